@@ -1,0 +1,59 @@
+// What a handler receives and returns. No trace of the HTTP server: handlers are called directly in tests.
+import type { ApiKeyScope, EnvironmentType } from '../../schemas/enums.js'
+import type { Services } from './services.js'
+
+/** The key that asks. */
+export interface KeyRecord {
+  readonly id: string
+  readonly accountId: string
+  readonly name: string
+  readonly description: string | null
+  readonly kind: 'secret' | 'publishable'
+  readonly scopes: readonly ApiKeyScope[]
+  readonly readonly: boolean
+  /** null: an account-wide key. */
+  readonly environmentId: string | null
+  readonly rateLimitPercent: number | null
+}
+
+export interface EnvironmentRecord {
+  readonly id: string
+  readonly accountId: string
+  readonly name: string
+  readonly environmentType: EnvironmentType
+  readonly requireContextSignature: boolean
+  readonly createdAtMs: number
+  readonly updatedAtMs: number
+}
+
+/** One request, authenticated, admitted and parsed. */
+export interface Call<Body = undefined, Query = Readonly<Record<string, never>>> {
+  readonly services: Services
+  readonly key: KeyRecord
+  /** The environment the request works in; throws `environment_required` (400) when the key is account-wide and none was named. */
+  readonly environment: EnvironmentRecord
+  /** The same, or null where the operation is account-level. */
+  readonly environmentOrNull: EnvironmentRecord | null
+  /** Path parameters by their name in the route. */
+  readonly params: Readonly<Record<string, string>>
+  readonly query: Query
+  readonly body: Body
+  /** The environment's present (its test clock applied), epoch ms; the wall clock for account-level operations. */
+  readonly nowMs: number
+  readonly remoteIp: string
+  readonly userAgent: string
+}
+
+/** What a handler answers; `params` defaults to the echo of the query parameters given (AL-33). */
+export interface Answer {
+  /** Defaults to the route's status. */
+  readonly status?: number
+  readonly data?: unknown
+  /** The serialised `data`, when the shard already wrote it. */
+  readonly json?: string
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+export type Handler<Body = undefined, Query = Readonly<Record<string, never>>> = (
+  call: Call<Body, Query>,
+) => Answer | Promise<Answer>

@@ -1,0 +1,45 @@
+// Identifiers: a prefix and 11 characters without look-alikes.
+const alphabet = '23456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
+const base = alphabet.length
+
+/** The 64 bits of an id, as two unsigned 32-bit halves, written as 11 characters. */
+export function encodeId(prefix: string, high: number, low: number): string {
+  let h = high >>> 0
+  let l = low >>> 0
+  let text = ''
+  for (let i = 0; i < 11; i++) {
+    const whole = (h % base) * 4_294_967_296 + l
+    text = alphabet[whole % base] + text
+    l = Math.floor(whole / base) >>> 0
+    h = Math.floor(h / base)
+  }
+  return prefix + text
+}
+
+/**
+ * An id worked out from names alone, so that the core needs no randomness and a replay makes the same ids.
+ * Equal parts give equal ids; 64 bits of two independent hashes.
+ */
+export function derivedId(prefix: string, ...parts: readonly (string | number)[]): string {
+  let a = 0x9e3779b9
+  let b = 0x85ebca6b
+  for (const part of parts) {
+    const text = String(part)
+    for (let i = 0; i < text.length; i++) {
+      const code = text.charCodeAt(i)
+      a = Math.imul(a ^ code, 0x01000193)
+      b = Math.imul(b ^ code, 0x5bd1e995)
+      b ^= b >>> 15
+    }
+    a = Math.imul(a ^ 0x1f, 0x01000193)
+    b = Math.imul(b ^ 0x1f, 0x5bd1e995)
+  }
+  return encodeId(prefix, mix(a ^ (b >>> 7)), mix(b + Math.imul(a, 0xc2b2ae35)))
+}
+
+function mix(value: number): number {
+  let h = value
+  h = Math.imul(h ^ (h >>> 16), 0x85ebca6b)
+  h = Math.imul(h ^ (h >>> 13), 0xc2b2ae35)
+  return (h ^ (h >>> 16)) >>> 0
+}

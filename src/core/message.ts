@@ -1,0 +1,203 @@
+// The closed unions that cross the thread boundary and the journal: what may be asked of an actor,
+// what it answers or refuses, and the effects it changes by. Plain, structured-cloneable data.
+import type { EntityType, EventType, TraitType } from '../../schemas/enums.js'
+import type { OverrideState, PlanHolding, SubscriptionState } from './company.js'
+import type { CreditEffect, CreditMessage } from './credit.js'
+
+/** How an event's time was settled (EV-15, EV-16). */
+export type EventMode = 'normal' | 'trusted' | 'backfill'
+
+/** An event as accepted: validated, keys resolved, time settled, its id made. */
+export interface AcceptedEvent {
+  readonly id: string
+  readonly type: EventType
+  /** track.event, inference.event, flag_check.flag_key, null for identify (EV-70). */
+  readonly subtype: string | null
+  /** The body as received, compact JSON. */
+  readonly body: string
+  readonly quantity: number
+  readonly mode: EventMode
+  /** Effective time (EV-15), epoch ms. */
+  readonly capturedAtMs: number
+  readonly sentAtMs: number | null
+  /** Server receipt, epoch ms. */
+  readonly receivedAtMs: number
+  readonly apiKeyId: string
+  readonly idempotencyKey: string | null
+  readonly companyId: string | null
+  readonly userId: string | null
+  readonly leaseId: string | null
+  readonly reservationId: string | null
+  /** Set: stored as failed with this message, without effect (EV-6, EV-7, EV-33). */
+  readonly failure: string | null
+  /** Set on the track event that an inference event fans out to (EV-66): the parent's id. */
+  readonly derivedFrom: string | null
+}
+
+/** A trait write as the directory prepared it: `value` null removes (CU-34). */
+export interface TraitWrite {
+  readonly name: string
+  readonly value: string | null
+}
+
+/** A trait seen for the first time in its environment (CU-30, CU-31). */
+export interface TraitIntroduction {
+  readonly name: string
+  readonly hierarchy: readonly string[]
+  readonly traitType: TraitType
+}
+
+/** What an upsert or identify wants of an entity; the directory has already settled which pairs it may claim. */
+export interface EntityWrite {
+  /** Pairs to add or re-map (CU-12). */
+  readonly addKeys: readonly (readonly [name: string, value: string])[]
+  readonly removeKeys: readonly string[]
+  readonly name: string | null
+  readonly traits: readonly TraitWrite[]
+  readonly introduces: readonly TraitIntroduction[]
+  /** Explicit last_seen_at: taken as given (CU-46). */
+  readonly lastSeenAtMs: number | null
+  /** Time of the trait writes: last write wins by it (EV-42). */
+  readonly atMs: number
+}
+
+/** Messages to a company's actor. */
+export type CompanyMessage =
+  | { readonly type: 'event'; readonly event: AcceptedEvent; readonly create: EntityWrite | null }
+  /** The company half of an identify event: traits, name, keys, last seen; the event's record is the user's. */
+  | {
+      readonly type: 'identify'
+      readonly write: EntityWrite
+      readonly seenAtMs: number | null
+    }
+  | {
+      readonly type: 'upsert'
+      readonly write: EntityWrite
+      readonly updateOnly: boolean
+      readonly basePlanId: string | null
+      readonly basePlanPriceId: string | null
+    }
+  | {
+      readonly type: 'increment_trait'
+      readonly write: EntityWrite
+      readonly name: string
+      readonly by: number
+      readonly updateOnly: boolean
+    }
+  | { readonly type: 'delete' }
+  | {
+      readonly type: 'put_override'
+      readonly override: OverrideState
+      /** False: 400 when the feature already has one (EN-4). */
+      readonly replace: boolean
+    }
+  | { readonly type: 'delete_override'; readonly overrideId: string }
+  | { readonly type: 'assign_plan'; readonly plan: PlanHolding | null; readonly addOns: readonly PlanHolding[] }
+  | { readonly type: 'put_subscription'; readonly subscription: SubscriptionState }
+  | { readonly type: 'seen'; readonly atMs: number }
+  | CreditMessage
+
+/** Messages to a user's actor. */
+export type UserMessage =
+  | {
+      readonly type: 'event'
+      readonly event: AcceptedEvent
+      readonly write: EntityWrite | null
+      readonly joins: readonly string[]
+    }
+  | {
+      readonly type: 'upsert'
+      readonly write: EntityWrite
+      readonly updateOnly: boolean
+      /** Companies to add; null adds none. */
+      readonly joins: readonly string[]
+      /** The exhaustive list (CU-20); null leaves memberships as they are. */
+      readonly exactly: readonly string[] | null
+    }
+  | {
+      readonly type: 'increment_trait'
+      readonly write: EntityWrite
+      readonly name: string
+      readonly by: number
+      readonly updateOnly: boolean
+    }
+  | { readonly type: 'join'; readonly companyId: string }
+  | { readonly type: 'leave'; readonly companyId: string }
+  | { readonly type: 'delete' }
+
+/** Messages to an environment's own actor: events that name no company (and no user). */
+export type EnvironmentMessage = { readonly type: 'event'; readonly event: AcceptedEvent }
+
+/** Why an actor refused; the room that asked decides what the caller hears. */
+export type Refusal =
+  | 'not_found'
+  | 'no_key_left'
+  | 'no_key_given'
+  | 'trait_not_a_number'
+  | 'plan_not_assignable'
+  | 'override_exists'
+  | 'override_not_found'
+  | 'expired'
+  | 'insufficient_credits'
+  | 'credit_external'
+  | 'amount_invalid'
+  | 'expiry_invalid'
+  | 'grant_not_found'
+  | 'lease_not_found'
+  | 'lease_closed'
+  | 'reservation_not_found'
+  | 'idempotency_reused'
+  | 'no_trial'
+
+/** The changes of a company or user. Each carries resolved amounts and times, so that replay needs no definitions. */
+export type Effect =
+  | {
+      readonly t: 'created'
+      readonly name: string
+      readonly atMs: number
+    }
+  | { readonly t: 'key'; readonly name: string; readonly value: string }
+  | { readonly t: 'key_removed'; readonly name: string }
+  | { readonly t: 'named'; readonly name: string }
+  | { readonly t: 'trait_introduced'; readonly entity: EntityType; readonly trait: TraitIntroduction }
+  | { readonly t: 'trait'; readonly name: string; readonly value: string | null; readonly atMs: number }
+  | { readonly t: 'touched' }
+  | { readonly t: 'seen'; readonly atMs: number }
+  /** An explicit last_seen_at, also backwards (CU-46). */
+  | { readonly t: 'seen_set'; readonly atMs: number }
+  | {
+      readonly t: 'used'
+      readonly subtype: string
+      readonly quantity: number
+      readonly atMs: number
+    }
+  | { readonly t: 'joined'; readonly companyId: string }
+  | { readonly t: 'left'; readonly companyId: string }
+  | { readonly t: 'deleted' }
+  | { readonly t: 'override'; readonly override: OverrideState }
+  | { readonly t: 'override_removed'; readonly overrideId: string }
+  | { readonly t: 'plan'; readonly plan: PlanHolding | null }
+  | { readonly t: 'add_ons'; readonly addOns: readonly PlanHolding[] }
+  | { readonly t: 'subscription'; readonly subscription: SubscriptionState }
+  | CreditEffect
+
+/** Whose fact it is. */
+export type ActorKind = 'company' | 'user' | 'environment'
+
+/** One journal record: what was decided for one actor at one instant. Member names are short: there are millions. */
+export interface Fact {
+  /** Actor kind: c, u or e. */
+  readonly k: 'c' | 'u' | 'e'
+  readonly id: string
+  readonly env: string
+  /** `now` of the message, epoch ms. */
+  readonly at: number
+  readonly fx: readonly Effect[]
+  /** Idempotency claim of an event: key, event id, captured_at ms (EV-25…27). */
+  readonly ik?: readonly [key: string, eventId: string, capturedAtMs: number]
+}
+
+/** What deciding gives. A refusal has no effects. */
+export type Decision<Reply = unknown> =
+  | { readonly reply: Reply; readonly effects: readonly Effect[] }
+  | { readonly refused: Refusal; readonly detail?: string }

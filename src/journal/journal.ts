@@ -1,0 +1,65 @@
+// The contract of the journal: what happened, in order, durable before anyone is told.
+// One journal per shard. Nothing outside this folder knows which implementation runs.
+
+/** A position in one shard's journal: the sequence of a record. 0 = before the first record. */
+export type Sequence = number
+
+/** One record as read back. The bytes are valid until the next record is asked for. */
+export interface JournalRecord {
+  readonly sequence: Sequence
+  /** RecordFlag bits, readable without parsing. */
+  readonly flags: number
+  /** Months since 1970-01 (UTC) of the event's captured_at: its ClickHouse partition. 0 without an event row. */
+  readonly month: number
+  /** The event's row for ClickHouse as one line of JSONEachRow, no newline; empty without one. */
+  readonly row: Buffer
+  /** The fact as JSON (core/message.ts, Fact). */
+  readonly fact: Buffer
+}
+
+/** What a reader can tell without parsing a record. */
+export const RecordFlag = {
+  /** Carries an event row for ClickHouse. */
+  event: 1,
+  /** Carries effects that Postgres shows (entities, keys, traits, memberships, overrides, plans, grants…). */
+  identity: 2,
+  /** Carries credit movements for the ledger. */
+  ledger: 4,
+} as const
+
+/** One record to append. */
+export interface NewRecord {
+  readonly flags: number
+  readonly month: number
+  /** '' without an event row. */
+  readonly row: string
+  readonly fact: string
+}
+
+/** The writing side, owned by one shard. */
+export interface Journal {
+  /** Sequence of the last durable record. */
+  readonly committed: Sequence
+  /**
+   * Append records as part of the next group; resolves when they are durable, with the sequence of the last.
+   * Groups that gather while an fsync runs leave as one. Order of calls = order of records.
+   * Rejects when the write or the fsync failed: then none of the records of that group, nor of any later
+   * call, is durable, and the journal refuses everything until `reopen`.
+   */
+  append(records: readonly NewRecord[]): Promise<Sequence>
+  /** After a failed append: cut what was not acknowledged and go on. */
+  reopen(): Promise<void>
+  /** Forget whole segments at or before this sequence. */
+  trim(upTo: Sequence): Promise<void>
+  close(): Promise<void>
+}
+
+/** The reading side, for replay and projectors; may run in another thread. */
+export interface JournalReader {
+  /**
+   * Records after `from`, up to and including `upTo`, in order.
+   * Throws with file and offset on a bad checksum before the end; never skips silently.
+   */
+  read(from: Sequence, upTo: Sequence): AsyncIterable<readonly JournalRecord[]>
+  close(): Promise<void>
+}
