@@ -1,4 +1,51 @@
-// What handlers work with, wired once in main.ts.
+// What handlers work with, wired once in main.ts. Each member's own file says more.
+import type { Logger } from 'pino'
+import type { Sql } from 'postgres'
+import type { CatalogData } from '../core/catalog.js'
+import type { EnvironmentRecord, KeyRecord } from './call.js'
+
+/** Keys and environments, in memory on the HTTP thread, backed by Postgres (src/engine/keys.ts). */
+export interface Keys {
+  /**
+   * The key with this secret, or null. A known secret answers at once; an unknown one costs at most one look
+   * into Postgres and is remembered briefly. Throws `store_away` when Postgres is needed and away.
+   */
+  find(secret: string): KeyRecord | null | Promise<KeyRecord | null>
+  /** The environment, or null. Always in memory. */
+  environment(environmentId: string): EnvironmentRecord | null
+  /** Environments of the account, oldest first. */
+  environments(accountId: string): readonly EnvironmentRecord[]
+  /** Notes a use; written at most once a minute per key (AL-4). */
+  used(keyId: string, nowMs: number): void
+}
+
+/** Time, per environment: the wall clock, never backwards, shifted by the environment's test clock (decisions 10, 11). */
+export interface Clock {
+  /** The wall clock, never backwards, epoch ms. */
+  wall(): number
+  /** The present of an environment, never backwards except when its test clock is removed, epoch ms. */
+  now(environmentId: string): number
+}
+
+/** The current catalog of every environment on the HTTP thread, and the one way to change definitions. */
+export interface Catalogs {
+  /** Current definitions of an environment. Throws when the environment is unknown. */
+  get(environmentId: string): CatalogData
+  /**
+   * Run a definitions transaction, raise the version of the environments it touches (one, or all of the account),
+   * load their new catalogs, hand them to every shard, and resolve once every shard has them: the caller reads its
+   * own write on any connection. Rejections of `work` roll back and pass through.
+   */
+  change<T>(
+    scope: { readonly accountId: string; readonly environmentId: string | null },
+    work: (sql: Sql) => Promise<T>,
+  ): Promise<T>
+}
+
 export interface Services {
-  readonly placeholder?: never
+  readonly log: Logger
+  readonly sql: Sql
+  readonly keys: Keys
+  readonly clock: Clock
+  readonly catalogs: Catalogs
 }

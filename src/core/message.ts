@@ -92,7 +92,11 @@ export type CompanyMessage =
       readonly replace: boolean
     }
   | { readonly type: 'delete_override'; readonly overrideId: string }
-  | { readonly type: 'assign_plan'; readonly plan: PlanHolding | null; readonly addOns: readonly PlanHolding[] }
+  | {
+      readonly type: 'assign_plan'
+      readonly plan: PlanHolding | null
+      readonly addOns: readonly PlanHolding[]
+    }
   | { readonly type: 'put_subscription'; readonly subscription: SubscriptionState }
   | { readonly type: 'seen'; readonly atMs: number }
   | CreditMessage
