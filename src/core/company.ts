@@ -6,24 +6,14 @@ import type {
 } from '../../schemas/enums.js'
 import type { EntitlementDef } from './catalog.js'
 import type { CreditAccount } from './credit.js'
+import type { Entity } from './entity.js'
 import type { Counter } from './usage.js'
 
 /**
  * All live state of one company. Owned by one shard thread and changed by `apply` alone.
  * Plain data with Maps: keys from callers ("__proto__" included) are data.
  */
-export interface Company {
-  readonly id: string
-  readonly environmentId: string
-  /** False before the first creating fact and after deletion (CU-50). */
-  exists: boolean
-  name: string
-  keys: Map<string, KeyState>
-  /** By trait name (hierarchy joined by "."). */
-  traits: Map<string, TraitState>
-  createdAtMs: number
-  updatedAtMs: number
-  lastSeenAtMs: number | null
+export interface Company extends Entity {
   plan: PlanHolding | null
   /** By date added (EN-23). */
   addOns: PlanHolding[]
@@ -35,23 +25,8 @@ export interface Company {
   counters: Map<string, Counter>
   /** By credit id. */
   credits: Map<string, CreditAccount>
-  /** Journal sequence of the last fact applied. */
-  sequence: number
   /** Ids made for this company so far; see core/id.ts. */
   idsMade: number
-}
-
-export interface KeyState {
-  value: string
-  createdAtMs: number
-  updatedAtMs: number
-}
-
-/** `value` is the stored text (CU-32). `updatedAtMs` is the captured time of the last write (EV-42). */
-export interface TraitState {
-  value: string
-  createdAtMs: number
-  updatedAtMs: number
 }
 
 /** A plan or add-on a company is on, pinned to a version (EN-85). */

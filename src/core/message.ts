@@ -1,8 +1,10 @@
 // The closed unions that cross the thread boundary and the journal: what may be asked of an actor,
 // what it answers or refuses, and the effects it changes by. Plain, structured-cloneable data.
-import type { EntityType, EventType, TraitType } from '../../schemas/enums.js'
+import type { EventType, TraitType } from '../../schemas/enums.js'
+import type { CatalogData } from './catalog.js'
 import type { OverrideState, PlanHolding, SubscriptionState } from './company.js'
 import type { CreditEffect, CreditMessage } from './credit.js'
+import type { KeyPair } from './entity.js'
 
 /** How an event's time was settled (EV-15, EV-16). */
 export type EventMode = 'normal' | 'trusted' | 'backfill'
@@ -74,6 +76,8 @@ export type CompanyMessage =
       readonly type: 'upsert'
       readonly write: EntityWrite
       readonly updateOnly: boolean
+      /** CU-13: refuse instead of re-mapping a name that has another value. */
+      readonly preventRemap: boolean
       readonly basePlanId: string | null
       readonly basePlanPriceId: string | null
     }
@@ -113,7 +117,8 @@ export type UserMessage =
       readonly type: 'upsert'
       readonly write: EntityWrite
       readonly updateOnly: boolean
-      /** Companies to add; null adds none. */
+      readonly preventRemap: boolean
+      /** Companies to add. */
       readonly joins: readonly string[]
       /** The exhaustive list (CU-20); null leaves memberships as they are. */
       readonly exactly: readonly string[] | null
@@ -125,6 +130,7 @@ export type UserMessage =
       readonly by: number
       readonly updateOnly: boolean
     }
+  | { readonly type: 'seen'; readonly atMs: number }
   | { readonly type: 'join'; readonly companyId: string }
   | { readonly type: 'leave'; readonly companyId: string }
   | { readonly type: 'delete' }
@@ -136,6 +142,7 @@ export type EnvironmentMessage = { readonly type: 'event'; readonly event: Accep
 export type Refusal =
   | 'not_found'
   | 'no_key_left'
+  | 'key_remap'
   | 'no_key_given'
   | 'trait_not_a_number'
   | 'plan_not_assignable'
@@ -160,10 +167,11 @@ export type Effect =
       readonly name: string
       readonly atMs: number
     }
-  | { readonly t: 'key'; readonly name: string; readonly value: string }
-  | { readonly t: 'key_removed'; readonly name: string }
+  /** `was`: the value the name had, whose pair is free again (CU-12). */
+  | { readonly t: 'key'; readonly name: string; readonly value: string; readonly was: string | null }
+  | { readonly t: 'key_removed'; readonly name: string; readonly value: string }
   | { readonly t: 'named'; readonly name: string }
-  | { readonly t: 'trait_introduced'; readonly entity: EntityType; readonly trait: TraitIntroduction }
+  | { readonly t: 'trait_introduced'; readonly trait: TraitIntroduction }
   | { readonly t: 'trait'; readonly name: string; readonly value: string | null; readonly atMs: number }
   | { readonly t: 'touched' }
   | { readonly t: 'seen'; readonly atMs: number }
@@ -177,7 +185,8 @@ export type Effect =
     }
   | { readonly t: 'joined'; readonly companyId: string }
   | { readonly t: 'left'; readonly companyId: string }
-  | { readonly t: 'deleted' }
+  /** With the pairs that are free again (CU-50). */
+  | { readonly t: 'deleted'; readonly keys: readonly KeyPair[] }
   | { readonly t: 'override'; readonly override: OverrideState }
   | { readonly t: 'override_removed'; readonly overrideId: string }
   | { readonly t: 'plan'; readonly plan: PlanHolding | null }
@@ -205,3 +214,104 @@ export interface Fact {
 export type Decision<Reply = unknown> =
   | { readonly reply: Reply; readonly effects: readonly Effect[] }
   | { readonly refused: Refusal; readonly detail?: string }
+
+/** What a check must know of its context beyond the entities found, for its reason (FE-76). */
+export interface CheckContext {
+  readonly companyGiven: boolean
+  readonly userGiven: boolean
+  /** Keys as requested, for the check's record (FE-100). */
+  readonly companyKeys: Readonly<Record<string, string>> | null
+  readonly userKeys: Readonly<Record<string, string>> | null
+  /** The user named, when found. */
+  readonly userId: string | null
+  /** Its traits by name, when the catalog's rules read users' traits; else null. */
+  readonly userTraits: readonly (readonly [name: string, text: string])[] | null
+}
+
+/** Hypothetical use given with a single check (FE-80…87). */
+export interface Preflight {
+  readonly usage: number | null
+  readonly eventUsage: { readonly eventSubtype: string; readonly quantity: number } | null
+  /** Credits by credit id. */
+  readonly creditCost: Readonly<Record<string, number>> | null
+}
+
+/** Reads: answered at once, from memory; they change nothing and are not journaled. */
+export type Question =
+  /** One flag; the reply is the serialised CheckFlag, or null for an unknown key. */
+  | {
+      readonly type: 'check'
+      readonly flagKey: string
+      readonly preflight: Preflight | null
+      readonly context: CheckContext
+    }
+  /** Every flag; the reply is the serialised CheckFlags. */
+  | { readonly type: 'check_all'; readonly context: CheckContext }
+  /** The whole entity as plain data: EntityDescription. */
+  | { readonly type: 'describe' }
+  /** Usage of the entitled features: rows for GET /feature-usage. */
+  | { readonly type: 'feature_usage' }
+
+/** A request to a shard. `n` numbers it for its reply. */
+export type ShardRequest =
+  | {
+      readonly n: number
+      readonly k: 'c' | 'u' | 'e'
+      readonly id: string
+      readonly env: string
+      /** `now` of the message, epoch ms. */
+      readonly at: number
+      /** The id was made for this request: there is nothing to load. */
+      readonly fresh: boolean
+      readonly m: CompanyMessage | UserMessage | EnvironmentMessage | Question
+    }
+  /** Events that are acknowledged together: one reply when all are durable. */
+  | { readonly n: number; readonly at: number; readonly events: readonly IngestItem[] }
+  | { readonly n: number; readonly control: ShardControl }
+
+/** One event on its way to the actor that keeps its record. */
+export interface IngestItem {
+  readonly k: 'c' | 'u' | 'e'
+  readonly id: string
+  readonly env: string
+  readonly fresh: boolean
+  readonly m: (CompanyMessage | UserMessage | EnvironmentMessage) & { readonly type: 'event' }
+}
+
+export type ShardControl =
+  | { readonly type: 'catalog'; readonly data: CatalogData }
+  | { readonly type: 'catalog_gone'; readonly environmentId: string }
+  /** Write every changed actor's snapshot. */
+  | { readonly type: 'checkpoint' }
+  | { readonly type: 'stats' }
+
+/** n, then: 0 the reply and the journal sequence it waited for (0 for reads); 1 a refusal; 2 a failure (503). */
+export type ShardReply =
+  | readonly [n: number, outcome: 0, reply: unknown, sequence: number]
+  | readonly [n: number, outcome: 1, refused: Refusal, detail: string | undefined]
+  | readonly [
+      n: number,
+      outcome: 2,
+      reason: 'store_away' | 'overloaded' | 'starting',
+      detail: string | undefined,
+    ]
+
+/** What a shard tells without being asked. */
+export type ShardNotice =
+  | { readonly notice: 'ready'; readonly replayed: number }
+  /** Identity effects met in a replay after a death: the directory applies them again. */
+  | { readonly notice: 'identity'; readonly facts: readonly Fact[] }
+  /** Flag checks since the last notice (FE-100…103): counts, raw rows for ClickHouse, last check per flag. */
+  | { readonly notice: 'checks'; readonly checks: CheckCounts }
+
+/** Flag checks of one environment gathered by a shard. */
+export interface CheckCounts {
+  /** Rows as JSONEachRow text of table flag_checks. */
+  readonly counts: readonly string[]
+  /** Rows as JSONEachRow text of table events. */
+  readonly rows: readonly string[]
+  /** Flag id → latest check, epoch ms. */
+  readonly lastCheckedAtMs: readonly (readonly [environmentId: string, flagId: string, atMs: number])[]
+  /** User id → latest check, epoch ms. */
+  readonly usersSeenAtMs: readonly (readonly [userId: string, atMs: number])[]
+}

@@ -1,0 +1,186 @@
+// What companies and users have in common: keys, traits, a name and times (CU rules).
+import type { Effect, EntityWrite, Refusal } from './message.js'
+
+/** A company or user as far as keys, traits and times go. Maps, because names from callers are data. */
+export interface Entity {
+  readonly id: string
+  readonly environmentId: string
+  /** False before the first creating fact and after deletion (CU-50). */
+  exists: boolean
+  name: string
+  keys: Map<string, KeyState>
+  /** By trait name (hierarchy joined by "."). */
+  traits: Map<string, TraitState>
+  createdAtMs: number
+  updatedAtMs: number
+  lastSeenAtMs: number | null
+  /** Journal sequence of the last fact applied. */
+  sequence: number
+}
+
+export interface KeyState {
+  value: string
+  createdAtMs: number
+  updatedAtMs: number
+}
+
+/** `value` is the stored text (CU-32). `updatedAtMs` is the captured time of the last write (EV-42). */
+export interface TraitState {
+  value: string
+  createdAtMs: number
+  updatedAtMs: number
+}
+
+/** A (name, value) key pair. */
+export type KeyPair = readonly [name: string, value: string]
+
+/** What an accepted write did to an entity's keys: pairs that are free again (CU-12, CU-15, CU-50). */
+export interface WriteReply {
+  readonly created: boolean
+  readonly freed: readonly KeyPair[]
+}
+
+/**
+ * The effects of a write on an entity.
+ *
+ * entity   as it is; may not exist yet, then the write creates it.
+ * write    keys, names and traits wanted; claims are already settled by the directory.
+ * touches  whether `updated_at` moves though nothing else changes (upserts do, events do not).
+ * returns  effects and the pairs that become free, or a refusal that changes nothing.
+ * source   CU-11, CU-12, CU-15, CU-16, CU-17, CU-30, CU-34, CU-46, EV-42.
+ */
+export function decideWrite(
+  entity: Readonly<Entity>,
+  write: EntityWrite,
+  nowMs: number,
+  touches: boolean,
+): { readonly effects: Effect[]; readonly reply: WriteReply } | { readonly refused: Refusal } {
+  const effects: Effect[] = []
+  const freed: KeyPair[] = []
+  const created = !entity.exists
+  if (created) {
+    if (write.addKeys.length === 0) return { refused: 'no_key_given' }
+    effects.push({ t: 'created', name: write.name ?? write.addKeys[0]![1], atMs: nowMs })
+  } else if (write.name !== null && write.name !== entity.name) effects.push({ t: 'named', name: write.name })
+
+  let keysLeft = created ? 0 : entity.keys.size
+  for (const [name, value] of write.addKeys) {
+    const had = created ? undefined : entity.keys.get(name)
+    if (had?.value === value) continue
+    if (had) freed.push([name, had.value])
+    else keysLeft++
+    effects.push({ t: 'key', name, value, was: had?.value ?? null })
+  }
+  for (const name of write.removeKeys) {
+    const had = created ? undefined : entity.keys.get(name)
+    if (!had) continue
+    keysLeft--
+    freed.push([name, had.value])
+    effects.push({ t: 'key_removed', name, value: had.value })
+  }
+  if (keysLeft < 1) return { refused: 'no_key_left' }
+
+  for (const trait of write.introduces) effects.push({ t: 'trait_introduced', trait })
+  for (const { name, value } of write.traits) {
+    const had = created ? undefined : entity.traits.get(name)
+    if (had && had.updatedAtMs > write.atMs) continue // an older event does not overwrite (EV-42)
+    if (value === null ? had === undefined : had?.value === value) continue
+    effects.push({ t: 'trait', name, value, atMs: write.atMs })
+  }
+  if (write.lastSeenAtMs !== null) effects.push({ t: 'seen_set', atMs: write.lastSeenAtMs })
+  if (touches && !created) effects.push({ t: 'touched' })
+  return { effects, reply: { created, freed } }
+}
+
+/** Whether adding these pairs would change the value of a name the entity already has (CU-13). */
+export function remaps(entity: Readonly<Entity>, pairs: readonly (readonly [string, string])[]): boolean {
+  return pairs.some(([name, value]) => {
+    const had = entity.keys.get(name)
+    return had !== undefined && had.value !== value
+  })
+}
+
+/**
+ * An atomic increment of a number trait.
+ *
+ * returns  the text after adding `by` (absent counts as 0), or the refusal for a text that is no number.
+ * source   CU-36.
+ */
+export function incremented(entity: Readonly<Entity>, name: string, by: number): string | null {
+  const text = entity.exists ? (entity.traits.get(name)?.value ?? '0') : '0'
+  if (!/^[+-]?(\d+(\.\d+)?|\.\d+)$/.test(text)) return null
+  return String(Number(text) + by)
+}
+
+/**
+ * Change an entity by one effect. Returns false when the effect is not one of an entity's own.
+ *
+ * atMs  `now` of the fact the effect belongs to.
+ */
+export function applyToEntity(entity: Entity, effect: Effect, atMs: number): boolean {
+  switch (effect.t) {
+    case 'created':
+      entity.exists = true
+      entity.name = effect.name
+      entity.createdAtMs = effect.atMs
+      entity.updatedAtMs = effect.atMs
+      return true
+    case 'key': {
+      const had = entity.keys.get(effect.name)
+      entity.keys.set(effect.name, {
+        value: effect.value,
+        createdAtMs: had?.createdAtMs ?? atMs,
+        updatedAtMs: atMs,
+      })
+      entity.updatedAtMs = atMs
+      return true
+    }
+    case 'key_removed':
+      entity.keys.delete(effect.name)
+      entity.updatedAtMs = atMs
+      return true
+    case 'named':
+      entity.name = effect.name
+      entity.updatedAtMs = atMs
+      return true
+    case 'trait':
+      if (effect.value === null) entity.traits.delete(effect.name)
+      else {
+        const had = entity.traits.get(effect.name)
+        entity.traits.set(effect.name, {
+          value: effect.value,
+          createdAtMs: had?.createdAtMs ?? atMs,
+          updatedAtMs: effect.atMs,
+        })
+      }
+      entity.updatedAtMs = atMs
+      return true
+    case 'touched':
+      entity.updatedAtMs = atMs
+      return true
+    case 'seen':
+      if (entity.lastSeenAtMs === null || entity.lastSeenAtMs < effect.atMs) entity.lastSeenAtMs = effect.atMs
+      return true
+    case 'seen_set':
+      entity.lastSeenAtMs = effect.atMs
+      return true
+    case 'trait_introduced':
+      return true
+    default:
+      return false
+  }
+}
+
+/** The pairs an entity holds. */
+export function keyPairs(entity: Readonly<Entity>): KeyPair[] {
+  return [...entity.keys].map(([name, key]) => [name, key.value])
+}
+
+/** Forget everything but identity: what is left of a deleted entity. */
+export function clearEntity(entity: Entity): void {
+  entity.exists = false
+  entity.name = ''
+  entity.keys = new Map()
+  entity.traits = new Map()
+  entity.lastSeenAtMs = null
+}
