@@ -26,6 +26,13 @@ export interface EnvironmentRecord {
   readonly updatedAtMs: number
 }
 
+/** A body as it was received (decompressed), for operations that parse it themselves. */
+export interface RawBody {
+  readonly bytes: Buffer
+  /** Decoded as UTF-8, once. */
+  text(): string
+}
+
 /** One request, authenticated, admitted and parsed. */
 export interface Call<Body = undefined, Query = Readonly<Record<string, never>>> {
   readonly services: Services
@@ -44,7 +51,7 @@ export interface Call<Body = undefined, Query = Readonly<Record<string, never>>>
   readonly userAgent: string
 }
 
-/** What a handler answers; `params` defaults to the echo of the query parameters given (AL-33). */
+/** What a handler answers; `params` is the echo of the path and query parameters given (AL-33). */
 export interface Answer {
   /** Defaults to the route's status. */
   readonly status?: number

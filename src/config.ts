@@ -1,0 +1,200 @@
+// Every setting, its unit in its name, its default beside it. Nothing else reads process.env.
+import { randomBytes } from 'node:crypto'
+import { availableParallelism } from 'node:os'
+import { resolve } from 'node:path'
+import type { Limit } from './core/bucket.js'
+
+export type Env = Readonly<Record<string, string | undefined>>
+
+/** Rate and burst per bucket; a bucket not named keeps the interface's numbers. */
+export type LimitSetting = 'default' | 'off' | Readonly<Partial<Record<Bucket, Limit>>>
+type Bucket = 'global' | 'mutation' | 'events_ingest' | 'analytics'
+
+/**
+ * Read and check the settings.
+ *
+ * errors  throws `ConfigError`: the setting, what it may be, and what was given (a secret is never shown).
+ */
+export function readConfig(env: Env) {
+  return Object.freeze({
+    port: integer(env, 'TOLLGATE_PORT', 8080, { min: 0, max: 65_535 }), // 0: any free port
+    host: text(env, 'TOLLGATE_HOST', '127.0.0.1'),
+    dataDir: resolve(text(env, 'TOLLGATE_DATA_DIR', './data')), // everything kept, when embedded
+    bootstrapKey: bootstrapKey(env), // null: made at the first start
+    shards: integer(env, 'TOLLGATE_SHARDS', Math.max(1, availableParallelism() - 1), { min: 1, max: 256 }), // one thread each
+    limits: limits(env, 'TOLLGATE_LIMITS'),
+    apiKeyHeaders: headers(env, 'TOLLGATE_API_KEY_HEADERS', 'X-Service-Api-Key'),
+    environmentHeaders: headers(env, 'TOLLGATE_ENVIRONMENT_HEADERS', 'X-Service-Environment-Id'),
+    trustProxy: boolean(env, 'TOLLGATE_TRUST_PROXY', false), // take remote_ip from X-Forwarded-For
+    databaseUrl: url(env, 'DATABASE_URL', ['postgres:', 'postgresql:']), // null: the embedded Postgres
+    clickhouseUrl: url(env, 'CLICKHOUSE_URL', ['http:', 'https:']), // null: the embedded ClickHouse
+    redisUrl: url(env, 'REDIS_URL', ['redis:', 'rediss:']), // null: one node
+    logLevel: oneOf(env, 'TOLLGATE_LOG_LEVEL', 'info', logLevels),
+    slowRequestMs: integer(env, 'TOLLGATE_SLOW_REQUEST_MS', 1_000, { min: 1, max: 600_000 }), // logged as a warning from here on
+    drainMs: integer(env, 'TOLLGATE_DRAIN_MS', 10_000, { min: 0, max: 600_000 }), // longest wait for requests in flight at a stop
+    bodiesBytesMax: integer(env, 'TOLLGATE_BODIES_BYTES_MAX', 268_435_456, {
+      min: 16_777_216,
+      max: 17_179_869_184,
+    }), // bodies being received, together
+    journalSegmentBytes: integer(env, 'TOLLGATE_JOURNAL_SEGMENT_BYTES', 67_108_864, {
+      min: 1_048_576,
+      max: 1_073_741_824,
+    }),
+    journalBacklogBytesMax: integer(env, 'TOLLGATE_JOURNAL_BACKLOG_BYTES', 17_179_869_184, {
+      min: 67_108_864,
+      max: 1_099_511_627_776,
+    }), // beyond: events are refused with 503
+    checkpointIntervalMs: integer(env, 'TOLLGATE_CHECKPOINT_INTERVAL_MS', 10_000, {
+      min: 100,
+      max: 3_600_000,
+    }),
+    flagCheckRecordRate: fraction(env, 'TOLLGATE_FLAG_CHECK_RECORD_RATE', 0), // share of checks kept as single rows; all are counted
+    webhookPrivateAddresses: boolean(env, 'TOLLGATE_WEBHOOK_PRIVATE_ADDRESSES', false), // let webhooks reach private networks
+  })
+}
+
+export type Config = ReturnType<typeof readConfig>
+
+/** A setting is wrong; the start stops with this message. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError'
+}
+
+export const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
+
+// Read by the HTTP server's native part when it is loaded: the line and headers of one request together.
+// A list of 100 ids with room to spare.
+const headerBytesMax = 16_384
+
+/** Settings that native parts read from the environment themselves; called before they are loaded. */
+export function prepareNative(): void {
+  process.env.UWS_HTTP_MAX_HEADERS_SIZE ??= String(headerBytesMax)
+}
+
+/** A bootstrap key of our own making: 256 random bits. */
+export function newBootstrapKey(): string {
+  return `sk_dev_${randomBytes(32).toString('base64url')}`
+}
+
+function given(env: Env, name: string): string | null {
+  const value = env[name]?.trim()
+  return value === undefined || value === '' ? null : value
+}
+
+function wrong(name: string, wanted: string, value: string): ConfigError {
+  return new ConfigError(`${name}: expected ${wanted}, given ${JSON.stringify(value.slice(0, 200))}`)
+}
+
+function text(env: Env, name: string, fallback: string): string {
+  return given(env, name) ?? fallback
+}
+
+function integer(env: Env, name: string, fallback: number, range: { min: number; max: number }): number {
+  const value = given(env, name)
+  if (value === null) return fallback
+  const number = /^\d{1,15}$/.test(value) ? Number(value) : Number.NaN
+  if (number >= range.min && number <= range.max) return number
+  throw wrong(name, `a whole number from ${range.min} to ${range.max}`, value)
+}
+
+function fraction(env: Env, name: string, fallback: number): number {
+  const value = given(env, name)
+  if (value === null) return fallback
+  const number = Number(value)
+  if (number >= 0 && number <= 1) return number
+  throw wrong(name, 'a number from 0 to 1', value)
+}
+
+function boolean(env: Env, name: string, fallback: boolean): boolean {
+  const value = given(env, name)
+  if (value === null) return fallback
+  if (value === 'true' || value === '1') return true
+  if (value === 'false' || value === '0') return false
+  throw wrong(name, 'true or false', value)
+}
+
+function oneOf<const T extends readonly string[]>(
+  env: Env,
+  name: string,
+  fallback: T[number],
+  words: T,
+): T[number] {
+  const value = given(env, name)
+  if (value === null) return fallback
+  if (words.includes(value)) return value
+  throw wrong(name, `one of ${words.join(', ')}`, value)
+}
+
+function url(env: Env, name: string, protocols: readonly string[]): string | null {
+  const value = given(env, name)
+  if (value === null) return null
+  const parsed = URL.canParse(value) ? new URL(value) : null
+  if (parsed !== null && protocols.includes(parsed.protocol)) return value
+  // The value may carry a password: only its scheme is shown.
+  throw new ConfigError(
+    `${name}: expected a URL of ${protocols.join(' or ')}, given one of ${parsed?.protocol ?? 'no scheme'}`,
+  )
+}
+
+// The interface's own name first, then those existing clients use (decision 7).
+function headers(env: Env, name: string, own: string): readonly string[] {
+  const further = (given(env, name) ?? '').split(',').map(part => part.trim())
+  for (const header of further) {
+    if (!/^[A-Za-z0-9!#$%&'*+.^_`|~-]*$/.test(header))
+      throw wrong(name, 'header names separated by commas', header)
+  }
+  return [...new Set([own, ...further].filter(part => part !== ''))]
+}
+
+function bootstrapKey(env: Env): string | null {
+  const value = given(env, 'TOLLGATE_BOOTSTRAP_KEY')
+  if (value === null || /^[\x21-\x7e]{16,256}$/.test(value)) return value
+  throw new ConfigError(
+    `TOLLGATE_BOOTSTRAP_KEY: expected 16 to 256 printable characters without blanks, given ${value.length} characters`,
+  )
+}
+
+function limits(env: Env, name: string): LimitSetting {
+  const value = given(env, name)
+  if (value === null || value === 'default') return 'default'
+  if (value === 'off') return 'off'
+  const table = parseLimits(value)
+  if (table !== null) return table
+  throw wrong(
+    name,
+    'default, off, or {"global":[rate per second, burst], "mutation":…, "events_ingest":…, "analytics":…}',
+    value,
+  )
+}
+
+const buckets: readonly string[] = ['global', 'mutation', 'events_ingest', 'analytics'] satisfies Bucket[]
+
+/** Limits as JSON text `{"global":[rate,burst],…}`, or null when it is no such text. Also for `tollgate limits`. */
+export function parseLimits(value: string): Partial<Record<Bucket, Limit>> | null {
+  let parsed: unknown
+  try {
+    parsed = JSON.parse(value)
+  } catch {
+    return null
+  }
+  if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) return null
+  const table: Partial<Record<Bucket, Limit>> = {}
+  for (const [bucket, pair] of Object.entries(parsed)) {
+    if (!buckets.includes(bucket) || !isRateAndBurst(pair)) return null
+    table[bucket as Bucket] = { ratePerSecond: pair[0], burst: pair[1] }
+  }
+  return table
+}
+
+function isRateAndBurst(pair: unknown): pair is [number, number] {
+  if (!Array.isArray(pair) || pair.length !== 2) return false
+  const [rate, burst] = pair as unknown[]
+  return (
+    typeof rate === 'number' &&
+    rate > 0 &&
+    rate <= 1e9 &&
+    Number.isInteger(burst) &&
+    (burst as number) >= 1 &&
+    (burst as number) <= 1e9
+  )
+}

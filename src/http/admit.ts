@@ -1,0 +1,115 @@
+// Who is asking, and may they: key, environment, budgets, scopes, in the order of AL-30.
+import type { ApiKeyScope } from '../../schemas/enums.js'
+import type { EnvironmentRecord, KeyRecord } from '../api/call.js'
+import type { Keys } from '../api/services.js'
+import { ServiceError } from '../errors.js'
+import type { Allowance, Limits } from './limits.js'
+import type { Route, Scope } from './route.js'
+
+/** A request that may go on to its body. */
+export interface Admission {
+  readonly key: KeyRecord
+  readonly environment: EnvironmentRecord | null
+  /** The header names an environment this account does not have: 404, after the body was judged (AL-11, AL-30). */
+  readonly environmentUnknown: boolean
+}
+
+/** What admission decided: go on, or why not; with what the headers say either way. */
+export interface Judgement {
+  readonly allowance: Allowance | null
+  readonly outcome: Admission | ServiceError
+}
+
+/** A missing, unknown or deleted key; also one whose environment is gone (AL-1). */
+export function unknownKey(): ServiceError {
+  return new ServiceError('key_unknown')
+}
+
+/**
+ * Judge a request whose key was found.
+ *
+ * environmentId  the environment header, '' when absent.
+ * monotonicMs    the limiter's clock (AL-44).
+ * returns        429 before 403 before 400 (AL-30); 401 throws, since it has no budget to show.
+ * source         AL-10…14, AL-20…23, AL-30, AL-40…46
+ */
+export function admit(
+  route: Route,
+  key: KeyRecord,
+  environmentId: string,
+  keys: Keys,
+  limits: Limits,
+  monotonicMs: number,
+): Judgement {
+  const named = key.environmentId ?? environmentId
+  const found = named === '' ? null : keys.environment(named)
+  const environment = found !== null && found.accountId === key.accountId ? found : null
+  if (key.environmentId !== null && environment === null) throw unknownKey()
+  const production = environment === null || environment.environmentType === 'production'
+  const allowance = limits.admit(key, route.limit, production, monotonicMs)
+  if (allowance?.refused) return { allowance, outcome: overLimit(allowance) }
+  const refused = refusalOf(route, key, environment, environmentId)
+  if (refused !== null) return { allowance, outcome: refused }
+  const environmentUnknown = environment === null && named !== ''
+  return { allowance, outcome: { key, environment, environmentUnknown } }
+}
+
+function overLimit(allowance: Allowance): ServiceError {
+  const { bucket, retryAfterSeconds } = allowance.refused!
+  return new ServiceError('rate_limited', `Too many requests: the ${bucket} limit is exhausted`, {
+    extra: { bucket },
+    retryAfterSeconds,
+  })
+}
+
+function refusalOf(
+  route: Route,
+  key: KeyRecord,
+  environment: EnvironmentRecord | null,
+  environmentId: string,
+): ServiceError | null {
+  if (key.environmentId !== null && environmentId !== '' && environmentId !== key.environmentId) {
+    return new ServiceError('environment_mismatch')
+  }
+  const denied = denial(route, key, environment)
+  if (denied !== null) return new ServiceError('forbidden', denied)
+  if (route.environmentRequired && environment === null && environmentId === '') {
+    return new ServiceError('environment_required')
+  }
+  return null
+}
+
+// Why the key may not call this route, or null.
+function denial(route: Route, key: KeyRecord, environment: EnvironmentRecord | null): string | null {
+  if (key.kind === 'publishable') {
+    if (route.scope !== 'check' && route.scope !== 'capture')
+      return 'A publishable key may only check flags and send events'
+    if (environment?.requireContextSignature)
+      return 'This environment requires a signed context from publishable keys'
+  }
+  if (key.readonly) {
+    // Events of a readonly key are accepted, and recorded as failed by the handler (EV-6).
+    if (route.scope === 'capture') return null
+    if (route.mutates) return 'This key is read-only'
+  }
+  if (!permits(key.scopes, route.scope))
+    return `This key lacks the scope ${route.scope === 'check' ? 'read' : route.scope}`
+  return null
+}
+
+// admin ⊇ write ⊇ read; capture is separate (AL-20).
+function permits(scopes: readonly ApiKeyScope[], needed: Scope): boolean {
+  switch (needed) {
+    case 'any':
+      return true
+    case 'admin':
+    case 'capture':
+      return scopes.includes(needed)
+    case 'write':
+      return scopes.includes('write') || scopes.includes('admin')
+    case 'read':
+      return scopes.includes('read') || scopes.includes('write') || scopes.includes('admin')
+    case 'check':
+      return scopes.length > 0
+  }
+}

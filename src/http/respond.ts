@@ -1,0 +1,83 @@
+// What leaves: the envelope, the headers every response has, and errors as statuses.
+import type { Answer } from '../api/call.js'
+import { ServiceError } from '../errors.js'
+import type { Allowance } from './limits.js'
+
+/** A response ready to be written. */
+export interface Reply {
+  readonly status: number
+  /** Further header lines, each `\r\nName: value`; they follow the fixed ones in one write. */
+  readonly headers: string
+  /** '' with 204. */
+  readonly body: string
+}
+
+// Shown to browsers, besides the simple ones (AL-42).
+const exposed = 'X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, X-Request-Id'
+
+/**
+ * The headers of every response as one value of Content-Type: one crossing into the server instead of three.
+ * Every route may be read by a page of any origin: a key, not a cookie, is what opens it.
+ */
+export const fixedHeaders = `application/json\r\nAccess-Control-Allow-Origin: *\r\nAccess-Control-Expose-Headers: ${exposed}`
+
+/** Figures of the tightest budget, as header lines; '' where nothing is limited (AL-42). */
+export function allowanceHeaders(allowance: Allowance | null): string {
+  if (allowance === null) return ''
+  return `\r\nX-RateLimit-Limit: ${allowance.limit}\r\nX-RateLimit-Remaining: ${allowance.remaining}\r\nX-RateLimit-Reset: ${allowance.resetSeconds}`
+}
+
+/**
+ * A handler's answer in its envelope (AL-33).
+ *
+ * paramsJson  the echo of the path and query parameters given, serialised.
+ * errors      throws what JSON.stringify throws: our bug.
+ */
+export function success(answer: Answer, status: number, paramsJson: string, headers: string): Reply {
+  const own = answer.headers === undefined ? headers : headers + lines(answer.headers)
+  const code = answer.status ?? status
+  if (code === 204) return { status: code, headers: own, body: '' }
+  const data = answer.json ?? JSON.stringify(answer.data ?? null)
+  return { status: code, headers: own, body: `{"data":${data},"params":${paramsJson}}` }
+}
+
+/** A failure the caller is told of (AL-31); 429 and 503 say when to come back. */
+export function failure(error: ServiceError, headers: string): Reply {
+  const retry = error.retryAfterSeconds === undefined ? '' : `\r\nRetry-After: ${error.retryAfterSeconds}`
+  return {
+    status: error.status,
+    headers: headers + retry,
+    body: JSON.stringify({ error: error.message, ...error.extra }),
+  }
+}
+
+/** Anything we did not name is our bug: the caller learns no more than that. */
+export const internalError = new ServiceError('internal')
+
+function lines(headers: Readonly<Record<string, string>>): string {
+  let text = ''
+  for (const [name, value] of Object.entries(headers))
+    text += `\r\n${name}: ${value.replaceAll(/[\r\n]/g, ' ')}`
+  return text
+}
+
+const reasons: Readonly<Record<number, string>> = {
+  200: '200 OK',
+  201: '201 Created',
+  202: '202 Accepted',
+  204: '204 No Content',
+  400: '400 Bad Request',
+  401: '401 Unauthorized',
+  402: '402 Payment Required',
+  403: '403 Forbidden',
+  404: '404 Not Found',
+  409: '409 Conflict',
+  429: '429 Too Many Requests',
+  500: '500 Internal Server Error',
+  503: '503 Service Unavailable',
+}
+
+/** A status with its reason, as the status line has it. */
+export function statusLine(status: number): string {
+  return reasons[status] ?? String(status)
+}
