@@ -4,7 +4,7 @@
 /** A position in one shard's journal: the sequence of a record. 0 = before the first record. */
 export type Sequence = number
 
-/** One record as read back. The bytes are valid until the next record is asked for. */
+/** One record as read back. The bytes are valid until the next records are asked for. */
 export interface JournalRecord {
   readonly sequence: Sequence
   /** RecordFlag bits, readable without parsing. */
@@ -41,25 +41,49 @@ export interface Journal {
   /** Sequence of the last durable record. */
   readonly committed: Sequence
   /**
+   * Bytes taken but not yet durable. A caller that sees this above its bound refuses new work at the door
+   * (overloaded, 503) instead of appending: the journal itself takes whatever it is given.
+   */
+  readonly pendingBytes: number
+  /**
    * Append records as part of the next group; resolves when they are durable, with the sequence of the last.
    * Groups that gather while an fsync runs leave as one. Order of calls = order of records.
-   * Rejects when the write or the fsync failed: then none of the records of that group, nor of any later
-   * call, is durable, and the journal refuses everything until `reopen`.
+   * Rejects with JournalFailed when the write or the fsync failed: then none of the records of that group, nor of
+   * any later call, is durable, and the journal refuses everything until `reopen`.
    */
   append(records: readonly NewRecord[]): Promise<Sequence>
-  /** After a failed append: cut what was not acknowledged and go on. */
+  /** After a failed append: cut what was not acknowledged and go on. May itself fail; then try again later. */
   reopen(): Promise<void>
   /** Forget whole segments at or before this sequence. */
   trim(upTo: Sequence): Promise<void>
+  /** Waits for what was appended, then closes. */
   close(): Promise<void>
 }
 
 /** The reading side, for replay and projectors; may run in another thread. */
 export interface JournalReader {
   /**
-   * Records after `from`, up to and including `upTo`, in order.
-   * Throws with file and offset on a bad checksum before the end; never skips silently.
+   * Records after `from`, up to and including `upTo`, in order, some megabytes at a time.
+   * `upTo` must be committed. Throws JournalCorrupt with file and offset on a bad checksum or a gap; never skips
+   * silently.
    */
   read(from: Sequence, upTo: Sequence): AsyncIterable<readonly JournalRecord[]>
   close(): Promise<void>
+}
+
+/** The append did not become durable; nothing of it was acknowledged. */
+export class JournalFailed extends Error {
+  override readonly name = 'JournalFailed'
+}
+
+/** What is on disk is not what was written. A person has to look; going on would skip records silently. */
+export class JournalCorrupt extends Error {
+  override readonly name = 'JournalCorrupt'
+  constructor(
+    readonly file: string,
+    readonly offset: number,
+    what: string,
+  ) {
+    super(`${what}: ${file} at byte ${offset}`)
+  }
 }

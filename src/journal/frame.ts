@@ -1,0 +1,135 @@
+// Bytes of the journal: a group's header, and the records in it.
+//
+//   group  | magic 4 | bytes 4 | first sequence 8 | records 4 | crc32 4 | record | record | …
+//   record | length 4 | flags 1 | month 2 | row length 4 | row | fact |
+//
+// All little endian; `bytes` and `length` count what follows their own header field group, `length` what
+// follows itself. The checksum covers the header before it and every byte of the records.
+import zlib from 'node:zlib'
+import type { JournalRecord, NewRecord, Sequence } from './journal.js'
+
+/** 0xFF and 0xFE never occur in UTF-8: no caller's text can look like the start of a group. */
+export const groupMagic = 0xfe47_54ff
+export const groupHeaderBytes = 24
+const checkedHeaderBytes = 20
+const recordHeaderBytes = 11
+
+/** A group's header as read; its checksum is not yet checked. */
+export interface GroupHeader {
+  /** Bytes of the records. */
+  readonly bytes: number
+  readonly first: Sequence
+  readonly count: number
+  readonly crc: number
+}
+
+/** Records gathering for one write. Reused: `begin` empties it. */
+export class Group {
+  #bytes = Buffer.allocUnsafeSlow(256 << 10)
+  #length = groupHeaderBytes
+  #count = 0
+  first: Sequence = 1
+
+  get count(): number {
+    return this.#count
+  }
+
+  /** Bytes so far, header included; 0 when empty. */
+  get byteLength(): number {
+    return this.#count === 0 ? 0 : this.#length
+  }
+
+  begin(first: Sequence): void {
+    this.first = first
+    this.#count = 0
+    this.#length = groupHeaderBytes
+    // One enormous group must not keep its memory for ever.
+    if (this.#bytes.length > 16 << 20) this.#bytes = Buffer.allocUnsafeSlow(256 << 10)
+  }
+
+  add(record: NewRecord): void {
+    const { row, fact } = record
+    const start = this.#length
+    // Three bytes per UTF-16 unit is the most UTF-8 needs, so no length has to be measured first.
+    this.#reserve(start + recordHeaderBytes + 3 * (row.length + fact.length))
+    const bytes = this.#bytes
+    const rowAt = start + recordHeaderBytes
+    const rowLength = row === '' ? 0 : bytes.write(row, rowAt)
+    const end = rowAt + rowLength + bytes.write(fact, rowAt + rowLength)
+    bytes.writeUInt32LE(end - start - 4, start)
+    bytes[start + 4] = record.flags
+    bytes.writeUInt16LE(record.month, start + 5)
+    bytes.writeUInt32LE(rowLength, start + 7)
+    this.#length = end
+    this.#count++
+  }
+
+  /** The finished bytes; valid until `begin`. */
+  seal(): Buffer {
+    const bytes = this.#bytes
+    bytes.writeUInt32LE(groupMagic, 0)
+    bytes.writeUInt32LE(this.#length - groupHeaderBytes, 4)
+    bytes.writeUInt32LE(this.first % 2 ** 32, 8)
+    bytes.writeUInt32LE(Math.floor(this.first / 2 ** 32), 12)
+    bytes.writeUInt32LE(this.#count, 16)
+    const crc = zlib.crc32(bytes.subarray(0, checkedHeaderBytes))
+    bytes.writeUInt32LE(zlib.crc32(bytes.subarray(groupHeaderBytes, this.#length), crc), 20)
+    return bytes.subarray(0, this.#length)
+  }
+
+  #reserve(needed: number): void {
+    if (needed <= this.#bytes.length) return
+    const larger = Buffer.allocUnsafeSlow(Math.max(needed, this.#bytes.length * 2))
+    this.#bytes.copy(larger, 0, 0, this.#length)
+    this.#bytes = larger
+  }
+}
+
+/** The header at `at`, or null when there is no magic there. Needs groupHeaderBytes bytes. */
+export function readGroupHeader(bytes: Buffer, at: number): GroupHeader | null {
+  if (bytes.readUInt32LE(at) !== groupMagic) return null
+  return {
+    bytes: bytes.readUInt32LE(at + 4),
+    first: bytes.readUInt32LE(at + 8) + bytes.readUInt32LE(at + 12) * 2 ** 32,
+    count: bytes.readUInt32LE(at + 16),
+    crc: bytes.readUInt32LE(at + 20),
+  }
+}
+
+/** Whether the whole group at `at` is what was written. Needs all its bytes. */
+export function groupIsWhole(bytes: Buffer, at: number, header: GroupHeader): boolean {
+  const crc = zlib.crc32(bytes.subarray(at, at + checkedHeaderBytes))
+  const body = at + groupHeaderBytes
+  return zlib.crc32(bytes.subarray(body, body + header.bytes), crc) === header.crc
+}
+
+/**
+ * Records of a checked group with a sequence in (from, upTo], appended to `into`.
+ * They point into `bytes`.
+ */
+export function readRecords(
+  bytes: Buffer,
+  at: number,
+  header: GroupHeader,
+  from: Sequence,
+  upTo: Sequence,
+  into: JournalRecord[],
+): void {
+  let cursor = at + groupHeaderBytes
+  const last = Math.min(upTo, header.first + header.count - 1)
+  for (let sequence = header.first; sequence <= last; sequence++) {
+    const end = cursor + 4 + bytes.readUInt32LE(cursor)
+    if (sequence > from) {
+      const rowAt = cursor + recordHeaderBytes
+      const factAt = rowAt + bytes.readUInt32LE(cursor + 7)
+      into.push({
+        sequence,
+        flags: bytes[cursor + 4] ?? 0,
+        month: bytes.readUInt16LE(cursor + 5),
+        row: bytes.subarray(rowAt, factAt),
+        fact: bytes.subarray(factAt, end),
+      })
+    }
+    cursor = end
+  }
+}

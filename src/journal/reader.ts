@@ -1,0 +1,152 @@
+// Reads a shard's journal from any thread, behind its committed end.
+import { type JournalDisk, type JournalFile, nodeDisk } from './disk.js'
+import { type GroupHeader, groupHeaderBytes, groupIsWhole, readGroupHeader, readRecords } from './frame.js'
+import { JournalCorrupt, type JournalReader, type JournalRecord, type Sequence } from './journal.js'
+import { listSegments, segmentHolding, segmentPath } from './segment.js'
+
+export interface FileJournalReaderOptions {
+  readonly directory: string
+  /** Bytes read from the file at once; default 4 MiB. A larger group is read whole. */
+  readonly chunkBytes?: number
+  readonly disk?: JournalDisk
+}
+
+const firstLoadBytes = 128 << 10
+
+/**
+ * One `read` at a time. A read that starts where the last one ended goes on from there without looking for its place.
+ * Invariant: #offset is the start of the group whose first record is #next, in segment #segment.
+ */
+export class FileJournalReader implements JournalReader {
+  readonly #directory: string
+  readonly #disk: JournalDisk
+  readonly #chunkBytes: number
+  #segments: Sequence[] = []
+  #segment: Sequence = 0
+  #file: JournalFile | null = null
+  #offset = 0
+  #next: Sequence = 0
+  #bytes = Buffer.alloc(0)
+  /** Where #bytes lies in the file, and how much of it is filled. */
+  #start = 0
+  #filled = 0
+  /** What the next load asks for: a reader at the committed end mostly finds little. */
+  #ask = 0
+
+  constructor(options: FileJournalReaderOptions) {
+    this.#directory = options.directory
+    this.#disk = options.disk ?? nodeDisk
+    this.#chunkBytes = options.chunkBytes ?? 4 << 20
+  }
+
+  async *read(from: Sequence, upTo: Sequence): AsyncGenerator<readonly JournalRecord[]> {
+    if (from >= upTo) return
+    this.#ask = Math.min(firstLoadBytes, this.#chunkBytes)
+    await this.#seek(from + 1)
+    while (this.#next <= upTo) {
+      const records: JournalRecord[] = []
+      await this.#fill()
+      for (;;) {
+        const header = this.#groupInMemory()
+        if (header === null) break
+        const last = header.first + header.count - 1
+        if (last > from) this.#take(header, from, upTo, records)
+        if (last > upTo) {
+          yield records
+          return
+        }
+        this.#offset += groupHeaderBytes + header.bytes
+        this.#next = last + 1
+        if (last === upTo) break
+      }
+      if (records.length > 0) yield records
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#file?.close()
+    this.#file = null
+  }
+
+  async #seek(sequence: Sequence): Promise<void> {
+    this.#filled = 0
+    if (this.#file !== null && this.#next <= sequence && !this.#liesInALaterSegment(sequence)) return
+    this.#segments = await listSegments(this.#disk, this.#directory)
+    const index = segmentHolding(this.#segments, sequence)
+    if (index < 0)
+      throw new JournalCorrupt(this.#directory, 0, `the journal no longer holds record ${sequence}`)
+    await this.#enter(this.#segments[index]!)
+  }
+
+  #liesInALaterSegment(sequence: Sequence): boolean {
+    const index = segmentHolding(this.#segments, sequence)
+    return index >= 0 && this.#segments[index]! > this.#segment
+  }
+
+  async #enter(segment: Sequence): Promise<void> {
+    await this.close()
+    this.#file = await this.#disk.open(segmentPath(this.#directory, segment), 'read')
+    this.#segment = segment
+    this.#offset = 0
+    this.#next = segment
+    this.#filled = 0
+  }
+
+  // Brings at least the whole group at #offset into memory, entering the next segment at the end of this one.
+  async #fill(): Promise<void> {
+    for (;;) {
+      const available = await this.#load(this.#ask)
+      this.#ask = this.#chunkBytes
+      const header = available < groupHeaderBytes ? null : readGroupHeader(this.#bytes, 0)
+      if (header !== null) {
+        const whole = groupHeaderBytes + header.bytes
+        if (available < whole) {
+          const size = await this.#file!.size()
+          if (this.#offset + whole > size || (await this.#load(whole)) < whole)
+            throw this.#corrupt('a group is longer than its file')
+        }
+        return
+      }
+      await this.#enterNext()
+    }
+  }
+
+  async #load(length: number): Promise<number> {
+    if (this.#bytes.length < length) this.#bytes = Buffer.allocUnsafeSlow(length)
+    else if (this.#bytes.length > 4 * this.#chunkBytes && length <= this.#chunkBytes)
+      this.#bytes = Buffer.allocUnsafeSlow(length)
+    this.#start = this.#offset
+    this.#filled = await this.#file!.read(this.#bytes, length, this.#offset)
+    return this.#filled
+  }
+
+  // The end of a segment is the end of its file or its zero padding; the next must begin with the next record.
+  async #enterNext(): Promise<void> {
+    if (!this.#segments.includes(this.#next)) this.#segments = await listSegments(this.#disk, this.#directory)
+    if (this.#next === this.#segment || !this.#segments.includes(this.#next))
+      throw this.#corrupt(`record ${this.#next} is missing`)
+    await this.#enter(this.#next)
+  }
+
+  // The group at #offset when memory holds all of it.
+  #groupInMemory(): GroupHeader | null {
+    const at = this.#offset - this.#start
+    if (at + groupHeaderBytes > this.#filled) return null
+    const header = readGroupHeader(this.#bytes, at)
+    if (header === null || at + groupHeaderBytes + header.bytes > this.#filled) return null
+    if (header.first !== this.#next)
+      throw this.#corrupt(`record ${header.first} where ${this.#next} should be`)
+    return header
+  }
+
+  #take(header: GroupHeader, from: Sequence, upTo: Sequence, into: JournalRecord[]): void {
+    const at = this.#offset - this.#start
+    if (!groupIsWhole(this.#bytes, at, header))
+      throw this.#corrupt(`the checksum of record ${header.first} is wrong`)
+    readRecords(this.#bytes, at, header, from, upTo, into)
+  }
+
+  #corrupt(what: string): JournalCorrupt {
+    return new JournalCorrupt(segmentPath(this.#directory, this.#segment), this.#offset, what)
+  }
+}

@@ -1,0 +1,113 @@
+// An accepted event as the line of JSON that ClickHouse stores, written once, where the event is decided.
+// The projector only concatenates these lines. Members that hold their column's default are left out.
+
+import type { EventStatus, EventType } from '../../schemas/enums.js'
+import type { EventMode } from '../core/message.js'
+
+/** What a row needs of an event; core's AcceptedEvent has all of it. */
+export interface RowEvent {
+  readonly id: string
+  readonly type: EventType
+  readonly subtype: string | null
+  readonly body: string
+  readonly quantity: number
+  readonly mode: EventMode
+  readonly capturedAtMs: number
+  readonly sentAtMs: number | null
+  readonly receivedAtMs: number
+  readonly apiKeyId: string
+  readonly idempotencyKey: string | null
+  readonly companyId: string | null
+  readonly userId: string | null
+  readonly leaseId: string | null
+  readonly reservationId: string | null
+  readonly failure: string | null
+  readonly derivedFrom: string | null
+}
+
+/** What deciding adds to the event (EV-70). */
+export interface RowExtra {
+  readonly environmentId: string
+  /** Features linked by subtype (EV-70), ids. */
+  readonly featureIds: readonly string[]
+  /** When it was applied, epoch ms; null for a failed event. */
+  readonly processedAtMs: number | null
+  /** Company and user as settled by deciding; absent: the event's own. */
+  readonly companyId?: string | null
+  readonly userId?: string | null
+  /** Set where deciding failed the event. */
+  readonly failure?: string | null
+  /** Of a flag check that says it (EV-72's filter). */
+  readonly flagId?: string | null
+  /** Of an inference event: decimal text, and the price it was worked out from (EV-62, decision 18). */
+  readonly cost?: {
+    readonly amount: string
+    readonly currency: string
+    readonly priceId: string | null
+  } | null
+}
+
+/** No id, type, mode or status needs escaping; everything a caller wrote does. */
+export function eventRow(event: RowEvent, extra: RowExtra): string {
+  const companyId = extra.companyId === undefined ? event.companyId : extra.companyId
+  const userId = extra.userId === undefined ? event.userId : extra.userId
+  const failure = extra.failure ?? event.failure
+  const status: EventStatus = failure === null ? 'enriched' : 'failed'
+  let row =
+    `{"environment_id":"${extra.environmentId}","id":"${event.id}","type":"${event.type}"` +
+    `,"captured_at":${seconds(event.capturedAtMs)},"loaded_at":${seconds(event.receivedAtMs)}` +
+    `,"status":"${status}","api_key_id":"${event.apiKeyId}"`
+  if (event.subtype !== null) row += `,"subtype":${text(event.subtype)}`
+  if (companyId !== null) row += `,"company_id":"${companyId}"`
+  if (userId !== null) row += `,"user_id":"${userId}"`
+  if (event.quantity !== 1) row += `,"quantity":${event.quantity}`
+  if (event.mode !== 'normal') row += `,"mode":"${event.mode}"`
+  if (event.sentAtMs !== null) row += `,"sent_at":${seconds(event.sentAtMs)}`
+  if (extra.processedAtMs !== null) row += `,"processed_at":${seconds(extra.processedAtMs)}`
+  if (event.idempotencyKey !== null) row += `,"idempotency_key":${text(event.idempotencyKey)}`
+  if (event.leaseId !== null) row += `,"lease_id":${text(event.leaseId)}`
+  if (event.reservationId !== null) row += `,"reservation_id":${text(event.reservationId)}`
+  if (event.derivedFrom !== null) row += `,"derived_from":"${event.derivedFrom}"`
+  if (failure !== null) row += `,"error_message":${text(failure)}`
+  if (extra.flagId) row += `,"flag_id":${text(extra.flagId)}`
+  if (extra.featureIds.length > 0) row += `,"feature_ids":["${extra.featureIds.join('","')}"]`
+  if (extra.cost) row += costMembers(extra.cost)
+  return `${row},"body":${text(event.body)}}`
+}
+
+function costMembers(cost: NonNullable<RowExtra['cost']>): string {
+  const price = cost.priceId === null ? '' : `,"price_id":${text(cost.priceId)}`
+  return `,"cost":"${cost.amount}","currency":${text(cost.currency)}${price}`
+}
+
+/**
+ * A JSON string. JSON.stringify writes half a surrogate pair as an escape that ClickHouse refuses, and one refused
+ * row would hold up its whole chunk: such a half becomes U+FFFD, as in UTF-8.
+ */
+export function text(value: string): string {
+  const quoted = JSON.stringify(value)
+  return quoted.includes('\\ud') ? JSON.stringify(Buffer.from(value).toString()) : quoted
+}
+
+/** Epoch milliseconds as decimal seconds, which DateTime64(3) reads exactly. */
+export function seconds(epochMs: number): string {
+  const whole = Math.floor(epochMs / 1000)
+  const part = epochMs - whole * 1000
+  return part < 10 ? `${whole}.00${part}` : part < 100 ? `${whole}.0${part}` : `${whole}.${part}`
+}
+
+let monthStartMs = 0
+let monthEndMs = 0
+let month = 0
+
+/** Months since 1970-01 (UTC) of an epoch time: the ClickHouse partition of a row. Most calls hit the last month. */
+export function monthOf(epochMs: number): number {
+  if (epochMs >= monthStartMs && epochMs < monthEndMs) return month
+  const date = new Date(epochMs)
+  const year = date.getUTCFullYear()
+  const inYear = date.getUTCMonth()
+  monthStartMs = Date.UTC(year, inYear, 1)
+  monthEndMs = Date.UTC(year, inYear + 1, 1)
+  month = (year - 1970) * 12 + inYear
+  return month
+}

@@ -1,0 +1,110 @@
+// Where a shard's journal lies: its directory, its segment files named by their first sequence, its generation.
+import { randomBytes } from 'node:crypto'
+import { join } from 'node:path'
+import type { JournalDisk, JournalFile } from './disk.js'
+import { type GroupHeader, groupHeaderBytes, groupIsWhole, groupMagic, readGroupHeader } from './frame.js'
+import { JournalCorrupt, type Sequence } from './journal.js'
+
+const suffix = '.journal'
+const magicBytes = Buffer.alloc(4)
+magicBytes.writeUInt32LE(groupMagic)
+
+/** The directory of one shard under the journal's root. */
+export function shardDirectory(root: string, shard: number): string {
+  return join(root, `shard-${String(shard).padStart(2, '0')}`)
+}
+
+export function segmentPath(directory: string, first: Sequence): string {
+  return join(directory, String(first).padStart(20, '0') + suffix)
+}
+
+/** First sequences of the segments in a directory, ascending. */
+export async function listSegments(disk: JournalDisk, directory: string): Promise<Sequence[]> {
+  const names = await disk.list(directory)
+  return names
+    .filter(name => /^\d{20}\.journal$/.test(name))
+    .map(name => Number(name.slice(0, 20)))
+    .sort((a, b) => a - b)
+}
+
+/** Index of the segment that holds `sequence`: the last that begins at or before it; -1 when all begin later. */
+export function segmentHolding(segments: readonly Sequence[], sequence: Sequence): number {
+  let low = 0
+  let high = segments.length
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if (segments[middle]! <= sequence) low = middle + 1
+    else high = middle
+  }
+  return low - 1
+}
+
+/**
+ * The identity of this journal, made at its first start. Sequences of another generation mean other records, so
+ * every stored position and every deduplication token carries it.
+ */
+export async function journalGeneration(disk: JournalDisk, root: string): Promise<string> {
+  const names = await disk.list(root)
+  const path = join(root, 'generation')
+  if (!names.includes('generation')) {
+    const draft = `${path}.new`
+    if (names.includes('generation.new')) await disk.remove(draft)
+    const file = await disk.open(draft, 'new')
+    await file.write(Buffer.from(randomBytes(9).toString('base64url')), 0, 0)
+    await file.close()
+    await disk.rename(draft, path)
+    await disk.syncDirectory(root)
+  }
+  const file = await disk.open(path, 'read')
+  const bytes = Buffer.alloc(64)
+  const length = await file.read(bytes, bytes.length, 0)
+  await file.close()
+  if (length === 0) throw new JournalCorrupt(path, 0, 'the generation is empty')
+  return bytes.toString('latin1', 0, length)
+}
+
+/** Where the whole groups of a segment end. */
+export interface SegmentEnd {
+  /** Bytes of whole groups. */
+  readonly bytes: number
+  /** Sequence of the last record in them, or the one before the segment when it has none. */
+  readonly last: Sequence
+  /** Bytes after them that are not zero padding: what a torn write left. */
+  readonly torn: number
+}
+
+/**
+ * Find the end of the newest segment. One write is under way at a time, so a torn write can only be the last
+ * thing in the file: anything whole after a broken group means the break is no torn write, and stops the start.
+ */
+export async function findEnd(file: JournalFile, path: string, first: Sequence): Promise<SegmentEnd> {
+  const size = await file.size()
+  const bytes = Buffer.allocUnsafeSlow(size)
+  await file.read(bytes, size, 0)
+  let offset = 0
+  let next = first
+  for (;;) {
+    const header = wholeGroup(bytes, offset)
+    if (header === null || header.first !== next) break
+    offset += groupHeaderBytes + header.bytes
+    next += header.count
+  }
+  for (let at = bytes.indexOf(magicBytes, offset); at !== -1; at = bytes.indexOf(magicBytes, at + 1))
+    if (wholeGroup(bytes, at) !== null)
+      throw new JournalCorrupt(path, offset, `record ${next} is broken and whole groups follow it`)
+  return { bytes: offset, last: next - 1, torn: Math.max(0, lastUsed(bytes) - offset) }
+}
+
+function wholeGroup(bytes: Buffer, at: number): GroupHeader | null {
+  if (at + groupHeaderBytes > bytes.length) return null
+  const header = readGroupHeader(bytes, at)
+  if (header === null || at + groupHeaderBytes + header.bytes > bytes.length) return null
+  return groupIsWhole(bytes, at, header) ? header : null
+}
+
+// One past the last byte that is not zero.
+function lastUsed(bytes: Buffer): number {
+  let at = bytes.length
+  while (at > 0 && bytes[at - 1] === 0) at--
+  return at
+}

@@ -1,0 +1,16 @@
+import t from 'tap'
+import { Positions } from '../../src/journal/positions.js'
+
+t.test('positions are seen by every holder of the memory, and trimming waits for the slowest', async t => {
+  const one = Positions.make(2)
+  const two = new Positions(one.memory)
+  t.equal(two.shards, 2)
+  one.set(1, 'committed', 2 ** 40)
+  one.set(1, 'checkpointed', 70)
+  one.set(1, 'postgres', 60)
+  one.set(1, 'clickhouse', 50)
+  t.equal(two.get(1, 'committed'), 2 ** 40)
+  t.equal(two.trimmable(1), 50)
+  t.equal(two.trimmable(0), 0)
+  t.throws(() => two.get(2, 'committed'), RangeError)
+})
