@@ -1,7 +1,9 @@
 // What handlers work with, wired once in main.ts. Each member's own file says more.
 import type { Logger } from 'pino'
 import type { Sql } from 'postgres'
+import type { TraitRegistry } from '../catalog/traits.js'
 import type { CatalogData } from '../core/catalog.js'
+import type { TestClock } from '../engine/clock.js'
 import type { EnvironmentRecord, KeyRecord } from './call.js'
 
 /** Keys and environments, in memory on the HTTP thread, backed by Postgres (src/engine/keys.ts). */
@@ -17,6 +19,15 @@ export interface Keys {
   environments(accountId: string): readonly EnvironmentRecord[]
   /** Notes a use; written at most once a minute per key (AL-4). */
   used(keyId: string, nowMs: number): void
+  /** What Postgres keeps of a value. */
+  hash(value: string): Buffer
+  /** Takes over a key that was written; `hash` null: a key already known, changed. */
+  put(record: KeyRecord, hash: Uint8Array | null): void
+  /** The key is gone: from this tick nobody is let in by it (AL-3). */
+  forget(keyId: string): void
+  putEnvironment(record: EnvironmentRecord): void
+  /** The environment is gone, and its keys with it. */
+  forgetEnvironment(environmentId: string): void
 }
 
 /** Time, per environment: the wall clock, never backwards, shifted by the environment's test clock (decisions 10, 11). */
@@ -25,6 +36,14 @@ export interface Clock {
   wall(): number
   /** The present of an environment, never backwards except when its test clock is removed, epoch ms. */
   now(environmentId: string): number
+  /** The environment's test clock, or null without one. */
+  testClock(environmentId: string): TestClock | null
+  /**
+   * Sets or (null) removes a test clock: in force from this tick, resolves when it is stored.
+   * Who calls has made sure that the environment is not production and time does not go back.
+   * Rejects, with the former clock back in force, when it cannot be stored.
+   */
+  setTestClock(environmentId: string, clock: TestClock | null): Promise<void>
 }
 
 /** The current catalog of every environment on the HTTP thread, and the one way to change definitions. */
@@ -48,4 +67,5 @@ export interface Services {
   readonly keys: Keys
   readonly clock: Clock
   readonly catalogs: Catalogs
+  readonly traits: TraitRegistry
 }

@@ -1,0 +1,232 @@
+// The current definitions of every environment on the HTTP thread, and the one way to change them.
+import type { Logger } from 'pino'
+import type { Sql } from 'postgres'
+import type { CatalogData } from '../core/catalog.js'
+import { ServiceError } from '../errors.js'
+import { toFailure } from '../storage/failure.js'
+import { type Announce, logFailure, retryDelayMs } from './announce.js'
+import { type Loaders, loadCatalog } from './load.js'
+import type { TraitRegistry } from './traits.js'
+
+const waitingMax = 1_000
+const patienceMs = 10_000
+
+interface Waiter {
+  readonly version: number
+  readonly resolve: () => void
+}
+
+/** Where one environment's catalog is on its way from Postgres to the shards. */
+interface Course {
+  /** What `get` gives; null before the first load. */
+  data: CatalogData | null
+  /** The newest version every shard has. */
+  announced: number
+  /** The newest version known to be committed. */
+  wanted: number
+  running: boolean
+  readonly waiters: Set<Waiter>
+}
+
+/**
+ * The catalogs.
+ *
+ * A change is committed before it is announced. Once committed it is never lost: the environment's course goes on
+ * trying until every shard has that version or a newer one. `data` changes in the tick in which it is posted to the
+ * shards, so a message sent after reading it arrives after it.
+ */
+export class CatalogCache {
+  readonly #sql: Sql
+  readonly #log: Logger
+  readonly #traits: TraitRegistry
+  readonly #announce: Announce
+  readonly #loaders: Loaders
+  readonly #patienceMs: number
+  readonly #courses = new Map<string, Course>()
+  /** The end of each account's line of transactions: one connection each, however many wait. */
+  readonly #lines = new Map<string, Promise<unknown>>()
+  #waiting = 0
+  #closed = false
+
+  constructor(options: {
+    sql: Sql
+    log: Logger
+    traits: TraitRegistry
+    announce: Announce
+    loaders?: Loaders
+    /** How long a caller waits for the shards before it is told to try again; the change goes on. */
+    patienceMs?: number
+  }) {
+    this.#sql = options.sql
+    this.#log = options.log
+    this.#traits = options.traits
+    this.#announce = options.announce
+    this.#loaders = options.loaders ?? {}
+    this.#patienceMs = options.patienceMs ?? patienceMs
+  }
+
+  /** Load and announce every environment, at start. Resolves when the shards have all of them. */
+  async start(): Promise<void> {
+    const rows = await this.#sql<VersionRow[]>`select id, catalog_version from environments order by id`
+    await Promise.all(rows.map(row => this.#reach(row.id, Number(row.catalog_version))))
+  }
+
+  /** Stop trying. What is committed is found again at the next start. */
+  close(): void {
+    this.#closed = true
+  }
+
+  /** Environments that have a catalog. */
+  ids(): readonly string[] {
+    return [...this.#courses].filter(([, course]) => course.data !== null).map(([id]) => id)
+  }
+
+  get(environmentId: string): CatalogData {
+    const data = this.#courses.get(environmentId)?.data
+    if (!data) throw new ServiceError('not_found', 'Environment not found')
+    return data
+  }
+
+  /**
+   * Run a definitions transaction and see its outcome to every shard.
+   *
+   * scope    one environment, or (`environmentId` null) all of the account: those it has when the work is done.
+   * work     its statements; what it throws rolls everything back and passes through, database refusals as 400 or 503.
+   * returns  what `work` returned, once every shard has the version it made or a newer one.
+   * errors   `overloaded` when the shards are not reached in time: the change is kept and goes on its way.
+   *
+   * Changes of one account are in one order, also with other processes: each holds the account's row, shared or not.
+   */
+  async change<T>(
+    scope: { readonly accountId: string; readonly environmentId: string | null },
+    work: (sql: Sql) => Promise<T>,
+  ): Promise<T> {
+    const { result, versions } = await this.#inLine(scope.accountId, () => this.#transact(scope, work))
+    await Promise.all(versions.map(({ id, version }) => this.#reach(id, version)))
+    return result
+  }
+
+  /** Another process says that an environment is at this version, or was at the one before when it was deleted. */
+  heard(environmentId: string, version: number): Promise<void> {
+    return this.#reach(environmentId, version)
+  }
+
+  /** The environment is gone: so is its catalog. Nobody waits for it any more. */
+  forgetEnvironment(environmentId: string): void {
+    const course = this.#courses.get(environmentId)
+    this.#courses.delete(environmentId)
+    for (const waiter of course?.waiters ?? []) waiter.resolve()
+  }
+
+  async #inLine<T>(accountId: string, run: () => Promise<T>): Promise<T> {
+    if (this.#waiting >= waitingMax) throw new ServiceError('overloaded')
+    this.#waiting++
+    const turn = (this.#lines.get(accountId) ?? Promise.resolve()).then(run)
+    const end = turn.catch(() => {})
+    this.#lines.set(accountId, end)
+    try {
+      return await turn
+    } finally {
+      this.#waiting--
+      if (this.#lines.get(accountId) === end) this.#lines.delete(accountId)
+    }
+  }
+
+  async #transact<T>(
+    scope: { readonly accountId: string; readonly environmentId: string | null },
+    work: (sql: Sql) => Promise<T>,
+  ): Promise<{ readonly result: T; readonly versions: readonly { id: string; version: number }[] }> {
+    const { accountId, environmentId } = scope
+    try {
+      const outcome = await this.#sql.begin(async transaction => {
+        const tx = transaction as unknown as Sql
+        if (environmentId === null)
+          await tx`select id from accounts where id = ${accountId} for no key update`
+        else {
+          await tx`select id from accounts where id = ${accountId} for share`
+          await tx`select id from environments where id = ${environmentId} for no key update`
+        }
+        const result = await work(tx)
+        const rows = await tx<VersionRow[]>`
+          update environments set catalog_version = catalog_version + 1
+          where account_id = ${accountId} ${environmentId === null ? tx`` : tx`and id = ${environmentId}`}
+          returning id, catalog_version`
+        return { result, versions: rows.map(row => ({ id: row.id, version: Number(row.catalog_version) })) }
+      })
+      return outcome as { result: T; versions: { id: string; version: number }[] }
+    } catch (error) {
+      throw toFailure(error)
+    }
+  }
+
+  #reach(environmentId: string, version: number): Promise<void> {
+    let course = this.#courses.get(environmentId)
+    if (!course) {
+      course = { data: null, announced: 0, wanted: 0, running: false, waiters: new Set() }
+      this.#courses.set(environmentId, course)
+    }
+    if (course.announced >= version) return Promise.resolve()
+    course.wanted = Math.max(course.wanted, version)
+    const reached = this.#wait(course, version)
+    if (!course.running) void this.#run(environmentId, course)
+    return reached
+  }
+
+  #wait(course: Course, version: number): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const waiter = {
+        version,
+        resolve: () => {
+          clearTimeout(timer)
+          course.waiters.delete(waiter)
+          resolve()
+        },
+      }
+      const timer = setTimeout(() => {
+        course.waiters.delete(waiter)
+        reject(new ServiceError('overloaded', 'The change is stored and takes effect shortly'))
+      }, this.#patienceMs)
+      course.waiters.add(waiter)
+    })
+  }
+
+  async #run(environmentId: string, course: Course): Promise<void> {
+    course.running = true
+    let failures = 0
+    while (course.announced < course.wanted && !this.#closed && this.#courses.get(environmentId) === course) {
+      try {
+        await this.#advance(environmentId, course)
+        failures = 0
+      } catch (error) {
+        logFailure(this.#log, environmentId, ++failures, error)
+        await new Promise(resolve => setTimeout(resolve, retryDelayMs(failures)).unref())
+      }
+    }
+    course.running = false
+  }
+
+  async #advance(environmentId: string, course: Course): Promise<void> {
+    const { wanted } = course
+    const loaded = await loadCatalog(this.#sql, environmentId, this.#loaders)
+    if (this.#courses.get(environmentId) !== course) return
+    if (!loaded) {
+      this.forgetEnvironment(environmentId)
+      return
+    }
+    for (const row of loaded.traits) this.#traits.define(row)
+    // From here to the call of announce nothing waits: traits introduced until now are in, later ones are posted later.
+    const data: CatalogData = { ...loaded.data, traits: this.#traits.list(environmentId) }
+    course.data = data
+    await this.#announce(data)
+    course.announced = data.version
+    // A version that was heard of but is not to be seen was never committed: nobody shall try for it without end.
+    if (course.wanted === wanted) course.wanted = data.version
+    for (const waiter of [...course.waiters])
+      if (waiter.version <= Math.max(data.version, wanted)) waiter.resolve()
+  }
+}
+
+interface VersionRow {
+  readonly id: string
+  readonly catalog_version: string | number
+}

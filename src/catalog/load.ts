@@ -1,0 +1,200 @@
+// Postgres → the definitions of one environment, in a handful of statements of one snapshot.
+import type { Sql } from 'postgres'
+import type { EnvironmentType, FeatureEventSource, FeatureType, RuleType } from '../../schemas/enums.js'
+import type {
+  CatalogData,
+  ConditionDef,
+  CreditDef,
+  FeatureDef,
+  FlagDef,
+  PlanDef,
+  RuleDef,
+  SpendPolicyDef,
+} from '../core/catalog.js'
+import type { StoredCondition, StoredGroup } from './rules.js'
+import { type TraitRow, traitId } from './traits.js'
+
+/** The environment a loader loads for, read in the same snapshot. */
+export interface LoadedEnvironment {
+  readonly id: string
+  readonly accountId: string
+}
+
+/** Plans as their own loader gives them. */
+export interface LoadedPlans {
+  readonly plans: readonly PlanDef[]
+  readonly initialPlanId: string | null
+  readonly fallbackPlanId: string | null
+  readonly trialExpiryPlanId: string | null
+}
+
+/** Credits as their own loader gives them. */
+export interface LoadedCredits {
+  readonly credits: readonly CreditDef[]
+  readonly spendPolicies: readonly SpendPolicyDef[]
+}
+
+/** Loaders of definitions that other files own. One that is absent gives nothing. */
+export interface Loaders {
+  readonly plans?: (sql: Sql, environment: LoadedEnvironment) => Promise<LoadedPlans>
+  readonly credits?: (sql: Sql, environment: LoadedEnvironment) => Promise<LoadedCredits>
+}
+
+/** A catalog without its traits, and the trait definitions Postgres shows: the registry knows more of them. */
+export interface Loaded {
+  readonly data: Omit<CatalogData, 'traits'>
+  readonly traits: readonly TraitRow[]
+}
+
+const noPlans: LoadedPlans = { plans: [], initialPlanId: null, fallbackPlanId: null, trialExpiryPlanId: null }
+const noCredits: LoadedCredits = { credits: [], spendPolicies: [] }
+
+/**
+ * Read the definitions of an environment as one transaction saw them.
+ *
+ * returns  the definitions with the version they belong to, or null when the environment is gone.
+ * errors   whatever the database throws.
+ */
+export async function loadCatalog(sql: Sql, environmentId: string, loaders: Loaders): Promise<Loaded | null> {
+  const loaded = await sql.begin('isolation level repeatable read read only', async transaction => {
+    const tx = transaction as unknown as Sql
+    const [row] = await tx<EnvironmentVersionRow[]>`
+      select account_id, environment_type, catalog_version from environments where id = ${environmentId}`
+    if (!row) return null
+    const environment = { id: environmentId, accountId: row.account_id }
+    const traits = await loadTraits(tx, environment)
+    const data = {
+      environmentId,
+      accountId: row.account_id,
+      environmentType: row.environment_type,
+      version: Number(row.catalog_version),
+      features: await loadFeatures(tx, environment),
+      flags: await loadFlags(tx, environment),
+      ...((await loaders.plans?.(tx, environment)) ?? noPlans),
+      ...((await loaders.credits?.(tx, environment)) ?? noCredits),
+    }
+    return { data, traits }
+  })
+  return loaded
+}
+
+interface EnvironmentVersionRow {
+  readonly account_id: string
+  readonly environment_type: EnvironmentType
+  readonly catalog_version: string | number
+}
+
+function loadTraits(sql: Sql, environment: LoadedEnvironment): Promise<readonly TraitRow[]> {
+  return sql<TraitRow[]>`
+    select id, environment_id, entity_type, name, hierarchy, trait_type
+    from trait_definitions where environment_id = ${environment.id} order by created_at, id`
+}
+
+interface FeatureRow {
+  readonly id: string
+  readonly name: string
+  readonly feature_type: FeatureType
+  readonly event_source: FeatureEventSource
+  readonly event_subtype: string | null
+  readonly trait_hierarchy: readonly string[] | null
+  readonly usage_limit_trait_hierarchy: readonly string[] | null
+  readonly license_id: string | null
+}
+
+/** Features belong to the account; the traits they name are those of this environment. */
+async function loadFeatures(sql: Sql, environment: LoadedEnvironment): Promise<readonly FeatureDef[]> {
+  const rows = await sql<FeatureRow[]>`
+    select f.id, f.name, f.feature_type, f.event_source, f.event_subtype, f.trait_hierarchy,
+      f.usage_limit_trait_hierarchy, l.id as license_id
+    from features f left join licenses l on l.feature_id = f.id
+    where f.account_id = ${environment.accountId} order by f.created_at, f.id`
+  return rows.map(row => ({
+    id: row.id,
+    name: row.name,
+    featureType: row.feature_type,
+    eventSource: row.event_source,
+    eventSubtype: row.event_subtype,
+    traitId: companyTraitId(environment.id, row.trait_hierarchy),
+    usageLimitTraitId: companyTraitId(environment.id, row.usage_limit_trait_hierarchy),
+    licenseId: row.license_id,
+  }))
+}
+
+/** Id, in one environment, of the company trait a feature names by its hierarchy. */
+export function companyTraitId(environmentId: string, hierarchy: readonly string[] | null): string | null {
+  return hierarchy === null ? null : traitId(environmentId, 'company', hierarchy.join('.'))
+}
+
+interface FlagRow {
+  readonly id: string
+  readonly key: string
+  readonly name: string
+  readonly default_value: boolean
+  readonly feature_id: string | null
+}
+
+interface RuleRow {
+  readonly id: string
+  readonly flag_id: string
+  readonly name: string
+  readonly rule_type: RuleType
+  readonly priority: string | number
+  readonly value: boolean
+  readonly conditions: readonly StoredCondition[]
+  readonly condition_groups: readonly StoredGroup[]
+}
+
+async function loadFlags(sql: Sql, environment: LoadedEnvironment): Promise<readonly FlagDef[]> {
+  const flags = await sql<FlagRow[]>`
+    select id, key, name, default_value, feature_id from flags
+    where account_id = ${environment.accountId} order by key collate "C"`
+  const rows = await sql<RuleRow[]>`
+    select id, flag_id, name, rule_type, priority, value, conditions, condition_groups from rules
+    where environment_id = ${environment.id} order by flag_id, position, id`
+  const rules = new Map<string, RuleDef[]>()
+  for (const row of rows) {
+    const of = rules.get(row.flag_id)
+    if (of) of.push(ruleDef(row))
+    else rules.set(row.flag_id, [ruleDef(row)])
+  }
+  return flags.map(row => ({
+    id: row.id,
+    key: row.key,
+    name: row.name,
+    defaultValue: row.default_value,
+    featureId: row.feature_id,
+    rules: rules.get(row.id) ?? [],
+  }))
+}
+
+function ruleDef(row: RuleRow): RuleDef {
+  return {
+    id: row.id,
+    name: row.name,
+    ruleType: row.rule_type,
+    priority: Number(row.priority),
+    value: row.value,
+    flagId: null,
+    conditions: row.conditions.map(conditionDef),
+    conditionGroups: row.condition_groups.map(group => group.conditions.map(conditionDef)),
+  }
+}
+
+function conditionDef(condition: StoredCondition): ConditionDef {
+  return {
+    id: condition.id,
+    conditionType: condition.condition_type,
+    operator: condition.operator,
+    resourceIds: condition.resource_ids,
+    traitId: condition.trait_id,
+    traitValue: condition.trait_value,
+    comparisonTraitId: condition.comparison_trait_id,
+    eventSubtype: condition.event_subtype,
+    metricPeriod: condition.metric_period,
+    monthReset: condition.metric_period_month_reset,
+    metricValue: condition.metric_value,
+    creditId: condition.credit_id,
+    consumptionRate: condition.consumption_rate,
+    quantityRates: null,
+  }
+}

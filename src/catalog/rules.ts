@@ -1,0 +1,28 @@
+// How rules lie in Postgres: conditions and groups as the wire spells them, each with its id and times.
+import type { ComparableOperator, ConditionType, MetricPeriod, MonthReset } from '../../schemas/enums.js'
+
+/** A condition of a stored rule; members that do not belong to its type are null, `trait_value` is ''. */
+export interface StoredCondition {
+  readonly id: string
+  readonly condition_type: ConditionType
+  readonly operator: ComparableOperator
+  readonly resource_ids: readonly string[]
+  readonly trait_id: string | null
+  readonly trait_value: string
+  readonly comparison_trait_id: string | null
+  readonly event_subtype: string | null
+  readonly metric_period: MetricPeriod | null
+  readonly metric_period_month_reset: MonthReset | null
+  readonly metric_value: number | null
+  readonly credit_id: string | null
+  readonly consumption_rate: number | null
+  readonly created_at: string
+  readonly updated_at: string
+}
+
+export interface StoredGroup {
+  readonly id: string
+  readonly conditions: readonly StoredCondition[]
+  readonly created_at: string
+  readonly updated_at: string
+}

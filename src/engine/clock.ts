@@ -1,0 +1,116 @@
+// Now, per environment: the wall clock, never backwards, shifted by the environment's test clock (decisions 10, 11).
+import type { Sql } from 'postgres'
+
+/** The wire writes years with four digits. */
+const latestMs = Date.UTC(9999, 0, 1)
+
+/** A test clock: an offset that ticks on with the wall clock, or an instant that stands still. Epoch ms. */
+export type TestClock =
+  | { readonly kind: 'ticking'; readonly offsetMs: number }
+  | { readonly kind: 'frozen'; readonly atMs: number }
+
+/** What a caller asks of a test clock: an instant or an offset from the wall clock, ticking unless frozen. */
+export type ClockWish =
+  | { readonly atMs: number; readonly frozen: boolean }
+  | { readonly offsetMs: number; readonly frozen: boolean }
+
+/**
+ * The test clock a wish comes to.
+ *
+ * wish       `atMs` epoch ms, or `offsetMs` from the wall clock.
+ * presentMs  the environment's present, which the new one may not precede.
+ * wallMs     the wall clock.
+ * returns    the clock, or why not: `earlier` than the present, or `too_late` for a four-digit year.
+ * source     decision 11.
+ */
+export function settleClock(
+  wish: ClockWish,
+  presentMs: number,
+  wallMs: number,
+): TestClock | 'earlier' | 'too_late' {
+  const atMs = 'atMs' in wish ? wish.atMs : wallMs + wish.offsetMs
+  if (!(atMs < latestMs)) return 'too_late'
+  if (atMs < presentMs) return 'earlier'
+  return wish.frozen ? { kind: 'frozen', atMs } : { kind: 'ticking', offsetMs: atMs - wallMs }
+}
+
+/**
+ * The clock of the HTTP thread. A test clock holds in memory from the tick it is set, and is then written;
+ * when the write fails the former clock is back and the caller is told.
+ */
+export class ServiceClock {
+  readonly #sql: Sql
+  readonly #source: () => number
+  readonly #test = new Map<string, TestClock>()
+  readonly #listeners: ((environmentId: string) => void)[] = []
+  #wallMs = 0
+  /** Writes go out in the order the clocks were set. */
+  #writes: Promise<unknown> = Promise.resolve()
+
+  constructor(options: { sql: Sql; source?: () => number }) {
+    this.#sql = options.sql
+    this.#source = options.source ?? Date.now
+  }
+
+  /** Read the test clocks, at start. */
+  async load(): Promise<void> {
+    const rows = await this.#sql<
+      { id: string; clock_offset_ms: string | number | null; clock_frozen_at: Date | null }[]
+    >`
+      select id, clock_offset_ms, clock_frozen_at from environments
+      where clock_offset_ms is not null or clock_frozen_at is not null`
+    for (const row of rows) {
+      const clock: TestClock =
+        row.clock_frozen_at === null
+          ? { kind: 'ticking', offsetMs: Number(row.clock_offset_ms) }
+          : { kind: 'frozen', atMs: row.clock_frozen_at.getTime() }
+      this.#test.set(row.id, clock)
+    }
+  }
+
+  wall(): number {
+    const ms = this.#source()
+    if (ms > this.#wallMs) this.#wallMs = ms
+    return this.#wallMs
+  }
+
+  now(environmentId: string): number {
+    const test = this.#test.get(environmentId)
+    if (!test) return this.wall()
+    return test.kind === 'frozen' ? test.atMs : this.wall() + test.offsetMs
+  }
+
+  testClock(environmentId: string): TestClock | null {
+    return this.#test.get(environmentId) ?? null
+  }
+
+  setTestClock(environmentId: string, clock: TestClock | null): Promise<void> {
+    const former = this.#test.get(environmentId) ?? null
+    this.#hold(environmentId, clock)
+    const written = this.#writes.then(() => this.#write(environmentId, clock))
+    this.#writes = written.catch(() => {})
+    return written.catch(error => {
+      if (this.testClock(environmentId) === clock) this.#hold(environmentId, former)
+      throw error
+    })
+  }
+
+  /** Be told, in the same tick, when an environment's time jumps; for those who sleep until an instant. */
+  onJump(listener: (environmentId: string) => void): void {
+    this.#listeners.push(listener)
+  }
+
+  #hold(environmentId: string, clock: TestClock | null): void {
+    if (clock) this.#test.set(environmentId, clock)
+    else this.#test.delete(environmentId)
+    for (const listener of this.#listeners) listener(environmentId)
+  }
+
+  async #write(environmentId: string, clock: TestClock | null): Promise<void> {
+    await this.#sql`
+      update environments set
+        clock_offset_ms = ${clock?.kind === 'ticking' ? clock.offsetMs : null},
+        clock_frozen_at = ${clock?.kind === 'frozen' ? new Date(clock.atMs) : null}
+      where id = ${environmentId}`
+  }
+}

@@ -1,0 +1,24 @@
+// Random identifiers and key values, for everything that is not decided in the core.
+import { randomFillSync } from 'node:crypto'
+import { encodeId } from '../core/id.js'
+
+// Asking the system for randomness costs more than an id, so it is drawn for 512 ids at a time.
+const pool = Buffer.allocUnsafe(4096)
+let next = pool.length
+
+/**
+ * A new identifier.
+ *
+ * prefix   with its underscore, e.g. `flag_`.
+ * returns  prefix and 11 characters that carry 64 random bits.
+ * source   api/README.md, Identifiers.
+ */
+export function newId(prefix: string): string {
+  if (next === pool.length) {
+    randomFillSync(pool)
+    next = 0
+  }
+  const id = encodeId(prefix, pool.readUInt32LE(next), pool.readUInt32LE(next + 4))
+  next += 8
+  return id
+}

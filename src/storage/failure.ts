@@ -1,0 +1,38 @@
+// What a statement's failure means to the caller who caused it.
+import { ServiceError } from '../errors.js'
+
+/** Texts for unique violations by the name of the index; any other is told without names. */
+const taken: Readonly<Record<string, string>> = {
+  flags_account_id_key_key: 'key: another flag has this key',
+  flags_feature_id_key: 'feature_id: the feature already has a flag',
+}
+
+const away = /^(ECONN|EPIPE|ENOENT|ETIMEDOUT|CONNECTION_|CONNECT_TIMEOUT)/
+
+/**
+ * A driver's error as a failure the caller is told of, or the error itself when it is our own bug.
+ *
+ * error    anything thrown by a statement; ServiceErrors pass unchanged.
+ * returns  400 for what the data did (a value taken, a text Postgres cannot hold, a number out of range), 503 for a
+ *          database that is away or shutting down; the cause is kept.
+ * source   AL-32; decision 5.
+ */
+export function toFailure(error: unknown): unknown {
+  if (!(error instanceof Error) || error instanceof ServiceError) return error
+  const { code, constraint_name: constraint } = error as { code?: unknown; constraint_name?: unknown }
+  if (typeof code !== 'string') return error
+  const options = { cause: error }
+  if (code === '23505')
+    return new ServiceError(
+      'state_conflict',
+      taken[String(constraint)] ?? 'The value is already taken',
+      options,
+    )
+  if (code === '23503') return new ServiceError('not_found', 'A resource the request names is gone', options)
+  if (code === '22021' || code === '22P05')
+    return new ServiceError('value_invalid', 'A text contains a character that cannot be stored', options)
+  if (code === '22003') return new ServiceError('value_invalid', 'A number is out of range', options)
+  if (away.test(code) || code.startsWith('57P') || code.startsWith('08') || code === '53300')
+    return new ServiceError('store_away', undefined, options)
+  return error
+}
