@@ -1,0 +1,61 @@
+// Environments and their test clocks.
+import typia, { type tags } from 'typia'
+import type { EnvironmentType } from './enums.js'
+import type { ApiKey } from './keys.js'
+
+/** Body of POST /environments. */
+export interface EnvironmentCreate {
+  name: string & tags.MinLength<1> & tags.MaxLength<256>
+  environment_type: EnvironmentType
+}
+
+export const parseEnvironmentCreate = typia.json.createValidateParse<EnvironmentCreate>()
+
+/** Body of PUT /environments/{environment_id}: absent and null members stay as they are. */
+export interface EnvironmentUpdate {
+  name?: (string & tags.MinLength<1> & tags.MaxLength<256>) | null | undefined
+  environment_type?: EnvironmentType | null | undefined
+  require_context_signature?: boolean | null | undefined
+}
+
+export const parseEnvironmentUpdate = typia.json.createValidateParse<EnvironmentUpdate>()
+
+/** Body of PUT /environments/{environment_id}/clock: exactly one of `now` and `offset_seconds` (decisions 10, 11). */
+export interface ClockUpdate {
+  /** The instant it is from now on; the clock ticks on from there. */
+  now?: string | null | undefined
+  /** Distance from the wall clock. */
+  offset_seconds?: number | null | undefined
+  /** Stands still. */
+  frozen?: boolean | null | undefined
+}
+
+export const parseClockUpdate = typia.json.createValidateParse<ClockUpdate>()
+
+export interface Environment {
+  id: string
+  name: string
+  environment_type: EnvironmentType
+  require_context_signature: boolean
+  created_at: string
+  updated_at: string
+}
+
+/** A created environment with its publishable key. */
+export interface EnvironmentDetail {
+  id: string
+  name: string
+  environment_type: EnvironmentType
+  api_keys: ApiKey[]
+  created_at: string
+  updated_at: string
+}
+
+/** The time of an environment; `offset_seconds` null unless a test clock ticks. */
+export interface EnvironmentClock {
+  environment_id: string
+  now: string
+  test_clock: boolean
+  frozen: boolean
+  offset_seconds: number | null
+}

@@ -1,0 +1,88 @@
+// Features and licences.
+import typia, { type tags } from 'typia'
+import type { BillingProviderType, FeatureEventSource, FeatureLifecyclePhase, FeatureType } from './enums.js'
+import type { PreviewObject } from './envelope.js'
+import type { FlagDetail, FlagWithFeature } from './flags.js'
+import type { AccountMember } from './members.js'
+import type { EntityTraitDefinition } from './traits.js'
+
+/** Members of a feature that may be left out. Absent: as is; null: cleared. */
+interface FeatureOptions {
+  /** The flag to make or (by `id`) to take over and change. */
+  flag?: FlagWithFeature | null | undefined
+  event_source?: FeatureEventSource | null | undefined
+  event_subtype?: (string & tags.MaxLength<255>) | null | undefined
+  icon?: (string & tags.MaxLength<255>) | null | undefined
+  lifecycle_phase?: FeatureLifecyclePhase | null | undefined
+  maintainer_account_member_id?: string | null | undefined
+  plural_name?: (string & tags.MaxLength<255>) | null | undefined
+  singular_name?: (string & tags.MaxLength<255>) | null | undefined
+  trait_id?: string | null | undefined
+}
+
+/** Body of POST /features. */
+export interface FeatureCreate extends FeatureOptions {
+  feature_type: FeatureType
+  name: string & tags.MinLength<1> & tags.MaxLength<512>
+  description: string & tags.MaxLength<1024>
+}
+
+export const parseFeatureCreate = typia.json.createValidateParse<FeatureCreate>()
+
+/** Body of POST /features/billing-linked: found again by provider and resource. */
+export interface BillingLinkedFeatureCreate extends FeatureCreate {
+  billing_provider: BillingProviderType
+  external_resource_id: string & tags.MinLength<1> & tags.MaxLength<255>
+}
+
+export const parseBillingLinkedFeatureCreate = typia.json.createValidateParse<BillingLinkedFeatureCreate>()
+
+/** Body of PUT /features/{feature_id}. Another `feature_type`: 400 (EN-1). */
+export interface FeatureUpdate extends FeatureOptions {
+  feature_type?: FeatureType | null | undefined
+  name?: (string & tags.MinLength<1> & tags.MaxLength<512>) | null | undefined
+  description?: (string & tags.MaxLength<1024>) | null | undefined
+}
+
+export const parseFeatureUpdate = typia.json.createValidateParse<FeatureUpdate>()
+
+export interface Feature {
+  id: string
+  name: string
+  description: string
+  icon: string
+  feature_type: FeatureType
+  event_source: FeatureEventSource
+  event_subtype: string | null
+  license_id: string | null
+  lifecycle_phase: FeatureLifecyclePhase | null
+  maintainer_account_member_id: string | null
+  plural_name: string | null
+  singular_name: string | null
+  /** The trait that carries the usage, in the environment of the request; null without one. */
+  trait_id: string | null
+  /** The trait that carries the pay-in-advance quantity. */
+  usage_limit_trait_id: string | null
+  created_at: string
+  updated_at: string
+}
+
+export interface FeatureDetail extends Feature {
+  flags: FlagDetail[]
+  /** Plans whose published version grants the feature. */
+  plans: PreviewObject[]
+  billing_linked_resource?: {
+    billing_provider: BillingProviderType
+    external_resource_id: string
+    originator: BillingProviderType
+  }
+  maintainer?: AccountMember
+  trait?: EntityTraitDefinition
+}
+
+export interface License {
+  id: string
+  name: string
+  created_at: string
+  updated_at: string
+}

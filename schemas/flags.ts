@@ -1,0 +1,161 @@
+// Flags and their rules, as definitions. What a check asks and answers is not here.
+import typia, { type tags } from 'typia'
+import type {
+  ComparableOperator,
+  ConditionType,
+  EntityType,
+  MetricPeriod,
+  MonthReset,
+  PlanVersionStatus,
+  RuleType,
+} from './enums.js'
+import type { PreviewObject } from './envelope.js'
+import type { Feature } from './features.js'
+import type { AccountMember } from './members.js'
+import type { EntityTraitDefinition } from './traits.js'
+
+type Long = number & tags.Type<'int64'>
+
+/** Body of POST /flags and PUT /flags/{flag_id}. The last two: absent stays, null clears. */
+export interface FlagWrite {
+  key: string & tags.MinLength<1> & tags.MaxLength<512>
+  name: string & tags.MinLength<1> & tags.MaxLength<512>
+  description: string & tags.MaxLength<1024>
+  default_value: boolean
+  flag_type: 'boolean'
+  feature_id?: string | null | undefined
+  maintainer_account_member_id?: string | null | undefined
+}
+
+export const parseFlagWrite = typia.json.createValidateParse<FlagWrite>()
+
+/** A flag within the body of a feature; `id` names an existing one. */
+export interface FlagWithFeature {
+  id?: string | null | undefined
+  key?: (string & tags.MinLength<1> & tags.MaxLength<512>) | null | undefined
+  name?: (string & tags.MinLength<1> & tags.MaxLength<512>) | null | undefined
+  description?: (string & tags.MaxLength<1024>) | null | undefined
+  default_value?: boolean | null | undefined
+  flag_type?: 'boolean' | null | undefined
+  feature_id?: string | null | undefined
+  maintainer_account_member_id?: string | null | undefined
+}
+
+/** A condition to write; `id` names one the rule already has. Members of other condition types are ignored. */
+export interface ConditionWrite {
+  id?: string | null | undefined
+  condition_type: ConditionType
+  operator: ComparableOperator
+  resource_ids: string[] & tags.MaxItems<1000>
+  trait_id?: string | null | undefined
+  trait_value?: (string & tags.MaxLength<1024>) | null | undefined
+  comparison_trait_id?: string | null | undefined
+  event_subtype?: (string & tags.MaxLength<255>) | null | undefined
+  metric_period?: MetricPeriod | null | undefined
+  metric_period_month_reset?: MonthReset | null | undefined
+  metric_value?: Long | null | undefined
+  credit_id?: string | null | undefined
+  /** Credits per unit. */
+  credit_cost?: (number & tags.Minimum<0>) | null | undefined
+}
+
+export interface ConditionGroupWrite {
+  id?: string | null | undefined
+  conditions: ConditionWrite[] & tags.MaxItems<100>
+  flag_id?: string | null | undefined
+}
+
+export interface RuleWrite {
+  id?: string | null | undefined
+  name: string & tags.MaxLength<512>
+  priority: Long
+  value: boolean
+  /** Defaults to standard; the generated types are refused (EN-5). */
+  rule_type?: RuleType | null | undefined
+  conditions: ConditionWrite[] & tags.MaxItems<100>
+  condition_groups: ConditionGroupWrite[] & tags.MaxItems<100>
+}
+
+/** Body of PUT /flags/{flag_id}/rules: the whole set. */
+export interface RulesWrite {
+  rules: RuleWrite[] & tags.MaxItems<100>
+}
+
+export const parseRulesWrite = typia.json.createValidateParse<RulesWrite>()
+
+export interface Flag {
+  id: string
+  key: string
+  name: string
+  description: string
+  flag_type: 'boolean'
+  default_value: boolean
+  feature_id: string | null
+  maintainer_account_member_id: string | null
+  created_at: string
+  updated_at: string
+}
+
+export interface FlagDetail extends Flag {
+  rules: RuleDetail[]
+  feature?: Feature
+  maintainer?: AccountMember
+  last_checked_at: string | null
+}
+
+export interface RuleDetail {
+  id: string
+  environment_id: string
+  flag_id: string | null
+  name: string
+  rule_type: RuleType
+  priority: number
+  value: boolean
+  conditions: RuleConditionDetail[]
+  condition_groups: RuleConditionGroupDetail[]
+  created_at: string
+  updated_at: string
+}
+
+export interface RuleConditionGroupDetail {
+  id: string
+  environment_id: string
+  flag_id: string | null
+  rule_id: string
+  conditions: RuleConditionDetail[]
+  created_at: string
+  updated_at: string
+}
+
+export interface RuleConditionDetail {
+  id: string
+  environment_id: string
+  flag_id: string | null
+  rule_id: string
+  condition_group_id: string | null
+  condition_type: ConditionType
+  operator: ComparableOperator
+  resource_ids: readonly string[]
+  /** Those of the ids that exist. */
+  resources: PreviewObject[]
+  plan_versions?: { id: string; name: string; status: PlanVersionStatus; version: number }[]
+  trait_id: string | null
+  trait?: EntityTraitDefinition
+  trait_entity_type: EntityType | null
+  trait_value: string
+  comparison_trait_id: string | null
+  comparison_trait?: EntityTraitDefinition
+  event_subtype: string | null
+  metric_period: MetricPeriod | null
+  metric_period_month_reset: MonthReset | null
+  metric_value: number | null
+  credit_id: string | null
+  consumption_rate: number | null
+  created_at: string
+  updated_at: string
+}
+
+export interface RulesDetail {
+  rules: RuleDetail[]
+  flag?: Flag
+}

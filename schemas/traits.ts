@@ -1,0 +1,42 @@
+// Trait definitions: what a trait is called, what it is of, and how its values compare.
+import typia, { type tags } from 'typia'
+import type { EntityType, TraitType } from './enums.js'
+
+/** Body of POST /entity-trait-definitions: the definition of this hierarchy, made if there is none. */
+export interface TraitDefinitionCreate {
+  entity_type: EntityType
+  trait_type: TraitType
+  hierarchy: (string & tags.MinLength<1> & tags.MaxLength<255>)[] & tags.MinItems<1> & tags.MaxItems<100>
+  display_name?: (string & tags.MaxLength<255>) | null | undefined
+}
+
+export const parseTraitDefinitionCreate = typia.json.createValidateParse<TraitDefinitionCreate>()
+
+/** Body of PUT /entity-trait-definitions/{entity_trait_definition_id}; an absent or null display name stays. */
+export interface TraitDefinitionUpdate {
+  trait_type: TraitType
+  display_name?: (string & tags.MaxLength<255>) | null | undefined
+}
+
+export const parseTraitDefinitionUpdate = typia.json.createValidateParse<TraitDefinitionUpdate>()
+
+export interface EntityTraitDefinition {
+  id: string
+  display_name: string
+  entity_type: EntityType
+  /** The parts of a nested name. */
+  hierarchy: readonly string[]
+  trait_type: TraitType
+  created_at: string
+  updated_at: string
+}
+
+/** Where a trait definition is used. */
+export interface EntityTraitDefinitionUsage {
+  checkout_field_config_count: number
+  company_override_count: number
+  feature_count: number
+  plan_entitlement_count: number
+  plan_trait_count: number
+  rule_condition_count: number
+}
