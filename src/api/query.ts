@@ -179,9 +179,11 @@ function gather(raw: string, names: ReadonlySet<string>, bare: string | undefine
 }
 
 function under(given: Map<string, Given>, name: string): Given {
-  let found = given.get(name)
-  if (found === undefined) given.set(name, (found = { values: [], pairs: [] }))
-  return found
+  const known = given.get(name)
+  if (known !== undefined) return known
+  const made: Given = { values: [], pairs: [] }
+  given.set(name, made)
+  return made
 }
 
 function decode(part: string): string {

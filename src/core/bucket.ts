@@ -30,7 +30,7 @@ export function refill(bucket: Bucket, nowMs: number): void {
   const elapsedMs = nowMs - bucket.atMs
   if (elapsedMs <= 0) return
   const level = bucket.level + (elapsedMs * bucket.limit.ratePerSecond) / 1_000
-  bucket.level = level < bucket.limit.burst ? level : bucket.limit.burst
+  bucket.level = Math.min(level, bucket.limit.burst)
   bucket.atMs = nowMs
 }
 

@@ -1,0 +1,578 @@
+// One request from first byte to last: what must be read at once, admission, body, handler, answer.
+// The request object dies when its callback returns, the response when it is answered or aborted.
+import type { HttpRequest, HttpResponse, TemplatedApp, us_listen_socket } from 'uWebSockets.js'
+import type { Answer, Call, EnvironmentRecord, KeyRecord } from '../api/call.js'
+import type { Services } from '../api/services.js'
+import { type Config, prepareNative } from '../config.js'
+import { type ErrorCode, ServiceError } from '../errors.js'
+import type { Logger, RequestLine } from '../log.js'
+import type { Metrics, Spread, Tally } from '../metrics.js'
+import { type Admission, admit, unknownKey } from './admit.js'
+import { boundOf, decompress, type Encoding, encodingOf, parseBody, rawBody, tooLarge } from './body.js'
+import { preflightHeaders } from './cors.js'
+import { type Health, live, ready } from './health.js'
+import type { Limits } from './limits.js'
+import {
+  allowanceHeaders,
+  failure,
+  fixedHeaders,
+  internalError,
+  type Reply,
+  statusLine,
+  success,
+} from './respond.js'
+import type { Route } from './route.js'
+
+prepareNative()
+// Loaded after its settings are in place, hence not a static import.
+const { default: uWS } = await import('uWebSockets.js')
+
+// One process per port: a second one is refused instead of quietly taking half of the connections.
+const exclusivePort = 1
+// How long answers already handed over may still be on their way to the network at a stop.
+const flushMs = 100
+
+export interface ServerOptions {
+  readonly config: Pick<
+    Config,
+    'apiKeyHeaders' | 'environmentHeaders' | 'trustProxy' | 'slowRequestMs' | 'drainMs' | 'bodiesBytesMax'
+  >
+  readonly log: Logger
+  readonly metrics: Metrics
+  readonly limits: Limits
+  readonly health: Health
+  readonly routes: readonly Route[]
+}
+
+/** The HTTP server. It answers /health from `listen` on, and everything else from `serve` on. */
+export class Server {
+  private readonly shared: Shared
+  private readonly app: TemplatedApp
+  private socket: us_listen_socket | null = null
+
+  constructor(private readonly options: ServerOptions) {
+    this.shared = new Shared(options)
+    this.app = uWS.App()
+    for (const route of options.routes) this.register(route)
+    this.registerOthers()
+  }
+
+  /**
+   * Accept connections.
+   *
+   * port     0 takes any free one.
+   * returns  the port.
+   * errors   rejects when the address cannot be had.
+   */
+  listen(host: string, port: number): Promise<number> {
+    return new Promise((resolve, reject) => {
+      const listening = (socket: us_listen_socket | false) => {
+        if (!socket) return reject(new Error(`Cannot listen on ${host}:${port}: is it in use?`))
+        this.socket = socket
+        resolve(uWS.us_socket_local_port(socket))
+      }
+      // The declared types lack this form of `listen`.
+      const listen = this.app.listen as unknown as (
+        host: string,
+        port: number,
+        options: number,
+        done: typeof listening,
+      ) => void
+      listen.call(this.app, host, port, exclusivePort, listening)
+    })
+  }
+
+  /** Whether requests reach their handlers. */
+  get serving(): boolean {
+    return this.shared.services !== null && !this.shared.draining
+  }
+
+  /** From now on requests reach their handlers. */
+  serve(services: Services): void {
+    this.shared.services = services
+  }
+
+  /**
+   * Stop: accept no more connections, answer what is in flight, close the rest. Resolves when every connection
+   * is closed, at the latest `drainMs` from now.
+   */
+  async close(): Promise<void> {
+    if (this.shared.draining) return
+    this.shared.draining = true
+    if (this.socket !== null) uWS.us_listen_socket_close(this.socket)
+    await this.shared.idle(this.options.config.drainMs)
+    await new Promise(resolve => setTimeout(resolve, flushMs))
+    this.app.close()
+  }
+
+  private register(route: Route): void {
+    const compiled = new Compiled(route, this.options.metrics)
+    const serve = (res: HttpResponse, req: HttpRequest) =>
+      new Exchange(this.shared, compiled, res).begin(req, false)
+    this.app[route.method](route.path, serve)
+    if (route.method === 'get') {
+      this.app.head(route.path, (res, req) => new Exchange(this.shared, compiled, res).begin(req, true))
+    }
+  }
+
+  private registerOthers(): void {
+    const { shared, options } = this
+    const preflight = preflightHeaders(options.config.apiKeyHeaders, options.config.environmentHeaders)
+    this.app.get('/health/live', res => shared.write(res, live(), false))
+    this.app.get('/health/ready', res => shared.write(res, ready(options.health, shared.draining), false))
+    this.app.get('/metrics', res => void this.writeMetrics(res))
+    this.app.options('/*', res => {
+      res.writeStatus('204 No Content').writeHeader('Content-Type', fixedHeaders)
+      for (const [name, value] of preflight) res.writeHeader(name, value)
+      shared.endEmpty(res)
+    })
+    const unknown = options.metrics.http.requests.child({ route: 'unknown', status: '404' })
+    const absent = failure(new ServiceError('route_unknown'), '')
+    this.app.any('/*', (res, req) => {
+      unknown.count++
+      shared.write(res, absent, req.getMethod() === 'head')
+    })
+  }
+
+  private async writeMetrics(res: HttpResponse): Promise<void> {
+    let gone = false
+    res.onAborted(() => {
+      gone = true
+    })
+    const { registry, http } = this.options.metrics
+    http.inFlight.set(this.shared.inFlight)
+    const text = await registry.metrics()
+    if (gone) return
+    res.cork(() => {
+      res.writeHeader('Content-Type', registry.contentType).end(text, this.shared.draining)
+    })
+  }
+}
+
+/** What all requests of a server share. */
+class Shared {
+  services: Services | null = null
+  draining = false
+  inFlight = 0
+  /** Bytes of bodies that are being received or decompressed. */
+  buffered = 0
+  private whenIdle: (() => void) | null = null
+  private requests = 0
+  /** When a refusal of each kind was last logged, ms of the monotonic clock. */
+  private readonly told = new Map<ErrorCode, number>()
+  // Tells the requests of one start from those of the next.
+  private readonly start = Date.now().toString(36)
+
+  readonly log: Logger
+  /** Whether every request is logged; checked once. */
+  readonly logsRequests: boolean
+  // As the server wants them: lower case.
+  readonly keyHeaders: readonly string[]
+  readonly environmentHeaders: readonly string[]
+
+  constructor(readonly options: ServerOptions) {
+    this.log = options.log
+    this.logsRequests = options.log.isLevelEnabled('debug')
+    this.keyHeaders = options.config.apiKeyHeaders.map(name => name.toLowerCase())
+    this.environmentHeaders = options.config.environmentHeaders.map(name => name.toLowerCase())
+  }
+
+  /** A name for a request in logs and error answers. */
+  nextRequestId(): string {
+    this.requests++
+    return `req_${this.start}_${this.requests.toString(36)}`
+  }
+
+  left(): void {
+    this.inFlight--
+    if (this.inFlight === 0) this.whenIdle?.()
+  }
+
+  /** Resolves when nothing is in flight, or after the deadline. */
+  idle(deadlineMs: number): Promise<void> {
+    if (this.inFlight === 0) return Promise.resolve()
+    return new Promise(resolve => {
+      const timer = setTimeout(resolve, deadlineMs)
+      this.whenIdle = () => {
+        clearTimeout(timer)
+        resolve()
+      }
+    })
+  }
+
+  /** What we did not name is our bug, logged whole. Refusals come in floods: one line a second for each kind. */
+  logFailure(line: RequestLine, error: unknown): void {
+    if (!(error instanceof ServiceError)) {
+      this.log.error({ ...line, err: error }, 'failed')
+      return
+    }
+    const last = this.told.get(error.code)
+    const nowMs = performance.now()
+    if (last !== undefined && nowMs - last < 1_000) return
+    this.told.set(error.code, nowMs)
+    this.log.warn({ ...line, reason: error.message, err: error.cause }, 'unavailable')
+  }
+
+  /** Write a whole response; the caller has corked or is in a callback of the server. */
+  write(res: HttpResponse, reply: Reply, headOnly: boolean): void {
+    // 200 is what the server writes by itself.
+    if (reply.status !== 200) res.writeStatus(statusLine(reply.status))
+    res.writeHeader('Content-Type', fixedHeaders + reply.headers)
+    if (reply.status === 204) this.endEmpty(res)
+    else if (headOnly) res.endWithoutBody(Buffer.byteLength(reply.body), this.draining)
+    else res.end(reply.body, this.draining)
+  }
+
+  /** End a response that has no body and so no length. */
+  endEmpty(res: HttpResponse): void {
+    if (this.draining) res.endWithoutBody(0, true)
+    else res.endWithoutBody()
+  }
+}
+
+/** A route with its counters. */
+class Compiled {
+  readonly bodyBytesMax: number
+  readonly label: string
+  readonly seconds: Spread
+  private readonly statuses = new Map<number, Tally>()
+
+  constructor(
+    readonly route: Route,
+    private readonly metrics: Metrics,
+  ) {
+    this.bodyBytesMax = boundOf(route)
+    const method = route.method === 'del' ? 'DELETE' : route.method.toUpperCase()
+    this.label = `${method} ${route.path}`
+    this.seconds = metrics.http.durations.child({ route: this.label })
+  }
+
+  answered(status: number): void {
+    let tally = this.statuses.get(status)
+    if (tally === undefined) {
+      tally = this.metrics.http.requests.child({ route: this.label, status: String(status) })
+      this.statuses.set(status, tally)
+    }
+    tally.count++
+  }
+}
+
+/** One request on its way: admission and body may end in either order, then the handler, then the answer. */
+class Exchange {
+  private readonly startedMs = performance.now()
+  /** Answered or aborted: the response must not be touched any more. */
+  private settled = false
+  /** Inside a callback of the server, where writes are gathered anyway. */
+  private corked = true
+  private headOnly = false
+  private admission: Admission | null = null
+  private headers = ''
+  private environmentId = ''
+  private parameters: readonly string[] = none
+  private rawQuery = ''
+  private userAgent = ''
+  private forwardedFor = ''
+  private encoding: Encoding | ServiceError = 'identity'
+  private pieces: Buffer[] | null = null
+  private received = 0
+  private reserved = 0
+  /** A whole body that waits for admission. */
+  private waiting: Buffer | null = null
+  private echo: Readonly<Record<string, unknown>> = nothing
+
+  constructor(
+    private readonly shared: Shared,
+    private readonly compiled: Compiled,
+    private readonly res: HttpResponse,
+  ) {}
+
+  /** Everything up to the first wait. The request object is read here and nowhere else. */
+  begin(req: HttpRequest, headOnly: boolean): void {
+    const { shared, res } = this
+    const { route } = this.compiled
+    this.headOnly = headOnly
+    shared.inFlight++
+    try {
+      if (shared.services === null) throw new ServiceError('starting')
+      const secret = headerOf(req, shared.keyHeaders)
+      if (secret === '') throw unknownKey()
+      this.copy(req)
+      const found = shared.services.keys.find(secret)
+      if (found instanceof Promise) this.admitLater(found)
+      else this.admit(found)
+      if (this.settled) return
+      res.onAborted(() => this.abort())
+      if (route.body !== 'none') res.onData((chunk, last) => this.data(chunk, last))
+      else if (this.admission !== null) this.handle(undefined)
+    } catch (error) {
+      this.fail(error)
+    } finally {
+      this.corked = false
+    }
+  }
+
+  /** The client's address: the peer, or the first of X-Forwarded-For when a proxy is trusted. '' once answered. */
+  remoteIp(): string {
+    const first = this.forwardedFor.split(',', 1)[0]!.trim()
+    if (first !== '') return first
+    return this.settled ? '' : addressOf(this.res)
+  }
+
+  private copy(req: HttpRequest): void {
+    const { route } = this.compiled
+    const { shared } = this
+    this.environmentId = headerOf(req, shared.environmentHeaders)
+    if (route.query !== null) this.rawQuery = req.getQuery()
+    if (route.parameters.length > 0) this.parameters = route.parameters.map((_, i) => req.getParameter(i))
+    // A check leaves no trace of who asked.
+    if (route.limit !== 'check') this.userAgent = req.getHeader('user-agent')
+    if (shared.options.config.trustProxy) this.forwardedFor = req.getHeader('x-forwarded-for')
+    if (route.body !== 'none') this.encoding = encodingOf(req.getHeader('content-encoding'))
+  }
+
+  // The key is not in memory: ask, and take the body meanwhile.
+  private admitLater(found: Promise<KeyRecord | null>): void {
+    this.resume(found, key => {
+      this.admit(key)
+      if (this.settled) return
+      if (this.compiled.route.body === 'none') this.handle(undefined)
+      else if (this.waiting !== null) this.complete(this.waiting)
+    })
+  }
+
+  private admit(key: KeyRecord | null): void {
+    if (key === null) throw unknownKey()
+    const { options, services } = this.shared
+    const { keys, clock } = services!
+    const { route } = this.compiled
+    const { allowance, outcome } = admit(route, key, this.environmentId, keys, options.limits, this.startedMs)
+    this.headers = allowanceHeaders(allowance)
+    keys.used(key.id, clock.wall())
+    if (outcome instanceof ServiceError) {
+      if (allowance?.refused) options.metrics.http.rejected[allowance.refused.bucket].count++
+      throw outcome
+    }
+    this.admission = outcome
+  }
+
+  private data(chunk: ArrayBuffer, last: boolean): void {
+    // The server goes on reading a body that was answered before its end; nothing of it is kept.
+    if (this.settled) return
+    this.corked = true
+    try {
+      this.received += chunk.byteLength
+      if (this.received > this.compiled.bodyBytesMax) throw tooLarge(this.compiled.route)
+      if (last && this.pieces === null) this.whole(chunk)
+      else this.piece(chunk, last)
+    } catch (error) {
+      this.fail(error)
+    } finally {
+      this.corked = false
+    }
+  }
+
+  // The usual case: the body in one piece. It is read where it lies when that is possible at once.
+  private whole(chunk: ArrayBuffer): void {
+    const inPlace =
+      this.admission !== null && this.encoding === 'identity' && this.compiled.route.body === 'parsed'
+    this.complete(inPlace ? Buffer.from(chunk) : Buffer.from(chunk.slice(0)))
+  }
+
+  private piece(chunk: ArrayBuffer, last: boolean): void {
+    this.reserve(chunk.byteLength)
+    this.pieces ??= []
+    this.pieces.push(Buffer.from(chunk.slice(0)))
+    if (last) this.complete(Buffer.concat(this.pieces, this.received))
+  }
+
+  // The whole body, as received.
+  private complete(bytes: Buffer): void {
+    if (this.admission === null) {
+      this.waiting = bytes
+      return
+    }
+    if (this.encoding instanceof ServiceError) throw this.encoding
+    if (this.encoding === 'identity') {
+      this.read(bytes)
+      return
+    }
+    this.reserve(this.compiled.bodyBytesMax)
+    this.resume(decompress(bytes, this.compiled.route), plain => this.read(plain))
+  }
+
+  private read(bytes: Buffer): void {
+    this.pieces = null
+    this.waiting = null
+    const { parse } = this.compiled.route
+    this.handle(parse === null ? rawBody(bytes) : parseBody(bytes.toString(), parse))
+  }
+
+  // Bodies in pieces or compressed count together, so that many slow ones cannot fill the memory.
+  private reserve(bytes: number): void {
+    this.reserved += bytes
+    this.shared.buffered += bytes
+    if (this.shared.buffered > this.shared.options.config.bodiesBytesMax) throw new ServiceError('overloaded')
+  }
+
+  private handle(body: unknown): void {
+    const { route } = this.compiled
+    const { key, environment, environmentUnknown } = this.admission!
+    const asked = route.query === null ? nothingAsked : route.query.read(this.rawQuery)
+    if (environmentUnknown) throw new ServiceError('not_found', 'No such environment')
+    const params = route.parameters.length === 0 ? noParameters : decodeParameters(route, this.parameters)
+    this.echo = params === noParameters ? asked.echo : { ...asked.echo, ...params }
+    const services = this.shared.services!
+    const nowMs = environment === null ? services.clock.wall() : services.clock.now(environment.id)
+    const call = new Request(
+      this,
+      services,
+      key,
+      environment,
+      params,
+      asked.query,
+      body,
+      nowMs,
+      this.userAgent,
+    )
+    const answer = route.handle(call)
+    if (answer instanceof Promise) this.resume(answer, settled => this.succeed(settled))
+    else this.succeed(answer)
+  }
+
+  // Go on when a promise settles, unless the caller has left meanwhile.
+  private resume<T>(promise: Promise<T>, next: (value: T) => void): void {
+    promise.then(
+      value => {
+        if (this.settled) return
+        try {
+          next(value)
+        } catch (error) {
+          this.fail(error)
+        }
+      },
+      error => this.fail(error),
+    )
+  }
+
+  private succeed(answer: Answer): void {
+    const echo = this.echo === nothing ? '{}' : JSON.stringify(this.echo)
+    this.answer(success(answer, this.compiled.route.status, echo, this.headers))
+  }
+
+  private fail(error: unknown): void {
+    const known = error instanceof ServiceError
+    const requestId = this.shared.nextRequestId()
+    if (!known || error.status >= 500)
+      this.shared.logFailure(this.line(requestId, known ? error.status : 500), error)
+    if (this.settled) return
+    const told = known ? error : internalError
+    this.answer(failure(told, `${this.headers}\r\nX-Request-Id: ${requestId}`), requestId)
+  }
+
+  private answer(reply: Reply, requestId?: string): void {
+    const { res, shared, headOnly } = this
+    this.settle()
+    if (this.corked) shared.write(res, reply, headOnly)
+    else res.cork(() => shared.write(res, reply, headOnly))
+    this.compiled.answered(reply.status)
+    const elapsedMs = performance.now() - this.startedMs
+    this.compiled.seconds.observe(elapsedMs / 1_000)
+    if (shared.logsRequests)
+      shared.log.debug(this.line(requestId ?? shared.nextRequestId(), reply.status), 'request')
+    else if (elapsedMs > shared.options.config.slowRequestMs) {
+      shared.log.warn(this.line(requestId ?? shared.nextRequestId(), reply.status), 'slow request')
+    }
+  }
+
+  private abort(): void {
+    if (this.settled) return
+    this.settle()
+    this.shared.options.metrics.http.aborted.count++
+  }
+
+  private settle(): void {
+    this.settled = true
+    this.pieces = null
+    this.waiting = null
+    this.shared.buffered -= this.reserved
+    this.reserved = 0
+    this.shared.left()
+  }
+
+  private line(requestId: string, status: number): RequestLine {
+    return {
+      request_id: requestId,
+      route: this.compiled.label,
+      status,
+      duration_ms: Math.round((performance.now() - this.startedMs) * 1_000) / 1_000,
+      environment_id: this.admission?.environment?.id ?? null,
+    }
+  }
+}
+
+/** What a handler is given. */
+class Request implements Call<unknown, unknown> {
+  constructor(
+    private readonly exchange: Exchange,
+    readonly services: Services,
+    readonly key: KeyRecord,
+    readonly environmentOrNull: EnvironmentRecord | null,
+    readonly params: Readonly<Record<string, string>>,
+    readonly query: unknown,
+    readonly body: unknown,
+    readonly nowMs: number,
+    readonly userAgent: string,
+  ) {}
+
+  get environment(): EnvironmentRecord {
+    if (this.environmentOrNull === null) throw new ServiceError('environment_required')
+    return this.environmentOrNull
+  }
+
+  get remoteIp(): string {
+    return this.exchange.remoteIp()
+  }
+}
+
+const none: readonly string[] = []
+const nothing: Readonly<Record<string, never>> = Object.freeze({})
+const noParameters: Readonly<Record<string, string>> = Object.freeze({})
+const nothingAsked = { query: nothing, echo: nothing }
+
+function headerOf(req: HttpRequest, names: readonly string[]): string {
+  for (const name of names) {
+    const value = req.getHeader(name)
+    if (value !== '') return value
+  }
+  return ''
+}
+
+// A path that is no valid text names nothing: 404 (AL-32).
+function decodeParameters(route: Route, raw: readonly string[]): Readonly<Record<string, string>> {
+  const params: Record<string, string> = {}
+  for (let i = 0; i < raw.length; i++) params[route.parameters[i]!] = decodeParameter(raw[i]!)
+  return params
+}
+
+function decodeParameter(raw: string): string {
+  if (!raw.includes('%')) return raw
+  try {
+    const decoded = decodeURIComponent(raw)
+    if (!decoded.includes('\0')) return decoded
+  } catch {
+    // Told below.
+  }
+  throw new ServiceError('not_found')
+}
+
+// An IPv4 address that arrived over an IPv6 socket is written as IPv4.
+function addressOf(res: HttpResponse): string {
+  const bytes = new Uint8Array(res.getRemoteAddress())
+  const mapped =
+    bytes.length === 16 &&
+    bytes[10] === 0xff &&
+    bytes[11] === 0xff &&
+    bytes.subarray(0, 10).every(b => b === 0)
+  if (mapped || bytes.length === 4) return bytes.subarray(-4).join('.')
+  return Buffer.from(res.getRemoteAddressAsText()).toString()
+}

@@ -1,0 +1,178 @@
+// What is measured, under the names /metrics shows. Children are bound once; the hot path adds to a number.
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import { type RateLimitBucket, rateLimitBuckets } from '../schemas/enums.js'
+
+// Request latencies: from half the goal of a check to a slow analytics read, in seconds.
+const latencyBounds = [
+  0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
+]
+const fsyncBounds = [0.000_1, 0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1]
+const groupBounds = [1, 2, 5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 10_000]
+
+type Labels = Readonly<Record<string, string>>
+
+/** One number of a counter, raised in place. prom-client's own children hash their labels at every increment. */
+export interface Tally {
+  count: number
+}
+
+/** A counter whose children are plain numbers until somebody asks. */
+class TallyCounter extends Counter {
+  private readonly children: { readonly labels: Labels; readonly tally: Tally }[] = []
+
+  /** A new child; ask once per set of labels. */
+  child(labels: Labels): Tally {
+    const tally = { count: 0 }
+    this.children.push({ labels, tally })
+    return tally
+  }
+
+  override async get() {
+    const described = await super.get()
+    // A child that never counted says nothing.
+    const live = this.children.filter(({ tally }) => tally.count > 0)
+    return { ...described, values: live.map(({ labels, tally }) => ({ labels, value: tally.count })) }
+  }
+}
+
+/** Durations or sizes of one kind, counted into fixed buckets. */
+export class Spread {
+  private readonly counts: Float64Array
+  private sum = 0
+  private total = 0
+
+  constructor(
+    readonly labels: Labels,
+    private readonly bounds: readonly number[],
+  ) {
+    this.counts = new Float64Array(bounds.length)
+  }
+
+  observe(value: number): void {
+    this.sum += value
+    this.total++
+    for (let i = 0; i < this.bounds.length; i++) {
+      if (value <= this.bounds[i]!) {
+        this.counts[i]!++
+        return
+      }
+    }
+  }
+
+  /** As prom-client writes a histogram: cumulative buckets, sum, count; nothing when nothing was seen. */
+  values(name: string) {
+    if (this.total === 0) return []
+    let below = 0
+    const buckets = this.bounds.map((le, i) => {
+      below += this.counts[i]!
+      return { metricName: `${name}_bucket`, labels: { ...this.labels, le }, value: below }
+    })
+    return [
+      ...buckets,
+      { metricName: `${name}_bucket`, labels: { ...this.labels, le: '+Inf' }, value: this.total },
+      { metricName: `${name}_sum`, labels: this.labels, value: this.sum },
+      { metricName: `${name}_count`, labels: this.labels, value: this.total },
+    ]
+  }
+}
+
+class SpreadHistogram extends Histogram {
+  private readonly children: Spread[] = []
+
+  constructor(
+    name: string,
+    help: string,
+    labelNames: readonly string[],
+    private readonly bounds: readonly number[],
+    registry: Registry,
+  ) {
+    super({ name, help, labelNames: [...labelNames], buckets: [...bounds], registers: [registry] })
+  }
+
+  child(labels: Labels): Spread {
+    const spread = new Spread(labels, this.bounds)
+    this.children.push(spread)
+    return spread
+  }
+
+  override async get() {
+    const described = await super.get()
+    return { ...described, values: this.children.flatMap(child => child.values(described.name)) }
+  }
+}
+
+/** Every family there is. One per process; the threads report to the main one. */
+export function createMetrics() {
+  const registry = new Registry()
+  collectDefaultMetrics({ register: registry })
+  const counter = (name: string, help: string, ...labelNames: string[]) =>
+    new TallyCounter({ name, help, labelNames, registers: [registry] })
+  const gauge = (name: string, help: string, ...labelNames: string[]) =>
+    new Gauge({ name, help, labelNames, registers: [registry] })
+  const spread = (name: string, help: string, bounds: readonly number[], ...labelNames: string[]) =>
+    new SpreadHistogram(name, help, labelNames, bounds, registry)
+
+  const requests = counter('tollgate_http_requests_total', 'Requests answered', 'route', 'status')
+  const durations = spread(
+    'tollgate_http_request_seconds',
+    'From the head of a request to its answer',
+    latencyBounds,
+    'route',
+  )
+  const rejected = counter('tollgate_rate_limited_total', 'Requests refused by a rate limit', 'bucket')
+  const events = counter('tollgate_events_total', 'Events by what became of them', 'outcome')
+
+  return {
+    registry,
+    http: {
+      requests,
+      durations,
+      rejected: Object.fromEntries(
+        rateLimitBuckets.map(bucket => [bucket, rejected.child({ bucket })]),
+      ) as Record<RateLimitBucket, Tally>,
+      aborted: counter('tollgate_http_aborted_total', 'Requests whose caller left before the answer').child(
+        {},
+      ),
+      inFlight: gauge('tollgate_http_in_flight', 'Requests being answered'),
+    },
+    events: {
+      accepted: events.child({ outcome: 'accepted' }),
+      applied: events.child({ outcome: 'applied' }),
+      duplicate: events.child({ outcome: 'duplicate' }),
+      failed: events.child({ outcome: 'failed' }),
+    },
+    checks: counter('tollgate_flag_checks_total', 'Flags evaluated for callers').child({}),
+    /** Children are made per shard: `groupRecords.child({ shard: '0' })`. */
+    journal: {
+      groupRecords: spread('tollgate_journal_group_records', 'Records per group write', groupBounds, 'shard'),
+      fsyncSeconds: spread('tollgate_journal_fsync_seconds', 'Time of one group fsync', fsyncBounds, 'shard'),
+      backlogBytes: gauge(
+        'tollgate_journal_backlog_bytes',
+        'Journal kept for projectors and checkpoints',
+        'shard',
+      ),
+    },
+    actors: {
+      count: gauge('tollgate_actors', 'Companies, users and environments in memory', 'shard'),
+      bytes: gauge('tollgate_actor_bytes', 'Heap of a shard thread', 'shard'),
+      coldLoads: counter('tollgate_cold_loads_total', 'Actors loaded from storage', 'shard'),
+      queueDepth: gauge(
+        'tollgate_shard_queue_depth',
+        'Messages posted to a shard and not yet answered',
+        'shard',
+      ),
+    },
+    projector: {
+      lagRecords: gauge(
+        'tollgate_projector_lag_records',
+        'Durable records a store has not seen',
+        'store',
+        'shard',
+      ),
+      lagSeconds: gauge('tollgate_projector_lag_seconds', 'Age of the oldest of them', 'store', 'shard'),
+    },
+    dedupeKeys: gauge('tollgate_dedupe_keys', 'Idempotency keys in the window'),
+  }
+}
+
+export type Metrics = ReturnType<typeof createMetrics>
