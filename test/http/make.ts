@@ -2,7 +2,7 @@
 import { type Agent, type IncomingHttpHeaders, request } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import type { EnvironmentRecord, KeyRecord } from '../../src/api/call.js'
-import type { Services } from '../../src/api/services.js'
+import type { Clock, Keys, Services } from '../../src/api/services.js'
 import { Limits, type LimitTable } from '../../src/http/limits.js'
 import type { Route } from '../../src/http/route.js'
 import { Server } from '../../src/http/server.js'
@@ -79,7 +79,10 @@ const keys: Readonly<Record<string, KeyRecord>> = {
 
 /** Services with keys and a clock; what the fake rows do not touch is absent. A secret `later:x` is looked up slowly. */
 export function fakeServices(used: string[] = []): Services {
-  const partial: Pick<Services, 'keys' | 'clock' | 'log'> = {
+  const partial: Pick<Services, 'log'> & {
+    readonly keys: Pick<Keys, 'find' | 'environment' | 'environments' | 'used'>
+    readonly clock: Pick<Clock, 'wall' | 'now'>
+  } = {
     log: createLogger({ logLevel: 'silent' }),
     keys: {
       find(secret) {
@@ -93,7 +96,7 @@ export function fakeServices(used: string[] = []): Services {
     },
     clock: { wall: () => 1_000, now: id => (id === 'env_prod' ? 3_000 : 2_000) },
   }
-  return partial as Services
+  return partial as unknown as Services
 }
 
 export interface Running {
