@@ -1,11 +1,11 @@
 // How many records a second one shard can frame, checksum and make durable, and read back, by group size.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { eventRow, monthOf, type RowEvent } from '../../src/journal/event-row.js'
 import { openFileJournal } from '../../src/journal/file.js'
 import { Group } from '../../src/journal/frame.js'
 import { type NewRecord, RecordFlag } from '../../src/journal/journal.js'
 import { FileJournalReader } from '../../src/journal/reader.js'
-import { eventRow, monthOf, type RowEvent } from '../../src/journal/record.js'
 
 const event: RowEvent = {
   id: 'evt_3mK9tQxYzAb',
@@ -29,7 +29,7 @@ const event: RowEvent = {
 const extra = {
   environmentId: 'env_3mK9tQxYzAb',
   featureIds: ['feat_3mK9tQxYzAb'],
-  processedAtMs: event.receivedAtMs,
+  at: event.receivedAtMs,
 }
 const fact =
   '{"k":"c","id":"comp_3mK9tQxYzAb","env":"env_3mK9tQxYzAb","at":1773568800000,"fx":[{"t":"used","subtype":"api_call","quantity":3,"atMs":1773568800000}]}'

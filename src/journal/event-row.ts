@@ -30,8 +30,8 @@ export interface RowExtra {
   readonly environmentId: string
   /** Features linked by subtype (EV-70), ids. */
   readonly featureIds: readonly string[]
-  /** When it was applied, epoch ms; null for a failed event. */
-  readonly processedAtMs: number | null
+  /** When it was decided, epoch ms: processed_at and enriched_at of an event that did not fail. */
+  readonly at: number
   /** Company and user as settled by deciding; absent: the event's own. */
   readonly companyId?: string | null
   readonly userId?: string | null
@@ -47,7 +47,12 @@ export interface RowExtra {
   } | null
 }
 
-/** No id, type, mode or status needs escaping; everything a caller wrote does. */
+/**
+ * One line of JSONEachRow for table events (sql/clickhouse/0001_events.sql), without its newline.
+ * Times are whole epoch milliseconds, which DateTime64(3) takes as they are. No id, type, mode or status needs
+ * escaping; everything a caller wrote does.
+ * source  EV-6, EV-33, EV-70.
+ */
 export function eventRow(event: RowEvent, extra: RowExtra): string {
   const companyId = extra.companyId === undefined ? event.companyId : extra.companyId
   const userId = extra.userId === undefined ? event.userId : extra.userId
@@ -55,15 +60,15 @@ export function eventRow(event: RowEvent, extra: RowExtra): string {
   const status: EventStatus = failure === null ? 'enriched' : 'failed'
   let row =
     `{"environment_id":"${extra.environmentId}","id":"${event.id}","type":"${event.type}"` +
-    `,"captured_at":${seconds(event.capturedAtMs)},"loaded_at":${seconds(event.receivedAtMs)}` +
+    `,"captured_at":${event.capturedAtMs},"loaded_at":${event.receivedAtMs}` +
     `,"status":"${status}","api_key_id":"${event.apiKeyId}"`
   if (event.subtype !== null) row += `,"subtype":${text(event.subtype)}`
   if (companyId !== null) row += `,"company_id":"${companyId}"`
   if (userId !== null) row += `,"user_id":"${userId}"`
   if (event.quantity !== 1) row += `,"quantity":${event.quantity}`
   if (event.mode !== 'normal') row += `,"mode":"${event.mode}"`
-  if (event.sentAtMs !== null) row += `,"sent_at":${seconds(event.sentAtMs)}`
-  if (extra.processedAtMs !== null) row += `,"processed_at":${seconds(extra.processedAtMs)}`
+  if (event.sentAtMs !== null) row += `,"sent_at":${event.sentAtMs}`
+  if (failure === null) row += `,"processed_at":${extra.at}`
   if (event.idempotencyKey !== null) row += `,"idempotency_key":${text(event.idempotencyKey)}`
   if (event.leaseId !== null) row += `,"lease_id":${text(event.leaseId)}`
   if (event.reservationId !== null) row += `,"reservation_id":${text(event.reservationId)}`
@@ -87,13 +92,6 @@ function costMembers(cost: NonNullable<RowExtra['cost']>): string {
 export function text(value: string): string {
   const quoted = JSON.stringify(value)
   return quoted.includes('\\ud') ? JSON.stringify(Buffer.from(value).toString()) : quoted
-}
-
-/** Epoch milliseconds as decimal seconds, which DateTime64(3) reads exactly. */
-export function seconds(epochMs: number): string {
-  const whole = Math.floor(epochMs / 1000)
-  const part = epochMs - whole * 1000
-  return part < 10 ? `${whole}.00${part}` : part < 100 ? `${whole}.0${part}` : `${whole}.${part}`
 }
 
 let monthStartMs = 0

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { eventRow, monthOf, type RowEvent, seconds } from '../../src/journal/record.js'
+import { eventRow, monthOf, type RowEvent } from '../../src/journal/event-row.js'
 
 const event: RowEvent = {
   id: 'evt_3mK9tQxYzAb',
@@ -26,7 +26,7 @@ t.test('EV-70: a row is valid JSON with every member that is not its default', a
     eventRow(event, {
       environmentId: 'env_1',
       featureIds: ['feat_1', 'feat_2'],
-      processedAtMs: event.receivedAtMs,
+      at: event.receivedAtMs,
       flagId: 'flag_1',
       cost: { amount: '0.00984', currency: 'usd', priceId: 'price "1"' },
     }),
@@ -35,8 +35,8 @@ t.test('EV-70: a row is valid JSON with every member that is not its default', a
     environment_id: 'env_1',
     id: event.id,
     type: 'track',
-    captured_at: 1773568800.007,
-    loaded_at: 1773568801.7,
+    captured_at: 1773568800007,
+    loaded_at: 1773568801700,
     status: 'enriched',
     api_key_id: event.apiKeyId,
     subtype: event.subtype,
@@ -44,8 +44,8 @@ t.test('EV-70: a row is valid JSON with every member that is not its default', a
     user_id: event.userId,
     quantity: -3,
     mode: 'trusted',
-    sent_at: 1773568800.07,
-    processed_at: 1773568801.7,
+    sent_at: 1773568800070,
+    processed_at: 1773568801700,
     idempotency_key: 'a\\b',
     lease_id: 'l"',
     derived_from: event.derivedFrom,
@@ -63,7 +63,7 @@ t.test('EV-33: a failed event keeps its message and was never processed', async 
     eventRow(event, {
       environmentId: 'env_1',
       featureIds: [],
-      processedAtMs: null,
+      at: 5,
       companyId: null,
       userId: null,
       failure: 'keys match multiple companies',
@@ -76,17 +76,14 @@ t.test('EV-33: a failed event keeps its message and was never processed', async 
 t.test('half a surrogate pair becomes the replacement character', async t => {
   const row = eventRow(
     { ...event, subtype: 'a\ud800b', body: '{"x":"\udfff"}' },
-    { environmentId: 'e', featureIds: [], processedAtMs: null },
+    { environmentId: 'e', featureIds: [], at: 5 },
   )
   t.equal(JSON.parse(row).subtype, 'a\ufffdb')
   t.equal(JSON.parse(row).body, '{"x":"\ufffd"}')
   t.notMatch(row, /\\ud/)
 })
 
-t.test('times keep their milliseconds; months count from 1970', async t => {
-  t.equal(seconds(1773568800007), '1773568800.007')
-  t.equal(seconds(1773568800070), '1773568800.070')
-  t.equal(seconds(1773568800700), '1773568800.700')
+t.test('months count from 1970', async t => {
   t.equal(monthOf(0), 0)
   t.equal(monthOf(Date.UTC(2026, 2, 31, 23, 59, 59, 999)), 56 * 12 + 2)
   t.equal(monthOf(Date.UTC(2026, 3, 1)), 56 * 12 + 3)
