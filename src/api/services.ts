@@ -19,12 +19,15 @@ export interface Keys {
   environments(accountId: string): readonly EnvironmentRecord[]
   /** Notes a use; written at most once a minute per key (AL-4). */
   used(keyId: string, nowMs: number): void
+  /** Writes to keys take turns, so that memory takes them over in the order of Postgres. */
+  inOrder<T>(work: () => Promise<T>): Promise<T>
   /** What Postgres keeps of a value. */
   hash(value: string): Buffer
   /** Takes over a key that was written; `hash` null: a key already known, changed. */
   put(record: KeyRecord, hash: Uint8Array | null): void
   /** The key is gone: from this tick nobody is let in by it (AL-3). */
   forget(keyId: string): void
+  /** Takes over an environment that was written; one older than what is known is ignored. */
   putEnvironment(record: EnvironmentRecord): void
   /** The environment is gone, and its keys with it. */
   forgetEnvironment(environmentId: string): void

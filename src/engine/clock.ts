@@ -95,6 +95,10 @@ export class ServiceClock {
     })
   }
 
+  forgetEnvironment(environmentId: string): void {
+    this.#test.delete(environmentId)
+  }
+
   /** Be told, in the same tick, when an environment's time jumps; for those who sleep until an instant. */
   onJump(listener: (environmentId: string) => void): void {
     this.#listeners.push(listener)

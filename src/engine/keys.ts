@@ -125,6 +125,7 @@ export class KeyRing implements Keys {
   readonly #removed: ((environmentId: string) => void)[] = []
   #lookups = new Map<string, Lookup>()
   #looking = false
+  #line: Promise<unknown> = Promise.resolve()
   #used = new Map<string, number>()
   #flushing: NodeJS.Timeout | null = null
   /** Counts what was told to the ring, so that a load that overlapped is repeated rather than believed. */
@@ -180,6 +181,12 @@ export class KeyRing implements Keys {
     this.#flushing ??= setTimeout(() => void this.flush(), flushAfterMs).unref()
   }
 
+  inOrder<T>(work: () => Promise<T>): Promise<T> {
+    const turn = this.#line.then(work)
+    this.#line = turn.catch(() => {})
+    return turn
+  }
+
   hash(value: string): Buffer {
     return hashKey(this.#pepper, value)
   }
@@ -211,6 +218,8 @@ export class KeyRing implements Keys {
   }
 
   putEnvironment(record: EnvironmentRecord): void {
+    const known = this.#environments.get(record.id)
+    if (known && known.updatedAtMs > record.updatedAtMs) return
     this.#told++
     this.#environments.set(record.id, record)
     this.#arrange(record.accountId)
@@ -299,11 +308,7 @@ export class KeyRing implements Keys {
       const asked = this.#lookups
       this.#lookups = new Map()
       try {
-        const rows = await this.#sql<KeyRow[]>`
-          select ${this.#columns()} from api_keys
-          where secret_hash in (
-            select decode(hash, 'hex') from jsonb_array_elements_text(${this.#sql.json([...asked.keys()])}) as hash)`
-        for (const row of rows) this.put(keyRecord(row), row.secret_hash)
+        await this.#readKeys([...asked.keys()])
         for (const [hex, lookup] of asked) lookup.settle(this.#byHash.get(hex)?.record ?? this.#remember(hex))
       } catch (error) {
         const away = new ServiceError('store_away', undefined, { cause: error })
@@ -311,6 +316,20 @@ export class KeyRing implements Keys {
       }
     }
     this.#looking = false
+  }
+
+  async #readKeys(hexes: readonly string[]): Promise<void> {
+    for (;;) {
+      const told = this.#told
+      const rows = await this.#sql<KeyRow[]>`
+        select ${this.#columns()} from api_keys
+        where secret_hash in (
+          select decode(hash, 'hex') from jsonb_array_elements_text(${this.#sql.json(hexes)}) as hash)`
+      // A key deleted meanwhile must not come back by what was read before.
+      if (told !== this.#told) continue
+      for (const row of rows) this.put(keyRecord(row), row.secret_hash)
+      return
+    }
   }
 
   #remember(hex: string): null {

@@ -1,0 +1,33 @@
+// The people of the account. They come from the members file, read at start; nothing here writes them.
+import { accountMemberRoles } from '../../../schemas/enums.js'
+import { ServiceError } from '../../errors.js'
+import type { Call, Handler } from '../call.js'
+import { memberView } from '../member-rows.js'
+import { list, oneOf, page, type QueryOf, query, string } from '../query.js'
+import { countMembers, findMember, listMembers, type MemberFilter } from './store.js'
+
+const listShape = { ids: list, q: string, role: oneOf(accountMemberRoles), ...page } as const
+export const memberListQuery = query(listShape)
+type MemberListQuery = QueryOf<typeof listShape>
+
+function filterOf({ key, query }: Call<undefined, MemberListQuery>): MemberFilter {
+  return { accountId: key.accountId, ids: query.ids, role: query.role, q: query.q }
+}
+
+/** GET /account-members. */
+export const listAccountMembers: Handler<undefined, MemberListQuery> = async call => {
+  const rows = await listMembers(call.services.sql, filterOf(call), call.query)
+  return { data: rows.map(memberView) }
+}
+
+/** GET /account-members/count. */
+export const countAccountMembers: Handler<undefined, MemberListQuery> = async call => ({
+  data: { count: await countMembers(call.services.sql, filterOf(call)) },
+})
+
+/** GET /account-members/{account_member_id}. */
+export const getAccountMember: Handler = async ({ services, key, params }) => {
+  const row = await findMember(services.sql, key.accountId, params.account_member_id!)
+  if (!row) throw new ServiceError('not_found', 'Account member not found')
+  return { data: memberView(row) }
+}

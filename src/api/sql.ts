@@ -1,0 +1,17 @@
+// Pieces of statements that lists of every room share.
+import type { Sql } from 'postgres'
+
+/** `(…)` of a list of any length, for `x in ${among(sql, ids)}`. */
+export function among(sql: Sql, values: readonly string[]) {
+  return sql`(select jsonb_array_elements_text(${sql.json([...values])}))`
+}
+
+/** Newest first, ties by id (AL-51), of one page. */
+export function newest(sql: Sql, page: { readonly limit: number; readonly offset: number }) {
+  return sql`order by created_at desc, id desc limit ${page.limit} offset ${page.offset}`
+}
+
+/** Whether a text contains another, whatever their case (CU-60). */
+export function contains(sql: Sql, column: string, part: string) {
+  return sql`position(lower(${part}) in lower(${sql(column)})) > 0`
+}
