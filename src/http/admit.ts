@@ -37,7 +37,7 @@ export function admit(
   route: Route,
   key: KeyRecord,
   environmentId: string,
-  keys: Keys,
+  keys: Pick<Keys, 'environment'>,
   limits: Limits,
   monotonicMs: number,
 ): Judgement {

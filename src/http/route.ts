@@ -38,10 +38,12 @@ type BodySpec<Body> = [Body] extends [undefined]
     ? { readonly body?: undefined; readonly raw: 'one' | 'batch' }
     : { readonly body: Parser<Body>; readonly raw?: undefined }
 
-type QuerySpec<Query> =
-  Readonly<Record<string, never>> extends Query
-    ? { readonly query?: QueryShape<Query> }
-    : { readonly query: QueryShape<Query> }
+/** What a row without query parameters has. */
+type NoQuery = Readonly<Record<string, never>>
+
+type QuerySpec<Query> = NoQuery extends Query
+  ? { readonly query?: QueryShape<Query> }
+  : { readonly query: QueryShape<Query> }
 
 /** A row: the handler's type decides which parser and which query shape fit it. */
 export type RowSpec<Body, Query> = Common<Body, Query> & BodySpec<Body> & QuerySpec<Query>
@@ -66,19 +68,19 @@ export interface Route {
 }
 
 /** GET: reads; counts against global only, unless `limit` says `analytics`. */
-export function get<Query>(path: string, spec: RowSpec<undefined, Query>): Route {
+export function get<Query = NoQuery>(path: string, spec: RowSpec<undefined, Query>): Route {
   return compile('get', path, spec)
 }
 
-export function post<Body, Query>(path: string, spec: RowSpec<Body, Query>): Route {
+export function post<Body = undefined, Query = NoQuery>(path: string, spec: RowSpec<Body, Query>): Route {
   return compile('post', path, spec)
 }
 
-export function put<Body, Query>(path: string, spec: RowSpec<Body, Query>): Route {
+export function put<Body = undefined, Query = NoQuery>(path: string, spec: RowSpec<Body, Query>): Route {
   return compile('put', path, spec)
 }
 
-export function del<Body, Query>(path: string, spec: RowSpec<Body, Query>): Route {
+export function del<Body = undefined, Query = NoQuery>(path: string, spec: RowSpec<Body, Query>): Route {
   return compile('del', path, spec)
 }
 

@@ -124,7 +124,7 @@ export class Server {
     this.app.options('/*', res => {
       res.writeStatus('204 No Content').writeHeader('Content-Type', fixedHeaders)
       for (const [name, value] of preflight) res.writeHeader(name, value)
-      shared.endEmpty(res)
+      res.endWithoutBody()
     })
     const unknown = options.metrics.http.requests.child({ route: 'unknown', status: '404' })
     const absent = failure(new ServiceError('route_unknown'), '')
@@ -218,15 +218,13 @@ class Shared {
     // 200 is what the server writes by itself.
     if (reply.status !== 200) res.writeStatus(statusLine(reply.status))
     res.writeHeader('Content-Type', fixedHeaders + reply.headers)
-    if (reply.status === 204) this.endEmpty(res)
-    else if (headOnly) res.endWithoutBody(Buffer.byteLength(reply.body), this.draining)
-    else res.end(reply.body, this.draining)
-  }
-
-  /** End a response that has no body and so no length. */
-  endEmpty(res: HttpResponse): void {
-    if (this.draining) res.endWithoutBody(0, true)
-    else res.endWithoutBody()
+    if (!headOnly && reply.status !== 204) {
+      res.end(reply.body, this.draining)
+      return
+    }
+    // Given a length, `endWithoutBody` would leave the response pending: a trap of this build.
+    if (headOnly) res.writeHeader('Content-Length', String(Buffer.byteLength(reply.body)))
+    res.endWithoutBody()
   }
 }
 
@@ -292,6 +290,8 @@ class Exchange {
     const { route } = this.compiled
     this.headOnly = headOnly
     shared.inFlight++
+    // First of all: without it a response that is not answered at once would end the process.
+    res.onAborted(() => this.abort())
     try {
       if (shared.services === null) throw new ServiceError('starting')
       const secret = headerOf(req, shared.keyHeaders)
@@ -301,7 +301,6 @@ class Exchange {
       if (found instanceof Promise) this.admitLater(found)
       else this.admit(found)
       if (this.settled) return
-      res.onAborted(() => this.abort())
       if (route.body !== 'none') res.onData((chunk, last) => this.data(chunk, last))
       else if (this.admission !== null) this.handle(undefined)
     } catch (error) {
