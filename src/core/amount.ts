@@ -30,6 +30,10 @@ export function decodeAmount(nanos: Nanos): Amount {
   return BigInt(nanos)
 }
 
+export function lesser(a: Amount, b: Amount): Amount {
+  return b < a ? b : a
+}
+
 /** Whole credits, at most 2^53 - 1, as an amount. */
 export function wholeCredits(count: number): Amount {
   return BigInt(count) * 1_000_000_000n

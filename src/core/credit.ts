@@ -9,17 +9,50 @@ import type {
   BillingCreditLedgerAuthority,
   CreditTransferReason,
 } from '../../schemas/enums.js'
-import type { Amount, Nanos } from './amount.js'
-import type {
-  BillingPeriod,
-  Enrolment,
-  ExpiryRule,
-  GrantState,
-  NewGrant,
-  Slice,
-  SpentGrant,
+import {
+  type Amount,
+  amountFromDecimal,
+  decodeAmount,
+  encodeAmount,
+  type Nanos,
+  wholeCredits,
+} from './amount.js'
+import type { CreditDef, PlanCreditGrantDef, SpendPolicyDef } from './catalog.js'
+import {
+  effectiveTopup,
+  giveGrant,
+  giveTopup,
+  noteTopup,
+  payDebt,
+  repayFrom,
+  repays,
+  topupFailuresMax,
+} from './draw.js'
+import {
+  type BillingPeriod,
+  defaultExpiry,
+  type Enrolment,
+  type ExpiryRule,
+  expiryOf,
+  type GrantState,
+  grantId,
+  type NewGrant,
+  type Slice,
+  type SpentGrant,
 } from './grant.js'
-import type { ClosedHold, HoldKind, HoldState, HoldView } from './lease.js'
+import {
+  acquireLease,
+  type ClosedHold,
+  extendLease,
+  type HoldDecision,
+  type HoldKind,
+  type HoldState,
+  type HoldView,
+  releaseHold,
+  reserve,
+} from './lease.js'
+import { type Draft, draftOf } from './ledger.js'
+import type { Decision } from './message.js'
 
 /**
  * The account of one (company, credit). Plain data; amounts are bigint, so JSON goes through
@@ -78,6 +111,8 @@ export interface CreditConfig {
     readonly arrearsAnchor: BillingArrearsAnchor
   } | null
   readonly topup: TopupConfig | null
+  /** The credit's own, for grants that name none (CR-34). */
+  readonly defaultExpiry: ExpiryRule
   readonly period: BillingPeriod | null
   /** End of the running trial; null when there is none. */
   readonly trialEndMs: number | null
@@ -291,20 +326,7 @@ export type CreditMessage =
       readonly total: Amount
     }
 
-export interface GrantView {
-  readonly id: string
-  readonly seq: number
-  readonly reason: BillingCreditGrantReason
-  readonly quantity: Amount
-  readonly remaining: Amount
-  readonly held: Amount
-  readonly createdAtMs: number
-  readonly validFromMs: number
-  readonly expiresAtMs: number | null
-  readonly planGrantId: string | null
-  readonly licence: number | null
-  readonly closed: BillingCreditGrantZeroedOutReason | null
-}
+export type GrantView = Readonly<GrantState>
 
 export type CreditReply =
   | { readonly type: 'grants'; readonly grants: readonly GrantView[] }
@@ -329,4 +351,313 @@ export function emptyAccount(companyId: string, creditId: string): CreditAccount
     refundSeq: null,
     external: null,
   }
+}
+
+/**
+ * What the definitions say about one credit of one company.
+ *
+ * planGrants  those of this credit, over the plan versions and add-ons the company holds, base plan first
+ * maxPerDraw  see `spendCap`
+ * source      CR-51, CR-52, CR-55: of several plan grants the most generous overdraft and the first top-up count
+ *             (source: decision, the rules know one)
+ */
+export function creditConfig(
+  credit: CreditDef,
+  planGrants: readonly PlanCreditGrantDef[],
+  period: BillingPeriod | null,
+  trialEndMs: number | null,
+  maxPerDraw: Amount | null,
+): CreditConfig {
+  const postpaid = planGrants.filter(grant => grant.postpaidEnabled)
+  const topup = planGrants.find(
+    grant => grant.autoTopupAvailability !== 'off' && grant.autoTopupAmount !== null,
+  )
+  return {
+    burnStrategy: credit.burnStrategy,
+    ledgerAuthority: credit.ledgerAuthority,
+    overdraft:
+      postpaid.length === 0
+        ? null
+        : {
+            limit: mostGenerous(postpaid),
+            arrearsCadence: postpaid[0]!.arrearsCadence ?? 'end_of_billing_period',
+            arrearsAnchor: postpaid[0]!.arrearsAnchor ?? 'billing_period_start',
+          },
+    topup:
+      topup === undefined
+        ? null
+        : {
+            availability: topup.autoTopupAvailability,
+            amount: topup.autoTopupAmount!,
+            thresholdCredits: topup.autoTopupThresholdCredits,
+            thresholdPercent: topup.autoTopupThresholdPercent,
+            planGrantId: topup.id,
+            expiry: {
+              type: topup.autoTopupExpiryType ?? 'no_expiry',
+              unit: topup.autoTopupExpiryUnit,
+              count: topup.autoTopupExpiryUnitCount,
+            },
+            atOnce: true,
+          },
+    defaultExpiry: defaultExpiry(credit),
+    period,
+    trialEndMs,
+    maxPerDraw,
+  }
+}
+
+/** The largest overdraft limit; null, without floor, beats any. */
+function mostGenerous(grants: readonly PlanCreditGrantDef[]): Amount | null {
+  let limit = 0n
+  for (const { overdraftLimit } of grants) {
+    const own = overdraftLimit === null ? null : amountFromDecimal(overdraftLimit)
+    if (own === null) return null
+    if (own > limit) limit = own
+  }
+  return limit
+}
+
+/** The smallest cap on one draw for a company, or for it and one of its users; null without any. source: decision, gaps.md */
+export function spendCap(
+  policies: readonly SpendPolicyDef[],
+  creditId: string,
+  companyId: string,
+  userId: string | null,
+): Amount | null {
+  let smallest: Amount | null = null
+  for (const policy of policies) {
+    const ours = policy.companyId === companyId || (userId !== null && policy.userId === userId)
+    if (policy.creditId !== creditId || !ours) continue
+    const cap = amountFromDecimal(policy.maxPerDraw)
+    if (cap !== null && (smallest === null || cap < smallest)) smallest = cap
+  }
+  return smallest
+}
+
+/** What the core asks about the credits of the company a message is for. */
+export interface CreditContext {
+  readonly companyId: string
+  readonly accounts: ReadonlyMap<string, CreditAccount>
+  /** null: no such credit. */
+  configOf(creditId: string): CreditConfig | null
+}
+
+/**
+ * Decide one credit message. `due` of every account comes first, applied.
+ *
+ * reply    grants made or touched, the hold as it then stands, or done
+ * errors   see Refusal; not_found for a credit that the environment does not have
+ * source   CR-10…13, CR-32, CR-45, CR-55, CR-56, CR-70…80, CR-97
+ */
+export function decideCredit(
+  context: CreditContext,
+  message: CreditMessage,
+  nowMs: number,
+): Decision<CreditReply> {
+  const creditId = creditOf(context.accounts, message)
+  if (creditId === null) {
+    return {
+      refused: message.type === 'credit_reservation_release' ? 'reservation_not_found' : 'lease_not_found',
+    }
+  }
+  const config = context.configOf(creditId)
+  if (config === null) return { refused: 'not_found' }
+  const account = context.accounts.get(creditId) ?? emptyAccount(context.companyId, creditId)
+  switch (message.type) {
+    case 'credit_grant':
+      return grantByHand(account, config, message, nowMs)
+    case 'credit_zero_out':
+      return zeroOutByHand(account, message, nowMs)
+    case 'credit_lease':
+      return holdReply(acquireLease(account, config, message, nowMs))
+    case 'credit_extend':
+      return holdReply(extendLease(account, config, message.leaseId, message, nowMs))
+    case 'credit_release':
+      return holdReply(releaseHold(account, 'lease', message.leaseId, nowMs))
+    case 'credit_reserve':
+      return reserveAnywhere(context, account, config, message, nowMs)
+    case 'credit_reservation_release':
+      return holdReply(releaseHold(account, 'reservation', message.reservationId, nowMs))
+    case 'credit_topup_settings':
+      return done([
+        { t: 'credit_topup', c: creditId, at: nowMs, ...account.topup, settings: message.settings },
+      ])
+    case 'credit_topup_result':
+      return done(topupEnded(account, config, message.paid, nowMs))
+    case 'credit_forgive': {
+      const draft = draftOf(account)
+      payDebt(draft, 'postpaid_forgiven', 'postpaid_forgiven', nowMs)
+      return done(draft.effects)
+    }
+    case 'credit_external_balance':
+      return done([
+        {
+          t: 'credit_external',
+          c: creditId,
+          at: nowMs,
+          remaining: encodeAmount(message.remaining),
+          total: encodeAmount(message.total),
+        },
+      ])
+  }
+}
+
+/** The credit a message is about; for one that names a hold, that of the hold. null when the hold is unknown. */
+export function creditOf(
+  accounts: ReadonlyMap<string, CreditAccount>,
+  message: CreditMessage,
+): string | null {
+  if ('creditId' in message) return message.creditId
+  const id = message.type === 'credit_reservation_release' ? message.reservationId : message.leaseId
+  for (const account of accounts.values()) {
+    const holds: readonly { readonly id: string }[] = [...account.reservations, ...account.closed]
+    if (account.lease?.id === id || holds.some(hold => hold.id === id)) return account.creditId
+  }
+  return null
+}
+
+function done(effects: readonly CreditEffect[]): Decision<CreditReply> {
+  return { reply: { type: 'done' }, effects }
+}
+
+function holdReply(decision: HoldDecision): Decision<CreditReply> {
+  if ('refused' in decision) return decision
+  return { reply: { type: 'hold', hold: decision.hold }, effects: decision.effects }
+}
+
+/** An idempotency key is one reservation's over all credits of the company. source: CR-80 */
+function reserveAnywhere(
+  context: CreditContext,
+  account: CreditAccount,
+  config: CreditConfig,
+  message: Extract<CreditMessage, { type: 'credit_reserve' }>,
+  nowMs: number,
+): Decision<CreditReply> {
+  const { key } = message
+  if (key !== null) {
+    const known = (hold: HoldState | ClosedHold): boolean =>
+      hold.kind === 'reservation' && hold.keys.includes(key)
+    for (const other of context.accounts.values()) {
+      if (other.creditId === account.creditId) continue
+      if (other.reservations.some(known) || other.closed.some(known)) return { refused: 'idempotency_reused' }
+    }
+  }
+  return holdReply(reserve(account, config, message, nowMs))
+}
+
+/** Reasons that callers may grant for; the others are the service's own. source: CR-10 */
+const grantable: readonly BillingCreditGrantReason[] = ['free', 'purchased', 'adjustment']
+const grantsAtOnceMax = 1_000
+
+function grantByHand(
+  account: CreditAccount,
+  config: CreditConfig,
+  message: Extract<CreditMessage, { type: 'credit_grant' }>,
+  nowMs: number,
+): Decision<CreditReply> {
+  const { quantity, count, reason } = message
+  const whole = Number.isSafeInteger(quantity) && quantity > 0
+  const some = Number.isSafeInteger(count) && count > 0 && count <= grantsAtOnceMax
+  if (!whole || !some || !grantable.includes(reason)) return { refused: 'amount_invalid' }
+  const fromMs = message.validFromMs ?? nowMs
+  const rule = message.expiry ?? config.defaultExpiry
+  const end = message.expiresAtMs ?? expiryOf(rule, nowMs, config.period, config.trialEndMs)
+  if (end === 'no_trial') return { refused: 'no_trial' }
+  if (end !== null && (end <= nowMs || end <= fromMs)) return { refused: 'expiry_invalid' }
+  const draft = draftOf(account)
+  const made: number[] = []
+  for (let i = 0; i < count; i++) {
+    const seq = giveGrant(
+      draft,
+      {
+        reason,
+        q: encodeAmount(wholeCredits(quantity)),
+        from: fromMs === nowMs ? undefined : fromMs,
+        exp: end ?? undefined,
+        bundle: message.bundleId ?? undefined,
+      },
+      nowMs,
+    )
+    made.push(seq)
+    if (repays(reason)) repayFrom(draft, seq, nowMs)
+  }
+  return {
+    reply: { type: 'grants', grants: made.map(seq => viewGrant(draft, seq, nowMs)) },
+    effects: draft.effects,
+  }
+}
+
+/** A grant as it stands in a draft; one that a debt swallowed whole is told from its birth. */
+function viewGrant(draft: Draft, seq: number, nowMs: number): GrantView {
+  const grant = draft.account.grants.find(other => other.seq === seq)
+  if (grant !== undefined) return grant
+  const birth = draft.effects.find(effect => effect.t === 'credit_grant' && effect.seq === seq)
+  const g = (birth as Extract<CreditEffect, { t: 'credit_grant' }>).g
+  return {
+    id: grantId(draft.account.companyId, draft.account.creditId, seq),
+    seq,
+    reason: g.reason,
+    quantity: decodeAmount(g.q),
+    remaining: 0n,
+    held: 0n,
+    createdAtMs: nowMs,
+    validFromMs: g.from ?? nowMs,
+    expiresAtMs: g.exp ?? null,
+    planGrantId: null,
+    licence: null,
+    closed: null,
+  }
+}
+
+/** Zero a grant out; one that is over already stays as it is. source: CR-45 */
+function zeroOutByHand(
+  account: CreditAccount,
+  message: Extract<CreditMessage, { type: 'credit_zero_out' }>,
+  nowMs: number,
+): Decision<CreditReply> {
+  const grant = account.grants.find(other => other.id === message.grantId)
+  if (grant?.closed != null) return { reply: { type: 'grants', grants: [grant] }, effects: [] }
+  if (grant === undefined) {
+    const spent = account.spent.find(
+      other => grantId(account.companyId, account.creditId, other.seq) === message.grantId,
+    )
+    if (spent === undefined) return { refused: 'grant_not_found' }
+    return done([zeroOutEffect(account, spent.seq, 0n, message.reason, nowMs)])
+  }
+  const effect = zeroOutEffect(account, grant.seq, grant.remaining, message.reason, nowMs)
+  const view: GrantView = { ...grant, remaining: 0n, closed: message.reason }
+  return { reply: { type: 'grants', grants: [view] }, effects: [effect] }
+}
+
+function zeroOutEffect(
+  account: CreditAccount,
+  seq: number,
+  amount: Amount,
+  reason: BillingCreditGrantZeroedOutReason,
+  atMs: number,
+): CreditEffect {
+  return {
+    t: 'credit_zero_out',
+    c: account.creditId,
+    seq: account.sequence + 1,
+    at: atMs,
+    r: reason,
+    s: [[seq, encodeAmount(amount), 0]],
+  }
+}
+
+/** The payment of a top-up ended. `failures` reaching the bound is when "retries exceeded" is told. source: CR-56 */
+function topupEnded(
+  account: CreditAccount,
+  config: CreditConfig,
+  paid: boolean,
+  nowMs: number,
+): readonly CreditEffect[] {
+  if (!account.topup.pending) return []
+  const draft = draftOf(account)
+  const failures = paid ? 0 : Math.min(account.topup.failures + 1, topupFailuresMax)
+  noteTopup(draft, { pending: false, failures }, nowMs)
+  const plan = effectiveTopup(account, config)
+  if (paid && plan !== null) giveTopup(draft, config, plan, nowMs)
+  return draft.effects
 }

@@ -1,5 +1,6 @@
 // Grants: what a company was given, in which order it burns, until when it lasts, and how a plan gives it again.
 import type {
+  BillingCreditBurnStrategy,
   BillingCreditExpiryType,
   BillingCreditExpiryUnit,
   BillingCreditGrantReason,
@@ -8,7 +9,10 @@ import type {
   BillingPlanCreditGrantResetStart,
   PlanCreditGrantScaling,
 } from '../../schemas/enums.js'
-import type { Amount, Nanos } from './amount.js'
+import { type Amount, encodeAmount, lesser, type Nanos } from './amount.js'
+import type { CreditDef } from './catalog.js'
+import type { CreditAccount, CreditConfig, CreditEffect } from './credit.js'
+import { derivedId } from './id.js'
 
 /** A grant that can still move: usable, not yet valid, or closed with credits still inside holds. */
 export interface GrantState {
@@ -77,6 +81,8 @@ export interface Enrolment {
   readonly enrolledAtMs: number
   /** What billing-period resets count from. */
   readonly anchorMs: number
+  /** Of the last reset, or of the enrolment before the first. */
+  readonly issuedAtMs: number
   readonly nextResetMs: number | null
   /** Set once the plan was left: no reset, and no second issue before this instant (CR-39). */
   readonly leftUntilMs: number | null
@@ -94,4 +100,293 @@ export interface BillingPeriod {
   readonly startMs: number
   readonly endMs: number
   readonly intervalMonths: number
+}
+
+const dayMs = 86_400_000
+
+export function grantId(companyId: string, creditId: string, seq: number): string {
+  return derivedId('bcgr_', companyId, creditId, seq)
+}
+
+/** Whether a grant counts now: valid, not ended, not zeroed. Exact to the millisecond. source: CR-30, CR-31 */
+export function usable(grant: Readonly<GrantState>, nowMs: number): boolean {
+  return (
+    grant.closed === null &&
+    grant.validFromMs <= nowMs &&
+    (grant.expiresAtMs === null || nowMs < grant.expiresAtMs)
+  )
+}
+
+/** One grant's part of a draw. */
+export interface Take {
+  readonly grant: Readonly<GrantState>
+  readonly amount: Amount
+}
+
+/**
+ * Which grants pay for `need` credits, and how much each.
+ *
+ * grants   oldest first, as the account keeps them
+ * need     nano-credits > 0
+ * returns  parts in the order they burn, each > 0; they sum to `need` or to all there is
+ * source   CR-20…23, decision 17 (a resetting plan grant has no expiry)
+ */
+export function burn(
+  grants: readonly GrantState[],
+  strategy: BillingCreditBurnStrategy,
+  need: Amount,
+  nowMs: number,
+): Take[] {
+  const takes: Take[] = []
+  let missing = need
+  const from = (grant: GrantState): void => {
+    const amount = lesser(grant.remaining, missing)
+    takes.push({ grant, amount })
+    missing -= amount
+  }
+  const planFirst = strategy === 'plan_first_then_credit_bundles_first_in_first_out'
+  const lastRank = planFirst ? 3 : 2
+  for (let rank = 0; rank <= lastRank && missing > 0n; rank++) {
+    if (rank === 2 && strategy === 'expiration_priority') {
+      for (const grant of byExpiry(grants, nowMs)) {
+        if (missing === 0n) break
+        from(grant)
+      }
+      continue
+    }
+    // Grants lie oldest first; newest first is the same walk backwards.
+    const backwards = rank === 2 && strategy === 'last_in_first_out'
+    for (let i = 0; i < grants.length && missing > 0n; i++) {
+      const grant = grants[backwards ? grants.length - 1 - i : i]!
+      if (grant.remaining > 0n && rankOf(grant, planFirst) === rank && usable(grant, nowMs)) from(grant)
+    }
+  }
+  return takes
+}
+
+/** Adjustments, then rollovers, then the rest under every strategy (CR-21). */
+function rankOf(grant: GrantState, planFirst: boolean): number {
+  if (grant.reason === 'adjustment') return 0
+  if (grant.reason === 'rollover') return 1
+  return planFirst && grant.reason !== 'plan' ? 3 : 2
+}
+
+function byExpiry(grants: readonly GrantState[], nowMs: number): GrantState[] {
+  const rest = grants.filter(
+    grant => grant.remaining > 0n && rankOf(grant, false) === 2 && usable(grant, nowMs),
+  )
+  // The sort is stable: equal expiry stays oldest first.
+  return rest.sort(
+    (a, b) => (a.expiresAtMs ?? Number.MAX_SAFE_INTEGER) - (b.expiresAtMs ?? Number.MAX_SAFE_INTEGER),
+  )
+}
+
+/** Credits that may be drawn from grants now. */
+function drawableOf(account: Readonly<CreditAccount>, nowMs: number): Amount {
+  let drawable = 0n
+  for (const grant of account.grants) {
+    if (grant.remaining > 0n && usable(grant, nowMs)) drawable += grant.remaining
+  }
+  return drawable
+}
+
+/**
+ * How far down `remaining` may go: 0 for a prepaid company, minus the limit for a postpaid one, null without limit.
+ * The one place that knows what happens to a use that finds too little. source: CR-50, CR-51, CR-52
+ */
+function floorOf(config: CreditConfig): Amount | null {
+  if (config.overdraft === null) return 0n
+  return config.overdraft.limit === null ? null : -config.overdraft.limit
+}
+
+/** The most that may leave the balance now, overdraft room included; null without bound. source: CR-52, CR-80 */
+export function capacityOf(
+  account: Readonly<CreditAccount>,
+  config: CreditConfig,
+  nowMs: number,
+): Amount | null {
+  const floor = floorOf(config)
+  if (floor === null) return null
+  const capacity = drawableOf(account, nowMs) + (account.overdraft?.remaining ?? 0n) - floor
+  return capacity > 0n ? capacity : 0n
+}
+
+/** Where credits come from: slices of grants and, past them, of the overdraft. */
+export interface Payment {
+  /** The birth of the overdraft grant, before anything takes from it. */
+  readonly opens: readonly CreditEffect[]
+  readonly slices: readonly Slice[]
+  readonly paid: Amount
+  /** Of the part that went past zero. */
+  readonly overdrawn: Amount
+  /** Sequence of the first entry of what is paid for. */
+  readonly seq: number
+}
+
+/**
+ * Find `need` credits, or as many as there may be: grants in burn order, then the overdraft down to its floor.
+ *
+ * seq      the next free sequence number, when it is not the account's next
+ * source   CR-20, CR-50…52
+ */
+export function pay(
+  account: Readonly<CreditAccount>,
+  config: CreditConfig,
+  need: Amount,
+  nowMs: number,
+  seq: number = account.sequence + 1,
+): Payment {
+  // A prepaid account that owes nothing has its grants and no more: burning finds the bound by itself.
+  const prepaid = config.overdraft === null && account.overdraft === null
+  const capacity = prepaid ? need : capacityOf(account, config, nowMs)
+  const drawable = prepaid ? need : drawableOf(account, nowMs)
+  const wanted = capacity === null || need < capacity ? need : capacity
+  const fromGrants = lesser(wanted, drawable)
+  const slices: Slice[] = []
+  let paid = 0n
+  for (const { grant, amount } of burn(account.grants, config.burnStrategy, fromGrants, nowMs)) {
+    slices.push([grant.seq, encodeAmount(amount), encodeAmount(grant.remaining - amount)])
+    paid += amount
+  }
+  const overdrawn = wanted - fromGrants
+  if (overdrawn === 0n) return { opens: [], slices, paid, overdrawn, seq }
+  const opens: CreditEffect[] =
+    account.overdraft === null
+      ? [
+          {
+            t: 'credit_grant',
+            c: account.creditId,
+            seq,
+            at: nowMs,
+            g: { reason: 'postpaid_overdraft', q: 0 },
+          },
+        ]
+      : []
+  const before = account.overdraft?.remaining ?? 0n
+  slices.push([account.overdraft?.seq ?? seq, encodeAmount(overdrawn), encodeAmount(before - overdrawn)])
+  return { opens, slices, paid: paid + overdrawn, overdrawn, seq: seq + opens.length }
+}
+
+/** The same time of day `count` months on; a day the month lacks becomes its last. UTC. source: CR-40 */
+export function addMonths(atMs: number, count: number): number {
+  const at = new Date(atMs)
+  const year = at.getUTCFullYear()
+  const month = at.getUTCMonth() + count
+  const lastDay = new Date(Date.UTC(year, month + 1, 0)).getUTCDate()
+  const midnight = Date.UTC(year, month, Math.min(at.getUTCDate(), lastDay))
+  return midnight + (((atMs % dayMs) + dayMs) % dayMs)
+}
+
+/** First of anchor, anchor + step, anchor + 2 steps … after an instant; the anchor's day is restored after short months. */
+export function recurrenceAfter(anchorMs: number, stepMonths: number, afterMs: number): number {
+  const months = monthIndex(afterMs) - monthIndex(anchorMs)
+  let count = Math.max(0, Math.floor(months / stepMonths))
+  while (addMonths(anchorMs, count * stepMonths) <= afterMs) count++
+  return addMonths(anchorMs, count * stepMonths)
+}
+
+/** The next first of a month whose number (January = 0) is a multiple of the step. */
+export function firstOfMonthAfter(stepMonths: number, afterMs: number): number {
+  const next = (Math.floor(monthIndex(afterMs) / stepMonths) + 1) * stepMonths
+  return Date.UTC(1970, next, 1)
+}
+
+/** Months since 1970-01; 1970 began a year, so multiples of 3, 6 and 12 are quarters, halves and years. */
+function monthIndex(atMs: number): number {
+  const at = new Date(atMs)
+  return (at.getUTCFullYear() - 1970) * 12 + at.getUTCMonth()
+}
+
+const resetMonths = { monthly: 1, quarterly: 3, every_6_months: 6, yearly: 12 } as const
+
+/**
+ * The first reset after an instant.
+ *
+ * enrolledAtMs  when the plan grant was first issued: what daily and weekly count from
+ * anchorMs      start of the billing period (the enrolment without a subscription)
+ * returns       epoch ms > afterMs
+ * source        CR-40
+ */
+export function resetAfter(
+  cadence: BillingPlanCreditGrantResetCadence,
+  start: BillingPlanCreditGrantResetStart | null,
+  enrolledAtMs: number,
+  anchorMs: number,
+  afterMs: number,
+): number {
+  if (cadence === 'daily' || cadence === 'weekly') {
+    const step = cadence === 'daily' ? dayMs : 7 * dayMs
+    const passed = Math.max(0, Math.floor((afterMs - enrolledAtMs) / step))
+    return enrolledAtMs + (passed + 1) * step
+  }
+  const step = resetMonths[cadence]
+  return start === 'first_of_month'
+    ? firstOfMonthAfter(step, afterMs)
+    : recurrenceAfter(anchorMs, step, afterMs)
+}
+
+/** Whether credits may roll over at this cadence. source: CR-42 */
+export function rollsOver(cadence: BillingPlanCreditGrantResetCadence): boolean {
+  return cadence !== 'daily' && cadence !== 'weekly'
+}
+
+/**
+ * End of the n-th billing period, the one that holds an instant being the first.
+ * A period that has run out is carried on at its own interval; one that is yet to start counts as the current.
+ */
+export function billingPeriodEnd(period: BillingPeriod, atMs: number, n: number): number {
+  const months = period.intervalMonths
+  if (months < 1) {
+    const length = period.endMs - period.startMs
+    const passed = atMs < period.endMs ? 0 : Math.floor((atMs - period.endMs) / length) + 1
+    return period.endMs + (passed + n - 1) * length
+  }
+  // Ends lie on the start's grid, so that the 31st comes back after February; an odd first end has its own grid.
+  const regular = addMonths(period.startMs, months) === period.endMs
+  const end = (k: number): number =>
+    regular ? addMonths(period.startMs, (k + 1) * months) : addMonths(period.endMs, k * months)
+  let current = 0
+  if (atMs >= period.endMs) {
+    const passed = monthIndex(atMs) - monthIndex(period.endMs)
+    current = Math.max(0, Math.floor(passed / months) - 1)
+    while (end(current) <= atMs) current++
+  }
+  return end(current + n - 1)
+}
+
+/**
+ * When a grant ends: epoch ms, null for never, or 'no_trial' where the end of a trial was asked for and none runs.
+ * Computed once, when it is granted. A duration without count never ends. source: CR-32
+ */
+export function expiryOf(
+  rule: ExpiryRule,
+  grantedAtMs: number,
+  period: BillingPeriod | null,
+  trialEndMs: number | null,
+): number | null | 'no_trial' {
+  switch (rule.type) {
+    case 'no_expiry':
+      return null
+    case 'duration':
+      if (rule.count === null) return null
+      if (rule.unit !== 'billing_periods') return grantedAtMs + rule.count * dayMs
+      return period === null
+        ? addMonths(grantedAtMs, rule.count)
+        : billingPeriodEnd(period, grantedAtMs, rule.count)
+    case 'end_of_billing_period':
+      return period === null ? firstOfMonthAfter(1, grantedAtMs) : billingPeriodEnd(period, grantedAtMs, 1)
+    case 'end_of_next_billing_period':
+      return period === null
+        ? addMonths(firstOfMonthAfter(1, grantedAtMs), 1)
+        : billingPeriodEnd(period, grantedAtMs, 2)
+    case 'end_of_trial':
+      return trialEndMs !== null && trialEndMs > grantedAtMs ? trialEndMs : 'no_trial'
+  }
+}
+
+/** The expiry that a credit gives to grants that name none. source: CR-34 */
+export function defaultExpiry(credit: CreditDef): ExpiryRule {
+  return credit.defaultExpiryUnitCount === null
+    ? { type: 'no_expiry', unit: null, count: null }
+    : { type: 'duration', unit: credit.defaultExpiryUnit, count: credit.defaultExpiryUnitCount }
 }

@@ -150,6 +150,7 @@ export type Refusal =
   | 'override_not_found'
   | 'expired'
   | 'insufficient_credits'
+  | 'spend_cap'
   | 'credit_external'
   | 'amount_invalid'
   | 'expiry_invalid'

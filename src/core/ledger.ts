@@ -1,0 +1,573 @@
+// What an effect does to a credit account, and the ledger entries it stands for. Replay and live traffic both end here.
+import type {
+  BillingCreditGrantReason,
+  BillingCreditGrantZeroedOutReason,
+  CreditEventType,
+  CreditTransferReason,
+  CreditUsageReason,
+} from '../../schemas/enums.js'
+import { type Amount, decodeAmount, encodeAmount, type Nanos } from './amount.js'
+import type { CreditAccount, CreditEffect } from './credit.js'
+import { type GrantState, grantId, type NewGrant, type Slice } from './grant.js'
+import type { HoldState } from './lease.js'
+
+/** Most closed holds, keys of one lease, and endless spent grants that an account remembers one by one. */
+const closedHoldsMax = 256
+const keysMax = 64
+const spentForeverMax = 64
+const closedHoldsMs = 24 * 3_600_000
+
+type Effect<T extends CreditEffect['t']> = Extract<CreditEffect, { readonly t: T }>
+
+/** The one function that changes an account. Effects go in the order they were decided. */
+export function applyCredit(account: CreditAccount, effect: CreditEffect): void {
+  switch (effect.t) {
+    case 'credit_grant':
+      granted(account, effect)
+      break
+    case 'credit_draw':
+      for (const slice of effect.s) left(account, slice, effect.now ?? effect.at)
+      break
+    case 'credit_refund':
+      refunded(account, effect)
+      break
+    case 'credit_hold':
+      held(account, effect)
+      break
+    case 'credit_commit':
+      committed(account, effect)
+      break
+    case 'credit_release':
+      released(account, effect)
+      break
+    case 'credit_zero_out':
+      for (const slice of effect.s) zeroed(account, slice[0], effect)
+      break
+    case 'credit_transfer':
+      left(account, effect.from, effect.at)
+      left(account, effect.to, effect.at)
+      break
+    case 'credit_enrol':
+      enrolled(account, effect)
+      break
+    case 'credit_topup':
+      account.topup = { settings: effect.settings, pending: effect.pending, failures: effect.failures }
+      break
+    case 'credit_external':
+      account.external = {
+        remaining: decodeAmount(effect.remaining),
+        total: decodeAmount(effect.total),
+        atMs: effect.at,
+      }
+      break
+  }
+  account.sequence += entryCount(effect)
+  if (account.overdraft !== null) noteDebt(account, timeOf(effect))
+}
+
+/** How many ledger entries, and so sequence numbers, an effect has. */
+export function entryCount(effect: CreditEffect): number {
+  switch (effect.t) {
+    case 'credit_grant':
+    case 'credit_refund':
+      return 1
+    case 'credit_draw':
+      return effect.s.length + (effect.ext === undefined ? 0 : 1)
+    case 'credit_hold':
+    case 'credit_commit':
+    case 'credit_release':
+      return effect.s.length
+    case 'credit_zero_out':
+      return effect.s.reduce((count, slice) => (slice[1] === 0 ? count : count + 1), 0)
+    case 'credit_transfer':
+      return 2
+    case 'credit_enrol':
+    case 'credit_topup':
+    case 'credit_external':
+      return 0
+  }
+}
+
+function timeOf(effect: CreditEffect): number {
+  return 'now' in effect && effect.now !== undefined ? effect.now : effect.at
+}
+
+/** Credits used past zero and not yet paid for; what open holds took past zero is not owed yet. */
+export function debtOf(account: Readonly<CreditAccount>): Amount {
+  return account.overdraft === null ? 0n : -account.overdraft.remaining - account.overdraft.held
+}
+
+function noteDebt(account: CreditAccount, atMs: number): void {
+  if (debtOf(account) === 0n) account.overdrawnSinceMs = null
+  else account.overdrawnSinceMs ??= atMs
+}
+
+function granted(account: CreditAccount, effect: Effect<'credit_grant'>): void {
+  const { g, seq, at } = effect
+  const quantity = decodeAmount(g.q)
+  const grant: GrantState = {
+    id: grantId(account.companyId, account.creditId, seq),
+    seq,
+    reason: g.reason,
+    quantity,
+    remaining: quantity,
+    held: 0n,
+    createdAtMs: at,
+    validFromMs: g.from ?? at,
+    expiresAtMs: g.exp ?? null,
+    planGrantId: g.pg ?? null,
+    licence: g.licence ?? null,
+    closed: null,
+  }
+  if (g.reason === 'postpaid_overdraft') {
+    account.overdraft = grant
+    return
+  }
+  // Creation time orders, creation sequence breaks ties (CR-23); time may step back when a test clock is removed.
+  let place = account.grants.length
+  while (place > 0 && account.grants[place - 1]!.createdAtMs > at) place--
+  account.grants.splice(place, 0, grant)
+}
+
+/** The grant with this sequence. Throws when there is none: an effect was decided on another account. */
+function grantOf(account: CreditAccount, seq: number): GrantState {
+  const { grants, overdraft } = account
+  if (overdraft !== null && overdraft.seq === seq) return overdraft
+  const index = indexOf(grants, seq)
+  if (index < 0) throw new Error(`no grant ${seq} in the account of ${account.companyId}`)
+  return grants[index]!
+}
+
+/** Grants lie by creation time, and so nearly always by sequence: try where it would be before looking everywhere. */
+function indexOf(grants: readonly GrantState[], seq: number): number {
+  let low = 0
+  let high = grants.length - 1
+  while (low <= high) {
+    const middle = (low + high) >>> 1
+    const found = grants[middle]!.seq
+    if (found === seq) return middle
+    if (found < seq) low = middle + 1
+    else high = middle - 1
+  }
+  return grants.findIndex(grant => grant.seq === seq)
+}
+
+function left(account: CreditAccount, slice: Slice, atMs: number): void {
+  const grant = grantOf(account, slice[0])
+  grant.remaining = decodeAmount(slice[2])
+  settle(account, grant, atMs)
+}
+
+/** A grant with nothing left anywhere is put away: dropped when it is closed, else kept for the total (CR-5). */
+function settle(account: CreditAccount, grant: GrantState, atMs: number): void {
+  if (grant.remaining !== 0n || grant.held !== 0n || grant === account.overdraft) return
+  if (grant.closed === null) {
+    // A plan grant ends with its period, the refund grant may grow again, a future one has yet to begin.
+    if (grant.reason === 'plan' || grant.seq === account.refundSeq || grant.quantity === 0n) return
+    putAway(account, grant, atMs)
+  }
+  account.grants.splice(indexOf(account.grants, grant.seq), 1)
+}
+
+function putAway(account: CreditAccount, grant: GrantState, atMs: number): void {
+  const { seq, quantity, expiresAtMs } = grant
+  const spent = account.spent.filter(other => other.expiresAtMs === null || other.expiresAtMs > atMs)
+  spent.push({ seq, quantity, expiresAtMs })
+  const endless = spent.filter(other => other.expiresAtMs === null)
+  if (endless.length > spentForeverMax) {
+    const oldest = endless[0]!
+    account.spentForever += oldest.quantity
+    spent.splice(spent.indexOf(oldest), 1)
+  }
+  account.spent = spent
+}
+
+function refunded(account: CreditAccount, effect: Effect<'credit_refund'>): void {
+  const grant = grantOf(account, effect.s[0])
+  grant.quantity = decodeAmount(effect.q)
+  grant.remaining = decodeAmount(effect.s[2])
+  grant.expiresAtMs = effect.exp
+  account.refundSeq = grant.seq
+}
+
+function held(account: CreditAccount, effect: Effect<'credit_hold'>): void {
+  const hold = effect.open ? openHold(account, effect) : holdOf(account, effect.h)
+  hold.expiresAtMs = effect.exp
+  hold.updatedAtMs = effect.at
+  if (effect.key !== undefined) hold.keys = [...hold.keys, effect.key].slice(-keysMax)
+  for (const [seq, moved, leftOver] of effect.s) {
+    const amount = decodeAmount(moved)
+    const grant = grantOf(account, seq)
+    grant.remaining = decodeAmount(leftOver)
+    grant.held += amount
+    hold.granted += amount
+    hold.slices.push({ seq, left: amount })
+  }
+}
+
+function openHold(account: CreditAccount, effect: Effect<'credit_hold'>): HoldState {
+  const hold: HoldState = {
+    id: effect.h,
+    kind: effect.k,
+    slices: [],
+    granted: 0n,
+    tracked: 0n,
+    createdAtMs: effect.at,
+    updatedAtMs: effect.at,
+    expiresAtMs: effect.exp,
+    keys: [],
+  }
+  if (effect.k === 'lease') account.lease = hold
+  else account.reservations.push(hold)
+  return hold
+}
+
+function holdOf(account: CreditAccount, id: string): HoldState {
+  const hold = account.lease?.id === id ? account.lease : account.reservations.find(other => other.id === id)
+  if (hold === undefined) throw new Error(`no hold ${id} in the account of ${account.companyId}`)
+  return hold
+}
+
+function committed(account: CreditAccount, effect: Effect<'credit_commit'>): void {
+  const hold = holdOf(account, effect.h)
+  const atMs = effect.now ?? effect.at
+  hold.tracked += decodeAmount(effect.cost)
+  hold.updatedAtMs = atMs
+  for (const [seq, moved] of effect.s) {
+    const amount = decodeAmount(moved)
+    const grant = grantOf(account, seq)
+    // Slices are used up in the order they were taken (CR-78), so the first is always the one.
+    const first = hold.slices[0]!
+    first.left -= amount
+    if (first.left === 0n) hold.slices.shift()
+    grant.held -= amount
+    settle(account, grant, atMs)
+  }
+}
+
+function released(account: CreditAccount, effect: Effect<'credit_release'>): void {
+  const hold = holdOf(account, effect.h)
+  if (account.lease === hold) account.lease = null
+  else account.reservations = account.reservations.filter(other => other !== hold)
+  for (const [seq, moved, leftOver] of effect.s) {
+    const grant = grantOf(account, seq)
+    grant.remaining = decodeAmount(leftOver)
+    grant.held -= decodeAmount(moved)
+  }
+  const { id, kind, granted, tracked, createdAtMs, expiresAtMs, keys } = hold
+  account.closed.push({
+    id,
+    kind,
+    granted,
+    tracked,
+    createdAtMs,
+    expiresAtMs,
+    releasedAtMs: effect.at,
+    keys,
+  })
+  let forget = Math.max(0, account.closed.length - closedHoldsMax)
+  while (account.closed[forget]!.releasedAtMs < effect.at - closedHoldsMs) forget++
+  if (forget > 0) account.closed.splice(0, forget)
+}
+
+function zeroed(account: CreditAccount, seq: number, effect: Effect<'credit_zero_out'>): void {
+  const spent = account.spent.findIndex(other => other.seq === seq)
+  if (spent >= 0) {
+    account.spent = account.spent.toSpliced(spent, 1)
+    return
+  }
+  const grant = grantOf(account, seq)
+  grant.remaining = 0n
+  grant.closed ??= effect.r
+  settle(account, grant, effect.at)
+}
+
+function enrolled(account: CreditAccount, effect: Effect<'credit_enrol'>): void {
+  const others = account.enrolments.filter(
+    other =>
+      other.planGrantId !== effect.e.planGrantId &&
+      (other.leftUntilMs === null || other.leftUntilMs > effect.at),
+  )
+  account.enrolments = [...others, effect.e]
+}
+
+/** A copy that `applyCredit` may change without the original noticing. */
+export function copyAccount(account: Readonly<CreditAccount>): CreditAccount {
+  const copyHold = (hold: HoldState): HoldState => ({
+    ...hold,
+    slices: hold.slices.map(slice => ({ ...slice })),
+  })
+  return {
+    ...account,
+    grants: account.grants.map(grant => ({ ...grant })),
+    overdraft: account.overdraft === null ? null : { ...account.overdraft },
+    lease: account.lease === null ? null : copyHold(account.lease),
+    reservations: account.reservations.map(copyHold),
+    closed: account.closed.slice(),
+  }
+}
+
+/** An account in the middle of a decision: each effect is applied as it is decided, so the next one sees it. */
+export interface Draft {
+  readonly account: CreditAccount
+  readonly effects: CreditEffect[]
+}
+
+export function draftOf(account: Readonly<CreditAccount>): Draft {
+  return { account: copyAccount(account), effects: [] }
+}
+
+export function put(draft: Draft, effect: CreditEffect): void {
+  applyCredit(draft.account, effect)
+  draft.effects.push(effect)
+}
+
+/** An account as JSON keeps it: the same members, amounts as `Nanos`. */
+export type AccountJson = Jsonified<CreditAccount>
+type Jsonified<T> = T extends bigint
+  ? Nanos
+  : T extends string | number | boolean | null
+    ? T
+    : T extends readonly (infer Item)[]
+      ? Jsonified<Item>[]
+      : { [Name in keyof T]: Jsonified<T[Name]> }
+
+/** An account for a snapshot; `decodeAccount` of it, through JSON, is the same account. */
+export function encodeAccount(account: Readonly<CreditAccount>): AccountJson {
+  return jsonified(account) as AccountJson
+}
+
+function jsonified(value: unknown): unknown {
+  if (typeof value === 'bigint') return encodeAmount(value)
+  if (value === null || typeof value !== 'object') return value
+  if (Array.isArray(value)) return value.map(jsonified)
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, jsonified(member)]))
+}
+
+export function decodeAccount(json: AccountJson): CreditAccount {
+  return {
+    ...json,
+    grants: json.grants.map(decodeGrant),
+    overdraft: json.overdraft === null ? null : decodeGrant(json.overdraft),
+    lease: json.lease === null ? null : decodeHold(json.lease),
+    reservations: json.reservations.map(decodeHold),
+    closed: json.closed.map(hold => ({
+      ...hold,
+      granted: decodeAmount(hold.granted),
+      tracked: decodeAmount(hold.tracked),
+    })),
+    spent: json.spent.map(grant => ({ ...grant, quantity: decodeAmount(grant.quantity) })),
+    spentForever: decodeAmount(json.spentForever),
+    external:
+      json.external === null
+        ? null
+        : {
+            atMs: json.external.atMs,
+            remaining: decodeAmount(json.external.remaining),
+            total: decodeAmount(json.external.total),
+          },
+  }
+}
+
+function decodeGrant(json: Jsonified<GrantState>): GrantState {
+  return {
+    ...json,
+    quantity: decodeAmount(json.quantity),
+    remaining: decodeAmount(json.remaining),
+    held: decodeAmount(json.held),
+  }
+}
+
+function decodeHold(json: Jsonified<HoldState>): HoldState {
+  return {
+    ...json,
+    slices: json.slices.map(slice => ({ seq: slice.seq, left: decodeAmount(slice.left) })),
+    granted: decodeAmount(json.granted),
+    tracked: decodeAmount(json.tracked),
+  }
+}
+
+/** One ledger entry (CR-86…89). Amounts in nano-credits; members that do not apply are null. */
+export interface LedgerEntry {
+  readonly seq: number
+  readonly type: CreditEventType
+  readonly creditId: string
+  readonly atMs: number
+  /** null where no grant moved: a draw recorded for a ledger kept elsewhere. */
+  readonly grantId: string | null
+  /** Signed effect on the grant's remaining. */
+  readonly amount: Amount
+  /** Credits consumed; negative for refunds. */
+  readonly consumed: Amount
+  /** What the grant had after; null where it did not change. */
+  readonly left: Amount | null
+  readonly usageReason: CreditUsageReason | null
+  readonly zeroedOutReason: BillingCreditGrantZeroedOutReason | null
+  readonly transferReason: CreditTransferReason | null
+  readonly fromGrantId: string | null
+  readonly toGrantId: string | null
+  readonly holdId: string | null
+  readonly featureId: string | null
+  readonly eventId: string | null
+  readonly userId: string | null
+  /** Of entries of type grant. */
+  readonly grant: {
+    readonly reason: BillingCreditGrantReason
+    readonly quantity: Amount
+    readonly validFromMs: number
+    readonly expiresAtMs: number | null
+    readonly planId: string | null
+    readonly planGrantId: string | null
+    readonly bundleId: string | null
+    readonly licence: number | null
+    readonly sourceGrantId: string | null
+  } | null
+}
+
+const noEntry = {
+  left: null,
+  usageReason: null,
+  zeroedOutReason: null,
+  transferReason: null,
+  fromGrantId: null,
+  toGrantId: null,
+  holdId: null,
+  featureId: null,
+  eventId: null,
+  userId: null,
+  grant: null,
+} as const
+
+/** The ledger entries of an effect, in order; none for effects that move no credits. source: CR-86…91 */
+export function ledgerEntries(companyId: string, effect: CreditEffect): LedgerEntry[] {
+  if (entryCount(effect) === 0 || !('seq' in effect)) return []
+  const creditId = effect.c
+  const idOf = (seq: number): string => grantId(companyId, creditId, seq)
+  const entries: LedgerEntry[] = []
+  const add = (entry: Partial<LedgerEntry> & Pick<LedgerEntry, 'type' | 'amount' | 'consumed'>): void => {
+    entries.push({
+      ...noEntry,
+      seq: effect.seq + entries.length,
+      creditId,
+      atMs: effect.at,
+      grantId: null,
+      ...entry,
+    })
+  }
+  switch (effect.t) {
+    case 'credit_grant': {
+      const quantity = decodeAmount(effect.g.q)
+      add({
+        type: 'grant',
+        amount: quantity,
+        consumed: 0n,
+        left: quantity,
+        grantId: idOf(effect.seq),
+        grant: grantColumns(effect.g, effect.at, idOf),
+      })
+      break
+    }
+    case 'credit_draw': {
+      const use = { type: 'usage', usageReason: 'track', ...linksOf(effect) } as const
+      for (const [seq, moved, leftOver] of effect.s) {
+        const amount = decodeAmount(moved)
+        add({ ...use, grantId: idOf(seq), amount: -amount, consumed: amount, left: decodeAmount(leftOver) })
+      }
+      if (effect.ext !== undefined) add({ ...use, amount: 0n, consumed: decodeAmount(effect.ext) })
+      break
+    }
+    case 'credit_refund': {
+      const amount = decodeAmount(effect.s[1])
+      add({
+        type: 'usage',
+        usageReason: 'track',
+        ...linksOf(effect),
+        grantId: idOf(effect.s[0]),
+        amount,
+        consumed: -amount,
+        left: decodeAmount(effect.s[2]),
+      })
+      break
+    }
+    case 'credit_hold':
+    case 'credit_release': {
+      const opens = effect.t === 'credit_hold'
+      const usageReason: CreditUsageReason =
+        effect.k === 'lease'
+          ? opens
+            ? 'lease_hold'
+            : 'lease_release'
+          : opens
+            ? 'reservation_hold'
+            : 'reservation_release'
+      for (const [seq, moved, leftOver] of effect.s) {
+        const amount = decodeAmount(moved)
+        add({
+          type: 'usage',
+          usageReason,
+          holdId: effect.h,
+          featureId: (opens ? effect.f : undefined) ?? null,
+          userId: (opens ? effect.u : undefined) ?? null,
+          grantId: idOf(seq),
+          amount: opens ? -amount : amount,
+          consumed: 0n,
+          left: decodeAmount(leftOver),
+        })
+      }
+      break
+    }
+    case 'credit_commit':
+      for (const [seq, moved] of effect.s) {
+        add({
+          type: 'usage',
+          usageReason: 'track',
+          ...linksOf(effect),
+          holdId: effect.h,
+          grantId: idOf(seq),
+          amount: 0n,
+          consumed: decodeAmount(moved),
+        })
+      }
+      break
+    case 'credit_zero_out':
+      for (const [seq, moved, leftOver] of effect.s) {
+        if (moved === 0) continue
+        add({
+          type: 'zero_out',
+          zeroedOutReason: effect.r,
+          grantId: idOf(seq),
+          amount: -decodeAmount(moved),
+          consumed: 0n,
+          left: decodeAmount(leftOver),
+        })
+      }
+      break
+    case 'credit_transfer': {
+      const ends = { fromGrantId: idOf(effect.from[0]), toGrantId: idOf(effect.to[0]) }
+      const move = { type: 'transfer', transferReason: effect.r, consumed: 0n, ...ends } as const
+      const [, moved, fromLeft] = effect.from
+      add({ ...move, grantId: ends.fromGrantId, amount: -decodeAmount(moved), left: decodeAmount(fromLeft) })
+      add({ ...move, grantId: ends.toGrantId, amount: decodeAmount(moved), left: decodeAmount(effect.to[2]) })
+      break
+    }
+  }
+  return entries
+}
+
+function linksOf(effect: { readonly f?: string; readonly e?: string; readonly u?: string }) {
+  return { featureId: effect.f ?? null, eventId: effect.e ?? null, userId: effect.u ?? null }
+}
+
+function grantColumns(g: NewGrant, atMs: number, idOf: (seq: number) => string): LedgerEntry['grant'] {
+  return {
+    reason: g.reason,
+    quantity: decodeAmount(g.q),
+    validFromMs: g.from ?? atMs,
+    expiresAtMs: g.exp ?? null,
+    planId: g.plan ?? null,
+    planGrantId: g.pg ?? null,
+    bundleId: g.bundle ?? null,
+    licence: g.licence ?? null,
+    sourceGrantId: g.source === undefined ? null : idOf(g.source),
+  }
+}

@@ -1,0 +1,319 @@
+// Credits that come with a plan: issued when the plan is taken, again at every reset, taken back when it is left.
+import { encodeAmount, wholeCredits } from './amount.js'
+import type { PlanCreditGrantDef } from './catalog.js'
+import type { CreditAccount, CreditConfig, CreditEffect } from './credit.js'
+import { giveGrant } from './draw.js'
+import {
+  billingPeriodEnd,
+  type Enrolment,
+  expiryOf,
+  firstOfMonthAfter,
+  type GrantState,
+  recurrenceAfter,
+  resetAfter,
+  rollsOver,
+  type Slice,
+} from './grant.js'
+import { type Draft, draftOf, put } from './ledger.js'
+
+/** A plan credit grant as a company holds it: the definition, and what it hangs on. */
+export interface HeldPlanGrant {
+  readonly def: PlanCreditGrantDef
+  readonly planId: string
+  readonly versionId: string
+  /** Licences held; only counts when the grant scales by them. */
+  readonly licences: number
+}
+
+/** One grant to issue: whole credits, and the licence instance where it is a licence's. */
+export interface Share {
+  readonly quantity: number
+  readonly licence: number | null
+}
+
+/** The grants that one issue consists of; shares of 0 credits are none. source: CR-35 */
+export function sharesOf(
+  terms: Pick<PlanCreditGrantDef, 'scaling' | 'creditAmount' | 'companyCreditAmount'>,
+  licences: number,
+): Share[] {
+  const shares: Share[] = []
+  if (terms.scaling === 'fixed') shares.push({ quantity: terms.creditAmount, licence: null })
+  else {
+    shares.push({ quantity: terms.companyCreditAmount, licence: null })
+    for (let licence = 1; licence <= licences; licence++) {
+      shares.push({ quantity: terms.creditAmount, licence })
+    }
+  }
+  return shares.filter(share => share.quantity > 0)
+}
+
+/**
+ * Make an account hold exactly these plan grants: issue the new, take back what was left, follow licences and terms.
+ * The one call for every change of plan, add-on, version, licences or definition.
+ *
+ * held     those of this credit, over the base plan and the add-ons; empty when the company has none
+ * source   CR-35…39
+ */
+export function followPlan(
+  account: Readonly<CreditAccount>,
+  config: CreditConfig,
+  held: readonly HeldPlanGrant[],
+  nowMs: number,
+): readonly CreditEffect[] {
+  const draft = draftOf(account)
+  for (const enrolment of account.enrolments) {
+    const kept = held.some(grant => grant.def.id === enrolment.planGrantId)
+    if (!kept && enrolment.leftUntilMs === null) leave(draft, config, enrolment, nowMs)
+  }
+  for (const grant of held) {
+    const enrolment = draft.account.enrolments.find(other => other.planGrantId === grant.def.id)
+    if (enrolment !== undefined && enrolment.leftUntilMs === null) {
+      followTerms(draft, config, enrolment, grant, nowMs)
+    } else enrol(draft, config, grant, enrolment, nowMs)
+  }
+  return draft.effects
+}
+
+/** Issue one plan grant; nothing when the company is enrolled already or left it within its period. source: CR-39 */
+export function issuePlanGrants(
+  account: Readonly<CreditAccount>,
+  config: CreditConfig,
+  held: HeldPlanGrant,
+  nowMs: number,
+): readonly CreditEffect[] {
+  const earlier = account.enrolments.find(other => other.planGrantId === held.def.id)
+  if (earlier !== undefined && earlier.leftUntilMs === null) return []
+  const draft = draftOf(account)
+  enrol(draft, config, held, earlier, nowMs)
+  return draft.effects
+}
+
+/** Leave a plan version: its grants and their rollovers are zeroed with `plan_change`. source: CR-39 */
+export function leavePlan(
+  account: Readonly<CreditAccount>,
+  config: CreditConfig,
+  versionId: string,
+  nowMs: number,
+): readonly CreditEffect[] {
+  const draft = draftOf(account)
+  for (const enrolment of account.enrolments) {
+    if (enrolment.versionId === versionId && enrolment.leftUntilMs === null) {
+      leave(draft, config, enrolment, nowMs)
+    }
+  }
+  return draft.effects
+}
+
+/** Let the resets follow a changed subscription: a period that starts off the old grid is the new anchor. source: CR-40 */
+export function followPeriod(
+  account: Readonly<CreditAccount>,
+  config: CreditConfig,
+  nowMs: number,
+): readonly CreditEffect[] {
+  const draft = draftOf(account)
+  const startMs = config.period?.startMs
+  for (const e of account.enrolments) {
+    if (startMs === undefined || e.cadence === null || e.leftUntilMs !== null) continue
+    if (recurrenceAfter(e.anchorMs, 1, startMs - 1) === startMs) continue
+    // Counted from the last issue, so that a period that began before it was told of still begins with its credits.
+    const nextResetMs = resetAfter(e.cadence, e.resetStart, e.enrolledAtMs, startMs, e.issuedAtMs)
+    enrolAs(draft, { ...e, anchorMs: startMs, nextResetMs }, nowMs)
+  }
+  return draft.effects
+}
+
+function enrolAs(draft: Draft, e: Enrolment, atMs: number): void {
+  put(draft, { t: 'credit_enrol', c: draft.account.creditId, at: atMs, e })
+}
+
+function enrol(
+  draft: Draft,
+  config: CreditConfig,
+  held: HeldPlanGrant,
+  earlier: Enrolment | undefined,
+  nowMs: number,
+): void {
+  const terms = termsOf(held)
+  if (earlier?.leftUntilMs != null && earlier.leftUntilMs > nowMs) {
+    const nextResetMs = terms.cadence === null ? null : earlier.leftUntilMs
+    enrolAs(draft, { ...earlier, ...terms, nextResetMs, leftUntilMs: null }, nowMs)
+    return
+  }
+  const anchorMs = config.period?.startMs ?? nowMs
+  const { cadence, resetStart } = terms
+  enrolAs(
+    draft,
+    {
+      ...terms,
+      enrolledAtMs: nowMs,
+      anchorMs,
+      issuedAtMs: nowMs,
+      nextResetMs: cadence === null ? null : resetAfter(cadence, resetStart, nowMs, anchorMs, nowMs),
+      leftUntilMs: null,
+    },
+    nowMs,
+  )
+  issue(draft, config, held, sharesOf(held.def, held.licences), nowMs)
+}
+
+type Terms = Omit<Enrolment, 'enrolledAtMs' | 'anchorMs' | 'issuedAtMs' | 'nextResetMs' | 'leftUntilMs'>
+
+function termsOf(held: HeldPlanGrant): Terms {
+  const { def } = held
+  const cadence = def.resetType === 'plan_period' ? def.resetCadence : null
+  return {
+    planGrantId: def.id,
+    planId: held.planId,
+    versionId: held.versionId,
+    creditAmount: def.creditAmount,
+    companyCreditAmount: def.companyCreditAmount,
+    scaling: def.scaling,
+    licences: def.scaling === 'per_license' ? held.licences : 0,
+    cadence,
+    resetStart: def.resetStart,
+    rolloverPercentage: cadence !== null && rollsOver(cadence) ? def.rolloverPercentage : 0,
+  }
+}
+
+function issue(
+  draft: Draft,
+  config: CreditConfig,
+  held: HeldPlanGrant,
+  shares: readonly Share[],
+  nowMs: number,
+): void {
+  const exp = expiryOfIssue(held.def, config, nowMs)
+  for (const share of shares) {
+    giveGrant(
+      draft,
+      {
+        reason: 'plan',
+        q: encodeAmount(wholeCredits(share.quantity)),
+        exp: exp ?? undefined,
+        pg: held.def.id,
+        plan: held.planId,
+        licence: share.licence ?? undefined,
+      },
+      nowMs,
+    )
+  }
+}
+
+/** A resetting grant ends at its reset; one issued once ends by its own rule, or by the credit's. source: CR-32, CR-34, CR-40 */
+function expiryOfIssue(def: PlanCreditGrantDef, config: CreditConfig, nowMs: number): number | null {
+  if (def.resetType === 'plan_period' && def.resetCadence !== null) return null
+  const rule =
+    def.expiryType === null
+      ? config.defaultExpiry
+      : { type: def.expiryType, unit: def.expiryUnit, count: def.expiryUnitCount }
+  const end = expiryOf(rule, nowMs, config.period, config.trialEndMs)
+  if (end !== 'no_trial') return end
+  return config.period === null ? firstOfMonthAfter(1, nowMs) : billingPeriodEnd(config.period, nowMs, 1)
+}
+
+/** Zero those grants of an enrolment that are not over yet. */
+function zeroWhere(
+  draft: Draft,
+  which: (grant: GrantState) => boolean,
+  reason: Extract<CreditEffect, { t: 'credit_zero_out' }>['r'],
+  atMs: number,
+): void {
+  const slices = draft.account.grants
+    .filter(grant => grant.closed === null && which(grant))
+    .map((grant): Slice => [grant.seq, encodeAmount(grant.remaining), 0])
+  if (slices.length === 0) return
+  put(draft, {
+    t: 'credit_zero_out',
+    c: draft.account.creditId,
+    seq: draft.account.sequence + 1,
+    at: atMs,
+    r: reason,
+    s: slices,
+  })
+}
+
+function leave(draft: Draft, config: CreditConfig, e: Enrolment, nowMs: number): void {
+  zeroWhere(draft, grant => grant.planGrantId === e.planGrantId, 'plan_change', nowMs)
+  const periodEndMs =
+    config.period === null ? firstOfMonthAfter(1, nowMs) : billingPeriodEnd(config.period, nowMs, 1)
+  enrolAs(draft, { ...e, nextResetMs: null, leftUntilMs: e.nextResetMs ?? periodEndMs }, nowMs)
+}
+
+/** New terms count from the next reset; another scaling re-issues at once, licences follow at once. source: CR-36, CR-37 */
+function followTerms(
+  draft: Draft,
+  config: CreditConfig,
+  e: Enrolment,
+  held: HeldPlanGrant,
+  nowMs: number,
+): void {
+  const terms = termsOf(held)
+  if (sameTerms(e, terms)) return
+  const ours = (grant: GrantState): boolean => grant.planGrantId === e.planGrantId
+  const nextResetMs =
+    terms.cadence === null
+      ? null
+      : terms.cadence === e.cadence && terms.resetStart === e.resetStart
+        ? e.nextResetMs
+        : resetAfter(terms.cadence, terms.resetStart, e.enrolledAtMs, e.anchorMs, nowMs)
+  enrolAs(draft, { ...e, ...terms, nextResetMs }, nowMs)
+  if (terms.scaling !== e.scaling) {
+    zeroWhere(draft, grant => ours(grant) && grant.reason === 'plan', 'plan_change', nowMs)
+    issue(draft, config, held, sharesOf(held.def, held.licences), nowMs)
+    return
+  }
+  const retired = (grant: GrantState): boolean => grant.licence !== null && grant.licence > terms.licences
+  zeroWhere(draft, grant => ours(grant) && retired(grant), 'license_retired', nowMs)
+  const added = sharesOf(held.def, terms.licences).filter(share => (share.licence ?? 0) > e.licences)
+  issue(draft, config, held, added, nowMs)
+}
+
+function sameTerms(e: Enrolment, terms: Terms): boolean {
+  return (Object.keys(terms) as (keyof Terms)[]).every(name => e[name] === terms[name])
+}
+
+/**
+ * One reset, at its boundary: the last rollover ends, what is unused ends, part of it rolls over, the next issue begins.
+ *
+ * boundaryMs  when it counts from, however late it is made up
+ * nextMs      the reset after it
+ * source      CR-41, CR-42, CR-43
+ */
+export function resetPlanGrant(draft: Draft, e: Enrolment, boundaryMs: number, nextMs: number): void {
+  const ours = (grant: GrantState): boolean => grant.planGrantId === e.planGrantId
+  zeroWhere(draft, grant => ours(grant) && grant.reason === 'rollover', 'expired', boundaryMs)
+  const ending = draft.account.grants.filter(
+    grant => ours(grant) && grant.reason === 'plan' && grant.closed === null,
+  )
+  const unused = ending.map(({ seq, licence, remaining }) => ({ seq, licence, remaining }))
+  zeroWhere(draft, grant => ours(grant) && grant.reason === 'plan', 'plan_period_reset', boundaryMs)
+  const base = { pg: e.planGrantId, plan: e.planId } as const
+  for (const { seq, licence, remaining } of unused) {
+    const whole = (remaining * BigInt(e.rolloverPercentage)) / 100_000_000_000n
+    if (whole === 0n) continue
+    giveGrant(
+      draft,
+      {
+        reason: 'rollover',
+        q: encodeAmount(whole * 1_000_000_000n),
+        exp: nextMs,
+        ...base,
+        licence: licence ?? undefined,
+        source: seq,
+      },
+      boundaryMs,
+    )
+  }
+  for (const { quantity, licence } of sharesOf(e, e.licences)) {
+    const q = encodeAmount(wholeCredits(quantity))
+    giveGrant(draft, { reason: 'plan', q, ...base, licence: licence ?? undefined }, boundaryMs)
+  }
+  enrolAs(draft, { ...e, issuedAtMs: boundaryMs, nextResetMs: nextMs }, boundaryMs)
+}
+
+/** The reset that an enrolment has next, made at its boundary. */
+export function resetDue(draft: Draft, e: Enrolment): void {
+  const boundaryMs = e.nextResetMs!
+  const nextMs = resetAfter(e.cadence!, e.resetStart, e.enrolledAtMs, e.anchorMs, boundaryMs)
+  resetPlanGrant(draft, e, boundaryMs, nextMs)
+}
