@@ -30,6 +30,17 @@ import type {
   RuleType,
   TraitType,
 } from '../../schemas/enums.js'
+import type { OverrideState, PlanHolding } from './company.js'
+import {
+  type CompiledEntitlement,
+  type CompiledFeature,
+  type CompiledVersion,
+  compileEntitlement,
+} from './entitlement.js'
+import { type CompiledFlag, compileFlag } from './flag.js'
+import { decimal, toUnits } from './price.js'
+import { deeper, type Overdraft, type TraitResolver } from './rule.js'
+import { byteOrder, comparableType, type TraitRef } from './trait.js'
 
 /** All definitions of one environment at one version. Immutable; structured-cloneable. */
 export interface CatalogData {
@@ -211,4 +222,149 @@ export interface SpendPolicyDef {
   readonly userId: string | null
   /** Decimal text of credits. */
   readonly maxPerDraw: string
+}
+
+/** A plan, ready to run. */
+export interface CompiledPlan {
+  readonly def: PlanDef
+  readonly published: CompiledVersion | null
+  /** Billing products of all its versions (PB-51). */
+  readonly productIds: ReadonlySet<string>
+}
+
+/**
+ * An environment's definitions, ready to run. Immutable but for what it remembers of overrides; a change makes a
+ * new one, and no company is rewritten for it.
+ */
+export interface Catalog {
+  readonly data: CatalogData
+  readonly version: number
+  /** Ordered by key (FE-91). */
+  readonly flags: readonly CompiledFlag[]
+  readonly flagsByKey: ReadonlyMap<string, CompiledFlag>
+  /** Ordered by name, then id (US-8). */
+  readonly features: readonly CompiledFeature[]
+  readonly featuresById: ReadonlyMap<string, CompiledFeature>
+  /** Event features by the subtype they count (EV-49). */
+  readonly featuresBySubtype: ReadonlyMap<string, readonly CompiledFeature[]>
+  readonly traits: ReadonlyMap<string, TraitRef>
+  readonly plans: ReadonlyMap<string, CompiledPlan>
+  readonly versions: ReadonlyMap<string, CompiledVersion>
+  readonly credits: ReadonlyMap<string, CreditDef>
+  /** The plan a company without one is on, at its published version (EN-82, EN-84). */
+  readonly fallback: PlanHolding | null
+  /** The plan after a trial that cancels itself (EN-91). */
+  readonly trialExpiry: PlanHolding | null
+  /** Whether any rule reads traits of users: otherwise they need not be fetched for a check. */
+  readonly readsUserTraits: boolean
+  /** Overrides compiled against this catalog, at first sight. */
+  readonly overrides: WeakMap<OverrideState, CompiledEntitlement>
+}
+
+/**
+ * Compile an environment's definitions. Takes time in proportion to them; done once per version and thread.
+ *
+ * source  FE-10…14, EN-10…18, PB-4 (drafts are not in `data`).
+ */
+export function compileCatalog(data: CatalogData): Catalog {
+  const traits = new Map(data.traits.map(def => [def.id, traitRef(def)]))
+  const resolve: TraitResolver = id => traits.get(id) ?? null
+  const flagKeys = new Map<string, string>()
+  for (const flag of data.flags)
+    if (flag.featureId !== null && !flagKeys.has(flag.featureId)) flagKeys.set(flag.featureId, flag.key)
+  const features = [...data.features]
+    .sort((a, b) => byteOrder(a.name, b.name) || byteOrder(a.id, b.id))
+    .map(
+      (def, index): CompiledFeature => ({
+        index,
+        def,
+        flagKey: flagKeys.get(def.id) ?? '',
+        usageTrait: def.traitId === null ? null : resolve(def.traitId),
+      }),
+    )
+  const featuresById = new Map(features.map(feature => [feature.def.id, feature]))
+  const flags = data.flags
+    .map(def => compileFlag(def, (def.featureId && featuresById.get(def.featureId)) || null, resolve))
+    .sort((a, b) => byteOrder(a.key, b.key))
+  const versions = new Map<string, CompiledVersion>()
+  const plans = new Map<string, CompiledPlan>()
+  for (const plan of data.plans) {
+    for (const version of plan.versions)
+      versions.set(version.id, compileVersion(plan, version, featuresById, resolve))
+    plans.set(plan.id, {
+      def: plan,
+      published: (plan.publishedVersionId && versions.get(plan.publishedVersionId)) || null,
+      productIds: new Set(plan.versions.flatMap(({ billingProductId }) => billingProductId ?? [])),
+    })
+  }
+  const holding = (planId: string | null): PlanHolding | null => {
+    const version = planId === null ? null : plans.get(planId)?.published
+    if (!version) return null
+    return { planId: version.planId, versionId: version.id, addedAtMs: 0, priceId: null, trial: null }
+  }
+  return {
+    data,
+    version: data.version,
+    flags,
+    flagsByKey: new Map(flags.map(flag => [flag.key, flag])),
+    features,
+    featuresById,
+    featuresBySubtype: bySubtype(features),
+    traits,
+    plans,
+    versions,
+    credits: new Map(data.credits.map(credit => [credit.id, credit])),
+    fallback: holding(data.fallbackPlanId),
+    trialExpiry: holding(data.trialExpiryPlanId),
+    readsUserTraits: data.flags.some(flag =>
+      flag.rules.some(rule =>
+        [rule.conditions, ...rule.conditionGroups].some(conditions =>
+          conditions.some(({ traitId }) => traitId !== null && resolve(traitId)?.entityType === 'user'),
+        ),
+      ),
+    ),
+    overrides: new WeakMap(),
+  }
+}
+
+function traitRef({ id, entityType, name, traitType }: TraitDef): TraitRef {
+  return { id, entityType, name, comparableType: comparableType(traitType) }
+}
+
+function bySubtype(features: readonly CompiledFeature[]): Map<string, CompiledFeature[]> {
+  const found = new Map<string, CompiledFeature[]>()
+  for (const feature of features) {
+    const { featureType, eventSubtype } = feature.def
+    if (featureType !== 'event' || eventSubtype === null) continue
+    const others = found.get(eventSubtype)
+    if (others) others.push(feature)
+    else found.set(eventSubtype, [feature])
+  }
+  return found
+}
+
+function compileVersion(
+  plan: PlanDef,
+  version: PlanVersionDef,
+  features: ReadonlyMap<string, CompiledFeature>,
+  traits: TraitResolver,
+): CompiledVersion {
+  const entitlements = new Map<number, CompiledEntitlement>()
+  const gate = { type: 'plan_version', versionId: version.id, planName: plan.name } as const
+  for (const def of version.entitlements) {
+    const feature = features.get(def.featureId)
+    if (feature) entitlements.set(feature.index, compileEntitlement(feature, def, gate, plan.id, traits))
+  }
+  return { id: version.id, planId: plan.id, entitlements, overdrafts: overdraftsOf(version) }
+}
+
+/** CR-51: the overdraft a version's credit grants allow; of two on one credit the deeper. */
+function overdraftsOf(version: PlanVersionDef): Map<string, Overdraft> {
+  const found = new Map<string, Overdraft>()
+  for (const { creditId, postpaidEnabled, overdraftLimit } of version.creditGrants) {
+    if (!postpaidEnabled) continue
+    const limit = overdraftLimit === null ? null : toUnits(decimal(overdraftLimit), 9, 'half_even')
+    found.set(creditId, deeper(found.get(creditId) ?? null, { limit }))
+  }
+  return found
 }

@@ -1,0 +1,325 @@
+// A flag check: which rule decides, the value, the reason, and the figures that go with it.
+import type { MetricPeriod, RuleType } from '../../schemas/enums.js'
+import type { Catalog, FlagDef } from './catalog.js'
+import type { Company } from './company.js'
+import {
+  type CompiledEntitlement,
+  type CompiledFeature,
+  type EntitledFacts,
+  type EntitlementReport,
+  reportEntitlement,
+  resolveEntitlement,
+  writeEntitlement,
+} from './entitlement.js'
+import type { CheckContext, Preflight } from './message.js'
+import {
+  type Check,
+  type CompanyFacts,
+  type CompiledRule,
+  compileRule,
+  firstMatch,
+  groupRules,
+  type Hypothesis,
+  hypothesis,
+  matches,
+  nothingAsked,
+  preflightError,
+  type RuleGroups,
+  type TraitResolver,
+  type UserFacts,
+  verdictJson,
+} from './rule.js'
+import { type CreditReader, LiveCompany } from './snapshot.js'
+import { strictInteger } from './trait.js'
+
+/** A flag, ready to run. */
+export interface CompiledFlag {
+  readonly id: string
+  readonly key: string
+  readonly defaultValue: boolean
+  readonly feature: CompiledFeature | null
+  /** The rules of its own list; those of entitlements are found through versions and overrides. */
+  readonly rules: RuleGroups
+  /** The members of a result that name the flag, serialised. */
+  readonly json: string
+  /** The members of a result when no rule matches, serialised. */
+  readonly unmatchedJson: string
+}
+
+/** What one check gives (FE-70…73). Members not known are null. */
+export interface CheckResult {
+  /** Key of the flag. */
+  readonly flag: string
+  readonly flagId: string
+  readonly value: boolean
+  readonly reason: string
+  readonly error: string | null
+  readonly ruleId: string | null
+  readonly ruleType: RuleType | null
+  readonly companyId: string | null
+  readonly userId: string | null
+  readonly featureUsage: number | null
+  readonly featureAllocation: number | null
+  readonly featureUsageEvent: string | null
+  readonly featureUsagePeriod: MetricPeriod | null
+  readonly featureUsageResetAtMs: number | null
+  readonly entitlement: EntitlementReport | null
+  /** flag, flag_id, value, reason, rule_id and rule_type, already serialised. */
+  readonly json: string
+}
+
+export const noRuleMatched = 'No rules matched; default value for flag'
+
+/** Compile a flag and the rules of its own list, which take part whatever their `flagId` (FE-14). */
+export function compileFlag(
+  def: Pick<FlagDef, 'id' | 'key' | 'defaultValue' | 'rules'>,
+  feature: CompiledFeature | null,
+  traits: TraitResolver,
+): CompiledFlag {
+  return {
+    id: def.id,
+    key: def.key,
+    defaultValue: def.defaultValue,
+    feature,
+    rules: groupRules(def.rules.map(rule => ({ rule: compileRule(rule, traits), priority: rule.priority }))),
+    json: `"flag":${JSON.stringify(def.key)},"flag_id":${JSON.stringify(def.id)}`,
+    unmatchedJson: verdictJson(def.defaultValue, noRuleMatched, null, null),
+  }
+}
+
+/**
+ * Check one flag for a company and a user as they are now.
+ *
+ * company    null, or one that does not exist: evaluated without company.
+ * user       null: evaluated without user. See `userOf`.
+ * preflight  hypothetical use, on single checks only (FE-91); an invalid one gives the default and `error`.
+ * nowMs      the environment's present, epoch ms.
+ * returns    null for an unknown key (FE-77). Allocates a handful of small objects.
+ * source     FE-1…3, FE-10…14, FE-70…75, FE-80…86, EN-20…26.
+ */
+export function checkFlag(
+  catalog: Catalog,
+  flagKey: string,
+  company: Company | null,
+  user: UserFacts | null,
+  preflight: Preflight | null,
+  nowMs: number,
+  credits?: CreditReader,
+): CheckResult | null {
+  const flag = catalog.flagsByKey.get(flagKey)
+  if (flag === undefined) return null
+  const facts = company?.exists ? new LiveCompany(company, catalog, nowMs, credits) : null
+  return checkWith(flag, facts, user, preflight)
+}
+
+/** The same with facts at hand: what several checks of one instant share. */
+export function checkWith(
+  flag: CompiledFlag,
+  company: EntitledFacts | null,
+  user: UserFacts | null,
+  preflight: Preflight | null,
+): CheckResult {
+  let asked = nothingAsked
+  if (preflight !== null) {
+    const error = preflightError(preflight)
+    if (error !== null) return result(flag, null, company, user, null, error)
+    asked = hypothesis(preflight)
+  }
+  const rule = decide(flag, company, user, asked)
+  const { feature } = flag
+  const reported = company === null || feature === null ? null : resolveEntitlement(company, feature)
+  const report = reported && reportEntitlement(reported, company!, flag.key)
+  return result(flag, rule, company, user, report, null)
+}
+
+/**
+ * The rule that decides a flag, or null for its default value.
+ *
+ * The order of FE-10, with the rules of entitlements taken from the company's override and versions: base plan
+ * first, add-ons by date added (EN-23).
+ */
+export function decide(
+  flag: CompiledFlag,
+  company: EntitledFacts | null,
+  user: UserFacts | null,
+  asked: Hypothesis,
+): CompiledRule | null {
+  const { rules, feature } = flag
+  if (rules.global_override.length > 0) return rules.global_override[0]! // FE-11
+  const check: Check = { company, user, asked }
+  if (company === null || feature === null) return decideByRules(rules, check)
+  const override = company.override(feature)
+  return (
+    firstMatch(rules.company_override, check) ??
+    (override && granting(override, check)) ??
+    firstMatch(rules.plan_entitlement, check) ??
+    grantingPlan(company, feature, check) ??
+    firstMatch(rules.company_override_usage_exceeded, check) ??
+    (override && exceeding(override, check)) ??
+    firstMatch(rules.plan_entitlement_usage_exceeded, check) ??
+    exceedingPlan(company, feature, check) ??
+    firstMatch(rules.standard, check) ??
+    rules.default[0] ??
+    null
+  )
+}
+
+/** The order of FE-10 over lists alone; default rules match unconditionally (FE-11). */
+export function decideByRules(rules: RuleGroups, check: Check): CompiledRule | null {
+  return (
+    rules.global_override[0] ??
+    firstMatch(rules.company_override, check) ??
+    firstMatch(rules.plan_entitlement, check) ??
+    firstMatch(rules.company_override_usage_exceeded, check) ??
+    firstMatch(rules.plan_entitlement_usage_exceeded, check) ??
+    firstMatch(rules.standard, check) ??
+    rules.default[0] ??
+    null
+  )
+}
+
+function granting({ rule }: CompiledEntitlement, check: Check): CompiledRule | null {
+  return rule !== null && matches(rule, check) ? rule : null
+}
+
+function exceeding({ exceeded }: CompiledEntitlement, check: Check): CompiledRule | null {
+  return exceeded !== null && matches(exceeded, check) ? exceeded : null
+}
+
+/** FE-13: rules with value true before a boolean false. */
+function grantingPlan(company: EntitledFacts, feature: CompiledFeature, check: Check): CompiledRule | null {
+  const { versions } = company
+  let denied: CompiledRule | null = null
+  for (let i = 0; i < versions.length; i++) {
+    const rule = versions[i]!.entitlements.get(feature.index)?.rule
+    if (!rule || !matches(rule, check)) continue
+    if (rule.value) return rule
+    denied ??= rule
+  }
+  return denied
+}
+
+function exceedingPlan(company: EntitledFacts, feature: CompiledFeature, check: Check): CompiledRule | null {
+  const { versions } = company
+  for (let i = 0; i < versions.length; i++) {
+    const rule = versions[i]!.entitlements.get(feature.index)?.exceeded
+    if (rule && matches(rule, check)) return rule
+  }
+  return null
+}
+
+/** Put a result together (FE-70, FE-71). */
+export function result(
+  flag: CompiledFlag,
+  rule: CompiledRule | null,
+  company: CompanyFacts | null,
+  user: UserFacts | null,
+  entitlement: EntitlementReport | null,
+  error: string | null,
+): CheckResult {
+  let usage: number | null = null
+  let allocation: number | null = null
+  let event: string | null = null
+  let period: MetricPeriod | null = null
+  let resetAtMs: number | null = null
+  const source = rule?.usage ?? null
+  if (source !== null && company !== null) {
+    allocation = source.literal
+    if (source.comparison !== null) {
+      const text = company.traitText(source.comparison)
+      allocation = (text === null ? null : strictInteger(text)) ?? allocation
+    }
+    if (source.kind === 'metric') {
+      usage = company.counter(source.subtype, source.period, source.monthReset)
+      event = source.subtype
+      period = source.period
+      resetAtMs = company.resetsAt(source.period, source.monthReset)
+    } else {
+      const text = source.trait.entityType === 'company' ? company.traitText(source.trait) : null
+      usage = text === null ? 0 : (strictInteger(text) ?? 0)
+    }
+  }
+  return {
+    flag: flag.key,
+    flagId: flag.id,
+    value: rule === null ? flag.defaultValue : rule.value,
+    reason: rule === null ? noRuleMatched : rule.reason,
+    error,
+    ruleId: rule === null ? null : rule.id,
+    ruleType: rule === null ? null : rule.ruleType,
+    companyId: company === null ? null : company.id,
+    userId: user === null ? null : user.id,
+    featureUsage: usage,
+    featureAllocation: allocation,
+    featureUsageEvent: event,
+    featureUsagePeriod: period,
+    featureUsageResetAtMs: resetAtMs,
+    entitlement,
+    json: rule === null ? `${flag.json},${flag.unmatchedJson}` : `${flag.json},${rule.json}`,
+  }
+}
+
+/** The reason of a check in which nothing matched, by its context: what the API layer substitutes (FE-75, FE-76). */
+export function contextReason(
+  context: Pick<CheckContext, 'companyGiven' | 'userGiven'>,
+  companyFound: boolean,
+  userFound: boolean,
+): string {
+  if (!context.companyGiven && !context.userGiven) return 'No company or user context; default value for flag'
+  if (context.companyGiven && !companyFound) return 'Company not found'
+  if (context.userGiven && !userFound) return 'User not found'
+  return noRuleMatched
+}
+
+/** A result with its context's reason in place, where no rule matched and nothing failed (FE-76). */
+export function inContext(
+  checked: CheckResult,
+  context: Pick<CheckContext, 'companyGiven' | 'userGiven'>,
+): CheckResult {
+  if (checked.ruleId !== null || checked.error !== null) return checked
+  const reason = contextReason(context, checked.companyId !== null, checked.userId !== null)
+  if (reason === checked.reason) return checked
+  const flag = JSON.stringify({ flag: checked.flag, flag_id: checked.flagId }).slice(1, -1)
+  return { ...checked, reason, json: `${flag},${verdictJson(checked.value, reason, null, null)}` }
+}
+
+/**
+ * A result as the wire spells it (`CheckFlag`), serialised. ON members without value are null, `entitlement` is
+ * omitted when absent.
+ */
+export function writeCheck(checked: CheckResult): string {
+  let json = `{${checked.json},"company_id":${quoted(checked.companyId)},"user_id":${quoted(checked.userId)}`
+  json += checked.error === null ? ',"error":null' : `,"error":${JSON.stringify(checked.error)}`
+  if (checked.featureUsage === null)
+    json +=
+      ',"feature_allocation":null,"feature_usage":null,"feature_usage_event":null,"feature_usage_period":null,"feature_usage_reset_at":null'
+  else {
+    const { featureUsagePeriod: period, featureUsageResetAtMs: resetAtMs } = checked
+    json += `,"feature_allocation":${checked.featureAllocation},"feature_usage":${checked.featureUsage},"feature_usage_event":${quoted(checked.featureUsageEvent)}`
+    json += period === null ? ',"feature_usage_period":null' : `,"feature_usage_period":"${period}"`
+    json +=
+      resetAtMs === null
+        ? ',"feature_usage_reset_at":null'
+        : `,"feature_usage_reset_at":"${instantText(resetAtMs)}"`
+  }
+  if (checked.entitlement !== null)
+    json += `,"entitlement":${writeEntitlement(checked.entitlement, instantText)}`
+  return `${json}}`
+}
+
+function quoted(text: string | null): string {
+  return text === null ? 'null' : JSON.stringify(text)
+}
+
+// Resets of one instant are asked for again and again: a response names the same one twice, and so do most others.
+let lastMs = Number.NaN
+let lastText = ''
+
+/** RFC 3339 UTC with milliseconds (decision 9). */
+export function instantText(ms: number): string {
+  if (ms !== lastMs) {
+    lastText = new Date(ms).toISOString()
+    lastMs = ms
+  }
+  return lastText
+}

@@ -1,0 +1,170 @@
+// Plans of a company at an instant: trials, ends of subscriptions, fallback, changes agreed for later.
+import type { Catalog } from './catalog.js'
+import type { Company, PlanHolding, SubscriptionState } from './company.js'
+import { type Cycle, runningCycle } from './period.js'
+
+/** Changes of plan already agreed that take effect by time alone (EN-95, EN-96). */
+export interface PlanSchedule {
+  /** The plans from that instant on. */
+  readonly downgrade: {
+    readonly effectiveAtMs: number
+    readonly plan: PlanHolding | null
+    readonly addOns: readonly PlanHolding[]
+  } | null
+  /** `effectiveAtMs` null: no date can be named, so the present version stays. */
+  readonly migrations: readonly {
+    readonly planId: string
+    readonly versionId: string
+    readonly effectiveAtMs: number | null
+  }[]
+}
+
+/** A company's state as far as its plans go. `schedule` is there once scheduled changes are kept with it. */
+export type PlannedCompany = Pick<Company, 'plan' | 'addOns' | 'subscriptions'> & {
+  readonly schedule?: PlanSchedule | null
+}
+
+/** The plans that count at an instant. */
+export interface Standing {
+  readonly plan: PlanHolding | null
+  /** By date added. */
+  readonly addOns: readonly PlanHolding[]
+}
+
+/**
+ * The plans that count now, all time rules applied, whether or not a sweep has written them down.
+ *
+ * A scheduled downgrade or migration that is due has happened. A trial that is over with `cancel` is left for the
+ * trial-expiry plan, else the fallback plan. A plan held through a subscription that has ended by time is gone; a
+ * company without base plan is on the fallback plan. What the stored status of a subscription says is for whoever
+ * stores it: it moves the plan then (PB-51).
+ * source  EN-82, EN-91, EN-93, EN-95, EN-96, PB-56…58.
+ */
+export function standing(company: PlannedCompany, catalog: Catalog, nowMs: number): Standing {
+  const { schedule, subscriptions } = company
+  let { plan, addOns } = company as Standing
+  if (schedule) ({ plan, addOns } = scheduled(schedule, plan, addOns, nowMs))
+  let ended = false
+  for (let i = 0; i < subscriptions.length; i++) if (endsAt(subscriptions[i]!) <= nowMs) ended = true
+  if (ended && addOns.some(addOn => lostWithSubscription(addOn, company, catalog, nowMs)))
+    addOns = addOns.filter(addOn => !lostWithSubscription(addOn, company, catalog, nowMs))
+  if (plan === null) return { plan: catalog.fallback, addOns }
+  if (plan.trial !== null && trialIsOver(plan, nowMs))
+    return { plan: catalog.trialExpiry ?? catalog.fallback, addOns }
+  if (ended && lostWithSubscription(plan, company, catalog, nowMs)) {
+    const trialing = subscriptions.some(one => one.status === 'trialing' && isLinked(plan!, one, catalog))
+    return { plan: trialing ? (catalog.trialExpiry ?? catalog.fallback) : catalog.fallback, addOns }
+  }
+  return { plan, addOns }
+}
+
+/** EN-93: from the instant of its end a trial that cancels itself no longer holds the plan. */
+function trialIsOver({ trial }: PlanHolding, nowMs: number): boolean {
+  return (
+    trial !== null && trial.endSetting === 'cancel' && trial.status !== 'converted' && trial.endMs <= nowMs
+  )
+}
+
+function scheduled(
+  { downgrade, migrations }: PlanSchedule,
+  plan: PlanHolding | null,
+  addOns: readonly PlanHolding[],
+  nowMs: number,
+): Standing {
+  if (downgrade !== null && downgrade.effectiveAtMs <= nowMs) return downgrade
+  const migrated = (holding: PlanHolding): PlanHolding => {
+    const due = migrations.find(
+      ({ planId, effectiveAtMs }) =>
+        planId === holding.planId && effectiveAtMs !== null && effectiveAtMs <= nowMs,
+    )
+    return due ? { ...holding, versionId: due.versionId } : holding
+  }
+  if (migrations.length === 0) return { plan, addOns }
+  return { plan: plan && migrated(plan), addOns: addOns.map(migrated) }
+}
+
+/**
+ * When a subscription ends by time alone, epoch ms; Infinity when it does not.
+ *
+ * source  PB-56, PB-57 (its period's end alone ends nothing), PB-58 (while it is still trialing).
+ */
+export function endsAt(subscription: SubscriptionState): number {
+  const { cancelAtPeriodEnd, cancelAtMs, periodEndMs, status, trialEndMs, trialEndSetting } = subscription
+  let end = Number.POSITIVE_INFINITY
+  if (cancelAtPeriodEnd) end = periodEndMs
+  if (cancelAtMs !== null && cancelAtMs < end) end = cancelAtMs
+  if (status === 'trialing' && trialEndSetting === 'cancel' && trialEndMs !== null && trialEndMs < end)
+    end = trialEndMs
+  return end
+}
+
+/** Whether a subscription counts as active now (EN-82, PB-51, PB-56…58). */
+export function isActive(subscription: SubscriptionState, nowMs: number): boolean {
+  switch (subscription.status) {
+    case 'active':
+    case 'trialing':
+    case 'past_due':
+      return endsAt(subscription) > nowMs
+    default:
+      return false
+  }
+}
+
+/** Whether a subscription sells the plan of a holding, in any of its versions. */
+export function isLinked(holding: PlanHolding, subscription: SubscriptionState, catalog: Catalog): boolean {
+  const products = catalog.plans.get(holding.planId)?.productIds
+  return products !== undefined && subscription.productIds.some(id => products.has(id))
+}
+
+/**
+ * Whether a holding rested on subscriptions that have all ended, at least one of them by time and after the plan
+ * was taken. A holding assigned by hand rests on none.
+ */
+function lostWithSubscription(
+  holding: PlanHolding,
+  company: PlannedCompany,
+  catalog: Catalog,
+  nowMs: number,
+): boolean {
+  const linked = company.subscriptions.filter(one => isLinked(holding, one, catalog))
+  if (linked.some(one => isActive(one, nowMs))) return false
+  return linked.some(one => isActive(one, holding.addedAtMs) && endsAt(one) <= nowMs)
+}
+
+/**
+ * The billing subscription: the active one; of several the one the base plan is held through, else the newest
+ * period start.
+ *
+ * It is told without the catalog, so that replay needs none: a holding may name its subscription.
+ * source  PB-53.
+ */
+export function billingSubscription(
+  company: Pick<Company, 'plan' | 'subscriptions'>,
+  nowMs: number,
+): SubscriptionState | null {
+  const { subscriptions } = company
+  let best: SubscriptionState | null = null
+  const ofPlan = (company.plan as BilledHolding | null)?.subscriptionId
+  for (let i = 0; i < subscriptions.length; i++) {
+    const one = subscriptions[i]!
+    if (!isActive(one, nowMs)) continue
+    if (one.id === ofPlan) return one
+    if (best === null || one.periodStartMs > best.periodStartMs) best = one
+  }
+  return best
+}
+
+/** A holding that names the subscription it is held through (PB-53). */
+export type BilledHolding = PlanHolding & { readonly subscriptionId?: string | null }
+
+/**
+ * The running billing cycle of a company, or null: then billing-cycle windows are calendar months.
+ *
+ * The one both counting and reading use, so that they agree.
+ * source  FE-51, FE-52, PB-53, PB-57.
+ */
+export function cycleOf(company: Pick<Company, 'plan' | 'subscriptions'>, nowMs: number): Cycle | null {
+  if (company.subscriptions.length === 0) return null
+  const subscription = billingSubscription(company, nowMs)
+  return subscription && runningCycle(subscription.periodStartMs, subscription.periodEndMs, nowMs)
+}
