@@ -1,0 +1,149 @@
+// Connections to ClickHouse, embedded or a server: open, health, close. The statements are elsewhere.
+import { Readable } from 'node:stream'
+import { finished } from 'node:stream/promises'
+import {
+  type ClickHouseClient,
+  ClickHouseLogLevel,
+  type ClickHouseSettings,
+  createClient,
+} from '@clickhouse/client'
+import { asStoreError } from './away.js'
+
+/** Where a ClickHouse is; plain data, so that it crosses to threads. */
+export interface ClickHouseAddress {
+  readonly url: string
+  readonly user?: string
+  readonly password?: string
+  readonly database?: string
+}
+
+export interface ClickHouseOptions {
+  /** Requests at once; the others wait. */
+  readonly max?: number
+  /** Longest wait for an answer. */
+  readonly requestTimeoutMs?: number
+  /** Compress what is sent: worth it to a server elsewhere, not to the embedded one. */
+  readonly gzip?: boolean
+}
+
+export type Parameters = Readonly<Record<string, unknown>>
+
+export interface InsertOptions {
+  /** Rows as JSONEachRow: one object per line, the bytes as they are. */
+  readonly table: string
+  readonly rows: Buffer | string
+  /** Columns the rows may have; a row with any other is refused. Without them: every column of the table. */
+  readonly columns?: readonly string[]
+  /** Of two inserts with one token the second is dropped, in the table and in the views fed from it. */
+  readonly token?: string
+  readonly settings?: ClickHouseSettings
+}
+
+/** One store of rows. Every method rejects with `store_away` while ClickHouse is away. */
+export interface ClickHouse {
+  /** The client below, for what the methods do not do. Its own errors do not name the store. */
+  readonly client: ClickHouseClient
+  /**
+   * Rows of a query with `{name: Type}` placeholders.
+   * 64-bit integers come as numbers (exact to 2^53), decimals as strings, times as RFC 3339 UTC.
+   */
+  select<Row>(sql: string, parameters?: Parameters, settings?: ClickHouseSettings): Promise<Row[]>
+  /** Insert ready-made rows; resolves when they are on disk. */
+  insertRaw(options: InsertOptions): Promise<void>
+  /** A statement without an answer. */
+  command(sql: string, parameters?: Parameters, settings?: ClickHouseSettings): Promise<void>
+  /** Whether it answers, within a second. Never rejects. */
+  healthy(): Promise<boolean>
+  close(): Promise<void>
+}
+
+/** Said with every statement, so that an embedded engine and any server answer alike. */
+const everywhere: ClickHouseSettings = {
+  output_format_json_quote_64bit_integers: 0,
+  output_format_json_quote_decimals: 1,
+  date_time_output_format: 'iso',
+  date_time_input_format: 'best_effort',
+  session_timezone: 'UTC',
+}
+
+const insertSettings: ClickHouseSettings = {
+  // A misspelt column is a mistake, not a default.
+  input_format_skip_unknown_fields: 0,
+  async_insert: 0,
+  // With a token: exactly once in the views' tables too.
+  deduplicate_blocks_in_dependent_materialized_views: 1,
+}
+
+/** Open a client. Connects at the first statement; comes back by itself when the server does. */
+export function openClickHouse(address: ClickHouseAddress, options: ClickHouseOptions = {}): ClickHouse {
+  const { max = 10, requestTimeoutMs = 60_000, gzip = false } = options
+  const client = createClient({
+    url: address.url,
+    application: 'tollgate',
+    max_open_connections: max,
+    request_timeout: requestTimeoutMs,
+    compression: { request: gzip, response: gzip },
+    // Below the 3 s after which older servers close an idle connection.
+    keep_alive: { enabled: true, idle_socket_ttl: 2_500 },
+    // The errors reach the caller; logged where they are handled.
+    log: { level: ClickHouseLogLevel.OFF },
+    clickhouse_settings: everywhere,
+    ...(address.user === undefined ? {} : { username: address.user }),
+    ...(address.password === undefined ? {} : { password: address.password }),
+    ...(address.database === undefined ? {} : { database: address.database }),
+  })
+
+  return {
+    client,
+    select: (sql, parameters = {}, settings = {}) =>
+      named(async () => {
+        const result = await client.query({
+          query: sql,
+          format: 'JSONEachRow',
+          query_params: { ...parameters },
+          clickhouse_settings: settings,
+        })
+        return result.json()
+      }),
+    insertRaw: ({ table, rows, columns, token, settings }) =>
+      named(async () => {
+        if (rows.length === 0) return
+        const into = columns === undefined ? table : `${table} (${columns.join(', ')})`
+        // Not client.insert: it would encode rows from objects, and these are bytes already.
+        const { stream } = await client.exec({
+          query: `INSERT INTO ${into} FORMAT JSONEachRow`,
+          values: Readable.from([rows], { objectMode: false }),
+          clickhouse_settings: {
+            ...insertSettings,
+            ...(token === undefined ? {} : { insert_deduplication_token: token }),
+            ...settings,
+          },
+        })
+        await finished(stream.resume())
+      }),
+    command: (sql, parameters = {}, settings = {}) =>
+      named(async () => {
+        await client.command({ query: sql, query_params: { ...parameters }, clickhouse_settings: settings })
+      }),
+    healthy: () => answers(client),
+    close: () => client.close(),
+  }
+}
+
+async function named<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    throw asStoreError(error, 'ClickHouse')
+  }
+}
+
+async function answers(client: ClickHouseClient): Promise<boolean> {
+  const abort = new AbortController()
+  const timer = setTimeout(() => abort.abort(), 1_000)
+  try {
+    return (await client.ping({ select: false, abort_signal: abort.signal })).success
+  } finally {
+    clearTimeout(timer)
+  }
+}

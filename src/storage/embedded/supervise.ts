@@ -1,0 +1,110 @@
+// Keeps one child process alive: started, started again when it dies, stopped with us.
+import type { ChildProcess } from 'node:child_process'
+import type { Logger } from 'pino'
+
+export type StoreLog = Pick<Logger, 'debug' | 'info' | 'warn' | 'error'>
+
+export interface ChildSpec {
+  /** For the log: 'Postgres', 'ClickHouse'. */
+  readonly name: string
+  /** Starts a child and resolves when it serves; rejects, leaving no process behind, when it cannot. */
+  start(): Promise<ChildProcess>
+  /** Signals that ask for the end, each with the ms to wait before the next; the last should be SIGKILL. */
+  readonly stopSignals: readonly (readonly [NodeJS.Signals, number])[]
+  readonly log: StoreLog
+}
+
+export interface Supervised {
+  /** The child that serves now; null between a death and the next start. */
+  readonly pid: number | null
+  /** Resolves when the child is gone. May be called more than once. */
+  stop(): Promise<void>
+}
+
+const firstDelayMs = 100
+const longestDelayMs = 10_000
+/** A child that served this long was well: its death starts from the first delay again. */
+const steadyMs = 30_000
+
+/** Start a child and keep it alive. Rejects when the very first start fails. */
+export async function supervise(spec: ChildSpec): Promise<Supervised> {
+  let child: ChildProcess | null = await spec.start()
+  let stopped: Promise<void> | null = null
+  let wake: (() => void) | null = null
+  // Also when we leave by an uncaught error: no child outlives us for longer than it must.
+  const leaving = () => child?.kill(spec.stopSignals[0]?.[0])
+  process.on('exit', leaving)
+
+  const keeping = (async () => {
+    let delayMs = firstDelayMs
+    while (child !== null) {
+      const since = Date.now()
+      await exited(child)
+      if (stopped !== null) return
+      spec.log.error({ pid: child.pid, code: child.exitCode, signal: child.signalCode }, `${spec.name} died`)
+      child = null
+      if (Date.now() - since > steadyMs) delayMs = firstDelayMs
+      while (child === null) {
+        await new Promise<void>(resolve => {
+          const timer = setTimeout(resolve, delayMs)
+          wake = () => {
+            clearTimeout(timer)
+            resolve()
+          }
+        })
+        if (stopped !== null) return
+        delayMs = Math.min(delayMs * 2, longestDelayMs)
+        child = await spec.start().catch(error => {
+          spec.log.error({ err: error, retryMs: delayMs }, `${spec.name} did not start again`)
+          return null
+        })
+      }
+      spec.log.info({ pid: child.pid }, `${spec.name} serves again`)
+      // A stop that came while it started has waited for this moment.
+      if (stopped !== null) return
+    }
+  })()
+
+  const stop = async () => {
+    wake?.()
+    if (child !== null) await end(child, spec.stopSignals)
+    await keeping
+    if (child !== null) await end(child, spec.stopSignals)
+    process.off('exit', leaving)
+  }
+  return {
+    get pid() {
+      return child?.pid ?? null
+    },
+    stop() {
+      if (stopped !== null) return stopped
+      // Set before the first signal, so that the death it causes is not taken for an accident.
+      let begin = () => {}
+      stopped = new Promise<void>(resolve => {
+        begin = resolve
+      }).then(stop)
+      begin()
+      return stopped
+    },
+  }
+}
+
+/** Resolves when the process has ended. */
+export function exited(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return Promise.resolve()
+  return new Promise(resolve => child.once('exit', () => resolve()))
+}
+
+/** Send the signals one after another until the child is gone. */
+export async function end(child: ChildProcess, signals: ChildSpec['stopSignals']): Promise<void> {
+  for (const [signal, graceMs] of signals) {
+    if (child.exitCode !== null || child.signalCode !== null) return
+    child.kill(signal)
+    let timer: NodeJS.Timeout | undefined
+    const patience = new Promise<void>(resolve => {
+      timer = setTimeout(resolve, graceMs)
+    })
+    await Promise.race([exited(child), patience])
+    clearTimeout(timer)
+  }
+}

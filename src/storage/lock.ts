@@ -1,0 +1,70 @@
+// One Tollgate per data directory.
+import { readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdir, realpath } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { bootId, startOf } from './process.js'
+
+/** Held until released or until the process ends, however it ends. */
+export interface DataDirLock {
+  /** The locked directory, absolute, links resolved. */
+  readonly directory: string
+  release(): void
+}
+
+const attempts = 5
+const held = new Set<string>()
+
+/**
+ * Lock a data directory for this process; makes the directory when it is absent.
+ *
+ * Each contender writes a claim of its own and then looks for others, so of two the later one always sees
+ * the earlier: never both go on. When two start at the same instant both step back and try again a moment
+ * later. A claim whose process is gone is removed by whoever finds it; it needs no owner to be released.
+ *
+ * errors   Error naming the directory and the pid that holds it.
+ *          Claims are compared by pid, so two containers sharing one volume do not see each other here;
+ *          the engine's own file lock stops the second one of those.
+ */
+export async function lockDataDir(dir: string): Promise<DataDirLock> {
+  await mkdir(dir, { recursive: true })
+  const directory = await realpath(dir)
+  const own = claimName(process.pid, startOf(process.pid) ?? 'unknown')
+  let holder = held.has(directory) ? process.pid : null
+  for (let attempt = 0; holder === null && attempt < attempts; attempt++) {
+    writeFileSync(join(directory, own), `Tollgate, process ${process.pid}\n`)
+    holder = otherHolder(directory, own)
+    if (holder === null) {
+      held.add(directory)
+      return { directory, release: () => release(directory, own) }
+    }
+    rmSync(join(directory, own), { force: true })
+    if (attempt === attempts - 1) break
+    await sleep(20 + Math.random() * 100)
+    holder = null
+  }
+  throw new Error(
+    `The data directory ${directory} is in use by another Tollgate (process ${holder}). ` +
+      'Stop that one first, or give this one a TOLLGATE_DATA_DIR of its own.',
+  )
+}
+
+function release(directory: string, own: string): void {
+  rmSync(join(directory, own), { force: true })
+  held.delete(directory)
+}
+
+const claimName = (pid: number, start: string): string =>
+  `tollgate-${pid}-${start.replace(/\W+/g, '_')}-${bootId().slice(0, 8)}.lock`
+
+/** The pid of another living claim, or null; removes the claims of the dead. */
+function otherHolder(directory: string, own: string): number | null {
+  for (const name of readdirSync(directory)) {
+    const pid = Number(/^tollgate-(\d+)-.*\.lock$/.exec(name)?.[1] ?? 0)
+    if (pid === 0 || name === own) continue
+    const start = startOf(pid)
+    if (start !== null && name === claimName(pid, start)) return pid
+    rmSync(join(directory, name), { force: true })
+  }
+  return null
+}
