@@ -99,6 +99,11 @@ class SpreadHistogram extends Histogram {
     const described = await super.get()
     return { ...described, values: this.children.flatMap(child => child.values(described.name)) }
   }
+
+  /** What the text format asks for, in prom-client's own histograms a terser `get`. */
+  getForPromString() {
+    return this.get()
+  }
 }
 
 /** Every family there is. One per process; the threads report to the main one. */

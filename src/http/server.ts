@@ -321,7 +321,8 @@ class Exchange {
     const { route } = this.compiled
     const { shared } = this
     this.environmentId = headerOf(req, shared.environmentHeaders)
-    if (route.query !== null) this.rawQuery = req.getQuery()
+    // Without a "?" it is undefined, whatever its type says.
+    if (route.query !== null) this.rawQuery = req.getQuery() ?? ''
     if (route.parameters.length > 0) this.parameters = route.parameters.map((_, i) => req.getParameter(i))
     // A check leaves no trace of who asked.
     if (route.limit !== 'check') this.userAgent = req.getHeader('user-agent')

@@ -1,0 +1,45 @@
+// What JSON text may not hold.
+import { array, assert, constantFrom, property } from 'fast-check'
+import t from 'tap'
+import { assertPlain, depthMax, hasNul, tooDeep } from '../../src/api/json.js'
+
+t.test('a body nests to a bound and no further', async t => {
+  const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth)
+  t.doesNotThrow(() => assertPlain(nested(depthMax)))
+  t.throws(() => assertPlain(nested(depthMax + 1)), /nested deeper than 64/)
+  t.throws(() => assertPlain(`{"a":${'{"a":'.repeat(500_000)}`), /nested deeper/)
+  t.doesNotThrow(() => assertPlain(JSON.stringify(Array.from({ length: 500 }, () => [{}]))))
+  t.doesNotThrow(() => assertPlain(JSON.stringify({ text: '[{'.repeat(500) })), 'brackets in text are text')
+})
+
+t.test('depth is counted as a plain reading counts it', async t => {
+  const seed = Number(process.env.TOLLGATE_SEED ?? Date.now() % 2 ** 31)
+  const piece = constantFrom('[', '{', ']', '}', '"', '\\', '\\"', 'a', '"a"', '"[\\""')
+  const law = property(array(piece, { minLength: 8, maxLength: 60 }), pieces => {
+    const text = pieces.join('')
+    return tooDeep(text, 4) === slowlyTooDeep(text, 4)
+  })
+  t.doesNotThrow(() => assert(law, { seed, numRuns: 5_000 }), `seed ${seed}`)
+})
+
+t.test('an escaped U+0000 is found, an escaped backslash before u0000 is not one', async t => {
+  t.ok(hasNul('{"a":"\\u0000"}'))
+  t.notOk(hasNul('{"a":"\\\\u0000"}'))
+  t.ok(hasNul('{"a":"\\\\u0000 \\u0000"}'))
+  t.ok(hasNul('{"a":"\\\\\\u0000"}'))
+  t.throws(() => assertPlain('{"a":"\\u0000"}'), /U\+0000/)
+})
+
+// The same question, one character after the other.
+function slowlyTooDeep(text: string, max: number): boolean {
+  let depth = 0
+  let inText = false
+  for (let i = 0; i < text.length; i++) {
+    const character = text[i]!
+    if (inText && character === '\\') i++
+    else if (character === '"') inText = !inText
+    else if (!inText && '[{'.includes(character) && ++depth > max) return true
+    else if (!inText && ']}'.includes(character)) depth--
+  }
+  return false
+}
