@@ -15,3 +15,8 @@ export function newest(sql: Sql, page: { readonly limit: number; readonly offset
 export function contains(sql: Sql, column: string, part: string) {
   return sql`position(lower(${part}) in lower(${sql(column)})) > 0`
 }
+
+/** A value for a jsonb column. Our own interfaces have no index signature, which the driver's type asks for. */
+export function asJson(sql: Sql, value: object) {
+  return sql.json(value as Parameters<Sql['json']>[0])
+}

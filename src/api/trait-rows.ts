@@ -72,6 +72,23 @@ export async function ensureTrait(
   return id
 }
 
+/** See that definitions that were only seen so far are in Postgres too: what names them shows them. Unknown ids are passed over. */
+export async function ensureTraitsInPostgres(
+  sql: Sql,
+  traits: TraitRegistry,
+  environmentId: string,
+  ids: readonly string[],
+  nowMs: number,
+): Promise<void> {
+  if (ids.length === 0) return
+  const rows = await sql<{ id: string }[]>`select id from trait_definitions where id in ${among(sql, ids)}`
+  const written = new Set(rows.map(row => row.id))
+  for (const id of new Set(ids)) {
+    const trait = written.has(id) ? null : traits.byId(environmentId, id)
+    if (trait) await ensureTrait(sql, traits, { environmentId, ...trait, nowMs })
+  }
+}
+
 /** Define, in these environments, the company traits that features name: features are the account's, traits are not (EN-2). */
 export async function ensureFeatureTraits(
   sql: Sql,

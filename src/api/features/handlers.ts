@@ -1,0 +1,429 @@
+// Features, each with its flag, and licences. They are the account's and the same in every environment (PB-1); the
+// traits they name exist in each environment under an id of its own.
+import type { Sql } from 'postgres'
+import { billingProviderTypes, type FeatureType, featureTypes } from '../../../schemas/enums.js'
+import type {
+  BillingLinkedFeatureCreate,
+  FeatureCreate,
+  FeatureDetail,
+  FeatureUpdate,
+  License,
+} from '../../../schemas/features.js'
+import type { FlagWithFeature } from '../../../schemas/flags.js'
+import type { CatalogData } from '../../core/catalog.js'
+import { newId } from '../../engine/ids.js'
+import { ServiceError } from '../../errors.js'
+import type { Call, Handler } from '../call.js'
+import { type FeatureRow, featureView, grantedBy, plansByFeature } from '../feature-view.js'
+import { makeLimitTrait, traitNameOf } from '../feature-write.js'
+import { type FlagRow, flagDetails, type Outlook } from '../flag-view.js'
+import { type FlagChange, findFlag, freeKey, insertFlag, slugOf, updateFlag } from '../flag-write.js'
+import { memberViews, requireMember } from '../member-rows.js'
+import { boolean, list, listOf, oneOf, page, type QueryOf, query, string, text } from '../query.js'
+import type { Services } from '../services.js'
+import { among } from '../sql.js'
+import { isoTime } from '../time.js'
+import { ensureFeatureTraits, traitViews } from '../trait-rows.js'
+import {
+  countFeatureRows,
+  countLicenseRows,
+  deleteFeatureRow,
+  type FeatureFilter,
+  type FeatureMembers,
+  findFeature,
+  findLicense,
+  findLinkedFeature,
+  insertFeature,
+  insertLicense,
+  type LicenseFilter,
+  type LicenseRow,
+  listFeatureRows,
+  listLicenseRows,
+  renameLicense,
+  updateFeature,
+} from './store.js'
+
+const listShape = {
+  boolean_require_event: boolean,
+  feature_type: listOf(featureTypes),
+  ids: list,
+  managed_by: oneOf(billingProviderTypes),
+  plan_version_id: string,
+  q: text(512),
+  without_company_override_for: string,
+  without_plan_entitlement_for: string,
+  ...page,
+} as const
+export const featureListQuery = query(listShape)
+type FeatureListQuery = QueryOf<typeof listShape>
+
+function filterOf(call: Call<undefined, FeatureListQuery>): FeatureFilter {
+  const { key, query, services } = call
+  const { plan_version_id: versionId, without_plan_entitlement_for: planId } = query
+  const companyId = query.without_company_override_for
+  const catalog = versionId || planId ? services.catalogs.get(call.environment.id) : null
+  const granted = versionId ? grantedByVersion(catalog!, versionId) : undefined
+  const plan = planId ? catalog!.plans.find(each => each.id === planId) : undefined
+  return {
+    accountId: key.accountId,
+    booleanRequireEvent: query.boolean_require_event === true,
+    featureTypes: query.feature_type,
+    ids: granted && query.ids ? granted.filter(id => query.ids!.includes(id)) : (granted ?? query.ids),
+    exceptIds: plan ? grantedBy(plan) : [],
+    managedBy: query.managed_by,
+    q: query.q,
+    withoutOverrideFor: companyId ? { environmentId: call.environment.id, companyId } : undefined,
+  }
+}
+
+function grantedByVersion(catalog: CatalogData, versionId: string): readonly string[] {
+  const version = catalog.plans.flatMap(plan => plan.versions).find(each => each.id === versionId)
+  return version?.entitlements.map(entitlement => entitlement.featureId) ?? []
+}
+
+function outlookOf({ services, key, environmentOrNull }: Call<unknown, unknown>): Outlook {
+  return { services, accountId: key.accountId, environment: environmentOrNull }
+}
+
+function unknownFeature(): ServiceError {
+  return new ServiceError('not_found', 'Feature not found')
+}
+
+/** GET /features. The filters by plan and company need an environment. */
+export const listFeatures: Handler<undefined, FeatureListQuery> = async call => {
+  const { sql } = call.services
+  const rows = await listFeatureRows(sql, filterOf(call), call.query)
+  return { data: await featureDetails(sql, outlookOf(call), rows) }
+}
+
+/** GET /features/count. */
+export const countFeatures: Handler<undefined, FeatureListQuery> = async call => ({
+  data: { count: await countFeatureRows(call.services.sql, filterOf(call)) },
+})
+
+/** GET /features/{feature_id}. */
+export const getFeature: Handler = async call => {
+  const { sql } = call.services
+  const row = await findFeature(sql, call.key.accountId, call.params.feature_id!)
+  if (!row) throw unknownFeature()
+  const [detail] = await featureDetails(sql, outlookOf(call), [row])
+  return { data: detail }
+}
+
+// Features in full, in the order of the rows.
+async function featureDetails(
+  sql: Sql,
+  outlook: Outlook,
+  rows: readonly FeatureRow[],
+): Promise<FeatureDetail[]> {
+  const environmentId = outlook.environment?.id ?? null
+  const ids = rows.map(row => row.id)
+  const flagRows = await sql<FlagRow[]>`
+    select * from flags where feature_id in ${among(sql, ids)} order by created_at, id`
+  const flags = await flagDetails(sql, outlook, flagRows)
+  const plans = plansByFeature(environmentId === null ? null : outlook.services.catalogs.get(environmentId))
+  const members = await memberViews(sql, present(rows.map(row => row.maintainer_account_member_id)))
+  const views = rows.map(row => featureView(row, environmentId))
+  const traits = await traitViews(sql, present(views.map(view => view.trait_id)))
+  return views.map((view, i) => {
+    const maintainer = members.get(view.maintainer_account_member_id ?? '')
+    const trait = traits.get(view.trait_id ?? '')
+    return {
+      ...view,
+      flags: flags.filter(flag => flag.feature_id === view.id),
+      plans: plans.get(view.id) ?? [],
+      ...linkOf(rows[i]!),
+      ...(maintainer && { maintainer }),
+      ...(trait && { trait }),
+    }
+  })
+}
+
+function linkOf(row: FeatureRow): Pick<FeatureDetail, 'billing_linked_resource'> {
+  if (row.external_resource_id === null) return {}
+  const { managed_by: provider, external_resource_id } = row
+  return {
+    billing_linked_resource: { billing_provider: provider, external_resource_id, originator: provider },
+  }
+}
+
+function present(ids: readonly (string | null)[]): string[] {
+  return [...new Set(ids.filter(id => id !== null))]
+}
+
+// Write a feature where all of the account sees it, and show it as the same transaction left it.
+async function write(
+  call: Call<unknown, unknown>,
+  work: (sql: Sql, nowMs: number) => Promise<string>,
+): Promise<FeatureDetail> {
+  const { services, key } = call
+  return services.catalogs.change({ accountId: key.accountId, environmentId: null }, async tx => {
+    const row = await findFeature(tx, key.accountId, await work(tx, services.clock.wall()))
+    const [detail] = await featureDetails(tx, outlookOf(call), [row!])
+    return detail!
+  })
+}
+
+/**
+ * POST /features: with its flag, made unless `flag.id` names one to take over; a trait feature makes or names the
+ * trait that carries its usage; a license feature gets its licence and its usage-limit trait.
+ *
+ * errors  400 for an event feature without `event_subtype`, a key that is taken, a flag of another feature;
+ *         404 for a trait, flag or maintainer the account does not have.
+ * source  EN-1, EN-2, EN-71; decision 12. A flag without key gets a free slug of the name; a license feature without
+ *         trait gets one for the seats in use, because nothing else counts them (EN-73): decisions.
+ */
+export const createFeature: Handler<FeatureCreate> = async call => ({
+  status: 201,
+  data: await write(call, (tx, nowMs) => make(tx, call, call.body, null, nowMs)),
+})
+
+/** POST /features/billing-linked: the feature of this provider's resource, made or changed. */
+export const putBillingLinkedFeature: Handler<BillingLinkedFeatureCreate> = async call => {
+  const { body, key } = call
+  const link = { provider: body.billing_provider, resourceId: body.external_resource_id }
+  const detail = await write(call, async (tx, nowMs) => {
+    const former = await findLinkedFeature(tx, key.accountId, link.provider, link.resourceId)
+    return former ? change(tx, call, body, former, nowMs) : make(tx, call, body, link, nowMs)
+  })
+  return { status: 201, data: detail }
+}
+
+async function make(
+  tx: Sql,
+  call: Call<unknown, unknown>,
+  body: FeatureCreate,
+  link: {
+    readonly provider: BillingLinkedFeatureCreate['billing_provider']
+    readonly resourceId: string
+  } | null,
+  nowMs: number,
+): Promise<string> {
+  const { accountId } = call.key
+  const id = newId('feat_')
+  const members = await settle(tx, call, body.feature_type, body, null, nowMs)
+  await insertFeature(
+    tx,
+    {
+      ...members,
+      id,
+      account_id: accountId,
+      feature_type: body.feature_type,
+      managed_by: link?.provider ?? 'native',
+      external_resource_id: link?.resourceId ?? null,
+    },
+    nowMs,
+  )
+  if (body.feature_type === 'license')
+    await insertLicense(tx, { id: newId('lice_'), accountId, featureId: id, name: members.name }, nowMs)
+  await putFlag(tx, accountId, id, members, body.flag ?? {}, nowMs)
+  return id
+}
+
+/**
+ * PUT /features/{feature_id}: absent members stay, null clears.
+ *
+ * errors  400 for another type or event source (EN-1; the source: decision, EN-33), a second flag, an event feature
+ *         without `event_subtype`; 404 as on creation.
+ */
+export const changeFeature: Handler<FeatureUpdate> = async call => {
+  const detail = await write(call, async (tx, nowMs) => {
+    const former = await findFeature(tx, call.key.accountId, call.params.feature_id!)
+    if (!former) throw unknownFeature()
+    return change(tx, call, call.body, former, nowMs)
+  })
+  return { data: detail }
+}
+
+async function change(
+  tx: Sql,
+  call: Call<unknown, unknown>,
+  body: FeatureUpdate,
+  former: FeatureRow,
+  nowMs: number,
+): Promise<string> {
+  if (body.feature_type != null && body.feature_type !== former.feature_type)
+    throw new ServiceError('state_conflict', 'feature_type: fixed at creation')
+  if (body.event_source != null && body.event_source !== former.event_source)
+    throw new ServiceError('state_conflict', 'event_source: fixed at creation')
+  const members = await settle(tx, call, former.feature_type, body, former, nowMs)
+  await updateFeature(tx, former.id, members, nowMs)
+  if (former.license_id !== null) await renameLicense(tx, former.id, members.name, nowMs)
+  if (body.flag) await putFlag(tx, call.key.accountId, former.id, members, body.flag, nowMs)
+  return former.id
+}
+
+// What a feature comes to by a body and what it was before; null: it is new.
+async function settle(
+  tx: Sql,
+  call: Call<unknown, unknown>,
+  type: FeatureType,
+  body: FeatureUpdate,
+  former: FeatureRow | null,
+  nowMs: number,
+): Promise<FeatureMembers> {
+  const { accountId } = call.key
+  const maintainer = kept(body.maintainer_account_member_id, former?.maintainer_account_member_id)
+  if (body.maintainer_account_member_id != null) await requireMember(tx, accountId, maintainer)
+  const name = body.name ?? former?.name ?? ''
+  return {
+    name,
+    description: body.description ?? former?.description ?? '',
+    icon: kept(body.icon, former?.icon) ?? '',
+    event_source: eventSource(type, body, former),
+    event_subtype: eventSubtype(type, body, former),
+    ...(await settleTraits(tx, call, type, { ...body, name }, former, nowMs)),
+    lifecycle_phase: kept(body.lifecycle_phase, former?.lifecycle_phase),
+    maintainer_account_member_id: maintainer,
+    plural_name: kept(body.plural_name, former?.plural_name),
+    singular_name: kept(body.singular_name, former?.singular_name),
+  }
+}
+
+/** Absent stays, null clears. */
+function kept<T>(given: T | null | undefined, former: T | null | undefined): T | null {
+  return given === undefined ? (former ?? null) : given
+}
+
+function eventSource(type: FeatureType, body: FeatureUpdate, former: FeatureRow | null) {
+  const source = body.event_source ?? former?.event_source ?? 'track'
+  if (source === 'inference' && type !== 'event')
+    throw new ServiceError(
+      'value_invalid',
+      'event_source: only event features are metered by inference events',
+    )
+  return source
+}
+
+/** EN-2: an event feature names what it counts; a boolean one may be tied to an event. */
+function eventSubtype(type: FeatureType, body: FeatureUpdate, former: FeatureRow | null): string | null {
+  const subtype = kept(body.event_subtype, former?.event_subtype) || null
+  if (type === 'event' && subtype === null)
+    throw new ServiceError('value_invalid', 'event_subtype: needed by an event feature')
+  return type === 'event' || type === 'boolean' ? subtype : null
+}
+
+async function settleTraits(
+  tx: Sql,
+  call: Call<unknown, unknown>,
+  type: FeatureType,
+  body: FeatureUpdate & { readonly name: string },
+  former: FeatureRow | null,
+  nowMs: number,
+): Promise<Pick<FeatureMembers, 'trait_hierarchy' | 'usage_limit_trait_hierarchy'>> {
+  const { services, key } = call
+  const limit = former?.usage_limit_trait_hierarchy ?? null
+  if (type !== 'trait' && type !== 'license')
+    return { trait_hierarchy: null, usage_limit_trait_hierarchy: limit }
+  const usage =
+    body.trait_id == null
+      ? (former?.trait_hierarchy ?? [traitNameOf(body.name)])
+      : traitNamed(services, outlookOf(call), body.trait_id)
+  const environmentIds = services.keys.environments(key.accountId).map(environment => environment.id)
+  await ensureFeatureTraits(tx, services.traits, environmentIds, [usage], nowMs)
+  const sold = type === 'license' && limit === null
+  return {
+    trait_hierarchy: usage,
+    usage_limit_trait_hierarchy: sold
+      ? await makeLimitTrait(tx, services, key.accountId, body.name, nowMs)
+      : limit,
+  }
+}
+
+/** Path of the company trait with this id, in the environment or, at the level of the account, in any. */
+function traitNamed({ keys, traits }: Services, outlook: Outlook, traitId: string): readonly string[] {
+  const { accountId, environment } = outlook
+  for (const { id } of environment ? [environment] : keys.environments(accountId)) {
+    const trait = traits.byId(id, traitId)
+    if (trait?.entityType === 'company') return trait.hierarchy
+    if (trait) throw new ServiceError('value_invalid', 'trait_id: must be a company trait')
+  }
+  throw new ServiceError('not_found', 'trait_id: no such trait')
+}
+
+/** The flag of a feature, made, taken over or changed (EN-1: there is one at most). */
+async function putFlag(
+  tx: Sql,
+  accountId: string,
+  featureId: string,
+  feature: FeatureMembers,
+  body: FlagWithFeature,
+  nowMs: number,
+): Promise<void> {
+  const change: FlagChange = {
+    key: body.key ?? undefined,
+    name: body.name ?? undefined,
+    description: body.description ?? undefined,
+    defaultValue: body.default_value ?? undefined,
+    maintainerId: body.maintainer_account_member_id,
+    featureId,
+  }
+  const [own] = await tx<FlagRow[]>`select * from flags where feature_id = ${featureId}`
+  const named = body.id == null ? own : await findFlag(tx, accountId, body.id)
+  if (body.id != null && !named) throw new ServiceError('not_found', 'flag.id: no such flag')
+  if (named && named.feature_id !== null && named.feature_id !== featureId)
+    throw new ServiceError('state_conflict', 'flag.id: the flag belongs to another feature')
+  if (named) await updateFlag(tx, named, change, nowMs)
+  else
+    await insertFlag(
+      tx,
+      accountId,
+      {
+        ...change,
+        key: change.key ?? (await freeKey(tx, accountId, slugOf(feature.name))),
+        name: change.name ?? feature.name,
+        description: change.description ?? feature.description,
+        defaultValue: change.defaultValue ?? false,
+      },
+      nowMs,
+    )
+}
+
+/**
+ * DELETE /features/{feature_id}: with its licence, its plan entitlements and its overrides; its flag stays, by itself,
+ * and answers its default.
+ *
+ * source  EN-64, which goes before gaps.md ("used in an entitlement: 400"); that the flag stays: decision, so that
+ *         running code that checks it does not meet a 404.
+ */
+export const deleteFeature: Handler = async ({ services, key, params }) => {
+  await services.catalogs.change({ accountId: key.accountId, environmentId: null }, async tx => {
+    if (!(await deleteFeatureRow(tx, key.accountId, params.feature_id!))) throw unknownFeature()
+  })
+  return { data: { deleted: true } }
+}
+
+const licenseShape = { feature_ids: list, ids: list, name: text(255), ...page } as const
+export const licenseListQuery = query(licenseShape)
+type LicenseListQuery = QueryOf<typeof licenseShape>
+
+function licenseFilterOf({ key, query }: Call<undefined, LicenseListQuery>): LicenseFilter {
+  return { accountId: key.accountId, featureIds: query.feature_ids, ids: query.ids, name: query.name }
+}
+
+function licenseView(row: LicenseRow): License {
+  return {
+    id: row.id,
+    name: row.name,
+    created_at: isoTime(row.created_at.getTime()),
+    updated_at: isoTime(row.updated_at.getTime()),
+  }
+}
+
+/** GET /licenses. */
+export const listLicenses: Handler<undefined, LicenseListQuery> = async call => {
+  const rows = await listLicenseRows(call.services.sql, licenseFilterOf(call), call.query)
+  return { data: rows.map(licenseView) }
+}
+
+/** GET /licenses/count. */
+export const countLicenses: Handler<undefined, LicenseListQuery> = async call => ({
+  data: { count: await countLicenseRows(call.services.sql, licenseFilterOf(call)) },
+})
+
+/** GET /licenses/{license_id}. */
+export const getLicense: Handler = async ({ services, key, params }) => {
+  const row = await findLicense(services.sql, key.accountId, params.license_id!)
+  if (!row) throw new ServiceError('not_found', 'License not found')
+  return { data: licenseView(row) }
+}

@@ -1,0 +1,216 @@
+// Flags and rules as the wire shows them.
+import type { Sql } from 'postgres'
+import type { RuleType } from '../../schemas/enums.js'
+import type { PreviewObject } from '../../schemas/envelope.js'
+import type {
+  Flag,
+  FlagDetail,
+  RuleConditionDetail,
+  RuleConditionGroupDetail,
+  RuleDetail,
+} from '../../schemas/flags.js'
+import type { EntityTraitDefinition } from '../../schemas/traits.js'
+import type { StoredCondition, StoredGroup } from '../catalog/rules.js'
+import type { EnvironmentRecord } from './call.js'
+import { featureViews } from './feature-view.js'
+import { memberViews } from './member-rows.js'
+import { type PlanVersionPreview, type Previews, previewsOf } from './previews.js'
+import type { Services } from './services.js'
+import { among } from './sql.js'
+import { isoTime, isoTimeOrNull } from './time.js'
+import { traitViews } from './trait-rows.js'
+
+/** A row of flags. */
+export interface FlagRow {
+  readonly id: string
+  readonly account_id: string
+  readonly key: string
+  readonly name: string
+  readonly description: string
+  readonly flag_type: 'boolean'
+  readonly default_value: boolean
+  readonly feature_id: string | null
+  readonly maintainer_account_member_id: string | null
+  readonly created_at: Date
+  readonly updated_at: Date
+}
+
+/** A row of rules. */
+export interface RuleRow {
+  readonly id: string
+  readonly flag_id: string
+  readonly environment_id: string
+  readonly name: string
+  readonly rule_type: RuleType
+  readonly priority: string | number
+  readonly value: boolean
+  readonly position: number
+  readonly conditions: readonly StoredCondition[]
+  readonly condition_groups: readonly StoredGroup[]
+  readonly created_at: Date
+  readonly updated_at: Date
+}
+
+/** Whose flags, and as seen from which environment; at the level of the account rules of all environments are shown. */
+export interface Outlook {
+  readonly services: Services
+  readonly accountId: string
+  readonly environment: EnvironmentRecord | null
+}
+
+export function flagView(row: FlagRow): Flag {
+  return {
+    id: row.id,
+    key: row.key,
+    name: row.name,
+    description: row.description,
+    flag_type: row.flag_type,
+    default_value: row.default_value,
+    feature_id: row.feature_id,
+    maintainer_account_member_id: row.maintainer_account_member_id,
+    created_at: isoTime(row.created_at.getTime()),
+    updated_at: isoTime(row.updated_at.getTime()),
+  }
+}
+
+/** Flags in full, in the order of the rows. `sql` may be a transaction's. */
+export async function flagDetails(
+  sql: Sql,
+  outlook: Outlook,
+  rows: readonly FlagRow[],
+): Promise<FlagDetail[]> {
+  if (rows.length === 0) return []
+  const ids = rows.map(row => row.id)
+  const environmentIds = environmentsSeen(outlook)
+  const rules = await sql<RuleRow[]>`
+    select * from rules where flag_id in ${among(sql, ids)} and environment_id in ${among(sql, environmentIds)}
+    order by environment_id, position, id`
+  const seen = await sql<{ flag_id: string; at: Date }[]>`
+    select flag_id, max(last_checked_at) as at from flag_last_checks
+    where flag_id in ${among(sql, ids)} and environment_id in ${among(sql, environmentIds)} group by flag_id`
+  const details = await ruleDetails(sql, outlook, rules)
+  const byFlag = new Map(ids.map(id => [id, [] as RuleDetail[]]))
+  for (const rule of details) byFlag.get(rule.flag_id!)?.push(rule)
+  const checkedAt = new Map(seen.map(row => [row.flag_id, row.at.getTime()]))
+  const features = await featureViews(
+    sql,
+    present(rows.map(row => row.feature_id)),
+    outlook.environment?.id ?? null,
+  )
+  const members = await memberViews(sql, present(rows.map(row => row.maintainer_account_member_id)))
+  return rows.map(row => {
+    const feature = features.get(row.feature_id ?? '')
+    const maintainer = members.get(row.maintainer_account_member_id ?? '')
+    return {
+      ...flagView(row),
+      rules: byFlag.get(row.id) ?? [],
+      ...(feature && { feature }),
+      ...(maintainer && { maintainer }),
+      last_checked_at: isoTimeOrNull(checkedAt.get(row.id)),
+    }
+  })
+}
+
+function environmentsSeen({ services, accountId, environment }: Outlook): readonly string[] {
+  return environment ? [environment.id] : services.keys.environments(accountId).map(({ id }) => id)
+}
+
+function present(ids: readonly (string | null)[]): string[] {
+  return [...new Set(ids.filter(id => id !== null))]
+}
+
+/** Rules in full, in the order of the rows, each name in them looked up. */
+export async function ruleDetails(
+  sql: Sql,
+  outlook: Outlook,
+  rows: readonly RuleRow[],
+): Promise<RuleDetail[]> {
+  const conditions = rows.flatMap(row => [
+    ...row.conditions,
+    ...row.condition_groups.flatMap(group => group.conditions),
+  ])
+  const traitIds = conditions.flatMap(condition => [condition.trait_id, condition.comparison_trait_id])
+  const traits = await traitViews(sql, present(traitIds))
+  const previews = await previewsOf(sql, outlook.services.catalogs, environmentsSeen(outlook), conditions)
+  return rows.map(row => ruleDetail(row, traits, previews))
+}
+
+type Traits = ReadonlyMap<string, EntityTraitDefinition>
+
+function ruleDetail(row: RuleRow, traits: Traits, previews: Previews): RuleDetail {
+  return {
+    id: row.id,
+    environment_id: row.environment_id,
+    flag_id: row.flag_id,
+    name: row.name,
+    rule_type: row.rule_type,
+    priority: Number(row.priority),
+    value: row.value,
+    conditions: row.conditions.map(condition => conditionDetail(row, null, condition, traits, previews)),
+    condition_groups: row.condition_groups.map(group => groupDetail(row, group, traits, previews)),
+    created_at: isoTime(row.created_at.getTime()),
+    updated_at: isoTime(row.updated_at.getTime()),
+  }
+}
+
+function groupDetail(
+  row: RuleRow,
+  group: StoredGroup,
+  traits: Traits,
+  previews: Previews,
+): RuleConditionGroupDetail {
+  return {
+    id: group.id,
+    environment_id: row.environment_id,
+    flag_id: row.flag_id,
+    rule_id: row.id,
+    conditions: group.conditions.map(condition =>
+      conditionDetail(row, group.id, condition, traits, previews),
+    ),
+    created_at: group.created_at,
+    updated_at: group.updated_at,
+  }
+}
+
+function conditionDetail(
+  row: RuleRow,
+  groupId: string | null,
+  condition: StoredCondition,
+  traits: Traits,
+  previews: Previews,
+): RuleConditionDetail {
+  const trait = traits.get(condition.trait_id ?? '')
+  const comparison = traits.get(condition.comparison_trait_id ?? '')
+  return {
+    id: condition.id,
+    environment_id: row.environment_id,
+    flag_id: row.flag_id,
+    rule_id: row.id,
+    condition_group_id: groupId,
+    condition_type: condition.condition_type,
+    operator: condition.operator,
+    resource_ids: condition.resource_ids,
+    resources: named(previews.resources, condition.resource_ids),
+    ...(condition.condition_type === 'plan_version' && {
+      plan_versions: named<PlanVersionPreview>(previews.planVersions, condition.resource_ids),
+    }),
+    trait_id: condition.trait_id,
+    ...(trait && { trait }),
+    trait_entity_type: trait?.entity_type ?? null,
+    trait_value: condition.trait_value,
+    comparison_trait_id: condition.comparison_trait_id,
+    ...(comparison && { comparison_trait: comparison }),
+    event_subtype: condition.event_subtype,
+    metric_period: condition.metric_period,
+    metric_period_month_reset: condition.metric_period_month_reset,
+    metric_value: condition.metric_value,
+    credit_id: condition.credit_id,
+    consumption_rate: condition.consumption_rate,
+    created_at: condition.created_at,
+    updated_at: condition.updated_at,
+  }
+}
+
+function named<T = PreviewObject>(known: ReadonlyMap<string, T>, ids: readonly string[]): T[] {
+  return ids.map(id => known.get(id)).filter(found => found !== undefined) as T[]
+}

@@ -1,0 +1,179 @@
+// Flags and their rules, as definitions. Flags are the account's and the same in every environment; a rule belongs to
+// a flag in one environment, because its conditions name companies, users and traits of that environment
+// (PB-1; that rules as a whole are per environment: decision).
+import type { Sql } from 'postgres'
+import type { ConditionType } from '../../../schemas/enums.js'
+import type { FlagDetail, FlagWrite, RulesDetail, RulesWrite } from '../../../schemas/flags.js'
+import { newId } from '../../engine/ids.js'
+import { ServiceError } from '../../errors.js'
+import type { Call, EnvironmentRecord, Handler } from '../call.js'
+import { type FlagRow, flagDetails, flagView, type Outlook, ruleDetails } from '../flag-view.js'
+import { type FlagChange, findFlag, insertFlag, updateFlag } from '../flag-write.js'
+import { type Listing, previewsOf } from '../previews.js'
+import { list, page, type QueryOf, query, string, text } from '../query.js'
+import type { Services } from '../services.js'
+import { isoTime } from '../time.js'
+import { ensureTraitsInPostgres } from '../trait-rows.js'
+import { composeRules, type Known } from './rules.js'
+import {
+  countFlagRows,
+  deleteFlagRow,
+  type FlagFilter,
+  listFlagRows,
+  replaceRules,
+  storedRules,
+} from './store.js'
+
+const listShape = { feature_id: string, ids: list, q: text(512), ...page } as const
+export const flagListQuery = query(listShape)
+type FlagListQuery = QueryOf<typeof listShape>
+
+function filterOf({ key, query }: Call<undefined, FlagListQuery>): FlagFilter {
+  return { accountId: key.accountId, featureId: query.feature_id, ids: query.ids, q: query.q }
+}
+
+function outlookOf({ services, key, environmentOrNull }: Call<unknown, unknown>): Outlook {
+  return { services, accountId: key.accountId, environment: environmentOrNull }
+}
+
+function unknownFlag(): ServiceError {
+  return new ServiceError('not_found', 'Flag not found')
+}
+
+/** GET /flags. */
+export const listFlags: Handler<undefined, FlagListQuery> = async call => {
+  const { sql } = call.services
+  const rows = await listFlagRows(sql, filterOf(call), call.query)
+  return { data: await flagDetails(sql, outlookOf(call), rows) }
+}
+
+/** GET /flags/count. */
+export const countFlags: Handler<undefined, FlagListQuery> = async call => ({
+  data: { count: await countFlagRows(call.services.sql, filterOf(call)) },
+})
+
+/** GET /flags/{flag_id}. */
+export const getFlag: Handler = async call => {
+  const { sql } = call.services
+  const row = await findFlag(sql, call.key.accountId, call.params.flag_id!)
+  if (!row) throw unknownFlag()
+  return { data: await detailOf(sql, call, row) }
+}
+
+async function detailOf(sql: Sql, call: Call<unknown, unknown>, row: FlagRow): Promise<FlagDetail> {
+  const [detail] = await flagDetails(sql, outlookOf(call), [row])
+  return detail!
+}
+
+// Write a flag where all of the account sees it, and show it as the same transaction left it.
+async function write(
+  call: Call<unknown, unknown>,
+  work: (sql: Sql, nowMs: number) => Promise<FlagRow>,
+): Promise<FlagDetail> {
+  const { services, key } = call
+  return services.catalogs.change({ accountId: key.accountId, environmentId: null }, async tx =>
+    detailOf(tx, call, await work(tx, services.clock.wall())),
+  )
+}
+
+function membersOf(body: FlagWrite) {
+  return {
+    key: body.key,
+    name: body.name,
+    description: body.description,
+    defaultValue: body.default_value,
+    featureId: body.feature_id,
+    maintainerId: body.maintainer_account_member_id,
+  } satisfies FlagChange
+}
+
+/** POST /flags. errors: 400 when the key or the feature is taken (EN-1), 404 when feature or maintainer are unknown. */
+export const createFlag: Handler<FlagWrite> = async call => {
+  const { accountId } = call.key
+  return {
+    status: 201,
+    data: await write(call, (tx, nowMs) => insertFlag(tx, accountId, membersOf(call.body), nowMs)),
+  }
+}
+
+/** PUT /flags/{flag_id}; errors as `createFlag`. `feature_id` and the maintainer: absent stays, null clears. */
+export const changeFlag: Handler<FlagWrite> = async call => {
+  const detail = await write(call, async (tx, nowMs) => {
+    const former = await findFlag(tx, call.key.accountId, call.params.flag_id!)
+    if (!former) throw unknownFlag()
+    return updateFlag(tx, former, membersOf(call.body), nowMs)
+  })
+  return { data: detail }
+}
+
+/** DELETE /flags/{flag_id}: with its rules; its feature stays, without a flag. */
+export const deleteFlag: Handler = async ({ services, key, params }) => {
+  await services.catalogs.change({ accountId: key.accountId, environmentId: null }, async tx => {
+    if (!(await deleteFlagRow(tx, key.accountId, params.flag_id!))) throw unknownFlag()
+  })
+  return { data: { deleted: true } }
+}
+
+/**
+ * PUT /flags/{flag_id}/rules: the whole set of the environment. An entry with an id changes the present rule, group or
+ * condition; one without is made; what is not named goes.
+ *
+ * errors  400 naming the member (see `composeRules`); 404 for the flag.
+ * source  api/flags.md; EN-5
+ */
+export const putRules: Handler<RulesWrite> = async call => {
+  const { services, key, environment, params, body, nowMs } = call
+  const data = await services.catalogs.change(
+    { accountId: key.accountId, environmentId: environment.id },
+    async tx => {
+      const flag = await findFlag(tx, key.accountId, params.flag_id!)
+      if (!flag) throw unknownFlag()
+      const present = await storedRules(tx, environment.id, flag.id)
+      const known = await knownOf(tx, services, environment, body, nowMs)
+      const rules = composeRules(body, present, known, isoTime(nowMs), newId)
+      const rows = await replaceRules(tx, environment.id, flag.id, rules)
+      return {
+        rules: await ruleDetails(tx, outlookOf(call), rows),
+        flag: flagView(flag),
+      } satisfies RulesDetail
+    },
+  )
+  return { data }
+}
+
+// What the environment has of all that the set names. Billing products are not looked up: those of subscriptions need
+// no plan, and one that nobody has makes a condition that does not hold.
+async function knownOf(
+  sql: Sql,
+  { catalogs, traits }: Services,
+  environment: EnvironmentRecord,
+  write: RulesWrite,
+  nowMs: number,
+): Promise<Known> {
+  const conditions = write.rules.flatMap(rule => [
+    ...rule.conditions,
+    ...rule.condition_groups.flatMap(group => group.conditions),
+  ])
+  const credits = new Set(catalogs.get(environment.id).credits.map(credit => credit.id))
+  const { resources } = await previewsOf(sql, catalogs, [environment.id], conditions.filter(listsResources))
+  const named = conditions.flatMap(each => [each.trait_id, each.comparison_trait_id]).filter(id => id != null)
+  await ensureTraitsInPostgres(sql, traits, environment.id, named, nowMs)
+  return {
+    traitOf: id => traits.byId(environment.id, id)?.entityType ?? null,
+    hasCredit: id => credits.has(id),
+    hasResource: (type, id) =>
+      type === 'billing_product' || (resources.has(id) && id.startsWith(prefixes[type]!)),
+  }
+}
+
+function listsResources(listing: Listing): boolean {
+  return prefixes[listing.condition_type] !== undefined
+}
+
+const prefixes: Readonly<Partial<Record<ConditionType, string>>> = {
+  company: 'comp_',
+  user: 'user_',
+  plan: 'plan_',
+  base_plan: 'plan_',
+  plan_version: 'plvr_',
+}

@@ -1,0 +1,242 @@
+// A rule set as a caller writes it → as it is kept: members checked and normalised, ids and times carried over.
+import { isDeepStrictEqual } from 'node:util'
+import type { ConditionType, EntityType } from '../../../schemas/enums.js'
+import type { ConditionGroupWrite, ConditionWrite, RulesWrite, RuleWrite } from '../../../schemas/flags.js'
+import type { StoredCondition, StoredGroup } from '../../catalog/rules.js'
+import { ServiceError } from '../../errors.js'
+
+/** The rule types callers may write; the others are generated from entitlements (EN-5). */
+const writable = ['default', 'global_override', 'standard'] as const
+type WritableType = (typeof writable)[number]
+
+/** A rule as it is kept, in its place in the list. */
+export interface StoredRule {
+  readonly id: string
+  readonly name: string
+  readonly rule_type: WritableType
+  readonly priority: number
+  readonly value: boolean
+  readonly conditions: readonly StoredCondition[]
+  readonly condition_groups: readonly StoredGroup[]
+  readonly created_at: string
+  readonly updated_at: string
+}
+
+/** What the environment knows, asked before a set is composed. */
+export interface Known {
+  /** The entity type of a trait definition, or null. */
+  traitOf(id: string): EntityType | null
+  hasCredit(id: string): boolean
+  hasResource(type: ConditionType, id: string): boolean
+}
+
+type NewId = (prefix: string) => string
+
+/**
+ * Compose the whole rule set of a flag in one environment.
+ *
+ * write    the set; its order is kept (FE-12).
+ * present  the set it replaces: entries of `write` with an id change one of these, others are made.
+ * now      the time of the change, as the wire writes it; a rule, group or condition that stays equal keeps its own.
+ * errors   `value_invalid` naming the member: an id that is not of this flag or is there twice, a generated rule type,
+ *          a trait, credit or resource that this environment does not have, a member that the condition type needs.
+ * source   EN-5, FE-4.x (section 4), FE-42…44; what does not belong to the condition type is dropped: decision.
+ */
+export function composeRules(
+  write: RulesWrite,
+  present: readonly StoredRule[],
+  known: Known,
+  now: string,
+  newId: NewId,
+): StoredRule[] {
+  const composer = new Composer(present, known, now, newId)
+  return write.rules.map((rule, index) => composer.rule(rule, `rules[${index}]`))
+}
+
+function refuse(member: string, why: string): never {
+  throw new ServiceError('value_invalid', `${member}: ${why}`)
+}
+
+interface Timed {
+  readonly id: string
+  readonly created_at: string
+  readonly updated_at: string
+}
+
+class Composer {
+  readonly #rules: ReadonlyMap<string, StoredRule>
+  readonly #groups: ReadonlyMap<string, StoredGroup>
+  readonly #conditions: ReadonlyMap<string, StoredCondition>
+  readonly #taken = new Set<string>()
+
+  constructor(
+    present: readonly StoredRule[],
+    private readonly known: Known,
+    private readonly now: string,
+    private readonly newId: NewId,
+  ) {
+    const groups = present.flatMap(rule => rule.condition_groups)
+    const conditions = [
+      ...present.flatMap(rule => rule.conditions),
+      ...groups.flatMap(group => group.conditions),
+    ]
+    this.#rules = byId(present)
+    this.#groups = byId(groups)
+    this.#conditions = byId(conditions)
+  }
+
+  rule(write: RuleWrite, at: string): StoredRule {
+    const former = this.#former(this.#rules, write.id, at)
+    const type = write.rule_type ?? former?.rule_type ?? 'standard'
+    if (!isWritable(type)) refuse(`${at}.rule_type`, `${type} rules are generated from entitlements`)
+    return this.#timed('rule_', former, {
+      name: write.name,
+      rule_type: type,
+      priority: write.priority,
+      value: write.value,
+      conditions: write.conditions.map((each, i) => this.#condition(each, `${at}.conditions[${i}]`)),
+      condition_groups: write.condition_groups.map((each, i) =>
+        this.#group(each, `${at}.condition_groups[${i}]`),
+      ),
+    })
+  }
+
+  #group(write: ConditionGroupWrite, at: string): StoredGroup {
+    const former = this.#former(this.#groups, write.id, at)
+    const conditions = write.conditions.map((each, i) => this.#condition(each, `${at}.conditions[${i}]`))
+    return this.#timed('cgrp_', former, { conditions })
+  }
+
+  #condition(write: ConditionWrite, at: string): StoredCondition {
+    const former = this.#former(this.#conditions, write.id, at)
+    const content = {
+      ...none,
+      condition_type: write.condition_type,
+      operator: write.operator,
+      ...this.#ofType(write, at),
+    }
+    return this.#timed('cond_', former, content)
+  }
+
+  #ofType(write: ConditionWrite, at: string): Partial<typeof none> {
+    switch (write.condition_type) {
+      case 'trait':
+        return this.#ofTrait(write, at)
+      case 'metric':
+        return this.#ofMetric(write, at)
+      case 'credit':
+        return this.#ofCredit(write, at)
+      default:
+        return { resource_ids: this.#resources(write, at) }
+    }
+  }
+
+  #resources(write: ConditionWrite, at: string): readonly string[] {
+    write.resource_ids.forEach((id, i) => {
+      if (!this.known.hasResource(write.condition_type, id))
+        refuse(
+          `${at}.resource_ids[${i}]`,
+          `this environment has no such ${write.condition_type.replace('_', ' ')}`,
+        )
+    })
+    return [...new Set(write.resource_ids)]
+  }
+
+  /** FE-61, FE-62: both traits are of one entity. */
+  #ofTrait(write: ConditionWrite, at: string) {
+    if (write.trait_id == null) refuse(`${at}.trait_id`, 'needed by a trait condition')
+    const entity = this.#entityOf(write.trait_id, `${at}.trait_id`)
+    return {
+      trait_id: write.trait_id,
+      trait_value: write.trait_value ?? '',
+      comparison_trait_id: this.#comparison(write, entity, at),
+    }
+  }
+
+  /** FE-42, FE-43, FE-44. */
+  #ofMetric(write: ConditionWrite, at: string) {
+    if (!write.event_subtype) refuse(`${at}.event_subtype`, 'needed by a metric condition')
+    const compared = this.#comparison(write, 'company', at)
+    // The evaluator asks for a literal even where it does not use it.
+    const unused = compared !== null || write.operator === 'is_empty' || write.operator === 'not_empty'
+    if (write.metric_value == null && !unused) refuse(`${at}.metric_value`, 'needed by a metric condition')
+    const period = write.metric_period ?? 'all_time'
+    return {
+      event_subtype: write.event_subtype,
+      metric_period: period,
+      metric_period_month_reset: monthReset(period, write.metric_period_month_reset),
+      metric_value: write.metric_value ?? 0,
+      comparison_trait_id: compared,
+    }
+  }
+
+  #ofCredit(write: ConditionWrite, at: string) {
+    if (write.credit_id == null) refuse(`${at}.credit_id`, 'needed by a credit condition')
+    if (!this.known.hasCredit(write.credit_id))
+      refuse(`${at}.credit_id`, 'this environment has no such credit')
+    return {
+      credit_id: write.credit_id,
+      consumption_rate: write.credit_cost ?? null,
+      event_subtype: write.event_subtype || null,
+    }
+  }
+
+  #comparison(write: ConditionWrite, entity: EntityType, at: string): string | null {
+    if (write.comparison_trait_id == null) return null
+    const other = this.#entityOf(write.comparison_trait_id, `${at}.comparison_trait_id`)
+    if (other !== entity) refuse(`${at}.comparison_trait_id`, `must be a ${entity} trait`)
+    return write.comparison_trait_id
+  }
+
+  #entityOf(traitId: string, member: string): EntityType {
+    return this.known.traitOf(traitId) ?? refuse(member, 'this environment has no such trait')
+  }
+
+  /** The present entry an id names; each at most once. */
+  #former<T>(present: ReadonlyMap<string, T>, id: string | null | undefined, at: string): T | null {
+    if (id == null) return null
+    const former = present.get(id) ?? refuse(`${at}.id`, 'no such entry among the present rules of the flag')
+    if (this.#taken.has(id)) refuse(`${at}.id`, 'is there twice')
+    this.#taken.add(id)
+    return former
+  }
+
+  #timed<T extends Timed>(prefix: string, former: T | null, content: Omit<T, keyof Timed>): T {
+    const { now } = this
+    if (former === null) return { id: this.newId(prefix), ...content, created_at: now, updated_at: now } as T
+    const { id, created_at, updated_at } = former
+    const same = { id, ...content, created_at, updated_at } as T
+    return isDeepStrictEqual(same, former) ? former : { ...same, updated_at: now }
+  }
+}
+
+/** A condition that says nothing yet. */
+const none: Omit<StoredCondition, keyof Timed | 'condition_type' | 'operator'> = {
+  resource_ids: [],
+  trait_id: null,
+  trait_value: '',
+  comparison_trait_id: null,
+  event_subtype: null,
+  metric_period: null,
+  metric_period_month_reset: null,
+  metric_value: null,
+  credit_id: null,
+  consumption_rate: null,
+}
+
+/** Any reset beside another period than the month is first_of_month (FE-43); the month's default is that too (EN-12). */
+function monthReset(
+  period: NonNullable<ConditionWrite['metric_period']>,
+  given: ConditionWrite['metric_period_month_reset'],
+): StoredCondition['metric_period_month_reset'] {
+  if (period === 'current_month') return given ?? 'first_of_month'
+  return given == null ? null : 'first_of_month'
+}
+
+function isWritable(type: string): type is WritableType {
+  return writable.some(each => each === type)
+}
+
+function byId<T extends { readonly id: string }>(entries: readonly T[]): ReadonlyMap<string, T> {
+  return new Map(entries.map(entry => [entry.id, entry]))
+}

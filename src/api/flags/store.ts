@@ -1,0 +1,113 @@
+// Statements of flags and their rules.
+import type { Sql } from 'postgres'
+import { toFailure } from '../../storage/failure.js'
+import type { FlagRow, RuleRow } from '../flag-view.js'
+import { among, asJson, contains, newest } from '../sql.js'
+import { isoTime } from '../time.js'
+import type { StoredRule } from './rules.js'
+
+export interface FlagFilter {
+  readonly accountId: string
+  readonly featureId: string | undefined
+  readonly ids: readonly string[] | undefined
+  /** Part of a name, key or id. */
+  readonly q: string | undefined
+}
+
+function matching(sql: Sql, filter: FlagFilter) {
+  const { featureId, ids, q } = filter
+  return sql`account_id = ${filter.accountId}
+    ${featureId === undefined ? sql`` : sql`and feature_id = ${featureId}`}
+    ${ids ? sql`and id in ${among(sql, ids)}` : sql``}
+    ${q ? sql`and (${contains(sql, 'name', q)} or ${contains(sql, 'key', q)} or ${contains(sql, 'id', q)})` : sql``}`
+}
+
+export function listFlagRows(
+  sql: Sql,
+  filter: FlagFilter,
+  page: { readonly limit: number; readonly offset: number },
+): Promise<readonly FlagRow[]> {
+  return sql<FlagRow[]>`select * from flags where ${matching(sql, filter)} ${newest(sql, page)}`
+}
+
+export async function countFlagRows(sql: Sql, filter: FlagFilter): Promise<number> {
+  const [row] = await sql<{ count: number }[]>`
+    select count(*)::int as count from flags where ${matching(sql, filter)}`
+  return row!.count
+}
+
+/** False when the account has no such flag. Its rules go with it. */
+export async function deleteFlagRow(sql: Sql, accountId: string, id: string): Promise<boolean> {
+  const rows = await sql`delete from flags where id = ${id} and account_id = ${accountId} returning id`
+  return rows.length > 0
+}
+
+/** The rule set of a flag in one environment, in its order. */
+export async function storedRules(sql: Sql, environmentId: string, flagId: string): Promise<StoredRule[]> {
+  const rows = await sql<RuleRow[]>`
+    select * from rules where flag_id = ${flagId} and environment_id = ${environmentId} order by position, id`
+  return rows.map(row => ({
+    id: row.id,
+    name: row.name,
+    rule_type: row.rule_type as StoredRule['rule_type'],
+    priority: Number(row.priority),
+    value: row.value,
+    conditions: row.conditions,
+    condition_groups: row.condition_groups,
+    created_at: isoTime(row.created_at.getTime()),
+    updated_at: isoTime(row.updated_at.getTime()),
+  }))
+}
+
+/** Put this set in the place of the present one. */
+export async function replaceRules(
+  sql: Sql,
+  environmentId: string,
+  flagId: string,
+  rules: readonly StoredRule[],
+): Promise<readonly RuleRow[]> {
+  await sql`delete from rules where flag_id = ${flagId} and environment_id = ${environmentId}`
+  if (rules.length === 0) return []
+  const rows = rules.map((rule, position) => ({
+    id: rule.id,
+    flag_id: flagId,
+    environment_id: environmentId,
+    name: rule.name,
+    rule_type: rule.rule_type,
+    priority: rule.priority,
+    value: rule.value,
+    position,
+    conditions: asJson(sql, rule.conditions),
+    condition_groups: asJson(sql, rule.condition_groups),
+    created_at: new Date(rule.created_at),
+    updated_at: new Date(rule.updated_at),
+  }))
+  const inserted = await sql<RuleRow[]>`insert into rules ${sql(rows)} returning *`
+  return inserted.toSorted((a, b) => a.position - b.position)
+}
+
+/**
+ * Note when flags were checked in an environment: never earlier than what is noted. For the checks' own side, every
+ * few seconds (FE-102).
+ *
+ * checks   flag id → epoch ms of its latest check; flags that are gone are passed over.
+ * errors   `store_away` when the database is.
+ */
+export async function noteFlagChecks(
+  sql: Sql,
+  environmentId: string,
+  checks: ReadonlyMap<string, number>,
+): Promise<void> {
+  if (checks.size === 0) return
+  const rows = [...checks].map(([id, ms]) => ({ id, at: isoTime(ms) }))
+  try {
+    await sql`
+      insert into flag_last_checks (environment_id, flag_id, last_checked_at)
+      select ${environmentId}, f.id, c.at
+      from jsonb_to_recordset(${sql.json(rows)}) as c (id text, at timestamptz) join flags f on f.id = c.id
+      on conflict (environment_id, flag_id) do update
+      set last_checked_at = greatest(flag_last_checks.last_checked_at, excluded.last_checked_at)`
+  } catch (error) {
+    throw toFailure(error)
+  }
+}
