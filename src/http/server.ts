@@ -7,6 +7,7 @@ import { type Config, prepareNative } from '../config.js'
 import { type ErrorCode, ServiceError } from '../errors.js'
 import type { Logger, RequestLine } from '../log.js'
 import type { Metrics, Spread, Tally } from '../metrics.js'
+import { toFailure } from '../storage/failure.js'
 import { type Admission, admit, unknownKey } from './admit.js'
 import { boundOf, decompress, type Encoding, encodingOf, parseBody, rawBody, tooLarge } from './body.js'
 import { preflightHeaders } from './cors.js'
@@ -459,7 +460,8 @@ class Exchange {
     this.answer(success(answer, this.compiled.route.status, echo, this.headers))
   }
 
-  private fail(error: unknown): void {
+  private fail(thrown: unknown): void {
+    const error = toFailure(thrown)
     const known = error instanceof ServiceError
     const requestId = this.shared.nextRequestId()
     if (!known || error.status >= 500)

@@ -1,13 +1,12 @@
 // What a statement's failure means to the caller who caused it.
 import { ServiceError } from '../errors.js'
+import { asStoreError } from './away.js'
 
 /** Texts for unique violations by the name of the index; any other is told without names. */
 const taken: Readonly<Record<string, string>> = {
   flags_account_id_key_key: 'key: another flag has this key',
   flags_feature_id_key: 'feature_id: the feature already has a flag',
 }
-
-const away = /^(ECONN|EPIPE|ENOENT|ETIMEDOUT|CONNECTION_|CONNECT_TIMEOUT)/
 
 /**
  * A driver's error as a failure the caller is told of, or the error itself when it is our own bug.
@@ -32,7 +31,5 @@ export function toFailure(error: unknown): unknown {
   if (code === '22021' || code === '22P05')
     return new ServiceError('value_invalid', 'A text contains a character that cannot be stored', options)
   if (code === '22003') return new ServiceError('value_invalid', 'A number is out of range', options)
-  if (away.test(code) || code.startsWith('57P') || code.startsWith('08') || code === '53300')
-    return new ServiceError('store_away', undefined, options)
-  return error
+  return asStoreError(error)
 }
