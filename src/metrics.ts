@@ -80,13 +80,13 @@ class SpreadHistogram extends Histogram {
   private readonly children: Spread[] = []
 
   constructor(
-    name: string,
-    help: string,
+    private readonly family: string,
+    private readonly help: string,
     labelNames: readonly string[],
     private readonly bounds: readonly number[],
     registry: Registry,
   ) {
-    super({ name, help, labelNames: [...labelNames], buckets: [...bounds], registers: [registry] })
+    super({ name: family, help, labelNames: [...labelNames], buckets: [...bounds], registers: [registry] })
   }
 
   child(labels: Labels): Spread {
@@ -95,14 +95,13 @@ class SpreadHistogram extends Histogram {
     return spread
   }
 
-  override async get() {
-    const described = await super.get()
-    return { ...described, values: this.children.flatMap(child => child.values(described.name)) }
-  }
-
-  /** What the text format asks for, in prom-client's own histograms a terser `get`. */
-  getForPromString() {
-    return this.get()
+  /** What prom-client builds its answers on, in either format. */
+  async getForPromString() {
+    const { family, help } = this
+    const values = this.children
+      .flatMap(child => child.values(family))
+      .map(each => ({ ...each, sharedLabels: {} }))
+    return { name: family, help, type: 'histogram', aggregator: 'sum', values }
   }
 }
 

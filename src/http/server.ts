@@ -121,7 +121,7 @@ export class Server {
     const preflight = preflightHeaders(options.config.apiKeyHeaders, options.config.environmentHeaders)
     this.app.get('/health/live', res => shared.write(res, live(), false))
     this.app.get('/health/ready', res => shared.write(res, ready(options.health, shared.draining), false))
-    this.app.get('/metrics', res => void this.writeMetrics(res))
+    this.app.get('/metrics', res => this.writeMetrics(res))
     this.app.options('/*', res => {
       res.writeStatus('204 No Content').writeHeader('Content-Type', fixedHeaders)
       for (const [name, value] of preflight) res.writeHeader(name, value)
@@ -135,18 +135,24 @@ export class Server {
     })
   }
 
-  private async writeMetrics(res: HttpResponse): Promise<void> {
+  private writeMetrics(res: HttpResponse): void {
+    const { shared } = this
+    const { registry, http } = this.options.metrics
     let gone = false
     res.onAborted(() => {
       gone = true
     })
-    const { registry, http } = this.options.metrics
-    http.inFlight.set(this.shared.inFlight)
-    const text = await registry.metrics()
-    if (gone) return
-    res.cork(() => {
-      res.writeHeader('Content-Type', registry.contentType).end(text, this.shared.draining)
-    })
+    http.inFlight.set(shared.inFlight)
+    registry.metrics().then(
+      text => {
+        if (gone) return
+        res.cork(() => res.writeHeader('Content-Type', registry.contentType).end(text, shared.draining))
+      },
+      error => {
+        this.options.log.error({ err: error }, 'metrics failed')
+        if (!gone) res.cork(() => shared.write(res, failure(internalError, ''), false))
+      },
+    )
   }
 }
 

@@ -1,0 +1,91 @@
+// Settings: defaults, ranges, and what a wrong one is told.
+import t from 'tap'
+import { type Env, newBootstrapKey, parseLimits, readConfig } from '../src/config.js'
+
+const refuses = (env: Env, message: RegExp) => t.throws(() => readConfig(env), message, JSON.stringify(env))
+
+t.test('nothing needs to be set', async t => {
+  const config = readConfig({})
+  t.match(config, {
+    port: 8080,
+    host: '127.0.0.1',
+    bootstrapKey: null,
+    limits: 'default',
+    apiKeyHeaders: ['X-Service-Api-Key'],
+    environmentHeaders: ['X-Service-Environment-Id'],
+    databaseUrl: null,
+    clickhouseUrl: null,
+    redisUrl: null,
+    logLevel: 'info',
+  })
+  t.ok(config.shards >= 1)
+  t.ok(config.dataDir.startsWith('/') && config.dataDir.endsWith('/data'))
+  t.throws(() => Object.assign(config, { port: 1 }), /read only/)
+})
+
+t.test('what is set is taken, blanks are nothing', async t => {
+  const config = readConfig({
+    TOLLGATE_PORT: ' 0 ',
+    TOLLGATE_SHARDS: '2',
+    TOLLGATE_HOST: '',
+    TOLLGATE_API_KEY_HEADERS: 'X-Vendor-Key, X-Service-Api-Key',
+    TOLLGATE_LIMITS: '{"global":[1000,2000]}',
+    DATABASE_URL: 'postgres://u:p@db/tollgate',
+    TOLLGATE_FLAG_CHECK_RECORD_RATE: '0.25',
+    TOLLGATE_TRUST_PROXY: 'true',
+  })
+  t.match(config, {
+    port: 0,
+    shards: 2,
+    host: '127.0.0.1',
+    apiKeyHeaders: ['X-Service-Api-Key', 'X-Vendor-Key'],
+    limits: { global: { ratePerSecond: 1_000, burst: 2_000 } },
+    databaseUrl: 'postgres://u:p@db/tollgate',
+    flagCheckRecordRate: 0.25,
+    trustProxy: true,
+  })
+})
+
+t.test('a wrong setting names itself, what it may be, and what was given', async t => {
+  refuses(
+    { TOLLGATE_PORT: '65536' },
+    /^TOLLGATE_PORT: expected a whole number from 0 to 65535, given "65536"/,
+  )
+  refuses({ TOLLGATE_SHARDS: '0' }, /^TOLLGATE_SHARDS: .* from 1 to 256, given "0"/)
+  refuses({ TOLLGATE_SHARDS: '1.5' }, /^TOLLGATE_SHARDS/)
+  refuses({ TOLLGATE_LOG_LEVEL: 'loud' }, /^TOLLGATE_LOG_LEVEL: expected one of trace, debug/)
+  refuses({ TOLLGATE_TRUST_PROXY: 'yes' }, /^TOLLGATE_TRUST_PROXY: expected true or false/)
+  refuses({ TOLLGATE_API_KEY_HEADERS: 'X Key' }, /^TOLLGATE_API_KEY_HEADERS: expected header names/)
+  refuses(
+    { TOLLGATE_FLAG_CHECK_RECORD_RATE: '2' },
+    /^TOLLGATE_FLAG_CHECK_RECORD_RATE: expected a number from 0 to 1/,
+  )
+  for (const wrong of [
+    'on',
+    '{}x',
+    '[]',
+    '{"all":[1,1]}',
+    '{"global":[0,1]}',
+    '{"global":[1]}',
+    '{"global":[1,1.5]}',
+  ]) {
+    refuses({ TOLLGATE_LIMITS: wrong }, /^TOLLGATE_LIMITS: expected default, off, or/)
+  }
+  t.same(parseLimits('{"analytics":[0.5,1]}'), { analytics: { ratePerSecond: 0.5, burst: 1 } })
+})
+
+t.test('secrets are not shown', async t => {
+  const told = (env: Env) => {
+    try {
+      readConfig(env)
+    } catch (error) {
+      return String(error)
+    }
+    return ''
+  }
+  t.match(told({ TOLLGATE_BOOTSTRAP_KEY: 'short-secret' }), 'given 12 characters')
+  t.notMatch(told({ TOLLGATE_BOOTSTRAP_KEY: 'short-secret' }), 'short-secret')
+  t.match(told({ DATABASE_URL: 'mysql://u:hidden@db' }), /^ConfigError: DATABASE_URL: .*given one of mysql:/)
+  t.notMatch(told({ DATABASE_URL: 'mysql://u:hidden@db' }), 'hidden')
+  t.match(newBootstrapKey(), /^sk_dev_[\w-]{43}$/)
+})
