@@ -6,7 +6,9 @@ import { get } from '../../src/http/route.js'
 import { ask, dial, hear, secretOf, start } from './make.js'
 
 const pause = (ms: number) => new Promise(resolve => setTimeout(resolve, ms))
+let entered = 0
 const slow: Handler = async call => {
+  entered++
   await pause(Number(call.params.ms))
   return { data: 'done' }
 }
@@ -22,7 +24,7 @@ t.test('requests in flight are answered, idle connections closed, new ones refus
   const idle = await dial(port)
   const agent = new Agent({ keepAlive: true })
   const flying = Array.from({ length: 20 }, (_, i) => ask(port, { path: `/slow/${50 + i * 10}`, key, agent }))
-  await pause(20)
+  while (entered < flying.length) await pause(5)
   const closing = server.close()
   t.notOk(server.serving)
   await t.rejects(ask(port, { path: '/slow/1', key }))
@@ -78,7 +80,7 @@ t.test('a stop does not wait longer than it may', async t => {
   const { server, port } = await start(routes, { drainMs: 100 })
   const hanging = ask(port, { path: '/slow/2000', key })
   hanging.catch(() => {})
-  await pause(20)
+  await pause(100)
   const started = Date.now()
   await server.close()
   t.ok(Date.now() - started < 1_000)
