@@ -38,8 +38,7 @@ import {
   compileEntitlement,
 } from './entitlement.js'
 import { type CompiledFlag, compileFlag } from './flag.js'
-import { decimal, toUnits } from './price.js'
-import { deeper, type Overdraft, type TraitResolver } from './rule.js'
+import type { TraitResolver } from './rule.js'
 import { byteOrder, comparableType, type TraitRef } from './trait.js'
 
 /** All definitions of one environment at one version. Immutable; structured-cloneable. */
@@ -355,16 +354,5 @@ function compileVersion(
     const feature = features.get(def.featureId)
     if (feature) entitlements.set(feature.index, compileEntitlement(feature, def, gate, plan.id, traits))
   }
-  return { id: version.id, planId: plan.id, entitlements, overdrafts: overdraftsOf(version) }
-}
-
-/** CR-51: the overdraft a version's credit grants allow; of two on one credit the deeper. */
-function overdraftsOf(version: PlanVersionDef): Map<string, Overdraft> {
-  const found = new Map<string, Overdraft>()
-  for (const { creditId, postpaidEnabled, overdraftLimit } of version.creditGrants) {
-    if (!postpaidEnabled) continue
-    const limit = overdraftLimit === null ? null : toUnits(decimal(overdraftLimit), 9, 'half_even')
-    found.set(creditId, deeper(found.get(creditId) ?? null, { limit }))
-  }
-  return found
+  return { id: version.id, planId: plan.id, entitlements, creditGrants: version.creditGrants }
 }

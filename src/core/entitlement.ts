@@ -5,17 +5,11 @@ import type {
   MetricPeriod,
   MonthReset,
 } from '../../schemas/enums.js'
-import type { ConditionDef, EntitlementDef, FeatureDef, RuleDef } from './catalog.js'
+import { amountToNumber, type Decimal, decimalOf } from './amount.js'
+import type { ConditionDef, EntitlementDef, FeatureDef, PlanCreditGrantDef, RuleDef } from './catalog.js'
 import { derivedId } from './id.js'
-import { creditCost, creditNumber, type Decimal, decimal, nextTierBoundary } from './price.js'
-import {
-  type CompanyFacts,
-  type CompiledRule,
-  compileRule,
-  type Overdraft,
-  type TraitResolver,
-  traitLimit,
-} from './rule.js'
+import { nextTierBoundary } from './price.js'
+import { type CompanyFacts, type CompiledRule, compileRule, type TraitResolver, traitLimit } from './rule.js'
 import { strictInteger, type TraitRef } from './trait.js'
 
 /** A feature as checks need it. */
@@ -56,8 +50,7 @@ export interface CompiledVersion {
   readonly planId: string
   /** By feature index. */
   readonly entitlements: ReadonlyMap<number, CompiledEntitlement>
-  /** Overdraft its credit grants allow, by credit id (CR-51). */
-  readonly overdrafts: ReadonlyMap<string, Overdraft>
+  readonly creditGrants: readonly PlanCreditGrantDef[]
 }
 
 /** Facts of a company together with what entitles it, in the order of candidates (EN-23). */
@@ -252,7 +245,7 @@ export function compileEntitlement(
     period: subtype === null ? null : (def.metricPeriod ?? 'all_time'),
     monthReset: monthResetOf(def),
     limitTrait: limitTraitId === null ? null : traits(limitTraitId),
-    rate: decimal(consumptionRateOf(def)),
+    rate: decimalOf(consumptionRateOf(def)),
   }
 }
 
@@ -354,8 +347,8 @@ function morePayable(
 ): boolean {
   const [a, b] = [later.rate, earlier.rate]
   const scale = Math.max(a.scale, b.scale)
-  const rateA = a.digits * 10n ** BigInt(scale - a.scale)
-  const rateB = b.digits * 10n ** BigInt(scale - b.scale)
+  const rateA = a.units * 10n ** BigInt(scale - a.scale)
+  const rateB = b.units * 10n ** BigInt(scale - b.scale)
   if (later.def.valueCreditId === earlier.def.valueCreditId) return rateA < rateB
   const balanceA = company.remaining(later.def.valueCreditId ?? '')
   const balanceB = company.remaining(earlier.def.valueCreditId ?? '')
@@ -422,11 +415,11 @@ export function reportEntitlement(
     creditId: credit ? def.valueCreditId : null,
     consumptionRate: credit ? consumptionRateOf(def) : null,
     quantityRates: credit && metersQuantities(def) ? def.quantityRates : null,
-    creditTotal: figures && creditNumber(figures.total),
-    creditUsed: figures && creditNumber(figures.total - figures.settled),
-    creditRemaining: figures && creditNumber(figures.remaining),
-    creditReserved: figures && creditNumber(figures.reserved),
-    creditSettled: figures && creditNumber(figures.settled),
+    creditTotal: figures && amountToNumber(figures.total),
+    creditUsed: figures && amountToNumber(figures.total - figures.settled),
+    creditRemaining: figures && amountToNumber(figures.remaining),
+    creditReserved: figures && amountToNumber(figures.reserved),
+    creditSettled: figures && amountToNumber(figures.settled),
     warningTiers: measured && def.warningTiers.length > 0 ? def.warningTiers : null,
   }
 }
@@ -454,11 +447,6 @@ export function consumptionRateOf(def: Pick<EntitlementDef, 'consumptionRate' | 
 /** Whether quantities beside requests have a price (EN-42). */
 export function metersQuantities(def: Pick<EntitlementDef, 'quantityRates'>): boolean {
   return def.quantityRates !== null && Object.keys(def.quantityRates).length > 0
-}
-
-/** Billionths of a credit that `units` of a credit entitlement cost (EN-40); quantity rates not counted. */
-export function costOf(entitlement: CompiledEntitlement, units: number): bigint {
-  return creditCost(entitlement.rate, units)
 }
 
 /** An entitlement report as the wire spells it, serialised; null members omitted. */

@@ -9,12 +9,12 @@ import type {
   MonthReset,
   RuleType,
 } from '../../schemas/enums.js'
+import { amountFromNumber } from './amount.js'
 import type { ConditionDef } from './catalog.js'
 import type { EntitlementReport } from './entitlement.js'
 import { type CheckResult, compileFlag, decideByRules, result } from './flag.js'
 import type { Preflight } from './message.js'
 import { type Cycle, metricReset } from './period.js'
-import { creditCost, decimal } from './price.js'
 import {
   type CompanyFacts,
   type CompiledRule,
@@ -295,7 +295,7 @@ class CompanySnapshot implements CompanyFacts {
 
   remaining(creditId: string): bigint {
     const balances = this.company.credit_balances
-    return Object.hasOwn(balances, creditId) ? creditCost(decimal(balances[creditId]!), 1) : 0n
+    return Object.hasOwn(balances, creditId) ? amountFromNumber(balances[creditId]!) : 0n
   }
 
   figures(creditId: string) {
@@ -307,7 +307,7 @@ class CompanySnapshot implements CompanyFacts {
     const configured = this.company.credit_postpaid ?? {}
     if (!Object.hasOwn(configured, creditId)) return null
     const limit = configured[creditId]!.overdraft_limit ?? null
-    return { limit: limit === null ? null : creditCost(decimal(limit), 1) }
+    return { limit: limit === null ? null : amountFromNumber(limit) }
   }
 }
 

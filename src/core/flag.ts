@@ -29,7 +29,7 @@ import {
   type UserFacts,
   verdictJson,
 } from './rule.js'
-import { type CreditReader, LiveCompany } from './snapshot.js'
+import { LiveCompany } from './snapshot.js'
 import { strictInteger } from './trait.js'
 
 /** A flag, ready to run. */
@@ -104,11 +104,10 @@ export function checkFlag(
   user: UserFacts | null,
   preflight: Preflight | null,
   nowMs: number,
-  credits?: CreditReader,
 ): CheckResult | null {
   const flag = catalog.flagsByKey.get(flagKey)
   if (flag === undefined) return null
-  const facts = company?.exists ? new LiveCompany(company, catalog, nowMs, credits) : null
+  const facts = company?.exists ? new LiveCompany(company, catalog, nowMs) : null
   return checkWith(flag, facts, user, preflight)
 }
 

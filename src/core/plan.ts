@@ -154,6 +154,19 @@ export function billingSubscription(
   return best
 }
 
+/** End of the trial that runs now, of the base plan or its subscription; null without one (CR-32). */
+export function trialEnd(
+  { plan }: Standing,
+  subscription: SubscriptionState | null,
+  nowMs: number,
+): number | null {
+  const trial = plan?.trial ?? null
+  if (trial !== null && trial.status === 'active' && trial.endMs > nowMs) return trial.endMs
+  if (subscription === null || subscription.status !== 'trialing') return null
+  const { trialEndMs } = subscription
+  return trialEndMs !== null && trialEndMs > nowMs ? trialEndMs : null
+}
+
 /** A holding that names the subscription it is held through (PB-53). */
 export type BilledHolding = PlanHolding & { readonly subscriptionId?: string | null }
 

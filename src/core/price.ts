@@ -1,74 +1,34 @@
-// Price arithmetic: exact decimals, tiers (graduated, volume), overage.
+// Price arithmetic: tiers (graduated, volume), overage, exact amounts of money.
 import type { BillingTiersMode } from '../../schemas/enums.js'
+import { type Decimal, decimalOf, decimalToText, multiply, parseDecimal, sum } from './amount.js'
 import type { EntitlementDef, PriceTier } from './catalog.js'
 
-/** An exact decimal: digits ÷ 10^scale. */
-export interface Decimal {
-  readonly digits: bigint
-  readonly scale: number
-}
-
-const decimalText = /^([+-]?)(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d+))?$/
-
-/**
- * A number or decimal text, exactly: a double stands for the shortest decimal that reads back to it.
- *
- * errors  throws on a text that is no decimal, and on NaN and infinities: the door has checked them.
- */
-export function decimal(value: number | string): Decimal {
-  const match = decimalText.exec(String(value))
-  const [, sign, whole = '', fraction = '', exponent = '0'] = match ?? []
-  if (!match || (whole === '' && fraction === '')) throw new Error(`not a decimal: ${value}`)
-  const digits = BigInt(whole + fraction) * (sign === '-' ? -1n : 1n)
-  const scale = fraction.length - Number(exponent)
-  return scale >= 0 ? { digits, scale } : { digits: digits * 10n ** BigInt(-scale), scale: 0 }
-}
-
-/** The decimal in units of 10^-places, rounded where finer. */
-export function toUnits(value: Decimal, places: number, rounding: 'half_even' | 'half_up'): bigint {
-  if (value.scale <= places) return value.digits * 10n ** BigInt(places - value.scale)
-  const by = 10n ** BigInt(value.scale - places)
-  const negative = value.digits < 0n
-  const size = negative ? -value.digits : value.digits
-  const [whole, rest] = [size / by, size % by]
-  const up = rest * 2n > by || (rest * 2n === by && (rounding === 'half_up' || whole % 2n === 1n))
-  const rounded = up ? whole + 1n : whole
-  return negative ? -rounded : rounded
-}
-
-/** quantity × rate in billionths of a credit, exact, then rounded half-even (CR-2). */
-export function creditCost(rate: Decimal, quantity: number): bigint {
-  return toUnits({ digits: rate.digits * BigInt(quantity), scale: rate.scale }, 9, 'half_even')
-}
-
-/** Billionths of a credit as the double nearest to them: what JSON shows (CR-2). */
-export function creditNumber(nanos: bigint): number {
-  const near = Number(nanos)
-  return Number.isSafeInteger(near) ? near / 1e9 : Number(decimalString({ digits: nanos, scale: 9 }))
-}
-
-/** Plain text of a decimal, without trailing zeros. */
-export function decimalString(value: Decimal): string {
-  const negative = value.digits < 0n
-  const digits = (negative ? -value.digits : value.digits).toString().padStart(value.scale + 1, '0')
-  const whole = digits.slice(0, digits.length - value.scale)
-  const fraction = digits.slice(digits.length - value.scale).replace(/0+$/, '')
-  return `${negative ? '-' : ''}${whole}${fraction === '' ? '' : `.${fraction}`}`
+/** A number or decimal text, exactly. Throws on what is none: the door has checked it. */
+function exact(value: number | string): Decimal {
+  const decimal = typeof value === 'number' ? decimalOf(value) : parseDecimal(value)
+  if (decimal === null) throw new RangeError(`not a decimal: ${value}`)
+  return decimal
 }
 
 /** An amount of money in the smallest unit: exact, and rounded half-up (PB-41). */
-export interface Amount {
+export interface Price {
   readonly decimal: string
   readonly amount: number
 }
 
-function amountOf(exact: Decimal): Amount {
-  return { decimal: decimalString(exact), amount: Number(toUnits(exact, 0, 'half_up')) }
+function priced(price: Decimal): Price {
+  return { decimal: decimalToText(price), amount: roundHalfUp(price) }
+}
+
+function roundHalfUp({ units, scale }: Decimal): number {
+  const whole = 10n ** BigInt(scale)
+  const doubled = units * 2n + (units < 0n ? -whole : whole)
+  return Number(doubled / (whole * 2n)) // bigint division drops the fraction
 }
 
 /** The unit price of a tier; the decimal wins where both are given (PB-41). */
 export function tierUnitPrice(tier: PriceTier): Decimal {
-  return decimal(tier.perUnitPriceDecimal ?? tier.perUnitPrice)
+  return exact(tier.perUnitPriceDecimal ?? tier.perUnitPrice)
 }
 
 /** The tier that holds the n-th unit; beyond a last tier that is closed, that one. */
@@ -83,33 +43,28 @@ export function tierOf(tiers: readonly PriceTier[], unit: number): PriceTier | n
  * returns  the amount in the smallest unit; 0 for a quantity of 0 or less.
  * source   PB-40, PB-41.
  */
-export function tieredAmount(tiers: readonly PriceTier[], mode: BillingTiersMode, quantity: number): Amount {
-  if (quantity <= 0 || tiers.length === 0) return amountOf(decimal(0))
+export function tieredAmount(tiers: readonly PriceTier[], mode: BillingTiersMode, quantity: number): Price {
+  if (quantity <= 0 || tiers.length === 0) return priced(nothing)
   if (mode === 'volume') {
     const tier = tierOf(tiers, quantity)!
-    return amountOf(charge(tier, quantity))
+    return priced(charge(tier, quantity))
   }
-  let total = decimal(0)
+  let total = nothing
   let below = 0
   for (const [i, tier] of tiers.entries()) {
     if (quantity <= below) break
     const last = tier.upTo === null || i === tiers.length - 1
     const upTo = last ? quantity : Math.min(quantity, tier.upTo)
-    total = add(total, charge(tier, upTo - below))
+    total = sum(total, charge(tier, upTo - below))
     below = upTo
   }
-  return amountOf(total)
+  return priced(total)
 }
+
+const nothing: Decimal = { units: 0n, scale: 0 }
 
 function charge(tier: PriceTier, units: number): Decimal {
-  const price = tierUnitPrice(tier)
-  return add(decimal(tier.flatAmount), { digits: price.digits * BigInt(units), scale: price.scale })
-}
-
-function add(a: Decimal, b: Decimal): Decimal {
-  const scale = Math.max(a.scale, b.scale)
-  const lift = (d: Decimal) => d.digits * 10n ** BigInt(scale - d.scale)
-  return { digits: lift(a) + lift(b), scale }
+  return sum(exact(tier.flatAmount), multiply(tierUnitPrice(tier), exact(units)))
 }
 
 /** Units billed when prices are per package: whole packages (PB-42). */
@@ -118,7 +73,7 @@ export function billedUnits(quantity: number, packageSize: number): number {
 }
 
 /** Where a use of an overage feature stands. */
-export interface Overage extends Amount {
+export interface Overage extends Price {
   readonly overuse: number
   readonly access: boolean
   readonly effectiveLimit: number
@@ -138,9 +93,8 @@ export function overage(
   hardLimit: number | null,
 ): Overage {
   const over = overuse(usage, softLimit)
-  const price = decimal(unitPrice)
   return {
-    ...amountOf({ digits: price.digits * BigInt(over), scale: price.scale }),
+    ...priced(multiply(exact(unitPrice), exact(over))),
     overuse: over,
     access: hardLimit === null || usage < hardLimit,
     effectiveLimit: softLimit,
@@ -182,8 +136,8 @@ export function effectivePrice(
     return null
   if (usage < included) return 0
   if (tiers !== null && tiers.length > 0) {
-    const price = tierUnitPrice(tierOf(tiers, Math.max(0, usage - included) + 1)!)
-    return Number(decimalString(price))
+    const tier = tierOf(tiers, Math.max(0, usage - included) + 1)!
+    return Number(tier.perUnitPriceDecimal ?? tier.perUnitPrice)
   }
-  return unitPriceDecimal === null ? null : Number(decimalString(decimal(unitPriceDecimal)))
+  return unitPriceDecimal === null ? null : Number(unitPriceDecimal)
 }

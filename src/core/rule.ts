@@ -6,9 +6,10 @@ import type {
   MonthReset,
   RuleType,
 } from '../../schemas/enums.js'
+import { amountFromNumber, costOf } from './amount.js'
 import type { ConditionDef, RuleDef } from './catalog.js'
+import type { CreditFigures } from './credit.js'
 import type { Preflight } from './message.js'
-import { creditCost, decimal } from './price.js'
 import {
   compareNumbers,
   compareTexts,
@@ -19,23 +20,9 @@ import {
   testAgainst,
 } from './trait.js'
 
-/** Balances of one credit in billionths of a credit (CR-2, CR-4, CR-5). */
-export interface CreditFigures {
-  readonly remaining: bigint
-  readonly reserved: bigint
-  readonly settled: bigint
-  readonly total: bigint
-}
-
 /** An overdraft configuration: how far below zero, in billionths of a credit; null = no floor (FE-47, CR-51). */
 export interface Overdraft {
   readonly limit: bigint | null
-}
-
-/** The overdraft that goes further below zero. */
-export function deeper(a: Overdraft | null, b: Overdraft): Overdraft {
-  if (a === null || b.limit === null) return b
-  return a.limit === null || a.limit >= b.limit ? a : b
 }
 
 /**
@@ -108,7 +95,7 @@ export function hypothesis(preflight: Preflight): Hypothesis {
     usage: usage ?? 0,
     subtype: eventUsage?.eventSubtype ?? null,
     quantity: eventUsage?.quantity ?? 0,
-    costs: costs && new Map(Object.entries(costs).map(([id, cost]) => [id, creditCost(decimal(cost), 1)])),
+    costs: costs && new Map(Object.entries(costs).map(([id, cost]) => [id, amountFromNumber(cost)])),
   }
 }
 
@@ -245,8 +232,8 @@ function creditCondition(def: ConditionDef): Condition {
   const { creditId, eventSubtype: subtype, quantityRates } = def
   if (creditId === null) return never
   const metersQuantities = quantityRates !== null && Object.keys(quantityRates).length > 0
-  const rate = decimal(def.consumptionRate ?? (metersQuantities ? 0 : 1))
-  const one = creditCost(rate, 1)
+  const rate = def.consumptionRate ?? (metersQuantities ? 0 : 1)
+  const one = costOf(1, rate)
   const exceeded = def.operator === 'gt' || def.operator === 'gte'
   return ({ company, asked }) => {
     if (company === null) return false
@@ -258,8 +245,8 @@ function creditCondition(def: ConditionDef): Condition {
         need = cost
         known = true
       } else if (asked.quantity > 0 && subtype !== null && asked.subtype === subtype)
-        need = creditCost(rate, asked.quantity)
-      else if (asked.usage > 0) need = creditCost(rate, asked.usage)
+        need = costOf(asked.quantity, rate)
+      else if (asked.usage > 0) need = costOf(asked.usage, rate)
     }
     const overdraft = company.overdraft(creditId)
     if (overdraft !== null && overdraft.limit === null) return !exceeded

@@ -1,7 +1,9 @@
 // Live state as the facts a check asks for. Nothing is copied: it reads the company where it is.
 import type { ComparableType, MetricPeriod, MonthReset } from '../../schemas/enums.js'
-import type { Catalog } from './catalog.js'
+import { figures } from './balance.js'
+import type { Catalog, CreditDef, PlanCreditGrantDef } from './catalog.js'
 import type { Company, OverrideState } from './company.js'
+import { type CreditConfig, type CreditFigures, creditConfig, spendCap } from './credit.js'
 import {
   type CompiledEntitlement,
   type CompiledFeature,
@@ -10,16 +12,12 @@ import {
   type EntitledFacts,
 } from './entitlement.js'
 import { type Cycle, metricReset } from './period.js'
-import { cycleOf, isActive, type Standing, standing } from './plan.js'
-import { type CreditFigures, deeper, type Overdraft, type UserFacts } from './rule.js'
+import { billingSubscription, cycleOf, isActive, type Standing, standing, trialEnd } from './plan.js'
+import type { Overdraft, UserFacts } from './rule.js'
 import type { TraitRef } from './trait.js'
 import { readCounter } from './usage.js'
 
-/** Reads the balances of one credit of a company at an instant. */
-export type CreditReader = (company: Company, creditId: string, nowMs: number) => CreditFigures
-
 const noFigures: CreditFigures = { remaining: 0n, reserved: 0n, settled: 0n, total: 0n }
-const noCredits: CreditReader = () => noFigures
 
 /**
  * A company as it is at one instant. Make one per check, or one for all checks that must agree (FE-91); it must
@@ -31,12 +29,12 @@ export class LiveCompany implements EntitledFacts {
   readonly versions: readonly CompiledVersion[]
   /** undefined: not asked for yet. */
   #cycle: Cycle | null | undefined
+  #configs: Map<string, CreditConfig | null> | undefined
 
   constructor(
     readonly company: Company,
     readonly catalog: Catalog,
     readonly nowMs: number,
-    readonly credits: CreditReader = noCredits,
   ) {
     this.id = company.id
     this.standing = standing(company, catalog, nowMs)
@@ -91,16 +89,38 @@ export class LiveCompany implements EntitledFacts {
   }
 
   figures(creditId: string): CreditFigures {
-    return this.credits(this.company, creditId, this.nowMs)
+    const account = this.company.credits.get(creditId)
+    const config = account === undefined ? null : this.creditConfig(creditId)
+    return config === null ? noFigures : figures(account!, config, this.nowMs)
   }
 
   overdraft(creditId: string): Overdraft | null {
-    let found: Overdraft | null = null
-    for (let i = 0; i < this.versions.length; i++) {
-      const overdraft = this.versions[i]!.overdrafts.get(creditId)
-      if (overdraft !== undefined) found = deeper(found, overdraft)
+    return this.creditConfig(creditId)?.overdraft ?? null
+  }
+
+  /** What definitions and subscription say of one credit now; null for a credit the environment does not have. */
+  creditConfig(creditId: string): CreditConfig | null {
+    const known = this.#configs?.get(creditId)
+    if (known !== undefined) return known
+    const credit = this.catalog.credits.get(creditId)
+    const config = credit === undefined ? null : this.#configOf(credit)
+    this.#configs ??= new Map()
+    this.#configs.set(creditId, config)
+    return config
+  }
+
+  #configOf(credit: CreditDef): CreditConfig {
+    const { company, nowMs, versions, catalog } = this
+    const ofCredit = ({ creditId }: PlanCreditGrantDef) => creditId === credit.id
+    const grants = versions.flatMap(({ creditGrants }) => creditGrants.filter(ofCredit))
+    const billing = billingSubscription(company, nowMs)
+    const period = billing && {
+      startMs: billing.periodStartMs,
+      endMs: billing.periodEndMs,
+      intervalMonths: billing.intervalMonths,
     }
-    return found
+    const cap = spendCap(catalog.data.spendPolicies, credit.id, company.id, null)
+    return creditConfig(credit, grants, period, trialEnd(this.standing, billing, nowMs), cap)
   }
 
   override(feature: CompiledFeature): CompiledEntitlement | null {

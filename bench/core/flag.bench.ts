@@ -1,0 +1,139 @@
+// What checks cost, on live state: one flag, one with many rules, all flags of an environment; and writing it down.
+import { performance } from 'node:perf_hooks'
+import { compileCatalog } from '../../src/core/catalog.js'
+import { checkFlag, writeCheck } from '../../src/core/flag.js'
+import { addUsage, newCounter } from '../../src/core/usage.js'
+import {
+  catalogData,
+  company,
+  condition,
+  entitlement,
+  feature,
+  flag,
+  holding,
+  plan,
+  rule,
+  trait,
+} from '../../test/core/make.js'
+
+const nowMs = Date.UTC(2026, 2, 15, 10)
+let sink = 0
+
+/** Median of runs, in microseconds per call. */
+function bench(name: string, goalUs: number, work: () => unknown): void {
+  for (let i = 0; i < 30_000; i++) sink += work() === null ? 1 : 0
+  const calls = Math.max(200, Math.round(20_000 / goalUs))
+  const times: number[] = []
+  for (let run = 0; run < 15; run++) {
+    const begun = performance.now()
+    for (let i = 0; i < calls; i++) sink += work() === null ? 1 : 0
+    times.push(((performance.now() - begun) * 1_000) / calls)
+  }
+  times.sort((a, b) => a - b)
+  const median = times[7]!
+  const verdict = median <= goalUs ? 'met' : 'MISSED'
+  console.log(`${name.padEnd(64)} ${median.toFixed(3)} µs   goal ${goalUs} µs ${verdict}`)
+}
+
+const used = (subtype: string, quantity: number) => {
+  const counter = newCounter(nowMs)
+  addUsage(counter, quantity, nowMs, nowMs, null)
+  return [subtype, counter] as const
+}
+
+// Flag 1: a plan's numeric entitlement (metric), plus a standard rule with two conditions: 2 rules, 3 conditions.
+const small = compileCatalog(
+  catalogData({
+    traits: [trait('seats'), trait('region', { traitType: 'string' })],
+    features: [feature('exports')],
+    flags: [
+      flag('exports', {
+        rules: [
+          rule('beta', {
+            conditions: [
+              condition({ traitId: 'trt_region', traitValue: 'eu' }),
+              condition({ traitId: 'trt_seats', operator: 'gte', traitValue: '5' }),
+            ],
+          }),
+        ],
+      }),
+      flag('other', {
+        featureId: null,
+        rules: [
+          rule('heavy', {
+            conditions: [
+              condition({
+                conditionType: 'metric',
+                eventSubtype: 'exports',
+                operator: 'gte',
+                metricValue: 1_000_000,
+                metricPeriod: 'current_month',
+              }),
+            ],
+          }),
+          rule('beta', {
+            conditions: [
+              condition({ traitId: 'trt_region', traitValue: 'eu' }),
+              condition({ traitId: 'trt_seats', operator: 'gte', traitValue: '5' }),
+            ],
+          }),
+        ],
+      }),
+    ],
+    plans: [
+      plan('pro', [
+        entitlement('exports', { valueType: 'numeric', valueNumeric: 1_000, metricPeriod: 'current_month' }),
+      ]),
+    ],
+  }),
+)
+const acme = company({
+  plan: holding('pro'),
+  traits: { region: 'eu', seats: '12', size: 'large' },
+  counters: new Map([used('exports', 42)]),
+})
+
+bench('check: 2 rules, 3 conditions, one a metric', 0.5, () =>
+  checkFlag(small, 'other', acme, null, null, nowMs),
+)
+bench('check: entitled by plan, with its figures', 0.5, () =>
+  checkFlag(small, 'exports', acme, null, null, nowMs),
+)
+bench('the same, with preflight', 1, () =>
+  checkFlag(
+    small,
+    'exports',
+    acme,
+    null,
+    { usage: 1, eventUsage: { eventSubtype: 'exports', quantity: 2 }, creditCost: null },
+    nowMs,
+  ),
+)
+bench('the same, serialised', 1.5, () => writeCheck(checkFlag(small, 'exports', acme, null, null, nowMs)!))
+
+// Flag 2: 100 standard rules, none of which matches but the last.
+const many = compileCatalog(
+  catalogData({
+    traits: [trait('seats'), trait('region', { traitType: 'string' })],
+    flags: [
+      flag('wide', {
+        featureId: null,
+        rules: Array.from({ length: 100 }, (_, i) =>
+          rule(`r${i}`, {
+            priority: i,
+            conditions: [
+              i % 2
+                ? condition({ traitId: 'trt_region', traitValue: i === 99 ? 'eu' : `region-${i}` })
+                : condition({ traitId: 'trt_seats', operator: 'gt', traitValue: String(1_000 + i) }),
+            ],
+          }),
+        ),
+      }),
+    ],
+  }),
+)
+bench('check: 100 standard rules, the last matches', 5, () =>
+  checkFlag(many, 'wide', acme, null, null, nowMs),
+)
+
+if (sink < 0) console.log(sink)
