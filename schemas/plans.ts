@@ -1,0 +1,357 @@
+// Plans and add-ons, their versions and how they are published; changes of companies' plans.
+import typia, { type tags } from 'typia'
+import type { BundleEntitlementWrite, PlanEntitlement } from './entitlements.js'
+import type {
+  ActorType,
+  BillingProviderType,
+  BillingStrategy,
+  ChargeType,
+  IconColor,
+  MigrationProrationBehavior,
+  PlanChangeAction,
+  PlanChangeBasePlanAction,
+  PlanChangeSubscriptionAction,
+  PlanType,
+  PlanVersionCompanyMigrationStatus,
+  PlanVersionMigrationStatus,
+  PlanVersionStatus,
+  TrialStatus,
+} from './enums.js'
+import type { PreviewObject } from './envelope.js'
+import type { Feature } from './features.js'
+import type { FlagDetail } from './flags.js'
+import type { ApiKey } from './keys.js'
+import type {
+  BillingLinkedResource,
+  BillingPrice,
+  BillingProductDetail,
+  BillingProductPlan,
+  BillingProductWrite,
+  PlanCurrencyPrices,
+} from './prices.js'
+import type { EntityTraitDefinition } from './traits.js'
+
+type Name = string & tags.MinLength<1> & tags.MaxLength<256>
+type Description = string & tags.MaxLength<1024>
+
+/** Body of POST /plans. */
+export interface PlanCreate {
+  plan_type: PlanType
+  name: Name
+  description?: Description | null | undefined
+  icon?: IconColor | null | undefined
+}
+
+export const parsePlanCreate = typia.json.createValidateParse<PlanCreate>()
+
+/** Body of PUT /plans/{plan_id}. Absent: as is; a null description is cleared, a null icon stays. */
+export interface PlanUpdate {
+  name: Name
+  description?: Description | null | undefined
+  icon?: IconColor | null | undefined
+}
+
+export const parsePlanUpdate = typia.json.createValidateParse<PlanUpdate>()
+
+/** Body of POST /plans/billing-linked: found again by provider and resource. */
+export interface BillingLinkedPlanCreate {
+  billing_provider: BillingProviderType
+  plan_type: PlanType
+  external_resource_id: string & tags.MinLength<1> & tags.MaxLength<255>
+  external_resource_version?: (string & tags.MaxLength<64>) | null | undefined
+  name: Name
+  description?: Description | null | undefined
+  icon?: IconColor | null | undefined
+}
+
+export const parseBillingLinkedPlanCreate = typia.json.createValidateParse<BillingLinkedPlanCreate>()
+
+/** Body of POST /custom-plans. */
+export interface CustomPlanCreate {
+  company_id: string
+  name: Name
+  description?: Description | null | undefined
+  icon?: IconColor | null | undefined
+  /** Starts with that plan's entitlements and prices. */
+  copied_from_plan_id?: string | null | undefined
+  /** The price of the copied plan to keep; absent: all of them. */
+  copied_price_id?: string | null | undefined
+}
+
+export const parseCustomPlanCreate = typia.json.createValidateParse<CustomPlanCreate>()
+
+/** One plan credit grant of a bundle; its requests are those of /billing/plan-credit-grants. */
+export interface BundleCreditGrantWrite {
+  action: 'create' | 'update' | 'delete'
+  credit_grant_id?: string | null | undefined
+  create_req?: { [member: string]: unknown } | undefined
+  delete_req?: { [member: string]: unknown } | undefined
+  update_req?: { [member: string]: unknown } | undefined
+}
+
+interface BundleParts {
+  entitlements: BundleEntitlementWrite[] & tags.MaxItems<100>
+  credit_grants?: (BundleCreditGrantWrite[] & tags.MaxItems<100>) | null | undefined
+}
+
+/** Body of POST /plan-bundles: a plan with all its parts, in one step. */
+export interface PlanBundleCreate extends BundleParts {
+  plan: PlanCreate
+  billing_product?: BillingProductWrite | null | undefined
+}
+
+export const parsePlanBundleCreate = typia.json.createValidateParse<PlanBundleCreate>()
+
+/** Body of PUT /plan-bundles/{plan_id}. */
+export interface PlanBundleUpdate extends BundleParts {
+  plan: PlanUpdate
+  plan_version_id?: string | null | undefined
+  billing_product?: BillingProductWrite | null | undefined
+}
+
+export const parsePlanBundleUpdate = typia.json.createValidateParse<PlanBundleUpdate>()
+
+/** Body of POST /custom-plan-bundles. */
+export interface CustomPlanBundleCreate extends BundleParts {
+  plan: CustomPlanCreate
+  billing_product: BillingProductWrite
+}
+
+export const parseCustomPlanBundleCreate = typia.json.createValidateParse<CustomPlanBundleCreate>()
+
+/** Body of PUT /plans/version/{plan_version_id}/publish. Members that only a payment processor needs are ignored. */
+export interface PlanPublish {
+  /** `scheduled` is told apart from a word nobody knows: it needs a date that nothing here carries (gaps.md). */
+  migration_strategy: 'end_of_billing_period' | 'immediate' | 'leave' | 'scheduled'
+  /** Companies left on their version. */
+  excluded_company_ids: string[] & tags.MaxItems<1000>
+  activation_strategy?: 'on_payment' | 'on_publish' | null | undefined
+  proration_behavior?: MigrationProrationBehavior | null | undefined
+  /** Refuse when any company would move. */
+  require_no_migration?: boolean | null | undefined
+  days_until_due?: (number & tags.Type<'int32'> & tags.Minimum<0> & tags.Maximum<365>) | null | undefined
+  send_invoice?: boolean | null | undefined
+}
+
+export const parsePlanPublish = typia.json.createValidateParse<PlanPublish>()
+
+/** A plan as other resources carry it. */
+export interface Plan {
+  id: string
+  name: string
+  description: string
+  icon: IconColor
+  plan_type: PlanType
+  audience_type: string | null
+  company_id: string | null
+  copied_from_plan_id: string | null
+  created_at: string
+  updated_at: string
+}
+
+export interface PlanVersion {
+  id: string
+  environment_id: string
+  name: string
+  description: string
+  icon: IconColor
+  plan_type: PlanType
+  status: PlanVersionStatus
+  version: number
+  original_plan_id: string | null
+  created_at: string
+  updated_at: string
+}
+
+/** A feature as the plans that entitle to it carry it. */
+export interface FeatureInPlan extends Feature {
+  flags: FlagInPlan[]
+  plans: PreviewObject[]
+  billing_linked_resource?: BillingLinkedResource
+  trait?: EntityTraitDefinition
+}
+
+export type FlagInPlan = Omit<FlagDetail, 'maintainer'>
+
+export interface PlanDetail extends Plan {
+  billing_strategy: BillingStrategy
+  charge_type: ChargeType
+  controlled_by: BillingProviderType
+  company_count: number
+  company_logo_url: string | null
+  company_name: string | null
+  is_default: boolean
+  is_free: boolean
+  is_trialable: boolean
+  trial_days: number | null
+  credits: object[]
+  currency_prices: PlanCurrencyPrices[]
+  monthly_price?: BillingPrice
+  one_time_price?: BillingPrice
+  quarterly_price?: BillingPrice
+  yearly_price?: BillingPrice
+  billing_linked_resource?: BillingLinkedResource
+  billing_product?: BillingProductDetail
+  features: FeatureInPlan[]
+  entitlements: PlanEntitlement[] | null
+  included_credit_grants?: object[]
+  versions: PlanVersion[]
+  active_version?: PlanVersion
+  draft_version?: PlanVersion
+}
+
+export interface PlanBundle {
+  plan?: Plan
+  plan_version?: PlanVersion
+  billing_product?: BillingProductPlan
+  entitlements?: PlanEntitlement[]
+  credit_grants?: object[]
+}
+
+export interface PlanIssue {
+  code: string
+  description: string
+  detail?: string
+  id?: string
+}
+
+/** Body of PUT /company-plans/{company_id}: the plans as a whole (PB-30). */
+export interface CompanyPlansUpdate {
+  add_on_ids: string[] & tags.MaxItems<100>
+  base_plan_id?: string | null | undefined
+}
+
+export const parseCompanyPlansUpdate = typia.json.createValidateParse<CompanyPlansUpdate>()
+
+export interface PlanSnapshot {
+  id: string
+  name: string
+  description: string
+  icon: string
+  deleted: boolean
+}
+
+export interface PlanVersionSnapshot {
+  id: string
+  name: string
+  version: number
+}
+
+export interface PlanChange {
+  id: string
+  environment_id: string
+  company_id: string
+  company?: object
+  action: PlanChangeAction
+  actor_type: ActorType
+  api_key?: ApiKey
+  base_plan?: PlanSnapshot
+  base_plan_version?: PlanVersionSnapshot
+  previous_base_plan?: PlanSnapshot
+  previous_base_plan_version?: PlanVersionSnapshot
+  base_plan_action: PlanChangeBasePlanAction | null
+  add_ons_added: PlanSnapshot[]
+  add_ons_removed: PlanSnapshot[]
+  is_version_upgrade: boolean
+  subscription_change_action: PlanChangeSubscriptionAction | null
+  traits_updated: object[]
+  trial_status: TrialStatus | null
+  trial_converted_at: string | null
+  trial_expires_at: string | null
+  request_id: string | null
+  user_id: string | null
+  user_name: string | null
+  created_at: string
+  updated_at: string
+}
+
+/** Body of POST /plan-version-migrations. */
+export interface MigrationCreate {
+  plan_id: string
+  plan_version_id_to: string
+  strategy: 'end_of_billing_period' | 'immediate' | 'leave' | 'scheduled'
+  target_plan_type: PlanType
+  company_ids?: (string[] & tags.MaxItems<1000>) | null | undefined
+  excluded_company_ids?: (string[] & tags.MaxItems<1000>) | null | undefined
+  plan_version_ids_from?: (string[] & tags.MaxItems<100>) | null | undefined
+  proration_behavior?: MigrationProrationBehavior | null | undefined
+}
+
+export const parseMigrationCreate = typia.json.createValidateParse<MigrationCreate>()
+
+/** Body of POST /plan-version-migrations/preview. */
+export interface MigrationPreviewRequest {
+  plan_id: string
+  plan_version_id_to: string
+  target_plan_type: PlanType
+  company_ids?: (string[] & tags.MaxItems<100>) | null | undefined
+  plan_version_ids_from?: (string[] & tags.MaxItems<20>) | null | undefined
+}
+
+export const parseMigrationPreviewRequest = typia.json.createValidateParse<MigrationPreviewRequest>()
+
+/** Body of POST /plan-version-migrations/{plan_version_migration_id}/complete-now. */
+export interface MigrationCompleteNow {
+  proration_behavior?: MigrationProrationBehavior | null | undefined
+}
+
+export const parseMigrationCompleteNow = typia.json.createValidateParse<MigrationCompleteNow>()
+
+/** Body of POST /plan-version-migrations/{plan_version_migration_id}/retry. */
+export interface MigrationRetry {
+  error_codes: string[] & tags.MaxItems<10>
+}
+
+export const parseMigrationRetry = typia.json.createValidateParse<MigrationRetry>()
+
+export interface PlanVersionMigration {
+  id: string
+  plan_id: string
+  plan_version_id_to: string
+  plan_version_id_from: string | null
+  plan_version_ids_from: string[]
+  strategy: 'end_of_billing_period' | 'immediate' | 'leave'
+  proration_behavior: MigrationProrationBehavior | null
+  status: PlanVersionMigrationStatus
+  total_companies: number
+  completed_companies: number
+  failed_companies: number
+  skipped_companies: number
+  feature_id: string | null
+  feature_plan_rollout_id: string | null
+  error: string | null
+  next_due_at: string | null
+  started_at: string | null
+  completed_at: string | null
+  created_at: string
+  updated_at: string
+}
+
+export interface PlanVersionCompanyMigration {
+  id: string
+  migration_id: string
+  company_id: string
+  company_name: string
+  plan_version_id_from: string | null
+  status: PlanVersionCompanyMigrationStatus
+  scheduled_for: string | null
+  error: string | null
+  error_code: string | null
+  started_at: string | null
+  completed_at: string | null
+  created_at: string
+  updated_at: string
+}
+
+export interface PlanVersionMigrationPreview {
+  companies: {
+    company_id: string
+    plan_version_id_from: string | null
+    has_billing_changes: boolean
+    has_custom_pricing: boolean
+    will_update_subscription: boolean
+    would_fail: boolean
+    note: string | null
+  }[]
+  has_billing_changes: boolean
+}

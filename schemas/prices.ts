@@ -1,0 +1,200 @@
+// Money on the wire: products, prices and their tiers, and how a caller states them. Amounts are in the smallest
+// unit of their currency; the `_decimal` member beside one carries what is finer (PB-41).
+import typia, { type tags } from 'typia'
+import type {
+  BillingPriceScheme,
+  BillingPriceUsageType,
+  BillingProductPriceInterval,
+  BillingProviderType,
+  BillingStrategy,
+  BillingTiersMode,
+  ChargeType,
+} from './enums.js'
+
+/** Whole amounts of money, up to what a double counts exactly. */
+type Money = number & tags.Type<'int64'> & tags.Minimum<0> & tags.Maximum<9_007_199_254_740_991>
+type Currency = string & tags.MinLength<3> & tags.MaxLength<3>
+/** A decimal without sign or exponent. */
+type DecimalText = string & tags.Pattern<'^[0-9]{1,15}(\\.[0-9]{1,12})?$'>
+
+/** A tier as callers state it; the last one has no `up_to`. */
+export interface PriceTierWrite {
+  up_to?: (number & tags.Type<'int64'> & tags.Minimum<1>) | null | undefined
+  flat_amount?: Money | null | undefined
+  per_unit_price?: Money | null | undefined
+  per_unit_price_decimal?: DecimalText | null | undefined
+}
+
+type Tiers = (PriceTierWrite[] & tags.MaxItems<100>) | null | undefined
+
+/** Prices by the unit, in one currency. */
+interface UnitPrices {
+  monthly_unit_price?: Money | null | undefined
+  monthly_unit_price_decimal?: DecimalText | null | undefined
+  monthly_price_tiers?: Tiers
+  quarterly_unit_price?: Money | null | undefined
+  quarterly_unit_price_decimal?: DecimalText | null | undefined
+  quarterly_price_tiers?: Tiers
+  yearly_unit_price?: Money | null | undefined
+  yearly_unit_price_decimal?: DecimalText | null | undefined
+  yearly_price_tiers?: Tiers
+}
+
+export interface CurrencyPriceWrite extends UnitPrices {
+  currency: Currency
+}
+
+/** How an entitlement is priced. */
+export interface EntitlementPriceWrite extends UnitPrices {
+  /** Of the members beside it; `currency_prices` name their own. */
+  currency?: Currency | null | undefined
+  currency_prices?: (CurrencyPriceWrite[] & tags.MaxItems<50>) | null | undefined
+  tier_mode?: BillingTiersMode | null | undefined
+  /** Deprecated: the monthly ones. */
+  price_tiers?: Tiers
+  billing_product_id?: string | null | undefined
+  overage_billing_product_id?: string | null | undefined
+  /** Prices that exist already. */
+  monthly_metered_price_id?: string | null | undefined
+  quarterly_metered_price_id?: string | null | undefined
+  yearly_metered_price_id?: string | null | undefined
+}
+
+export interface PlanCurrencyPriceWrite {
+  currency: Currency
+  monthly_price?: Money | null | undefined
+  one_time_price?: Money | null | undefined
+  quarterly_price?: Money | null | undefined
+  yearly_price?: Money | null | undefined
+}
+
+/** Body of PUT /plans/{plan_id}/billing_products: all that a plan costs, as a whole. */
+export interface BillingProductWrite {
+  charge_type: ChargeType
+  is_trialable: boolean
+  trial_days?: (number & tags.Type<'int32'> & tags.Minimum<0> & tags.Maximum<3_650>) | null | undefined
+  billing_strategy?: BillingStrategy | null | undefined
+  /** A product that exists already. */
+  billing_product_id?: string | null | undefined
+  /** Of the members beside it. */
+  currency?: Currency | null | undefined
+  monthly_price?: Money | null | undefined
+  one_time_price?: Money | null | undefined
+  quarterly_price?: Money | null | undefined
+  yearly_price?: Money | null | undefined
+  /** Prices that exist already. */
+  monthly_price_id?: string | null | undefined
+  one_time_price_id?: string | null | undefined
+  quarterly_price_id?: string | null | undefined
+  yearly_price_id?: string | null | undefined
+  currency_prices?: (PlanCurrencyPriceWrite[] & tags.MaxItems<50>) | null | undefined
+}
+
+export const parseBillingProductWrite = typia.json.createValidateParse<BillingProductWrite>()
+
+export interface BillingPrice {
+  id: string
+  external_price_id: string
+  currency: string
+  interval: BillingProductPriceInterval
+  interval_count: number
+  price: number
+  price_decimal: string | null
+  provider_type: BillingProviderType
+  scheme: BillingPriceScheme
+  nickname: string | null
+}
+
+export interface PriceTierView {
+  /** Inclusive; null on the last one. */
+  up_to: number | null
+  flat_amount: number | null
+  per_unit_price: number | null
+  per_unit_price_decimal: string | null
+}
+
+export interface BillingPriceView {
+  id: string
+  price_id: string
+  price_external_id: string
+  product_id: string
+  product_external_id: string
+  product_name: string
+  currency: string
+  interval: BillingProductPriceInterval
+  interval_count: number
+  package_size: number
+  price: number
+  price_decimal: string | null
+  price_tier: PriceTierView[]
+  tiers_mode: BillingTiersMode | null
+  billing_scheme: BillingPriceScheme
+  usage_type: BillingPriceUsageType
+  is_active: boolean
+  provider_type: BillingProviderType
+  meter_id: string | null
+  meter_event_name: string | null
+  meter_event_payload_key: string | null
+  nickname: string | null
+  created_at: string
+  updated_at: string
+}
+
+export interface BillingProduct {
+  account_id: string
+  environment_id: string
+  product_id: string
+  external_id: string
+  name: string
+  is_active: boolean
+  price: number
+  price_decimal: string | null
+  quantity: number
+  provider_type: BillingProviderType
+  /** Deprecated: currencies belong to prices. */
+  currency: string | null
+  created_at: string
+  updated_at: string
+}
+
+export interface BillingProductDetail extends BillingProduct {
+  prices: BillingPrice[]
+  subscription_count: number
+}
+
+/** What a plan costs, as the answer to writing it. */
+export interface BillingProductPlan {
+  account_id: string
+  environment_id: string
+  plan_id: string
+  billing_product_id: string
+  billing_strategy: BillingStrategy
+  charge_type: ChargeType
+  controlled_by: BillingProviderType
+  is_trialable: boolean
+  trial_days: number | null
+  monthly_price_id: string | null
+  one_time_price_id: string | null
+  yearly_price_id: string | null
+}
+
+export interface PlanCurrencyPrices {
+  currency: string
+  monthly_price?: BillingPrice
+  one_time_price?: BillingPrice
+  quarterly_price?: BillingPrice
+  yearly_price?: BillingPrice
+}
+
+export interface EntitlementCurrencyPrices {
+  currency: string
+  monthly_price?: BillingPriceView
+  quarterly_price?: BillingPriceView
+  yearly_price?: BillingPriceView
+}
+
+export interface BillingLinkedResource {
+  billing_provider: BillingProviderType
+  external_resource_id: string
+  originator: BillingProviderType
+}
