@@ -1,0 +1,300 @@
+// The running service against a bare route that reads the same body and writes a reply of the same size:
+// how many requests a second, and how late the slowest hundredth, on one machine with the load generator.
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { type Measured, record, root } from '../record.js'
+
+const run = promisify(execFile)
+const seconds = Number(process.env.TOLLGATE_BENCH_SECONDS ?? 5)
+const rounds = 3
+const connections = 64
+const secret = 'sk_dev_bench_only_0123456789abcdef'
+const work = join(root, 'data', `bench-${process.pid}`)
+
+interface Scenario {
+  readonly name: string
+  readonly path: string
+  readonly body: string
+  /** What one request carries. */
+  readonly items: number
+  readonly unit: string
+  /** Least share of the bare route, as architecture.md sets it; null where it sets another goal. */
+  readonly goal: number | null
+}
+
+interface Sample {
+  readonly perSecond: number
+  readonly p50Ms: number
+  readonly p99Ms: number
+}
+
+const company = { id: 'acme-corporation-1' }
+const user = { id: 'someone-at-acme-1' }
+const track = { event_type: 'track', body: { event: 'api_call', company, user, quantity: 1 } }
+
+const scenarios: readonly Scenario[] = [
+  {
+    name: 'flag check, 2 rules / 3 conditions',
+    path: '/flags/bench-flag/check',
+    body: JSON.stringify({ company, user }),
+    items: 1,
+    unit: 'checks/s',
+    goal: 0.75,
+  },
+  {
+    name: 'one event, durable',
+    path: '/events',
+    body: JSON.stringify(track),
+    items: 1,
+    unit: 'events/s',
+    goal: 0.5,
+  },
+  {
+    name: 'batch of 500 events, durable',
+    path: '/event-batch',
+    body: JSON.stringify({ events: Array.from({ length: 500 }, () => track) }),
+    items: 500,
+    unit: 'events/s',
+    goal: null,
+  },
+]
+
+/** Run every scenario and keep the results. */
+export async function benchHttp(): Promise<void> {
+  await assertWrk()
+  mkdirSync(work, { recursive: true })
+  const product = await startProduct()
+  try {
+    await prepare(product.port)
+    const rows: Measured[] = []
+    for (const scenario of scenarios) rows.push(...(await measure(scenario, product.port)))
+    record('http', rows)
+  } finally {
+    await stop(product.child)
+    rmSync(work, { recursive: true, force: true })
+  }
+}
+
+async function measure(scenario: Scenario, productPort: number): Promise<readonly Measured[]> {
+  const script = join(work, 'post.lua')
+  writeFileSync(join(work, 'body.json'), scenario.body)
+  writeFileSync(script, luaOf(join(work, 'body.json')))
+  const replyBytes = await replySize(scenario, productPort)
+  const bare = await startBare(replyBytes)
+  try {
+    const samples: { bare: Sample[]; product: Sample[] } = { bare: [], product: [] }
+    await load(productPort, scenario, script, 1)
+    await load(bare.port, scenario, script, 1)
+    for (let round = 0; round < rounds; round++) {
+      samples.bare.push(await load(bare.port, scenario, script, seconds))
+      samples.product.push(await load(productPort, scenario, script, seconds))
+    }
+    return tell(scenario, median(samples.bare), median(samples.product))
+  } finally {
+    await stop(bare.child)
+  }
+}
+
+function tell(scenario: Scenario, bare: Sample, product: Sample): readonly Measured[] {
+  const share = product.perSecond / bare.perSecond
+  const rate = (sample: Sample) => Math.round(sample.perSecond * scenario.items)
+  console.log(
+    `${scenario.name}: ${rate(product).toLocaleString('en')} ${scenario.unit}, ` +
+      `${Math.round(share * 100)} % of the bare route (${rate(bare).toLocaleString('en')}); ` +
+      `p99 ${product.p99Ms} ms against ${bare.p99Ms} ms`,
+  )
+  const goal = scenario.goal === null ? '' : `≥ ${scenario.goal * 100} %`
+  return [
+    { name: scenario.name, value: rate(product), unit: scenario.unit, goal: '' },
+    {
+      name: `${scenario.name}: share of the bare route`,
+      value: Math.round(share * 1_000) / 10,
+      unit: '%',
+      goal,
+    },
+    { name: `${scenario.name}: p50`, value: product.p50Ms, unit: 'ms', goal: '' },
+    {
+      name: `${scenario.name}: p99`,
+      value: product.p99Ms,
+      unit: 'ms',
+      goal: `≤ ${round(3 * bare.p99Ms)} (3 × bare)`,
+    },
+  ]
+}
+
+function median(samples: readonly Sample[]): Sample {
+  const middle = (pick: (sample: Sample) => number) =>
+    samples.map(pick).sort((a, b) => a - b)[Math.floor(samples.length / 2)]!
+  return {
+    perSecond: middle(s => s.perSecond),
+    p50Ms: middle(s => s.p50Ms),
+    p99Ms: middle(s => s.p99Ms),
+  }
+}
+
+async function load(port: number, { path }: Scenario, script: string, forSeconds: number): Promise<Sample> {
+  const { stdout } = await run('wrk', [
+    '-t1',
+    `-c${connections}`,
+    `-d${forSeconds}s`,
+    '--latency',
+    '-s',
+    script,
+    `http://127.0.0.1:${port}${path}`,
+  ])
+  const refused = /Non-2xx or 3xx responses: (\d+)|Socket errors: (.*)/.exec(stdout)
+  if (refused !== null) throw new Error(`${path} on port ${port}: ${refused[0]}`)
+  const perSecond = Number(/Requests\/sec:\s+([\d.]+)/.exec(stdout)?.[1])
+  return { perSecond, p50Ms: latency(stdout, '50%'), p99Ms: latency(stdout, '99%') }
+}
+
+function latency(report: string, percentile: string): number {
+  const found = new RegExp(`${percentile}\\s+([\\d.]+)(us|ms|s)`).exec(report)
+  if (found === null) throw new Error(`No ${percentile} latency in the report of wrk`)
+  const [, value, unit] = found
+  return round(Number(value) * (unit === 'us' ? 0.001 : unit === 'ms' ? 1 : 1_000))
+}
+
+function round(ms: number): number {
+  return Math.round(ms * 1_000) / 1_000
+}
+
+function luaOf(bodyFile: string): string {
+  return [
+    'wrk.method = "POST"',
+    'wrk.headers["Content-Type"] = "application/json"',
+    `wrk.headers["X-Service-Api-Key"] = "${secret}"`,
+    `local file = io.open("${bodyFile}", "rb")`,
+    'wrk.body = file:read("*a")',
+    'file:close()',
+  ].join('\n')
+}
+
+async function assertWrk(): Promise<void> {
+  try {
+    await run('wrk', ['-v'])
+  } catch (error) {
+    // wrk -v prints its version and leaves with 1.
+    if ((error as { code?: unknown }).code !== 'ENOENT') return
+    throw new Error('This benchmark needs wrk: install it first (Debian: apt-get install wrk)')
+  }
+}
+
+async function replySize({ path, body }: Scenario, port: number): Promise<number> {
+  const reply = await post(port, path, body)
+  return Buffer.byteLength(reply)
+}
+
+interface Started {
+  readonly child: ChildProcess
+  readonly port: number
+}
+
+async function startBare(replyBytes: number): Promise<Started> {
+  const child = spawn(process.execPath, [join(root, 'dist/bench/http/bare.js'), '0', String(replyBytes)])
+  const [line] = (await once(child.stdout!, 'data')) as [Buffer]
+  return { child, port: Number(/listening (\d+)/.exec(line.toString())?.[1]) }
+}
+
+async function startProduct(): Promise<Started> {
+  const port = await freePort()
+  // Limits are on, so that their work is measured, and too high to be met.
+  const plenty = [1e9, 1e9]
+  const limits = { global: plenty, mutation: plenty, events_ingest: plenty, analytics: plenty }
+  const child = spawn(process.execPath, [join(root, 'dist/src/main.js')], {
+    env: {
+      ...process.env,
+      TOLLGATE_PORT: String(port),
+      TOLLGATE_DATA_DIR: join(work, 'data'),
+      TOLLGATE_BOOTSTRAP_KEY: secret,
+      TOLLGATE_LIMITS: JSON.stringify(limits),
+      TOLLGATE_LOG_LEVEL: 'warn',
+    },
+    stdio: ['ignore', 'inherit', 'inherit'],
+  })
+  const deadline = Date.now() + 60_000
+  while (Date.now() < deadline) {
+    if (child.exitCode !== null) throw new Error(`The service left with ${child.exitCode}`)
+    const ready = await fetch(`http://127.0.0.1:${port}/health/ready`).then(
+      reply => reply.ok,
+      () => false,
+    )
+    if (ready) return { child, port }
+    await new Promise(resolve => setTimeout(resolve, 100))
+  }
+  await stop(child)
+  throw new Error('The service was not ready within 60 s')
+}
+
+async function stop(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null) return
+  child.kill('SIGTERM')
+  await once(child, 'exit')
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer()
+    server.once('error', reject)
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address()
+      server.close(() => resolve(typeof address === 'object' ? (address?.port ?? 0) : 0))
+    })
+  })
+}
+
+// A flag with two rules and three conditions, a company and a user that meet the second.
+async function prepare(port: number): Promise<void> {
+  await post(
+    port,
+    '/companies',
+    JSON.stringify({ keys: company, name: 'Acme', traits: { seats: 12, region: 'eu' } }),
+  )
+  await post(port, '/users', JSON.stringify({ keys: user, company, traits: { role: 'admin' } }))
+  const made = JSON.parse(
+    await post(
+      port,
+      '/flags',
+      JSON.stringify({
+        key: 'bench-flag',
+        name: 'Bench',
+        description: 'What the benchmark checks',
+        flag_type: 'boolean',
+        default_value: false,
+      }),
+    ),
+  ) as { data: { id: string } }
+  const condition = (operator: string, value: number) => ({
+    condition_type: 'metric',
+    operator,
+    resource_ids: [],
+    event_subtype: 'api_call',
+    metric_period: 'all_time',
+    metric_value: value,
+  })
+  const rule = (priority: number, conditions: readonly object[]) => ({
+    name: `rule ${priority}`,
+    priority,
+    rule_type: 'standard',
+    value: true,
+    conditions,
+    condition_groups: [],
+  })
+  const rules = [rule(1, [condition('lt', 0), condition('gte', 0)]), rule(2, [condition('gte', 0)])]
+  await post(port, `/flags/${made.data.id}/rules`, JSON.stringify({ rules }), 'PUT')
+}
+
+async function post(port: number, path: string, body: string, method = 'POST'): Promise<string> {
+  const reply = await fetch(`http://127.0.0.1:${port}${path}`, {
+    method,
+    body,
+    headers: { 'Content-Type': 'application/json', 'X-Service-Api-Key': secret },
+  })
+  const text = await reply.text()
+  if (!reply.ok) throw new Error(`${method} ${path}: ${reply.status} ${text}`)
+  return text
+}
