@@ -1,6 +1,7 @@
 // The budgets of accounts and the caps of keys (service.md section 8; AL-40…46).
 import { type RateLimitBucket, rateLimitBuckets } from '../../schemas/enums.js'
 import type { KeyRecord } from '../api/call.js'
+import type { LimitSetting } from '../config.js'
 import {
   type Bucket,
   capped,
@@ -24,6 +25,12 @@ export const defaultLimits: LimitTable = {
   mutation: { ratePerSecond: 120, burst: 120 },
   events_ingest: { ratePerSecond: 50, burst: 150 },
   analytics: { ratePerSecond: 12, burst: 30 },
+}
+
+/** The table a setting stands for; null: no limits. Buckets a setting does not name keep the interface's numbers. */
+export function limitTable(setting: LimitSetting): LimitTable | null {
+  if (setting === 'off') return null
+  return setting === 'default' ? defaultLimits : { ...defaultLimits, ...setting }
 }
 
 /** What the headers of a response say (AL-42); a refusal names its bucket and when to come back. */

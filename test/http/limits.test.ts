@@ -1,6 +1,6 @@
 // Account budgets and key caps: AL-40…46 and the rate_limit conformance cases.
 import t from 'tap'
-import { type Allowance, defaultLimits, Limits } from '../../src/http/limits.js'
+import { type Allowance, defaultLimits, Limits, limitTable } from '../../src/http/limits.js'
 import type { LimitKind } from '../../src/http/route.js'
 import { vectors } from '../core/vectors.js'
 import { key } from './make.js'
@@ -126,6 +126,13 @@ t.test('limits are off, raised for one account, and taken back', async t => {
   )
   limits.setAccount('acct_1', undefined)
   t.equal(limits.admit(asking, 'read', true, 0), null)
+})
+
+t.test('a setting names a table, whole or in part', async t => {
+  t.equal(limitTable('off'), null)
+  t.same(limitTable('default'), defaultLimits)
+  const raised = { ratePerSecond: 1, burst: 2 }
+  t.same(limitTable({ analytics: raised }), { ...defaultLimits, analytics: raised })
 })
 
 t.test('limits of everyone do not reach an account that has none', async t => {
