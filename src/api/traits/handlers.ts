@@ -1,0 +1,178 @@
+// Trait definitions of an environment: made at first sight or here, their type changed here alone (CU-30, CU-31).
+import type { Sql } from 'postgres'
+import { entityTypes, traitTypes } from '../../../schemas/enums.js'
+import type {
+  EntityTraitDefinitionUsage,
+  TraitDefinitionCreate,
+  TraitDefinitionUpdate,
+} from '../../../schemas/traits.js'
+import { traitId } from '../../catalog/traits.js'
+import { ServiceError } from '../../errors.js'
+import type { Call, Handler } from '../call.js'
+import { list, listOf, oneOf, page, type QueryOf, query, text } from '../query.js'
+import { ensureTrait, ensureTraitsInPostgres, type TraitDefinitionRow, traitView } from '../trait-rows.js'
+import {
+  countTraitRows,
+  deleteTraitRow,
+  findTraitRow,
+  listTraitRows,
+  type TraitFilter,
+  traitUses,
+  updateTraitRow,
+} from './store.js'
+
+const nameLengthMax = 255
+
+const listShape = {
+  entity_type: oneOf(entityTypes),
+  ids: list,
+  q: text(512),
+  trait_type: oneOf(traitTypes),
+  trait_types: listOf(traitTypes),
+  ...page,
+} as const
+export const traitListQuery = query(listShape)
+type TraitListQuery = QueryOf<typeof listShape>
+
+function filterOf({ environment, query }: Call<undefined, TraitListQuery>): TraitFilter {
+  return {
+    environmentId: environment.id,
+    entityType: query.entity_type,
+    ids: query.ids,
+    q: query.q,
+    traitTypes: query.trait_types ?? (query.trait_type ? [query.trait_type] : undefined),
+  }
+}
+
+function unknownTrait(): ServiceError {
+  return new ServiceError('not_found', 'Trait definition not found')
+}
+
+/** GET /entity-trait-definitions. */
+export const listTraitDefinitions: Handler<undefined, TraitListQuery> = async call => {
+  const rows = await listTraitRows(call.services.sql, filterOf(call), call.query)
+  return { data: rows.map(traitView) }
+}
+
+/** GET /entity-trait-definitions/count. */
+export const countTraitDefinitions: Handler<undefined, TraitListQuery> = async call => ({
+  data: { count: await countTraitRows(call.services.sql, filterOf(call)) },
+})
+
+// The definition the path names; one that was only seen so far is written first.
+async function named(sql: Sql, call: Call<unknown, unknown>): Promise<TraitDefinitionRow> {
+  const { environment, services, nowMs } = call
+  const id = call.params.entity_trait_definition_id!
+  await ensureTraitsInPostgres(sql, services.traits, environment.id, [id], nowMs)
+  const row = await findTraitRow(sql, environment.id, id)
+  if (!row) throw unknownTrait()
+  return row
+}
+
+/** GET /entity-trait-definitions/{entity_trait_definition_id}. */
+export const getTraitDefinition: Handler = async call => ({
+  data: traitView(await named(call.services.sql, call)),
+})
+
+/**
+ * POST /entity-trait-definitions: the definition of this hierarchy as it is, or made.
+ *
+ * source  api/companies.md; an existing one keeps its type (CU-31).
+ */
+export const getOrCreateTraitDefinition: Handler<TraitDefinitionCreate> = async call => {
+  const { services, environment, body, nowMs } = call
+  const name = body.hierarchy.join('.')
+  if (name.length > nameLengthMax)
+    throw new ServiceError('value_invalid', `hierarchy: longer than ${nameLengthMax} characters`)
+  const present = await findTraitRow(
+    services.sql,
+    environment.id,
+    traitId(environment.id, body.entity_type, name),
+  )
+  if (present) return { data: traitView(present) }
+  const row = await services.catalogs.change(
+    { accountId: environment.accountId, environmentId: environment.id },
+    async tx => {
+      const id = await ensureTrait(tx, services.traits, {
+        environmentId: environment.id,
+        entityType: body.entity_type,
+        hierarchy: body.hierarchy,
+        traitType: body.trait_type,
+        displayName: body.display_name ?? '',
+        nowMs,
+      })
+      return findTraitRow(tx, environment.id, id)
+    },
+  )
+  return { data: traitView(row!) }
+}
+
+/** PUT /entity-trait-definitions/{entity_trait_definition_id}: from the answer on, values compare by the new type. */
+export const updateTraitDefinition: Handler<TraitDefinitionUpdate> = async call => {
+  const { services, environment, body, nowMs } = call
+  const row = await services.catalogs.change(
+    { accountId: environment.accountId, environmentId: environment.id },
+    async tx => {
+      const { id } = await named(tx, call)
+      const change = { traitType: body.trait_type, displayName: body.display_name ?? undefined }
+      return updateTraitRow(tx, id, change, nowMs)
+    },
+  )
+  return { data: traitView(row) }
+}
+
+/**
+ * DELETE /entity-trait-definitions/{entity_trait_definition_id}. Values of the trait stay with their entities; the name
+ * is defined anew when it is next written.
+ *
+ * errors  400 while a feature, rule, plan entitlement or override names it: decision.
+ */
+export const deleteTraitDefinition: Handler = async call => {
+  const { services, environment } = call
+  let gone: TraitDefinitionRow | null = null
+  try {
+    await services.catalogs.change(
+      { accountId: environment.accountId, environmentId: environment.id },
+      async tx => {
+        const row = await named(tx, call)
+        const inUse = Object.entries(await usageOf(tx, call, row)).find(([, count]) => count > 0)
+        if (inUse) throw new ServiceError('state_conflict', `The trait is in use: ${inUse[0]} ${inUse[1]}`)
+        await deleteTraitRow(tx, row.id)
+        // The catalog that is announced after the commit takes its traits from the registry.
+        gone = row
+        services.traits.remove(environment.id, row.id)
+      },
+    )
+  } catch (error) {
+    if (gone && (await findTraitRow(services.sql, environment.id, (gone as TraitDefinitionRow).id)))
+      services.traits.define(gone)
+    throw error
+  }
+  return { data: { deleted: true } }
+}
+
+/** GET /entity-trait-definitions/{entity_trait_definition_id}/usage. */
+export const getTraitDefinitionUsage: Handler = async call => {
+  const { sql } = call.services
+  return { data: await usageOf(sql, call, await named(sql, call)) }
+}
+
+async function usageOf(
+  sql: Sql,
+  { services, environment }: Call<unknown, unknown>,
+  trait: TraitDefinitionRow,
+): Promise<EntityTraitDefinitionUsage> {
+  const uses = await traitUses(sql, environment.accountId, trait)
+  const granted = services.catalogs
+    .get(environment.id)
+    .plans.flatMap(plan => plan.versions)
+    .flatMap(version => version.entitlements)
+  return {
+    checkout_field_config_count: 0,
+    company_override_count: uses.overrides,
+    feature_count: uses.features,
+    plan_entitlement_count: granted.filter(entitlement => entitlement.valueTraitId === trait.id).length,
+    plan_trait_count: 0,
+    rule_condition_count: uses.conditions,
+  }
+}

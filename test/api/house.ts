@@ -1,0 +1,116 @@
+// A service without its front: real Postgres, keys, clock, traits and catalogs; handlers are called with a Call.
+import type { Test } from 'tap'
+import type { Answer, Call, EnvironmentRecord, Handler, KeyRecord } from '../../src/api/call.js'
+import type { Services } from '../../src/api/services.js'
+import type { CatalogData } from '../../src/core/catalog.js'
+import { type Definitions, openDefinitions } from '../../src/engine/definitions.js'
+import { ServiceError } from '../../src/errors.js'
+import { type Stores, silent, startStores } from '../stores.js'
+
+/** A call as a test thinks of it. */
+export interface Asked {
+  readonly body?: object
+  readonly query?: object
+  readonly params?: Readonly<Record<string, string>>
+  /** Defaults to an account-wide admin key. */
+  readonly key?: KeyRecord
+  /** Defaults to Development; null: at the level of the account. */
+  readonly environment?: EnvironmentRecord | null
+}
+
+/** A handler of any operation: what it is given is the test's to get right. */
+type AnyHandler = Handler<never, never>
+
+export interface House {
+  readonly stores: Stores
+  readonly definitions: Definitions
+  readonly services: Services
+  readonly accountId: string
+  readonly development: EnvironmentRecord
+  readonly production: EnvironmentRecord
+  /** An account-wide key with every scope. */
+  readonly admin: KeyRecord
+  /** What the shards were handed, oldest first. */
+  readonly announced: CatalogData[]
+  ask(handler: AnyHandler, asked?: Asked): Promise<Answer>
+  /** The `data` of an answer, to be looked at member by member. */
+  data<T>(handler: AnyHandler, asked?: Asked): Promise<T>
+  /** The failure a call ends in, as status and message. */
+  fails(handler: AnyHandler, asked?: Asked): Promise<{ readonly status: number; readonly error: string }>
+}
+
+export async function openHouse(t: Test): Promise<House> {
+  const stores = await startStores(t)
+  const announced: CatalogData[] = []
+  const definitions = await openDefinitions({
+    sql: stores.sql,
+    log: silent,
+    config: { dataDir: stores.dataDir, bootstrapKey: null, pepper: null, membersFile: null },
+    announce: async data => void announced.push(data),
+  })
+  await definitions.catalogs.start()
+  t.teardown(() => definitions.close())
+  const { keys, clock, traits, catalogs, bootstrapped } = definitions
+  // What a definition's room does not touch is absent.
+  const services = { log: silent, sql: stores.sql, keys, clock, catalogs, traits } as unknown as Services
+  const { accountId } = bootstrapped
+  const [development, production] = keys.environments(accountId)
+  const admin: KeyRecord = {
+    id: 'apik_admin',
+    accountId,
+    name: 'admin',
+    description: null,
+    kind: 'secret',
+    scopes: ['admin', 'capture', 'read', 'write'],
+    readonly: false,
+    environmentId: null,
+    rateLimitPercent: null,
+  }
+
+  async function ask(handler: AnyHandler, asked: Asked = {}): Promise<Answer> {
+    const environment = asked.environment === undefined ? development! : asked.environment
+    const call = {
+      services,
+      key: asked.key ?? admin,
+      get environment() {
+        if (!environment) throw new ServiceError('environment_required')
+        return environment
+      },
+      environmentOrNull: environment,
+      params: asked.params ?? {},
+      query: { limit: 100, offset: 0, ...asked.query },
+      body: asked.body,
+      nowMs: environment ? clock.now(environment.id) : clock.wall(),
+      remoteIp: '127.0.0.1',
+      userAgent: 'test',
+    } as unknown as Call<never, never>
+    return handler(call)
+  }
+
+  return {
+    stores,
+    definitions,
+    services,
+    accountId,
+    development: development!,
+    production: production!,
+    admin,
+    announced,
+    ask,
+    async data<T>(handler: AnyHandler, asked?: Asked): Promise<T> {
+      return (await ask(handler, asked)).data as T
+    },
+    async fails(handler, asked) {
+      try {
+        await ask(handler, asked)
+      } catch (error) {
+        if (error instanceof ServiceError) return { status: error.status, error: error.message }
+        throw error
+      }
+      throw new Error('the call succeeded')
+    },
+  }
+}
+
+/** Times and ids that a comparison of whole bodies cannot know. */
+export const isoPattern = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/

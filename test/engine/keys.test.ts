@@ -1,0 +1,221 @@
+import { readFile, stat, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import t from 'tap'
+import type { KeyRecord } from '../../src/api/call.js'
+import { type BootstrapConfig, bootstrap } from '../../src/engine/bootstrap.js'
+import { hashKey, KeyRing, newKeyValue } from '../../src/engine/keys.js'
+import { openPostgres } from '../../src/storage/postgres.js'
+import { silent, startStores } from '../stores.js'
+
+const record = (over: Partial<KeyRecord> & { id: string }): KeyRecord => ({
+  accountId: 'acct_1',
+  name: over.id,
+  description: null,
+  kind: 'secret',
+  scopes: ['read'],
+  readonly: false,
+  environmentId: null,
+  rateLimitPercent: null,
+  ...over,
+})
+
+t.test('AL-2 a value has the prefix of its kind and environment, and 256 random bits', async t => {
+  const prefixes = [
+    [newKeyValue('secret', 'production'), 'sk_prod_'],
+    [newKeyValue('secret', 'staging'), 'sk_stag_'],
+    [newKeyValue('secret', 'development'), 'sk_dev_'],
+    [newKeyValue('secret', null), 'sk_acct_'],
+    [newKeyValue('publishable', 'production'), 'pk_prod_'],
+  ] as const
+  for (const [value, prefix] of prefixes) {
+    t.ok(value.startsWith(prefix), prefix)
+    t.equal(Buffer.from(value.slice(prefix.length), 'base64url').length, 32)
+  }
+  t.not(newKeyValue('secret', null), newKeyValue('secret', null))
+})
+
+t.test('bootstrap and the ring over a real Postgres', async t => {
+  const { sql, dataDir } = await startStores(t)
+  const config: BootstrapConfig = { dataDir, bootstrapKey: null, pepper: null, membersFile: null }
+  const count = async (table: string) => {
+    const [row] = await sql<{ count: number }[]>`select count(*)::int as count from ${sql(table)}`
+    return row!.count
+  }
+  const ring = async (pepper: Buffer, nowMs?: () => number) => {
+    const made = new KeyRing({ sql, pepper, log: silent, ...(nowMs && { nowMs }) })
+    await made.load()
+    return made
+  }
+
+  const starts = await Promise.all([bootstrap(sql, config), bootstrap(sql, config), bootstrap(sql, config)])
+  const { accountId, pepper } = starts[0]!
+  const made = starts.map(start => start.madeKey).filter(key => key !== null)
+
+  await t.test('several first starts at once make one account, two environments, three keys', async t => {
+    t.same(new Set(starts.map(start => start.accountId)).size, 1)
+    t.same(
+      starts.map(start => start.pepper),
+      [pepper, pepper, pepper],
+    )
+    t.equal(made.length, 1, 'the bootstrap key is told once')
+    t.equal(await count('accounts'), 1)
+    t.equal(await count('environments'), 2)
+    t.equal(await count('api_keys'), 3)
+    for (const name of ['pepper', 'bootstrap-key'])
+      t.equal((await stat(join(dataDir, name))).mode & 0o777, 0o600, name)
+    t.equal((await readFile(join(dataDir, 'bootstrap-key'), 'utf8')).trim(), made[0])
+  })
+
+  await t.test('decision 14 the bootstrap key has all scopes and is bound to Development', async t => {
+    const keys = await ring(pepper)
+    const key = await keys.find(made[0]!)
+    const [development, production] = keys.environments(accountId)
+    t.match(development, { name: 'Development', environmentType: 'development' })
+    t.match(production, { name: 'Production', environmentType: 'production' })
+    t.match(key, { kind: 'secret', environmentId: development!.id, readonly: false })
+    t.same([...key!.scopes].sort(), ['admin', 'capture', 'read', 'write'])
+  })
+
+  await t.test('a later start changes nothing; a configured key replaces the secret', async t => {
+    t.same(await bootstrap(sql, config), { accountId, pepper, madeKey: null })
+    t.equal(await count('api_keys'), 3)
+    await bootstrap(sql, { ...config, bootstrapKey: 'chosen by the operator' })
+    t.equal(await count('api_keys'), 3)
+    const keys = await ring(pepper)
+    t.match(await keys.find('chosen by the operator'), { name: 'Bootstrap key' })
+    t.equal(await keys.find(made[0]!), null, 'the former secret opens nothing')
+    t.equal((await readFile(join(dataDir, 'bootstrap-key'), 'utf8')).trim(), 'chosen by the operator')
+  })
+
+  await t.test('AL-2 no secret is stored, and another pepper knows no key', async t => {
+    const rows = await sql`select * from api_keys where kind = 'secret'`
+    t.notMatch(JSON.stringify(rows), /chosen by/)
+    t.equal(await (await ring(Buffer.from('another'))).find('chosen by the operator'), null)
+  })
+
+  await t.test('the members are those of the file', async t => {
+    const file = join(dataDir, 'members.json')
+    const names = async () =>
+      (await sql`select email, role from account_members order by email`).map(row => ({ ...row }))
+    await writeFile(file, JSON.stringify([{ email: 'a@x' }, { email: 'b@x', role: 'admin' }]))
+    await bootstrap(sql, { ...config, membersFile: file })
+    t.same(await names(), [
+      { email: 'a@x', role: 'member' },
+      { email: 'b@x', role: 'admin' },
+    ])
+    const before = await sql`select id, created_at, updated_at from account_members where email = 'b@x'`
+    await writeFile(file, JSON.stringify([{ email: 'b@x', role: 'admin' }]))
+    await bootstrap(sql, { ...config, membersFile: file })
+    t.same(await names(), [{ email: 'b@x', role: 'admin' }])
+    t.same(
+      await sql`select id, created_at, updated_at from account_members`,
+      before,
+      'one that stays is not touched',
+    )
+    await writeFile(file, JSON.stringify([{ email: 'c@x', role: 'owner' }]))
+    await t.rejects(bootstrap(sql, { ...config, membersFile: file }), /members\.json: member 0: role/)
+  })
+
+  await t.test('a known value is found without a statement, an unknown one once in five seconds', async t => {
+    let nowMs = 1_000_000
+    const keys = await ring(pepper, () => nowMs)
+    t.match(keys.find('chosen by the operator'), { name: 'Bootstrap key' }, 'no promise: memory alone')
+    const stranger = newKeyValue('secret', null)
+    t.equal(await keys.find(stranger), null)
+    t.equal(keys.find(stranger), null, 'remembered: no promise')
+    t.equal(keys.find('not of our form'), null, 'no statement for what no server of ours made')
+    t.equal(keys.find('x'.repeat(10_000)), null)
+
+    await sql`insert into api_keys ${sql({
+      id: 'apik_elsewhere',
+      account_id: accountId,
+      name: 'made by another process',
+      kind: 'secret',
+      scopes: sql.json(['read']),
+      secret_hash: hashKey(pepper, stranger),
+      created_at: new Date(),
+      updated_at: new Date(),
+    })}`
+    t.equal(keys.find(stranger), null)
+    nowMs += 5_001
+    t.match(await keys.find(stranger), { id: 'apik_elsewhere' })
+    keys.forget('apik_elsewhere')
+    await sql`delete from api_keys where id = 'apik_elsewhere'`
+    t.equal(await keys.find(stranger), null, 'AL-3 deletion is immediate')
+  })
+
+  await t.test('a thousand strangers cost a few statements', async t => {
+    const keys = await ring(pepper)
+    const before = await statements()
+    const found = await Promise.all(
+      Array.from({ length: 1_000 }, () => keys.find(newKeyValue('secret', null))),
+    )
+    t.ok(found.every(key => key === null))
+    t.ok((await statements()) - before < 20)
+
+    async function statements(): Promise<number> {
+      await sql`select pg_stat_force_next_flush()`
+      const [row] = await sql<
+        { n: string }[]
+      >`select xact_commit as n from pg_stat_database where datname = current_database()`
+      return Number(row!.n)
+    }
+  })
+
+  await t.test('AL-4 last_used_at is written at most once a minute', async t => {
+    const keys = await ring(pepper)
+    const id = (await keys.find('chosen by the operator'))!.id
+    const read = async () => {
+      const [row] = await sql<
+        { last_used_at: Date | null }[]
+      >`select last_used_at from api_keys where id = ${id}`
+      return row!.last_used_at?.getTime() ?? null
+    }
+    const start = Date.UTC(2026, 0, 1)
+    keys.used(id, start)
+    await keys.flush()
+    t.equal(await read(), start)
+    keys.used(id, start + 59_999)
+    await keys.flush()
+    t.equal(await read(), start)
+    keys.used(id, start + 60_000)
+    await keys.flush()
+    t.equal(await read(), start + 60_000)
+  })
+
+  await t.test('what is told to the ring holds at once', async t => {
+    const keys = await ring(pepper)
+    const gone: string[] = []
+    keys.onEnvironmentRemoved(id => gone.push(id))
+    keys.putEnvironment({
+      id: 'env_x',
+      accountId,
+      name: 'x',
+      environmentType: 'staging',
+      requireContextSignature: false,
+      createdAtMs: 0,
+      updatedAtMs: 5,
+    })
+    keys.put(record({ id: 'apik_x', accountId, environmentId: 'env_x' }), keys.hash('v'))
+    t.match(keys.find('v'), { id: 'apik_x', rateLimitPercent: null })
+    keys.put(record({ id: 'apik_x', accountId, environmentId: 'env_x', rateLimitPercent: 5 }), null)
+    t.match(keys.find('v'), { rateLimitPercent: 5 })
+    t.equal(keys.environments(accountId)[0]!.id, 'env_x', 'oldest first')
+    keys.putEnvironment({ ...keys.environment('env_x')!, name: 'older news', updatedAtMs: 4 })
+    t.equal(keys.environment('env_x')!.name, 'x')
+    keys.forgetEnvironment('env_x')
+    t.equal(keys.find('v'), null)
+    t.equal(keys.environment('env_x'), null)
+    t.same(gone, ['env_x'])
+    await keys.load()
+    t.equal(keys.environments(accountId).length, 2)
+  })
+
+  await t.test('decision 5 an unknown key is 503 while Postgres is away; known ones go on', async t => {
+    const keys = await ring(pepper)
+    t.match(keys.find('chosen by the operator'), { name: 'Bootstrap key' })
+    const away = openPostgres({ host: join(dataDir, 'nowhere'), port: 5432, user: 'x', database: 'x' })
+    const broken = new KeyRing({ sql: away, pepper, log: silent })
+    await t.rejects(Promise.resolve(broken.find(newKeyValue('secret', null))), { code: 'store_away' })
+  })
+})
