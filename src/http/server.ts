@@ -281,6 +281,8 @@ class Exchange {
   private pieces: Buffer[] | null = null
   private received = 0
   private reserved = 0
+  /** No header carries a key: the body is read first, to look for one there. */
+  private keyless = false
   /** A whole body that waits for admission. */
   private waiting: Buffer | null = null
   private echo: Readonly<Record<string, unknown>> = nothing
@@ -302,14 +304,11 @@ class Exchange {
     try {
       if (shared.services === null) throw new ServiceError('starting')
       const secret = headerOf(req, shared.keyHeaders)
-      if (secret === '') throw unknownKey()
+      this.keyless = secret === ''
+      if (this.keyless && route.keyInBody === null) throw unknownKey()
       this.copy(req)
-      const found = shared.services.keys.find(secret)
-      if (found instanceof Promise) this.admitLater(found)
-      else this.admit(found)
-      if (this.settled) return
       if (route.body !== 'none') res.onData((chunk, last) => this.data(chunk, last))
-      else if (this.admission !== null) this.handle(undefined)
+      if (!this.keyless) this.find(secret, () => this.admitted())
     } catch (error) {
       this.fail(error)
     } finally {
@@ -337,14 +336,23 @@ class Exchange {
     if (route.body !== 'none') this.encoding = encodingOf(req.getHeader('content-encoding'))
   }
 
-  // The key is not in memory: ask, and take the body meanwhile.
-  private admitLater(found: Promise<KeyRecord | null>): void {
-    this.resume(found, key => {
-      this.admit(key)
-      if (this.settled) return
-      if (this.compiled.route.body === 'none') this.handle(undefined)
-      else if (this.waiting !== null) this.complete(this.waiting)
-    })
+  // Admission, then what follows it: at once when the key is in memory. Meanwhile the body comes in.
+  private find(secret: string, next: () => void): void {
+    const found = this.shared.services!.keys.find(secret)
+    if (found instanceof Promise) {
+      this.resume(found, key => {
+        this.admit(key)
+        next()
+      })
+    } else {
+      this.admit(found)
+      next()
+    }
+  }
+
+  private admitted(): void {
+    if (this.compiled.route.body === 'none') this.handle(undefined)
+    else if (this.waiting !== null) this.complete(this.waiting)
   }
 
   private admit(key: KeyRecord | null): void {
@@ -394,7 +402,7 @@ class Exchange {
 
   // The whole body, as received.
   private complete(bytes: Buffer): void {
-    if (this.admission === null) {
+    if (this.admission === null && !this.keyless) {
       this.waiting = bytes
       return
     }
@@ -410,8 +418,15 @@ class Exchange {
   private read(bytes: Buffer): void {
     this.pieces = null
     this.waiting = null
-    const { parse } = this.compiled.route
-    this.handle(parse === null ? rawBody(bytes) : parseBody(bytes.toString(), parse))
+    const { parse, keyInBody } = this.compiled.route
+    const body = parse === null ? rawBody(bytes) : parseBody(bytes.toString(), parse)
+    if (!this.keyless) {
+      this.handle(body)
+      return
+    }
+    const secret = keyInBody!(body)
+    if (secret === '') throw unknownKey()
+    this.find(secret, () => this.handle(body))
   }
 
   // Bodies in pieces or compressed count together, so that many slow ones cannot fill the memory.

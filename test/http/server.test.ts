@@ -512,6 +512,42 @@ t.test('AL-40…43 budgets as the caller sees them', async t => {
   t.equal((await say({ path: '/usage', key: secretOf.publishable })).status, 429, 'AL-30 429 before 403')
 })
 
+t.test('decision 8 a key in the body opens the routes that say so', async t => {
+  const collect = post('/batch', {
+    scope: 'capture',
+    limit: 'ingest',
+    raw: 'batch',
+    keyInBody: body => /"api_key":"([^"]+)"/.exec(body.text())?.[1] ?? '',
+    handle: rawLength,
+  })
+  const { server, port } = await start([...everyRoute, collect], { limits: defaultLimits })
+  t.teardown(() => server.close())
+  const batch = { method: 'POST', path: '/batch' }
+  const body = (secret: string) => JSON.stringify({ events: [{ api_key: secret }] })
+  t.match(await ask(port, { ...batch, body: body(dev) }), {
+    status: 200,
+    headers: { 'x-ratelimit-limit': '150' },
+  })
+  t.equal((await ask(port, { ...batch, body: body(`later:${dev}`) })).status, 200)
+  t.equal(
+    (await ask(port, { ...batch, body: gzipSync(body(dev)), headers: { 'content-encoding': 'gzip' } }))
+      .status,
+    200,
+  )
+  t.equal((await ask(port, { ...batch, body: body('wrong') })).status, 401)
+  t.equal((await ask(port, { ...batch, body: '{}' })).status, 401)
+  t.equal(
+    (await ask(port, { ...batch, body: body('wrong'), key: dev })).status,
+    200,
+    'the header comes first',
+  )
+  t.equal(
+    (await ask(port, { method: 'POST', path: '/events', body: body(dev) })).status,
+    401,
+    'others say no such thing',
+  )
+})
+
 t.test('before it serves', async t => {
   const { server, port } = await start(everyRoute, { services: null, degraded: ['clickhouse'] })
   t.teardown(() => server.close())
