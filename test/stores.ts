@@ -43,7 +43,7 @@ export async function startStores(t: Test, options: { migrated?: boolean } = {})
     await Promise.all([closePostgres(sql, 1_000), clickhouse.close()])
     await Promise.all([postgresServer.stop(), clickhouseServer.stop()])
   })
-  if (options.migrated !== false) await migrate({ postgres: sql, clickhouse })
+  if (options.migrated !== false) await migrate({ postgres: postgresServer.address, clickhouse })
   return {
     dataDir,
     postgres: postgresServer.address,

@@ -4,12 +4,12 @@ import { existsSync } from 'node:fs'
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import type { ReservedSql, Sql } from 'postgres'
+import type { Sql } from 'postgres'
 import type { ClickHouse } from './clickhouse.js'
+import { closePostgres, openPostgres, type PostgresAddress } from './postgres.js'
 
 export interface MigrateOptions {
-  /** Its pool must allow statements of any length (`statementTimeoutMs: 0`) where tables are large. */
-  readonly postgres: Sql
+  readonly postgres: PostgresAddress
   readonly clickhouse: ClickHouse
   /** Holds postgres/ and clickhouse/; the project's own sql/ unless given. */
   readonly directory?: string
@@ -48,21 +48,21 @@ export async function migrate(options: MigrateOptions): Promise<MigrateResult> {
     postgres: await readFiles(directory, 'postgres'),
     clickhouse: await readFiles(directory, 'clickhouse'),
   }
-  const connection = await postgres.reserve()
+  // Connections of its own, without bounds: waiting for another start, or changing a large table, takes its time.
+  const sql = openPostgres(postgres, { max: 2, statementTimeoutMs: 0 })
   try {
-    await connection`select pg_advisory_lock(${lockKey})`
-    try {
+    // The lock is one connection's open transaction; the work is done on the other.
+    return await sql.begin(async lock => {
+      await lock`select pg_advisory_xact_lock(${lockKey})`
       return {
         applied: [
-          ...(await migratePostgres(connection, files.postgres)),
+          ...(await migratePostgres(sql, files.postgres)),
           ...(await migrateClickHouse(clickhouse, files.clickhouse)),
         ],
       }
-    } finally {
-      await connection`select pg_advisory_unlock(${lockKey})`
-    }
+    })
   } finally {
-    connection.release()
+    await closePostgres(sql)
   }
 }
 
@@ -117,7 +117,7 @@ function missing<T extends Applied>(
   return files.slice(applied.length)
 }
 
-async function migratePostgres(sql: ReservedSql, files: readonly File[]): Promise<string[]> {
+async function migratePostgres(sql: Sql, files: readonly File[]): Promise<string[]> {
   await sql`
     create table if not exists schema_migrations (
       name text primary key,
@@ -127,16 +127,14 @@ async function migratePostgres(sql: ReservedSql, files: readonly File[]): Promis
   const applied = await sql<Applied[]>`select name, checksum from schema_migrations order by name`
   const done: string[] = []
   for (const file of missing(files, applied, 'postgres')) {
-    await sql`begin`
-    try {
+    const apply = sql.begin(async sql => {
       // Without parameters the text goes as it is, all its statements at once.
       await sql.unsafe(file.text).simple()
       await sql`insert into schema_migrations (name, checksum) values (${file.name}, ${file.checksum})`
-      await sql`commit`
-    } catch (cause) {
-      await sql`rollback`
+    })
+    await apply.catch(cause => {
       throw failed(file, cause)
-    }
+    })
     done.push(file.path)
   }
   return done

@@ -1,5 +1,5 @@
 // Connections to Postgres: open, health, close. The statements are elsewhere.
-import { connect as connectSocket, type Socket } from 'node:net'
+import { Socket } from 'node:net'
 import postgres, { type Sql } from 'postgres'
 
 /** Where a Postgres is; plain data, so that it crosses to threads. */
@@ -91,22 +91,37 @@ interface Target {
   readonly path: string | false
 }
 
-/**
- * The driver's own sockets wait for ever on a server that vanished without a word. Returned while it still
- * connects: the driver's bytes wait in it, and its errors take the driver's ordinary path.
- */
+/** Returned while it still connects: the driver's bytes wait in it, and its errors take the driver's usual path. */
 function watchedSocket(silenceMs: number): (target: Target) => Socket {
   let next = 0
   return target => {
     const index = next++ % target.host.length
     const host = target.host[index] ?? 'localhost'
     const port = target.port[index] ?? 5432
-    const socket = target.path === false ? connectSocket(port, host) : connectSocket(target.path)
+    const socket = new WatchedSocket()
     socket.setNoDelay(true)
-    socket.setTimeout(silenceMs, () => {
-      socket.destroy(Object.assign(new Error('Postgres fell silent'), { code: 'ETIMEDOUT' }))
-    })
+    // The driver's own sockets wait for ever on a server that vanished without a word.
+    socket.setTimeout(silenceMs, () => socket.destroy())
+    if (target.path === false) socket.connect(port, host)
+    else socket.connect(target.path)
     // The driver names the server by this when it sets up TLS.
     return Object.assign(socket, { host, port })
+  }
+}
+
+/**
+ * Tells of an error only together with the close that follows it. In the moment between the two the driver would
+ * still give the connection a statement, and nobody would ever answer that one.
+ */
+class WatchedSocket extends Socket {
+  private failure: Error | null = null
+
+  override emit(event: string | symbol, ...details: unknown[]): boolean {
+    if (event === 'error') {
+      this.failure = details[0] as Error
+      return true
+    }
+    if (event === 'close' && this.failure !== null) super.emit('error', this.failure)
+    return super.emit(event, ...details)
   }
 }

@@ -11,7 +11,7 @@ import { drainPending, type RawInsertFormat, Session } from 'chdb'
 export interface BridgeStart {
   /** The engine's data directory; the engine locks it. */
   readonly directory: string
-  readonly configFile: string
+  readonly engineArguments: readonly string[]
   /** On 127.0.0.1; 0: any free one. */
   readonly port: number
   readonly user: string
@@ -154,7 +154,7 @@ class Engine {
   }
 
   private connect(): Session {
-    return new Session(this.start.directory, { connectionArgs: [`--config-file=${this.start.configFile}`] })
+    return new Session(this.start.directory, { connectionArgs: this.start.engineArguments })
   }
 
   async version(): Promise<string> {

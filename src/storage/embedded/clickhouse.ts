@@ -46,10 +46,11 @@ export async function startEmbeddedClickHouse(
   await mkdir(directory, { recursive: true, mode: 0o700 })
   await chmod(directory, 0o700)
   const configFile = join(directory, 'config.xml')
-  await writeFile(configFile, config(options.memoryBytesMax ?? defaultMemory()))
+  const memoryBytesMax = options.memoryBytesMax ?? defaultMemory()
+  await writeFile(configFile, config(memoryBytesMax))
   const start = {
     directory: join(directory, 'data'),
-    configFile,
+    engineArguments: [`--config-file=${configFile}`, ...statementBounds(memoryBytesMax)],
     user: 'tollgate',
     password: randomBytes(24).toString('base64url'),
     inserts: 2,
@@ -118,16 +119,18 @@ function config(memoryBytesMax: number): string {
     <number_of_free_entries_in_pool_to_lower_max_size_of_merge>1</number_of_free_entries_in_pool_to_lower_max_size_of_merge>
     <number_of_free_entries_in_pool_to_execute_optimize_entire_partition>1</number_of_free_entries_in_pool_to_execute_optimize_entire_partition>
   </merge_tree>
-  <profiles>
-    <default>
-      <max_memory_usage>${Math.floor(memoryBytesMax / 2)}</max_memory_usage>
-      <max_threads>2</max_threads>
-      <max_result_bytes>268435456</max_result_bytes>
-      <max_execution_time>120</max_execution_time>
-    </default>
-  </profiles>
 </clickhouse>
 `
+}
+
+/** What one statement may use; the engine takes these from its command line alone. */
+function statementBounds(memoryBytesMax: number): readonly string[] {
+  return [
+    `--max_memory_usage=${Math.floor(memoryBytesMax / 2)}`,
+    '--max_threads=2',
+    '--max_result_bytes=268435456',
+    '--max_execution_time=120',
+  ]
 }
 
 /** Resolves once the child answers requests. */

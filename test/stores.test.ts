@@ -1,6 +1,6 @@
 // The two embedded stores as every test gets them: migrated, reachable, and gone afterwards.
 import t from 'tap'
-import { startStores } from '../stores.js'
+import { startStores } from './stores.js'
 
 t.test('both stores answer, with the whole schema in place', async t => {
   const began = performance.now()

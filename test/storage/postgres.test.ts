@@ -1,0 +1,99 @@
+// Postgres away, in each of its ways: a statement rejects, it never hangs, and goes on when the server is back.
+
+import type { AddressInfo } from 'node:net'
+import { createServer } from 'node:net'
+import t from 'tap'
+import { ServiceError } from '../../src/errors.js'
+import { asStoreError, isAway, within } from '../../src/storage/away.js'
+import { closePostgres, openPostgres, postgresHealthy } from '../../src/storage/postgres.js'
+import { startStores } from '../stores.js'
+import { eventually, killHard } from './embedded/hold.js'
+
+const failureOf = (work: Promise<unknown>): Promise<unknown> =>
+  work.then(
+    () => t.fail('it succeeded'),
+    error => error,
+  )
+
+t.test('Postgres', async t => {
+  const { sql, postgres, servers } = await startStores(t, { migrated: false })
+
+  await t.test('a wrong statement is our own bug, not an absence', async t => {
+    const error = await failureOf(sql`select nothing from nowhere`)
+    t.notOk(isAway(error))
+    t.equal(asStoreError(error), error)
+    const refusal = new ServiceError('not_found')
+    t.equal(asStoreError(refusal), refusal)
+  })
+
+  await t.test('a statement that takes too long is ended', async t => {
+    const quick = openPostgres(postgres, { statementTimeoutMs: 200 })
+    t.teardown(() => closePostgres(quick))
+    const error = await failureOf(quick`select pg_sleep(10)`)
+    t.match(asStoreError(error), { code: 'store_away', cause: { code: '57014' } })
+    t.same(await quick`select 1 as one`, [{ one: 1 }])
+  })
+
+  await t.test('a server that fell silent is given up', async t => {
+    const quick = openPostgres(postgres, { max: 1, statementTimeoutMs: 100 })
+    t.teardown(() => closePostgres(quick))
+    const [row] = await quick<{ pid: number }[]>`select pg_backend_pid() as pid`
+    process.kill(row!.pid, 'SIGSTOP')
+    t.teardown(() => process.kill(row!.pid, 'SIGKILL'))
+    const began = Date.now()
+    const error = await failureOf(quick`select 1`)
+    t.ok(isAway(error))
+    t.ok(Date.now() - began < 8_000)
+    t.same(await quick`select 1 as one`, [{ one: 1 }], 'over a new connection')
+  })
+
+  await t.test(
+    'between a kill and the restart statements reject with store_away, then work again',
+    async t => {
+      t.ok(await postgresHealthy(sql))
+      await killHard(servers.postgres.pid!)
+      const began = Date.now()
+      const failures = await Promise.all(
+        Array.from({ length: 30 }, () => sql`select 1`.then(() => null, asStoreError)),
+      )
+      t.ok(Date.now() - began < 5_000)
+      t.ok(failures.every(error => error === null || (error as ServiceError).code === 'store_away'))
+      t.same(await eventually(() => sql`select 1 as one`), [{ one: 1 }])
+      t.ok(await eventually(async () => (await postgresHealthy(sql)) || Promise.reject(new Error('not yet'))))
+    },
+  )
+})
+
+t.test('nobody listens: away at once', async t => {
+  for (const address of [
+    { url: 'postgres://a:b@127.0.0.1:9/x' },
+    { host: '/nowhere', port: 5432, user: 'a', database: 'x' },
+  ]) {
+    const sql = openPostgres(address)
+    t.match(asStoreError(await failureOf(sql`select 1`)), {
+      code: 'store_away',
+      status: 503,
+      message: 'Postgres is away; try again',
+    })
+    t.equal(await postgresHealthy(sql), false)
+    await closePostgres(sql)
+  }
+})
+
+t.test('somebody listens and says nothing: away after the connect timeout', async t => {
+  const deaf = createServer(() => {}).listen(0, '127.0.0.1')
+  await new Promise(resolve => deaf.once('listening', resolve))
+  t.teardown(() => deaf.close())
+  const { port } = deaf.address() as AddressInfo
+  const sql = openPostgres({ host: '127.0.0.1', port, user: 'a', database: 'x' }, { connectTimeoutMs: 200 })
+  t.match(asStoreError(await failureOf(sql`select 1`)), { code: 'store_away' })
+  await closePostgres(sql, 0)
+})
+
+t.test('a wait is bounded whatever the store does', async t => {
+  await t.rejects(within(20, new Promise(() => {}), 'ClickHouse'), {
+    code: 'store_away',
+    message: /ClickHouse/,
+  })
+  t.equal(await within(1_000, Promise.resolve(7)), 7)
+})
