@@ -3,9 +3,10 @@ import type { BillingCreditGrantZeroedOutReason } from '../../schemas/enums.js'
 import { encodeAmount } from './amount.js'
 import type { CreditAccount, CreditConfig, CreditEffect, CreditFigures } from './credit.js'
 import { payDebt, repayFrom, repays } from './draw.js'
-import { billingPeriodEnd, firstOfMonthAfter, type GrantState, recurrenceAfter, usable } from './grant.js'
+import { billingPeriodEnd, firstOfMonthAfter, type GrantState, usable } from './grant.js'
 import { endHold } from './lease.js'
 import { type Draft, draftOf, put } from './ledger.js'
+import { recurrenceAfter } from './period.js'
 import { resetDue } from './plan-grant.js'
 
 /** The figures at an instant, exact even when nothing has been swept since. Changes nothing. source: CR-4, CR-5, CR-6, CR-30, CR-76 */
@@ -94,7 +95,7 @@ export function arrearsCloseMs(config: CreditConfig, sinceMs: number): number {
   }
   return overdraft?.arrearsAnchor === 'month_end'
     ? firstOfMonthAfter(months, sinceMs)
-    : recurrenceAfter(period.startMs, months, sinceMs)
+    : recurrenceAfter(period.startMs, sinceMs, months)
 }
 
 /**

@@ -1,9 +1,10 @@
 // Use of credits: draws, commits, settlements and refunds of one event, repayment of an overdraft, automatic top-up.
 import { type Amount, encodeAmount, lesser, wholeCredits } from './amount.js'
 import type { CreditAccount, CreditConfig, CreditEffect, TopupConfig } from './credit.js'
-import { addMonths, expiryOf, type NewGrant, pay, usable } from './grant.js'
+import { expiryOf, type NewGrant, pay, usable } from './grant.js'
 import { commit, endHold, openHoldOf, type UseLinks } from './lease.js'
 import { type Draft, debtOf, draftOf, entryCount, put } from './ledger.js'
+import { addMonthsClamped } from './period.js'
 
 /** Failures in a row after which "retries exceeded" is told. source: CR-56 */
 export const topupFailuresMax = 5
@@ -172,7 +173,7 @@ function refund(
   nowMs: number,
 ): UseDecision {
   const draft = draftOf(account)
-  const exp = addMonths(nowMs, 12)
+  const exp = addMonthsClamped(nowMs, 12)
   const existing = account.grants.find(grant => grant.seq === account.refundSeq && usable(grant, nowMs))
   const seq = existing?.seq ?? giveGrant(draft, { reason: 'adjustment', q: 0, exp }, nowMs)
   const quantity = (existing?.quantity ?? 0n) + amount

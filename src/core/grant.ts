@@ -13,6 +13,7 @@ import { type Amount, encodeAmount, lesser, type Nanos } from './amount.js'
 import type { CreditDef } from './catalog.js'
 import type { CreditAccount, CreditConfig, CreditEffect } from './credit.js'
 import { derivedId } from './id.js'
+import { addMonthsClamped, dayMs, recurrenceAfter, weekMs } from './period.js'
 
 /** A grant that can still move: usable, not yet valid, or closed with credits still inside holds. */
 export interface GrantState {
@@ -101,8 +102,6 @@ export interface BillingPeriod {
   readonly endMs: number
   readonly intervalMonths: number
 }
-
-const dayMs = 86_400_000
 
 export function grantId(companyId: string, creditId: string, seq: number): string {
   return derivedId('bcgr_', companyId, creditId, seq)
@@ -267,24 +266,6 @@ export function pay(
   return { opens, slices, paid: paid + overdrawn, overdrawn, seq: seq + opens.length }
 }
 
-/** The same time of day `count` months on; a day the month lacks becomes its last. UTC. source: CR-40 */
-export function addMonths(atMs: number, count: number): number {
-  const at = new Date(atMs)
-  const year = at.getUTCFullYear()
-  const month = at.getUTCMonth() + count
-  const lastDay = new Date(Date.UTC(year, month + 1, 0)).getUTCDate()
-  const midnight = Date.UTC(year, month, Math.min(at.getUTCDate(), lastDay))
-  return midnight + (((atMs % dayMs) + dayMs) % dayMs)
-}
-
-/** First of anchor, anchor + step, anchor + 2 steps … after an instant; the anchor's day is restored after short months. */
-export function recurrenceAfter(anchorMs: number, stepMonths: number, afterMs: number): number {
-  const months = monthIndex(afterMs) - monthIndex(anchorMs)
-  let count = Math.max(0, Math.floor(months / stepMonths))
-  while (addMonths(anchorMs, count * stepMonths) <= afterMs) count++
-  return addMonths(anchorMs, count * stepMonths)
-}
-
 /** The next first of a month whose number (January = 0) is a multiple of the step. */
 export function firstOfMonthAfter(stepMonths: number, afterMs: number): number {
   const next = (Math.floor(monthIndex(afterMs) / stepMonths) + 1) * stepMonths
@@ -315,14 +296,14 @@ export function resetAfter(
   afterMs: number,
 ): number {
   if (cadence === 'daily' || cadence === 'weekly') {
-    const step = cadence === 'daily' ? dayMs : 7 * dayMs
+    const step = cadence === 'daily' ? dayMs : weekMs
     const passed = Math.max(0, Math.floor((afterMs - enrolledAtMs) / step))
     return enrolledAtMs + (passed + 1) * step
   }
   const step = resetMonths[cadence]
   return start === 'first_of_month'
     ? firstOfMonthAfter(step, afterMs)
-    : recurrenceAfter(anchorMs, step, afterMs)
+    : recurrenceAfter(anchorMs, afterMs, step)
 }
 
 /** Whether credits may roll over at this cadence. source: CR-42 */
@@ -342,9 +323,9 @@ export function billingPeriodEnd(period: BillingPeriod, atMs: number, n: number)
     return period.endMs + (passed + n - 1) * length
   }
   // Ends lie on the start's grid, so that the 31st comes back after February; an odd first end has its own grid.
-  const regular = addMonths(period.startMs, months) === period.endMs
+  const regular = addMonthsClamped(period.startMs, months) === period.endMs
   const end = (k: number): number =>
-    regular ? addMonths(period.startMs, (k + 1) * months) : addMonths(period.endMs, k * months)
+    regular ? addMonthsClamped(period.startMs, (k + 1) * months) : addMonthsClamped(period.endMs, k * months)
   let current = 0
   if (atMs >= period.endMs) {
     const passed = monthIndex(atMs) - monthIndex(period.endMs)
@@ -371,13 +352,13 @@ export function expiryOf(
       if (rule.count === null) return null
       if (rule.unit !== 'billing_periods') return grantedAtMs + rule.count * dayMs
       return period === null
-        ? addMonths(grantedAtMs, rule.count)
+        ? addMonthsClamped(grantedAtMs, rule.count)
         : billingPeriodEnd(period, grantedAtMs, rule.count)
     case 'end_of_billing_period':
       return period === null ? firstOfMonthAfter(1, grantedAtMs) : billingPeriodEnd(period, grantedAtMs, 1)
     case 'end_of_next_billing_period':
       return period === null
-        ? addMonths(firstOfMonthAfter(1, grantedAtMs), 1)
+        ? addMonthsClamped(firstOfMonthAfter(1, grantedAtMs), 1)
         : billingPeriodEnd(period, grantedAtMs, 2)
     case 'end_of_trial':
       return trialEndMs !== null && trialEndMs > grantedAtMs ? trialEndMs : 'no_trial'

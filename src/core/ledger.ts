@@ -399,6 +399,8 @@ export interface LedgerEntry {
   readonly amount: Amount
   /** Credits consumed; negative for refunds. */
   readonly consumed: Amount
+  /** Of the use that the entry belongs to, on its first entry: cost that nothing paid for (CR-88 e). */
+  readonly uncovered: Amount
   /** What the grant had after; null where it did not change. */
   readonly left: Amount | null
   readonly usageReason: CreditUsageReason | null
@@ -425,6 +427,7 @@ export interface LedgerEntry {
 }
 
 const noEntry = {
+  uncovered: 0n,
   left: null,
   usageReason: null,
   zeroedOutReason: null,
@@ -551,6 +554,8 @@ export function ledgerEntries(companyId: string, effect: CreditEffect): LedgerEn
       break
     }
   }
+  const uncovered = 'un' in effect && effect.un !== undefined ? decodeAmount(effect.un) : 0n
+  if (uncovered > 0n) entries[0] = { ...entries[0]!, uncovered }
   return entries
 }
 

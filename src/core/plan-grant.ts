@@ -9,12 +9,12 @@ import {
   expiryOf,
   firstOfMonthAfter,
   type GrantState,
-  recurrenceAfter,
   resetAfter,
   rollsOver,
   type Slice,
 } from './grant.js'
 import { type Draft, draftOf, put } from './ledger.js'
+import { recurrenceAfter } from './period.js'
 
 /** A plan credit grant as a company holds it: the definition, and what it hangs on. */
 export interface HeldPlanGrant {
@@ -114,7 +114,7 @@ export function followPeriod(
   const startMs = config.period?.startMs
   for (const e of account.enrolments) {
     if (startMs === undefined || e.cadence === null || e.leftUntilMs !== null) continue
-    if (recurrenceAfter(e.anchorMs, 1, startMs - 1) === startMs) continue
+    if (recurrenceAfter(e.anchorMs, startMs - 1) === startMs) continue
     // Counted from the last issue, so that a period that began before it was told of still begins with its credits.
     const nextResetMs = resetAfter(e.cadence, e.resetStart, e.enrolledAtMs, startMs, e.issuedAtMs)
     enrolAs(draft, { ...e, anchorMs: startMs, nextResetMs }, nowMs)

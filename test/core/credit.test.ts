@@ -1,7 +1,7 @@
 // The credit core against the specification's cases and rules.
 import { readFileSync } from 'node:fs'
 import t from 'tap'
-import { run, type Scenario } from './credit.conformance.js'
+import { run, type Scenario } from './credit-scenario.js'
 
 const vectors = JSON.parse(
   readFileSync(new URL('../../../test/fixtures/conformance-vectors.json', import.meta.url), 'utf8'),

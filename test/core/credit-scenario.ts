@@ -12,6 +12,7 @@ import {
 import { drawForEvent, giveGrant, repayFrom, repays, type UseDecision } from '../../src/core/draw.js'
 import { applyCredit, draftOf, type LedgerEntry, ledgerEntries } from '../../src/core/ledger.js'
 import { resetPlanGrant } from '../../src/core/plan-grant.js'
+import { companyId, configOf, creditId, overdraftOf } from './credit-world.js'
 
 export interface Scenario {
   readonly id: string
@@ -52,28 +53,6 @@ interface Final {
   readonly uncovered_sum: number
 }
 
-export const companyId = 'comp_test'
-export const creditId = 'bcrd_test'
-
-/** A prepaid account's configuration, with changes. */
-export function configOf(changes: Partial<CreditConfig> = {}): CreditConfig {
-  return {
-    burnStrategy: 'plan_first_then_credit_bundles_first_in_first_out',
-    ledgerAuthority: 'service_authoritative',
-    overdraft: null,
-    topup: null,
-    defaultExpiry: { type: 'no_expiry', unit: null, count: null },
-    period: null,
-    trialEndMs: null,
-    maxPerDraw: null,
-    ...changes,
-  }
-}
-
-export function overdraftOf(limit: bigint | null): NonNullable<CreditConfig['overdraft']> {
-  return { limit, arrearsCadence: 'end_of_billing_period', arrearsAnchor: 'billing_period_start' }
-}
-
 /** What the steps of a scenario gave, in the words of the vectors, cut to what each step expects. */
 export function run(scenario: Scenario): { steps: unknown[]; final: Final } {
   const { burn_strategy, postpaid } = scenario.config
@@ -83,7 +62,7 @@ export function run(scenario: Scenario): { steps: unknown[]; final: Final } {
     overdraft:
       postpaid === undefined ? null : overdraftOf(limit === undefined ? null : amountFromNumber(limit)),
   })
-  const world = new World(config)
+  const world = new Scene(config)
   const steps = scenario.steps.map(step => {
     const nowMs = Date.parse(step.at)
     world.apply(due(world.account, config, nowMs))
@@ -95,7 +74,7 @@ export function run(scenario: Scenario): { steps: unknown[]; final: Final } {
   return { steps, final: world.final() }
 }
 
-class World {
+class Scene {
   readonly account: CreditAccount = emptyAccount(companyId, creditId)
   readonly entries: LedgerEntry[] = []
   readonly effects: CreditEffect[] = []
