@@ -12,7 +12,7 @@ import {
   decideCredit,
   emptyAccount,
 } from '../../src/core/credit.js'
-import { drawForEvent, type UseDecision } from '../../src/core/draw.js'
+import { drawForEvent, type Use, type UseDecision } from '../../src/core/draw.js'
 import { grantId, usable } from '../../src/core/grant.js'
 import { applyCredit, debtOf, entryCount, type LedgerEntry, ledgerEntries } from '../../src/core/ledger.js'
 import type { Refusal } from '../../src/core/message.js'
@@ -71,6 +71,8 @@ export class World {
   uncovered = 0n
   refused = 0
   lastRefusal: Refusal | null = null
+  /** Whether the environment has the credit. */
+  known = true
   readonly holds = new Map<string, string>()
 
   constructor(public config: CreditConfig) {}
@@ -188,7 +190,7 @@ export class World {
 
   ask(message: CreditMessage): CreditReply | null {
     const accounts = new Map([[creditId, this.account]])
-    const context = { companyId, accounts, configOf: () => this.config }
+    const context = { companyId, accounts, configOf: () => (this.known ? this.config : null) }
     const decision = decideCredit(context, message, this.nowMs)
     if ('refused' in decision) {
       this.refused++
@@ -201,22 +203,24 @@ export class World {
 
   use(cost: bigint, leaseId: string | null, reservationId: string | null): UseDecision {
     const names = { featureId: 'feat_1', eventId: `evnt_${this.effects.length}`, userId: null }
-    const late = { ...names, atMs: this.nowMs - (this.effects.length % 3) * 1000 }
-    const floorBefore = this.figures().remaining
-    const decision = drawForEvent(
-      this.account,
-      this.config,
-      { cost, leaseId, reservationId, ...late },
-      this.nowMs,
-    )
+    // Now and then an event comes late (CR-89, CR-93).
+    const atMs = this.nowMs - (this.effects.length % 3) * 1000
+    return this.useAs({ cost, leaseId, reservationId, ...names, atMs })
+  }
+
+  useAs(use: Use): UseDecision {
+    const before = this.figures().remaining
+    const decision = drawForEvent(this.account, this.config, use, this.nowMs)
     this.apply(decision.effects)
-    if (cost > 0n) this.asked += cost
+    if (use.cost > 0n) this.asked += use.cost
     this.uncovered += decision.uncovered
     const { overdraft } = this.config
     if (overdraft?.limit !== null) {
       const floor = -(overdraft?.limit ?? 0n)
-      const lowest = floorBefore < floor ? floorBefore : floor
-      must(this.figures().remaining >= lowest, 'CR-50, CR-52: never below the floor')
+      must(
+        this.figures().remaining >= (before < floor ? before : floor),
+        'CR-50, CR-52: never below the floor',
+      )
     }
     return decision
   }
