@@ -21,6 +21,8 @@ export function readConfig(env: Env) {
     host: text(env, 'TOLLGATE_HOST', '127.0.0.1'),
     dataDir: resolve(text(env, 'TOLLGATE_DATA_DIR', './data')), // everything kept, when embedded
     bootstrapKey: bootstrapKey(env), // null: made at the first start
+    pepper: given(env, 'TOLLGATE_PEPPER'), // of key hashes; null: made at the first start, kept in the data directory
+    membersFile: given(env, 'TOLLGATE_MEMBERS_FILE'), // account members, a JSON list; null: none
     shards: integer(env, 'TOLLGATE_SHARDS', Math.max(1, availableParallelism() - 1), { min: 1, max: 256 }), // one thread each
     limits: limits(env, 'TOLLGATE_LIMITS'),
     apiKeyHeaders: headers(env, 'TOLLGATE_API_KEY_HEADERS', 'X-Service-Api-Key'),
@@ -48,7 +50,15 @@ export function readConfig(env: Env) {
       min: 100,
       max: 3_600_000,
     }),
-    flagCheckRecordRate: fraction(env, 'TOLLGATE_FLAG_CHECK_RECORD_RATE', 0), // share of checks kept as single rows; all are counted
+    flagCheckRowsPerSecond: integer(env, 'TOLLGATE_FLAG_CHECK_ROWS_PER_SECOND', 200, {
+      min: 0,
+      max: 1_000_000,
+    }), // checks kept as single records, per shard; beyond it they are only counted
+    actorsMax: integer(env, 'TOLLGATE_ACTORS_MAX', 500_000, { min: 1_000, max: 100_000_000 }), // in memory per shard before idle ones are let go
+    idempotencyKeysMax: integer(env, 'TOLLGATE_IDEMPOTENCY_KEYS_MAX', 20_000_000, {
+      min: 1_000,
+      max: 1_000_000_000,
+    }), // remembered at once; beyond: 503
     webhookPrivateAddresses: boolean(env, 'TOLLGATE_WEBHOOK_PRIVATE_ADDRESSES', false), // let webhooks reach private networks
   })
 }
@@ -95,14 +105,6 @@ function integer(env: Env, name: string, fallback: number, range: { min: number;
   const number = /^\d{1,15}$/.test(value) ? Number(value) : Number.NaN
   if (number >= range.min && number <= range.max) return number
   throw wrong(name, `a whole number from ${range.min} to ${range.max}`, value)
-}
-
-function fraction(env: Env, name: string, fallback: number): number {
-  const value = given(env, name)
-  if (value === null) return fallback
-  const number = Number(value)
-  if (number >= 0 && number <= 1) return number
-  throw wrong(name, 'a number from 0 to 1', value)
 }
 
 function boolean(env: Env, name: string, fallback: boolean): boolean {

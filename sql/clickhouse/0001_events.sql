@@ -38,7 +38,6 @@ CREATE TABLE events
   INDEX by_id id TYPE bloom_filter(0.01) GRANULARITY 1,
   INDEX by_idempotency_key idempotency_key TYPE bloom_filter(0.01) GRANULARITY 1,
   INDEX by_user user_id TYPE bloom_filter(0.01) GRANULARITY 1,
-  INDEX by_loaded_at loaded_at TYPE minmax GRANULARITY 1,
   INDEX by_captured_at captured_at TYPE minmax GRANULARITY 1
 )
 ENGINE = MergeTree

@@ -13,30 +13,27 @@ CREATE TABLE credit_ledger
   -- The signed effect on the grant's remaining, and the credits consumed (CR-87).
   amount Decimal(38, 9),
   quantity_consumed Decimal(38, 9),
-  -- Cost that nothing covered (CR-88 e).
-  uncovered Decimal(38, 9),
   grant_id String,
-  grant_reason LowCardinality(String),
-  grant_quantity Nullable(Decimal(38, 9)),
+  -- What the grant had after; null where it did not change.
   grant_quantity_remaining Nullable(Decimal(38, 9)),
-  grant_valid_from Nullable(DateTime64(3, 'UTC')),
-  grant_expires_at Nullable(DateTime64(3, 'UTC')),
-  expiry_type LowCardinality(String),
-  expiry_unit LowCardinality(String),
-  expiry_unit_count Nullable(Int64),
   from_grant_id String,
   to_grant_id String,
   transfer_reason LowCardinality(String),
   zeroed_out_reason LowCardinality(String),
-  quantity_remaining_at_zero_out Nullable(Decimal(38, 9)),
   feature_id LowCardinality(String),
   user_id String,
   usage_event_id String,
   -- The lease or reservation that held the credits.
   hold_id String,
+  -- Of entries of type grant.
+  grant_reason LowCardinality(String),
+  grant_quantity Nullable(Decimal(38, 9)),
+  grant_valid_from Nullable(DateTime64(3, 'UTC')),
+  grant_expires_at Nullable(DateTime64(3, 'UTC')),
   plan_id LowCardinality(String),
+  plan_grant_id LowCardinality(String),
   billing_credit_bundle_id LowCardinality(String),
-  auto_topup_log_id String
+  source_grant_id String
 )
 ENGINE = MergeTree
 PARTITION BY toYYYYMM(event_at)

@@ -4,6 +4,13 @@ import type { Sql } from 'postgres'
 import type { TraitRegistry } from '../catalog/traits.js'
 import type { CatalogData } from '../core/catalog.js'
 import type { TestClock } from '../engine/clock.js'
+import type { Dedupe } from '../engine/dedupe.js'
+import type { Directory } from '../engine/directory.js'
+import type { Entities } from '../engine/entities.js'
+import type { Projections } from '../engine/projections.js'
+import type { CheckedFlags, UserSeen } from '../engine/seen.js'
+import type { Shards } from '../engine/shards.js'
+import type { ClickHouse } from '../storage/clickhouse.js'
 import type { EnvironmentRecord, KeyRecord } from './call.js'
 
 /** Keys and environments, in memory on the HTTP thread, backed by Postgres (src/engine/keys.ts). */
@@ -67,8 +74,16 @@ export interface Catalogs {
 export interface Services {
   readonly log: Logger
   readonly sql: Sql
+  readonly clickhouse: ClickHouse
   readonly keys: Keys
   readonly clock: Clock
   readonly catalogs: Catalogs
   readonly traits: TraitRegistry
+  readonly shards: Shards
+  readonly directory: Directory
+  readonly entities: Entities
+  readonly dedupe: Dedupe
+  readonly projections: Projections
+  readonly userSeen: UserSeen
+  readonly checkedFlags: CheckedFlags
 }

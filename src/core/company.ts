@@ -4,10 +4,34 @@ import type {
   SubscriptionStatus,
   TrialStatus,
 } from '../../schemas/enums.js'
-import type { EntitlementDef } from './catalog.js'
-import type { CreditAccount } from './credit.js'
-import type { Entity } from './entity.js'
-import type { Counter } from './usage.js'
+import { archive } from './balance.js'
+import type { Catalog, CompiledPlan, EntitlementDef, PlanVersionDef } from './catalog.js'
+import { configFor, drawsOf, trackCost } from './company-credit.js'
+import {
+  type CreditAccount,
+  type CreditContext,
+  type CreditEffect,
+  type CreditMessage,
+  decideCredit,
+  emptyAccount,
+} from './credit.js'
+import {
+  applyToEntity,
+  clearEntity,
+  decideEnsure,
+  decideWrite,
+  type Entity,
+  incremented,
+  keyPairs,
+  remaps,
+  type WriteReply,
+} from './entity.js'
+import { applyCredit } from './ledger.js'
+import type { AcceptedEvent, CompanyMessage, Decision, Effect, EntityWrite, Refusal } from './message.js'
+import { dayMs } from './period.js'
+import { cycleOf } from './plan.js'
+import { LiveCompany } from './snapshot.js'
+import { addUsage, type Counter, newCounter } from './usage.js'
 
 /**
  * All live state of one company. Owned by one shard thread and changed by `apply` alone.
@@ -66,4 +90,294 @@ export interface OverrideState {
   readonly expiresAtMs: number | null
   readonly createdAtMs: number
   readonly updatedAtMs: number
+}
+
+export function newCompany(id: string, environmentId: string): Company {
+  return {
+    id,
+    environmentId,
+    exists: false,
+    name: '',
+    keys: new Map(),
+    traits: new Map(),
+    createdAtMs: 0,
+    updatedAtMs: 0,
+    lastSeenAtMs: null,
+    sequence: 0,
+    plan: null,
+    addOns: [],
+    trialedPlanIds: [],
+    subscriptions: [],
+    overrides: [],
+    counters: new Map(),
+    credits: new Map(),
+    idsMade: 0,
+  }
+}
+
+/**
+ * Decide one message to a company. Reads no clock and no store: equal arguments, equal decision.
+ *
+ * company  as it is, not changed, its credits settled (company-credit.ts); may not exist yet, then an upsert or
+ *          identify creates it.
+ * nowMs    the environment's present, epoch ms.
+ * returns  the reply and the effects to apply and journal, or a refusal that changes nothing.
+ */
+export function decideCompany(
+  company: Company,
+  catalog: Catalog,
+  message: CompanyMessage,
+  nowMs: number,
+): Decision {
+  switch (message.type) {
+    case 'event':
+      return decideEvent(company, catalog, message.event, nowMs)
+    case 'ensure': {
+      const decided = decideEnsure(company, message.write, nowMs)
+      return company.exists || 'refused' in decided
+        ? decided
+        : withFirstPlan(company, catalog, decided.reply, decided.effects, nowMs)
+    }
+    case 'identify': {
+      const decided = decideEntity(company, catalog, message.write, nowMs, false)
+      if ('refused' in decided || message.seenAtMs === null) return decided
+      return { reply: decided.reply, effects: [...decided.effects, { t: 'seen', atMs: message.seenAtMs }] }
+    }
+    case 'upsert':
+      return decideUpsert(company, catalog, message, nowMs)
+    case 'increment_trait': {
+      if (!company.exists && message.updateOnly) return { refused: 'not_found' }
+      const text = incremented(company, message.name, message.by)
+      if (text === null) return { refused: 'trait_not_a_number' }
+      const write = { ...message.write, traits: [{ name: message.name, value: text }] }
+      return decideEntity(company, catalog, write, nowMs, true)
+    }
+    case 'seen':
+      return { reply: null, effects: company.exists ? [{ t: 'seen', atMs: message.atMs }] : [] }
+    case 'delete': {
+      if (!company.exists) return { refused: 'not_found' }
+      const keys = keyPairs(company)
+      const archived = [...company.credits.values()].flatMap(account => archive(account, nowMs))
+      return {
+        reply: { created: false, freed: keys } satisfies WriteReply,
+        effects: [...archived, { t: 'deleted', keys }],
+      }
+    }
+    case 'put_override': {
+      if (!company.exists) return { refused: 'not_found' }
+      const { override } = message
+      if (override.expiresAtMs !== null && override.expiresAtMs <= nowMs) return { refused: 'expired' } // EN-61
+      const had = company.overrides.find(one => one.entitlement.featureId === override.entitlement.featureId)
+      if (had && (!message.replace || had.id !== override.id)) return { refused: 'override_exists' } // EN-4
+      if (!had && message.replace) return { refused: 'override_not_found' }
+      return { reply: null, effects: [{ t: 'override', override }] }
+    }
+    case 'delete_override':
+      if (!company.overrides.some(one => one.id === message.overrideId))
+        return { refused: 'override_not_found' }
+      return { reply: null, effects: [{ t: 'override_removed', overrideId: message.overrideId }] }
+    case 'assign_plan': {
+      if (!company.exists) return { refused: 'not_found' }
+      const plan = message.plan ?? holdingOf(catalog, catalog.data.fallbackPlanId, null, nowMs, company) // EN-82, PB-30
+      return {
+        reply: null,
+        effects: [
+          { t: 'plan', plan },
+          { t: 'add_ons', addOns: message.addOns },
+        ],
+      }
+    }
+    case 'put_subscription':
+      if (!company.exists) return { refused: 'not_found' }
+      return { reply: null, effects: [{ t: 'subscription', subscription: message.subscription }] }
+    default:
+      if (!company.exists) return { refused: 'not_found' }
+      return decideCredit(creditContext(company, catalog, message, nowMs), message, nowMs)
+  }
+}
+
+/** What credit decisions ask of a company: its accounts and what is said about each. */
+function creditContext(
+  company: Company,
+  catalog: Catalog,
+  message: CreditMessage,
+  nowMs: number,
+): CreditContext {
+  const live = new LiveCompany(company, catalog, nowMs)
+  const userId = 'userId' in message && typeof message.userId === 'string' ? message.userId : null
+  return {
+    companyId: company.id,
+    accounts: company.credits,
+    configOf: creditId => configFor(live, creditId, userId),
+  }
+}
+
+/** The one function that changes a company: live traffic and replay both end here. */
+export function apply(company: Company, effect: Effect, atMs: number): void {
+  if (isCreditEffect(effect)) return applyToAccount(company, effect)
+  if (applyToEntity(company, effect, atMs)) return
+  switch (effect.t) {
+    case 'used': {
+      const counter = company.counters.get(effect.subtype) ?? newCounter(atMs)
+      company.counters.set(effect.subtype, counter)
+      addUsage(counter, effect.quantity, effect.atMs, atMs, cycleOf(company, atMs))
+      return
+    }
+    case 'plan':
+      company.plan = effect.plan
+      if (effect.plan?.trial) rememberTrial(company, effect.plan.planId)
+      return
+    case 'add_ons':
+      company.addOns = [...effect.addOns]
+      return
+    case 'subscription': {
+      const others = company.subscriptions.filter(one => one.externalId !== effect.subscription.externalId)
+      company.subscriptions = [...others, effect.subscription]
+      return
+    }
+    case 'override': {
+      const others = company.overrides.filter(one => one.id !== effect.override.id)
+      company.overrides = [...others, effect.override]
+      return
+    }
+    case 'override_removed':
+      company.overrides = company.overrides.filter(one => one.id !== effect.overrideId)
+      return
+    case 'deleted':
+      clearEntity(company)
+      company.plan = null
+      company.addOns = []
+      company.trialedPlanIds = []
+      company.subscriptions = []
+      company.overrides = []
+      company.counters = new Map()
+      company.credits = new Map()
+      return
+    default:
+      throw new Error(`a company knows no effect ${effect.t}`)
+  }
+}
+
+function applyToAccount(company: Company, effect: CreditEffect): void {
+  const account = company.credits.get(effect.c) ?? emptyAccount(company.id, effect.c)
+  company.credits.set(effect.c, account)
+  applyCredit(account, effect)
+}
+
+const isCreditEffect = (effect: Effect): effect is CreditEffect => effect.t.startsWith('credit_')
+
+/** EV-16, EV-45, EV-46, EV-55: what an accepted event does to its company. */
+function decideEvent(company: Company, catalog: Catalog, event: AcceptedEvent, nowMs: number): Decision {
+  // deleted meanwhile: recorded without effect (CU-53)
+  if (event.failure !== null || !company.exists) return { reply: null, effects: [] }
+  const effects: Effect[] = []
+  if (event.type === 'track' && event.subtype !== null) {
+    effects.push({ t: 'used', subtype: event.subtype, quantity: event.quantity, atMs: event.capturedAtMs })
+    effects.push(...drawsOf(company, catalog, event, trackCost(event), nowMs))
+  }
+  if (event.mode !== 'backfill') effects.push({ t: 'seen', atMs: event.capturedAtMs })
+  return { reply: null, effects }
+}
+
+function decideUpsert(
+  company: Readonly<Company>,
+  catalog: Catalog,
+  message: CompanyMessage & { type: 'upsert' },
+  nowMs: number,
+): Decision {
+  if (!company.exists && message.updateOnly) return { refused: 'not_found' }
+  if (message.preventRemap && remaps(company, message.write.addKeys)) return { refused: 'key_remap' }
+  const decided = decideWrite(company, message.write, nowMs, true)
+  if ('refused' in decided || company.exists) return decided // a base plan counts at creation only (CU-18)
+  const plan = firstPlan(company, catalog, message.basePlanId, message.basePlanPriceId, nowMs)
+  if (typeof plan === 'string') return { refused: plan }
+  return { reply: decided.reply, effects: plan ? [...decided.effects, { t: 'plan', plan }] : decided.effects }
+}
+
+/** A write that may create the company, with its first plan (EN-80, EV-31). */
+function decideEntity(
+  company: Readonly<Company>,
+  catalog: Catalog,
+  write: EntityWrite,
+  nowMs: number,
+  touches: boolean,
+): Decision {
+  const decided = decideWrite(company, write, nowMs, touches)
+  if ('refused' in decided || company.exists) return decided
+  return withFirstPlan(company, catalog, decided.reply, decided.effects, nowMs)
+}
+
+function withFirstPlan(
+  company: Readonly<Company>,
+  catalog: Catalog,
+  reply: WriteReply,
+  effects: readonly Effect[],
+  nowMs: number,
+): Decision {
+  const plan = firstPlan(company, catalog, null, null, nowMs)
+  if (plan === null || typeof plan === 'string') return { reply, effects }
+  return { reply, effects: [...effects, { t: 'plan', plan }] }
+}
+
+/**
+ * The plan of a company that is being created.
+ *
+ * returns  the holding; null for none; a refusal when the base plan asked for cannot be given.
+ * source   EN-80, EN-81, EN-84.
+ */
+function firstPlan(
+  company: Readonly<Company>,
+  catalog: Catalog,
+  basePlanId: string | null,
+  priceId: string | null,
+  nowMs: number,
+): PlanHolding | null | Refusal {
+  if (basePlanId !== null) {
+    const plan = catalog.plans.get(basePlanId)
+    const version = plan && publishedVersion(plan)
+    if (!plan || !version || plan.def.planType !== 'plan') return 'plan_not_assignable'
+    if (plan.def.companyId !== null && plan.def.companyId !== company.id) return 'plan_not_assignable' // PB-13
+    const linked = version.billingProductId !== null
+    if (linked !== (priceId !== null)) return 'plan_not_assignable' // a price is required for a linked plan, forbidden otherwise
+    return holding(basePlanId, version, priceId, nowMs, company)
+  }
+  return (
+    holdingOf(catalog, catalog.data.initialPlanId, null, nowMs, company) ??
+    holdingOf(catalog, catalog.data.fallbackPlanId, null, nowMs, company)
+  )
+}
+
+/** The plan's latest published version as a holding of this company, or null (EN-84). */
+export function holdingOf(
+  catalog: Catalog,
+  planId: string | null,
+  priceId: string | null,
+  nowMs: number,
+  company: Readonly<Company>,
+): PlanHolding | null {
+  const plan = planId === null ? undefined : catalog.plans.get(planId)
+  const version = plan && publishedVersion(plan)
+  return planId !== null && version ? holding(planId, version, priceId, nowMs, company) : null
+}
+
+function holding(
+  planId: string,
+  version: PlanVersionDef,
+  priceId: string | null,
+  nowMs: number,
+  company: Readonly<Company>,
+): PlanHolding {
+  // EN-90: a trialable plan starts with its trial the first time a company gets it
+  const trial: TrialState | null =
+    version.isTrialable && version.trialDays && !company.trialedPlanIds.includes(planId)
+      ? { endMs: nowMs + version.trialDays * dayMs, endSetting: 'cancel', status: 'active' }
+      : null
+  return { planId, versionId: version.id, addedAtMs: nowMs, priceId, trial }
+}
+
+const publishedVersion = ({ def }: CompiledPlan): PlanVersionDef | undefined =>
+  def.versions.find(version => version.id === def.publishedVersionId)
+
+function rememberTrial(company: Company, planId: string): void {
+  if (!company.trialedPlanIds.includes(planId)) company.trialedPlanIds.push(planId)
 }

@@ -101,6 +101,21 @@ export function remaps(entity: Readonly<Entity>, pairs: readonly (readonly [stri
 }
 
 /**
+ * The effects of making sure that an entity exists: all of the write when it does not, else none.
+ *
+ * returns  for one that exists, the pairs of the write that it does not hold are free again (EV-34: events add no keys).
+ */
+export function decideEnsure(
+  entity: Readonly<Entity>,
+  write: EntityWrite,
+  nowMs: number,
+): ReturnType<typeof decideWrite> {
+  if (!entity.exists) return decideWrite(entity, write, nowMs, false)
+  const freed = write.addKeys.filter(([name, value]) => entity.keys.get(name)?.value !== value)
+  return { effects: [], reply: { created: false, freed } }
+}
+
+/**
  * An atomic increment of a number trait.
  *
  * returns  the text after adding `by` (absent counts as 0), or the refusal for a text that is no number.

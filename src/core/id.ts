@@ -43,3 +43,16 @@ function mix(value: number): number {
   h = Math.imul(h ^ (h >>> 13), 0xc2b2ae35)
   return (h ^ (h >>> 16)) >>> 0
 }
+
+/** Virtual shards: the finest division of the actors (architecture, "Several nodes"). */
+export const virtualShards = 256
+
+/** The virtual shard of an actor's id: FNV-1a over its characters. */
+export function virtualShardOf(id: string): number {
+  let hash = 0x811c9dc5
+  for (let i = 0; i < id.length; i++) hash = Math.imul(hash ^ id.charCodeAt(i), 0x01000193)
+  return mix(hash) % virtualShards
+}
+
+/** The shard, of `count` shards, that owns an actor. */
+export const shardOf = (id: string, count: number): number => virtualShardOf(id) % count

@@ -65,7 +65,9 @@ export interface EntityWrite {
 
 /** Messages to a company's actor. */
 export type CompanyMessage =
-  | { readonly type: 'event'; readonly event: AcceptedEvent; readonly create: EntityWrite | null }
+  | { readonly type: 'event'; readonly event: AcceptedEvent }
+  /** Create the company if it does not exist; before the first event that names it (EV-31). */
+  | { readonly type: 'ensure'; readonly write: EntityWrite }
   /** The company half of an identify event: traits, name, keys, last seen; the event's record is the user's. */
   | {
       readonly type: 'identify'
@@ -130,6 +132,8 @@ export type UserMessage =
       readonly by: number
       readonly updateOnly: boolean
     }
+  /** Create the user if it does not exist, and see to its memberships (EV-31, EV-35). */
+  | { readonly type: 'ensure'; readonly write: EntityWrite; readonly joins: readonly string[] }
   | { readonly type: 'seen'; readonly atMs: number }
   | { readonly type: 'join'; readonly companyId: string }
   | { readonly type: 'leave'; readonly companyId: string }
@@ -250,8 +254,6 @@ export type Question =
   | { readonly type: 'check_all'; readonly context: CheckContext }
   /** The whole entity as plain data: EntityDescription. */
   | { readonly type: 'describe' }
-  /** Usage of the entitled features: rows for GET /feature-usage. */
-  | { readonly type: 'feature_usage' }
 
 /** A request to a shard. `n` numbers it for its reply. */
 export type ShardRequest =
@@ -305,14 +307,14 @@ export type ShardNotice =
   /** Flag checks since the last notice (FE-100…103): counts, raw rows for ClickHouse, last check per flag. */
   | { readonly notice: 'checks'; readonly checks: CheckCounts }
 
-/** Flag checks of one environment gathered by a shard. */
+/** Flag checks gathered by a shard. */
 export interface CheckCounts {
   /** Rows as JSONEachRow text of table flag_checks. */
   readonly counts: readonly string[]
   /** Rows as JSONEachRow text of table events. */
   readonly rows: readonly string[]
-  /** Flag id → latest check, epoch ms. */
-  readonly lastCheckedAtMs: readonly (readonly [environmentId: string, flagId: string, atMs: number])[]
-  /** User id → latest check, epoch ms. */
-  readonly usersSeenAtMs: readonly (readonly [userId: string, atMs: number])[]
+  /** Latest check per flag, epoch ms. */
+  readonly flags: readonly (readonly [environmentId: string, flagKey: string, atMs: number])[]
+  /** Latest check per user, epoch ms. */
+  readonly users: readonly (readonly [environmentId: string, userId: string, atMs: number])[]
 }

@@ -2,6 +2,7 @@
 import {
   applyToEntity,
   clearEntity,
+  decideEnsure,
   decideWrite,
   type Entity,
   incremented,
@@ -73,6 +74,11 @@ export function decideUser(user: Readonly<User>, message: UserMessage, nowMs: nu
       if (text === null) return { refused: 'trait_not_a_number' }
       const write = { ...message.write, traits: [{ name: message.name, value: text }] }
       return decideWrite(user, write, nowMs, true)
+    }
+    case 'ensure': {
+      const decided = decideEnsure(user, message.write, nowMs)
+      if ('refused' in decided) return decided
+      return { reply: decided.reply, effects: [...decided.effects, ...joins(user, message.joins)] }
     }
     case 'seen':
       return { reply: nothingFreed, effects: user.exists ? [{ t: 'seen', atMs: message.atMs }] : [] }

@@ -1,4 +1,6 @@
 // The whole interface on one page. One line per operation, sorted by path: add yours in its place.
+
+import { parseCheck, parseCheckBulk } from '../../schemas/checks.js'
 import {
   parseClockUpdate,
   parseEnvironmentCreate,
@@ -12,7 +14,9 @@ import {
 import { parseFlagWrite, parseRulesWrite } from '../../schemas/flags.js'
 import { parseApiKeyCreate, parseApiKeyUpdate } from '../../schemas/keys.js'
 import { parseTraitDefinitionCreate, parseTraitDefinitionUpdate } from '../../schemas/traits.js'
+import * as checks from '../api/checks/handlers.js'
 import * as environments from '../api/environments/handlers.js'
+import * as events from '../api/events/handlers.js'
 import * as features from '../api/features/handlers.js'
 import * as flags from '../api/flags/handlers.js'
 import * as keys from '../api/keys/handlers.js'
@@ -22,6 +26,12 @@ import { assertDistinct, del, get, post, put, type Route } from './route.js'
 
 // biome-ignore format: one line per operation, however long.
 export const routes: readonly Route[] = [
+  post('/batch', { scope: 'capture', limit: 'ingest', raw: 'batch', environment: 'optional', handle: events.collect }),
+  post('/event-batch', { scope: 'capture', limit: 'ingest', status: 201, raw: 'batch', handle: events.createEventBatch }),
+  post('/events', { scope: 'capture', limit: 'ingest', status: 201, raw: 'one', handle: events.createEvent }),
+  post('/flags/check', { scope: 'check', limit: 'check', status: 201, body: parseCheck, handle: checks.checkFlags }),
+  post('/flags/check-bulk', { scope: 'check', limit: 'check', status: 201, body: parseCheckBulk, handle: checks.checkFlagsBulk }),
+  post('/flags/:key/check', { scope: 'check', limit: 'check', body: parseCheck, handle: checks.checkFlag }),
   get('/account-members', { scope: 'admin', environment: 'optional', query: members.memberListQuery, handle: members.listAccountMembers }),
   get('/account-members/count', { scope: 'admin', environment: 'optional', query: members.memberListQuery, handle: members.countAccountMembers }),
   get('/account-members/:account_member_id', { scope: 'admin', environment: 'optional', handle: members.getAccountMember }),

@@ -6,10 +6,13 @@ import type { Sequence } from './journal.js'
  * committed    durable in the journal; written by the shard
  * checkpointed included in actor snapshots in Postgres; written by the shard
  * postgres     projected into Postgres; written by the projector
+ * seen         up to here every last_seen_at is in Postgres, too; it may lag; written by the projector
  * clickhouse   projected into ClickHouse; written by the projector
  */
-const marks = ['committed', 'checkpointed', 'postgres', 'clickhouse'] as const
+const marks = ['committed', 'checkpointed', 'postgres', 'seen', 'clickhouse'] as const
 export type Mark = (typeof marks)[number]
+
+const stores: readonly Mark[] = ['checkpointed', 'postgres', 'clickhouse']
 
 // One cache line per shard, so that shards do not slow each other.
 const stride = 8
@@ -43,6 +46,11 @@ export class Positions {
       this.get(shard, 'postgres'),
       this.get(shard, 'clickhouse'),
     )
+  }
+
+  /** A sequence that some store holds already: a journal that ends before it has lost records. */
+  stored(shard: number): Sequence {
+    return Math.max(...stores.map(mark => this.get(shard, mark)))
   }
 
   #cell(shard: number, mark: Mark): number {

@@ -30,6 +30,8 @@ export class FileJournalReader implements JournalReader {
   /** Where #bytes lies in the file, and how much of it is filled. */
   #start = 0
   #filled = 0
+  /** The start of what was loaded last: a reader that stopped inside it goes back no further. */
+  #loaded = { segment: 0, offset: 0, next: 0 }
   /** What the next load asks for: a reader at the committed end mostly finds little. */
   #ask = 0
 
@@ -70,6 +72,10 @@ export class FileJournalReader implements JournalReader {
 
   async #seek(sequence: Sequence): Promise<void> {
     this.#filled = 0
+    if (this.#file !== null && this.#next > sequence && this.#loaded.segment === this.#segment) {
+      this.#offset = this.#loaded.offset
+      this.#next = this.#loaded.next
+    }
     if (this.#file !== null && this.#next <= sequence && !this.#liesInALaterSegment(sequence)) return
     this.#segments = await listSegments(this.#disk, this.#directory)
     const index = segmentHolding(this.#segments, sequence)
@@ -105,6 +111,7 @@ export class FileJournalReader implements JournalReader {
           if (this.#offset + whole > size || (await this.#load(whole)) < whole)
             throw this.#corrupt('a group is longer than its file')
         }
+        this.#loaded = { segment: this.#segment, offset: this.#offset, next: this.#next }
         return
       }
       await this.#enterNext()

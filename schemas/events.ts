@@ -1,0 +1,104 @@
+// Events on the wire (api/events.md). The parsers judge one event at a time: a batch is never refused for one (EV-7).
+import typia, { type tags } from 'typia'
+
+/** Keys of a company or user: names and values of 1 to 255 characters (CU-2, EV-9). */
+export interface Keys {
+  [name: string]: string & tags.MinLength<1> & tags.MaxLength<255>
+}
+
+/** Body of POST /events, before its `body` is looked at. */
+export interface CreateEventRequestBody {
+  event_type: 'flag_check' | 'identify' | 'inference' | 'track'
+  body: object
+  /** Import without billing effect; implies the trusted clock (EV-8). */
+  backfill?: boolean | null
+  idempotency_key?: (string & tags.MaxLength<255>) | null
+  sent_at?: string | null
+  /** `sent_at` is the effective time. */
+  trusted_client_clock?: boolean | null
+}
+
+export interface EventBodyTrack {
+  event: string & tags.MinLength<1> & tags.MaxLength<255>
+  company?: Keys | null
+  user?: Keys | null
+  /** Default 1; negative only with a secret key (EV-10). */
+  quantity?: (number & tags.Type<'int64'>) | null
+  traits?: { [name: string]: unknown } | null
+  lease_id?: string | null
+  reservation_id?: string | null
+}
+
+export interface EventBodyIdentifyCompany {
+  keys: Keys
+  name?: (string & tags.MaxLength<256>) | null
+  traits?: { [name: string]: unknown } | null
+}
+
+export interface EventBodyIdentify {
+  keys: Keys
+  name?: (string & tags.MaxLength<255>) | null
+  traits?: { [name: string]: unknown } | null
+  company?: EventBodyIdentifyCompany | null
+}
+
+export interface EventBodyFlagCheck {
+  flag_key: string & tags.MinLength<1> & tags.MaxLength<512>
+  reason: string
+  value: boolean
+  preflight?: boolean | null
+  company_id?: string | null
+  error?: string | null
+  flag_id?: string | null
+  rule_id?: string | null
+  user_id?: string | null
+  req_company?: { [name: string]: string } | null
+  req_user?: { [name: string]: string } | null
+}
+
+export interface EventBodyInference {
+  company: Keys
+  user?: Keys | null
+  provider: string & tags.MinLength<1> & tags.MaxLength<255>
+  response_model: string & tags.MinLength<1> & tags.MaxLength<255>
+  request_model?: string | null
+  /** Includes cached and cache-written tokens (EV-61). */
+  input_tokens: number & tags.Type<'int64'> & tags.Minimum<0>
+  output_tokens: number & tags.Type<'int64'> & tags.Minimum<0>
+  cached_input_tokens?: (number & tags.Type<'int64'> & tags.Minimum<0>) | null
+  cache_creation_input_tokens?: (number & tags.Type<'int64'> & tags.Minimum<0>) | null
+  reasoning_tokens?: (number & tags.Type<'int64'> & tags.Minimum<0>) | null
+  /** Decimal text. */
+  cost?: (string & tags.Pattern<'^\\d{1,18}(\\.\\d{1,18})?$'>) | null
+  currency?: (string & tags.Pattern<'^[A-Za-z]{3}$'>) | null
+  /** Track event to fan out to (EV-66). */
+  event?: (string & tags.MaxLength<255>) | null
+  operation?: string | null
+  requests?: (number & tags.Type<'int64'> & tags.Minimum<1>) | null
+}
+
+/** The whole of a batch, before its events are looked at. */
+export interface CreateEventBatchRequestBody {
+  events: unknown[]
+}
+
+/** Acknowledgement of one event. */
+export interface RawEvent {
+  captured_at: string
+  remote_ip: string
+  user_agent: string
+  event_id: string | null
+  remote_addr: string | null
+}
+
+export const validateEvent = typia.createValidate<CreateEventRequestBody>()
+export const validateTrack = typia.createValidate<EventBodyTrack>()
+export const validateIdentify = typia.createValidate<EventBodyIdentify>()
+export const validateFlagCheck = typia.createValidate<EventBodyFlagCheck>()
+export const validateInference = typia.createValidate<EventBodyInference>()
+
+export const isEvent = typia.createIs<CreateEventRequestBody>()
+export const isTrack = typia.createIs<EventBodyTrack>()
+export const isIdentify = typia.createIs<EventBodyIdentify>()
+export const isFlagCheck = typia.createIs<EventBodyFlagCheck>()
+export const isInference = typia.createIs<EventBodyInference>()

@@ -1,0 +1,137 @@
+// Flag checks: the hot path. Keys to ids in the directory, one question to the company's actor, its text as it comes.
+import {
+  type CheckFlagRequestBody,
+  type CheckFlagsBulkRequestBody,
+  type PreflightRequestBody,
+  validateContext,
+} from '../../../schemas/checks.js'
+import type { CatalogData } from '../../core/catalog.js'
+import type { CheckContext, Preflight, Question } from '../../core/message.js'
+import { preflightError } from '../../core/rule.js'
+import type { UserSnapshot } from '../../core/state.js'
+import type { Keys } from '../../engine/entities.js'
+import { ServiceError } from '../../errors.js'
+import type { Answer, Call } from '../call.js'
+
+/**
+ * POST /flags/{key}/check: one flag, with an optional preflight.
+ *
+ * errors  400 for keys that match two entities (FE-77) and for a preflight that is negative or no integer (FE-86);
+ *         404 for an unknown flag (FE-77).
+ */
+export async function checkFlag(call: Call<CheckFlagRequestBody>): Promise<Answer> {
+  const preflight = call.body.preflight ? preflightOf(call.body.preflight) : null
+  const json = await ask<string | null>(call, call.body, context => ({
+    type: 'check',
+    flagKey: call.params.key!,
+    preflight,
+    context,
+  }))
+  if (json === null) throw new ServiceError('not_found', 'Flag not found')
+  return { json }
+}
+
+/** POST /flags/check: every flag of the environment from one snapshot of the company (FE-90, FE-91). */
+export async function checkFlags(call: Call<CheckFlagRequestBody>): Promise<Answer> {
+  if (call.body.preflight) throw new ServiceError('body_invalid', 'preflight is for single checks only')
+  return { json: await ask<string>(call, call.body, context => ({ type: 'check_all', context })) }
+}
+
+/** POST /flags/check-bulk: one result list per context, in request order; a bad context fails alone (FE-92). */
+export async function checkFlagsBulk(call: Call<CheckFlagsBulkRequestBody>): Promise<Answer> {
+  const results = await Promise.all(call.body.contexts.map(context => checkContext(call, context)))
+  return { json: `{"data":[${results.join(',')}]}` }
+}
+
+async function checkContext(call: Call<CheckFlagsBulkRequestBody>, context: unknown): Promise<string> {
+  try {
+    const valid = validateContext(context)
+    if (!valid.success) throw new ServiceError('body_invalid', `${valid.errors[0]?.path.slice(7)} is invalid`)
+    if (valid.data.preflight) throw new ServiceError('body_invalid', 'preflight is for single checks only')
+    return await ask<string>(call, valid.data, found => ({ type: 'check_all', context: found }))
+  } catch (error) {
+    if (!(error instanceof ServiceError && error.status === 400)) throw error
+    return JSON.stringify({ flags: [], error: error.message })
+  }
+}
+
+/** Put a question to the company named, or to the environment's own actor when there is none. */
+async function ask<Reply>(
+  call: Call<unknown>,
+  body: CheckFlagRequestBody,
+  question: (context: CheckContext) => Question,
+): Promise<Reply> {
+  const { shards, entities } = call.services
+  const environmentId = call.environment.id
+  const companyKeys = given(body.company)
+  const userKeys = given(body.user)
+  const companyId = companyKeys && entities.find('company', environmentId, companyKeys)
+  const userId = userKeys && entities.find('user', environmentId, userKeys)
+  const context: CheckContext = {
+    companyGiven: companyKeys !== null,
+    userGiven: userKeys !== null,
+    companyKeys,
+    userKeys,
+    userId,
+    userTraits: userId === null ? null : await traitsOf(call, userId),
+  }
+  const answered = companyId
+    ? shards.ask<Reply>('c', environmentId, companyId, question(context), call.nowMs)
+    : shards.ask<Reply>('e', environmentId, environmentId, question(context), call.nowMs)
+  return (await answered).reply
+}
+
+/** The user's traits, fetched from its actor only where some rule of the environment reads users' traits. */
+async function traitsOf(call: Call<unknown>, userId: string): Promise<CheckContext['userTraits']> {
+  const environmentId = call.environment.id
+  if (!readsUserTraits(call.services.catalogs.get(environmentId))) return null
+  const question = { type: 'describe' } as const
+  const { reply } = await call.services.shards.ask<UserSnapshot | null>(
+    'u',
+    environmentId,
+    userId,
+    question,
+    call.nowMs,
+  )
+  return reply?.traits.map(([name, text]) => [name, text] as const) ?? null
+}
+
+const readers = new WeakMap<CatalogData, boolean>()
+
+function readsUserTraits(catalog: CatalogData): boolean {
+  let reads = readers.get(catalog)
+  if (reads === undefined) {
+    const ofUsers = new Set(
+      catalog.traits.filter(trait => trait.entityType === 'user').map(trait => trait.id),
+    )
+    reads = catalog.flags.some(flag =>
+      flag.rules.some(rule =>
+        [rule.conditions, ...rule.conditionGroups]
+          .flat()
+          .some(one => one.traitId !== null && ofUsers.has(one.traitId)),
+      ),
+    )
+    readers.set(catalog, reads)
+  }
+  return reads
+}
+
+function preflightOf(body: PreflightRequestBody): Preflight {
+  const preflight: Preflight = {
+    usage: body.usage ?? null,
+    eventUsage: body.event_usage
+      ? { eventSubtype: body.event_usage.event_subtype, quantity: body.event_usage.quantity }
+      : null,
+    creditCost: body.credit_cost ?? null,
+  }
+  const error = preflightError(preflight)
+  if (error !== null) throw new ServiceError('value_invalid', error)
+  return preflight
+}
+
+/** Keys as given; an empty map is as if absent. */
+function given(keys: Keys | null | undefined): Keys | null {
+  if (!keys) return null
+  for (const _ in keys) return keys
+  return null
+}

@@ -1,0 +1,448 @@
+// Events in: each judged alone, its key claimed, its company and user resolved or made, its record given to the
+// actor that keeps it. Answers once everything accepted is durable.
+import type { EventBodyFlagCheck, EventBodyIdentify, RawEvent } from '../../../schemas/events.js'
+import type { AcceptedEvent, EntityWrite, IngestItem, UserMessage } from '../../core/message.js'
+import type { Claim } from '../../engine/dedupe.js'
+import type { DirectoryKind } from '../../engine/directory.js'
+import type { Target } from '../../engine/entities.js'
+import { newId } from '../../engine/ids.js'
+import { Refused } from '../../engine/shards.js'
+import { ServiceError } from '../../errors.js'
+import type { KeyRecord } from '../call.js'
+import { assertPlain } from '../json.js'
+import type { Services } from '../services.js'
+import { isoTime } from '../time.js'
+import { eventBytesMax, type Judged, judge } from './judge.js'
+
+/** Who sends, and how failures are told. */
+export interface Sender {
+  readonly services: Services
+  readonly key: KeyRecord
+  readonly environmentId: string
+  readonly nowMs: number
+  readonly remoteIp: string
+  readonly userAgent: string
+}
+
+interface IdentifyWrites {
+  readonly user: EntityWrite
+  readonly company: EntityWrite | null
+}
+
+const readonlyFailure = 'a read-only key was used'
+
+/**
+ * Take one event (POST /events).
+ *
+ * errors  body_invalid (400) with the rule's message, nothing stored; 503 when it could not be made durable.
+ * source  EV-1, EV-7, EV-27.
+ */
+export async function ingestOne(sender: Sender, event: unknown): Promise<RawEvent> {
+  const judged = judge(event, sender.key.kind === 'secret', sender.nowMs)
+  if ('error' in judged) throw new ServiceError('body_invalid', judged.error)
+  const batch = new Batch(sender)
+  batch.take(judged)
+  return (await batch.commit())[0]!
+}
+
+/**
+ * Take a list of events, each judged alone: what is wrong with one is stored as failed and costs the others nothing.
+ *
+ * returns  one acknowledgement per event, in the order given.
+ * errors   503 when they could not be made durable: then none is acknowledged, and all keys are free again.
+ * source   EV-7, EV-27, EV-28, decision 20.
+ */
+export async function ingestMany(sender: Sender, events: readonly unknown[]): Promise<RawEvent[]> {
+  if (events.length === 0) return []
+  const batch = new Batch(sender)
+  const secret = sender.key.kind === 'secret'
+  for (const event of events) {
+    try {
+      const judged = judge(event, secret, sender.nowMs)
+      if ('error' in judged) batch.fail(event, judged.error)
+      else batch.take(judged)
+    } catch (error) {
+      if (!(error instanceof ServiceError && error.status === 400)) throw error
+      batch.fail(event, error.message)
+    }
+  }
+  return batch.commit()
+}
+
+/** Events acknowledged together. */
+class Batch {
+  private readonly acks: { eventId: string; capturedAtMs: number }[] = []
+  private readonly items: IngestItem[] = []
+  /** Writes to users and companies that must be durable before the events: each may be repeated without harm. */
+  private readonly preludes: (() => Promise<unknown>)[] = []
+  /** Identify events: their record goes with the user's own write. */
+  private readonly identifies: (() => Promise<unknown>)[] = []
+  private readonly claimed: { key: string; eventId: string }[] = []
+  /** First events, still under way, of the duplicates here. */
+  private readonly awaited: Promise<void>[] = []
+  private readonly joined = new Set<string>()
+  private settle!: { resolve: () => void; reject: (error: unknown) => void }
+  private settled: Promise<void> | null = null
+
+  constructor(private readonly sender: Sender) {}
+
+  /** An event that broke a rule: kept as failed, without effect; its key is not consumed (EV-28). */
+  fail(event: unknown, message: string): void {
+    this.keep({ ...this.blank(typeOf(event)), body: failedBody(event), failure: message })
+  }
+
+  /** An event that passed. Throws before anything is claimed when its traits cannot be taken (CU-33). */
+  take(judged: Judged): void {
+    const { sender } = this
+    const writes = judged.type === 'identify' && !sender.key.readonly ? this.writesOf(judged) : null
+    const event = { ...this.blank(judged.type), ...common(judged) }
+    if (sender.key.readonly) return this.keep({ ...event, failure: readonlyFailure }) // EV-6
+    const first = this.claim(judged, event.id)
+    if (first) return this.repeat(first)
+    switch (judged.type) {
+      case 'track':
+        return this.measured(event, judged.body.company ?? null, judged.body.user ?? null)
+      case 'inference':
+        return this.measured(event, judged.body.company, judged.body.user ?? null)
+      case 'flag_check':
+        return this.checked(event, judged.body)
+      case 'identify':
+        return this.identified(event, judged.body, writes!)
+    }
+  }
+
+  /** Make everything durable, in the order that a crash in between does no harm in. */
+  async commit(): Promise<RawEvent[]> {
+    const { sender } = this
+    const { shards } = sender.services
+    try {
+      if (this.preludes.length > 0) await Promise.all(this.preludes.map(run => run()))
+      const running = this.identifies.map(run => run())
+      if (this.items.length > 0) running.push(shards.ingest(this.items, sender.nowMs))
+      const outcomes = await Promise.allSettled(running)
+      const failed = outcomes.find(outcome => outcome.status === 'rejected')
+      if (failed) throw failed.reason
+      for (const { key } of this.claimed) sender.services.dedupe.confirm(sender.environmentId, key)
+      this.settle?.resolve()
+    } catch (error) {
+      for (const { key, eventId } of this.claimed)
+        sender.services.dedupe.release(sender.environmentId, key, eventId)
+      this.settle?.reject(error)
+      throw error
+    }
+    await Promise.all(this.awaited)
+    return this.acks.map(ack => this.acknowledge(ack))
+  }
+
+  /** Claim the idempotency key; the first event's claim when there is one (EV-25…27). */
+  private claim(judged: Judged, eventId: string): Claim | null {
+    const { idempotencyKey, capturedAtMs } = judged
+    if (idempotencyKey === null) return null
+    const { dedupe } = this.sender.services
+    if (dedupe.full) throw new ServiceError('overloaded', 'The idempotency window is full')
+    this.settled ??= this.newSettled()
+    const claim = { eventId, capturedAtMs, settled: this.settled }
+    const first = dedupe.claim(this.sender.environmentId, idempotencyKey, claim, this.sender.nowMs)
+    if (first === null) this.claimed.push({ key: idempotencyKey, eventId })
+    return first
+  }
+
+  private newSettled(): Promise<void> {
+    const promise = new Promise<void>((resolve, reject) => {
+      this.settle = { resolve, reject }
+    })
+    promise.catch(() => {})
+    return promise
+  }
+
+  /** A duplicate is acknowledged as its first event was, once that is durable. */
+  private repeat(first: Claim): void {
+    this.acks.push({ eventId: first.eventId, capturedAtMs: first.capturedAtMs })
+    if (first.settled && first.settled !== this.settled) this.awaited.push(first.settled)
+  }
+
+  /** track and inference: company and user found or made, their membership ensured (EV-30…35). */
+  private measured(
+    event: AcceptedEvent,
+    companyKeys: Readonly<Record<string, string>> | null,
+    userKeys: Readonly<Record<string, string>> | null,
+  ): void {
+    const { directory } = this.sender.services
+    const company = this.resolve('company', companyKeys)
+    const user = this.resolve('user', userKeys)
+    const failure = company.failure ?? user.failure
+    if (failure !== null) return this.unclaim({ ...event, failure })
+
+    let companyId = company.id
+    const makeUser = user.make || (user.id !== null && directory.isUnconfirmed(user.id))
+    const userTarget = makeUser ? this.target('user', user.id, userKeys!) : null
+    const userId = userTarget?.id ?? user.id
+    if (companyId === null && !company.make && userId !== null) {
+      const companies = directory.companiesOf(userId)
+      if (companies.length === 1) companyId = companies[0]! // EV-35
+    }
+    if (company.make || (company.id !== null && directory.isUnconfirmed(company.id)))
+      companyId = this.ensureCompany(company.id, companyKeys!)
+    if (userId !== null) {
+      this.ensureUser(userId, userTarget, userKeys!, companyId)
+      if (event.mode !== 'backfill')
+        this.sender.services.userSeen.note(userId, this.sender.environmentId, event.capturedAtMs)
+    }
+    const kept = { ...event, companyId, userId }
+    this.keep(kept)
+    if (event.type === 'inference' && event.subtype !== null) this.derive(kept)
+  }
+
+  /** The track event that a label fans out to (EV-66): of its parent's time and mode, never acknowledged by itself. */
+  private derive(parent: AcceptedEvent): void {
+    const event: AcceptedEvent = {
+      ...parent,
+      id: newId('evt_'),
+      type: 'track',
+      idempotencyKey: null,
+      derivedFrom: parent.id,
+    }
+    this.items.push(this.item(event))
+  }
+
+  /** flag_check: never creates anybody; touches last seen of those it names (EV-55). */
+  private checked(event: AcceptedEvent, check: EventBodyFlagCheck): void {
+    const { directory, checkedFlags } = this.sender.services
+    const environmentId = this.sender.environmentId
+    const named = (
+      kind: DirectoryKind,
+      id: string | null | undefined,
+      keys: Readonly<Record<string, string>> | null | undefined,
+    ) => {
+      if (id && directory.has(environmentId, id)) return id
+      return keys ? directory.resolve(kind, environmentId, keys).found : null
+    }
+    const companyId = named('company', check.company_id, check.req_company)
+    const userId = named('user', check.user_id, check.req_user)
+    checkedFlags.note(environmentId, check.flag_key, event.capturedAtMs)
+    if (userId !== null && event.mode !== 'backfill')
+      this.sender.services.userSeen.note(userId, environmentId, event.capturedAtMs)
+    this.keep({ ...event, companyId, userId })
+  }
+
+  /** identify: the company's half first, then the user with the event's record (EV-40…42). */
+  private identified(event: AcceptedEvent, body: EventBodyIdentify, writes: IdentifyWrites): void {
+    const { services, environmentId, nowMs } = this.sender
+    const { entities } = services
+    const user = this.resolve('user', body.keys)
+    const company = body.company
+      ? this.resolve('company', body.company.keys)
+      : { id: null, make: false, failure: null }
+    const failure = user.failure ?? company.failure
+    if (failure !== null) return this.unclaim({ ...event, failure })
+
+    const seenAtMs = event.mode === 'backfill' ? null : event.capturedAtMs
+    const userTarget = entities.target('user', environmentId, user.id, body.keys)
+    const companyTarget = body.company
+      ? entities.target('company', environmentId, company.id, body.company.keys)
+      : null
+    if (companyTarget && writes.company) {
+      const write = writes.company
+      this.preludes.push(() => entities.ask(companyTarget, { type: 'identify', write, seenAtMs }, nowMs))
+    }
+    const companyId = companyTarget?.id ?? null
+    const message: UserMessage = {
+      type: 'event',
+      event: { ...event, companyId, userId: userTarget.id },
+      write: writes.user,
+      joins: companyId === null ? [] : [companyId],
+    }
+    this.acks.push({ eventId: event.id, capturedAtMs: event.capturedAtMs })
+    this.identifies.push(async () => {
+      await entities.ask(userTarget, message, nowMs)
+      if (companyId !== null) services.directory.join(userTarget.id, companyId)
+    })
+  }
+
+  private writesOf({ body, capturedAtMs }: Judged & { readonly type: 'identify' }): IdentifyWrites {
+    const { services, environmentId } = this.sender
+    const { company } = body
+    return {
+      user: services.entities.write('user', environmentId, body, capturedAtMs),
+      company: company ? services.entities.write('company', environmentId, company, capturedAtMs) : null,
+    }
+  }
+
+  /** A company that is new, or being created by another request: made before the event. Returns its id. */
+  private ensureCompany(id: string | null, keys: Readonly<Record<string, string>>): string {
+    const { services, environmentId, nowMs } = this.sender
+    const target = services.entities.target('company', environmentId, id, keys)
+    const write = services.entities.write('company', environmentId, { keys }, nowMs)
+    this.preludes.push(() => services.entities.ask(target, { type: 'ensure', write }, nowMs))
+    return target.id
+  }
+
+  /** A user that is new, or new to the company: written before the event itself. */
+  private ensureUser(
+    userId: string,
+    target: Target | null,
+    keys: Readonly<Record<string, string>>,
+    companyId: string | null,
+  ): void {
+    const { services, environmentId, nowMs } = this.sender
+    const joins = companyId !== null && !services.directory.isMember(userId, companyId) ? [companyId] : []
+    const member = `${userId} ${companyId}`
+    if (target === null && (joins.length === 0 || this.joined.has(member))) return
+    this.joined.add(member)
+    this.preludes.push(async () => {
+      if (target) {
+        const write = services.entities.write('user', environmentId, { keys }, nowMs)
+        await services.entities.ask(target, { type: 'ensure', write, joins }, nowMs)
+      } else
+        await services.shards
+          .ask('u', environmentId, userId, { type: 'join', companyId: companyId! }, nowMs)
+          .catch(unlessGone)
+      for (const joined of joins) services.directory.join(userId, joined)
+    })
+  }
+
+  private resolve(
+    kind: DirectoryKind,
+    keys: Readonly<Record<string, string>> | null,
+  ): { readonly id: string | null; readonly make: boolean; readonly failure: string | null } {
+    if (keys === null || Object.keys(keys).length === 0) return { id: null, make: false, failure: null }
+    const resolution = this.sender.services.directory.resolve(kind, this.sender.environmentId, keys)
+    if (resolution.found !== null) return { id: resolution.found, make: false, failure: null }
+    switch (resolution.reason) {
+      case 'unknown':
+        return { id: null, make: true, failure: null }
+      case 'ambiguous':
+        return {
+          id: null,
+          make: false,
+          failure: `keys match multiple ${kind === 'company' ? 'companies' : 'users'}`,
+        }
+      case 'unknown_id':
+        return { id: null, make: false, failure: `${kind} not found` }
+    }
+  }
+
+  private target(kind: DirectoryKind, id: string | null, keys: Readonly<Record<string, string>>): Target {
+    return this.sender.services.entities.target(kind, this.sender.environmentId, id, keys)
+  }
+
+  /** An event that failed on its keys keeps its record but not its idempotency key (EV-28, EV-33). */
+  private unclaim(event: AcceptedEvent): void {
+    if (event.idempotencyKey !== null) {
+      const claim = this.claimed.findIndex(one => one.eventId === event.id)
+      if (claim >= 0) this.claimed.splice(claim, 1)
+      this.sender.services.dedupe.release(this.sender.environmentId, event.idempotencyKey, event.id)
+    }
+    this.keep(event)
+  }
+
+  /** Give an event's record to its company, else its user, else its environment. */
+  private keep(event: AcceptedEvent): void {
+    this.acks.push({ eventId: event.id, capturedAtMs: event.capturedAtMs })
+    this.items.push(this.item(event))
+  }
+
+  private item(event: AcceptedEvent): IngestItem {
+    const env = this.sender.environmentId
+    if (event.companyId !== null)
+      return { k: 'c', id: event.companyId, env, fresh: false, m: { type: 'event', event } }
+    if (event.userId !== null)
+      return {
+        k: 'u',
+        id: event.userId,
+        env,
+        fresh: false,
+        m: { type: 'event', event, write: null, joins: [] },
+      }
+    return { k: 'e', id: env, env, fresh: true, m: { type: 'event', event } }
+  }
+
+  private blank(type: AcceptedEvent['type']): AcceptedEvent {
+    const { sender } = this
+    return {
+      id: newId('evt_'),
+      type,
+      subtype: null,
+      body: '{}',
+      quantity: 1,
+      mode: 'normal',
+      capturedAtMs: sender.nowMs,
+      sentAtMs: null,
+      receivedAtMs: sender.nowMs,
+      apiKeyId: sender.key.id,
+      idempotencyKey: null,
+      companyId: null,
+      userId: null,
+      leaseId: null,
+      reservationId: null,
+      failure: null,
+      derivedFrom: null,
+    }
+  }
+
+  private acknowledge(ack: { eventId: string; capturedAtMs: number }): RawEvent {
+    return {
+      captured_at: isoTime(ack.capturedAtMs),
+      event_id: ack.eventId,
+      remote_addr: this.sender.remoteIp,
+      remote_ip: this.sender.remoteIp,
+      user_agent: this.sender.userAgent,
+    }
+  }
+}
+
+/** What an event's record takes from its judged form (EV-70). */
+function common(judged: Judged): Partial<AcceptedEvent> {
+  const shared = {
+    mode: judged.mode,
+    capturedAtMs: judged.capturedAtMs,
+    sentAtMs: judged.sentAtMs,
+    idempotencyKey: judged.idempotencyKey,
+    body: bodyText(judged.body),
+  }
+  switch (judged.type) {
+    case 'track':
+      return {
+        ...shared,
+        subtype: judged.body.event,
+        quantity: judged.body.quantity ?? 1,
+        leaseId: judged.body.lease_id || null,
+        reservationId: judged.body.reservation_id || null,
+      }
+    case 'inference':
+      return { ...shared, subtype: judged.body.event || null, quantity: judged.body.requests ?? 1 }
+    case 'flag_check':
+      return { ...shared, subtype: judged.body.flag_key }
+    case 'identify':
+      return shared
+  }
+}
+
+/** The body as it is stored: compact JSON within its bound, nothing that no store can keep (decision 2). */
+function bodyText(body: object): string {
+  const text = JSON.stringify(body)
+  if (text.length > eventBytesMax / 3 && Buffer.byteLength(text) > eventBytesMax)
+    throw new ServiceError('body_invalid', `an event is at most ${eventBytesMax} bytes`)
+  assertPlain(text)
+  return text
+}
+
+/** What is kept of an event that was never read: its first thousand characters (decision 20). */
+function failedBody(event: unknown): string {
+  try {
+    return (JSON.stringify(event) ?? 'null').slice(0, 1_000)
+  } catch {
+    return '' // nested too deep to be written
+  }
+}
+
+/** The type a failed event claims to be; track when it claims none that exists. */
+function typeOf(event: unknown): AcceptedEvent['type'] {
+  const type = typeof event === 'object' && event !== null && 'event_type' in event ? event.event_type : null
+  return type === 'identify' || type === 'inference' || type === 'flag_check' ? type : 'track'
+}
+
+/** A user deleted meanwhile needs no membership (CU-53). */
+function unlessGone(error: unknown): void {
+  if (!(error instanceof Refused && error.refusal === 'not_found')) throw error
+}

@@ -1,0 +1,160 @@
+// One event judged alone: its shape, its time, what its key may say. Pure; the wire's rules EV-6…10, EV-15.
+import {
+  type CreateEventRequestBody,
+  type EventBodyFlagCheck,
+  type EventBodyIdentify,
+  type EventBodyInference,
+  type EventBodyTrack,
+  isEvent,
+  isFlagCheck,
+  isIdentify,
+  isInference,
+  isTrack,
+  validateEvent,
+  validateFlagCheck,
+  validateIdentify,
+  validateInference,
+  validateTrack,
+} from '../../../schemas/events.js'
+import type { EventMode } from '../../core/message.js'
+import { dayMs } from '../../core/period.js'
+
+/** Longest event, in bytes of compact JSON (decision 2). */
+export const eventBytesMax = 64 * 1024
+
+const aheadMsMax = 5 * 60_000
+const trustedBackMsMax = 34 * dayMs
+const backfillBackMsMax = 365 * dayMs
+
+/** An event that passed, by its type, with its time settled. */
+export type Judged = {
+  readonly mode: EventMode
+  /** Effective time, epoch ms (EV-15). */
+  readonly capturedAtMs: number
+  readonly sentAtMs: number | null
+  readonly idempotencyKey: string | null
+} & (
+  | { readonly type: 'track'; readonly body: EventBodyTrack }
+  | { readonly type: 'identify'; readonly body: EventBodyIdentify }
+  | { readonly type: 'flag_check'; readonly body: EventBodyFlagCheck }
+  | { readonly type: 'inference'; readonly body: EventBodyInference }
+)
+
+export type Judgement = Judged | { readonly error: string }
+
+/**
+ * Judge one event.
+ *
+ * event    as parsed from JSON, anything.
+ * secret   whether a secret key submits it.
+ * nowMs    server receipt, epoch ms.
+ * returns  the event with its time settled, or the message of the first rule it breaks.
+ * source   EV-7…10, EV-15; bounds inclusive.
+ */
+export function judge(event: unknown, secret: boolean, nowMs: number): Judgement {
+  if (!isEvent(event)) return { error: firstError(validateEvent(event)) }
+  const time = settleTime(event, secret, nowMs)
+  if ('error' in time) return time
+  const { body } = event
+  switch (event.event_type) {
+    case 'track': {
+      if (!isTrack(body)) return { error: firstError(validateTrack(body), 'body') }
+      const error = quantityError(body, secret)
+      return error === null ? { ...time, type: 'track', body } : { error }
+    }
+    case 'identify':
+      if (!isIdentify(body)) return { error: firstError(validateIdentify(body), 'body') }
+      if (isEmpty(body.keys)) return { error: 'body.keys must name the user' } // EV-9, EV-41
+      if (body.company && isEmpty(body.company.keys))
+        return { error: 'body.company.keys must name the company' }
+      return { ...time, type: 'identify', body }
+    case 'flag_check':
+      if (!isFlagCheck(body)) return { error: firstError(validateFlagCheck(body), 'body') }
+      return { ...time, type: 'flag_check', body }
+    case 'inference': {
+      if (!isInference(body)) return { error: firstError(validateInference(body), 'body') }
+      const error = inferenceError(body)
+      return error === null ? { ...time, type: 'inference', body } : { error }
+    }
+  }
+}
+
+type Settled = Pick<Judged, 'mode' | 'capturedAtMs' | 'sentAtMs' | 'idempotencyKey'>
+
+function settleTime(
+  event: CreateEventRequestBody,
+  secret: boolean,
+  nowMs: number,
+): Settled | { readonly error: string } {
+  const backfill = event.backfill === true
+  const trusted = event.trusted_client_clock === true
+  const idempotencyKey = event.idempotency_key || null // an empty string is no key (EV-29)
+  const sentAtMs = event.sent_at == null ? null : instantOf(event.sent_at)
+  if (Number.isNaN(sentAtMs)) return { error: 'sent_at must be an RFC 3339 date-time' }
+  if (!backfill && !trusted) return { mode: 'normal', capturedAtMs: nowMs, sentAtMs, idempotencyKey }
+  if (!secret) return { error: 'trusted_client_clock and backfill require a secret API key' }
+  if (backfill && event.trusted_client_clock === false)
+    return { error: 'backfill cannot be combined with trusted_client_clock: false' }
+  if (sentAtMs === null) return { error: 'sent_at is required when trusted_client_clock or backfill is true' }
+  if (sentAtMs > nowMs + aheadMsMax) return { error: 'sent_at cannot be more than 5 minutes in the future' }
+  if (backfill) {
+    if (sentAtMs < nowMs - backfillBackMsMax)
+      return { error: 'sent_at cannot be more than 365 days in the past' }
+    return { mode: 'backfill', capturedAtMs: sentAtMs, sentAtMs, idempotencyKey }
+  }
+  if (sentAtMs < nowMs - trustedBackMsMax)
+    return {
+      error:
+        'sent_at cannot be more than 34 days in the past for trusted_client_clock; for older events use backfill (analytics-only, no billing side effects)',
+    }
+  return { mode: 'trusted', capturedAtMs: sentAtMs, sentAtMs, idempotencyKey }
+}
+
+/** EV-10. Settling a hold at zero returns it whole, so 0 is allowed with a lease or reservation. */
+function quantityError(body: EventBodyTrack, secret: boolean): string | null {
+  const quantity = body.quantity ?? 1
+  if (!Number.isSafeInteger(quantity)) return 'body.quantity is out of range'
+  if (quantity === 0 && !body.lease_id && !body.reservation_id)
+    return 'body.quantity must not be 0 without lease_id or reservation_id'
+  if (quantity < 0 && !secret) return 'negative quantity requires a secret API key'
+  return emptyNames(body.company) ?? emptyNames(body.user)
+}
+
+/** EV-9: subsets cannot exceed the whole. */
+function inferenceError(body: EventBodyInference): string | null {
+  if (isEmpty(body.company)) return 'body.company must name the company'
+  const subset = (body.cached_input_tokens ?? 0) + (body.cache_creation_input_tokens ?? 0)
+  if (subset > body.input_tokens) return 'cached and cache-written tokens exceed body.input_tokens'
+  if ((body.reasoning_tokens ?? 0) > body.output_tokens)
+    return 'body.reasoning_tokens exceeds body.output_tokens'
+  return emptyNames(body.company) ?? emptyNames(body.user)
+}
+
+function emptyNames(keys: Readonly<Record<string, string>> | null | undefined): string | null {
+  if (!keys) return null
+  for (const name of Object.keys(keys))
+    if (name.length === 0 || name.length > 255) return 'key names have 1 to 255 characters'
+  return null
+}
+
+const isEmpty = (keys: object): boolean => Object.keys(keys).length === 0
+
+const rfc3339 = /^\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}:\d{2}(\.\d+)?([Zz]|[+-]\d{2}:\d{2})$/
+
+/** An RFC 3339 instant, epoch ms; NaN for anything else. */
+export function instantOf(text: string): number {
+  return rfc3339.test(text) ? Date.parse(text.replace(' ', 'T').toUpperCase()) : Number.NaN
+}
+
+function firstError(
+  validation: {
+    readonly success: boolean
+    readonly errors?: readonly { readonly path: string; readonly expected: string }[]
+  },
+  at?: string,
+): string {
+  const error = validation.errors?.[0]
+  const path = error?.path.replace(/^\$input\.?/, '') ?? ''
+  const name = [at, path].filter(Boolean).join('.') || 'event'
+  return `${name} must be ${error?.expected.replaceAll('"', "'").slice(0, 120) ?? 'an object'}`
+}

@@ -1,0 +1,134 @@
+// Credits as part of a company: what its plans say about each account, what time and plans move by themselves,
+// and what an event draws.
+import { costOf } from './amount.js'
+import { due, nextDueMs } from './balance.js'
+import type { Catalog, PlanCreditGrantDef } from './catalog.js'
+import type { Company } from './company.js'
+import { type CreditAccount, type CreditConfig, type CreditEffect, emptyAccount, spendCap } from './credit.js'
+import { drawForEvent } from './draw.js'
+import { type CompiledEntitlement, resolveEntitlement } from './entitlement.js'
+import { applyCredit, copyAccount } from './ledger.js'
+import type { AcceptedEvent } from './message.js'
+import { followPlan, type HeldPlanGrant } from './plan-grant.js'
+import { LiveCompany } from './snapshot.js'
+
+/** The plan credit grants that a company holds now, by credit, base plan first (CR-35, CR-39). */
+function heldPlanGrants(live: LiveCompany): ReadonlyMap<string, readonly HeldPlanGrant[]> {
+  const held = new Map<string, HeldPlanGrant[]>()
+  for (const { id: versionId, planId, creditGrants } of live.versions)
+    for (const def of creditGrants) {
+      const grant = { def, planId, versionId, licences: licencesOf(live, def) }
+      const others = held.get(def.creditId)
+      if (others) others.push(grant)
+      else held.set(def.creditId, [grant])
+    }
+  return held
+}
+
+/** Licences held: the purchased quantity of the licence's feature (EN-71). */
+function licencesOf({ company, catalog }: LiveCompany, { licenseId }: PlanCreditGrantDef): number {
+  if (licenseId === null) return 0
+  const feature = catalog.data.features.find(one => one.licenseId === licenseId)
+  const trait = feature?.usageLimitTraitId ? catalog.traits.get(feature.usageLimitTraitId) : undefined
+  const text = trait && company.traits.get(trait.name)?.value
+  return text && /^\d{1,9}$/.test(text) ? Number(text) : 0
+}
+
+/** What is said about one credit of a company now, with the spend policies of one of its users; null: unknown credit. */
+export function configFor(live: LiveCompany, creditId: string, userId: string | null): CreditConfig | null {
+  const config = live.creditConfig(creditId)
+  if (config === null || userId === null) return config
+  const { spendPolicies } = live.catalog.data
+  return { ...config, maxPerDraw: spendCap(spendPolicies, creditId, live.id, userId) }
+}
+
+/** What `settle` found, and until when nothing more happens by time alone. */
+export interface Settlement {
+  readonly effects: readonly CreditEffect[]
+  /** Epoch ms; Infinity when nothing is foreseen. */
+  readonly untilMs: number
+}
+
+/**
+ * Bring a company's accounts up to now: expiries, resets, ends of holds, arrears; and the grants of the plans it
+ * holds, issued or taken back. Runs before every message, so that every reader sees exact figures.
+ *
+ * source  CR-30, CR-35…44, CR-53, CR-76.
+ */
+export function settle(company: Company, catalog: Catalog, nowMs: number): Settlement {
+  const live = new LiveCompany(company, catalog, nowMs)
+  const held = heldPlanGrants(live)
+  const effects: CreditEffect[] = []
+  let untilMs = Number.POSITIVE_INFINITY
+  for (const creditId of new Set([...company.credits.keys(), ...held.keys()])) {
+    const config = live.creditConfig(creditId)
+    if (config === null) continue
+    const draft = accountCopy(company, creditId)
+    for (const effect of due(draft, config, nowMs)) push(draft, effect, effects)
+    for (const effect of followPlan(draft, config, held.get(creditId) ?? [], nowMs))
+      push(draft, effect, effects)
+    untilMs = Math.min(untilMs, nextDueMs(draft, config))
+  }
+  const trialEndMs = company.plan?.trial?.endMs
+  if (trialEndMs !== undefined && trialEndMs > nowMs) untilMs = Math.min(untilMs, trialEndMs)
+  return { effects, untilMs }
+}
+
+/**
+ * What a track or inference event draws: once per distinct credit entitlement of a feature it meters, each by the
+ * entitlement reported for that feature now.
+ *
+ * cost     credits (nano) the event costs under an entitlement, by its rates.
+ * returns  effects in order; the event is never refused for lack of credits (CR-49).
+ * source   EN-44, EN-45, CR-48, EV-16, EV-50, EV-64.
+ */
+export function drawsOf(
+  company: Company,
+  catalog: Catalog,
+  event: AcceptedEvent,
+  cost: (entitlement: CompiledEntitlement) => bigint,
+  nowMs: number,
+): readonly CreditEffect[] {
+  const features = event.subtype === null ? undefined : catalog.featuresBySubtype.get(event.subtype)
+  if (features === undefined || event.mode === 'backfill') return []
+  const source = event.type === 'inference' ? 'inference' : 'track'
+  const effects: CreditEffect[] = []
+  const drafts = new Map<string, CreditAccount>()
+  const live = new LiveCompany(company, catalog, nowMs)
+  for (const feature of features) {
+    if (feature.def.eventSource !== source) continue
+    const entitlement = resolveEntitlement(live, feature)
+    const creditId = entitlement?.valueType === 'credit' ? entitlement.def.valueCreditId : null
+    const config = creditId && configFor(live, creditId, event.userId)
+    if (!entitlement || !creditId || !config) continue
+    const draft = drafts.get(creditId) ?? accountCopy(company, creditId)
+    drafts.set(creditId, draft)
+    const refund = event.quantity < 0
+    const use = {
+      cost: cost(entitlement),
+      featureId: feature.def.id,
+      eventId: event.id,
+      userId: event.userId,
+      atMs: event.capturedAtMs,
+      leaseId: refund ? null : event.leaseId,
+      reservationId: refund ? null : event.reservationId,
+    }
+    for (const effect of drawForEvent(draft, config, use, nowMs).effects) push(draft, effect, effects)
+  }
+  return effects
+}
+
+/** The cost of a track event: quantity × rate (CR-48, EN-40). */
+export function trackCost(event: AcceptedEvent): (entitlement: CompiledEntitlement) => bigint {
+  return entitlement => costOf(event.quantity, entitlement.def.consumptionRate ?? 1)
+}
+
+function accountCopy(company: Company, creditId: string): CreditAccount {
+  const account = company.credits.get(creditId)
+  return account ? copyAccount(account) : emptyAccount(company.id, creditId)
+}
+
+function push(draft: CreditAccount, effect: CreditEffect, effects: CreditEffect[]): void {
+  applyCredit(draft, effect)
+  effects.push(effect)
+}

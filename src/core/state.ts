@@ -1,0 +1,127 @@
+// An actor's whole state as plain JSON and back: what a snapshot holds and what crosses to the HTTP thread.
+import type { Company, OverrideState, PlanHolding, SubscriptionState } from './company.js'
+import { newCompany } from './company.js'
+import type { Entity } from './entity.js'
+import { decodeAccount, encodeAccount } from './ledger.js'
+import type { Counter, CounterReading } from './usage.js'
+import { newUser, type User } from './user.js'
+
+/** A key or trait: name, value, created at, updated at (epoch ms). */
+export type NamedValue = readonly [name: string, value: string, createdAtMs: number, updatedAtMs: number]
+
+export interface EntitySnapshot {
+  readonly id: string
+  readonly environmentId: string
+  readonly exists: boolean
+  readonly name: string
+  readonly keys: readonly NamedValue[]
+  readonly traits: readonly NamedValue[]
+  readonly createdAtMs: number
+  readonly updatedAtMs: number
+  readonly lastSeenAtMs: number | null
+  readonly sequence: number
+}
+
+export interface CompanySnapshot extends EntitySnapshot {
+  readonly plan: PlanHolding | null
+  readonly addOns: readonly PlanHolding[]
+  readonly trialedPlanIds: readonly string[]
+  readonly subscriptions: readonly SubscriptionState[]
+  readonly overrides: readonly OverrideState[]
+  readonly counters: readonly (readonly [subtype: string, counter: Counter])[]
+  readonly credits: readonly ReturnType<typeof encodeAccount>[]
+  readonly idsMade: number
+}
+
+export interface UserSnapshot extends EntitySnapshot {
+  readonly memberships: readonly (readonly [companyId: string, joinedAtMs: number])[]
+}
+
+export function encodeCompany(company: Readonly<Company>): CompanySnapshot {
+  return {
+    ...encodeEntity(company),
+    plan: company.plan,
+    addOns: company.addOns,
+    trialedPlanIds: company.trialedPlanIds,
+    subscriptions: company.subscriptions,
+    overrides: company.overrides,
+    counters: [...company.counters],
+    credits: [...company.credits.values()].map(encodeAccount),
+    idsMade: company.idsMade,
+  }
+}
+
+export function decodeCompany(snapshot: CompanySnapshot): Company {
+  const company = newCompany(snapshot.id, snapshot.environmentId)
+  decodeEntity(company, snapshot)
+  company.plan = snapshot.plan
+  company.addOns = [...snapshot.addOns]
+  company.trialedPlanIds = [...snapshot.trialedPlanIds]
+  company.subscriptions = [...snapshot.subscriptions]
+  company.overrides = [...snapshot.overrides]
+  company.counters = new Map(snapshot.counters)
+  company.credits = new Map(snapshot.credits.map(one => [one.creditId, decodeAccount(one)]))
+  company.idsMade = snapshot.idsMade
+  return company
+}
+
+export function encodeUser(user: Readonly<User>): UserSnapshot {
+  return { ...encodeEntity(user), memberships: [...user.memberships] }
+}
+
+export function decodeUser(snapshot: UserSnapshot): User {
+  const user = newUser(snapshot.id, snapshot.environmentId)
+  decodeEntity(user, snapshot)
+  user.memberships = new Map(snapshot.memberships)
+  return user
+}
+
+function encodeEntity(entity: Readonly<Entity>): EntitySnapshot {
+  return {
+    id: entity.id,
+    environmentId: entity.environmentId,
+    exists: entity.exists,
+    name: entity.name,
+    keys: namedValues(entity.keys),
+    traits: namedValues(entity.traits),
+    createdAtMs: entity.createdAtMs,
+    updatedAtMs: entity.updatedAtMs,
+    lastSeenAtMs: entity.lastSeenAtMs,
+    sequence: entity.sequence,
+  }
+}
+
+function decodeEntity(entity: Entity, snapshot: EntitySnapshot): void {
+  entity.exists = snapshot.exists
+  entity.name = snapshot.name
+  entity.keys = valuesByName(snapshot.keys)
+  entity.traits = valuesByName(snapshot.traits)
+  entity.createdAtMs = snapshot.createdAtMs
+  entity.updatedAtMs = snapshot.updatedAtMs
+  entity.lastSeenAtMs = snapshot.lastSeenAtMs
+  entity.sequence = snapshot.sequence
+}
+
+const namedValues = (map: Entity['keys']): NamedValue[] =>
+  [...map].map(([name, one]) => [name, one.value, one.createdAtMs, one.updatedAtMs])
+
+const valuesByName = (values: readonly NamedValue[]): Entity['keys'] =>
+  new Map(
+    values.map(([name, value, createdAtMs, updatedAtMs]) => [name, { value, createdAtMs, updatedAtMs }]),
+  )
+
+/** What a company's actor tells of itself at an instant: the state, and what only the core can work out. */
+export interface CompanyDescription {
+  readonly state: CompanySnapshot
+  /** Base plan and add-ons that count now (EN-93, PB-56…58), base plan first when there is one. */
+  readonly plan: PlanHolding | null
+  readonly addOns: readonly PlanHolding[]
+  /** All windows of every counter as they read now. */
+  readonly metrics: readonly (CounterReading & { readonly eventSubtype: string })[]
+  /** The reported entitlement of each feature, in the wire's shape (FeatureEntitlement, EN-50). */
+  readonly entitlements: readonly Readonly<Record<string, unknown>>[]
+  /** Remaining, reserved, settled and total by credit id, as JSON numbers. */
+  readonly balances: Readonly<
+    Record<string, { remaining: number; reserved: number; settled: number; total: number }>
+  >
+}

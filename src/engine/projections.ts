@@ -1,0 +1,320 @@
+// The HTTP thread's side of the projectors: starts their thread, waits for what they have projected, tells how
+// far behind they are.
+import { MessageChannel, type MessagePort } from 'node:worker_threads'
+import type { Logger } from 'pino'
+import { Piscina } from 'piscina'
+import type { Sql } from 'postgres'
+import type { Fact } from '../core/message.js'
+import { ServiceError } from '../errors.js'
+import { type JournalRecord, RecordFlag, type Sequence } from '../journal/journal.js'
+import type { Positions } from '../journal/positions.js'
+import type {
+  ProjectedStore,
+  ProjectorNotice,
+  ProjectorOptions,
+  ProjectorRequest,
+} from '../journal/projecting.js'
+import { FileJournalReader } from '../journal/reader.js'
+import { shardDirectory } from '../journal/segment.js'
+import { type ClickHouse, type ClickHouseAddress, openClickHouse } from '../storage/clickhouse.js'
+import type { PostgresAddress } from '../storage/postgres.js'
+import { type ClaimRow, eventClaims } from './history.js'
+
+export interface ProjectionsOptions {
+  readonly positions: Positions
+  readonly generation: string
+  /** The journals' root: shard-00, shard-01… lie in it. */
+  readonly journalDirectory: string
+  readonly postgres: PostgresAddress
+  readonly clickhouse: ClickHouseAddress
+  readonly log: Logger
+  readonly workerFile?: URL
+  /** Bounds and pauses for tests; see ProjectorOptions. */
+  readonly bounds?: Pick<ProjectorOptions, 'rowsMax' | 'bytesMax' | 'postgresMs' | 'clickhouseMs'>
+}
+
+/** How far a store is behind the journals. */
+export interface ProjectionLag {
+  readonly records: number
+  /** Age of the oldest record that is not projected, to about a second. */
+  readonly seconds: number
+}
+
+interface Waiter {
+  readonly store: ProjectedStore
+  readonly shard: number
+  readonly sequence: Sequence
+  readonly resolve: () => void
+  readonly reject: (error: Error) => void
+  readonly timer: NodeJS.Timeout
+}
+
+const stores = ['postgres', 'clickhouse'] as const
+const names = { postgres: 'Postgres', clickhouse: 'ClickHouse' } as const
+const waitMs = 5_000
+const windowMs = 24 * 3_600_000
+const sampleMs = 1_000
+const samplesMax = 3_600
+const claimsAtOnce = 50_000
+
+/**
+ * Read the stored positions of every shard into shared memory; before the shards start, so that a journal which
+ * ends before what a store holds is noticed (Positions.stored).
+ */
+export async function restorePositions(sql: Sql, generation: string, positions: Positions): Promise<void> {
+  const rows = await sql<
+    { shard: number; store: ProjectedStore; sequence: string; seen_sequence: string }[]
+  >`select shard, store, sequence, seen_sequence from projections where generation = ${generation}`
+  for (const { shard, store, sequence, seen_sequence } of rows) {
+    if (shard >= positions.shards) continue
+    positions.set(shard, store, Number(sequence))
+    if (store === 'postgres') positions.set(shard, 'seen', Number(seen_sequence))
+  }
+  const checkpoints = await sql<{ shard: number; sequence: string }[]>`
+    select shard, sequence from checkpoints where generation = ${generation}`
+  for (const { shard, sequence } of checkpoints)
+    if (shard < positions.shards) positions.set(shard, 'checkpointed', Number(sequence))
+}
+
+export class Projections {
+  readonly #options: ProjectionsOptions
+  readonly #positions: Positions
+  readonly #clickhouse: ClickHouse
+  readonly #waiters = new Set<Waiter>()
+  /** Streams that fail now, by store and shard, with the message. */
+  readonly #failing = new Map<string, string>()
+  /** Committed sequences at recent times, oldest first. */
+  readonly #samples: { readonly atMs: number; readonly committed: readonly Sequence[] }[] = []
+  readonly #sampling: NodeJS.Timeout
+  #pool: Piscina | null = null
+  #port: MessagePort | null = null
+  #life: Promise<void> = Promise.resolve()
+  #stopping = false
+  #deaths = 0
+
+  private constructor(options: ProjectionsOptions) {
+    this.#options = options
+    this.#positions = options.positions
+    this.#clickhouse = openClickHouse(options.clickhouse, { max: 1 })
+    this.#sampling = setInterval(() => this.#sample(), sampleMs)
+    this.#sampling.unref()
+    this.#sample()
+  }
+
+  /** Start the projectors' thread. Resolves at once: stores may be away. */
+  static async start(options: ProjectionsOptions): Promise<Projections> {
+    const projections = new Projections(options)
+    projections.#launch()
+    return projections
+  }
+
+  /**
+   * Wait until a record is in a store: what was acknowledged can then be read there.
+   *
+   * timeoutMs  longest wait.
+   * errors     store_away (503) naming the store, after that time.
+   */
+  reached(store: ProjectedStore, shard: number, sequence: Sequence, timeoutMs = waitMs): Promise<void> {
+    if (this.#positions.get(shard, store) >= sequence) return Promise.resolve()
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => {
+        this.#waiters.delete(waiter)
+        reject(new ServiceError('store_away', `${names[store]} is away or behind; try again`))
+      }, timeoutMs)
+      const waiter: Waiter = { store, shard, sequence, resolve, reject, timer }
+      this.#waiters.add(waiter)
+      this.#post({ type: 'want', store, shard, sequence })
+    })
+  }
+
+  /** Wait until everything committed so far, in every shard, is in a store. Errors as `reached`. */
+  async barrier(store: ProjectedStore, timeoutMs = waitMs): Promise<void> {
+    await Promise.all(
+      Array.from({ length: this.#positions.shards }, (_, shard) =>
+        this.reached(store, shard, this.#positions.get(shard, 'committed'), timeoutMs),
+      ),
+    )
+  }
+
+  /**
+   * Flag checks for ClickHouse: lines of tables events (samples of single checks) and flag_checks (counts).
+   * Best effort: kept while ClickHouse is away up to a bound, not through a crash (FE-101…103).
+   */
+  recordChecks(rows: readonly string[], counts: readonly string[]): void {
+    if (rows.length + counts.length > 0) this.#post({ type: 'checks', rows, counts })
+  }
+
+  /** How far a store is behind, over all shards. */
+  lag(store: ProjectedStore): ProjectionLag {
+    let records = 0
+    let sinceMs = Date.now()
+    for (let shard = 0; shard < this.#positions.shards; shard++) {
+      const position = this.#positions.get(shard, store)
+      const behind = this.#positions.get(shard, 'committed') - position
+      if (behind <= 0) continue
+      records += behind
+      sinceMs = Math.min(sinceMs, this.#coveredAt(shard, position))
+    }
+    return { records, seconds: Math.max(0, (Date.now() - sinceMs) / 1_000) }
+  }
+
+  /** What is wrong now, in words, for /health/ready; empty when nothing is. */
+  degraded(): string[] {
+    return stores
+      .filter(store => [...this.#failing.keys()].some(key => key.startsWith(store)))
+      .map(store => `${names[store]} projection`)
+  }
+
+  /**
+   * Idempotency keys whose window is still open, in the order of receipt, some thousands at a time: those in
+   * ClickHouse, then those of records it does not have yet. Call before records are trimmed.
+   *
+   * errors  store_away when ClickHouse cannot be asked: the window would have holes.
+   * source  EV-25, EV-26.
+   */
+  async *claimsSince(nowMs: number): AsyncGenerator<readonly ClaimRow[]> {
+    const tail: ClaimRow[] = []
+    for (let shard = 0; shard < this.#positions.shards; shard++)
+      for await (const claims of this.#journalClaims(shard)) tail.push(...claims)
+    for await (const claims of eventClaims(this.#clickhouse, nowMs - windowMs, claimsAtOnce)) yield claims
+    const open = tail.filter(claim => claim.receivedAtMs > nowMs - windowMs)
+    yield open.sort((a, b) => a.receivedAtMs - b.receivedAtMs)
+  }
+
+  /** Project what is committed, for at most `drainMs`, and end the thread. Waiters are told `starting` (503). */
+  async stop(drainMs = 5_000): Promise<void> {
+    if (this.#stopping) return this.#life
+    this.#stopping = true
+    clearInterval(this.#sampling)
+    this.#post({ type: 'stop', drainMs })
+    let timer: NodeJS.Timeout | undefined
+    const late = new Promise<void>(resolve => {
+      timer = setTimeout(resolve, drainMs + 2_000)
+    })
+    await Promise.race([this.#life, late])
+    clearTimeout(timer)
+    for (const waiter of [...this.#waiters])
+      this.#settle(waiter, new ServiceError('starting', 'Stopping; try again'))
+    this.#port?.close()
+    await this.#pool?.destroy()
+    await this.#clickhouse.close()
+  }
+
+  #launch(): void {
+    const { generation, journalDirectory, postgres, clickhouse, workerFile, bounds } = this.#options
+    const { port1, port2 } = new MessageChannel()
+    const options: ProjectorOptions = {
+      generation,
+      shards: Array.from({ length: this.#positions.shards }, (_, index) => ({
+        index,
+        directory: shardDirectory(journalDirectory, index),
+      })),
+      positions: this.#positions.memory,
+      postgres,
+      clickhouse,
+      ...bounds,
+    }
+    this.#pool ??= new Piscina({
+      filename: (workerFile ?? new URL('../../workers/project.js', import.meta.url)).href,
+      minThreads: 1,
+      maxThreads: 1,
+      atomics: 'disabled',
+      idleTimeout: Number.POSITIVE_INFINITY,
+    })
+    this.#port = port1
+    port1.on('message', (notice: ProjectorNotice) => this.#hear(notice))
+    this.#life = this.#pool.run({ port: port2, options }, { transferList: [port2] }).then(
+      () => this.#ended(null),
+      (error: unknown) => this.#ended(error),
+    )
+    // Whoever waited when the last thread died still waits.
+    for (const { store, shard, sequence } of this.#waiters)
+      this.#post({ type: 'want', store, shard, sequence })
+  }
+
+  #ended(error: unknown): void {
+    this.#port?.close()
+    this.#port = null
+    if (this.#stopping) return
+    this.#options.log.error({ err: error }, 'the projectors died and are started again')
+    const delayMs = Math.min(10_000, 100 * 2 ** Math.min(10, this.#deaths++))
+    setTimeout(() => {
+      if (!this.#stopping) this.#launch()
+    }, delayMs)
+  }
+
+  #post(request: ProjectorRequest): void {
+    this.#port?.postMessage(request)
+  }
+
+  #hear(notice: ProjectorNotice): void {
+    const { log } = this.#options
+    switch (notice.type) {
+      case 'moved':
+        this.#release(notice.store, notice.shard)
+        return
+      case 'failing':
+        this.#failing.set(`${notice.store} ${notice.shard}`, notice.error)
+        log.warn({ store: notice.store, shard: notice.shard, err: notice.error }, 'a projection fails')
+        return
+      case 'recovered':
+        this.#failing.delete(`${notice.store} ${notice.shard}`)
+        log.info({ store: notice.store, shard: notice.shard }, 'a projection goes on')
+        return
+      case 'checks_dropped':
+        log.warn({ rows: notice.rows }, 'flag check records were dropped: ClickHouse is away')
+        return
+    }
+  }
+
+  #release(store: ProjectedStore, shard: number): void {
+    const position = this.#positions.get(shard, store)
+    for (const waiter of [...this.#waiters])
+      if (waiter.store === store && waiter.shard === shard && waiter.sequence <= position)
+        this.#settle(waiter, null)
+  }
+
+  #settle(waiter: Waiter, error: Error | null): void {
+    clearTimeout(waiter.timer)
+    this.#waiters.delete(waiter)
+    if (error === null) waiter.resolve()
+    else waiter.reject(error)
+  }
+
+  #sample(): void {
+    const committed = Array.from({ length: this.#positions.shards }, (_, shard) =>
+      this.#positions.get(shard, 'committed'),
+    )
+    this.#samples.push({ atMs: Date.now(), committed })
+    if (this.#samples.length > samplesMax) this.#samples.shift()
+  }
+
+  // The latest time at which a position was all there was.
+  #coveredAt(shard: number, position: Sequence): number {
+    const sample = this.#samples.findLast(one => one.committed[shard]! <= position)
+    return sample?.atMs ?? this.#samples[0]?.atMs ?? Date.now()
+  }
+
+  async *#journalClaims(shard: number): AsyncGenerator<readonly ClaimRow[]> {
+    const reader = new FileJournalReader({ directory: shardDirectory(this.#options.journalDirectory, shard) })
+    const from = this.#positions.get(shard, 'clickhouse')
+    try {
+      for await (const records of reader.read(from, this.#positions.get(shard, 'committed')))
+        yield records.flatMap(claimOf)
+    } finally {
+      await reader.close()
+    }
+  }
+}
+
+const claimMember = Buffer.from('"ik":[')
+
+function claimOf(record: JournalRecord): ClaimRow[] {
+  if ((record.flags & RecordFlag.event) === 0 || !record.fact.includes(claimMember)) return []
+  const fact = JSON.parse(record.fact.toString()) as Fact
+  if (fact.ik === undefined) return []
+  const [key, eventId, capturedAtMs] = fact.ik
+  // The window runs by the receipt, which only the row knows; `at` may be shifted by a test clock.
+  const receivedAtMs = (JSON.parse(record.row.toString()) as { loaded_at: number }).loaded_at
+  return [{ environmentId: fact.env, key, eventId, capturedAtMs, receivedAtMs }]
+}

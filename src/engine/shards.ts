@@ -1,0 +1,321 @@
+// The HTTP thread's way to the actors, and the only way: an id belongs to one shard, a shard to one thread.
+// A tick's requests leave as one batch per shard and their replies come back as batches.
+//
+//   ask ──▶ outbox[shard] ──(one post per tick)──▶ worker ──▶ replies ──▶ waiting[n]
+//
+// Piscina gives a task to any idle thread, an actor needs the same thread each time: so a shard is one long
+// task on a pool of one thread, holding a MessagePort. The task's promise tells when the thread died.
+import { MessageChannel, type MessagePort } from 'node:worker_threads'
+import type { Logger } from 'pino'
+import { Piscina } from 'piscina'
+import type { CatalogData } from '../core/catalog.js'
+import { shardOf } from '../core/id.js'
+import type {
+  CompanyMessage,
+  EnvironmentMessage,
+  IngestItem,
+  Question,
+  Refusal,
+  ShardControl,
+  ShardNotice,
+  ShardReply,
+  ShardRequest,
+  UserMessage,
+} from '../core/message.js'
+import { ServiceError } from '../errors.js'
+import type { ShardOptions } from '../journal/shard.js'
+
+/** A reply, and where it became durable (sequence 0 for reads). */
+export interface Answered<Reply> {
+  readonly reply: Reply
+  readonly shard: number
+  readonly sequence: number
+}
+
+/** An actor said no: the room that asked decides what the caller hears. */
+export class Refused extends Error {
+  constructor(
+    readonly refusal: Refusal,
+    readonly detail?: string,
+  ) {
+    super(detail ?? refusal)
+  }
+}
+
+/** Requests that may wait for one shard before new ones are refused with 503. */
+const waitingMax = 100_000
+
+interface Waiting {
+  readonly resolve: (answered: Answered<unknown>) => void
+  readonly reject: (error: Error) => void
+}
+
+interface Starting {
+  readonly promise: Promise<void>
+  readonly resolve: () => void
+  readonly reject: (error: Error) => void
+}
+
+interface Shard {
+  readonly index: number
+  readonly pool: Piscina
+  port: MessagePort | null
+  outbox: ShardRequest[]
+  /** Set while the thread is dead or replaying; settled by its next ready, or by a first start that fails. */
+  starting: Starting | null
+  ready: boolean
+  served: boolean
+  readonly waiting: Map<number, Waiting>
+  deaths: number
+}
+
+export interface ShardsOptions {
+  readonly shards: readonly ShardOptions[]
+  readonly workerFile: URL
+  readonly log: Logger
+  /** Catalogs to give a shard that starts. */
+  readonly catalogs: () => readonly CatalogData[]
+  readonly onNotice: (notice: ShardNotice, shard: number) => void
+}
+
+export class Shards {
+  private readonly shards: Shard[]
+  private numbers = 0
+  private flushing = false
+  private closing = false
+
+  private constructor(private readonly options: ShardsOptions) {
+    this.shards = options.shards.map((_, index) => ({
+      index,
+      pool: new Piscina({
+        filename: options.workerFile.href,
+        minThreads: 1,
+        maxThreads: 1,
+        atomics: 'disabled',
+        idleTimeout: Number.POSITIVE_INFINITY,
+      }),
+      port: null,
+      outbox: [],
+      starting: null,
+      ready: false,
+      served: false,
+      waiting: new Map(),
+      deaths: 0,
+    }))
+  }
+
+  /** Start every shard thread; resolves when all have replayed their journals and hold the catalogs. */
+  static async start(options: ShardsOptions): Promise<Shards> {
+    const shards = new Shards(options)
+    await Promise.all(shards.shards.map(shard => shards.launch(shard)))
+    return shards
+  }
+
+  get count(): number {
+    return this.shards.length
+  }
+
+  /** Requests waiting for a reply, over all shards. */
+  get waiting(): number {
+    return this.shards.reduce((sum, shard) => sum + shard.waiting.size, 0)
+  }
+
+  /** Shards that are not serving now. */
+  get degraded(): readonly number[] {
+    return this.shards.filter(shard => !shard.ready).map(shard => shard.index)
+  }
+
+  /** Whether a request for this id would be refused at the door. */
+  busy(id: string): boolean {
+    return this.shards[shardOf(id, this.shards.length)]!.waiting.size >= waitingMax
+  }
+
+  /**
+   * Ask one actor.
+   *
+   * kind     c company, u user, e the environment's own actor.
+   * nowMs    the environment's present.
+   * fresh    the id was made for this request: there is nothing to load.
+   * returns  the reply; writes only after their record is durable.
+   * errors   Refused; ServiceError 503 when the shard is dead, replaying or full, or its store is away.
+   */
+  ask<Reply>(
+    kind: 'c' | 'u' | 'e',
+    environmentId: string,
+    id: string,
+    message: CompanyMessage | UserMessage | EnvironmentMessage | Question,
+    nowMs: number,
+    fresh = false,
+  ): Promise<Answered<Reply>> {
+    const shard = this.shards[shardOf(id, this.shards.length)]!
+    return this.post<Reply>(shard, n => ({
+      n,
+      k: kind,
+      id,
+      env: environmentId,
+      at: nowMs,
+      fresh,
+      m: message,
+    }))
+  }
+
+  /** Give events to their actors; resolves when every one is durable. One refusal or failure rejects it whole. */
+  async ingest(items: readonly IngestItem[], nowMs: number): Promise<void> {
+    if (items.length === 1 || this.shards.length === 1) {
+      const shard = this.shards[shardOf(items[0]!.id, this.shards.length)]!
+      await this.post(shard, n => ({ n, at: nowMs, events: items }))
+      return
+    }
+    const byShard = new Map<Shard, IngestItem[]>()
+    for (const item of items) {
+      const shard = this.shards[shardOf(item.id, this.shards.length)]!
+      const list = byShard.get(shard)
+      if (list) list.push(item)
+      else byShard.set(shard, [item])
+    }
+    const posted = [...byShard].map(([shard, events]) => this.post(shard, n => ({ n, at: nowMs, events })))
+    const outcomes = await Promise.allSettled(posted)
+    const failed = outcomes.find(outcome => outcome.status === 'rejected')
+    if (failed) throw failed.reason
+  }
+
+  /** Hand a new catalog to every shard; resolves when all serve it. */
+  async announce(data: CatalogData): Promise<void> {
+    await this.controlAll({ type: 'catalog', data })
+  }
+
+  /** Have every shard write the snapshots of what changed. */
+  async checkpoint(): Promise<void> {
+    await this.controlAll({ type: 'checkpoint' })
+  }
+
+  /** Figures of every shard, for metrics. */
+  async stats(): Promise<readonly Readonly<Record<string, number>>[]> {
+    const answers = await Promise.allSettled(
+      this.shards
+        .filter(shard => shard.ready)
+        .map(shard => this.control<Record<string, number>>(shard, { type: 'stats' })),
+    )
+    return answers.flatMap(answer => (answer.status === 'fulfilled' ? [answer.value.reply] : []))
+  }
+
+  /** Let every shard finish, checkpoint and stop. */
+  async close(): Promise<void> {
+    await Promise.allSettled(this.shards.map(shard => this.control(shard, { type: 'checkpoint' })))
+    this.closing = true
+    for (const shard of this.shards) shard.port?.close()
+    await Promise.all(this.shards.map(shard => shard.pool.close()))
+  }
+
+  private async controlAll(control: ShardControl): Promise<void> {
+    await Promise.all(
+      this.shards.map(async shard => {
+        // a shard that is starting takes the current catalogs with its start
+        while (shard.starting) await shard.starting.promise
+        try {
+          await this.control(shard, control)
+        } catch (error) {
+          const { starting } = shard as Shard
+          if (control.type !== 'catalog' || !starting) throw error
+          await starting.promise
+        }
+      }),
+    )
+  }
+
+  private control<Reply>(shard: Shard, control: ShardControl): Promise<Answered<Reply>> {
+    return this.post<Reply>(shard, n => ({ n, control }))
+  }
+
+  private post<Reply>(shard: Shard, request: (n: number) => ShardRequest): Promise<Answered<Reply>> {
+    if (!shard.ready) return Promise.reject(new ServiceError('starting'))
+    if (shard.waiting.size >= waitingMax) return Promise.reject(new ServiceError('overloaded'))
+    const n = ++this.numbers
+    shard.outbox.push(request(n))
+    if (!this.flushing) {
+      this.flushing = true
+      setImmediate(this.flush)
+    }
+    return new Promise((resolve, reject) => {
+      shard.waiting.set(n, { resolve: resolve as Waiting['resolve'], reject })
+    })
+  }
+
+  private readonly flush = (): void => {
+    this.flushing = false
+    for (const shard of this.shards) {
+      if (shard.outbox.length === 0) continue
+      const batch = shard.outbox
+      shard.outbox = []
+      shard.port?.postMessage(batch)
+    }
+  }
+
+  private launch(shard: Shard): Promise<void> {
+    const { port1, port2 } = new MessageChannel()
+    shard.port = port1
+    shard.starting ??= newStarting()
+    port1.on('message', (message: readonly ShardReply[] | ShardNotice) => {
+      if (Array.isArray(message)) return this.settle(shard, message as readonly ShardReply[])
+      const notice = message as ShardNotice
+      if (notice.notice === 'ready') {
+        shard.ready = true
+        shard.served = true
+        shard.deaths = 0
+        shard.starting?.resolve()
+        shard.starting = null
+      }
+      this.options.onNotice(notice, shard.index)
+    })
+    const task = {
+      port: port2,
+      options: this.options.shards[shard.index]!,
+      again: shard.served,
+      catalogs: this.options.catalogs(),
+    }
+    shard.pool.run(task, { transferList: [port2] }).then(
+      () => this.revive(shard, new Error('the shard ended by itself')),
+      error => this.revive(shard, error),
+    )
+    return shard.starting.promise
+  }
+
+  /** The thread died: everyone waiting hears 503, and a new thread replays the journal. */
+  private revive(shard: Shard, error: Error): void {
+    shard.ready = false
+    shard.port?.close()
+    shard.outbox = []
+    shard.deaths++
+    const lost = [...shard.waiting.values()]
+    shard.waiting.clear()
+    for (const waiting of lost) waiting.reject(new ServiceError('starting', 'The shard restarts; try again'))
+    if (this.closing) return
+    this.options.log.error({ shard: shard.index, err: error }, 'shard died')
+    if (!shard.served) return shard.starting?.reject(error)
+    shard.starting ??= newStarting()
+    const delayMs = shard.deaths === 1 ? 0 : Math.min(5_000, 50 * 2 ** shard.deaths)
+    setTimeout(() => this.launch(shard), delayMs)
+  }
+
+  private settle(shard: Shard, replies: readonly ShardReply[]): void {
+    for (const reply of replies) {
+      const waiting = shard.waiting.get(reply[0])
+      if (!waiting) continue
+      shard.waiting.delete(reply[0])
+      if (reply[1] === 0) waiting.resolve({ reply: reply[2], shard: shard.index, sequence: reply[3] })
+      else if (reply[1] === 1) waiting.reject(new Refused(reply[2], reply[3]))
+      else waiting.reject(new ServiceError(reply[2], reply[3]))
+    }
+  }
+}
+
+function newStarting(): Starting {
+  let resolve!: () => void
+  let reject!: (error: Error) => void
+  const promise = new Promise<void>((yes, no) => {
+    resolve = yes
+    reject = no
+  })
+  promise.catch(() => {})
+  return { promise, resolve, reject }
+}

@@ -1,0 +1,55 @@
+// What the HTTP thread and the projectors' thread say to each other. Neither imports the other.
+import type { ClickHouseAddress } from '../storage/clickhouse.js'
+import type { PostgresAddress } from '../storage/postgres.js'
+import type { Sequence } from './journal.js'
+
+export type ProjectedStore = 'postgres' | 'clickhouse'
+
+/** One shard as the projectors need it. */
+export interface ProjectedShard {
+  readonly index: number
+  /** Directory of its journal segments. */
+  readonly directory: string
+}
+
+export interface ProjectorOptions {
+  /** Which journals these are: part of every stored position and every token. */
+  readonly generation: string
+  readonly shards: readonly ProjectedShard[]
+  /** Shared positions of all shards (positions.ts). */
+  readonly positions: SharedArrayBuffer
+  readonly postgres: PostgresAddress
+  readonly clickhouse: ClickHouseAddress
+  /** Bounds of one chunk for ClickHouse; defaults 50 000 rows, 32 MiB. */
+  readonly rowsMax?: number
+  readonly bytesMax?: number
+  /** How long records gather before they are projected, when nobody waits; defaults 200 ms and 1 s. */
+  readonly postgresMs?: number
+  readonly clickhouseMs?: number
+}
+
+export type ProjectorRequest =
+  /** Somebody waits until these sequences are in the store. */
+  | {
+      readonly type: 'want'
+      readonly store: ProjectedStore
+      readonly shard: number
+      readonly sequence: Sequence
+    }
+  /** Flag checks: JSONEachRow lines of tables flag_checks and events, not journaled. */
+  | { readonly type: 'checks'; readonly counts: readonly string[]; readonly rows: readonly string[] }
+  /** Project what is committed, for at most this long, then end. */
+  | { readonly type: 'stop'; readonly drainMs: number }
+
+export type ProjectorNotice =
+  /** The position of a shard somebody waited for has moved; it is in the shared positions. */
+  | { readonly type: 'moved'; readonly store: ProjectedStore; readonly shard: number }
+  | {
+      readonly type: 'failing'
+      readonly store: ProjectedStore
+      readonly shard: number
+      readonly error: string
+    }
+  | { readonly type: 'recovered'; readonly store: ProjectedStore; readonly shard: number }
+  /** Check rows dropped because ClickHouse was away for too long. */
+  | { readonly type: 'checks_dropped'; readonly rows: number }

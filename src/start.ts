@@ -1,0 +1,314 @@
+// Opens everything in order and closes it in the opposite order: stores, shards, projectors, directory, HTTP.
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Logger } from 'pino'
+import type { Sql } from 'postgres'
+import type { Services } from './api/services.js'
+import type { Config } from './config.js'
+import type { CatalogData } from './core/catalog.js'
+import type { ShardNotice } from './core/message.js'
+import { Dedupe } from './engine/dedupe.js'
+import { openDefinitions } from './engine/definitions.js'
+import { Directory } from './engine/directory.js'
+import { Entities } from './engine/entities.js'
+import { fillDedupe, fillDirectory } from './engine/fill.js'
+import { Projections, restorePositions } from './engine/projections.js'
+import { CheckedFlags, UserSeen } from './engine/seen.js'
+import { Shards } from './engine/shards.js'
+import { defaultLimits, Limits } from './http/limits.js'
+import { routes } from './http/routes.js'
+import { Server } from './http/server.js'
+import { nodeDisk } from './journal/disk.js'
+import { Positions } from './journal/positions.js'
+import { journalGeneration, shardDirectory } from './journal/segment.js'
+import type { ShardOptions } from './journal/shard.js'
+import { createMetrics } from './metrics.js'
+import { type ClickHouseAddress, openClickHouse } from './storage/clickhouse.js'
+import { startEmbeddedClickHouse } from './storage/embedded/clickhouse.js'
+import { startEmbeddedPostgres } from './storage/embedded/postgres.js'
+import { lockDataDir } from './storage/lock.js'
+import { migrate } from './storage/migrate.js'
+import { closePostgres, openPostgres, type PostgresAddress } from './storage/postgres.js'
+
+const shardFile = new URL('../workers/company.js', import.meta.url)
+/** How long draining may wait for a store. */
+const drainMsMax = 600_000
+
+/** A running Tollgate. */
+export interface Tollgate {
+  readonly port: number
+  readonly services: Services
+  /** The bootstrap key's value, when this start made it. */
+  readonly madeKey: string | null
+  /** Answers what is in flight, flushes, checkpoints, closes. Safe to call twice. */
+  stop(): Promise<void>
+}
+
+/** What was opened, to be closed in the opposite order whether the start succeeded or not. */
+class Opened {
+  private readonly closers: (() => Promise<unknown>)[] = []
+
+  add(close: () => Promise<unknown>): void {
+    this.closers.push(close)
+  }
+
+  async close(log: Logger): Promise<void> {
+    for (const close of this.closers.splice(0).reverse())
+      await close().catch(error => log.error({ err: error }, 'could not be closed'))
+  }
+}
+
+/**
+ * Start Tollgate.
+ *
+ * errors  whatever keeps it from starting, with everything closed again: a locked data directory, a store that is
+ *         not to be had, a migration that was changed, a journal that is broken in the middle, a port in use.
+ */
+export async function start(config: Config, log: Logger): Promise<Tollgate> {
+  const opened = new Opened()
+  try {
+    return await open(config, log, opened)
+  } catch (error) {
+    await opened.close(log)
+    throw error
+  }
+}
+
+async function open(config: Config, log: Logger, opened: Opened): Promise<Tollgate> {
+  const lock = await lockDataDir(config.dataDir)
+  opened.add(async () => lock.release())
+
+  const addresses = await openStores(config, log, opened)
+  const sql = openPostgres(addresses.postgres, { max: 10 })
+  opened.add(() => closePostgres(sql))
+  const clickhouse = openClickHouse(addresses.clickhouse)
+  opened.add(() => clickhouse.close())
+  await migrate({ postgres: addresses.postgres, clickhouse })
+
+  let running: Shards | null = null
+  const announce = async (data: CatalogData) => running?.announce(data)
+  const definitions = await openDefinitions({ sql, log, config, announce, loaders: {} })
+  opened.add(() => definitions.close())
+  const { keys, clock, traits, catalogs } = definitions
+
+  const directory = new Directory()
+  const dedupe = new Dedupe(config.idempotencyKeysMax)
+  const userSeen = new UserSeen()
+  const checkedFlags = new CheckedFlags()
+  const metrics = createMetrics()
+
+  const journalDir = join(config.dataDir, 'journal')
+  const count = await shardCount(journalDir)
+  if (count !== null && count !== config.shards) await drainJournals({ config, log, sql, addresses, count })
+  await keepShardCount(journalDir, config.shards)
+  const journals = await openJournals(config, sql, addresses.postgres, config.shards)
+
+  let projections: Projections | null = null
+  const heard = (notice: ShardNotice): void => {
+    if (notice.notice === 'identity') for (const fact of notice.facts) directory.replay(fact)
+    if (notice.notice === 'checks') {
+      for (const [environmentId, flagKey, atMs] of notice.checks.flags)
+        checkedFlags.note(environmentId, flagKey, atMs)
+      for (const [environmentId, userId, atMs] of notice.checks.users)
+        userSeen.note(userId, environmentId, atMs)
+      projections?.recordChecks(notice.checks.rows, notice.checks.counts)
+    }
+  }
+  const shards = await Shards.start({
+    shards: journals.options,
+    workerFile: shardFile,
+    log,
+    catalogs: () => catalogs.ids().map(id => catalogs.get(id)),
+    onNotice: heard,
+  })
+  opened.add(() => shards.close())
+  running = shards
+  await catalogs.start()
+
+  projections = await startProjections(journals, addresses, log)
+  opened.add(() => projections!.stop())
+  // every fact on disk shows in Postgres before the directory is read from it
+  await projections.barrier('postgres')
+  await fillDirectory(sql, directory)
+  await fillDedupe(projections, dedupe, clock.wall())
+
+  const entities = new Entities(directory, shards, traits)
+  const services: Services = {
+    log,
+    sql,
+    clickhouse,
+    keys,
+    clock,
+    catalogs,
+    traits,
+    shards,
+    directory,
+    entities,
+    dedupe,
+    projections,
+    userSeen,
+    checkedFlags,
+  }
+  keys.onEnvironmentRemoved(id => directory.forgetEnvironment(id))
+  const seenTimer = setInterval(() => void userSeen.flush(shards, id => clock.now(id)), 1_000)
+  opened.add(async () => {
+    clearInterval(seenTimer)
+    await userSeen.flush(shards, id => clock.now(id))
+  })
+
+  const server: Server = new Server({
+    config,
+    log,
+    metrics,
+    limits: new Limits(
+      config.limits === 'off'
+        ? null
+        : config.limits === 'default'
+          ? defaultLimits
+          : { ...defaultLimits, ...config.limits },
+    ),
+    health: {
+      ready: () => server.serving,
+      degraded: () => [...shards.degraded.map(shard => `shard ${shard}`), ...projections!.degraded()],
+    },
+    routes,
+  })
+  const port = await server.listen(config.host, config.port)
+  opened.add(() => server.close())
+  server.serve(services)
+  let stopping: Promise<void> | null = null
+  return {
+    port,
+    services,
+    madeKey: definitions.bootstrapped.madeKey,
+    stop: () => {
+      stopping ??= opened.close(log)
+      return stopping
+    },
+  }
+}
+
+interface Addresses {
+  readonly postgres: PostgresAddress
+  readonly clickhouse: ClickHouseAddress
+}
+
+/** The stores named by URL, else the embedded ones, started together. */
+async function openStores(config: Config, log: Logger, opened: Opened): Promise<Addresses> {
+  const embedded = async <T extends { stop(): Promise<unknown> }>(starting: Promise<T>): Promise<T> => {
+    const store = await starting
+    opened.add(() => store.stop())
+    return store
+  }
+  const { databaseUrl, clickhouseUrl, dataDir } = config
+  const outcomes = await Promise.allSettled([
+    databaseUrl === null
+      ? embedded(startEmbeddedPostgres({ directory: join(dataDir, 'postgres'), log })).then(
+          one => one.address,
+        )
+      : { url: databaseUrl },
+    clickhouseUrl === null
+      ? embedded(startEmbeddedClickHouse({ directory: join(dataDir, 'clickhouse'), log })).then(
+          one => one.address,
+        )
+      : { url: clickhouseUrl },
+  ])
+  for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason
+  const [postgres, clickhouse] = outcomes as [
+    PromiseFulfilledResult<PostgresAddress>,
+    PromiseFulfilledResult<ClickHouseAddress>,
+  ]
+  return { postgres: postgres.value, clickhouse: clickhouse.value }
+}
+
+interface Journals {
+  readonly directory: string
+  readonly generation: string
+  readonly positions: Positions
+  readonly options: readonly ShardOptions[]
+}
+
+/** The journals of `count` shards, their checkpoints read from Postgres. */
+async function openJournals(
+  config: Config,
+  sql: Sql,
+  postgres: PostgresAddress,
+  count: number,
+): Promise<Journals> {
+  const directory = join(config.dataDir, 'journal')
+  await mkdir(directory, { recursive: true })
+  const generation = await journalGeneration(nodeDisk, directory)
+  const positions = Positions.make(count)
+  await restorePositions(sql, generation, positions)
+  const options = Array.from({ length: count }, (_, index) => ({
+    index,
+    count,
+    journalDir: shardDirectory(directory, index),
+    segmentBytes: config.journalSegmentBytes,
+    generation,
+    postgres,
+    positions: positions.memory,
+    checkpointMs: config.checkpointIntervalMs,
+    actorsMax: config.actorsMax,
+    checkRowsPerSecond: config.flagCheckRowsPerSecond,
+  }))
+  return { directory, generation, positions, options }
+}
+
+function startProjections(journals: Journals, addresses: Addresses, log: Logger): Promise<Projections> {
+  return Projections.start({
+    positions: journals.positions,
+    generation: journals.generation,
+    journalDirectory: journals.directory,
+    postgres: addresses.postgres,
+    clickhouse: addresses.clickhouse,
+    log,
+  })
+}
+
+/**
+ * The number of shards has changed, and with it who owns whom: bring everything the old journals hold into the
+ * stores, under the old number, and begin new journals.
+ */
+async function drainJournals(from: {
+  config: Config
+  log: Logger
+  sql: Sql
+  addresses: Addresses
+  count: number
+}): Promise<void> {
+  const { config, log, sql, addresses, count } = from
+  log.info({ from: count, to: config.shards }, 'the number of shards has changed: journals are drained')
+  const journals = await openJournals(config, sql, addresses.postgres, count)
+  const shards = await Shards.start({
+    shards: journals.options,
+    workerFile: shardFile,
+    log,
+    catalogs: () => [],
+    onNotice: () => {},
+  })
+  try {
+    const projections = await startProjections(journals, addresses, log)
+    try {
+      await projections.barrier('postgres', drainMsMax)
+      await projections.barrier('clickhouse', drainMsMax)
+      await shards.checkpoint()
+    } finally {
+      await projections.stop()
+    }
+  } finally {
+    await shards.close()
+  }
+  await rm(journals.directory, { recursive: true })
+}
+
+/** The number of shards the journals on disk were written by; null before the first start. */
+async function shardCount(directory: string): Promise<number | null> {
+  const text = await readFile(join(directory, 'shards'), 'utf8').catch(() => null)
+  return text === null ? null : Number(text)
+}
+
+async function keepShardCount(directory: string, count: number): Promise<void> {
+  await mkdir(directory, { recursive: true })
+  await writeFile(join(directory, 'shards'), `${count}\n`)
+}

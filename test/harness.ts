@@ -1,0 +1,132 @@
+// A whole Tollgate for tests: embedded stores in a directory of its own, two shards, real HTTP.
+import { type ChildProcess, spawn } from 'node:child_process'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { Test } from 'tap'
+import { readConfig } from '../src/config.js'
+import { createLogger } from '../src/log.js'
+import { start, type Tollgate } from '../src/start.js'
+import { temporaryDirectory } from './stores.js'
+
+export const bootstrapKey = 'sk_dev_test_key_of_the_harness_0001'
+
+/** What came back: status, headers, and the parsed body. */
+export interface Response {
+  readonly status: number
+  readonly headers: Headers
+  // biome-ignore lint/suspicious/noExplicitAny: bodies are looked at member by member in tests
+  readonly body: any
+}
+
+/** Speaks to one running Tollgate. */
+export class Client {
+  constructor(
+    readonly url: string,
+    readonly key: string = bootstrapKey,
+    private readonly headers: Readonly<Record<string, string>> = {},
+  ) {}
+
+  /** The same Tollgate with another key or further headers. */
+  as(key: string, headers: Readonly<Record<string, string>> = {}): Client {
+    return new Client(this.url, key, headers)
+  }
+
+  async send(
+    method: string,
+    path: string,
+    body?: unknown,
+    headers: Record<string, string> = {},
+  ): Promise<Response> {
+    const response = await fetch(this.url + path, {
+      method,
+      headers: {
+        ...(this.key === '' ? {} : { 'X-Service-Api-Key': this.key }),
+        ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
+        ...this.headers,
+        ...headers,
+      },
+      ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    })
+    const text = await response.text()
+    return { status: response.status, headers: response.headers, body: text === '' ? null : JSON.parse(text) }
+  }
+
+  get = (path: string, headers?: Record<string, string>) => this.send('GET', path, undefined, headers)
+  post = (path: string, body?: unknown, headers?: Record<string, string>) =>
+    this.send('POST', path, body, headers)
+  put = (path: string, body?: unknown, headers?: Record<string, string>) =>
+    this.send('PUT', path, body, headers)
+  del = (path: string, headers?: Record<string, string>) => this.send('DELETE', path, undefined, headers)
+
+  /** `data` of a request that must succeed. */
+  // biome-ignore lint/suspicious/noExplicitAny: bodies are looked at member by member in tests
+  async ok(method: string, path: string, body?: unknown): Promise<any> {
+    const response = await this.send(method, path, body)
+    if (response.status >= 300)
+      throw new Error(`${method} ${path} answered ${response.status}: ${JSON.stringify(response.body)}`)
+    return response.body.data
+  }
+}
+
+const settings = {
+  TOLLGATE_HOST: '127.0.0.1',
+  TOLLGATE_PORT: '0',
+  TOLLGATE_SHARDS: '2',
+  TOLLGATE_LIMITS: 'off',
+  TOLLGATE_LOG_LEVEL: 'error',
+  TOLLGATE_BOOTSTRAP_KEY: bootstrapKey,
+  TOLLGATE_DRAIN_MS: '2000',
+}
+
+/** Tollgate in this process; stopped with the test. */
+export async function startHere(
+  t: Test,
+  more: Readonly<Record<string, string>> = {},
+): Promise<{ readonly client: Client; readonly tollgate: Tollgate; readonly dataDir: string }> {
+  const dataDir = more.TOLLGATE_DATA_DIR ?? (await temporaryDirectory(t))
+  const config = readConfig({ ...settings, TOLLGATE_DATA_DIR: dataDir, ...more })
+  const tollgate = await start(config, createLogger(config, 2))
+  t.teardown(() => tollgate.stop())
+  return { client: new Client(`http://127.0.0.1:${tollgate.port}`), tollgate, dataDir }
+}
+
+/** Tollgate in a process of its own, to be killed. */
+export class Process {
+  private constructor(
+    readonly child: ChildProcess,
+    readonly client: Client,
+    readonly exited: Promise<number | null>,
+  ) {}
+
+  /** Start and wait until it listens. */
+  static async start(dataDir: string, more: Readonly<Record<string, string>> = {}): Promise<Process> {
+    const main = fileURLToPath(new URL('../src/main.js', import.meta.url))
+    const child = spawn(process.execPath, ['--enable-source-maps', main], {
+      env: { ...process.env, ...settings, TOLLGATE_DATA_DIR: dataDir, ...more },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
+    const exited = new Promise<number | null>(resolve => child.on('exit', code => resolve(code)))
+    const url = await new Promise<string>((resolve, reject) => {
+      let text = ''
+      child.stdout!.on('data', chunk => {
+        text += chunk
+        const found = /listens on (http:\S+)/.exec(text)
+        if (found) resolve(found[1]!)
+      })
+      child.on('exit', code => reject(new Error(`Tollgate exited with ${code} before it listened`)))
+    })
+    return new Process(child, new Client(url), exited)
+  }
+
+  /** Kill it with this signal and wait until it is gone. */
+  async end(signal: NodeJS.Signals): Promise<number | null> {
+    this.child.kill(signal)
+    return this.exited
+  }
+}
+
+/** The bootstrap key as an installation made it. */
+export async function madeKey(dataDir: string): Promise<string> {
+  return (await readFile(join(dataDir, 'bootstrap-key'), 'utf8')).trim()
+}

@@ -1,0 +1,511 @@
+// The entry of a shard: one thread, one journal, the companies and users whose ids hash to it.
+//
+//   batch ─▶ find or load ─▶ decide ─▶ effects ─▶ apply ─▶ records ─▶ journal (one group) ─▶ replies
+//                                        reads are answered at once ─┘
+//
+// Effects are applied before the journal answers, so two messages of one batch see each other. If the append
+// then fails the actors it touched are forgotten and loaded again: memory never outlives storage.
+import { once } from 'node:events'
+import type { MessagePort } from 'node:worker_threads'
+import type { Sql } from 'postgres'
+import { type Catalog, type CatalogData, compileCatalog } from '../src/core/catalog.js'
+import { apply, type Company, decideCompany } from '../src/core/company.js'
+import { settle } from '../src/core/company-credit.js'
+import type {
+  AcceptedEvent,
+  CompanyMessage,
+  Decision,
+  Effect,
+  Fact,
+  Question,
+  ShardControl,
+  ShardNotice,
+  ShardReply,
+  ShardRequest,
+  UserMessage,
+} from '../src/core/message.js'
+import { encodeUser } from '../src/core/state.js'
+import { applyToUser, decideUser } from '../src/core/user.js'
+import { eventRow, monthOf, type RowExtra } from '../src/journal/event-row.js'
+import { type FileJournal, openFileJournal } from '../src/journal/file.js'
+import { type NewRecord, RecordFlag } from '../src/journal/journal.js'
+import { Positions } from '../src/journal/positions.js'
+import { FileJournalReader } from '../src/journal/reader.js'
+import type { ShardOptions } from '../src/journal/shard.js'
+import { openPostgres } from '../src/storage/postgres.js'
+import { type Actor, Actors } from './company/actors.js'
+import { FlagChecks } from './company/checks.js'
+import { describeCompany } from './company/describe.js'
+import { loadSnapshots, replayFact, storeSnapshots, writeSnapshot } from './company/snapshots.js'
+
+/** What the HTTP thread gives a shard at its start. */
+export interface ShardTask {
+  readonly port: MessagePort
+  readonly options: ShardOptions
+  /** The shard served before and died: the directory wants the identity effects of the tail. */
+  readonly again: boolean
+  readonly catalogs: readonly CatalogData[]
+}
+
+/** Runs until the port closes. Rejects, and the thread is replaced, when the shard cannot go on. */
+export default async function shard(task: ShardTask): Promise<void> {
+  const running = await Shard.start(task)
+  await once(task.port, 'close')
+  await running.stop()
+}
+
+/** Snapshots written by one statement. */
+const snapshotsPerStatement = 500
+/** Changed actors that start a checkpoint before its time. */
+const dirtyMax = 50_000
+
+type Write = (CompanyMessage | UserMessage | { readonly type: 'event'; readonly event: AcceptedEvent }) & {
+  readonly type: string
+}
+
+class Shard {
+  private readonly catalogs = new Map<string, Catalog>()
+  private readonly actors: Actors
+  private readonly checks: FlagChecks
+  /** Requests that wait for an actor to be loaded, and the ids wanted. */
+  private parked: ShardRequest[] = []
+  private wanted = new Set<string>()
+  private loading = false
+  /** The sequence the next record gets; agrees with the journal's. */
+  private next: number
+  /** Gathered while a batch is handled, appended at its end. */
+  private records: NewRecord[] = []
+  private writes: ShardReply[] = []
+  private reads: ShardReply[] = []
+  private broken = false
+  private checkpointing: Promise<void> | null = null
+  private readonly timers: NodeJS.Timeout[] = []
+  /** Until when, and under which catalog, nothing moves in a company's credits by time alone. */
+  private readonly settled = new WeakMap<Company, { readonly catalog: Catalog; readonly untilMs: number }>()
+
+  private constructor(
+    private readonly task: ShardTask,
+    private readonly journal: FileJournal,
+    private readonly sql: Sql,
+    private readonly positions: Positions,
+  ) {
+    const { options } = task
+    this.actors = new Actors(options.actorsMax)
+    this.checks = new FlagChecks(
+      `${options.generation} ${options.index} ${journal.committed} ${Date.now()}`,
+      options.checkRowsPerSecond,
+    )
+    this.next = journal.committed + 1
+    for (const data of task.catalogs) this.catalogs.set(data.environmentId, compileCatalog(data))
+  }
+
+  static async start(task: ShardTask): Promise<Shard> {
+    const { options, port } = task
+    const positions = new Positions(options.positions)
+    const { journal } = await openFileJournal({
+      directory: options.journalDir,
+      segmentBytes: options.segmentBytes,
+      mustReach: positions.get(options.index, 'checkpointed'),
+      committed: sequence => positions.set(options.index, 'committed', sequence),
+    })
+    const sql = openPostgres(options.postgres, { max: 2 })
+    const shard = new Shard(task, journal, sql, positions)
+    const replayed = await shard.replay(null)
+    port.on('message', (batch: readonly ShardRequest[]) => shard.take(batch))
+    shard.timers.push(
+      setInterval(() => void shard.checkpoint().catch(() => {}), options.checkpointMs),
+      setInterval(() => shard.tellChecks(), 1_000),
+    )
+    shard.tell({ notice: 'ready', replayed })
+    return shard
+  }
+
+  async stop(): Promise<void> {
+    for (const timer of this.timers) clearInterval(timer)
+    await this.checkpointing?.catch(() => {})
+    await this.journal.close()
+    await this.sql.end({ timeout: 1 })
+  }
+
+  // ── messages ─────────────────────────────────────────────────────────────────────────────────
+
+  private take(batch: readonly ShardRequest[]): void {
+    this.actors.tick++
+    for (const request of batch) this.handle(request)
+    this.finish()
+  }
+
+  private handle(request: ShardRequest): void {
+    if ('control' in request) return this.control(request.n, request.control)
+    if ('events' in request) return this.ingest(request)
+    const { n, m } = request
+    if (request.k === 'e') {
+      if (isQuestion(m)) this.reads.push([n, 0, this.answer(null, request.env, m, request.at), 0])
+      else this.write(n, null, request.env, request.id, m as Write, request.at)
+      return
+    }
+    const actor = this.find(request.k, request.id, request.env, request.fresh)
+    if (!actor) {
+      this.parked.push(request)
+      return
+    }
+    this.settle(actor, request.env, request.at)
+    if (isQuestion(m)) this.reads.push([n, 0, this.answer(actor, request.env, m, request.at), 0])
+    else this.write(n, actor, request.env, request.id, m as Write, request.at)
+  }
+
+  private ingest(request: Extract<ShardRequest, { readonly events: unknown }>): void {
+    let missing = false
+    for (const item of request.events)
+      if (item.k !== 'e' && !this.find(item.k, item.id, item.env, item.fresh)) missing = true
+    if (missing) {
+      this.parked.push(request)
+      return
+    }
+    if (this.broken) {
+      this.writes.push([request.n, 2, 'overloaded', 'The journal does not take writes now'])
+      return
+    }
+    for (const { k, id, env, m } of request.events) {
+      const actor = k === 'e' ? null : this.actors.get(id)!
+      if (actor) this.settle(actor, env, request.at)
+      const decision = this.decide(actor, env, m as Write, request.at)
+      // an actor refuses no event: what it cannot use it records without effect (CR-49, CU-53)
+      this.record(actor, env, id, request.at, 'refused' in decision ? [] : decision.effects, m.event)
+    }
+    this.writes.push([request.n, 0, null, this.next - 1])
+  }
+
+  private write(n: number, actor: Actor | null, env: string, id: string, m: Write, at: number): void {
+    if (this.broken) {
+      this.writes.push([n, 2, 'overloaded', 'The journal does not take writes now'])
+      return
+    }
+    const decision = this.decide(actor, env, m, at)
+    if ('refused' in decision) {
+      this.reads.push([n, 1, decision.refused, decision.detail])
+      return
+    }
+    const event = m.type === 'event' ? m.event : null
+    if (decision.effects.length > 0 || event) this.record(actor, env, id, at, decision.effects, event)
+    if (actor) this.settle(actor, env, at) // a change of plan brings its credits at once (CR-39)
+    this.writes.push([n, 0, decision.reply, actor ? actor.state.sequence : this.next - 1])
+  }
+
+  /** What time and plans alone have moved in a company's credits, applied and journaled before anything is asked. */
+  private settle(actor: Actor, env: string, at: number): void {
+    if (actor.k !== 'c' || !actor.state.exists || this.broken) return
+    const catalog = this.catalog(env)
+    const known = this.settled.get(actor.state)
+    if (known && known.catalog === catalog && at < known.untilMs) return
+    const { effects, untilMs } = settle(actor.state, catalog, at)
+    if (effects.length > 0) this.record(actor, env, actor.state.id, at, effects, null)
+    this.settled.set(actor.state, { catalog, untilMs })
+  }
+
+  private decide(actor: Actor | null, env: string, m: Write, at: number): Decision {
+    if (actor === null) return { reply: null, effects: [] }
+    if (actor.k === 'u') return decideUser(actor.state, m as UserMessage, at)
+    return decideCompany(actor.state, this.catalog(env), m as CompanyMessage, at)
+  }
+
+  /** Apply effects and gather their record for the group that ends this batch. */
+  private record(
+    actor: Actor | null,
+    env: string,
+    id: string,
+    at: number,
+    fx: readonly Effect[],
+    event: AcceptedEvent | null,
+  ): void {
+    const sequence = this.next++
+    if (actor) {
+      if (actor.k === 'c') for (const effect of fx) apply(actor.state, effect, at)
+      else for (const effect of fx) applyToUser(actor.state, effect, at)
+      actor.state.sequence = sequence
+      this.actors.dirty.add(actor)
+      if (actor.k === 'c' && fx.some(({ t }) => t !== 'used' && t !== 'seen'))
+        this.settled.delete(actor.state)
+    }
+    const fact: Fact = {
+      k: actor?.k ?? 'e',
+      id,
+      env,
+      at,
+      fx,
+      ...(event?.idempotencyKey && event.failure === null
+        ? { ik: [event.idempotencyKey, event.id, event.capturedAtMs] as const }
+        : {}),
+    }
+    this.records.push({
+      flags: (event ? RecordFlag.event : 0) | flagsOf(fx),
+      month: event ? monthOf(event.capturedAtMs) : 0,
+      row: event ? eventRow(event, this.rowExtra(env, event, at)) : '',
+      fact: JSON.stringify(fact),
+    })
+  }
+
+  /** What deciding adds to an event's row (EV-70): its features by subtype and source, when it was applied. */
+  private rowExtra(env: string, event: AcceptedEvent, at: number): RowExtra {
+    const { type, subtype, failure } = event
+    const catalog = this.catalogs.get(env)
+    const metered = failure === null && subtype !== null && (type === 'track' || type === 'inference')
+    const features = metered ? (catalog?.featuresBySubtype.get(subtype) ?? []) : []
+    return {
+      environmentId: env,
+      featureIds: features.filter(({ def }) => def.eventSource === type).map(({ def }) => def.id),
+      at,
+      flagId:
+        type === 'flag_check' && subtype !== null ? (catalog?.flagsByKey.get(subtype)?.id ?? null) : null,
+    }
+  }
+
+  /** The end of a batch: reads leave at once, writes when their group is durable. */
+  private finish(): void {
+    if (this.reads.length > 0) {
+      this.task.port.postMessage(this.reads)
+      this.reads = []
+    }
+    if (this.writes.length > 0) {
+      const writes = this.writes
+      const records = this.records
+      this.writes = []
+      this.records = []
+      this.journal.append(records).then(
+        () => this.task.port.postMessage(writes),
+        () => {
+          this.task.port.postMessage(
+            writes.map(([n]) => [n, 2, 'overloaded', 'The journal failed; try again']),
+          )
+          void this.recover()
+        },
+      )
+    }
+    if (this.wanted.size > 0 && !this.loading) void this.load()
+    if (this.actors.dirty.size > dirtyMax) void this.checkpoint().catch(() => {})
+  }
+
+  // ── reads ────────────────────────────────────────────────────────────────────────────────────
+
+  private answer(actor: Actor | null, env: string, question: Question, at: number): unknown {
+    const catalog = this.catalog(env)
+    const company = actor?.k === 'c' && actor.state.exists ? actor.state : null
+    switch (question.type) {
+      case 'check':
+        return this.checks.one(catalog, company, question, at)
+      case 'check_all':
+        return this.checks.all(catalog, company, question.context, at)
+      case 'describe':
+        if (actor?.k === 'u') return actor.state.exists ? encodeUser(actor.state) : null
+        return company && describeCompany(company, catalog, at)
+    }
+  }
+
+  private catalog(env: string): Catalog {
+    const catalog = this.catalogs.get(env)
+    if (!catalog) throw new Error(`no catalog of environment ${env}`)
+    return catalog
+  }
+
+  // ── loading ──────────────────────────────────────────────────────────────────────────────────
+
+  /** The actor in memory; a fresh one is made; else it is wanted from storage. */
+  private find(k: 'c' | 'u', id: string, env: string, fresh: boolean): Actor | undefined {
+    const actor = this.actors.get(id)
+    if (actor) return actor
+    if (fresh && !this.actors.lost.has(id)) return this.actors.make(k, id, env)
+    this.wanted.add(id)
+    return undefined
+  }
+
+  /** Load what the parked requests want, then handle them in their order. */
+  private async load(): Promise<void> {
+    this.loading = true
+    const ids = [...this.wanted]
+    const parked = this.parked
+    this.wanted = new Set()
+    this.parked = []
+    try {
+      const actors = await loadSnapshots(this.sql, this.task.options.generation, ids)
+      for (const actor of actors.values()) this.actors.add(actor)
+      const lost = ids.filter(id => this.actors.lost.has(id))
+      if (lost.length > 0) await this.replay(new Set(lost))
+      for (const request of parked) if ('m' in request || 'events' in request) this.makeAbsent(request, ids)
+      this.loading = false
+      this.take(parked)
+    } catch (error) {
+      this.loading = false
+      const detail = error instanceof Error ? error.message : undefined
+      for (const request of parked)
+        this.reads.push([request.n, 2, 'store_away', detail && 'A company cannot be loaded now'])
+      this.finish()
+    }
+  }
+
+  /** Ids that storage does not know get an actor that does not exist. */
+  private makeAbsent(request: ShardRequest, ids: readonly string[]): void {
+    const wanted = 'events' in request ? request.events : 'm' in request ? [request] : []
+    for (const { k, id, env } of wanted)
+      if (k !== 'e' && ids.includes(id) && !this.actors.get(id)) this.actors.make(k, id, env)
+  }
+
+  /**
+   * Fold the journal's tail over the snapshots: every actor it names at start (`only` null), or the ones given.
+   * Returns the records read.
+   */
+  private async replay(only: ReadonlySet<string> | null): Promise<number> {
+    const { options } = this.task
+    const reader = new FileJournalReader({ directory: options.journalDir })
+    let count = 0
+    try {
+      const from = this.positions.get(options.index, 'checkpointed')
+      for await (const records of reader.read(from, this.journal.committed)) {
+        const facts = records.map(record => ({
+          sequence: record.sequence,
+          identity: (record.flags & RecordFlag.identity) !== 0,
+          fact: JSON.parse(record.fact.toString('utf8')) as Fact,
+        }))
+        const wanted = facts.filter(({ fact }) => fact.k !== 'e' && (only === null || only.has(fact.id)))
+        await this.loadFor(wanted.map(({ fact }) => fact))
+        for (const { fact, sequence } of wanted) {
+          const actor = this.actors.get(fact.id) ?? this.actors.make(fact.k as 'c' | 'u', fact.id, fact.env)
+          replayFact(actor, fact, sequence)
+          this.actors.dirty.add(actor)
+        }
+        if (this.task.again && only === null)
+          this.tell({ notice: 'identity', facts: facts.filter(one => one.identity).map(one => one.fact) })
+        count += records.length
+      }
+    } finally {
+      await reader.close()
+    }
+    if (only) for (const id of only) this.actors.lost.delete(id)
+    return count
+  }
+
+  private async loadFor(facts: readonly Fact[]): Promise<void> {
+    const cold = [...new Set(facts.map(fact => fact.id))].filter(id => !this.actors.get(id))
+    for (let at = 0; at < cold.length; at += 10_000) {
+      const ids = cold.slice(at, at + 10_000)
+      const actors = await loadSnapshots(this.sql, this.task.options.generation, ids)
+      for (const actor of actors.values()) this.actors.add(actor)
+    }
+  }
+
+  /** After a failed append: forget what is not durable, and open the journal again, however long that takes. */
+  private async recover(): Promise<void> {
+    if (this.broken) return
+    this.broken = true
+    this.actors.forgetAfter(this.journal.committed)
+    for (let delayMs = 50; ; delayMs = Math.min(5_000, delayMs * 2)) {
+      try {
+        await this.journal.reopen()
+        break
+      } catch {
+        await new Promise(resolve => setTimeout(resolve, delayMs))
+      }
+    }
+    this.next = this.journal.committed + 1
+    this.broken = false
+  }
+
+  // ── checkpoints ──────────────────────────────────────────────────────────────────────────────
+
+  /**
+   * Write the snapshots of all actors changed since the last, then move the checkpoint to where the journal
+   * was when it began: every fact up to there is in a snapshot.
+   */
+  private checkpoint(): Promise<void> {
+    this.checkpointing ??= this.writeCheckpoint().finally(() => {
+      this.checkpointing = null
+    })
+    return this.checkpointing
+  }
+
+  private async writeCheckpoint(): Promise<void> {
+    const { options } = this.task
+    const upTo = this.next - 1
+    const dirty = [...this.actors.dirty]
+    try {
+      for (let at = 0; at < dirty.length; at += snapshotsPerStatement) {
+        const changed = dirty
+          .slice(at, at + snapshotsPerStatement)
+          .filter(actor => this.actors.dirty.has(actor))
+        const written = changed.map(writeSnapshot)
+        for (const { actor } of written) this.actors.dirty.delete(actor)
+        // a snapshot may hold facts of a group under way: it is stored only once they are durable
+        await this.journal.append([])
+        await storeSnapshots(this.sql, options.generation, written)
+      }
+    } catch (error) {
+      for (const actor of dirty) if (this.actors.get(actor.state.id) === actor) this.actors.dirty.add(actor)
+      throw error
+    }
+    if (upTo <= this.positions.get(options.index, 'checkpointed')) return
+    await this.sql`
+      insert into checkpoints (generation, shard, sequence) values (${options.generation}, ${options.index}, ${upTo})
+      on conflict (generation, shard) do update set sequence = excluded.sequence`
+    this.positions.set(options.index, 'checkpointed', upTo)
+    await this.journal.trim(this.positions.trimmable(options.index))
+    this.actors.evict()
+  }
+
+  // ── control ──────────────────────────────────────────────────────────────────────────────────
+
+  private control(n: number, control: ShardControl): void {
+    switch (control.type) {
+      case 'catalog': {
+        const held = this.catalogs.get(control.data.environmentId)
+        if (!held || held.data.version <= control.data.version)
+          this.catalogs.set(control.data.environmentId, compileCatalog(control.data))
+        this.reads.push([n, 0, null, 0])
+        return
+      }
+      case 'catalog_gone':
+        this.catalogs.delete(control.environmentId)
+        this.reads.push([n, 0, null, 0])
+        return
+      case 'checkpoint':
+        this.checkpoint().then(
+          () => this.task.port.postMessage([[n, 0, null, 0]]),
+          () => this.task.port.postMessage([[n, 2, 'store_away', 'The checkpoint could not be written']]),
+        )
+        return
+      case 'stats':
+        this.reads.push([
+          n,
+          0,
+          {
+            actors: this.actors.size,
+            dirty: this.actors.dirty.size,
+            heapBytes: process.memoryUsage().heapUsed,
+            journalPendingBytes: this.journal.pendingBytes,
+          },
+          0,
+        ])
+        return
+    }
+  }
+
+  private tellChecks(): void {
+    const checks = this.checks.take()
+    if (checks) this.tell({ notice: 'checks', checks })
+  }
+
+  private tell(notice: ShardNotice): void {
+    this.task.port.postMessage(notice)
+  }
+}
+
+function isQuestion(m: { readonly type: string }): m is Question {
+  return m.type === 'check' || m.type === 'check_all' || m.type === 'describe'
+}
+
+/** What a projector must look at: anything but use and last seen shows in Postgres; credit movements in the ledger. */
+function flagsOf(fx: readonly Effect[]): number {
+  let flags = 0
+  for (const { t } of fx)
+    if (t.startsWith('credit_')) flags |= RecordFlag.ledger
+    else if (t !== 'used' && t !== 'seen') flags |= RecordFlag.identity
+  return flags
+}

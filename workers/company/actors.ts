@@ -1,0 +1,70 @@
+// The actors of one shard: who is in memory, who is changed since its snapshot, how one is loaded or let go.
+import { type Company, newCompany } from '../../src/core/company.js'
+import { newUser, type User } from '../../src/core/user.js'
+
+/** An actor in memory. An environment's own actor has no state: it only keeps records. */
+export type Actor =
+  | { readonly k: 'c'; readonly state: Company; tick: number }
+  | { readonly k: 'u'; readonly state: User; tick: number }
+
+/**
+ * Actors by id. Invariant: an actor that is not in memory has a snapshot in Postgres that includes all its facts,
+ * unless its id is in `lost`: then the facts after its snapshot are still only in the journal.
+ */
+export class Actors {
+  private readonly byId = new Map<string, Actor>()
+  /** Changed since their last snapshot. */
+  readonly dirty = new Set<Actor>()
+  /** Forgotten after a failed append: to be loaded with the journal's tail. */
+  readonly lost = new Set<string>()
+  /** Raised by every batch; an actor's tick is the last batch that touched it. */
+  tick = 0
+
+  constructor(private readonly actorsMax: number) {}
+
+  get size(): number {
+    return this.byId.size
+  }
+
+  get(id: string): Actor | undefined {
+    const actor = this.byId.get(id)
+    if (actor) actor.tick = this.tick
+    return actor
+  }
+
+  /** An actor that has no facts yet. */
+  make(k: 'c' | 'u', id: string, environmentId: string): Actor {
+    const actor: Actor =
+      k === 'c'
+        ? { k, state: newCompany(id, environmentId), tick: this.tick }
+        : { k, state: newUser(id, environmentId), tick: this.tick }
+    this.byId.set(id, actor)
+    return actor
+  }
+
+  add(actor: Actor): void {
+    this.byId.set(actor.state.id, actor)
+  }
+
+  /** Forget actors whose last facts are not durable; they are loaded again when asked for. */
+  forgetAfter(sequence: number): void {
+    // all of them: one that a checkpoint is writing is not among the dirty
+    for (const actor of this.byId.values())
+      if (actor.state.sequence > sequence) {
+        this.byId.delete(actor.state.id)
+        this.dirty.delete(actor)
+        this.lost.add(actor.state.id)
+      }
+  }
+
+  /** Let go of clean actors that were idle longest, down to nine tenths of the bound. */
+  evict(): number {
+    if (this.byId.size <= this.actorsMax) return 0
+    const idle = [...this.byId.values()]
+      .filter(actor => !this.dirty.has(actor))
+      .sort((a, b) => a.tick - b.tick)
+    const surplus = this.byId.size - Math.floor(this.actorsMax * 0.9)
+    for (const actor of idle.slice(0, surplus)) this.byId.delete(actor.state.id)
+    return Math.min(surplus, idle.length)
+  }
+}

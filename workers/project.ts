@@ -1,0 +1,181 @@
+// The entry of the projectors: one thread that tells Postgres and ClickHouse what the journals say, every shard's
+// into both, behind the committed ends. Nothing else writes companies, users, events or usage to a store.
+import type { MessagePort } from 'node:worker_threads'
+import { Positions } from '../src/journal/positions.js'
+import type {
+  ProjectedStore,
+  ProjectorNotice,
+  ProjectorOptions,
+  ProjectorRequest,
+} from '../src/journal/projecting.js'
+import { FileJournalReader } from '../src/journal/reader.js'
+import { openClickHouse } from '../src/storage/clickhouse.js'
+import { closePostgres, openPostgres } from '../src/storage/postgres.js'
+import { CheckWriter } from './project/checks.js'
+import { ClickHouseProjection } from './project/clickhouse.js'
+import { ledgerRows } from './project/ledger.js'
+import { PostgresProjection } from './project/postgres.js'
+import { type Projection, Stream } from './project/stream.js'
+
+export interface ProjectorTask {
+  readonly port: MessagePort
+  readonly options: ProjectorOptions
+}
+
+/** Flag checks gathered before they are sent. */
+const checksMs = 1_000
+
+/** Runs until it is told to stop or the port closes. */
+export default function project(task: ProjectorTask): Promise<void> {
+  return new Projectors(task).run()
+}
+
+class Projectors {
+  readonly #port: MessagePort
+  readonly #options: ProjectorOptions
+  readonly #positions: Positions
+  readonly #sql
+  readonly #clickhouse
+  readonly #readers: FileJournalReader[] = []
+  readonly #streams = new Map<string, Stream>()
+  /** The highest sequence somebody waits for, by store and shard. */
+  readonly #wanted = new Map<string, number>()
+  readonly #checks: CheckWriter
+  readonly #stopped: Promise<void>
+  #stop: () => void = () => {}
+
+  constructor({ port, options }: ProjectorTask) {
+    this.#port = port
+    this.#options = options
+    this.#positions = new Positions(options.positions)
+    this.#sql = openPostgres(options.postgres, { max: Math.min(8, 1 + options.shards.length) })
+    this.#clickhouse = openClickHouse(options.clickhouse, { max: 4 })
+    this.#checks = new CheckWriter(this.#clickhouse, rows => this.#tell({ type: 'checks_dropped', rows }))
+    this.#stopped = new Promise(resolve => {
+      this.#stop = resolve
+    })
+  }
+
+  async run(): Promise<void> {
+    for (const { index, directory } of this.#options.shards) {
+      this.#start(this.#postgresOf(index, directory))
+      this.#start(this.#clickhouseOf(index, directory))
+    }
+    this.#port.on('message', (request: ProjectorRequest) => this.#take(request))
+    this.#port.on('close', () => this.#end(0))
+    const checking = setInterval(() => void this.#checks.flush(), checksMs)
+    await this.#stopped
+    clearInterval(checking)
+    await Promise.all([...this.#streams.values()].map(stream => stream.ended))
+    await this.#checks.flush()
+    await Promise.all(this.#readers.map(reader => reader.close()))
+    await Promise.all([closePostgres(this.#sql, 1_000), this.#clickhouse.close()])
+    this.#port.close()
+  }
+
+  #postgresOf(shard: number, directory: string): Projection {
+    const { generation, postgres } = this.#bounds()
+    return new PostgresProjection({
+      sql: this.#sql,
+      reader: this.#reader(directory),
+      positions: this.#positions,
+      generation,
+      shard,
+      now: Date.now,
+      ...postgres,
+    })
+  }
+
+  #clickhouseOf(shard: number, directory: string): Projection {
+    const { generation, clickhouse } = this.#bounds()
+    return new ClickHouseProjection({
+      sql: this.#sql,
+      clickhouse: this.#clickhouse,
+      reader: this.#reader(directory),
+      positions: this.#positions,
+      ledgerRows,
+      generation,
+      shard,
+      ...clickhouse,
+    })
+  }
+
+  #bounds() {
+    const { generation, rowsMax = 50_000, bytesMax = 32 << 20 } = this.#options
+    return {
+      generation,
+      postgres: { factsMax: 2_000, recordsMax: 500_000, seenMs: 1_000 },
+      clickhouse: { recordsMax: rowsMax, bytesMax },
+    }
+  }
+
+  #reader(directory: string): FileJournalReader {
+    const reader = new FileJournalReader({ directory })
+    this.#readers.push(reader)
+    return reader
+  }
+
+  #start(projection: Projection): void {
+    const { store, shard } = projection
+    const stream = new Stream(projection, {
+      positions: this.#positions,
+      gatherMs:
+        store === 'postgres' ? (this.#options.postgresMs ?? 200) : (this.#options.clickhouseMs ?? 1_000),
+      gatherMax: this.#options.rowsMax ?? 50_000,
+      retryMinMs: 100,
+      retryMaxMs: 5_000,
+      now: Date.now,
+      moved: () => this.#moved(store, shard),
+      failing: (_, error) => this.#tell({ type: 'failing', store, shard, error: text(error) }),
+      recovered: () => this.#tell({ type: 'recovered', store, shard }),
+    })
+    this.#streams.set(`${store} ${shard}`, stream)
+  }
+
+  #take(request: ProjectorRequest): void {
+    switch (request.type) {
+      case 'want': {
+        const key = `${request.store} ${request.shard}`
+        this.#wanted.set(key, Math.max(this.#wanted.get(key) ?? 0, request.sequence))
+        // It may have been reached while the request was on its way.
+        this.#moved(request.store, request.shard)
+        this.#streams.get(key)?.want(request.sequence)
+        return
+      }
+      case 'checks':
+        this.#checks.add(request.counts, request.rows)
+        return
+      case 'stop':
+        this.#end(request.drainMs)
+        return
+    }
+  }
+
+  #moved(store: ProjectedStore, shard: number): void {
+    const key = `${store} ${shard}`
+    const wanted = this.#wanted.get(key)
+    if (wanted === undefined) return
+    this.#tell({ type: 'moved', store, shard })
+    if (this.#positions.get(shard, store) >= wanted) this.#wanted.delete(key)
+  }
+
+  #end(drainMs: number): void {
+    const streams = [...this.#streams.values()]
+    for (const stream of streams) stream.stop(drainMs === 0)
+    if (drainMs > 0)
+      setTimeout(() => {
+        for (const stream of streams) stream.stop(true)
+      }, drainMs).unref()
+    this.#stop()
+  }
+
+  #tell(notice: ProjectorNotice): void {
+    this.#port.postMessage(notice)
+  }
+}
+
+function text(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  const cause = error.cause instanceof Error ? `: ${error.cause.message}` : ''
+  return `${error.message}${cause}`.slice(0, 1_000)
+}

@@ -1,0 +1,76 @@
+// Flag checks on their way to ClickHouse. They are counted, not journaled: kept in memory while ClickHouse is
+// away, up to a bound.
+import { randomUUID } from 'node:crypto'
+import type { ClickHouse } from '../../src/storage/clickhouse.js'
+import { insertSettings } from './clickhouse.js'
+
+/** Lines of each table that wait at most; the oldest are dropped beyond it. */
+const linesMax = 200_000
+/** Lines of one insert. */
+const insertMax = 50_000
+
+/** What one insert carries; sent again with the same token until it is there. */
+interface Batch {
+  readonly token: string
+  readonly lines: readonly string[]
+}
+
+export class CheckWriter {
+  readonly #clickhouse: Pick<ClickHouse, 'insertRaw'>
+  readonly #dropped: (lines: number) => void
+  readonly #waiting = { flag_checks: [] as string[], events: [] as string[] }
+  readonly #sending: { flag_checks: Batch | null; events: Batch | null } = { flag_checks: null, events: null }
+  #flushing: Promise<void> | null = null
+
+  constructor(clickhouse: Pick<ClickHouse, 'insertRaw'>, dropped: (lines: number) => void) {
+    this.#clickhouse = clickhouse
+    this.#dropped = dropped
+  }
+
+  add(counts: readonly string[], rows: readonly string[]): void {
+    this.#add('flag_checks', counts)
+    this.#add('events', rows)
+  }
+
+  /** Send what waits. Never rejects: what could not be sent waits for the next time. */
+  flush(): Promise<void> {
+    this.#flushing ??= Promise.all([this.#send('flag_checks'), this.#send('events')])
+      .then(
+        () => {},
+        () => {},
+      )
+      .finally(() => {
+        this.#flushing = null
+      })
+    return this.#flushing
+  }
+
+  #add(table: 'flag_checks' | 'events', lines: readonly string[]): void {
+    const waiting = this.#waiting[table]
+    for (const line of lines) waiting.push(line)
+    const excess = waiting.length - linesMax
+    if (excess <= 0) return
+    waiting.splice(0, excess)
+    this.#dropped(excess)
+  }
+
+  async #send(table: 'flag_checks' | 'events'): Promise<void> {
+    for (;;) {
+      const batch = this.#sending[table] ?? this.#next(table)
+      if (batch === null) return
+      this.#sending[table] = batch
+      await this.#clickhouse.insertRaw({
+        table,
+        rows: batch.lines.join('\n'),
+        token: batch.token,
+        settings: insertSettings,
+      })
+      this.#sending[table] = null
+    }
+  }
+
+  #next(table: 'flag_checks' | 'events'): Batch | null {
+    const lines = this.#waiting[table].splice(0, insertMax)
+    return lines.length === 0 ? null : { token: `checks:${randomUUID()}`, lines }
+  }
+}

@@ -1,0 +1,218 @@
+// One shard's journal into ClickHouse, exactly once.
+//
+//   bounds of the chunk ─▶ position row in Postgres ─▶ inserts, one per table and month ─▶ position moves
+//
+// Each insert carries a token made from the bounds. Whatever step a crash follows, the bounds say which chunk to
+// send again, and ClickHouse drops the parts it has: here and in the tables its views feed.
+import type { ClickHouseSettings } from '@clickhouse/client'
+import type { Sql } from 'postgres'
+import type { Fact } from '../../src/core/message.js'
+import { monthOf } from '../../src/journal/event-row.js'
+import {
+  type JournalReader,
+  type JournalRecord,
+  RecordFlag,
+  type Sequence,
+} from '../../src/journal/journal.js'
+import type { Positions } from '../../src/journal/positions.js'
+import type { ClickHouse } from '../../src/storage/clickhouse.js'
+import type { LedgerRow } from './ledger.js'
+import { Lines } from './lines.js'
+import { PositionMoved } from './postgres.js'
+import type { Projection } from './stream.js'
+
+/** The ledger rows of a fact with the ledger flag, in order. Equal facts must give equal rows. */
+export type LedgerRows = (fact: Fact) => readonly LedgerRow[]
+
+export interface ClickHouseProjectionOptions {
+  readonly sql: Sql
+  readonly clickhouse: Pick<ClickHouse, 'insertRaw'>
+  readonly reader: JournalReader
+  readonly positions: Positions
+  readonly ledgerRows: LedgerRows
+  readonly generation: string
+  readonly shard: number
+  /** Bounds of one chunk. */
+  readonly recordsMax: number
+  readonly bytesMax: number
+  /** Tests stop here: called before and after each step with its name. */
+  readonly step?: (name: string) => void
+}
+
+interface Chunk {
+  readonly upTo: Sequence
+  /** By table and month. */
+  readonly inserts: ReadonlyMap<string, Insert>
+}
+
+interface Insert {
+  readonly table: 'events' | 'credit_ledger'
+  readonly month: number
+  readonly lines: Lines
+}
+
+/**
+ * One thread parses, so that a chunk is one block and its token means the whole of it; half a surrogate pair is
+ * kept as it stands.
+ */
+export const insertSettings: ClickHouseSettings = {
+  input_format_parallel_parsing: 0,
+  max_insert_block_size: '10000000',
+  min_insert_block_size_rows: '10000000',
+  input_format_json_throw_on_bad_escape_sequence: 0,
+}
+
+/** Rows of one insert that may be refused and put aside before the whole is given up for now. */
+const refusedMax = 100
+
+export class ClickHouseProjection implements Projection {
+  readonly store = 'clickhouse'
+  readonly owes = false
+  readonly #options: ClickHouseProjectionOptions
+  #sequence: Sequence | null = null
+  /** The end of a chunk that may be partly there. */
+  #chunkUpTo: Sequence | null = null
+
+  constructor(options: ClickHouseProjectionOptions) {
+    this.#options = options
+  }
+
+  get shard(): number {
+    return this.#options.shard
+  }
+
+  get position(): Sequence {
+    return this.#sequence ?? 0
+  }
+
+  async project(upTo: Sequence): Promise<void> {
+    const from = this.#sequence ?? (await this.#start())
+    if (from >= upTo) return
+    try {
+      const begun = this.#chunkUpTo
+      const chunk = await this.#gather(from, begun ?? upTo, begun !== null)
+      if (begun === null && chunk.inserts.size > 0) await this.#begin(from, chunk.upTo)
+      for (const insert of chunk.inserts.values()) await this.#insert(from, chunk.upTo, insert)
+      await this.#finish(from, chunk.upTo)
+    } catch (error) {
+      // How far it came is in the position row: ask again before the next attempt.
+      this.#sequence = null
+      throw error
+    }
+  }
+
+  async finish(): Promise<void> {}
+
+  async #start(): Promise<Sequence> {
+    const { sql, generation, shard } = this.#options
+    const [row] = await sql<{ sequence: string; chunk_upto: string | null }[]>`
+      insert into projections (generation, shard, store) values (${generation}, ${shard}, 'clickhouse')
+      on conflict (generation, shard, store) do update set store = excluded.store
+      returning sequence, chunk_upto`
+    this.#chunkUpTo = row!.chunk_upto === null ? null : Number(row!.chunk_upto)
+    return this.#moved(Number(row!.sequence))
+  }
+
+  async #begin(from: Sequence, upTo: Sequence): Promise<void> {
+    const { sql, generation, shard } = this.#options
+    this.#step('gathered')
+    const begun = await sql`
+      update projections set chunk_upto = ${upTo}
+      where generation = ${generation} and shard = ${shard} and store = 'clickhouse'
+        and sequence = ${from} and chunk_upto is null`
+    if (begun.count !== 1) throw new PositionMoved(`clickhouse position of shard ${shard} is not ${from}`)
+    this.#chunkUpTo = upTo
+    this.#step('begun')
+  }
+
+  async #finish(from: Sequence, upTo: Sequence): Promise<void> {
+    const { sql, generation, shard } = this.#options
+    const moved = await sql`
+      update projections set sequence = ${upTo}, chunk_upto = null
+      where generation = ${generation} and shard = ${shard} and store = 'clickhouse' and sequence = ${from}
+        and chunk_upto is not distinct from ${this.#chunkUpTo}`
+    if (moved.count !== 1) throw new PositionMoved(`clickhouse position of shard ${shard} is not ${from}`)
+    this.#chunkUpTo = null
+    this.#moved(upTo)
+    this.#step('finished')
+  }
+
+  #moved(sequence: Sequence): Sequence {
+    this.#sequence = sequence
+    this.#options.positions.set(this.#options.shard, 'clickhouse', sequence)
+    return sequence
+  }
+
+  // `whole`: the chunk was begun before; its bounds are settled and its content must be the same.
+  async #gather(from: Sequence, upTo: Sequence, whole: boolean): Promise<Chunk> {
+    const { reader, recordsMax, bytesMax } = this.#options
+    const inserts = new Map<string, Insert>()
+    let last = from
+    let bytes = 0
+    let lines = 0
+    for await (const records of reader.read(from, upTo)) {
+      for (const record of records) {
+        if (!whole && (lines >= recordsMax || bytes >= bytesMax)) return { upTo: last, inserts }
+        if (record.row.length > 0) linesOf(inserts, 'events', record.month).add(record.row)
+        if (record.flags & RecordFlag.ledger) this.#ledger(inserts, record)
+        last = record.sequence
+        bytes += record.row.length
+        if (record.row.length > 0) lines++
+      }
+    }
+    return { upTo: last, inserts }
+  }
+
+  #ledger(inserts: Map<string, Insert>, record: JournalRecord): void {
+    const fact = JSON.parse(record.fact.toString()) as Fact
+    for (const { atMs, line } of this.#options.ledgerRows(fact))
+      linesOf(inserts, 'credit_ledger', monthOf(atMs)).addText(line)
+  }
+
+  async #insert(from: Sequence, upTo: Sequence, { table, month, lines }: Insert): Promise<void> {
+    const { clickhouse, generation, shard } = this.#options
+    const token = `${generation}:${shard}:${from}-${upTo}:${table}:${month}`
+    for (let refused = 0; ; refused++)
+      try {
+        await clickhouse.insertRaw({ table, rows: lines.bytes(), token, settings: insertSettings })
+        this.#step(`inserted ${table}`)
+        return
+      } catch (error) {
+        const row = refusedRow(error)
+        if (row === null || refused >= refusedMax) throw error
+        await this.#putAside(from, table, lines.remove(row), error)
+      }
+  }
+
+  // A line ClickHouse cannot take would hold up everything behind it.
+  async #putAside(from: Sequence, table: string, line: string, error: unknown): Promise<void> {
+    const { sql, generation, shard } = this.#options
+    const text = line.replaceAll('\0', '\ufffd')
+    await sql`
+      insert into projection_failures (generation, shard, store, sequence, error, record)
+      values (${generation}, ${shard}, ${'clickhouse'}, ${from + 1}, ${`${table}: ${String(error)}`}, ${text})
+      on conflict (generation, shard, store, sequence) do update set
+        record = case when position(excluded.record in projection_failures.record) > 0
+          then projection_failures.record else projection_failures.record || chr(10) || excluded.record end`
+  }
+
+  #step(name: string): void {
+    this.#options.step?.(name)
+  }
+}
+
+function linesOf(inserts: Map<string, Insert>, table: Insert['table'], month: number): Lines {
+  const key = `${table} ${month}`
+  let insert = inserts.get(key)
+  if (insert === undefined) {
+    insert = { table, month, lines: new Lines() }
+    inserts.set(key, insert)
+  }
+  return insert.lines
+}
+
+/** The row, counted from 0, whose text ClickHouse could not read; null for every other error. */
+function refusedRow(error: unknown): number | null {
+  const found = error instanceof Error ? /\(at row (\d+)\)/.exec(error.message) : null
+  return found === null ? null : Number(found[1]) - 1
+}

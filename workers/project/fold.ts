@@ -1,0 +1,304 @@
+// Facts folded into the rows Postgres shows: many facts, one final row each. Pure.
+//
+// Each table is a set of ids to delete and of rows to put; deletes are executed first. A row that is removed and
+// made again in one fold is therefore deleted and inserted, with its new creation time.
+
+import type { EntityType } from '../../schemas/enums.js'
+import type { PlanHolding } from '../../src/core/company.js'
+import { derivedId } from '../../src/core/id.js'
+import type { Effect, Fact } from '../../src/core/message.js'
+
+/** A row as Postgres takes it by name; times are RFC 3339. */
+export type Row = Readonly<Record<string, unknown>>
+
+/** What happens to the rows of one table. */
+export class RowSet {
+  readonly removed = new Set<string>()
+  readonly rows = new Map<string, Row>()
+
+  /** The later row wins, but the creation time of the first. */
+  put(id: string, row: Row): void {
+    const had = this.rows.get(id)
+    this.rows.set(id, had === undefined ? row : { ...row, created_at: had.created_at })
+  }
+
+  /** Keeps what is already there. */
+  putAbsent(id: string, row: Row): void {
+    if (!this.rows.has(id)) this.rows.set(id, row)
+  }
+
+  remove(id: string): void {
+    this.rows.delete(id)
+    this.removed.add(id)
+  }
+
+  /** Drop rows of an entity that is gone. */
+  forget(column: string, id: string): void {
+    for (const [key, row] of this.rows) if (row[column] === id) this.rows.delete(key)
+  }
+}
+
+/** What happens to the row of one company or user. Null members stay as they are. */
+export interface EntityChange {
+  readonly id: string
+  readonly environmentId: string
+  created: { readonly name: string; readonly at: string } | null
+  name: string | null
+  updatedAt: string | null
+  /** An explicit last_seen_at (CU-46). */
+  lastSeenAt: string | null
+}
+
+/** The plans of one kind a company is on from now, replacing those before. */
+export interface PlanChange {
+  readonly companyId: string
+  readonly kind: 'base' | 'add_on'
+  readonly rows: readonly Row[]
+}
+
+export class Fold {
+  readonly companies = new Map<string, EntityChange>()
+  readonly users = new Map<string, EntityChange>()
+  /** Deleted companies and users: their rows everywhere go. */
+  readonly goneCompanies = new Set<string>()
+  readonly goneUsers = new Set<string>()
+  readonly keys = new RowSet()
+  readonly traits = new RowSet()
+  readonly keyDefinitions = new RowSet()
+  readonly traitDefinitions = new RowSet()
+  readonly memberships = new RowSet()
+  readonly overrides = new RowSet()
+  readonly subscriptions = new RowSet()
+  readonly credits = new RowSet()
+  readonly plans = new Map<string, PlanChange>()
+  /** Facts added. */
+  facts = 0
+
+  add(fact: Fact): void {
+    if (fact.k === 'e') return
+    this.facts++
+    const entity: EntityType = fact.k === 'c' ? 'company' : 'user'
+    for (const effect of fact.fx) this.#effect(fact, entity, effect)
+  }
+
+  #effect(fact: Fact, entity: EntityType, effect: Effect): void {
+    const at = time(fact.at)
+    switch (effect.t) {
+      case 'created': {
+        const change = this.#change(fact, entity)
+        change.created = { name: effect.name, at: time(effect.atMs) }
+        change.name = null
+        change.updatedAt = time(effect.atMs)
+        return
+      }
+      case 'named':
+        this.#touch(fact, entity, at).name = effect.name
+        return
+      case 'touched':
+        this.#touch(fact, entity, at)
+        return
+      case 'seen_set':
+        this.#change(fact, entity).lastSeenAt = time(effect.atMs)
+        return
+      case 'key':
+        this.#touch(fact, entity, at)
+        this.#key(fact, entity, effect.name, effect.value, at)
+        return
+      case 'key_removed':
+        this.#touch(fact, entity, at)
+        this.keys.remove(derivedId('eky_', fact.id, effect.name))
+        return
+      case 'trait_introduced':
+        this.traitDefinitions.putAbsent(derivedId('trt_', fact.env, entity, effect.trait.name), {
+          id: derivedId('trt_', fact.env, entity, effect.trait.name),
+          environment_id: fact.env,
+          entity_type: entity,
+          name: effect.trait.name,
+          hierarchy: effect.trait.hierarchy,
+          trait_type: effect.trait.traitType,
+          created_at: at,
+          updated_at: at,
+        })
+        return
+      case 'trait':
+        this.#touch(fact, entity, at)
+        this.#trait(fact, entity, effect.name, effect.value, at, effect.atMs)
+        return
+      case 'joined':
+        this.#joined(fact, effect.companyId, at)
+        return
+      case 'left':
+        this.memberships.remove(derivedId('cmem_', fact.id, effect.companyId))
+        return
+      case 'deleted':
+        this.#deleted(fact, entity)
+        return
+      case 'override': {
+        const { override } = effect
+        this.overrides.put(override.id, {
+          id: override.id,
+          environment_id: fact.env,
+          company_id: fact.id,
+          feature_id: override.entitlement.featureId,
+          entitlement: override.entitlement,
+          expires_at: timeOrNull(override.expiresAtMs),
+          created_at: time(override.createdAtMs),
+          updated_at: time(override.updatedAtMs),
+        })
+        return
+      }
+      case 'override_removed':
+        this.overrides.remove(effect.overrideId)
+        return
+      case 'plan':
+        this.#planned(fact, 'base', effect.plan === null ? [] : [effect.plan])
+        return
+      case 'add_ons':
+        this.#planned(fact, 'add_on', effect.addOns)
+        return
+      case 'subscription':
+        this.subscriptions.put(effect.subscription.id, {
+          id: effect.subscription.id,
+          environment_id: fact.env,
+          company_id: fact.id,
+          external_id: effect.subscription.externalId,
+          status: effect.subscription.status,
+          state: effect.subscription,
+          updated_at: at,
+        })
+        return
+      case 'credit_grant':
+        this.credits.putAbsent(`${fact.id} ${effect.c}`, {
+          company_id: fact.id,
+          credit_id: effect.c,
+          environment_id: fact.env,
+          created_at: at,
+        })
+        return
+      // Shown by ClickHouse, or written in one go with the last_seen_at of many (seen.ts).
+      default:
+        return
+    }
+  }
+
+  #change(fact: Fact, entity: EntityType): EntityChange {
+    const changes = entity === 'company' ? this.companies : this.users
+    const had = changes.get(fact.id)
+    if (had !== undefined) return had
+    const change: EntityChange = {
+      id: fact.id,
+      environmentId: fact.env,
+      created: null,
+      name: null,
+      updatedAt: null,
+      lastSeenAt: null,
+    }
+    changes.set(fact.id, change)
+    return change
+  }
+
+  #touch(fact: Fact, entity: EntityType, at: string): EntityChange {
+    const change = this.#change(fact, entity)
+    change.updatedAt = at
+    return change
+  }
+
+  #key(fact: Fact, entity: EntityType, name: string, value: string, at: string): void {
+    const definitionId = derivedId('ekey_', fact.env, entity, name)
+    this.keyDefinitions.putAbsent(definitionId, {
+      id: definitionId,
+      environment_id: fact.env,
+      entity_type: entity,
+      key: name,
+      created_at: at,
+      updated_at: at,
+    })
+    const id = derivedId('eky_', fact.id, name)
+    this.keys.put(id, {
+      id,
+      environment_id: fact.env,
+      entity_type: entity,
+      entity_id: fact.id,
+      definition_id: definitionId,
+      name,
+      value,
+      created_at: at,
+      updated_at: at,
+    })
+  }
+
+  #trait(
+    fact: Fact,
+    entity: EntityType,
+    name: string,
+    value: string | null,
+    at: string,
+    writtenAtMs: number,
+  ): void {
+    const id = derivedId('etrt_', fact.id, name)
+    if (value === null) this.traits.remove(id)
+    else
+      this.traits.put(id, {
+        id,
+        environment_id: fact.env,
+        entity_type: entity,
+        entity_id: fact.id,
+        definition_id: derivedId('trt_', fact.env, entity, name),
+        name,
+        value,
+        created_at: at,
+        updated_at: time(writtenAtMs),
+      })
+  }
+
+  #joined(fact: Fact, companyId: string, at: string): void {
+    const id = derivedId('cmem_', fact.id, companyId)
+    this.memberships.put(id, {
+      id,
+      environment_id: fact.env,
+      company_id: companyId,
+      user_id: fact.id,
+      created_at: at,
+      updated_at: at,
+    })
+  }
+
+  #planned(fact: Fact, kind: 'base' | 'add_on', holdings: readonly PlanHolding[]): void {
+    this.plans.set(`${fact.id} ${kind}`, {
+      companyId: fact.id,
+      kind,
+      rows: holdings.map(holding => ({
+        company_id: fact.id,
+        plan_id: holding.planId,
+        kind,
+        environment_id: fact.env,
+        version_id: holding.versionId,
+        price_id: holding.priceId,
+        added_at: time(holding.addedAtMs),
+        trial_end_at: timeOrNull(holding.trial?.endMs ?? null),
+        trial_end_setting: holding.trial?.endSetting ?? null,
+        trial_status: holding.trial?.status ?? null,
+      })),
+    })
+  }
+
+  // CU-50, CU-52: everything of the entity goes, whatever came before in this fold.
+  #deleted(fact: Fact, entity: EntityType): void {
+    this.keys.forget('entity_id', fact.id)
+    this.traits.forget('entity_id', fact.id)
+    if (entity === 'user') {
+      this.users.delete(fact.id)
+      this.goneUsers.add(fact.id)
+      this.memberships.forget('user_id', fact.id)
+      return
+    }
+    this.companies.delete(fact.id)
+    this.goneCompanies.add(fact.id)
+    this.memberships.forget('company_id', fact.id)
+    for (const set of [this.overrides, this.subscriptions, this.credits]) set.forget('company_id', fact.id)
+    for (const [key, change] of this.plans) if (change.companyId === fact.id) this.plans.delete(key)
+  }
+}
+
+const time = (epochMs: number): string => new Date(epochMs).toISOString()
+const timeOrNull = (epochMs: number | null): string | null => (epochMs === null ? null : time(epochMs))

@@ -1,0 +1,70 @@
+// last_seen_at of companies and users, gathered from records without parsing most of them.
+//
+// Nearly every event carries a `seen` effect; a statement per event would be the end of Postgres. So the latest
+// time per entity is gathered and written now and then, with a position of its own: what was not written when the
+// process died is gathered again from there.
+import type { Fact } from '../../src/core/message.js'
+import { type JournalRecord, RecordFlag } from '../../src/journal/journal.js'
+
+/** `absolute`: an explicit time came in between, so the row's own time counts no more (CU-46). */
+export interface Seen {
+  readonly kind: 'c' | 'u'
+  readonly atMs: number
+  readonly absolute: boolean
+}
+
+// What JSON.stringify writes for such an effect. A caller's text cannot look like it: its quotes are escaped.
+const needle = Buffer.from('{"t":"seen","atMs":')
+const head = Buffer.from('{"k":"')
+const idAt = '{"k":"c","id":"'.length
+const quote = 0x22
+
+export class SeenTimes {
+  readonly times = new Map<string, Seen>()
+
+  /** Gather from a record whose explicit times, if any, are applied by the caller (`explicit`, `gone`). */
+  add(record: JournalRecord): void {
+    const { fact } = record
+    let at = fact.indexOf(needle)
+    if (at === -1) return
+    if (fact.compare(head, 0, head.length, 0, head.length) !== 0) {
+      this.addFact(JSON.parse(fact.toString()) as Fact)
+      return
+    }
+    const kind = fact[head.length] === 0x63 ? 'c' : 'u'
+    const id = fact.toString('latin1', idAt, fact.indexOf(quote, idAt))
+    for (; at !== -1; at = fact.indexOf(needle, at + 1))
+      this.#seen(kind, id, number(fact, at + needle.length))
+  }
+
+  /** The same, and explicit times too: for what was projected before but not yet written. */
+  addFact(fact: Fact): void {
+    if (fact.k === 'e') return
+    for (const effect of fact.fx)
+      if (effect.t === 'seen') this.#seen(fact.k, fact.id, effect.atMs)
+      else if (effect.t === 'seen_set')
+        this.times.set(fact.id, { kind: fact.k, atMs: effect.atMs, absolute: true })
+      else if (effect.t === 'deleted') this.times.delete(fact.id)
+  }
+
+  /** Gather again from a record before the position of the identity rows. */
+  addAgain(record: JournalRecord): void {
+    if (record.flags & RecordFlag.identity) this.addFact(JSON.parse(record.fact.toString()) as Fact)
+    else this.add(record)
+  }
+
+  #seen(kind: 'c' | 'u', id: string, atMs: number): void {
+    const had = this.times.get(id)
+    if (had === undefined) this.times.set(id, { kind, atMs, absolute: false })
+    else if (had.atMs < atMs) this.times.set(id, { kind, atMs, absolute: had.absolute })
+  }
+}
+
+function number(bytes: Buffer, from: number): number {
+  let value = 0
+  for (let at = from; ; at++) {
+    const digit = bytes[at]! - 0x30
+    if (digit < 0 || digit > 9) return value
+    value = value * 10 + digit
+  }
+}

@@ -1,0 +1,137 @@
+// Keeps one projection going: waits for records, gathers a little, tries again after failures without end.
+import type { Sequence } from '../../src/journal/journal.js'
+import type { Positions } from '../../src/journal/positions.js'
+import type { ProjectedStore } from '../../src/journal/projecting.js'
+
+/** One shard's journal into one store. */
+export interface Projection {
+  readonly store: ProjectedStore
+  readonly shard: number
+  /** Sequence up to which records are in the store, as far as is known. */
+  readonly position: Sequence
+  /** Whether something is to be written though no record is new. */
+  readonly owes: boolean
+  /**
+   * Project the next chunk of what is committed up to `upTo`; after it, `position` has moved. Rejects when the store
+   * is away; the same chunk is then tried again.
+   */
+  project(upTo: Sequence): Promise<void>
+  /** Write what is still held back; before a stop. */
+  finish(): Promise<void>
+}
+
+export interface StreamOptions {
+  readonly positions: Positions
+  /** How long records gather before they are projected, when nobody waits for them, ms. */
+  readonly gatherMs: number
+  /** Records at which gathering ends early. */
+  readonly gatherMax: number
+  readonly retryMinMs: number
+  readonly retryMaxMs: number
+  readonly now: () => number
+  readonly moved: (projection: Projection) => void
+  /** The first failure of a series, and its end. */
+  readonly failing: (projection: Projection, error: unknown) => void
+  readonly recovered: (projection: Projection) => void
+}
+
+export class Stream {
+  readonly #projection: Projection
+  readonly #options: StreamOptions
+  #wanted: Sequence = 0
+  #stopping = false
+  #wake: (() => void) | null = null
+  #firstNewMs: number | null = null
+  #fails = 0
+  #abandoned = false
+  // The first attempt reads the stored position, whether or not there is anything to project.
+  #started = false
+  readonly ended: Promise<void>
+
+  constructor(projection: Projection, options: StreamOptions) {
+    this.#projection = projection
+    this.#options = options
+    this.ended = this.#run()
+  }
+
+  /** Somebody waits for this sequence: project now, also in the middle of a pause. */
+  want(sequence: Sequence): void {
+    this.#wanted = Math.max(this.#wanted, sequence)
+    this.poke()
+  }
+
+  /** Look again. */
+  poke(): void {
+    this.#wake?.()
+  }
+
+  /** Project what is committed, then end; with `now`, end after the attempt under way. */
+  stop(now: boolean): void {
+    this.#stopping = true
+    this.#abandoned ||= now
+    this.poke()
+  }
+
+  async #run(): Promise<void> {
+    for (;;) {
+      const committed = this.#options.positions.get(this.#projection.shard, 'committed')
+      if (this.#abandoned) return
+      if (this.#due(committed)) await this.#attempt(committed)
+      else if (this.#stopping) break
+      else await this.#pause(this.#waitMs(committed))
+    }
+    await this.#projection.finish().catch(() => {})
+  }
+
+  #due(committed: Sequence): boolean {
+    const { position, owes } = this.#projection
+    if (committed <= position) {
+      this.#firstNewMs = null
+      return owes || !this.#started
+    }
+    this.#firstNewMs ??= this.#options.now()
+    if (this.#stopping || this.#wanted > position || !this.#started) return true
+    if (committed - position >= this.#options.gatherMax) return true
+    return this.#options.now() - this.#firstNewMs >= this.#options.gatherMs
+  }
+
+  async #attempt(committed: Sequence): Promise<void> {
+    try {
+      await this.#projection.project(committed)
+      this.#started = true
+      this.#firstNewMs = null
+      if (this.#fails > 0) this.#options.recovered(this.#projection)
+      this.#fails = 0
+      this.#options.moved(this.#projection)
+    } catch (error) {
+      if (this.#fails === 0) this.#options.failing(this.#projection, error)
+      this.#fails++
+      const { retryMinMs, retryMaxMs } = this.#options
+      if (!this.#abandoned)
+        await this.#pause(Math.min(retryMaxMs, retryMinMs * 2 ** Math.min(20, this.#fails - 1)), true)
+    }
+  }
+
+  #waitMs(committed: Sequence): number {
+    if (committed <= this.#projection.position || this.#firstNewMs === null) return idleMs
+    return Math.max(1, Math.min(idleMs, this.#firstNewMs + this.#options.gatherMs - this.#options.now()))
+  }
+
+  /** `fixed`: wanted records do not end it, or callers would hammer a store that is away. */
+  #pause(ms: number, fixed = false): Promise<void> {
+    return new Promise(resolve => {
+      const done = (): void => {
+        clearTimeout(timer)
+        this.#wake = null
+        resolve()
+      }
+      const timer = setTimeout(done, ms)
+      this.#wake = () => {
+        if (!fixed || this.#abandoned) done()
+      }
+    })
+  }
+}
+
+/** How often a stream without work looks whether the shard has committed more. */
+const idleMs = 50
