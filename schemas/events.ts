@@ -91,6 +91,59 @@ export interface RawEvent {
   remote_addr: string | null
 }
 
+interface Preview {
+  id: string
+  name: string
+  description?: string | null
+  image_url?: string | null
+}
+
+/** A stored event (EV-70). */
+export interface EventDetail {
+  id: string
+  type: 'flag_check' | 'identify' | 'inference' | 'track'
+  subtype: string | null
+  status: 'enriched' | 'failed' | 'pending' | 'processed' | 'unknown'
+  error_message: string | null
+  body: { [name: string]: unknown }
+  /** First 100 characters of the compact body. */
+  body_preview: string
+  quantity: number
+  captured_at: string
+  sent_at: string | null
+  loaded_at: string | null
+  processed_at: string | null
+  enriched_at: string | null
+  updated_at: string | null
+  api_key: string | null
+  environment_id: string | null
+  idempotency_key: string | null
+  company_id: string | null
+  user_id: string | null
+  company?: Preview
+  user?: Preview
+  feature_ids: string[]
+  features: Preview[]
+  lease_id: string | null
+  reservation_id: string | null
+  /** Cost of an inference event, decimal text, and what it was worked out from (decision 18). */
+  cost?: string | null
+  currency?: string | null
+  price_id?: string | null
+  /** The inference event that a track event was derived from (EV-66). */
+  derived_from?: string | null
+}
+
+/** What is known of one event name. */
+export interface EventSummary {
+  company_count: number
+  environment_id: string
+  event_count: number
+  event_subtype: string
+  user_count: number
+  last_seen_at: string | null
+}
+
 export const validateEvent = typia.createValidate<CreateEventRequestBody>()
 export const validateTrack = typia.createValidate<EventBodyTrack>()
 export const validateIdentify = typia.createValidate<EventBodyIdentify>()

@@ -17,6 +17,7 @@ import { parseTraitDefinitionCreate, parseTraitDefinitionUpdate } from '../../sc
 import * as checks from '../api/checks/handlers.js'
 import * as environments from '../api/environments/handlers.js'
 import * as events from '../api/events/handlers.js'
+import * as stored from '../api/events/stored.js'
 import * as features from '../api/features/handlers.js'
 import * as flags from '../api/flags/handlers.js'
 import * as keys from '../api/keys/handlers.js'
@@ -28,6 +29,9 @@ import { assertDistinct, del, get, post, put, type Route } from './route.js'
 export const routes: readonly Route[] = [
   post('/batch', { scope: 'capture', limit: 'ingest', raw: 'batch', environment: 'optional', handle: events.collect }),
   post('/event-batch', { scope: 'capture', limit: 'ingest', status: 201, raw: 'batch', handle: events.createEventBatch }),
+  get('/event-types', { scope: 'read', query: stored.eventTypesQuery, handle: stored.listEventTypes }),
+  get('/events', { scope: 'read', limit: 'analytics', query: stored.eventListQuery, handle: stored.listEvents }),
+  get('/events/:event_id', { scope: 'read', handle: stored.getEvent }),
   post('/events', { scope: 'capture', limit: 'ingest', status: 201, raw: 'one', handle: events.createEvent }),
   post('/flags/check', { scope: 'check', limit: 'check', status: 201, body: parseCheck, handle: checks.checkFlags }),
   post('/flags/check-bulk', { scope: 'check', limit: 'check', status: 201, body: parseCheckBulk, handle: checks.checkFlagsBulk }),

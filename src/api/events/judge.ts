@@ -18,6 +18,7 @@ import {
 } from '../../../schemas/events.js'
 import type { EventMode } from '../../core/message.js'
 import { dayMs } from '../../core/period.js'
+import { parseTime } from '../time.js'
 
 /** Longest event, in bytes of compact JSON (decision 2). */
 export const eventBytesMax = 64 * 1024
@@ -89,8 +90,8 @@ function settleTime(
   const backfill = event.backfill === true
   const trusted = event.trusted_client_clock === true
   const idempotencyKey = event.idempotency_key || null // an empty string is no key (EV-29)
-  const sentAtMs = event.sent_at == null ? null : instantOf(event.sent_at)
-  if (Number.isNaN(sentAtMs)) return { error: 'sent_at must be an RFC 3339 date-time' }
+  const sentAtMs = event.sent_at == null ? null : parseTime(event.sent_at)
+  if (sentAtMs === null && event.sent_at != null) return { error: 'sent_at must be an RFC 3339 date-time' }
   if (!backfill && !trusted) return { mode: 'normal', capturedAtMs: nowMs, sentAtMs, idempotencyKey }
   if (!secret) return { error: 'trusted_client_clock and backfill require a secret API key' }
   if (backfill && event.trusted_client_clock === false)
@@ -138,13 +139,6 @@ function emptyNames(keys: Readonly<Record<string, string>> | null | undefined): 
 }
 
 const isEmpty = (keys: object): boolean => Object.keys(keys).length === 0
-
-const rfc3339 = /^\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}:\d{2}(\.\d+)?([Zz]|[+-]\d{2}:\d{2})$/
-
-/** An RFC 3339 instant, epoch ms; NaN for anything else. */
-export function instantOf(text: string): number {
-  return rfc3339.test(text) ? Date.parse(text.replace(' ', 'T').toUpperCase()) : Number.NaN
-}
 
 function firstError(
   validation: {

@@ -1,0 +1,157 @@
+// Stored events: one by id, lists newest first, and what is known of each event name. Read from ClickHouse, once it
+// holds everything acknowledged before the question (EV-73).
+
+import { eventTypes as allTypes, type EventType } from '../../../schemas/enums.js'
+import type { EventDetail, EventSummary } from '../../../schemas/events.js'
+import { type EventRow, eventById, eventsList, eventTypes } from '../../engine/history.js'
+import { ServiceError } from '../../errors.js'
+import type { Answer, Call } from '../call.js'
+import { list, listOf, page, type QueryOf, query, string, text } from '../query.js'
+import { among } from '../sql.js'
+import { isoTime, isoTimeOrNull } from '../time.js'
+
+const listShape = {
+  company_id: string,
+  event_subtype: text(255),
+  event_types: listOf(allTypes),
+  flag_id: string,
+  idempotency_key: text(255),
+  user_id: string,
+  ...page,
+} as const
+export const eventListQuery = query(listShape)
+
+/** GET /events: newest first; flag checks only when their type is asked for (EV-72). */
+export async function listEvents(call: Call<undefined, QueryOf<typeof listShape>>): Promise<Answer> {
+  const { services, query, environment } = call
+  await services.projections.barrier('clickhouse')
+  const filter = {
+    companyId: query.company_id,
+    userId: query.user_id,
+    subtype: query.event_subtype,
+    flagId: query.flag_id,
+    idempotencyKey: query.idempotency_key,
+    types: query.event_types as readonly EventType[] | undefined,
+    limit: query.limit,
+    offset: query.offset,
+  }
+  return {
+    data: await views(call, await eventsList(services.clickhouse, environment.id, filter, call.nowMs)),
+  }
+}
+
+/** GET /events/{event_id}: readable at once after its 201 (EV-73). */
+export async function getEvent(call: Call): Promise<Answer> {
+  const { services, environment, params } = call
+  await services.projections.barrier('clickhouse')
+  const row = await eventById(services.clickhouse, environment.id, params.event_id!)
+  if (row === null) throw new ServiceError('not_found', 'Event not found')
+  return { data: (await views(call, [row]))[0] }
+}
+
+const typesShape = { q: text(512), event_subtypes: list, ...page } as const
+export const eventTypesQuery = query(typesShape)
+
+/** GET /event-types: event names seen in the environment, with their counts. */
+export async function listEventTypes(call: Call<undefined, QueryOf<typeof typesShape>>): Promise<Answer> {
+  const { services, query, environment } = call
+  await services.projections.barrier('clickhouse')
+  const filter = { subtypes: query.event_subtypes ?? null, q: query.q ?? '' }
+  const rows = await eventTypes(services.clickhouse, environment.id, filter, {
+    limit: query.limit,
+    offset: query.offset,
+  })
+  const data: EventSummary[] = rows.map(row => ({
+    environment_id: environment.id,
+    event_subtype: row.subtype,
+    event_count: row.events,
+    company_count: row.companies,
+    user_count: row.users,
+    last_seen_at: isoTime(row.lastSeenMs),
+  }))
+  return { data }
+}
+
+/** Rows with the names of what they are linked to, as far as it still exists. */
+async function views(call: Call<undefined, unknown>, rows: readonly EventRow[]): Promise<EventDetail[]> {
+  const features = new Map(
+    call.services.catalogs.get(call.environment.id).features.map(({ id, name }) => [id, name]),
+  )
+  const [companies, users] = await Promise.all([
+    names(
+      call,
+      'companies',
+      rows.map(row => row.company_id),
+    ),
+    names(
+      call,
+      'users',
+      rows.map(row => row.user_id),
+    ),
+  ])
+  return rows.map(row => {
+    const company = companies.get(row.company_id)
+    const user = users.get(row.user_id)
+    return {
+      id: row.id,
+      type: row.type,
+      subtype: row.subtype || null,
+      status: row.status,
+      error_message: row.error_message || null,
+      body: parsed(row.body),
+      body_preview: row.body.slice(0, 100),
+      quantity: row.quantity,
+      captured_at: isoTime(row.captured_at_ms),
+      sent_at: isoTimeOrNull(row.sent_at_ms),
+      loaded_at: isoTime(row.loaded_at_ms),
+      processed_at: isoTimeOrNull(row.processed_at_ms),
+      enriched_at: isoTimeOrNull(row.processed_at_ms),
+      updated_at: isoTime(row.processed_at_ms ?? row.loaded_at_ms),
+      api_key: row.api_key_id || null,
+      environment_id: row.environment_id,
+      idempotency_key: row.idempotency_key || null,
+      company_id: row.company_id || null,
+      user_id: row.user_id || null,
+      ...(company !== undefined && { company: { id: row.company_id, name: company } }),
+      ...(user !== undefined && { user: { id: row.user_id, name: user } }),
+      feature_ids: [...row.feature_ids],
+      features: row.feature_ids.flatMap(id => {
+        const name = features.get(id)
+        return name === undefined ? [] : [{ id, name }]
+      }),
+      lease_id: row.lease_id || null,
+      reservation_id: row.reservation_id || null,
+      ...(row.type === 'inference' && {
+        cost: row.cost,
+        currency: row.currency || null,
+        price_id: row.price_id || null,
+      }),
+      ...(row.derived_from !== '' && { derived_from: row.derived_from }),
+    }
+  })
+}
+
+async function names(
+  call: Call<undefined, unknown>,
+  table: 'companies' | 'users',
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  const wanted = [...new Set(ids)].filter(id => id !== '')
+  if (wanted.length === 0) return new Map()
+  const { sql } = call.services
+  const rows = await sql<{ id: string; name: string }[]>`
+    select id, name from ${sql(table)} where id in ${among(sql, wanted)}`
+  return new Map(rows.map(row => [row.id, row.name]))
+}
+
+/** A body that was cut off or is no object is shown as text under one name. */
+function parsed(body: string): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(body)
+    if (typeof value === 'object' && value !== null && !Array.isArray(value))
+      return value as Record<string, unknown>
+  } catch {
+    // kept as it came: see decision 20
+  }
+  return { raw: body }
+}
