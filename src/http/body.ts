@@ -43,13 +43,25 @@ export function encodingOf(header: string): Encoding | ServiceError {
 
 const inflate = promisify(gunzip) as (bytes: Buffer, options: { maxOutputLength: number }) => Promise<Buffer>
 
-/** Decompress within the route's bound: a bomb is stopped when it reaches it. */
+// As many as there are threads for it: more at once would only hold memory.
+const inflatingMax = 4
+let inflating = 0
+const queued: (() => void)[] = []
+
+/** Decompress within the route's bound: a bomb is stopped when it reaches it. A few at a time, the rest wait. */
 export async function decompress(bytes: Buffer, route: Route): Promise<Buffer> {
+  if (inflating >= inflatingMax) await new Promise<void>(resolve => queued.push(resolve))
+  else inflating++
   try {
     return await inflate(bytes, { maxOutputLength: boundOf(route) })
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') throw tooLarge(route)
     throw new ServiceError('body_malformed', 'The request body is not valid gzip', { cause: error })
+  } finally {
+    // The turn is handed on, or given back.
+    const next = queued.shift()
+    if (next === undefined) inflating--
+    else next()
   }
 }
 

@@ -411,7 +411,7 @@ class Exchange {
       this.read(bytes)
       return
     }
-    this.reserve(this.compiled.bodyBytesMax)
+    if (this.reserved === 0) this.reserve(bytes.length)
     this.resume(decompress(bytes, this.compiled.route), plain => this.read(plain))
   }
 

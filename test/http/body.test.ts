@@ -65,6 +65,17 @@ t.test('decision 2: gzip is accepted within the same bound as plain bodies', asy
   await t.rejects(decompress(gzipSync('{"a":1}').subarray(0, 12), ordinary), /not valid gzip/)
 })
 
+t.test('many compressed bodies at once all have their turn', async t => {
+  const bodies = Array.from({ length: 40 }, (_, i) =>
+    i % 3 === 0 ? Buffer.from('not gzip') : gzipSync(`${i}`),
+  )
+  const settled = await Promise.allSettled(bodies.map(bytes => decompress(bytes, ordinary)))
+  for (const [i, result] of settled.entries()) {
+    if (i % 3 === 0) t.equal(result.status, 'rejected')
+    else t.equal(result.status === 'fulfilled' && result.value.toString(), `${i}`)
+  }
+})
+
 t.test('only gzip is read', async t => {
   t.equal(encodingOf(''), 'identity')
   t.equal(encodingOf('identity'), 'identity')
