@@ -28,8 +28,8 @@ interface Common<Body, Query> {
   readonly status?: number
   /** A POST or PUT that changes nothing, e.g. a preview: open to readonly keys (AL-21). */
   readonly safe?: boolean
-  /** Where the secret stands when no header carries one (decision 8: the collector); '' for nowhere. */
-  readonly keyInBody?: (body: Body) => string
+  /** The secrets to try, in order, when no header carries one (decision 8: the collector). */
+  readonly keysInBody?: (body: Body) => readonly string[]
   readonly handle: Handler<Body, Query>
 }
 
@@ -66,7 +66,7 @@ export interface Route {
   readonly body: 'none' | 'parsed' | 'one' | 'batch'
   readonly parse: Parser<unknown> | null
   readonly query: QueryShape<unknown> | null
-  readonly keyInBody: ((body: unknown) => string) | null
+  readonly keysInBody: ((body: unknown) => readonly string[]) | null
   readonly handle: (call: Call<unknown, unknown>) => ReturnType<Handler>
 }
 
@@ -106,7 +106,7 @@ function compile<Body, Query>(method: Method, path: string, spec: RowSpec<Body, 
     body: spec.raw ?? (spec.body === undefined ? 'none' : 'parsed'),
     parse: spec.body ?? null,
     query: spec.query ?? null,
-    keyInBody: (spec.keyInBody as Route['keyInBody'] | undefined) ?? null,
+    keysInBody: (spec.keysInBody as Route['keysInBody'] | undefined) ?? null,
     // The row's type has tied parser, query and handler together; the table holds rows of every type.
     handle: spec.handle as unknown as Route['handle'],
   }

@@ -2,7 +2,7 @@
 // The request object dies when its callback returns, the response when it is answered or aborted.
 import type { HttpRequest, HttpResponse, TemplatedApp, us_listen_socket } from 'uWebSockets.js'
 import type { Answer, Call, EnvironmentRecord, KeyRecord } from '../api/call.js'
-import type { Services } from '../api/services.js'
+import type { Keys, Services } from '../api/services.js'
 import { type Config, prepareNative } from '../config.js'
 import { type ErrorCode, ServiceError } from '../errors.js'
 import type { Logger, RequestLine } from '../log.js'
@@ -305,7 +305,7 @@ class Exchange {
       if (shared.services === null) throw new ServiceError('starting')
       const secret = headerOf(req, shared.keyHeaders)
       this.keyless = secret === ''
-      if (this.keyless && route.keyInBody === null) throw unknownKey()
+      if (this.keyless && route.keysInBody === null) throw unknownKey()
       this.copy(req)
       if (route.body !== 'none') res.onData((chunk, last) => this.data(chunk, last))
       if (!this.keyless) this.find(secret, () => this.admitted())
@@ -418,15 +418,16 @@ class Exchange {
   private read(bytes: Buffer): void {
     this.pieces = null
     this.waiting = null
-    const { parse, keyInBody } = this.compiled.route
+    const { parse, keysInBody } = this.compiled.route
     const body = parse === null ? rawBody(bytes) : parseBody(bytes.toString(), parse)
     if (!this.keyless) {
       this.handle(body)
       return
     }
-    const secret = keyInBody!(body)
-    if (secret === '') throw unknownKey()
-    this.find(secret, () => this.handle(body))
+    this.resume(firstKnown(this.shared.services!.keys, keysInBody!(body)), key => {
+      this.admit(key)
+      this.handle(body)
+    })
   }
 
   // Bodies in pieces or compressed count together, so that many slow ones cannot fill the memory.
@@ -568,6 +569,17 @@ function headerOf(req: HttpRequest, names: readonly string[]): string {
     if (value !== '') return value
   }
   return ''
+}
+
+// More keys than this in one body are somebody guessing.
+const keysTried = 10
+
+async function firstKnown(keys: Keys, secrets: readonly string[]): Promise<KeyRecord | null> {
+  for (const secret of secrets.slice(0, keysTried)) {
+    const key = await keys.find(secret)
+    if (key !== null) return key
+  }
+  return null
 }
 
 // A path that is no valid text names nothing: 404 (AL-32).

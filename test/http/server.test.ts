@@ -517,7 +517,7 @@ t.test('decision 8 a key in the body opens the routes that say so', async t => {
     scope: 'capture',
     limit: 'ingest',
     raw: 'batch',
-    keyInBody: body => /"api_key":"([^"]+)"/.exec(body.text())?.[1] ?? '',
+    keysInBody: body => [...body.text().matchAll(/"api_key":"([^"]+)"/g)].map(found => found[1]!),
     handle: rawLength,
   })
   const { server, port } = await start([...everyRoute, collect], { limits: defaultLimits })
@@ -535,6 +535,11 @@ t.test('decision 8 a key in the body opens the routes that say so', async t => {
     200,
   )
   t.equal((await ask(port, { ...batch, body: body('wrong') })).status, 401)
+  t.equal(
+    (await ask(port, { ...batch, body: `${body('wrong')}${body(dev)}` })).status,
+    200,
+    'the first known one',
+  )
   t.equal((await ask(port, { ...batch, body: '{}' })).status, 401)
   t.equal(
     (await ask(port, { ...batch, body: body('wrong'), key: dev })).status,

@@ -46,6 +46,16 @@ export async function collect(call: Call<RawBody>): Promise<Answer> {
   return { data: { events: acks.filter(ack => ack !== null) } }
 }
 
+/** The keys a batch carries itself, each once: the first known one speaks for a request without the header (decision 8). */
+export function keysOfBatch(body: RawBody): readonly string[] {
+  const secrets = new Set<string>()
+  for (const event of eventsOf(body)) {
+    const secret = typeof event === 'object' && event !== null && 'api_key' in event ? event.api_key : null
+    if (typeof secret === 'string' && secret !== '') secrets.add(secret)
+  }
+  return [...secrets]
+}
+
 function sender(call: Call<RawBody>): Sender {
   return {
     services: call.services,
