@@ -55,7 +55,7 @@ t.test('AL-1, AL-21, AL-22 no row is open by mistake', async t => {
   })
   for (const route of routes) {
     const asked = { method: verbs[route.method], path: concrete(route.path), agent }
-    if (route.keyInBody === null)
+    if (route.keysInBody === null)
       t.equal((await ask(port, asked)).status, 401, `${titleOf(route)} without a key`)
     if (route.mutates) {
       t.equal(
