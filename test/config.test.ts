@@ -31,7 +31,7 @@ t.test('what is set is taken, blanks are nothing', async t => {
     TOLLGATE_API_KEY_HEADERS: 'X-Vendor-Key, X-Service-Api-Key',
     TOLLGATE_LIMITS: '{"global":[1000,2000]}',
     DATABASE_URL: 'postgres://u:p@db/tollgate',
-    TOLLGATE_FLAG_CHECK_RECORD_RATE: '0.25',
+    TOLLGATE_FLAG_CHECK_ROWS_PER_SECOND: '0',
     TOLLGATE_TRUST_PROXY: 'true',
   })
   t.match(config, {
@@ -41,7 +41,7 @@ t.test('what is set is taken, blanks are nothing', async t => {
     apiKeyHeaders: ['X-Service-Api-Key', 'X-Vendor-Key'],
     limits: { global: { ratePerSecond: 1_000, burst: 2_000 } },
     databaseUrl: 'postgres://u:p@db/tollgate',
-    flagCheckRecordRate: 0.25,
+    flagCheckRowsPerSecond: 0,
     trustProxy: true,
   })
 })
@@ -56,10 +56,6 @@ t.test('a wrong setting names itself, what it may be, and what was given', async
   refuses({ TOLLGATE_LOG_LEVEL: 'loud' }, /^TOLLGATE_LOG_LEVEL: expected one of trace, debug/)
   refuses({ TOLLGATE_TRUST_PROXY: 'yes' }, /^TOLLGATE_TRUST_PROXY: expected true or false/)
   refuses({ TOLLGATE_API_KEY_HEADERS: 'X Key' }, /^TOLLGATE_API_KEY_HEADERS: expected header names/)
-  refuses(
-    { TOLLGATE_FLAG_CHECK_RECORD_RATE: '2' },
-    /^TOLLGATE_FLAG_CHECK_RECORD_RATE: expected a number from 0 to 1/,
-  )
   for (const wrong of [
     'on',
     '{}x',
