@@ -1,0 +1,65 @@
+// What was agreed on about the text of the code.
+import t from 'tap'
+import { filesUnder, read } from './source.js'
+
+const linesMax = 700
+
+const product = filesUnder(['src', 'workers', 'schemas'], '.ts')
+const proof = filesUnder(['test', 'bench'], '.ts')
+const statements = filesUnder(['sql'], '.sql')
+const tools = [...filesUnder(['tools'], '.mjs'), 'tools/test', '.ci/run']
+const written = [...product, ...proof, ...tools]
+
+/** Path and line of the first match in each file that matches. */
+function matching(paths: readonly string[], pattern: RegExp): readonly string[] {
+  return paths.flatMap(path => {
+    const text = read(path)
+    const at = text.search(pattern)
+    return at < 0 ? [] : [`${path}:${text.slice(0, at).split('\n').length}`]
+  })
+}
+
+t.test('every file begins with a comment that says what it is', async t => {
+  const silent = [...product, ...tools].filter(path => !/^(#!.*\n)?(\/\/ |\/\*\*|# )/.test(read(path)))
+  t.same(silent, [])
+  t.same(
+    statements.filter(path => !read(path).startsWith('-- ')),
+    [],
+  )
+})
+
+t.test('nothing is left to do', async t => {
+  // Spelt apart, so that this file does not find itself.
+  const words = ['TO+DO', 'FIX+ME', 'XX+X', 'HA+CK'].map(word => word.replace('+', ''))
+  t.same(matching([...written, ...statements], new RegExp(`\\b(${words.join('|')})\\b`)), [])
+})
+
+t.test('no test stands alone, and none is switched off', async t => {
+  t.same(matching(proof, /\b(t|tap)\.only\(|\bonly: true|\bt\.todo\(|\btodo: |\bt\.skip\(|\bskip: true/), [])
+})
+
+t.test('the compiler is not talked out of anything', async t => {
+  // `any` is the linter's to refuse. Of the product: a test may hand a function what its types forbid.
+  t.same(matching(product, /@ts-(ignore|nocheck|expect-error)/), [])
+})
+
+t.test('nothing is printed but by the programs', async t => {
+  const quiet = product.filter(path => path !== 'src/main.ts' && path !== 'src/cli.ts')
+  t.same(matching(quiet, /\bconsole\.\w+\(|\bprocess\.std(out|err)\b/), [])
+})
+
+t.test('the core reads no clock and no randomness', async t => {
+  const core = product.filter(path => path.startsWith('src/core/'))
+  t.same(matching(core, /\bDate\.now\(|\bnew Date\(\)|\bMath\.random\(|\bperformance\.now\(/), [])
+})
+
+t.test('files stay of a size that one can read', async t => {
+  t.same(
+    product.filter(path => read(path).split('\n').length > linesMax),
+    [],
+  )
+})
+
+t.test('lines end as they should', async t => {
+  t.same(matching([...written, ...statements], /\r|[ \t]\n|[^\n]$/), [])
+})

@@ -1,0 +1,78 @@
+#!/usr/bin/env node
+// Compiles the project when a source is newer than the last successful build; says nothing when none is.
+// Run by npm install, start, test, bench and demo, so none of them ever runs an old build.
+import { spawnSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { join, relative } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const root = fileURLToPath(new URL('../', import.meta.url))
+const dist = join(root, 'dist')
+const stamp = join(dist, '.built')
+const folders = JSON.parse(readFileSync(join(root, 'tsconfig.json'), 'utf8')).include
+const settings = ['tsconfig.json', 'package-lock.json', 'tools/build.mjs']
+
+const sources = folders.flatMap(folder => filesUnder(join(root, folder), /\.ts$/))
+const state = digest([...sources, ...settings.map(name => join(root, name))])
+if (existsSync(stamp) && readFileSync(stamp, 'utf8') === state) process.exit(0)
+
+const compiler = findCompiler()
+if (compiler === null) {
+  // Installed without development dependencies: what was built before is what there is.
+  if (existsSync(join(dist, 'src', 'main.js')) || process.env.npm_lifecycle_event === 'prepare')
+    process.exit(0)
+  console.error(
+    'Not built yet, and the compiler is not installed: run npm install with development dependencies.',
+  )
+  process.exit(1)
+}
+
+const began = performance.now()
+rmSync(stamp, { force: true })
+const { status } = spawnSync(process.execPath, [compiler, '-p', 'tsconfig.json'], {
+  cwd: root,
+  stdio: 'inherit',
+})
+if (status !== 0) process.exit(status ?? 1)
+removeOrphans()
+writeFileSync(stamp, state)
+console.error(`built in ${((performance.now() - began) / 1_000).toFixed(1)} s`)
+
+/** @returns {string[]} absolute paths, in the same order every time */
+function filesUnder(folder, wanted) {
+  if (!existsSync(folder)) return []
+  return readdirSync(folder, { withFileTypes: true, recursive: true })
+    .filter(entry => entry.isFile() && wanted.test(entry.name))
+    .map(entry => join(entry.parentPath, entry.name))
+    .sort()
+}
+
+/** What would change if any file was edited, added or removed. */
+function digest(files) {
+  const hash = createHash('sha256')
+  for (const file of files) {
+    const { mtimeMs, size } = statSync(file)
+    hash.update(`${relative(root, file)}\0${mtimeMs}\0${size}\n`)
+  }
+  return hash.digest('hex')
+}
+
+function findCompiler() {
+  try {
+    return createRequire(import.meta.url).resolve('ts-patch/bin/tspc.js')
+  } catch {
+    return null
+  }
+}
+
+/** Output whose source is gone: a removed test would go on running. */
+function removeOrphans() {
+  for (const folder of folders) {
+    for (const output of filesUnder(join(dist, folder), /\.js(\.map)?$/)) {
+      const source = join(root, relative(dist, output)).replace(/\.js(\.map)?$/, '.ts')
+      if (!existsSync(source)) rmSync(output)
+    }
+  }
+}
