@@ -12,6 +12,7 @@ import { openDefinitions } from './engine/definitions.js'
 import { Directory } from './engine/directory.js'
 import { Entities } from './engine/entities.js'
 import { fillDedupe, fillDirectory } from './engine/fill.js'
+import { ModelPrices } from './engine/model-prices.js'
 import { Projections, restorePositions } from './engine/projections.js'
 import { CheckedFlags, UserSeen } from './engine/seen.js'
 import { Shards } from './engine/shards.js'
@@ -95,6 +96,8 @@ async function open(config: Config, log: Logger, opened: Opened): Promise<Tollga
   const dedupe = new Dedupe(config.idempotencyKeysMax)
   const userSeen = new UserSeen()
   const checkedFlags = new CheckedFlags()
+  const modelPrices = new ModelPrices(sql)
+  await modelPrices.load()
   const metrics = createMetrics()
 
   const journalDir = join(config.dataDir, 'journal')
@@ -148,6 +151,7 @@ async function open(config: Config, log: Logger, opened: Opened): Promise<Tollga
     projections,
     userSeen,
     checkedFlags,
+    modelPrices,
   }
   keys.onEnvironmentRemoved(id => directory.forgetEnvironment(id))
   const seenTimer = setInterval(() => void userSeen.flush(shards, id => clock.now(id)), 1_000)

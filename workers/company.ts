@@ -56,6 +56,8 @@ export default async function shard(task: ShardTask): Promise<void> {
 
 /** Snapshots written by one statement. */
 const snapshotsPerStatement = 500
+/** How often what time alone brings is written down; readers see it to the millisecond without (CR-76). */
+const sweepMs = 10_000
 /** Changed actors that start a checkpoint before its time. */
 const dirtyMax = 50_000
 
@@ -80,6 +82,8 @@ class Shard {
   private broken = false
   private checkpointing: Promise<void> | null = null
   private readonly timers: NodeJS.Timeout[] = []
+  /** By how much an environment's present, as last stamped on a message, is ahead of the clock (test clocks). */
+  private readonly ahead = new Map<string, number>()
   /** Until when, and under which catalog, nothing moves in a company's credits by time alone. */
   private readonly settled = new WeakMap<Company, { readonly catalog: Catalog; readonly untilMs: number }>()
 
@@ -115,6 +119,7 @@ class Shard {
     shard.timers.push(
       setInterval(() => void shard.checkpoint().catch(() => {}), options.checkpointMs),
       setInterval(() => shard.tellChecks(), 1_000),
+      setInterval(() => shard.sweep(), sweepMs),
     )
     shard.tell({ notice: 'ready', replayed })
     return shard
@@ -131,7 +136,21 @@ class Shard {
 
   private take(batch: readonly ShardRequest[]): void {
     this.actors.tick++
-    for (const request of batch) this.handle(request)
+    for (const request of batch) {
+      if ('env' in request) this.ahead.set(request.env, request.at - Date.now())
+      this.handle(request)
+    }
+    this.finish()
+  }
+
+  /** Write down what has ended by time alone in the companies at hand: grants, holds, periods. */
+  private sweep(): void {
+    for (const company of this.actors.companies()) {
+      if (company.state.credits.size === 0) continue
+      const at = Date.now() + (this.ahead.get(company.state.environmentId) ?? 0)
+      const known = this.settled.get(company.state)
+      if (!known || at >= known.untilMs) this.settle(company, company.state.environmentId, at)
+    }
     this.finish()
   }
 
@@ -266,13 +285,15 @@ class Shard {
       this.task.port.postMessage(this.reads)
       this.reads = []
     }
-    if (this.writes.length > 0) {
+    if (this.writes.length > 0 || this.records.length > 0) {
       const writes = this.writes
       const records = this.records
       this.writes = []
       this.records = []
       this.journal.append(records).then(
-        () => this.task.port.postMessage(writes),
+        () => {
+          if (writes.length > 0) this.task.port.postMessage(writes)
+        },
         () => {
           this.task.port.postMessage(
             writes.map(([n]) => [n, 2, 'overloaded', 'The journal failed; try again']),

@@ -7,6 +7,7 @@ import type { TestClock } from '../engine/clock.js'
 import type { Dedupe } from '../engine/dedupe.js'
 import type { Directory } from '../engine/directory.js'
 import type { Entities } from '../engine/entities.js'
+import type { ModelPrices } from '../engine/model-prices.js'
 import type { Projections } from '../engine/projections.js'
 import type { CheckedFlags, UserSeen } from '../engine/seen.js'
 import type { Shards } from '../engine/shards.js'
@@ -86,4 +87,5 @@ export interface Services {
   readonly projections: Projections
   readonly userSeen: UserSeen
   readonly checkedFlags: CheckedFlags
+  readonly modelPrices: ModelPrices
 }

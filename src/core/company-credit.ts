@@ -9,6 +9,7 @@ import { drawForEvent } from './draw.js'
 import { type CompiledEntitlement, resolveEntitlement } from './entitlement.js'
 import { applyCredit, copyAccount } from './ledger.js'
 import type { AcceptedEvent } from './message.js'
+import { inferenceCredits, type Tokens } from './model-price.js'
 import { followPlan, type HeldPlanGrant } from './plan-grant.js'
 import { LiveCompany } from './snapshot.js'
 
@@ -121,6 +122,11 @@ export function drawsOf(
 /** The cost of a track event: quantity × rate (CR-48, EN-40). */
 export function trackCost(event: AcceptedEvent): (entitlement: CompiledEntitlement) => bigint {
   return entitlement => costOf(event.quantity, entitlement.def.consumptionRate ?? 1)
+}
+
+/** The credits of an inference event: requests × rate and quantity rates (EV-65, EN-42). */
+export function inferenceCreditsOf(tokens: Tokens): (entitlement: CompiledEntitlement) => bigint {
+  return ({ def }) => inferenceCredits(tokens, def.consumptionRate, def.quantityRates)
 }
 
 function accountCopy(company: Company, creditId: string): CreditAccount {

@@ -6,7 +6,7 @@ import type {
 } from '../../schemas/enums.js'
 import { archive } from './balance.js'
 import type { Catalog, CompiledPlan, EntitlementDef, PlanVersionDef } from './catalog.js'
-import { configFor, drawsOf, trackCost } from './company-credit.js'
+import { configFor, drawsOf, inferenceCreditsOf, trackCost } from './company-credit.js'
 import {
   type CreditAccount,
   type CreditContext,
@@ -275,6 +275,8 @@ function decideEvent(company: Company, catalog: Catalog, event: AcceptedEvent, n
     effects.push({ t: 'used', subtype: event.subtype, quantity: event.quantity, atMs: event.capturedAtMs })
     effects.push(...drawsOf(company, catalog, event, trackCost(event), nowMs))
   }
+  if (event.inference !== null)
+    effects.push(...drawsOf(company, catalog, event, inferenceCreditsOf(event.inference.tokens), nowMs))
   if (event.mode !== 'backfill') effects.push({ t: 'seen', atMs: event.capturedAtMs })
   return { reply: null, effects }
 }

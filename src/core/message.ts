@@ -5,6 +5,7 @@ import type { CatalogData } from './catalog.js'
 import type { OverrideState, PlanHolding, SubscriptionState } from './company.js'
 import type { CreditEffect, CreditMessage } from './credit.js'
 import type { KeyPair } from './entity.js'
+import type { Tokens } from './model-price.js'
 
 /** How an event's time was settled (EV-15, EV-16). */
 export type EventMode = 'normal' | 'trusted' | 'backfill'
@@ -34,6 +35,15 @@ export interface AcceptedEvent {
   readonly failure: string | null
   /** Set on the track event that an inference event fans out to (EV-66): the parent's id. */
   readonly derivedFrom: string | null
+  /** Of an inference event: what it used, and what that cost (EV-61…63); null cost where no price is known. */
+  readonly inference: { readonly tokens: Tokens; readonly cost: InferenceCost | null } | null
+}
+
+/** Decimal text in a currency, and the price it was worked out from; null for a cost that came with the event. */
+export interface InferenceCost {
+  readonly amount: string
+  readonly currency: string
+  readonly priceId: string | null
 }
 
 /** A trait write as the directory prepared it: `value` null removes (CU-34). */

@@ -13,6 +13,7 @@ import {
 } from '../../schemas/features.js'
 import { parseFlagWrite, parseRulesWrite } from '../../schemas/flags.js'
 import { parseApiKeyCreate, parseApiKeyUpdate } from '../../schemas/keys.js'
+import { parseModelPrices } from '../../schemas/model-prices.js'
 import { parseTraitDefinitionCreate, parseTraitDefinitionUpdate } from '../../schemas/traits.js'
 import * as checks from '../api/checks/handlers.js'
 import * as environments from '../api/environments/handlers.js'
@@ -22,6 +23,7 @@ import * as features from '../api/features/handlers.js'
 import * as flags from '../api/flags/handlers.js'
 import * as keys from '../api/keys/handlers.js'
 import * as members from '../api/members/handlers.js'
+import * as modelPrices from '../api/model-prices/handlers.js'
 import * as traits from '../api/traits/handlers.js'
 import { assertDistinct, del, get, post, put, type Route } from './route.js'
 
@@ -77,6 +79,8 @@ export const routes: readonly Route[] = [
   get('/licenses', { scope: 'read', environment: 'optional', query: features.licenseListQuery, handle: features.listLicenses }),
   get('/licenses/count', { scope: 'read', environment: 'optional', query: features.licenseListQuery, handle: features.countLicenses }),
   get('/licenses/:license_id', { scope: 'read', environment: 'optional', handle: features.getLicense }),
+  get('/model-prices', { scope: 'read', environment: 'optional', handle: modelPrices.listModelPrices }),
+  put('/model-prices', { scope: 'admin', environment: 'optional', body: parseModelPrices, handle: modelPrices.putModelPrices }),
   get('/whoami', { scope: 'any', environment: 'optional', handle: keys.whoAmI }),
 ]
 

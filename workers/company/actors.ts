@@ -46,6 +46,11 @@ export class Actors {
     this.byId.set(actor.state.id, actor)
   }
 
+  /** Companies in memory. */
+  *companies(): Generator<Extract<Actor, { readonly k: 'c' }>> {
+    for (const actor of this.byId.values()) if (actor.k === 'c') yield actor
+  }
+
   /** Forget actors whose last facts are not durable; they are loaded again when asked for. */
   forgetAfter(sequence: number): void {
     // all of them: one that a checkpoint is writing is not among the dirty

@@ -103,7 +103,11 @@ class Batch {
       case 'track':
         return this.measured(event, judged.body.company ?? null, judged.body.user ?? null)
       case 'inference':
-        return this.measured(event, judged.body.company, judged.body.user ?? null)
+        return this.measured(
+          { ...event, inference: this.priced(judged) },
+          judged.body.company,
+          judged.body.user ?? null,
+        )
       case 'flag_check':
         return this.checked(event, judged.body)
       case 'identify':
@@ -193,6 +197,29 @@ class Batch {
     if (event.type === 'inference' && event.subtype !== null) this.derive(kept)
   }
 
+  /** What an inference used, and its cost: as given, else by the price in force at its time (EV-61…63). */
+  private priced({
+    body,
+    capturedAtMs,
+  }: Judged & { readonly type: 'inference' }): AcceptedEvent['inference'] {
+    const tokens = {
+      input: body.input_tokens,
+      output: body.output_tokens,
+      cachedInput: body.cached_input_tokens ?? 0,
+      cacheWrite: body.cache_creation_input_tokens ?? 0,
+      reasoning: body.reasoning_tokens ?? 0,
+      requests: body.requests ?? 1,
+    }
+    const currency = (body.currency ?? 'usd').toLowerCase()
+    if (body.cost) return { tokens, cost: { amount: body.cost, currency, priceId: null } }
+    const { modelPrices } = this.sender.services
+    const { accountId } = this.sender.key
+    return {
+      tokens,
+      cost: modelPrices.cost(accountId, body.provider, body.response_model, currency, capturedAtMs, tokens),
+    }
+  }
+
   /** The track event that a label fans out to (EV-66): of its parent's time and mode, never acknowledged by itself. */
   private derive(parent: AcceptedEvent): void {
     const event: AcceptedEvent = {
@@ -201,6 +228,7 @@ class Batch {
       type: 'track',
       idempotencyKey: null,
       derivedFrom: parent.id,
+      inference: null,
     }
     this.items.push(this.item(event))
   }
@@ -377,6 +405,7 @@ class Batch {
       reservationId: null,
       failure: null,
       derivedFrom: null,
+      inference: null,
     }
   }
 
