@@ -154,10 +154,11 @@ async function open(config: Config, log: Logger, opened: Opened): Promise<Tollga
     modelPrices,
   }
   keys.onEnvironmentRemoved(id => directory.forgetEnvironment(id))
-  const seenTimer = setInterval(() => void userSeen.flush(shards, id => clock.now(id)), 1_000)
+  const flushSeen = () => Promise.all([userSeen.flush(shards, id => clock.now(id)), checkedFlags.flush(sql)])
+  const seenTimer = setInterval(() => void flushSeen(), 1_000)
   opened.add(async () => {
     clearInterval(seenTimer)
-    await userSeen.flush(shards, id => clock.now(id))
+    await flushSeen()
   })
 
   const server: Server = new Server({

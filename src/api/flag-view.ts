@@ -13,6 +13,7 @@ import type { EntityTraitDefinition } from '../../schemas/traits.js'
 import type { StoredCondition, StoredGroup } from '../catalog/rules.js'
 import type { EnvironmentRecord } from './call.js'
 import { featureViews } from './feature-view.js'
+import { generatedRows } from './generated-rules.js'
 import { memberViews } from './member-rows.js'
 import { type PlanVersionPreview, type Previews, previewsOf } from './previews.js'
 import type { Services } from './services.js'
@@ -73,7 +74,7 @@ export function flagView(row: FlagRow): Flag {
   }
 }
 
-/** Flags in full, in the order of the rows. `sql` may be a transaction's. */
+/** Flags in full, in the order of the rows, the rules of entitlements after the written ones. `sql` may be a transaction's. */
 export async function flagDetails(
   sql: Sql,
   outlook: Outlook,
@@ -88,7 +89,9 @@ export async function flagDetails(
   const seen = await sql<{ flag_id: string; at: Date }[]>`
     select flag_id, max(last_checked_at) as at from flag_last_checks
     where flag_id in ${among(sql, ids)} and environment_id in ${among(sql, environmentIds)} group by flag_id`
-  const details = await ruleDetails(sql, outlook, rules)
+  const { catalogs, checkedFlags } = outlook.services
+  const generated = environmentIds.flatMap(id => generatedRows(catalogs.get(id), rows))
+  const details = await ruleDetails(sql, outlook, [...rules, ...generated])
   const byFlag = new Map(ids.map(id => [id, [] as RuleDetail[]]))
   for (const rule of details) byFlag.get(rule.flag_id!)?.push(rule)
   const checkedAt = new Map(seen.map(row => [row.flag_id, row.at.getTime()]))
@@ -98,6 +101,11 @@ export async function flagDetails(
     outlook.environment?.id ?? null,
   )
   const members = await memberViews(sql, present(rows.map(row => row.maintainer_account_member_id)))
+  // What this process has seen may not be written yet (FE-102).
+  const latest = (row: FlagRow) => {
+    const seenMs = environmentIds.map(id => checkedFlags.of(id, row.key) ?? 0)
+    return Math.max(checkedAt.get(row.id) ?? 0, ...seenMs) || null
+  }
   return rows.map(row => {
     const feature = features.get(row.feature_id ?? '')
     const maintainer = members.get(row.maintainer_account_member_id ?? '')
@@ -106,7 +114,7 @@ export async function flagDetails(
       rules: byFlag.get(row.id) ?? [],
       ...(feature && { feature }),
       ...(maintainer && { maintainer }),
-      last_checked_at: isoTimeOrNull(checkedAt.get(row.id)),
+      last_checked_at: isoTimeOrNull(latest(row)),
     }
   })
 }

@@ -1,5 +1,6 @@
 // Times that move with every event or check and are written in bulk: when a user was last seen, when a flag was
 // last checked. Best effort for checks (FE-101…103); for events the stored events themselves can tell them again.
+import type { Sql } from 'postgres'
 import type { Shards } from './shards.js'
 
 /** Users seen by events and checks that do not pass through their actor; told to it once a second. */
@@ -30,18 +31,49 @@ export class UserSeen {
   }
 }
 
-/** Latest check of each flag by environment and flag key (FE-102). */
+/** Latest check of each flag by environment and flag key (FE-102), written to Postgres every few seconds. */
 export class CheckedFlags {
   private readonly latest = new Map<string, number>()
+  /** What was noted since the last write. */
+  private unwritten = new Map<string, Check>()
 
   note(environmentId: string, flagKey: string, atMs: number): void {
     const name = `${environmentId}\0${flagKey}`
     const had = this.latest.get(name)
-    if (had === undefined || had < atMs) this.latest.set(name, atMs)
+    if (had !== undefined && had >= atMs) return
+    this.latest.set(name, atMs)
+    this.unwritten.set(name, { environment_id: environmentId, key: flagKey, at: atMs })
   }
 
-  /** Epoch ms; null when it was never checked. */
+  /** Epoch ms; null when this process saw no check of it. */
   of(environmentId: string, flagKey: string): number | null {
     return this.latest.get(`${environmentId}\0${flagKey}`) ?? null
   }
+
+  /** Write what is not written, never earlier than what is there; what could not be written stays for the next time. */
+  async flush(sql: Sql): Promise<void> {
+    const checks = this.unwritten
+    if (checks.size === 0) return
+    this.unwritten = new Map()
+    const rows = [...checks.values()].map(check => ({ ...check, at: new Date(check.at).toISOString() }))
+    try {
+      await sql`
+        insert into flag_last_checks (environment_id, flag_id, last_checked_at)
+        select e.id, f.id, c.at
+        from jsonb_to_recordset(${sql.json(rows)}) as c (environment_id text, key text, at timestamptz)
+        join environments e on e.id = c.environment_id
+        join flags f on f.account_id = e.account_id and f.key = c.key
+        on conflict (environment_id, flag_id) do update
+        set last_checked_at = greatest(flag_last_checks.last_checked_at, excluded.last_checked_at)`
+    } catch {
+      // Postgres is away: what was noted meanwhile is newer.
+      for (const [name, check] of checks) if (!this.unwritten.has(name)) this.unwritten.set(name, check)
+    }
+  }
+}
+
+interface Check {
+  readonly environment_id: string
+  readonly key: string
+  readonly at: number
 }

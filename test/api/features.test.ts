@@ -362,7 +362,18 @@ t.test('features and licences', async t => {
 
   await t.test('EN-64 a deleted feature takes its licence; its flag goes on by itself', async t => {
     const made = await create({ name: 'Doomed', feature_type: 'license' })
+    await sql`insert into company_overrides ${sql({
+      id: 'cmov_2',
+      environment_id: production.id,
+      company_id: 'comp_9',
+      feature_id: made.id,
+      entitlement: sql.json({}),
+      created_at: new Date(),
+      updated_at: new Date(),
+    })}`
+    house.asked.length = 0
     t.same(await house.data(features.deleteFeature, { params: { feature_id: made.id } }), { deleted: true })
+    t.match(house.asked, [['c', production.id, 'comp_9', { type: 'delete_override', overrideId: 'cmov_2' }]])
     t.equal(defined(made.id), undefined)
     t.match(await house.fails(features.getLicense, { params: { license_id: made.license_id! } }), {
       status: 404,

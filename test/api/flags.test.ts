@@ -4,9 +4,10 @@ import type { FlagDetail, RuleDetail, RulesDetail } from '../../schemas/flags.js
 import type { EntityTraitDefinition } from '../../schemas/traits.js'
 import * as features from '../../src/api/features/handlers.js'
 import * as flags from '../../src/api/flags/handlers.js'
-import { noteFlagChecks } from '../../src/api/flags/store.js'
 import * as members from '../../src/api/members/handlers.js'
 import * as traits from '../../src/api/traits/handlers.js'
+import type { EntitlementDef, PlanDef } from '../../src/core/catalog.js'
+import { CheckedFlags } from '../../src/engine/seen.js'
 import { isoPattern, openHouse } from './house.js'
 
 t.test('flags, rules and traits', async t => {
@@ -126,16 +127,21 @@ t.test('flags, rules and traits', async t => {
     t.match(await house.fails(flags.changeFlag, { params: { flag_id: 'flag_none' }, body: body() }), {
       status: 404,
     })
-    await noteFlagChecks(
-      sql,
-      development.id,
-      new Map([
-        [made.id, 2_000],
-        ['flag_none', 1],
-      ]),
+    services.checkedFlags.note(development.id, 'exports', 2_000)
+    services.checkedFlags.note(development.id, 'exports', 1_000)
+    services.checkedFlags.note(development.id, 'gone', 3_000)
+    t.equal(
+      (await get(made.id)).last_checked_at,
+      '1970-01-01T00:00:02.000Z',
+      'FE-102 monotonic, and seen at once',
     )
-    await noteFlagChecks(sql, development.id, new Map([[made.id, 1_000]]))
-    t.equal((await get(made.id)).last_checked_at, '1970-01-01T00:00:02.000Z', 'FE-102 monotonic')
+    await services.checkedFlags.flush(sql)
+    const restarted = new CheckedFlags()
+    restarted.note(development.id, 'exports', 1_500)
+    await restarted.flush(sql)
+    const [row] = await sql<{ at: Date }[]>`select last_checked_at as at from flag_last_checks`
+    t.equal(row!.at.getTime(), 2_000, 'it survives a restart')
+    t.equal((await get(made.id, production)).last_checked_at, null)
   })
 
   await t.test('flags are listed newest first, filtered and counted', async t => {
@@ -231,6 +237,7 @@ t.test('flags, rules and traits', async t => {
   await t.test('rules are shown whole, with what they name', async t => {
     const flag = await create({ key: 'ruled' })
     const seats = services.traits.find(development.id, 'company', 'plan.seats')!
+    services.directory.load(development.id, 'comp_acme')
     await sql`insert into companies ${sql({ id: 'comp_acme', environment_id: development.id, name: 'Acme', created_at: new Date(), updated_at: new Date() })}`
     const { rules, flag: shown } = await put(flag.id, [
       rule({
@@ -424,6 +431,56 @@ t.test('flags, rules and traits', async t => {
     const taken = await Promise.allSettled(Array.from({ length: 5 }, () => create({ key: 'same key' })))
     t.equal(taken.filter(each => each.status === 'fulfilled').length, 1)
     t.ok(taken.every(each => each.status === 'fulfilled' || each.reason.status === 400))
+  })
+
+  await t.test('EN-5 the rules of plan entitlements are on the flag, beside the written ones', async t => {
+    const feature = await house.data<FeatureDetail>(features.createFeature, {
+      body: { name: 'Calls', description: 'd', feature_type: 'event', event_subtype: 'call' },
+    })
+    const flag = feature.flags[0]!
+    await put(flag.id, [rule({ name: 'written' })])
+    const entitlement = {
+      id: 'pltl_1',
+      featureId: feature.id,
+      ruleId: 'rule_grant',
+      ruleIdUsageExceeded: 'rule_exceeded',
+      valueType: 'numeric',
+      valueNumeric: 10,
+      metricPeriod: 'current_day',
+      priceBehavior: null,
+    } as EntitlementDef
+    const version = { id: 'plvr_1', version: 3, status: 'published', entitlements: [entitlement] }
+    const plan = { id: 'plan_1', name: 'Pro', description: 'p', versions: [version] } as unknown as PlanDef
+    // Plans are another room's: the catalog is made to show one.
+    const catalogs = services.catalogs as unknown as { get: unknown }
+    const real = services.catalogs.get.bind(services.catalogs)
+    catalogs.get = (id: string) => ({ ...real(id), plans: id === development.id ? [plan] : [] })
+    const { rules } = await get(flag.id)
+    catalogs.get = real
+    t.same(rules.map(each => [each.id, each.rule_type, each.value]).slice(1), [
+      ['rule_grant', 'plan_entitlement', true],
+      ['rule_exceeded', 'plan_entitlement_usage_exceeded', false],
+    ])
+    t.match(rules[1]!.conditions, [
+      {
+        condition_type: 'plan_version',
+        resource_ids: ['plvr_1'],
+        resources: [{ id: 'plvr_1', name: 'Pro' }],
+        plan_versions: [{ id: 'plvr_1', name: 'Pro', status: 'published', version: 3 }],
+      },
+      {
+        condition_type: 'metric',
+        event_subtype: 'call',
+        operator: 'lt',
+        metric_value: 10,
+        metric_period: 'current_day',
+      },
+    ])
+    const refused = await house.fails(flags.putRules, {
+      params: { flag_id: flag.id },
+      body: { rules: [{ ...rule(), id: 'rule_grant' }] },
+    })
+    t.match(refused, { status: 400, error: /^rules\[0\]\.id/ })
   })
 
   await t.test('EN-1 a flag and its feature', async t => {

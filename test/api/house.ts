@@ -4,6 +4,8 @@ import type { Answer, Call, EnvironmentRecord, Handler, KeyRecord } from '../../
 import type { Services } from '../../src/api/services.js'
 import type { CatalogData } from '../../src/core/catalog.js'
 import { type Definitions, openDefinitions } from '../../src/engine/definitions.js'
+import { Directory } from '../../src/engine/directory.js'
+import { CheckedFlags } from '../../src/engine/seen.js'
 import { ServiceError } from '../../src/errors.js'
 import { type Stores, silent, startStores } from '../stores.js'
 
@@ -30,6 +32,8 @@ export interface House {
   readonly production: EnvironmentRecord
   /** An account-wide key with every scope. */
   readonly admin: KeyRecord
+  /** What was asked of actors: there are none, everything is answered. */
+  readonly asked: (readonly unknown[])[]
   /** What the shards were handed, oldest first. */
   readonly announced: CatalogData[]
   ask(handler: AnyHandler, asked?: Asked): Promise<Answer>
@@ -52,7 +56,22 @@ export async function openHouse(t: Test): Promise<House> {
   t.teardown(() => definitions.close())
   const { keys, clock, traits, catalogs, bootstrapped } = definitions
   // What a definition's room does not touch is absent.
-  const services = { log: silent, sql: stores.sql, keys, clock, catalogs, traits } as unknown as Services
+  const directory = new Directory()
+  const checkedFlags = new CheckedFlags()
+  const asked: House['asked'] = []
+  const services = {
+    log: silent,
+    sql: stores.sql,
+    clickhouse: stores.clickhouse,
+    keys,
+    clock,
+    catalogs,
+    traits,
+    directory,
+    checkedFlags,
+    shards: { ask: async (...one: readonly unknown[]) => void asked.push(one) },
+    projections: { barrier: async () => {} },
+  } as unknown as Services
   const { accountId } = bootstrapped
   const [development, production] = keys.environments(accountId)
   const admin: KeyRecord = {
@@ -67,19 +86,19 @@ export async function openHouse(t: Test): Promise<House> {
     rateLimitPercent: null,
   }
 
-  async function ask(handler: AnyHandler, asked: Asked = {}): Promise<Answer> {
-    const environment = asked.environment === undefined ? development! : asked.environment
+  async function ask(handler: AnyHandler, given: Asked = {}): Promise<Answer> {
+    const environment = given.environment === undefined ? development! : given.environment
     const call = {
       services,
-      key: asked.key ?? admin,
+      key: given.key ?? admin,
       get environment() {
         if (!environment) throw new ServiceError('environment_required')
         return environment
       },
       environmentOrNull: environment,
-      params: asked.params ?? {},
-      query: { limit: 100, offset: 0, ...asked.query },
-      body: asked.body,
+      params: given.params ?? {},
+      query: { limit: 100, offset: 0, ...given.query },
+      body: given.body,
       nowMs: environment ? clock.now(environment.id) : clock.wall(),
       remoteIp: '127.0.0.1',
       userAgent: 'test',
@@ -96,6 +115,7 @@ export async function openHouse(t: Test): Promise<House> {
     production: production!,
     admin,
     announced,
+    asked,
     ask,
     async data<T>(handler: AnyHandler, asked?: Asked): Promise<T> {
       return (await ask(handler, asked)).data as T

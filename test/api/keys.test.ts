@@ -1,6 +1,7 @@
 import t from 'tap'
 import type { Environment, EnvironmentDetail } from '../../schemas/environments.js'
 import type { ApiKey, ApiKeyCreate } from '../../schemas/keys.js'
+import { clearStores } from '../../src/api/environments/clear.js'
 import * as environments from '../../src/api/environments/handlers.js'
 import * as keys from '../../src/api/keys/handlers.js'
 import { isoPattern, openHouse } from './house.js'
@@ -299,6 +300,22 @@ t.test('keys and environments', async t => {
       t.equal((await services.sql`select 1 from companies where environment_id = ${stage!.id}`).length, 0)
       t.equal((await services.sql`select 1 from api_keys where environment_id = ${stage!.id}`).length, 0)
       t.throws(() => services.catalogs.get(stage!.id))
+
+      const columns = '(id, environment_id, type, status, captured_at)'
+      const rows = ['gone', production.id].map(
+        (id, i) => `('evt_${i}', '${id}', 'track', 'processed', now())`,
+      )
+      await services.clickhouse.command(`insert into events ${columns} values ${rows}`)
+      await services.sql`insert into companies ${services.sql({ id: 'comp_late', environment_id: 'gone', name: 'x', created_at: new Date(), updated_at: new Date() })}`
+      await clearStores(services, 'gone')
+      t.same(await services.clickhouse.select('select environment_id from events'), [
+        { environment_id: production.id },
+      ])
+      t.equal(
+        (await services.sql`select 1 from companies where environment_id = 'gone'`).length,
+        0,
+        'late rows go too',
+      )
       t.match(await house.fails(environments.removeEnvironment, { params }), { status: 404 })
 
       t.same(

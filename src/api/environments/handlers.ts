@@ -16,6 +16,7 @@ import { list, page, type QueryOf, query } from '../query.js'
 import type { Services } from '../services.js'
 import { isoTime, requireTime } from '../time.js'
 import { ensureFeatureTraits } from '../trait-rows.js'
+import { clearStores } from './clear.js'
 import {
   countEnvironments,
   deleteEnvironment,
@@ -131,6 +132,7 @@ export const removeEnvironment: Handler = async call => {
   })
   services.keys.forgetEnvironment(id)
   if (!deleted) throw unknownEnvironment()
+  void clearStores(services, id)
   return { data: { deleted: true } }
 }
 

@@ -57,8 +57,8 @@ export async function featureTraits(sql: Sql, accountId: string): Promise<readon
   return rows.map(row => row.hierarchy)
 }
 
-/** The environment and every row of every table that carries its id (AL-13). */
-export async function deleteEnvironment(sql: Sql, id: string): Promise<boolean> {
+/** Every row of every table that carries the environment's id (AL-13). */
+export async function deleteRowsOf(sql: Sql, id: string): Promise<void> {
   const tables = await sql<{ table_name: string }[]>`
     select c.table_name from information_schema.columns c
     join information_schema.tables t using (table_schema, table_name)
@@ -66,6 +66,10 @@ export async function deleteEnvironment(sql: Sql, id: string): Promise<boolean> 
     order by c.table_name`
   for (const { table_name: table } of tables)
     await sql`delete from ${sql(table)} where environment_id = ${id}`
+}
+
+export async function deleteEnvironment(sql: Sql, id: string): Promise<boolean> {
+  await deleteRowsOf(sql, id)
   const rows = await sql`delete from environments where id = ${id} returning id`
   return rows.length > 0
 }

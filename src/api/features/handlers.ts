@@ -24,6 +24,7 @@ import type { Services } from '../services.js'
 import { among } from '../sql.js'
 import { isoTime } from '../time.js'
 import { ensureFeatureTraits, traitViews } from '../trait-rows.js'
+import { deleteOverridesOf } from './overrides.js'
 import {
   countFeatureRows,
   countLicenseRows,
@@ -387,8 +388,11 @@ async function putFlag(
  *         running code that checks it does not meet a 404.
  */
 export const deleteFeature: Handler = async ({ services, key, params }) => {
+  const featureId = params.feature_id!
+  if (!(await findFeature(services.sql, key.accountId, featureId))) throw unknownFeature()
+  await deleteOverridesOf(services, key.accountId, featureId)
   await services.catalogs.change({ accountId: key.accountId, environmentId: null }, async tx => {
-    if (!(await deleteFeatureRow(tx, key.accountId, params.feature_id!))) throw unknownFeature()
+    if (!(await deleteFeatureRow(tx, key.accountId, featureId))) throw unknownFeature()
   })
   return { data: { deleted: true } }
 }

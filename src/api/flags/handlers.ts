@@ -9,7 +9,6 @@ import { ServiceError } from '../../errors.js'
 import type { Call, EnvironmentRecord, Handler } from '../call.js'
 import { type FlagRow, flagDetails, flagView, type Outlook, ruleDetails } from '../flag-view.js'
 import { type FlagChange, findFlag, insertFlag, updateFlag } from '../flag-write.js'
-import { type Listing, previewsOf } from '../previews.js'
 import { list, page, type QueryOf, query, string, text } from '../query.js'
 import type { Services } from '../services.js'
 import { isoTime } from '../time.js'
@@ -145,7 +144,7 @@ export const putRules: Handler<RulesWrite> = async call => {
 // no plan, and one that nobody has makes a condition that does not hold.
 async function knownOf(
   sql: Sql,
-  { catalogs, traits }: Services,
+  { catalogs, traits, directory }: Services,
   environment: EnvironmentRecord,
   write: RulesWrite,
   nowMs: number,
@@ -154,20 +153,20 @@ async function knownOf(
     ...rule.conditions,
     ...rule.condition_groups.flatMap(group => group.conditions),
   ])
-  const credits = new Set(catalogs.get(environment.id).credits.map(credit => credit.id))
-  const { resources } = await previewsOf(sql, catalogs, [environment.id], conditions.filter(listsResources))
+  const { plans, credits: known } = catalogs.get(environment.id)
+  const credits = new Set(known.map(credit => credit.id))
+  const resources = new Set(plans.flatMap(plan => [plan.id, ...plan.versions.map(version => version.id)]))
   const named = conditions.flatMap(each => [each.trait_id, each.comparison_trait_id]).filter(id => id != null)
   await ensureTraitsInPostgres(sql, traits, environment.id, named, nowMs)
   return {
     traitOf: id => traits.byId(environment.id, id)?.entityType ?? null,
     hasCredit: id => credits.has(id),
-    hasResource: (type, id) =>
-      type === 'billing_product' || (resources.has(id) && id.startsWith(prefixes[type]!)),
+    hasResource(type, id) {
+      if (type === 'billing_product') return true
+      if (!id.startsWith(prefixes[type]!)) return false
+      return type === 'company' || type === 'user' ? directory.has(environment.id, id) : resources.has(id)
+    },
   }
-}
-
-function listsResources(listing: Listing): boolean {
-  return prefixes[listing.condition_type] !== undefined
 }
 
 const prefixes: Readonly<Partial<Record<ConditionType, string>>> = {

@@ -1,6 +1,5 @@
 // Statements of flags and their rules.
 import type { Sql } from 'postgres'
-import { toFailure } from '../../storage/failure.js'
 import type { FlagRow, RuleRow } from '../flag-view.js'
 import { among, asJson, contains, newest } from '../sql.js'
 import { isoTime } from '../time.js'
@@ -84,30 +83,4 @@ export async function replaceRules(
   }))
   const inserted = await sql<RuleRow[]>`insert into rules ${sql(rows)} returning *`
   return inserted.toSorted((a, b) => a.position - b.position)
-}
-
-/**
- * Note when flags were checked in an environment: never earlier than what is noted. For the checks' own side, every
- * few seconds (FE-102).
- *
- * checks   flag id → epoch ms of its latest check; flags that are gone are passed over.
- * errors   `store_away` when the database is.
- */
-export async function noteFlagChecks(
-  sql: Sql,
-  environmentId: string,
-  checks: ReadonlyMap<string, number>,
-): Promise<void> {
-  if (checks.size === 0) return
-  const rows = [...checks].map(([id, ms]) => ({ id, at: isoTime(ms) }))
-  try {
-    await sql`
-      insert into flag_last_checks (environment_id, flag_id, last_checked_at)
-      select ${environmentId}, f.id, c.at
-      from jsonb_to_recordset(${sql.json(rows)}) as c (id text, at timestamptz) join flags f on f.id = c.id
-      on conflict (environment_id, flag_id) do update
-      set last_checked_at = greatest(flag_last_checks.last_checked_at, excluded.last_checked_at)`
-  } catch (error) {
-    throw toFailure(error)
-  }
 }

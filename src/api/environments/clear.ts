@@ -1,0 +1,34 @@
+// What a deleted environment leaves behind in the stores once the projectors have caught up with it.
+import type { Services } from '../services.js'
+import { deleteRowsOf } from './store.js'
+
+const catchUpMs = 60_000
+
+/**
+ * Delete the rows that were on their way when the environment was deleted, and its events and figures. Nobody waits for
+ * it, and nobody can see those rows: what a store that is away keeps is logged. Never rejects.
+ *
+ * source  AL-13.
+ */
+export async function clearStores(
+  { sql, clickhouse, projections, log }: Pick<Services, 'sql' | 'clickhouse' | 'projections' | 'log'>,
+  environmentId: string,
+): Promise<void> {
+  try {
+    await projections.barrier('postgres', catchUpMs)
+    await deleteRowsOf(sql, environmentId)
+    await projections.barrier('clickhouse', catchUpMs)
+    const tables = await clickhouse.select<{ name: string }>(
+      `select distinct c.table as name
+      from system.columns c join system.tables t on t.database = c.database and t.name = c.table
+      where c.database = currentDatabase() and c.name = 'environment_id' and t.engine like '%MergeTree'`,
+    )
+    for (const { name } of tables)
+      await clickhouse.command('delete from {table: Identifier} where environment_id = {id: String}', {
+        table: name,
+        id: environmentId,
+      })
+  } catch (error) {
+    log.warn({ error, environmentId }, 'rows of a deleted environment were left behind')
+  }
+}

@@ -1,0 +1,40 @@
+// The overrides of a feature that is to go: each is asked of its company, which alone may change itself.
+import { Refused } from '../../engine/shards.js'
+import type { Services } from '../services.js'
+import { among } from '../sql.js'
+
+const atOnce = 100
+
+/**
+ * Delete every override of a feature in every environment of the account.
+ *
+ * errors  503 when a company's shard is away: the rest stays, and a second call goes on.
+ * source  EN-64.
+ */
+export async function deleteOverridesOf(
+  { sql, keys, shards, clock }: Pick<Services, 'sql' | 'keys' | 'shards' | 'clock'>,
+  accountId: string,
+  featureId: string,
+): Promise<void> {
+  const environmentIds = keys.environments(accountId).map(environment => environment.id)
+  const rows = await sql<{ id: string; company_id: string; environment_id: string }[]>`
+    select id, company_id, environment_id from company_overrides
+    where feature_id = ${featureId} and environment_id in ${among(sql, environmentIds)}`
+  for (let i = 0; i < rows.length; i += atOnce)
+    await Promise.all(
+      rows.slice(i, i + atOnce).map(row =>
+        shards
+          .ask(
+            'c',
+            row.environment_id,
+            row.company_id,
+            { type: 'delete_override', overrideId: row.id },
+            clock.now(row.environment_id),
+          )
+          .catch((error: unknown) => {
+            // Somebody else deleted it, or its company, first.
+            if (!(error instanceof Refused)) throw error
+          }),
+      ),
+    )
+}
