@@ -7,6 +7,7 @@ import type { Services } from './api/services.js'
 import type { Config } from './config.js'
 import type { CatalogData } from './core/catalog.js'
 import type { ShardNotice } from './core/message.js'
+import { Backlog } from './engine/backlog.js'
 import { Dedupe } from './engine/dedupe.js'
 import { openDefinitions } from './engine/definitions.js'
 import { Directory } from './engine/directory.js'
@@ -23,7 +24,7 @@ import { nodeDisk } from './journal/disk.js'
 import { Positions } from './journal/positions.js'
 import { journalGeneration, shardDirectory } from './journal/segment.js'
 import type { ShardOptions } from './journal/shard.js'
-import { createMetrics } from './metrics.js'
+import { createMetrics, type Metrics } from './metrics.js'
 import { type ClickHouseAddress, openClickHouse } from './storage/clickhouse.js'
 import { startEmbeddedClickHouse } from './storage/embedded/clickhouse.js'
 import { startEmbeddedPostgres } from './storage/embedded/postgres.js'
@@ -135,6 +136,11 @@ async function open(config: Config, log: Logger, opened: Opened): Promise<Tollga
   await fillDirectory(sql, directory)
   await fillDedupe(projections, dedupe, clock.wall())
 
+  const backlog = new Backlog(
+    journals.options.map(one => one.journalDir),
+    config.journalBacklogBytesMax,
+  )
+  opened.add(async () => backlog.stop())
   const entities = new Entities(directory, shards, traits)
   const services: Services = {
     log,
@@ -152,6 +158,8 @@ async function open(config: Config, log: Logger, opened: Opened): Promise<Tollga
     userSeen,
     checkedFlags,
     modelPrices,
+    metrics,
+    backlog,
   }
   keys.onEnvironmentRemoved(id => directory.forgetEnvironment(id))
   const flushSeen = () => Promise.all([userSeen.flush(shards, id => clock.now(id)), checkedFlags.flush(sql)])
@@ -160,6 +168,9 @@ async function open(config: Config, log: Logger, opened: Opened): Promise<Tollga
     clearInterval(seenTimer)
     await flushSeen()
   })
+
+  const gauges = setInterval(() => void report(services, metrics), 2_000)
+  opened.add(async () => clearInterval(gauges))
 
   const server: Server = new Server({
     config,
@@ -196,6 +207,24 @@ async function open(config: Config, log: Logger, opened: Opened): Promise<Tollga
 interface Addresses {
   readonly postgres: PostgresAddress
   readonly clickhouse: ClickHouseAddress
+}
+
+/** Tell the gauges what the shards and projectors say of themselves. */
+async function report({ shards, projections, dedupe, backlog }: Services, metrics: Metrics): Promise<void> {
+  metrics.dedupeKeys.set(dedupe.size)
+  for (const store of ['postgres', 'clickhouse'] as const) {
+    const { records, seconds } = projections.lag(store)
+    metrics.projector.lagRecords.set({ store }, records)
+    metrics.projector.lagSeconds.set({ store }, seconds)
+  }
+  for (const [index, bytes] of backlog.perShard.entries())
+    metrics.journal.backlogBytes.set({ shard: String(index) }, bytes)
+  for (const { shard, actors, heapBytes, waiting } of await shards.stats()) {
+    const label = { shard: String(shard) }
+    metrics.actors.count.set(label, actors)
+    metrics.actors.bytes.set(label, heapBytes)
+    metrics.actors.queueDepth.set(label, waiting)
+  }
 }
 
 /** The stores named by URL, else the embedded ones, started together. */

@@ -3,6 +3,7 @@ import type { Logger } from 'pino'
 import type { Sql } from 'postgres'
 import type { TraitRegistry } from '../catalog/traits.js'
 import type { CatalogData } from '../core/catalog.js'
+import type { Backlog } from '../engine/backlog.js'
 import type { TestClock } from '../engine/clock.js'
 import type { Dedupe } from '../engine/dedupe.js'
 import type { Directory } from '../engine/directory.js'
@@ -11,6 +12,7 @@ import type { ModelPrices } from '../engine/model-prices.js'
 import type { Projections } from '../engine/projections.js'
 import type { CheckedFlags, UserSeen } from '../engine/seen.js'
 import type { Shards } from '../engine/shards.js'
+import type { Metrics } from '../metrics.js'
 import type { ClickHouse } from '../storage/clickhouse.js'
 import type { EnvironmentRecord, KeyRecord } from './call.js'
 
@@ -88,4 +90,6 @@ export interface Services {
   readonly userSeen: UserSeen
   readonly checkedFlags: CheckedFlags
   readonly modelPrices: ModelPrices
+  readonly metrics: Metrics
+  readonly backlog: Backlog
 }

@@ -45,6 +45,19 @@ export class Refused extends Error {
 /** Requests that may wait for one shard before new ones are refused with 503. */
 const waitingMax = 100_000
 
+/** What a shard says of itself. */
+export interface ShardStats {
+  readonly shard: number
+  /** Actors in memory, and how many of them changed since their snapshot. */
+  readonly actors: number
+  readonly dirty: number
+  /** Heap of its thread. */
+  readonly heapBytes: number
+  readonly journalPendingBytes: number
+  /** Requests posted and not answered. */
+  readonly waiting: number
+}
+
 interface Waiting {
   readonly resolve: (answered: Answered<unknown>) => void
   readonly reject: (error: Error) => void
@@ -189,14 +202,16 @@ export class Shards {
     await this.controlAll({ type: 'checkpoint' })
   }
 
-  /** Figures of every shard, for metrics. */
-  async stats(): Promise<readonly Readonly<Record<string, number>>[]> {
+  /** Figures of every shard that serves, for metrics. */
+  async stats(): Promise<readonly ShardStats[]> {
+    const serving = this.shards.filter(shard => shard.ready)
     const answers = await Promise.allSettled(
-      this.shards
-        .filter(shard => shard.ready)
-        .map(shard => this.control<Record<string, number>>(shard, { type: 'stats' })),
+      serving.map(shard => this.control<Omit<ShardStats, 'shard' | 'waiting'>>(shard, { type: 'stats' })),
     )
-    return answers.flatMap(answer => (answer.status === 'fulfilled' ? [answer.value.reply] : []))
+    return answers.flatMap((answer, index) => {
+      const { index: shard, waiting } = serving[index]!
+      return answer.status === 'fulfilled' ? [{ ...answer.value.reply, shard, waiting: waiting.size }] : []
+    })
   }
 
   /** Let every shard finish, checkpoint and stop. */

@@ -38,6 +38,7 @@ const readonlyFailure = 'a read-only key was used'
  * source  EV-1, EV-7, EV-27.
  */
 export async function ingestOne(sender: Sender, event: unknown): Promise<RawEvent> {
+  sender.services.backlog.admit()
   const judged = judge(event, sender.key.kind === 'secret', sender.nowMs)
   if ('error' in judged) throw new ServiceError('body_invalid', judged.error)
   const batch = new Batch(sender)
@@ -54,6 +55,7 @@ export async function ingestOne(sender: Sender, event: unknown): Promise<RawEven
  */
 export async function ingestMany(sender: Sender, events: readonly unknown[]): Promise<RawEvent[]> {
   if (events.length === 0) return []
+  sender.services.backlog.admit()
   const batch = new Batch(sender)
   const secret = sender.key.kind === 'secret'
   for (const event of events) {
@@ -88,6 +90,7 @@ class Batch {
 
   /** An event that broke a rule: kept as failed, without effect; its key is not consumed (EV-28). */
   fail(event: unknown, message: string): void {
+    this.sender.services.metrics.events.failed.count++
     this.keep({ ...this.blank(typeOf(event)), body: failedBody(event), failure: message })
   }
 
@@ -128,6 +131,8 @@ class Batch {
       if (failed) throw failed.reason
       for (const { key } of this.claimed) sender.services.dedupe.confirm(sender.environmentId, key)
       this.settle?.resolve()
+      sender.services.metrics.events.accepted.count += this.acks.length
+      sender.services.metrics.events.applied.count += this.items.length + this.identifies.length
     } catch (error) {
       for (const { key, eventId } of this.claimed)
         sender.services.dedupe.release(sender.environmentId, key, eventId)
@@ -161,6 +166,7 @@ class Batch {
 
   /** A duplicate is acknowledged as its first event was, once that is durable. */
   private repeat(first: Claim): void {
+    this.sender.services.metrics.events.duplicate.count++
     this.acks.push({ eventId: first.eventId, capturedAtMs: first.capturedAtMs })
     if (first.settled && first.settled !== this.settled) this.awaited.push(first.settled)
   }
