@@ -212,7 +212,7 @@ async function startProduct(): Promise<Started> {
       TOLLGATE_DATA_DIR: join(work, 'data'),
       TOLLGATE_BOOTSTRAP_KEY: secret,
       TOLLGATE_LIMITS: JSON.stringify(limits),
-      TOLLGATE_LOG_LEVEL: 'warn',
+      TOLLGATE_LOG_LEVEL: 'error',
     },
     stdio: ['ignore', 'inherit', 'inherit'],
   })
@@ -249,12 +249,16 @@ function freePort(): Promise<number> {
 
 // A flag with two rules and three conditions, a company and a user that meet the second.
 async function prepare(port: number): Promise<void> {
-  await post(
-    port,
-    '/companies',
-    JSON.stringify({ keys: company, name: 'Acme', traits: { seats: 12, region: 'eu' } }),
-  )
-  await post(port, '/users', JSON.stringify({ keys: user, company, traits: { role: 'admin' } }))
+  const identify = {
+    event_type: 'identify',
+    body: {
+      keys: user,
+      name: 'Someone',
+      traits: { role: 'admin' },
+      company: { keys: company, name: 'Acme', traits: { seats: 12, region: 'eu' } },
+    },
+  }
+  await post(port, '/events', JSON.stringify(identify))
   const made = JSON.parse(
     await post(
       port,

@@ -165,8 +165,8 @@ class Shared {
   buffered = 0
   private whenIdle: (() => void) | null = null
   private requests = 0
-  /** When a refusal of each kind was last logged, ms of the monotonic clock. */
-  private readonly told = new Map<ErrorCode, number>()
+  /** When a line of each kind was last written, ms of the monotonic clock. */
+  private readonly told = new Map<ErrorCode | 'slow', number>()
   // Tells the requests of one start from those of the next.
   private readonly start = Date.now().toString(36)
 
@@ -213,11 +213,16 @@ class Shared {
       this.log.error({ ...line, err: error }, 'failed')
       return
     }
-    const last = this.told.get(error.code)
-    const nowMs = performance.now()
-    if (last !== undefined && nowMs - last < 1_000) return
-    this.told.set(error.code, nowMs)
+    if (!this.mayTell(error.code)) return
     this.log.warn({ ...line, reason: error.message, err: error.cause }, 'unavailable')
+  }
+
+  /** Whether a line of a kind that comes in floods may be written: one a second. */
+  mayTell(kind: ErrorCode | 'slow'): boolean {
+    const nowMs = performance.now()
+    if (nowMs - (this.told.get(kind) ?? Number.NEGATIVE_INFINITY) < 1_000) return false
+    this.told.set(kind, nowMs)
+    return true
   }
 
   /** Write a whole response; the caller has corked or is in a callback of the server. */
@@ -503,7 +508,7 @@ class Exchange {
     this.compiled.seconds.observe(elapsedMs / 1_000)
     if (shared.logsRequests)
       shared.log.debug(this.line(requestId ?? shared.nextRequestId(), reply.status), 'request')
-    else if (elapsedMs > shared.options.config.slowRequestMs) {
+    else if (elapsedMs > shared.options.config.slowRequestMs && shared.mayTell('slow')) {
       shared.log.warn(this.line(requestId ?? shared.nextRequestId(), reply.status), 'slow request')
     }
   }
