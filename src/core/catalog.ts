@@ -244,6 +244,8 @@ export interface Catalog {
   /** Ordered by name, then id (US-8). */
   readonly features: readonly CompiledFeature[]
   readonly featuresById: ReadonlyMap<string, CompiledFeature>
+  /** The flag of each feature, by its index; one without gets a flag of its own that nobody can ask for (US-5). */
+  readonly featureFlags: readonly CompiledFlag[]
   /** Event features by the subtype they count (EV-49). */
   readonly featuresBySubtype: ReadonlyMap<string, readonly CompiledFeature[]>
   readonly traits: ReadonlyMap<string, TraitRef>
@@ -308,6 +310,11 @@ export function compileCatalog(data: CatalogData): Catalog {
     flagsByKey: new Map(flags.map(flag => [flag.key, flag])),
     features,
     featuresById,
+    featureFlags: features.map(
+      feature =>
+        flags.find(flag => flag.feature === feature && flag.key === feature.flagKey) ??
+        compileFlag({ id: '', key: '', defaultValue: false, rules: [] }, feature, resolve),
+    ),
     featuresBySubtype: bySubtype(features),
     traits,
     plans,
@@ -349,10 +356,15 @@ function compileVersion(
   traits: TraitResolver,
 ): CompiledVersion {
   const entitlements = new Map<number, CompiledEntitlement>()
-  const gate = { type: 'plan_version', versionId: version.id, planName: plan.name } as const
+  const gate = {
+    type: 'plan_version',
+    versionId: version.id,
+    planId: plan.id,
+    planName: plan.name,
+  } as const
   for (const def of version.entitlements) {
     const feature = features.get(def.featureId)
-    if (feature) entitlements.set(feature.index, compileEntitlement(feature, def, gate, plan.id, traits))
+    if (feature) entitlements.set(feature.index, compileEntitlement(feature, def, gate, traits))
   }
   return { id: version.id, planId: plan.id, entitlements, creditGrants: version.creditGrants }
 }

@@ -7,6 +7,7 @@ import type {
 } from '../../schemas/enums.js'
 import { amountToNumber, type Decimal, decimalOf } from './amount.js'
 import type { ConditionDef, EntitlementDef, FeatureDef, PlanCreditGrantDef, RuleDef } from './catalog.js'
+import type { OverrideState } from './company.js'
 import { derivedId } from './id.js'
 import { nextTierBoundary } from './price.js'
 import { type CompanyFacts, type CompiledRule, compileRule, type TraitResolver, traitLimit } from './rule.js'
@@ -28,7 +29,10 @@ export interface CompiledEntitlement {
   readonly def: EntitlementDef
   readonly feature: CompiledFeature
   readonly source: 'plan_entitlement' | 'company_override'
+  /** The plan version that grants it; null for an override. */
+  readonly versionId: string | null
   readonly planId: string | null
+  readonly override: OverrideState | null
   /** As its price behaviour fixes it (EN-30). */
   readonly valueType: EntitlementValueType
   /** Grants; for a boolean false: denies. Null for `unknown` (EN-16). */
@@ -87,8 +91,13 @@ export function correctedValueType(
 
 /** Which plan version or company an entitlement is tied to. */
 export type Gate =
-  | { readonly type: 'plan_version'; readonly versionId: string; readonly planName: string }
-  | { readonly type: 'company'; readonly companyId: string }
+  | {
+      readonly type: 'plan_version'
+      readonly versionId: string
+      readonly planId: string
+      readonly planName: string
+    }
+  | { readonly type: 'company'; readonly companyId: string; readonly override: OverrideState }
 
 /**
  * The rules an entitlement makes on its feature's flag.
@@ -223,7 +232,6 @@ export function compileEntitlement(
   feature: CompiledFeature,
   def: EntitlementDef,
   gate: Gate,
-  planId: string | null,
   traits: TraitResolver,
 ): CompiledEntitlement {
   const rules = generatedRules(feature.def, def, gate).map(rule =>
@@ -237,7 +245,9 @@ export function compileEntitlement(
     def,
     feature,
     source: gate.type === 'company' ? 'company_override' : 'plan_entitlement',
-    planId,
+    versionId: gate.type === 'company' ? null : gate.versionId,
+    planId: gate.type === 'company' ? null : gate.planId,
+    override: gate.type === 'company' ? gate.override : null,
     valueType,
     rule: rules.find(rule => rule !== exceeded) ?? null,
     exceeded,

@@ -1,16 +1,18 @@
 // The evaluator over snapshots in the wire's shapes: one flag, at most one company, one user, one preflight.
-import type {
-  ComparableOperator,
-  ComparableType,
-  ConditionType,
-  EntitlementValueType,
-  EntityType,
-  MetricPeriod,
-  MonthReset,
-  RuleType,
-} from '../../schemas/enums.js'
+import type { ComparableType, MetricPeriod, MonthReset } from '../../schemas/enums.js'
 import { amountFromNumber } from './amount.js'
 import type { ConditionDef } from './catalog.js'
+import type {
+  EngineCompany,
+  EngineCondition,
+  EngineFeatureEntitlement,
+  EngineFlag,
+  EngineRule,
+  EngineSubscription,
+  EngineTrait,
+  EngineTraitDefinition,
+  EngineUser,
+} from './engine.js'
 import type { EntitlementReport } from './entitlement.js'
 import { type CheckResult, compileFlag, decideByRules, result } from './flag.js'
 import type { Preflight } from './message.js'
@@ -27,126 +29,6 @@ import {
   type UserFacts,
 } from './rule.js'
 import { readInstant, type TraitRef } from './trait.js'
-
-export interface EngineTraitDefinition {
-  readonly id: string
-  readonly comparable_type: ComparableType
-  readonly entity_type: EntityType
-}
-
-export interface EngineTrait {
-  readonly value: string
-  readonly trait_definition?: EngineTraitDefinition | null
-}
-
-export interface EngineCondition {
-  readonly account_id: string
-  readonly environment_id: string
-  readonly id: string
-  readonly condition_type: ConditionType
-  readonly operator: ComparableOperator
-  readonly resource_ids: readonly string[]
-  readonly trait_value: string
-  readonly trait_definition?: EngineTraitDefinition | null
-  readonly comparison_trait_definition?: EngineTraitDefinition | null
-  readonly event_subtype?: string | null
-  readonly metric_period?: MetricPeriod | null
-  readonly metric_period_month_reset?: MonthReset | null
-  readonly metric_value?: number | null
-  readonly credit_id?: string | null
-  readonly consumption_rate?: number | null
-  readonly quantity_rates?: Readonly<Record<string, number>> | null
-}
-
-export interface EngineRule {
-  readonly account_id: string
-  readonly environment_id: string
-  readonly id: string
-  readonly flag_id?: string | null
-  readonly name: string
-  readonly rule_type: RuleType
-  readonly priority: number
-  readonly value: boolean
-  readonly conditions: readonly EngineCondition[]
-  readonly condition_groups: readonly { readonly conditions: readonly EngineCondition[] }[]
-}
-
-export interface EngineFlag {
-  readonly account_id: string
-  readonly environment_id: string
-  readonly id: string
-  readonly key: string
-  readonly default_value: boolean
-  readonly rules: readonly EngineRule[]
-}
-
-export interface EngineCompanyMetric {
-  readonly account_id: string
-  readonly environment_id: string
-  readonly company_id: string
-  readonly event_subtype: string
-  readonly period: MetricPeriod
-  readonly month_reset: MonthReset
-  readonly value: number
-  readonly created_at: string
-  readonly valid_until?: string | null
-}
-
-export interface EngineSubscription {
-  readonly id: string
-  readonly period_start: string
-  readonly period_end: string
-}
-
-export interface EngineFeatureEntitlement {
-  readonly feature_id: string
-  readonly feature_key: string
-  readonly value_type: EntitlementValueType
-  readonly allocation?: number | null
-  readonly usage?: number | null
-  readonly soft_limit?: number | null
-  readonly event_name?: string | null
-  readonly event_subtype?: string | null
-  readonly metric_period?: MetricPeriod | null
-  readonly month_reset?: MonthReset | null
-  readonly metric_reset_at?: string | null
-  readonly credit_id?: string | null
-  readonly consumption_rate?: number | null
-  readonly quantity_rates?: Readonly<Record<string, number>> | null
-  readonly credit_total?: number | null
-  readonly credit_used?: number | null
-  readonly credit_remaining?: number | null
-  readonly credit_reserved?: number | null
-  readonly credit_settled?: number | null
-  readonly warning_tiers?: readonly { readonly key: string; readonly value: number }[] | null
-}
-
-export interface EngineCompany {
-  readonly account_id: string
-  readonly environment_id: string
-  readonly id: string
-  readonly base_plan_id?: string | null
-  readonly billing_product_ids: readonly string[]
-  readonly credit_balances: Readonly<Record<string, number>>
-  readonly credit_postpaid?: Readonly<Record<string, { readonly overdraft_limit?: number | null }>> | null
-  readonly entitlements?: readonly EngineFeatureEntitlement[] | null
-  readonly keys: Readonly<Record<string, string>>
-  readonly metrics: readonly EngineCompanyMetric[]
-  readonly plan_ids: readonly string[]
-  readonly plan_version_ids: readonly string[]
-  readonly rules: readonly EngineRule[]
-  readonly subscription?: EngineSubscription | null
-  readonly traits: readonly EngineTrait[]
-}
-
-export interface EngineUser {
-  readonly account_id: string
-  readonly environment_id: string
-  readonly id: string
-  readonly keys: Readonly<Record<string, string>>
-  readonly traits: readonly EngineTrait[]
-  readonly rules: readonly EngineRule[]
-}
 
 /** Preflight as the wire spells it (FE-80…87). */
 export interface PreflightBody {

@@ -1,7 +1,9 @@
 // A flag check: which rule decides, the value, the reason, and the figures that go with it.
-import type { MetricPeriod, RuleType } from '../../schemas/enums.js'
+import type { MetricPeriod, RuleType, TrialStatus } from '../../schemas/enums.js'
+import { amountToNumber } from './amount.js'
 import type { Catalog, FlagDef } from './catalog.js'
 import type { Company } from './company.js'
+import type { CreditFigures } from './credit.js'
 import {
   type CompiledEntitlement,
   type CompiledFeature,
@@ -12,6 +14,7 @@ import {
   writeEntitlement,
 } from './entitlement.js'
 import type { CheckContext, Preflight } from './message.js'
+import { trialStatus } from './plan.js'
 import {
   type Check,
   type CompanyFacts,
@@ -256,6 +259,75 @@ export function result(
     entitlement,
     json: rule === null ? `${flag.json},${flag.unmatchedJson}` : `${flag.json},${rule.json}`,
   }
+}
+
+/** All flags for one context, from one snapshot and one instant (FE-91). */
+export interface AllChecks {
+  /** Ordered by key. */
+  readonly flags: readonly CheckResult[]
+  /** The base plan; null without company or plan. */
+  readonly plan: {
+    readonly id: string
+    readonly name: string
+    readonly trialEndMs: number | null
+    readonly trialStatus: TrialStatus | null
+  } | null
+  /** Every credit the company holds, by credit id; null without company. */
+  readonly credits: readonly (readonly [creditId: string, figures: CreditFigures])[] | null
+}
+
+/**
+ * Check every flag of the environment for one context.
+ *
+ * source  FE-90, FE-91.
+ */
+export function checkAll(
+  catalog: Catalog,
+  company: Company | null,
+  user: UserFacts | null,
+  nowMs: number,
+): AllChecks {
+  const facts = company?.exists ? new LiveCompany(company, catalog, nowMs) : null
+  return {
+    flags: catalog.flags.map(flag => checkWith(flag, facts, user, null)),
+    plan: facts && planOf(facts),
+    credits: facts && [...facts.company.credits.keys()].map(id => [id, facts.figures(id)]),
+  }
+}
+
+function planOf({ standing, catalog, nowMs }: LiveCompany): AllChecks['plan'] {
+  const { plan } = standing
+  if (plan === null) return null
+  return {
+    id: plan.planId,
+    name: catalog.plans.get(plan.planId)?.def.name ?? '',
+    trialEndMs: plan.trial?.endMs ?? null,
+    trialStatus: plan.trial && trialStatus(plan.trial, nowMs),
+  }
+}
+
+/** All checks as the wire spells them (`CheckFlags`), serialised. */
+export function writeAllChecks(
+  checks: AllChecks,
+  context: Pick<CheckContext, 'companyGiven' | 'userGiven'>,
+): string {
+  let json = '{"flags":['
+  for (let i = 0; i < checks.flags.length; i++)
+    json += `${i === 0 ? '' : ','}${writeCheck(inContext(checks.flags[i]!, context))}`
+  json += ']'
+  const { plan, credits } = checks
+  if (plan !== null) {
+    const trialEnd = plan.trialEndMs === null ? 'null' : `"${instantText(plan.trialEndMs)}"`
+    json += `,"plan":{"id":${quoted(plan.id)},"name":${quoted(plan.name)},"trial_end_date":${trialEnd},"trial_status":${quoted(plan.trialStatus)}}`
+  }
+  if (credits !== null) {
+    const balances = credits.map(
+      ([id, figures]) =>
+        `${quoted(id)}:{"remaining":${amountToNumber(figures.remaining)},"reserved":${amountToNumber(figures.reserved)},"settled":${amountToNumber(figures.settled)}}`,
+    )
+    json += `,"credit_balances":{${balances.join(',')}}`
+  }
+  return `${json}}`
 }
 
 /** The reason of a check in which nothing matched, by its context: what the API layer substitutes (FE-75, FE-76). */

@@ -1,6 +1,8 @@
 // Plans of a company at an instant: trials, ends of subscriptions, fallback, changes agreed for later.
+
+import type { TrialStatus } from '../../schemas/enums.js'
 import type { Catalog } from './catalog.js'
-import type { Company, PlanHolding, SubscriptionState } from './company.js'
+import type { Company, PlanHolding, SubscriptionState, TrialState } from './company.js'
 import { type Cycle, runningCycle } from './period.js'
 
 /** Changes of plan already agreed that take effect by time alone (EN-95, EN-96). */
@@ -49,7 +51,7 @@ export function standing(company: PlannedCompany, catalog: Catalog, nowMs: numbe
   if (ended && addOns.some(addOn => lostWithSubscription(addOn, company, catalog, nowMs)))
     addOns = addOns.filter(addOn => !lostWithSubscription(addOn, company, catalog, nowMs))
   if (plan === null) return { plan: catalog.fallback, addOns }
-  if (plan.trial !== null && trialIsOver(plan, nowMs))
+  if (trialIsOver(plan, company, catalog, nowMs))
     return { plan: catalog.trialExpiry ?? catalog.fallback, addOns }
   if (ended && lostWithSubscription(plan, company, catalog, nowMs)) {
     const trialing = subscriptions.some(one => one.status === 'trialing' && isLinked(plan!, one, catalog))
@@ -58,11 +60,23 @@ export function standing(company: PlannedCompany, catalog: Catalog, nowMs: numbe
   return { plan, addOns }
 }
 
-/** EN-93: from the instant of its end a trial that cancels itself no longer holds the plan. */
-function trialIsOver({ trial }: PlanHolding, nowMs: number): boolean {
-  return (
-    trial !== null && trial.endSetting === 'cancel' && trial.status !== 'converted' && trial.endMs <= nowMs
+/** EN-93: over from the instant of its end, unless the plan has been subscribed to meanwhile (PB-51). */
+function trialIsOver(
+  holding: PlanHolding,
+  { subscriptions }: PlannedCompany,
+  catalog: Catalog,
+  nowMs: number,
+): boolean {
+  if (holding.trial === null || trialStatus(holding.trial, nowMs) !== 'expired') return false
+  return !subscriptions.some(
+    one => one.status !== 'trialing' && isActive(one, nowMs) && isLinked(holding, one, catalog),
   )
+}
+
+/** The status of a trial as time has made it (EN-91, EN-93). */
+export function trialStatus(trial: TrialState, nowMs: number): TrialStatus {
+  if (trial.status !== 'active' || trial.endMs > nowMs) return trial.status
+  return trial.endSetting === 'cancel' ? 'expired' : 'converted'
 }
 
 function scheduled(

@@ -159,9 +159,9 @@ function compiledOverride(
 ): CompiledEntitlement {
   let compiled = catalog.overrides.get(override)
   if (compiled === undefined) {
-    const gate = { type: 'company', companyId } as const
+    const gate = { type: 'company', companyId, override } as const
     const traits = (id: string) => catalog.traits.get(id) ?? null
-    compiled = compileEntitlement(feature, override.entitlement, gate, null, traits)
+    compiled = compileEntitlement(feature, override.entitlement, gate, traits)
     catalog.overrides.set(override, compiled)
   }
   return compiled

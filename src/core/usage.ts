@@ -258,7 +258,8 @@ interface CycleReading {
 /**
  * What a billing-cycle window that is not the stored one holds, told from the windows there are.
  *
- * Exact but for a start that falls between events of one window with no other window to tell them apart.
+ * Exact but for a start that falls between events of one window with no other window to tell them apart, or before
+ * the windows there are while older events exist.
  */
 function cycleReading(counter: Counter, startMs: number, nextMs: number): CycleReading {
   const n = counter.n
@@ -276,12 +277,14 @@ function cycleReading(counter: Counter, startMs: number, nextMs: number): CycleR
     else if (around === 0 || from > n[around]!) around = w
   }
   const w = around || inside
-  const untold = n[w + min] === 0 || n[w + max]! < startMs
-  const exact = around !== 0 && (untold || n[w] === startMs || n[w + min]! >= startMs)
+  const [held, minMs, maxMs] = [n[w + value]!, n[w + min]!, n[w + max]!]
   const restMs = Math.max(startMs, n[w + next]!)
-  if (untold) return withAhead(counter, 0, 0, 0, restMs, nextMs, exact)
-  const minMs = Math.max(n[w + min]!, startMs)
-  return withAhead(counter, n[w + value]!, minMs, n[w + max]!, restMs, nextMs, exact)
+  if (minMs === 0 || maxMs < startMs) return withAhead(counter, 0, 0, 0, restMs, nextMs, around !== 0)
+  if (minMs >= startMs || n[w] === startMs)
+    return withAhead(counter, held, minMs, maxMs, restMs, nextMs, around !== 0)
+  // some lie before the start: as if they had come evenly, until they are recounted
+  const share = Math.round((held * (maxMs - startMs)) / (maxMs - minMs))
+  return withAhead(counter, share, startMs, maxMs, restMs, nextMs, false)
 }
 
 /** A partial reading and the events dated into [fromMs, toMs) that no window holds yet. */

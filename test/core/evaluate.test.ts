@@ -1,12 +1,7 @@
 // The evaluator over snapshots answers the flag_check conformance cases, as result and as serialised (FE).
 import t from 'tap'
-import {
-  type EngineCompany,
-  type EngineFlag,
-  type EngineUser,
-  evaluate,
-  type PreflightBody,
-} from '../../src/core/evaluate.js'
+import type { EngineCompany, EngineFlag, EngineUser } from '../../src/core/engine.js'
+import { evaluate, type PreflightBody } from '../../src/core/evaluate.js'
 import { writeCheck } from '../../src/core/flag.js'
 import { at, vectors } from './vectors.js'
 

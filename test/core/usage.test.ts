@@ -199,6 +199,17 @@ t.test('US-3 a start between events of one window is estimated, says so, and is 
   t.equal(readCounter(counter, 'current_month', 'billing_cycle', noon, cycle), 3)
 })
 
+t.test('US-3 a subscription told a few seconds late begins near 0, not at the day so far', async t => {
+  const counter = newCounter(noon)
+  for (let i = 0; i <= 600; i++)
+    addUsage(counter, 1, noon - 36_000_000 + i * 60_000, noon - 36_000_000 + i * 60_000, null)
+  const cycle = { startMs: noon - 2_000, endMs: noon + 31 * dayMs }
+  t.equal(readCounter(counter, 'current_month', 'billing_cycle', noon, cycle), 0)
+  t.equal(needsRecount(counter, noon, cycle), true)
+  const half = { startMs: noon - 18_000_000, endMs: noon + 31 * dayMs }
+  t.equal(readCounter(counter, 'current_month', 'billing_cycle', noon, half), 301, 'of 601, the later half')
+})
+
 t.test('FE-52 without a running subscription the cycle is the calendar month again', async t => {
   const cycle = { startMs: at('2026-03-10T00:00:00Z'), endMs: at('2026-04-10T00:00:00Z') }
   const counter = newCounter(noon)
