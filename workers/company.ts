@@ -24,7 +24,7 @@ import type {
   ShardRequest,
   UserMessage,
 } from '../src/core/message.js'
-import { encodeUser } from '../src/core/state.js'
+import { briefOf, encodeUser } from '../src/core/state.js'
 import { applyToUser, decideUser } from '../src/core/user.js'
 import { eventRow, monthOf, type RowExtra } from '../src/journal/event-row.js'
 import { type FileJournal, openFileJournal } from '../src/journal/file.js'
@@ -319,6 +319,8 @@ class Shard {
       case 'describe':
         if (actor?.k === 'u') return actor.state.exists ? encodeUser(actor.state) : null
         return company && describeCompany(company, catalog, at)
+      case 'brief':
+        return actor?.state.exists ? briefOf(actor.state) : null
     }
   }
 
@@ -519,7 +521,7 @@ class Shard {
 }
 
 function isQuestion(m: { readonly type: string }): m is Question {
-  return m.type === 'check' || m.type === 'check_all' || m.type === 'describe'
+  return m.type === 'check' || m.type === 'check_all' || m.type === 'describe' || m.type === 'brief'
 }
 
 /** What a projector must look at: anything but use and last seen shows in Postgres; credit movements in the ledger. */

@@ -1,4 +1,5 @@
 // What companies and users have in common: keys, traits, a name and times (CU rules).
+import { decimalToText, parseDecimal, sum } from './amount.js'
 import type { Effect, EntityWrite, Refusal } from './message.js'
 
 /** A company or user as far as keys, traits and times go. Maps, because names from callers are data. */
@@ -34,10 +35,20 @@ export interface TraitState {
 /** A (name, value) key pair. */
 export type KeyPair = readonly [name: string, value: string]
 
-/** What an accepted write did to an entity's keys: pairs that are free again (CU-12, CU-15, CU-50). */
+/** An entity in passing. */
+export type EntityBrief = Pick<
+  Entity,
+  'id' | 'environmentId' | 'name' | 'createdAtMs' | 'updatedAtMs' | 'lastSeenAtMs'
+>
+
+/** What an accepted write did that others must know. */
 export interface WriteReply {
   readonly created: boolean
+  /** Pairs that are free again (CU-12, CU-15, CU-50). */
   readonly freed: readonly KeyPair[]
+  /** Of a user: companies joined and left (CU-20, CU-40). */
+  readonly joined?: readonly string[]
+  readonly left?: readonly string[]
 }
 
 /**
@@ -45,7 +56,8 @@ export interface WriteReply {
  *
  * entity   as it is; may not exist yet, then the write creates it.
  * write    keys, names and traits wanted; claims are already settled by the directory.
- * touches  whether `updated_at` moves though nothing else changes (upserts do, events do not).
+ * touches  true for upserts: `updated_at` moves though nothing else changes, and traits are always taken.
+ *          False for events.
  * returns  effects and the pairs that become free, or a refusal that changes nothing.
  * source   CU-11, CU-12, CU-15, CU-16, CU-17, CU-30, CU-34, CU-46, EV-42.
  */
@@ -83,7 +95,8 @@ export function decideWrite(
   for (const trait of write.introduces) effects.push({ t: 'trait_introduced', trait })
   for (const { name, value } of write.traits) {
     const had = created ? undefined : entity.traits.get(name)
-    if (had && had.updatedAtMs > write.atMs) continue // an older event does not overwrite (EV-42)
+    // an older event does not overwrite (EV-42); an upsert is what its caller says now, whatever clocks say
+    if (!touches && had && had.updatedAtMs > write.atMs) continue
     if (value === null ? had === undefined : had?.value === value) continue
     effects.push({ t: 'trait', name, value, atMs: write.atMs })
   }
@@ -116,15 +129,16 @@ export function decideEnsure(
 }
 
 /**
- * An atomic increment of a number trait.
+ * An atomic increment of a number trait, exact for decimals of any length.
  *
- * returns  the text after adding `by` (absent counts as 0), or the refusal for a text that is no number.
- * source   CU-36.
+ * by       whole number.
+ * returns  the text after adding `by` (absent counts as 0), or null for a text that is no number.
+ * source   CU-36, CU-32.
  */
 export function incremented(entity: Readonly<Entity>, name: string, by: number): string | null {
   const text = entity.exists ? (entity.traits.get(name)?.value ?? '0') : '0'
-  if (!/^[+-]?(\d+(\.\d+)?|\.\d+)$/.test(text)) return null
-  return String(Number(text) + by)
+  const parsed = Number.isFinite(Number(text)) ? parseDecimal(text.replace(/^([+-]?)\./, '$10.')) : null
+  return parsed && decimalToText(sum(parsed, { units: BigInt(by), scale: 0 }))
 }
 
 /**

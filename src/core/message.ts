@@ -262,8 +262,10 @@ export type Question =
     }
   /** Every flag; the reply is the serialised CheckFlags. */
   | { readonly type: 'check_all'; readonly context: CheckContext }
-  /** The whole entity as plain data: EntityDescription. */
+  /** The whole entity as plain data: CompanyDescription or UserSnapshot; null when there is none. */
   | { readonly type: 'describe' }
+  /** Its name and times: EntityBrief; null when there is none. */
+  | { readonly type: 'brief' }
 
 /** A request to a shard. `n` numbers it for its reply. */
 export type ShardRequest =

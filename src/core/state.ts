@@ -1,7 +1,8 @@
 // An actor's whole state as plain JSON and back: what a snapshot holds and what crosses to the HTTP thread.
 import type { Company, OverrideState, PlanHolding, SubscriptionState } from './company.js'
 import { newCompany } from './company.js'
-import type { Entity } from './entity.js'
+import type { EntitlementReport } from './entitlement.js'
+import type { Entity, EntityBrief } from './entity.js'
 import { decodeAccount, encodeAccount } from './ledger.js'
 import type { Counter, CounterReading } from './usage.js'
 import { newUser, type User } from './user.js'
@@ -76,6 +77,17 @@ export function decodeUser(snapshot: UserSnapshot): User {
   return user
 }
 
+export function briefOf({
+  id,
+  environmentId,
+  name,
+  createdAtMs,
+  updatedAtMs,
+  lastSeenAtMs,
+}: Readonly<Entity>): EntityBrief {
+  return { id, environmentId, name, createdAtMs, updatedAtMs, lastSeenAtMs }
+}
+
 function encodeEntity(entity: Readonly<Entity>): EntitySnapshot {
   return {
     id: entity.id,
@@ -118,8 +130,8 @@ export interface CompanyDescription {
   readonly addOns: readonly PlanHolding[]
   /** All windows of every counter as they read now. */
   readonly metrics: readonly (CounterReading & { readonly eventSubtype: string })[]
-  /** The reported entitlement of each feature, in the wire's shape (FeatureEntitlement, EN-50). */
-  readonly entitlements: readonly Readonly<Record<string, unknown>>[]
+  /** The reported entitlement of each feature it has one for, by feature name (EN-23, EN-50). */
+  readonly entitlements: readonly EntitlementReport[]
   /** Remaining, reserved, settled and total by credit id, as JSON numbers. */
   readonly balances: Readonly<
     Record<string, { remaining: number; reserved: number; settled: number; total: number }>

@@ -48,10 +48,7 @@ export function decideUser(user: Readonly<User>, message: UserMessage, nowMs: nu
         return { reply: nothingFreed, effects: user.exists ? [...seen, ...joins(user, message.joins)] : [] }
       const decided = decideWrite(user, message.write, nowMs, false)
       if ('refused' in decided) return decided
-      return {
-        reply: decided.reply,
-        effects: [...decided.effects, ...joins(user, message.joins), ...seen],
-      }
+      return told(decided.reply, [...decided.effects, ...joins(user, message.joins), ...seen])
     }
     case 'upsert': {
       if (!user.exists && message.updateOnly) return { refused: 'not_found' }
@@ -59,14 +56,11 @@ export function decideUser(user: Readonly<User>, message: UserMessage, nowMs: nu
       const decided = decideWrite(user, message.write, nowMs, true)
       if ('refused' in decided) return decided
       const left = message.exactly === null ? [] : leaves(user, message.exactly)
-      return {
-        reply: decided.reply,
-        effects: [
-          ...decided.effects,
-          ...left,
-          ...joins(user, [...message.joins, ...(message.exactly ?? [])]),
-        ],
-      }
+      return told(decided.reply, [
+        ...decided.effects,
+        ...left,
+        ...joins(user, [...message.joins, ...(message.exactly ?? [])]),
+      ])
     }
     case 'increment_trait': {
       if (!user.exists && message.updateOnly) return { refused: 'not_found' }
@@ -78,16 +72,16 @@ export function decideUser(user: Readonly<User>, message: UserMessage, nowMs: nu
     case 'ensure': {
       const decided = decideEnsure(user, message.write, nowMs)
       if ('refused' in decided) return decided
-      return { reply: decided.reply, effects: [...decided.effects, ...joins(user, message.joins)] }
+      return told(decided.reply, [...decided.effects, ...joins(user, message.joins)])
     }
     case 'seen':
       return { reply: nothingFreed, effects: user.exists ? [{ t: 'seen', atMs: message.atMs }] : [] }
     case 'join':
       if (!user.exists) return { refused: 'not_found' }
-      return { reply: nothingFreed, effects: joins(user, [message.companyId]) }
+      return told(nothingFreed, joins(user, [message.companyId]))
     case 'leave':
       if (!user.memberships.has(message.companyId)) return { refused: 'not_found' }
-      return { reply: nothingFreed, effects: [{ t: 'left', companyId: message.companyId }] }
+      return told(nothingFreed, [{ t: 'left', companyId: message.companyId }])
     case 'delete':
       if (!user.exists) return { refused: 'not_found' }
       return {
@@ -117,6 +111,13 @@ export function applyToUser(user: User, effect: Effect, atMs: number): void {
 }
 
 const nothingFreed: WriteReply = { created: false, freed: [] }
+
+/** With the companies that came and went, for those who find users by company. */
+function told(reply: WriteReply, effects: readonly Effect[]): Decision<WriteReply> {
+  const joined = effects.flatMap(effect => (effect.t === 'joined' ? [effect.companyId] : []))
+  const left = effects.flatMap(effect => (effect.t === 'left' ? [effect.companyId] : []))
+  return { reply: { ...reply, joined, left }, effects }
+}
 
 function joins(user: Readonly<User>, companyIds: readonly string[]): Effect[] {
   return [...new Set(companyIds)]

@@ -14,22 +14,36 @@ export type Resolution =
   | { readonly found: string }
   | { readonly found: null; readonly reason: 'unknown' | 'ambiguous' | 'unknown_id' }
 
+/** Writes under way that hold on to a pair. */
+interface Claim {
+  readonly id: string
+  count: number
+  /** Whether the entity has the pair by what is durable so far: what is left when the last write is settled. */
+  durable: boolean
+}
+
 /**
  * Pairs in use and pairs claimed by requests under way. A claim counts at once, so that two simultaneous
  * upserts with the same new key meet the same id (CU-19); it is kept when the write is durable and given
  * back when it was refused or lost.
+ *
+ * Invariant: writes to one entity are settled in the order they were decided in, so the last one settled says
+ * whether a pair is the entity's.
  */
 export class Directory {
   /** "c" or "u", environment, name and value → id. */
   private readonly pairs = new Map<string, string>()
-  /** Requests under way per pair that is not yet known to be durable. */
-  private readonly claims = new Map<string, number>()
+  private readonly claims = new Map<string, Claim>()
   /** Entity id → environment id. */
   private readonly entities = new Map<string, string>()
   /** Entities whose creation is under way and not known to be durable. */
   private readonly unconfirmed = new Set<string>()
+  /** Entities whose deletion is under way: nobody finds them any more. */
+  private readonly retired = new Set<string>()
   /** Company id or ids of each user (EV-35). */
   private readonly memberships = new Map<string, string | string[]>()
+  /** Number of users by company id. */
+  private readonly members = new Map<string, number>()
 
   /** Companies and users known. */
   get size(): number {
@@ -38,7 +52,11 @@ export class Directory {
 
   /** Whether the entity exists, in this environment. */
   has(environmentId: string, id: string): boolean {
-    return this.entities.get(id) === environmentId
+    return this.entities.get(id) === environmentId && !this.isRetired(id)
+  }
+
+  private isRetired(id: string): boolean {
+    return this.retired.size > 0 && this.retired.has(id)
   }
 
   /**
@@ -54,10 +72,10 @@ export class Directory {
       const value = keys[name]!
       let id: string | undefined
       if (isServiceId(kind, name, value)) {
-        if (this.entities.get(value) !== environmentId) return { found: null, reason: 'unknown_id' }
+        if (!this.has(environmentId, value)) return { found: null, reason: 'unknown_id' }
         id = value
       } else id = this.pairs.get(pairKey(kind, environmentId, name, value))
-      if (id === undefined) continue
+      if (id === undefined || this.isRetired(id)) continue
       if (found !== null && found !== id) return { found: null, reason: 'ambiguous' }
       found = id
     }
@@ -82,14 +100,15 @@ export class Directory {
     for (const [name, value] of pairs) {
       const key = pairKey(kind, environmentId, name, value)
       const owner = this.pairs.get(key)
-      if (owner === undefined) {
+      if (owner === undefined || (owner !== id && this.isRetired(owner))) {
         this.pairs.set(key, id)
-        this.claims.set(key, 1)
-      } else {
-        if (owner !== id) throw new Error('a claimed pair belongs to another entity')
-        const count = this.claims.get(key)
-        if (count !== undefined) this.claims.set(key, count + 1)
+        this.claims.set(key, { id, count: 1, durable: false })
+        continue
       }
+      if (owner !== id) throw new Error('a claimed pair belongs to another entity')
+      const claim = this.claims.get(key)
+      if (claim) claim.count++
+      else this.claims.set(key, { id, count: 1, durable: true })
     }
   }
 
@@ -101,47 +120,66 @@ export class Directory {
     pairs: readonly KeyPair[],
     freed: readonly KeyPair[],
   ): void {
-    for (const [name, value] of pairs) this.claims.delete(pairKey(kind, environmentId, name, value))
+    // a write that came after a deletion made the entity anew
+    if (!this.entities.has(id)) this.entities.set(id, environmentId)
     this.unconfirmed.delete(id)
+    for (const [name, value] of pairs) {
+      const key = pairKey(kind, environmentId, name, value)
+      if (!this.pairs.has(key)) this.pairs.set(key, id)
+      const claim = this.claims.get(key)
+      if (claim?.id !== id) continue
+      claim.durable = true
+      if (--claim.count === 0) this.claims.delete(key)
+    }
     this.free(kind, environmentId, id, freed)
   }
 
-  /** The write was refused or lost: claims that nobody else holds go; so does an id that was never created. */
-  release(
-    kind: DirectoryKind,
-    environmentId: string,
-    id: string,
-    pairs: readonly KeyPair[],
-    minted: boolean,
-  ): void {
+  /** The write was refused or lost: pairs that nobody else holds on to go; so does an id that was never created. */
+  release(kind: DirectoryKind, environmentId: string, id: string, pairs: readonly KeyPair[]): void {
     let held = false
     for (const [name, value] of pairs) {
       const key = pairKey(kind, environmentId, name, value)
-      const count = this.claims.get(key)
-      if (count === undefined || count > 1) held = true
-      if (count === undefined) continue
-      if (count > 1) this.claims.set(key, count - 1)
+      const claim = this.claims.get(key)
+      if (claim?.id !== id) continue
+      if (--claim.count > 0) held = true
       else {
         this.claims.delete(key)
-        this.pairs.delete(key)
+        if (claim.durable) held = true
+        else this.pairs.delete(key)
       }
     }
-    if (minted && !held && this.unconfirmed.delete(id)) this.entities.delete(id)
+    if (!held && this.unconfirmed.delete(id)) this.entities.delete(id)
   }
 
-  /** Pairs that an entity gave up are free for others. */
+  /** Pairs that an entity gave up are free for others, unless a later write of its own is about to take them back. */
   free(kind: DirectoryKind, environmentId: string, id: string, freed: readonly KeyPair[]): void {
     for (const [name, value] of freed) {
       const key = pairKey(kind, environmentId, name, value)
-      if (this.pairs.get(key) === id) this.pairs.delete(key)
+      if (this.pairs.get(key) !== id) continue
+      const claim = this.claims.get(key)
+      if (claim) claim.durable = false
+      else this.pairs.delete(key)
     }
+  }
+
+  /** The entity is about to be deleted: its pairs may be claimed by others from now on (CU-50). */
+  retire(id: string): void {
+    this.retired.add(id)
+  }
+
+  /** It was not deleted after all. */
+  restore(id: string): void {
+    this.retired.delete(id)
   }
 
   /** The entity is gone (CU-50, CU-52); its pairs were freed with its deletion. */
   forget(id: string): void {
+    for (const companyId of this.held(id)) this.count(companyId, -1)
     this.entities.delete(id)
     this.unconfirmed.delete(id)
+    this.retired.delete(id)
     this.memberships.delete(id)
+    this.members.delete(id)
   }
 
   /** Everything of an environment is gone (AL-13). */
@@ -156,9 +194,12 @@ export class Directory {
 
   /** Companies of a user that still exist, oldest membership first. */
   companiesOf(userId: string): readonly string[] {
+    return this.held(userId).filter(companyId => this.entities.has(companyId) && !this.isRetired(companyId))
+  }
+
+  private held(userId: string): readonly string[] {
     const held = this.memberships.get(userId)
-    const companies = held === undefined ? [] : typeof held === 'string' ? [held] : held
-    return companies.filter(companyId => this.entities.has(companyId))
+    return held === undefined ? [] : typeof held === 'string' ? [held] : held
   }
 
   /** Whether the user is a member of the company. */
@@ -167,22 +208,32 @@ export class Directory {
     return typeof held === 'string' ? held === companyId : (held?.includes(companyId) ?? false)
   }
 
+  /** How many users a company has. */
+  membersOf(companyId: string): number {
+    return this.members.get(companyId) ?? 0
+  }
+
   join(userId: string, companyId: string): void {
+    if (this.isMember(userId, companyId)) return
     const held = this.memberships.get(userId)
     if (held === undefined) this.memberships.set(userId, companyId)
-    else if (typeof held !== 'string') {
-      if (!held.includes(companyId)) held.push(companyId)
-    } else if (held !== companyId) this.memberships.set(userId, [held, companyId])
+    else if (typeof held === 'string') this.memberships.set(userId, [held, companyId])
+    else held.push(companyId)
+    this.count(companyId, 1)
   }
 
   leave(userId: string, companyId: string): void {
-    const held = this.memberships.get(userId)
-    if (held === companyId) this.memberships.delete(userId)
-    else if (Array.isArray(held))
-      this.memberships.set(
-        userId,
-        held.filter(one => one !== companyId),
-      )
+    if (!this.isMember(userId, companyId)) return
+    const left = this.held(userId).filter(one => one !== companyId)
+    if (left.length === 0) this.memberships.delete(userId)
+    else this.memberships.set(userId, left)
+    this.count(companyId, -1)
+  }
+
+  private count(companyId: string, by: number): void {
+    const count = this.membersOf(companyId) + by
+    if (count > 0) this.members.set(companyId, count)
+    else this.members.delete(companyId)
   }
 
   /** One entity as Postgres knows it, at start. */

@@ -11,8 +11,8 @@ import type {
 } from '../core/message.js'
 import { flattenTraits } from '../core/trait-value.js'
 import { ServiceError } from '../errors.js'
-import type { Directory, DirectoryKind } from './directory.js'
-import type { Answered, Shards } from './shards.js'
+import { type Directory, type DirectoryKind, isServiceId } from './directory.js'
+import { type Answered, Refused, type Shards } from './shards.js'
 
 export type Keys = Readonly<Record<string, string>>
 
@@ -78,7 +78,7 @@ export class Entities {
 
   /** The write was refused or lost. */
   release(target: Target): void {
-    this.directory.release(target.kind, target.environmentId, target.id, target.claimed, target.minted)
+    this.directory.release(target.kind, target.environmentId, target.id, target.claimed)
   }
 
   /**
@@ -100,7 +100,8 @@ export class Entities {
       if (introduction) introduces.push(introduction)
     }
     return {
-      addKeys: Object.entries(wanted.keys),
+      // a service id addresses an entity and is no key of it (CU-2)
+      addKeys: Object.entries(wanted.keys).filter(([name, value]) => !isServiceId(kind, name, value)),
       removeKeys: wanted.removeKeys ?? [],
       name: wanted.name ?? null,
       traits,
@@ -138,11 +139,46 @@ export class Entities {
         nowMs,
         target.minted,
       )
-      this.confirm(target, answered.reply.freed)
+      const { freed, joined, left } = answered.reply
+      this.confirm(target, freed)
+      for (const companyId of joined ?? []) this.directory.join(target.id, companyId)
+      for (const companyId of left ?? []) this.directory.leave(target.id, companyId)
       if ('write' in message && message.write) this.introduced(target, message.write)
       return answered
     } catch (error) {
       this.release(target)
+      throw error
+    }
+  }
+
+  /**
+   * Delete a company or user. From this tick on nobody finds it, and its keys may be another's.
+   *
+   * errors  Refused `not_found` when it is gone already; 503, and then it is found again.
+   * source  CU-50, CU-52.
+   */
+  async remove(
+    kind: DirectoryKind,
+    environmentId: string,
+    id: string,
+    nowMs: number,
+  ): Promise<Answered<WriteReply>> {
+    const { directory } = this
+    directory.retire(id)
+    try {
+      const answered = await this.shards.ask<WriteReply>(
+        shardKind[kind],
+        environmentId,
+        id,
+        { type: 'delete' },
+        nowMs,
+      )
+      directory.free(kind, environmentId, id, answered.reply.freed)
+      directory.forget(id)
+      return answered
+    } catch (error) {
+      if (error instanceof Refused) directory.forget(id)
+      else directory.restore(id)
       throw error
     }
   }

@@ -19,6 +19,13 @@ export class UserSeen {
     return this.noted.get(userId)?.atMs ?? null
   }
 
+  /** Take back what is noted of a user; returns it. An explicit time or the user's end comes after it (CU-46). */
+  drop(userId: string): number | null {
+    const atMs = this.of(userId)
+    this.noted.delete(userId)
+    return atMs
+  }
+
   /** Tell the actors; what could not be told stays noted. */
   async flush(shards: Shards, now: (environmentId: string) => number): Promise<void> {
     const batch = [...this.noted]
