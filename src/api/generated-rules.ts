@@ -31,7 +31,12 @@ function grantsByFeature(catalog: CatalogData): Map<string, Grant[]> {
   for (const plan of catalog.plans)
     for (const version of plan.versions)
       for (const entitlement of version.entitlements) {
-        const gate: Gate = { type: 'plan_version', versionId: version.id, planName: plan.name }
+        const gate: Gate = {
+          type: 'plan_version',
+          versionId: version.id,
+          planId: plan.id,
+          planName: plan.name,
+        }
         const grants = found.get(entitlement.featureId)
         if (grants) grants.push({ entitlement, gate })
         else found.set(entitlement.featureId, [{ entitlement, gate }])

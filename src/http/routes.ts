@@ -2,6 +2,12 @@
 
 import { parseCheck, parseCheckBulk } from '../../schemas/checks.js'
 import {
+  parseCompanyUpsert,
+  parseKeysBody,
+  parseMembershipCreate,
+  parseTraitUpsert,
+} from '../../schemas/companies.js'
+import {
   parseClockUpdate,
   parseEnvironmentCreate,
   parseEnvironmentUpdate,
@@ -15,7 +21,11 @@ import { parseFlagWrite, parseRulesWrite } from '../../schemas/flags.js'
 import { parseApiKeyCreate, parseApiKeyUpdate } from '../../schemas/keys.js'
 import { parseModelPrices } from '../../schemas/model-prices.js'
 import { parseTraitDefinitionCreate, parseTraitDefinitionUpdate } from '../../schemas/traits.js'
+import { parseUserUpsert } from '../../schemas/users.js'
 import * as checks from '../api/checks/handlers.js'
+import * as companies from '../api/companies/handlers.js'
+import * as entityKeys from '../api/companies/keys.js'
+import * as memberships from '../api/companies/memberships.js'
 import * as environments from '../api/environments/handlers.js'
 import * as events from '../api/events/handlers.js'
 import * as stored from '../api/events/stored.js'
@@ -25,6 +35,7 @@ import * as keys from '../api/keys/handlers.js'
 import * as members from '../api/members/handlers.js'
 import * as modelPrices from '../api/model-prices/handlers.js'
 import * as traits from '../api/traits/handlers.js'
+import * as users from '../api/users/handlers.js'
 import { assertDistinct, del, get, post, put, type Route } from './route.js'
 
 // biome-ignore format: one line per operation, however long.
@@ -39,6 +50,22 @@ export const routes: readonly Route[] = [
   put('/api-keys/:api_key_id', { scope: 'admin', environment: 'optional', body: parseApiKeyUpdate, handle: keys.updateApiKey }),
   del('/api-keys/:api_key_id', { scope: 'admin', environment: 'optional', handle: keys.deleteApiKey }),
   post('/batch', { scope: 'capture', limit: 'ingest', raw: 'batch', environment: 'optional', keysInBody: events.keysOfBatch, handle: events.collect }),
+  get('/companies', { scope: 'read', query: companies.companyListQuery, handle: companies.listCompanies }),
+  post('/companies', { scope: 'write', body: parseCompanyUpsert, handle: companies.upsertCompany }),
+  get('/companies/count', { scope: 'read', query: companies.companyListQuery, handle: companies.countCompanies }),
+  post('/companies/create', { scope: 'write', status: 201, body: parseCompanyUpsert, handle: companies.createCompany }),
+  post('/companies/delete', { scope: 'write', body: parseKeysBody, handle: companies.deleteCompanyByKeys }),
+  get('/companies/lookup', { scope: 'read', query: companies.companyLookupQuery, handle: companies.lookupCompany }),
+  get('/companies/:company_id', { scope: 'read', handle: companies.getCompany }),
+  del('/companies/:company_id', { scope: 'write', query: companies.companyDeleteQuery, handle: companies.deleteCompany }),
+  get('/company-memberships', { scope: 'read', query: memberships.membershipListQuery, handle: memberships.listCompanyMemberships }),
+  post('/company-memberships', { scope: 'write', body: parseMembershipCreate, handle: memberships.getOrCreateMembership }),
+  del('/company-memberships/:company_membership_id', { scope: 'write', handle: memberships.deleteCompanyMembership }),
+  post('/company-traits', { scope: 'write', body: parseTraitUpsert, handle: companies.upsertCompanyTrait }),
+  get('/entity-key-definitions', { scope: 'read', query: entityKeys.keyDefinitionListQuery, handle: entityKeys.listEntityKeyDefinitions }),
+  get('/entity-key-definitions/count', { scope: 'read', query: entityKeys.keyDefinitionListQuery, handle: entityKeys.countEntityKeyDefinitions }),
+  del('/entity-key-definitions/:entity_key_definition_id', { scope: 'write', handle: entityKeys.deleteEntityKeyDefinition }),
+  get('/entity-keys/count', { scope: 'read', query: entityKeys.entityCountQuery, handle: entityKeys.countEntityKeys }),
   get('/entity-trait-definitions', { scope: 'read', query: traits.traitListQuery, handle: traits.listTraitDefinitions }),
   post('/entity-trait-definitions', { scope: 'write', body: parseTraitDefinitionCreate, handle: traits.getOrCreateTraitDefinition }),
   get('/entity-trait-definitions/count', { scope: 'read', query: traits.traitListQuery, handle: traits.countTraitDefinitions }),
@@ -46,6 +73,8 @@ export const routes: readonly Route[] = [
   put('/entity-trait-definitions/:entity_trait_definition_id', { scope: 'write', body: parseTraitDefinitionUpdate, handle: traits.updateTraitDefinition }),
   del('/entity-trait-definitions/:entity_trait_definition_id', { scope: 'write', handle: traits.deleteTraitDefinition }),
   get('/entity-trait-definitions/:entity_trait_definition_id/usage', { scope: 'read', handle: traits.getTraitDefinitionUsage }),
+  get('/entity-trait-values', { scope: 'read', query: entityKeys.traitValueListQuery, handle: entityKeys.listEntityTraitValues }),
+  get('/entity-traits/count', { scope: 'read', query: entityKeys.entityCountQuery, handle: entityKeys.countEntityTraits }),
   get('/environments', { scope: 'admin', environment: 'optional', query: environments.environmentListQuery, handle: environments.listEnvironments }),
   post('/environments', { scope: 'admin', environment: 'optional', status: 201, body: parseEnvironmentCreate, handle: environments.createEnvironment }),
   get('/environments/:environment_id', { scope: 'admin', environment: 'optional', handle: environments.getEnvironment }),
@@ -81,6 +110,15 @@ export const routes: readonly Route[] = [
   get('/licenses/:license_id', { scope: 'read', environment: 'optional', handle: features.getLicense }),
   get('/model-prices', { scope: 'read', environment: 'optional', handle: modelPrices.listModelPrices }),
   put('/model-prices', { scope: 'admin', environment: 'optional', body: parseModelPrices, handle: modelPrices.putModelPrices }),
+  post('/user-traits', { scope: 'write', body: parseTraitUpsert, handle: users.upsertUserTrait }),
+  get('/users', { scope: 'read', query: users.userListQuery, handle: users.listUsers }),
+  post('/users', { scope: 'write', body: parseUserUpsert, handle: users.upsertUser }),
+  get('/users/count', { scope: 'read', query: users.userListQuery, handle: users.countUsers }),
+  post('/users/create', { scope: 'write', status: 201, body: parseUserUpsert, handle: users.createUser }),
+  post('/users/delete', { scope: 'write', body: parseKeysBody, handle: users.deleteUserByKeys }),
+  get('/users/lookup', { scope: 'read', query: users.userLookupQuery, handle: users.lookupUser }),
+  get('/users/:user_id', { scope: 'read', handle: users.getUser }),
+  del('/users/:user_id', { scope: 'write', handle: users.deleteUser }),
   get('/whoami', { scope: 'any', environment: 'optional', handle: keys.whoAmI }),
 ]
 

@@ -1,0 +1,48 @@
+// Users.
+import typia, { type tags } from 'typia'
+import type {
+  CompanyMembershipDetail,
+  EntityKeyDetail,
+  EntityTraitDetail,
+  Keys,
+  TraitMap,
+} from './companies.js'
+
+/** Body of POST /users and /users/create. */
+export interface UserUpsert {
+  /** May be left out where `id` stands for it. */
+  keys?: Keys | undefined
+  id?: string | null | undefined
+  name?: (string & tags.MaxLength<255>) | null | undefined
+  /** Nested objects are paths; null removes the value. */
+  traits?: Record<string, unknown> | undefined
+  remove_keys?: (string[] & tags.MaxItems<100>) | undefined
+  last_seen_at?: string | null | undefined
+  update_only?: boolean | null | undefined
+  /** Keys of one company to be a member of; the lists below then mean nothing. */
+  company?: Keys | null | undefined
+  company_id?: string | null | undefined
+  /** Keys of every company the user is a member of: others are left. */
+  companies?: (Keys[] & tags.MaxItems<100>) | null | undefined
+  company_ids?: (string[] & tags.MaxItems<100>) | null | undefined
+}
+
+export const parseUserUpsert = typia.json.createValidateParse<UserUpsert>()
+
+/** A user in passing. */
+export interface User {
+  id: string
+  environment_id: string
+  name: string
+  last_seen_at: string | null
+  created_at: string
+  updated_at: string
+}
+
+/** A user in full. */
+export interface UserDetail extends User {
+  keys: EntityKeyDetail[]
+  entity_traits: EntityTraitDetail[]
+  traits: TraitMap
+  company_memberships: CompanyMembershipDetail[]
+}

@@ -1,0 +1,280 @@
+// Companies: found and written by keys, listed by many filters; their traits.
+import type { CompanyDetail, CompanyUpsert, KeysBody, TraitUpsert } from '../../../schemas/companies.js'
+import { sortDirections, subscriptionStatuses, subscriptionTypes } from '../../../schemas/enums.js'
+import type { EntityBrief } from '../../core/entity.js'
+import type { CompanyMessage } from '../../core/message.js'
+import type { CompanyDescription } from '../../core/state.js'
+import { ServiceError } from '../../errors.js'
+import type { Answer, Call, Handler } from '../call.js'
+import { sortOf } from '../entity-list.js'
+import { companyBrief, definitionsOf } from '../entity-view.js'
+import {
+  type EntityCall,
+  entityUnknown,
+  isKnown,
+  lookedUp,
+  namedBy,
+  type ReadyWrite,
+  type Refusals,
+  readyCreate,
+  readyTrait,
+  readyUpsert,
+  settled,
+} from '../entity-write.js'
+import {
+  boolean,
+  list,
+  listOf,
+  mapOrBare,
+  oneOf,
+  page,
+  type QueryOf,
+  query,
+  required,
+  string,
+  text,
+} from '../query.js'
+import { billingOf, type CompanyFilter, countCompanyRows, isFreePrice, listCompanyIds } from './store.js'
+import { companyDetail, type Surroundings } from './view.js'
+
+const listShape = {
+  credit_type_ids: list,
+  has_scheduled_downgrade: boolean,
+  ids: list,
+  monetized_subscriptions: boolean,
+  plan_id: string,
+  plan_ids: list,
+  plan_version_id: string,
+  plan_version_ids: list,
+  plan_version_unpublished: boolean,
+  q: text(512),
+  sort_order_column: text(255),
+  sort_order_direction: oneOf(sortDirections),
+  subscription_statuses: listOf(subscriptionStatuses),
+  subscription_types: listOf(subscriptionTypes),
+  with_entitlement_for: string,
+  with_subscription: boolean,
+  without_feature_override_for: string,
+  without_plan: boolean,
+  without_subscription: boolean,
+  ...page,
+} as const
+export const companyListQuery = query(listShape)
+type CompanyListQuery = QueryOf<typeof listShape>
+
+const lookupShape = { keys: required(mapOrBare) } as const
+export const companyLookupQuery = query(lookupShape)
+
+const deleteShape = { cancel_subscription: boolean, prorate: boolean } as const
+export const companyDeleteQuery = query(deleteShape)
+
+/** What a caller hears of each refusal of a company's actor. */
+const refusals: Refusals = {
+  not_found: ['not_found', 'Company not found'],
+  no_key_given: ['value_invalid', 'keys: a new company needs at least one'],
+  no_key_left: ['state_conflict', 'remove_keys: a company keeps at least one key'],
+  key_remap: ['state_conflict', 'keys: a key has another value, and prevent_key_remap is set'],
+  trait_not_a_number: ['state_conflict', 'incr: the trait is not a number'],
+  plan_not_assignable: [
+    'state_conflict',
+    'base_plan_id: the plan needs a published version and no payment method; a billing-linked one its free price',
+  ],
+}
+
+/** PB-61's filters as the store takes them. source: CU-61 */
+function filterOf(query: CompanyListQuery): CompanyFilter {
+  const planIds = [query.plan_id === undefined ? undefined : [query.plan_id], query.plan_ids]
+  return {
+    ids: query.ids,
+    q: query.q,
+    planIds: planIds.filter(ids => ids !== undefined),
+    planVersionIds:
+      query.plan_version_ids ?? (query.plan_version_id === undefined ? undefined : [query.plan_version_id]),
+    planVersionUnpublished: query.plan_version_unpublished,
+    withoutPlan: query.without_plan,
+    withEntitlementFor: query.with_entitlement_for,
+    withoutFeatureOverrideFor: query.without_feature_override_for,
+    creditIds: query.credit_type_ids,
+    subscriptionStatuses: query.subscription_statuses,
+    subscriptionTypes: query.subscription_types,
+    monetized: query.monetized_subscriptions,
+    withSubscription: query.with_subscription,
+    withoutSubscription: query.without_subscription,
+    hasScheduledDowngrade: query.has_scheduled_downgrade,
+  }
+}
+
+/** GET /companies. source: CU-60, CU-61; companies as their actors have them. */
+export const listCompanies: Handler<undefined, CompanyListQuery> = async call => {
+  const { services, environment, query, nowMs } = call
+  const sort = sortOf(query.sort_order_column, query.sort_order_direction)
+  await services.projections.barrier('postgres')
+  const catalog = services.catalogs.get(environment.id)
+  const ids = await listCompanyIds(services.sql, catalog, filterOf(query), sort, query, nowMs)
+  return { data: await companyDetails(call, ids) }
+}
+
+/** GET /companies/count: how many the list has on all its pages. */
+export const countCompanies: Handler<undefined, CompanyListQuery> = async call => {
+  const { services, environment, query, nowMs } = call
+  sortOf(query.sort_order_column, query.sort_order_direction)
+  await services.projections.barrier('postgres')
+  const catalog = services.catalogs.get(environment.id)
+  return { data: { count: await countCompanyRows(services.sql, catalog, filterOf(query), nowMs) } }
+}
+
+/** POST /companies. source: CU-10…18 */
+export const upsertCompany: Handler<CompanyUpsert> = async call => ({
+  data: await write(call, () => readyUpsert(call, 'company', call.body)),
+})
+
+/** POST /companies/create: 400 when a key is in use. */
+export const createCompany: Handler<CompanyUpsert> = async call => ({
+  status: 201,
+  data: await write(call, () => readyCreate(call, 'company', call.body)),
+})
+
+/**
+ * Write a company and show it.
+ *
+ * ready   settles whom the call is for; the write leaves in the same tick.
+ * errors  those of `ready`; 404 for a base plan nobody knows, 400 for one that cannot be given.
+ * source  CU-18, EN-81.
+ */
+async function write(call: Call<CompanyUpsert>, ready: () => ReadyWrite): Promise<CompanyDetail> {
+  const { services, body, nowMs } = call
+  const basePlan = await basePlanOf(call)
+  const { target, write, creates } = ready()
+  if (creates && basePlan?.refused) {
+    services.entities.release(target)
+    throw basePlan.refused
+  }
+  const message: CompanyMessage = {
+    type: 'upsert',
+    write,
+    updateOnly: body.update_only === true,
+    preventRemap: body.prevent_key_remap === true,
+    basePlanId: basePlan?.planId ?? null,
+    basePlanPriceId: basePlan?.priceId ?? null,
+  }
+  await settled(call, services.entities.ask(target, message, nowMs), refusals)
+  return oneCompany(call, target.id)
+}
+
+interface BasePlan {
+  readonly planId: string
+  readonly priceId: string | null
+  /** Why it cannot be given to a company that is made; it means nothing for one that is there. */
+  readonly refused: ServiceError | null
+}
+
+async function basePlanOf(call: Call<CompanyUpsert>): Promise<BasePlan | null> {
+  const { services, environment, body } = call
+  const { base_plan_id: planId, base_plan_price_id: priceId } = body
+  if (planId == null) return null
+  const plan = services.catalogs.get(environment.id).plans.find(one => one.id === planId)
+  const common = { planId, priceId: priceId ?? null }
+  if (!plan) return { ...common, refused: new ServiceError('not_found', 'base_plan_id: no such plan') }
+  const product = plan.versions.find(version => version.id === plan.publishedVersionId)?.billingProductId
+  if (priceId == null || product == null) return { ...common, refused: null } // the actor settles the rest
+  const free = await isFreePrice(services.sql, environment.id, product, priceId)
+  const refused = free
+    ? null
+    : new ServiceError('state_conflict', 'base_plan_price_id: not a free price of the plan')
+  return { ...common, refused }
+}
+
+/** POST /company-traits. source: CU-36 */
+export const upsertCompanyTrait: Handler<TraitUpsert> = async call => {
+  const { target, message } = readyTrait(call, 'company', call.body, (write, updateOnly) => ({
+    type: 'upsert',
+    write,
+    updateOnly,
+    preventRemap: false,
+    basePlanId: null,
+    basePlanPriceId: null,
+  }))
+  await settled(call, call.services.entities.ask(target, message, call.nowMs), refusals)
+  return { data: await oneCompany(call, target.id) }
+}
+
+/** GET /companies/lookup. source: CU-3, decision 15 */
+export const lookupCompany: Handler<undefined, QueryOf<typeof lookupShape>> = async call => ({
+  data: await oneCompany(call, lookedUp(call, 'company', call.query.keys)),
+})
+
+/** GET /companies/{company_id}. */
+export const getCompany: Handler = async call => {
+  const id = call.params.company_id!
+  if (!isKnown(call, 'company', id)) throw entityUnknown('company')
+  return { data: await oneCompany(call, id) }
+}
+
+/** DELETE /companies/{company_id}. No subscription is kept outside, so there is none to cancel. source: CU-50, AL-34 */
+export const deleteCompany: Handler<undefined, QueryOf<typeof deleteShape>> = async call => {
+  const id = call.params.company_id!
+  if (!isKnown(call, 'company', id)) throw entityUnknown('company')
+  await settled(call, remove(call, id), refusals)
+  return { data: { deleted: true } }
+}
+
+/** POST /companies/delete: the company as it was. source: CU-51, decision 15 */
+export const deleteCompanyByKeys: Handler<KeysBody> = async (call): Promise<Answer> => {
+  const id = namedBy(call, 'company', call.body.keys)
+  if (id === null) throw entityUnknown('company')
+  const brief = call.services.shards.ask<EntityBrief | null>(
+    'c',
+    call.environment.id,
+    id,
+    { type: 'brief' },
+    call.nowMs,
+  )
+  const removed = settled(call, remove(call, id), refusals)
+  const [{ reply: company }] = await Promise.all([brief, removed])
+  if (company === null) throw entityUnknown('company')
+  return { data: companyBrief(company) }
+}
+
+function remove(call: EntityCall, id: string) {
+  return call.services.entities.remove('company', call.environment.id, id, call.nowMs)
+}
+
+/** One company; 404 when it is gone. */
+async function oneCompany(call: EntityCall, id: string): Promise<CompanyDetail> {
+  const [company] = await companyDetails(call, [id])
+  if (!company) throw entityUnknown('company')
+  return company
+}
+
+/** Companies in full, in the order of the ids; those that are gone are left out. */
+async function companyDetails(call: EntityCall, ids: readonly string[]): Promise<CompanyDetail[]> {
+  const { services, environment, nowMs } = call
+  const answers = await Promise.all(
+    ids.map(id =>
+      services.shards.ask<CompanyDescription | null>('c', environment.id, id, { type: 'describe' }, nowMs),
+    ),
+  )
+  const companies = answers.map(({ reply }) => reply).filter(company => company !== null)
+  const surroundings = await surroundingsOf(call, companies)
+  return companies.map(company =>
+    companyDetail(company, services.directory.membersOf(company.state.id), surroundings),
+  )
+}
+
+async function surroundingsOf(
+  call: EntityCall,
+  companies: readonly CompanyDescription[],
+): Promise<Surroundings> {
+  const { services, environment, nowMs } = call
+  const catalog = services.catalogs.get(environment.id)
+  const holdings = companies.flatMap(({ plan, addOns }) => (plan ? [plan, ...addOns] : addOns))
+  const [definitions, billing] = await Promise.all([
+    definitionsOf(
+      services.sql,
+      'company',
+      companies.map(({ state }) => state),
+    ),
+    billingOf(services.sql, catalog, holdings),
+  ])
+  return { catalog, registry: services.traits, definitions, billing, nowMs }
+}

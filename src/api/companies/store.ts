@@ -1,0 +1,319 @@
+// What Postgres is asked about companies: which there are, by what a list may be narrowed, and their memberships.
+import type { Sql } from 'postgres'
+import type { SubscriptionStatus, SubscriptionType } from '../../../schemas/enums.js'
+import type { CatalogData, PlanVersionDef } from '../../core/catalog.js'
+import type { PlanHolding } from '../../core/company.js'
+import { allOf, type Fragment, mentions, ordered, type Sort } from '../entity-list.js'
+import type { KeyDefinitionRow } from '../entity-view.js'
+import { PlanColumns } from '../plan-columns.js'
+import { among, contains, newest } from '../sql.js'
+
+/** What a list of companies is narrowed by; absent members do not narrow. All must hold (CU-61). */
+export interface CompanyFilter {
+  readonly ids?: readonly string[] | undefined
+  readonly q?: string | undefined
+  /** Each list: on at least one of these plans. */
+  readonly planIds?: readonly (readonly string[])[] | undefined
+  readonly planVersionIds?: readonly string[] | undefined
+  readonly planVersionUnpublished?: boolean | undefined
+  readonly withoutPlan?: boolean | undefined
+  readonly withEntitlementFor?: string | undefined
+  readonly withoutFeatureOverrideFor?: string | undefined
+  readonly creditIds?: readonly string[] | undefined
+  readonly subscriptionStatuses?: readonly SubscriptionStatus[] | undefined
+  readonly subscriptionTypes?: readonly SubscriptionType[] | undefined
+  readonly monetized?: boolean | undefined
+  readonly withSubscription?: boolean | undefined
+  readonly withoutSubscription?: boolean | undefined
+  readonly hasScheduledDowngrade?: boolean | undefined
+}
+
+export interface Page {
+  readonly limit: number
+  readonly offset: number
+}
+
+/** Ids of one page. `nowMs` decides which trials and overrides are over. */
+export async function listCompanyIds(
+  sql: Sql,
+  catalog: CatalogData,
+  filter: CompanyFilter,
+  sort: Sort,
+  page: Page,
+  nowMs: number,
+): Promise<string[]> {
+  const rows = await sql<{ id: string }[]>`
+    select e.id from companies e where ${matching(sql, catalog, filter, nowMs)}
+    ${ordered(sql, sort)} limit ${page.limit} offset ${page.offset}`
+  return rows.map(row => row.id)
+}
+
+export async function countCompanyRows(
+  sql: Sql,
+  catalog: CatalogData,
+  filter: CompanyFilter,
+  nowMs: number,
+): Promise<number> {
+  const [row] = await sql<{ count: string }[]>`
+    select count(*) from companies e where ${matching(sql, catalog, filter, nowMs)}`
+  return Number(row!.count)
+}
+
+function matching(sql: Sql, catalog: CatalogData, filter: CompanyFilter, nowMs: number): Fragment {
+  const plans = new PlanColumns(sql, catalog, 'e', nowMs)
+  const conditions = [sql`e.environment_id = ${catalog.environmentId}`]
+  const add = (condition: Fragment) => void conditions.push(condition)
+  const { ids, q, creditIds } = filter
+  if (ids) add(sql`e.id in ${among(sql, ids)}`)
+  if (q) add(mentions(sql, 'company', q))
+  for (const planIds of filter.planIds ?? []) add(plans.on('plan_id', planIds))
+  if (filter.planVersionIds) add(plans.on('version_id', filter.planVersionIds))
+  if (filter.planVersionUnpublished !== undefined)
+    add(whether(sql, plans.off('version_id', publishedVersions(catalog)), filter.planVersionUnpublished))
+  if (filter.withoutPlan !== undefined)
+    add(whether(sql, sql`${plans.base('plan_id')} is null`, filter.withoutPlan))
+  if (filter.withEntitlementFor) {
+    const granting = versionsOf(catalog).filter(({ entitlements }) =>
+      entitlements.some(one => one.featureId === filter.withEntitlementFor),
+    )
+    add(sql`(${plans.on(
+      'version_id',
+      granting.map(version => version.id),
+    )} or exists (
+      select 1 from company_overrides o where o.company_id = e.id and o.feature_id = ${filter.withEntitlementFor}
+        and (o.expires_at is null or o.expires_at > ${new Date(nowMs)})))`)
+  }
+  // an expired override still takes the one place a company has for it (EN-4)
+  if (filter.withoutFeatureOverrideFor)
+    add(sql`not exists (
+      select 1 from company_overrides o
+      where o.company_id = e.id and o.feature_id = ${filter.withoutFeatureOverrideFor})`)
+  if (creditIds)
+    add(sql`exists (
+      select 1 from company_credits r where r.company_id = e.id and r.credit_id in ${among(sql, creditIds)})`)
+  if (filter.subscriptionStatuses)
+    add(subscribed(sql, sql`s.status in ${among(sql, filter.subscriptionStatuses)}`))
+  if (filter.subscriptionTypes) add(subscribed(sql, ofTypes(sql, catalog, filter.subscriptionTypes)))
+  if (filter.monetized !== undefined) {
+    const monetized = subscribed(sql, sql`${running(sql)} and ${ofTypes(sql, catalog, ['one_time', 'paid'])}`)
+    add(whether(sql, monetized, filter.monetized))
+  }
+  if (filter.withSubscription !== undefined)
+    add(whether(sql, subscribed(sql, running(sql)), filter.withSubscription))
+  if (filter.withoutSubscription !== undefined)
+    add(whether(sql, subscribed(sql, running(sql)), !filter.withoutSubscription))
+  // no operation schedules a downgrade, so no company has one
+  if (filter.hasScheduledDowngrade === true) add(sql`false`)
+  return allOf(sql, conditions)
+}
+
+function whether(sql: Sql, condition: Fragment, wanted: boolean): Fragment {
+  return wanted ? condition : sql`not ${condition}`
+}
+
+/** A subscription of the company (a row named `s`). */
+function subscribed(sql: Sql, condition: Fragment): Fragment {
+  return sql`exists (select 1 from company_subscriptions s where s.company_id = e.id and ${condition})`
+}
+
+/** EN-82: the statuses that give access. */
+function running(sql: Sql): Fragment {
+  return sql`s.status in ('active', 'past_due', 'trialing')`
+}
+
+/**
+ * Whether a subscription is of one of these types: in its trial, else by how the plans are charged whose products it
+ * sells.
+ *
+ * source  decision; the specification names the types only.
+ */
+function ofTypes(sql: Sql, catalog: CatalogData, types: readonly SubscriptionType[]): Fragment {
+  const charges = types.flatMap(type => (type === 'paid' ? 'recurring' : type === 'trial' ? [] : type))
+  const products = versionsOf(catalog)
+    .filter(({ chargeType }) => charges.some(charge => charge === chargeType))
+    .flatMap(({ billingProductId }) => billingProductId ?? [])
+  const trial = types.includes('trial') ? sql`s.status = 'trialing'` : sql`false`
+  return sql`(${trial} or s.status <> 'trialing' and exists (
+    select 1 from jsonb_array_elements_text(s.state->'productIds') p (id) where p.id in ${among(sql, products)}))`
+}
+
+function versionsOf(catalog: CatalogData): PlanVersionDef[] {
+  return catalog.plans.flatMap(plan => plan.versions)
+}
+
+function publishedVersions(catalog: CatalogData): string[] {
+  return catalog.plans.flatMap(plan => plan.publishedVersionId ?? [])
+}
+
+/** A membership of two that exist. */
+export interface MembershipRow {
+  readonly id: string
+  readonly user_id: string
+  readonly company_id: string
+  readonly created_at: Date
+}
+
+export interface MembershipFilter {
+  readonly companyId?: string | undefined
+  readonly userId?: string | undefined
+}
+
+/** Memberships of one page, newest first. A membership may be listed a moment longer than its company: it is not shown. */
+export async function listMemberships(
+  sql: Sql,
+  environmentId: string,
+  { companyId, userId }: MembershipFilter,
+  page: Page,
+): Promise<MembershipRow[]> {
+  return sql<MembershipRow[]>`
+    select m.id, m.user_id, m.company_id, m.created_at
+    from memberships m join companies c on c.id = m.company_id join users u on u.id = m.user_id
+    where m.environment_id = ${environmentId}
+      ${companyId === undefined ? sql`` : sql`and m.company_id = ${companyId}`}
+      ${userId === undefined ? sql`` : sql`and m.user_id = ${userId}`}
+    order by m.created_at desc, m.id desc limit ${page.limit} offset ${page.offset}`
+}
+
+export async function findMembership(
+  sql: Sql,
+  environmentId: string,
+  id: string,
+): Promise<MembershipRow | null> {
+  const [row] = await sql<MembershipRow[]>`
+    select id, user_id, company_id, created_at from memberships
+    where id = ${id} and environment_id = ${environmentId}`
+  return row ?? null
+}
+
+export interface KeyDefinitionFilter {
+  readonly environmentId: string
+  readonly entityType?: string | undefined
+  readonly ids?: readonly string[] | undefined
+  readonly q?: string | undefined
+}
+
+function definitionsMatching(sql: Sql, { environmentId, entityType, ids, q }: KeyDefinitionFilter): Fragment {
+  const conditions = [sql`environment_id = ${environmentId}`]
+  if (entityType) conditions.push(sql`entity_type = ${entityType}`)
+  if (ids) conditions.push(sql`id in ${among(sql, ids)}`)
+  if (q) conditions.push(contains(sql, 'key', q))
+  return allOf(sql, conditions)
+}
+
+export async function listKeyDefinitions(
+  sql: Sql,
+  filter: KeyDefinitionFilter,
+  page: Page,
+): Promise<KeyDefinitionRow[]> {
+  return sql<KeyDefinitionRow[]>`
+    select * from key_definitions where ${definitionsMatching(sql, filter)} ${newest(sql, page)}`
+}
+
+export async function countKeyDefinitionRows(sql: Sql, filter: KeyDefinitionFilter): Promise<number> {
+  const [row] = await sql<{ count: string }[]>`
+    select count(*) from key_definitions where ${definitionsMatching(sql, filter)}`
+  return Number(row!.count)
+}
+
+/** Delete a definition that no entity has a key of. `in_use` and `unknown` leave everything as it is. */
+export async function deleteKeyDefinitionRow(
+  sql: Sql,
+  environmentId: string,
+  id: string,
+): Promise<'deleted' | 'in_use' | 'unknown'> {
+  const deleted = await sql`
+    delete from key_definitions where id = ${id} and environment_id = ${environmentId}
+      and not exists (select 1 from entity_keys where definition_id = ${id})`
+  if (deleted.count > 0) return 'deleted'
+  const [row] = await sql`
+    select 1 from key_definitions where id = ${id} and environment_id = ${environmentId}`
+  return row ? 'in_use' : 'unknown'
+}
+
+export interface RowFilter {
+  readonly environmentId: string
+  readonly definitionId?: string | undefined
+  readonly entityType?: string | undefined
+}
+
+/** How many keys or traits the entities of an environment have. */
+export async function countEntityRows(
+  sql: Sql,
+  table: 'entity_keys' | 'entity_traits',
+  { environmentId, definitionId, entityType }: RowFilter,
+): Promise<number> {
+  const [row] = await sql<{ count: string }[]>`
+    select count(*) from ${sql(table)} where environment_id = ${environmentId}
+      ${definitionId === undefined ? sql`` : sql`and definition_id = ${definitionId}`}
+      ${entityType === undefined ? sql`` : sql`and entity_type = ${entityType}`}`
+  return Number(row!.count)
+}
+
+/** The different values a trait has, in order. */
+export async function listTraitValues(
+  sql: Sql,
+  definitionId: string,
+  q: string | undefined,
+  page: Page,
+): Promise<string[]> {
+  const rows = await sql<{ value: string }[]>`
+    select distinct value from entity_traits
+    where definition_id = ${definitionId} ${q ? sql`and ${contains(sql, 'value', q)}` : sql``}
+    order by value limit ${page.limit} offset ${page.offset}`
+  return rows.map(row => row.value)
+}
+
+/** Whether a price costs nothing and belongs to this product. */
+export async function isFreePrice(
+  sql: Sql,
+  environmentId: string,
+  productId: string,
+  priceId: string,
+): Promise<boolean> {
+  const [row] = await sql`
+    select 1 from billing_prices
+    where id = ${priceId} and environment_id = ${environmentId} and product_id = ${productId} and is_active
+      and price = 0 and coalesce(price_decimal::numeric, 0) = 0 and billing_scheme = 'per_unit'`
+  return row !== undefined
+}
+
+/** What billing knows of the plans that companies hold. */
+export interface HeldBilling {
+  /** By price id. */
+  readonly prices: ReadonlyMap<string, { readonly price: number; readonly period: string }>
+  /** By product id. */
+  readonly externalProductIds: ReadonlyMap<string, string>
+}
+
+const nothingBilled: HeldBilling = { prices: new Map(), externalProductIds: new Map() }
+
+/** The prices that holdings are billed by, and the products their versions are linked to. */
+export async function billingOf(
+  sql: Sql,
+  catalog: CatalogData,
+  holdings: readonly PlanHolding[],
+): Promise<HeldBilling> {
+  const priceIds = new Set(holdings.flatMap(({ priceId }) => priceId ?? []))
+  const held = new Set(holdings.map(({ versionId }) => versionId))
+  const products = versionsOf(catalog).flatMap(({ id, billingProductId }) =>
+    held.has(id) ? (billingProductId ?? []) : [],
+  )
+  if (priceIds.size === 0 && products.length === 0) return nothingBilled
+  const [prices, external] = await Promise.all([
+    sql<{ id: string; price: string; interval: string; interval_count: number }[]>`
+      select id, price, "interval", interval_count from billing_prices
+      where id in ${among(sql, [...priceIds])}`,
+    sql<{ id: string; external_id: string }[]>`
+      select id, external_id from billing_products where id in ${among(sql, products)}`,
+  ])
+  return {
+    prices: new Map(prices.map(row => [row.id, { price: Number(row.price), period: periodOf(row) }])),
+    externalProductIds: new Map(external.map(row => [row.id, row.external_id])),
+  }
+}
+
+/** The period as prices name it; three months are a quarter. source: decision */
+function periodOf(price: { readonly interval: string; readonly interval_count: number }): string {
+  if (price.interval === 'month' && price.interval_count === 3) return 'quarter'
+  return price.interval
+}

@@ -1,0 +1,292 @@
+// A company's description, from its actor, and what is stored beside it → the company as the wire shows it.
+import type {
+  CompanyDetail,
+  CompanyEventPeriodMetrics,
+  CompanyPlan,
+  CompanyPlanCreditGrant,
+  ComparedTrait,
+  Condition,
+  FeatureEntitlement,
+  Rule,
+} from '../../../schemas/companies.js'
+import type { PreviewObject } from '../../../schemas/envelope.js'
+import type { TraitRegistry } from '../../catalog/traits.js'
+import type {
+  CatalogData,
+  ConditionDef,
+  CreditDef,
+  FeatureDef,
+  PlanCreditGrantDef,
+  PlanDef,
+  PlanVersionDef,
+  RuleDef,
+} from '../../core/catalog.js'
+import type { PlanHolding } from '../../core/company.js'
+import { type EntitlementReport, generatedRules } from '../../core/entitlement.js'
+import type { CompanyDescription, CompanySnapshot } from '../../core/state.js'
+import { comparableType } from '../../core/trait.js'
+import { companyBrief, type Definitions, keyViews, traitDetails, traitMap } from '../entity-view.js'
+import { isoTime, isoTimeOrNull } from '../time.js'
+import type { HeldBilling } from './store.js'
+
+/** What the views of companies draw on beside their descriptions. */
+export interface Surroundings {
+  readonly catalog: CatalogData
+  readonly registry: TraitRegistry
+  readonly definitions: Definitions
+  readonly billing: HeldBilling
+  readonly nowMs: number
+}
+
+/**
+ * A company in full.
+ *
+ * source  api/companies.md `CompanyDetail`; what belongs to billing is empty: no operation makes any.
+ */
+export function companyDetail(
+  { state, plan, addOns, metrics, entitlements, balances }: CompanyDescription,
+  userCount: number,
+  surroundings: Surroundings,
+): CompanyDetail {
+  const { catalog, registry, definitions, billing } = surroundings
+  const held = (holding: PlanHolding) => companyPlan(holding, state, catalog, billing)
+  const holdings = plan === null ? addOns : [plan, ...addOns]
+  return {
+    ...companyBrief(state),
+    keys: keyViews('company', state, definitions),
+    entity_traits: traitDetails('company', state, definitions, registry),
+    traits: traitMap('company', state, registry),
+    user_count: userCount,
+    plans: holdings.flatMap(holding => preview(planOf(catalog, holding.planId))),
+    ...(plan && { plan: held(plan) }),
+    add_ons: addOns.map(held),
+    entitlements: entitlements.map(entitlementView),
+    metrics: metrics.flatMap(reading => metricView(reading, state, catalog)),
+    rules: overrideRules(state, surroundings),
+    billing_credit_balances: Object.fromEntries(
+      Object.entries(balances).map(([creditId, { remaining }]) => [creditId, remaining]),
+    ),
+    billing_email: null,
+    billing_profiles: [],
+    billing_subscriptions: [],
+    custom_plan_billings: [],
+    payment_methods: [],
+  }
+}
+
+function planOf(catalog: CatalogData, planId: string): PlanDef | undefined {
+  return catalog.plans.find(plan => plan.id === planId)
+}
+
+function preview(plan: PlanDef | undefined): PreviewObject[] {
+  return plan ? [{ id: plan.id, name: plan.name, description: plan.description, image_url: null }] : []
+}
+
+/** A plan that left the catalog keeps its id for a name. */
+function companyPlan(
+  holding: PlanHolding,
+  state: CompanySnapshot,
+  catalog: CatalogData,
+  billing: HeldBilling,
+): CompanyPlan {
+  const plan = planOf(catalog, holding.planId)
+  const version = plan?.versions.find(one => one.id === holding.versionId)
+  const productId = version?.billingProductId ?? null
+  const price = billing.prices.get(holding.priceId ?? '') ?? null
+  return {
+    id: holding.planId,
+    name: plan?.name ?? holding.planId,
+    description: plan?.description ?? null,
+    image_url: null,
+    plan_version_id: holding.versionId,
+    plan_period: price?.period ?? null,
+    plan_price: price?.price ?? null,
+    // the fallback plan of a company without one was added by nobody (EN-82)
+    added_on: holding.addedAtMs === 0 ? null : isoTime(holding.addedAtMs),
+    billing_product_id: productId,
+    billing_product_external_id: billing.externalProductIds.get(productId ?? '') ?? null,
+    included_credit_grants:
+      plan && version
+        ? version.creditGrants.map(grant => creditGrantView(grant, plan, version, state, catalog))
+        : [],
+  }
+}
+
+function creditGrantView(
+  grant: PlanCreditGrantDef,
+  plan: PlanDef,
+  version: PlanVersionDef,
+  state: CompanySnapshot,
+  catalog: CatalogData,
+): CompanyPlanCreditGrant {
+  const credit: CreditDef | undefined = catalog.credits.find(one => one.id === grant.creditId)
+  const chosen = state.credits.find(one => one.creditId === grant.creditId)?.topup.settings ?? null
+  return {
+    id: grant.id,
+    plan_id: plan.id,
+    plan_version_id: version.id,
+    credit_id: grant.creditId,
+    credit_name: credit?.name ?? '',
+    credit_description: '',
+    credit_icon: null,
+    plural_name: null,
+    singular_name: null,
+    plan: { id: plan.id, name: plan.name, description: plan.description, image_url: null },
+    credit_amount: grant.creditAmount,
+    company_credit_amount: grant.companyCreditAmount,
+    billing_mode: grant.billingMode,
+    scaling: grant.scaling,
+    license_id: grant.licenseId,
+    reset_type: grant.resetType,
+    reset_cadence: grant.resetCadence,
+    reset_start: grant.resetStart,
+    rollover_percentage: grant.rolloverPercentage,
+    expiry_type: grant.expiryType,
+    expiry_unit: grant.expiryUnit,
+    expiry_unit_count: grant.expiryUnitCount,
+    billing_product_price_id: null,
+    billing_credit_postpaid_enabled: grant.postpaidEnabled,
+    billing_credit_postpaid_rate_per_unit: null,
+    billing_credit_postpaid_rate_per_unit_decimal: null,
+    billing_credit_overdraft_limit: grant.overdraftLimit === null ? null : Number(grant.overdraftLimit),
+    billing_credit_arrears_anchor: grant.arrearsAnchor,
+    billing_credit_arrears_cadence: grant.arrearsCadence,
+    billing_credit_can_buy_bundles: true,
+    billing_credit_auto_topup_enabled: grant.autoTopupAvailability !== 'off',
+    billing_credit_auto_topup_self_service: grant.autoTopupAvailability === 'user_controlled',
+    billing_credit_auto_topup_availability: grant.autoTopupAvailability,
+    billing_credit_auto_topup_amount: grant.autoTopupAmount,
+    billing_credit_auto_topup_amount_type: grant.autoTopupAmount === null ? null : 'credit',
+    billing_credit_auto_topup_threshold_credits: grant.autoTopupThresholdCredits,
+    billing_credit_auto_topup_threshold_percent: grant.autoTopupThresholdPercent,
+    billing_credit_auto_topup_expiry_type: grant.autoTopupExpiryType,
+    billing_credit_auto_topup_expiry_unit: grant.autoTopupExpiryUnit,
+    billing_credit_auto_topup_expiry_unit_count: grant.autoTopupExpiryUnitCount,
+    company_auto_topup_enabled: chosen?.enabled ?? null,
+    company_auto_topup_amount: chosen?.amount ?? null,
+    company_auto_topup_threshold_credits: chosen?.thresholdCredits ?? null,
+    created_at: isoTime(0),
+    updated_at: isoTime(0),
+  }
+}
+
+/** Members that mean nothing for the value type are absent. source: EN-50 */
+export function entitlementView(report: EntitlementReport): FeatureEntitlement {
+  const members = {
+    allocation: report.allocation,
+    usage: report.usage,
+    soft_limit: report.softLimit,
+    event_name: report.eventName,
+    event_subtype: report.eventSubtype,
+    metric_period: report.metricPeriod,
+    month_reset: report.monthReset,
+    metric_reset_at: isoTimeOrNull(report.metricResetAtMs),
+    credit_id: report.creditId,
+    consumption_rate: report.consumptionRate,
+    quantity_rates: report.quantityRates,
+    credit_total: report.creditTotal,
+    credit_used: report.creditUsed,
+    credit_remaining: report.creditRemaining,
+    credit_reserved: report.creditReserved,
+    credit_settled: report.creditSettled,
+    warning_tiers: report.warningTiers,
+  }
+  return {
+    feature_id: report.featureId,
+    feature_key: report.featureKey,
+    value_type: report.valueType,
+    ...Object.fromEntries(Object.entries(members).filter(([, value]) => value !== null)),
+  }
+}
+
+/** A window without events has no times to tell, and is not told (US-1, US-2). */
+function metricView(
+  reading: CompanyDescription['metrics'][number],
+  state: CompanySnapshot,
+  catalog: CatalogData,
+): CompanyEventPeriodMetrics[] {
+  if (reading.capturedAtMinMs === null || reading.capturedAtMaxMs === null) return []
+  return [
+    {
+      account_id: catalog.accountId,
+      environment_id: state.environmentId,
+      company_id: state.id,
+      event_subtype: reading.eventSubtype,
+      period: reading.period,
+      month_reset: reading.monthReset,
+      value: reading.value,
+      captured_at_min: isoTime(reading.capturedAtMinMs),
+      captured_at_max: isoTime(reading.capturedAtMaxMs),
+      created_at: isoTime(reading.createdAtMs),
+      valid_until: isoTimeOrNull(reading.validUntilMs),
+    },
+  ]
+}
+
+/** The rules that the overrides in force put on flags (EN-5, EN-60, EN-61). */
+function overrideRules(state: CompanySnapshot, { catalog, registry, nowMs }: Surroundings): Rule[] {
+  return state.overrides.flatMap(override => {
+    const { entitlement, expiresAtMs } = override
+    const feature: FeatureDef | undefined = catalog.features.find(one => one.id === entitlement.featureId)
+    if (!feature || (expiresAtMs !== null && expiresAtMs <= nowMs)) return []
+    const flagId = catalog.flags.find(flag => flag.featureId === feature.id)?.id ?? null
+    const rules = generatedRules(feature, entitlement, { type: 'company', companyId: state.id, override })
+    return rules.map(rule => ruleView({ ...rule, flagId }, catalog, registry))
+  })
+}
+
+function ruleView(rule: RuleDef, catalog: CatalogData, registry: TraitRegistry): Rule {
+  const { accountId, environmentId } = catalog
+  const condition = (def: ConditionDef) => conditionView(def, accountId, environmentId, registry)
+  return {
+    id: rule.id,
+    account_id: accountId,
+    environment_id: environmentId,
+    flag_id: rule.flagId,
+    name: rule.name,
+    rule_type: rule.ruleType,
+    priority: rule.priority,
+    value: rule.value,
+    conditions: rule.conditions.map(condition),
+    condition_groups: rule.conditionGroups.map(group => ({ conditions: group.map(condition) })),
+  }
+}
+
+function conditionView(
+  def: ConditionDef,
+  accountId: string,
+  environmentId: string,
+  registry: TraitRegistry,
+): Condition {
+  const trait = comparedTrait(def.traitId, environmentId, registry)
+  const comparison = comparedTrait(def.comparisonTraitId, environmentId, registry)
+  return {
+    id: def.id,
+    account_id: accountId,
+    environment_id: environmentId,
+    condition_type: def.conditionType,
+    operator: def.operator,
+    resource_ids: def.resourceIds,
+    ...(trait && { trait_definition: trait }),
+    trait_value: def.traitValue,
+    ...(comparison && { comparison_trait_definition: comparison }),
+    event_subtype: def.eventSubtype,
+    metric_period: def.metricPeriod,
+    metric_period_month_reset: def.monthReset,
+    metric_value: def.metricValue,
+    credit_id: def.creditId,
+    consumption_rate: def.consumptionRate,
+    ...(def.quantityRates && { quantity_rates: def.quantityRates }),
+  }
+}
+
+function comparedTrait(
+  traitId: string | null,
+  environmentId: string,
+  registry: TraitRegistry,
+): ComparedTrait | null {
+  const trait = traitId === null ? null : registry.byId(environmentId, traitId)
+  return (
+    trait && { id: trait.id, entity_type: trait.entityType, comparable_type: comparableType(trait.traitType) }
+  )
+}

@@ -1,0 +1,261 @@
+// Users: found and written by keys, listed; their memberships as written with them, their traits.
+import type { Keys, KeysBody, TraitUpsert } from '../../../schemas/companies.js'
+import type { UserDetail, UserUpsert } from '../../../schemas/users.js'
+import type { EntityBrief } from '../../core/entity.js'
+import type { UserMessage } from '../../core/message.js'
+import type { UserSnapshot } from '../../core/state.js'
+import type { Target } from '../../engine/entities.js'
+import type { Answered } from '../../engine/shards.js'
+import { ServiceError } from '../../errors.js'
+import type { Answer, Call, Handler } from '../call.js'
+import { companyBriefs } from '../entity-read.js'
+import { definitionsOf, userBrief } from '../entity-view.js'
+import {
+  type EntityCall,
+  entityUnknown,
+  isKnown,
+  lookedUp,
+  namedBy,
+  orRefused,
+  pairsOf,
+  type ReadyWrite,
+  type Refusals,
+  readyCreate,
+  readyTrait,
+  readyUpsert,
+  requireKeys,
+  settled,
+} from '../entity-write.js'
+import { list, mapOrBare, page, type QueryOf, query, required, string, text } from '../query.js'
+import { countUserRows, listUserIds, type UserFilter } from './store.js'
+import { userDetail } from './view.js'
+
+const listShape = { company_id: string, ids: list, plan_id: string, q: text(512), ...page } as const
+export const userListQuery = query(listShape)
+type UserListQuery = QueryOf<typeof listShape>
+
+const lookupShape = { keys: required(mapOrBare) } as const
+export const userLookupQuery = query(lookupShape)
+
+/** What a caller hears of each refusal of a user's actor. */
+const refusals: Refusals = {
+  not_found: ['not_found', 'User not found'],
+  no_key_given: ['value_invalid', 'keys: a new user needs at least one'],
+  no_key_left: ['state_conflict', 'remove_keys: a user keeps at least one key'],
+  trait_not_a_number: ['state_conflict', 'incr: the trait is not a number'],
+}
+
+function filterOf({ company_id, ids, plan_id, q }: UserListQuery): UserFilter {
+  return { companyId: company_id, ids, planId: plan_id, q }
+}
+
+/** GET /users, newest first. source: CU-60; users as their actors have them. */
+export const listUsers: Handler<undefined, UserListQuery> = async call => {
+  const { services, environment, query, nowMs } = call
+  await services.projections.barrier('postgres')
+  const catalog = services.catalogs.get(environment.id)
+  const ids = await listUserIds(services.sql, catalog, filterOf(query), query, nowMs)
+  return { data: await userDetails(call, ids) }
+}
+
+/** GET /users/count: how many the list has on all its pages. */
+export const countUsers: Handler<undefined, UserListQuery> = async call => {
+  const { services, environment, query, nowMs } = call
+  await services.projections.barrier('postgres')
+  const catalog = services.catalogs.get(environment.id)
+  return { data: { count: await countUserRows(services.sql, catalog, filterOf(query), nowMs) } }
+}
+
+/** POST /users. source: CU-10…20 */
+export const upsertUser: Handler<UserUpsert> = async call => ({
+  data: await write(call, () => readyUpsert(call, 'user', call.body)),
+})
+
+/** POST /users/create: 400 when a key is in use. */
+export const createUser: Handler<UserUpsert> = async call => ({
+  status: 201,
+  data: await write(call, () => readyCreate(call, 'user', call.body)),
+})
+
+/**
+ * Write a user and show it. The user goes first: its refusal leaves no company behind that was made for it, and a
+ * membership of a company that was never made is not shown.
+ *
+ * ready   settles whom the call is for; the write leaves in the same tick.
+ * source  CU-20.
+ */
+async function write(call: Call<UserUpsert>, ready: () => ReadyWrite): Promise<UserDetail> {
+  const { services, environment, body, nowMs } = call
+  const { entities, userSeen } = services
+  const wanted = requireMemberships(call)
+  const { target, write } = ready()
+  const making: ToMake[] = []
+  let notedMs: number | null = null
+  try {
+    const companyIds = claimCompanies(call, wanted, making)
+    const message: UserMessage = {
+      type: 'upsert',
+      write,
+      updateOnly: body.update_only === true,
+      preventRemap: false,
+      joins: wanted.exhaustive ? [] : companyIds,
+      exactly: wanted.exhaustive ? companyIds : null,
+    }
+    // an explicit time holds against what was noted before it (CU-46)
+    if (write.lastSeenAtMs !== null) notedMs = userSeen.drop(target.id)
+    const asked = entities.ask(target, message, nowMs)
+    const written = await orRefused(asked, refusals)
+    const made = await Promise.all(making.splice(0).map(company => makeCompany(call, company)))
+    for (const { shard, sequence } of [written, ...made])
+      await services.projections.reached('postgres', shard, sequence)
+  } catch (error) {
+    for (const company of making) entities.release(company.target)
+    if (notedMs !== null) userSeen.note(target.id, environment.id, notedMs)
+    throw error
+  }
+  return oneUser(call, target.id)
+}
+
+/** A company that the user is to be a member of: by its id, or by its keys. */
+type WantedCompany = { readonly id: string } | { readonly keys: Keys }
+
+interface WantedMemberships {
+  readonly companies: readonly WantedCompany[]
+  /** The user leaves every other company. */
+  readonly exhaustive: boolean
+}
+
+/**
+ * The memberships a body asks for, each company checked before anything changes.
+ *
+ * errors  404 for an id nobody has; 400 for keys that name two companies, or none at all.
+ * source  CU-20.
+ */
+function requireMemberships(call: Call<UserUpsert>): WantedMemberships {
+  const { company, company_id, companies, company_ids } = call.body
+  const added: WantedCompany[] = []
+  if (company != null) added.push({ keys: company })
+  if (company_id != null) added.push({ id: company_id })
+  const exhaustive = added.length === 0 && (companies != null || company_ids != null)
+  const listed: WantedCompany[] = [
+    ...(companies ?? []).map(keys => ({ keys })),
+    ...(company_ids ?? []).map(id => ({ id })),
+  ]
+  const wanted = exhaustive ? listed : added
+  for (const one of wanted)
+    if ('keys' in one) {
+      requireKeys(one.keys, 'company')
+      const found = namedBy(call, 'company', one.keys)
+      if (found === null && Object.keys(one.keys).length === 0)
+        throw new ServiceError('value_invalid', 'company: no keys given')
+    } else if (!isKnown(call, 'company', one.id)) throw entityUnknown('company')
+  return { companies: wanted, exhaustive }
+}
+
+interface ToMake {
+  readonly target: Target
+  readonly keys: Keys
+}
+
+/** Ids of the companies wanted, in their order; those to be made are claimed and put in `making`. */
+function claimCompanies(
+  call: Call<UserUpsert>,
+  { companies }: WantedMemberships,
+  making: ToMake[],
+): string[] {
+  const { entities, directory } = call.services
+  return companies.map(one => {
+    if ('id' in one) return one.id
+    const found = namedBy(call, 'company', one.keys)
+    // one that another call is making is made by this one too, should that fail
+    if (found !== null && !directory.isUnconfirmed(found)) return found
+    const keys = pairsOf('company', one.keys)
+    const target = entities.target('company', call.environment.id, found, keys)
+    making.push({ target, keys })
+    return target.id
+  })
+}
+
+function makeCompany(call: EntityCall, { target, keys }: ToMake): Promise<Answered<unknown>> {
+  const { entities } = call.services
+  const write = entities.write('company', call.environment.id, { keys }, call.nowMs)
+  return entities.ask(target, { type: 'ensure', write }, call.nowMs)
+}
+
+/** POST /user-traits. source: CU-36 */
+export const upsertUserTrait: Handler<TraitUpsert> = async call => {
+  const { target, message } = readyTrait(call, 'user', call.body, (write, updateOnly) => ({
+    type: 'upsert',
+    write,
+    updateOnly,
+    preventRemap: false,
+    joins: [],
+    exactly: null,
+  }))
+  await settled(call, call.services.entities.ask(target, message, call.nowMs), refusals)
+  return { data: await oneUser(call, target.id) }
+}
+
+/** GET /users/lookup. source: CU-3, decision 15 */
+export const lookupUser: Handler<undefined, QueryOf<typeof lookupShape>> = async call => ({
+  data: await oneUser(call, lookedUp(call, 'user', call.query.keys)),
+})
+
+/** GET /users/{user_id}. */
+export const getUser: Handler = async call => {
+  const id = call.params.user_id!
+  if (!isKnown(call, 'user', id)) throw entityUnknown('user')
+  return { data: await oneUser(call, id) }
+}
+
+/** DELETE /users/{user_id}. source: CU-52, AL-34 */
+export const deleteUser: Handler = async call => {
+  const id = call.params.user_id!
+  if (!isKnown(call, 'user', id)) throw entityUnknown('user')
+  await settled(call, remove(call, id), refusals)
+  return { data: { deleted: true } }
+}
+
+/** POST /users/delete: the user as it was. source: CU-51, decision 15 */
+export const deleteUserByKeys: Handler<KeysBody> = async (call): Promise<Answer> => {
+  const { services, environment, body, nowMs } = call
+  const id = namedBy(call, 'user', body.keys)
+  if (id === null) throw entityUnknown('user')
+  const seenAtMs = services.userSeen.of(id)
+  const brief = services.shards.ask<EntityBrief | null>('u', environment.id, id, { type: 'brief' }, nowMs)
+  const removed = settled(call, remove(call, id), refusals)
+  const [{ reply: user }] = await Promise.all([brief, removed])
+  if (user === null) throw entityUnknown('user')
+  return { data: userBrief(user, seenAtMs) }
+}
+
+function remove({ services, environment, nowMs }: EntityCall, id: string) {
+  services.userSeen.drop(id)
+  return services.entities.remove('user', environment.id, id, nowMs)
+}
+
+/** One user; 404 when it is gone. */
+async function oneUser(call: EntityCall, id: string): Promise<UserDetail> {
+  const [user] = await userDetails(call, [id])
+  if (!user) throw entityUnknown('user')
+  return user
+}
+
+/** Users in full, in the order of the ids; those that are gone are left out. */
+async function userDetails(call: EntityCall, ids: readonly string[]): Promise<UserDetail[]> {
+  const { services, environment, nowMs } = call
+  const answers = await Promise.all(
+    ids.map(id =>
+      services.shards.ask<UserSnapshot | null>('u', environment.id, id, { type: 'describe' }, nowMs),
+    ),
+  )
+  const users = answers.map(({ reply }) => reply).filter(user => user !== null)
+  const memberOf = users.flatMap(({ memberships }) => memberships.map(([companyId]) => companyId))
+  const known = memberOf.filter(companyId => services.directory.has(environment.id, companyId))
+  const [definitions, companies] = await Promise.all([
+    definitionsOf(services.sql, 'user', users),
+    companyBriefs(call, known),
+  ])
+  const surroundings = { registry: services.traits, definitions, companies }
+  return users.map(user => userDetail(user, services.userSeen.of(user.id), surroundings))
+}
