@@ -161,14 +161,8 @@ export function planRules(catalog: Catalog, flag: CompiledFlag, versionId: strin
   const version = catalog.versions.get(versionId)
   const compiled = flag.feature && version?.entitlements.get(flag.feature.index)
   if (!version || !compiled) return []
-  const { planId } = version
-  const planName = catalog.plans.get(planId)!.def.name
-  return generatedRules(compiled.feature.def, compiled.def, {
-    type: 'plan_version',
-    versionId,
-    planId,
-    planName,
-  })
+  const planName = catalog.plans.get(version.planId)!.def.name
+  return generatedRules(compiled.feature.def, compiled.def, { type: 'plan_version', versionId, planName })
 }
 
 /**
@@ -254,7 +248,7 @@ function overrideRules(live: LiveCompany): EngineRule[] {
   return catalog.flags.flatMap(flag => {
     const compiled = flag.feature && live.override(flag.feature)
     if (!compiled?.override) return []
-    const gate = { type: 'company', companyId: company.id, override: compiled.override } as const
+    const gate = { type: 'company', companyId: company.id } as const
     return generatedRules(compiled.feature.def, compiled.def, gate).map(rule =>
       engineRule(rule, flag.id, catalog),
     )

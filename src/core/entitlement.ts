@@ -91,13 +91,13 @@ export function correctedValueType(
 
 /** Which plan version or company an entitlement is tied to. */
 export type Gate =
-  | {
-      readonly type: 'plan_version'
-      readonly versionId: string
-      readonly planId: string
-      readonly planName: string
-    }
-  | { readonly type: 'company'; readonly companyId: string; readonly override: OverrideState }
+  | { readonly type: 'plan_version'; readonly versionId: string; readonly planName: string }
+  | { readonly type: 'company'; readonly companyId: string }
+
+/** Where an entitlement comes from. */
+export type Source =
+  | (Extract<Gate, { type: 'plan_version' }> & { readonly planId: string })
+  | (Extract<Gate, { type: 'company' }> & { readonly override: OverrideState })
 
 /**
  * The rules an entitlement makes on its feature's flag.
@@ -231,10 +231,10 @@ function blank(entitlementId: string, part: string): ConditionDef {
 export function compileEntitlement(
   feature: CompiledFeature,
   def: EntitlementDef,
-  gate: Gate,
+  source: Source,
   traits: TraitResolver,
 ): CompiledEntitlement {
-  const rules = generatedRules(feature.def, def, gate).map(rule =>
+  const rules = generatedRules(feature.def, def, source).map(rule =>
     compileRule({ ...rule, conditions: rule.conditions.slice(1) }, traits),
   )
   const exceeded = rules.find(({ ruleType }) => ruleType.endsWith('usage_exceeded')) ?? null
@@ -244,10 +244,10 @@ export function compileEntitlement(
   return {
     def,
     feature,
-    source: gate.type === 'company' ? 'company_override' : 'plan_entitlement',
-    versionId: gate.type === 'company' ? null : gate.versionId,
-    planId: gate.type === 'company' ? null : gate.planId,
-    override: gate.type === 'company' ? gate.override : null,
+    source: source.type === 'company' ? 'company_override' : 'plan_entitlement',
+    versionId: source.type === 'company' ? null : source.versionId,
+    planId: source.type === 'company' ? null : source.planId,
+    override: source.type === 'company' ? source.override : null,
     valueType,
     rule: rules.find(rule => rule !== exceeded) ?? null,
     exceeded,
@@ -366,8 +366,8 @@ function morePayable(
   const endlessA = rateA === 0n && balanceA >= 0n
   const endlessB = rateB === 0n && balanceB >= 0n
   if (endlessA || endlessB) return endlessA && !endlessB
-  if (rateA === 0n || rateB === 0n) return rateB === 0n && rateA !== 0n && balanceA >= 0n
-  return balanceA * rateB > balanceB * rateA
+  if (balanceA <= 0n || rateA === 0n) return false // no unit at all is affordable
+  return balanceB <= 0n || rateB === 0n || balanceA * rateB > balanceB * rateA
 }
 
 /** What a check tells of the entitlement it rests on (EN-50). Null members are omitted on the wire. */
