@@ -91,8 +91,13 @@ export function correctedValueType(
 
 /** Which plan version or company an entitlement is tied to. */
 export type Gate =
-  | { readonly type: 'plan_version'; readonly versionId: string; readonly planName: string }
-  | { readonly type: 'company'; readonly companyId: string }
+  | {
+      readonly type: 'plan_version'
+      readonly versionId: string
+      readonly planName: string
+      readonly planId?: string
+    }
+  | { readonly type: 'company'; readonly companyId: string; readonly override?: OverrideState }
 
 /** Where an entitlement comes from. */
 export type Source =
