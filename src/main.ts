@@ -4,6 +4,10 @@ import { createLogger } from './log.js'
 import { start } from './start.js'
 
 async function main(): Promise<void> {
+  const signalled = new Promise<NodeJS.Signals>(resolve => {
+    process.on('SIGTERM', resolve)
+    process.on('SIGINT', resolve)
+  })
   const config = readConfig(process.env)
   const log = createLogger(config)
   const began = performance.now()
@@ -14,24 +18,14 @@ async function main(): Promise<void> {
     process.stdout.write(
       `First key, shown once and kept in ${config.dataDir}/bootstrap-key:\n  ${tollgate.madeKey}\n`,
     )
-  let stopping = false
-  const stop = (signal: NodeJS.Signals): void => {
-    if (stopping) return
-    stopping = true
-    log.info({ signal }, 'stopping')
-    tollgate.stop().then(
-      () => log.flush(() => process.exit(0)),
-      error => fail(error),
-    )
-  }
-  process.on('SIGTERM', stop)
-  process.on('SIGINT', stop)
+  const signal = await signalled
+  log.info({ signal }, 'stopping')
+  await tollgate.stop()
+  log.flush(() => process.exit(0))
 }
 
-function fail(error: unknown): never {
+main().catch(error => {
   const message = error instanceof ConfigError ? error.message : (error as Error)?.stack
   process.stderr.write(`Tollgate did not start: ${message ?? error}\n`)
   process.exit(1)
-}
-
-main().catch(fail)
+})

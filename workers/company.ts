@@ -274,6 +274,7 @@ class Shard {
       environmentId: env,
       featureIds: features.filter(({ def }) => def.eventSource === type).map(({ def }) => def.id),
       at,
+      cost: event.inference?.cost ?? null,
       flagId:
         type === 'flag_check' && subtype !== null ? (catalog?.flagsByKey.get(subtype)?.id ?? null) : null,
     }
