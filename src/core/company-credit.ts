@@ -6,7 +6,7 @@ import type { Catalog, PlanCreditGrantDef } from './catalog.js'
 import type { Company } from './company.js'
 import { type CreditAccount, type CreditConfig, type CreditEffect, emptyAccount, spendCap } from './credit.js'
 import { drawForEvent } from './draw.js'
-import { type CompiledEntitlement, resolveEntitlement } from './entitlement.js'
+import { type CreditDraw, creditDraws } from './feature.js'
 import { applyCredit, copyAccount } from './ledger.js'
 import type { AcceptedEvent } from './message.js'
 import { inferenceCredits, type Tokens } from './model-price.js'
@@ -79,7 +79,7 @@ export function settle(company: Company, catalog: Catalog, nowMs: number): Settl
  * What a track or inference event draws: once per distinct credit entitlement of a feature it meters, each by the
  * entitlement reported for that feature now.
  *
- * cost     credits (nano) the event costs under an entitlement, by its rates.
+ * cost     credits (nano) the event costs at the rates of a draw.
  * returns  effects in order; the event is never refused for lack of credits (CR-49).
  * source   EN-44, EN-45, CR-48, EV-16, EV-50, EV-64.
  */
@@ -87,27 +87,24 @@ export function drawsOf(
   company: Company,
   catalog: Catalog,
   event: AcceptedEvent,
-  cost: (entitlement: CompiledEntitlement) => bigint,
+  cost: (draw: CreditDraw) => bigint,
   nowMs: number,
 ): readonly CreditEffect[] {
-  const features = event.subtype === null ? undefined : catalog.featuresBySubtype.get(event.subtype)
-  if (features === undefined || event.mode === 'backfill') return []
-  const source = event.type === 'inference' ? 'inference' : 'track'
+  if (event.subtype === null || event.mode === 'backfill') return []
+  if (!catalog.featuresBySubtype.has(event.subtype)) return [] // nothing is metered by it: the common case
   const effects: CreditEffect[] = []
   const drafts = new Map<string, CreditAccount>()
   const live = new LiveCompany(company, catalog, nowMs)
-  for (const feature of features) {
-    if (feature.def.eventSource !== source) continue
-    const entitlement = resolveEntitlement(live, feature)
-    const creditId = entitlement?.valueType === 'credit' ? entitlement.def.valueCreditId : null
-    const config = creditId && configFor(live, creditId, event.userId)
-    if (!entitlement || !creditId || !config) continue
-    const draft = drafts.get(creditId) ?? accountCopy(company, creditId)
-    drafts.set(creditId, draft)
+  const source = event.type === 'inference' ? 'inference' : 'track'
+  for (const draw of creditDraws(catalog, live, event.subtype, source)) {
+    const config = configFor(live, draw.creditId, event.userId)
+    if (config === null) continue
+    const draft = drafts.get(draw.creditId) ?? accountCopy(company, draw.creditId)
+    drafts.set(draw.creditId, draft)
     const refund = event.quantity < 0
     const use = {
-      cost: cost(entitlement),
-      featureId: feature.def.id,
+      cost: cost(draw),
+      featureId: draw.featureId,
       eventId: event.id,
       userId: event.userId,
       atMs: event.capturedAtMs,
@@ -120,13 +117,13 @@ export function drawsOf(
 }
 
 /** The cost of a track event: quantity × rate (CR-48, EN-40). */
-export function trackCost(event: AcceptedEvent): (entitlement: CompiledEntitlement) => bigint {
-  return entitlement => costOf(event.quantity, entitlement.def.consumptionRate ?? 1)
+export function trackCost(event: AcceptedEvent): (draw: CreditDraw) => bigint {
+  return ({ rate }) => costOf(event.quantity, rate)
 }
 
 /** The credits of an inference event: requests × rate and quantity rates (EV-65, EN-42). */
-export function inferenceCreditsOf(tokens: Tokens): (entitlement: CompiledEntitlement) => bigint {
-  return ({ def }) => inferenceCredits(tokens, def.consumptionRate, def.quantityRates)
+export function inferenceCreditsOf(tokens: Tokens): (draw: CreditDraw) => bigint {
+  return ({ rate, quantityRates }) => inferenceCredits(tokens, rate, quantityRates)
 }
 
 function accountCopy(company: Company, creditId: string): CreditAccount {
