@@ -30,6 +30,8 @@ const { default: uWS } = await import('uWebSockets.js')
 
 // One process per port: a second one is refused instead of quietly taking half of the connections.
 const exclusivePort = 1
+// Beyond this an answer may not fit the socket at once.
+const largeCharacters = 65_536
 // How long answers already handed over may still be on their way to the network at a stop.
 const flushMs = 100
 
@@ -227,9 +229,7 @@ class Shared {
 
   /** Write a whole response; the caller has corked or is in a callback of the server. */
   write(res: HttpResponse, reply: Reply, headOnly: boolean): void {
-    // 200 is what the server writes by itself.
-    if (reply.status !== 200) res.writeStatus(statusLine(reply.status))
-    res.writeHeader('Content-Type', fixedHeaders + reply.headers)
+    this.writeHead(res, reply)
     if (!headOnly && reply.status !== 204) {
       res.end(reply.body, this.draining)
       return
@@ -237,6 +237,12 @@ class Shared {
     // Given a length, `endWithoutBody` would leave the response pending: a trap of this build.
     if (headOnly) res.writeHeader('Content-Length', String(Buffer.byteLength(reply.body)))
     res.endWithoutBody()
+  }
+
+  writeHead(res: HttpResponse, reply: Reply): void {
+    // 200 is what the server writes by itself.
+    if (reply.status !== 200) res.writeStatus(statusLine(reply.status))
+    res.writeHeader('Content-Type', fixedHeaders + reply.headers)
   }
 }
 
@@ -275,6 +281,8 @@ class Exchange {
   /** Inside a callback of the server, where writes are gathered anyway. */
   private corked = true
   private headOnly = false
+  /** Answered, and not all of it taken yet. */
+  private leaving = false
   private admission: Admission | null = null
   private headers = ''
   private environmentId = ''
@@ -501,8 +509,12 @@ class Exchange {
   private answer(reply: Reply, requestId?: string): void {
     const { res, shared, headOnly } = this
     this.settle()
-    if (this.corked) shared.write(res, reply, headOnly)
-    else res.cork(() => shared.write(res, reply, headOnly))
+    if (reply.body.length > largeCharacters && !headOnly) res.cork(() => this.writeLarge(reply))
+    else {
+      if (this.corked) shared.write(res, reply, headOnly)
+      else res.cork(() => shared.write(res, reply, headOnly))
+      shared.left()
+    }
     this.compiled.answered(reply.status)
     const elapsedMs = performance.now() - this.startedMs
     this.compiled.seconds.observe(elapsedMs / 1_000)
@@ -513,9 +525,35 @@ class Exchange {
     }
   }
 
+  // A large answer leaves as its reader takes it, and is in flight until its last byte has left.
+  private writeLarge(reply: Reply): void {
+    const { res, shared } = this
+    shared.writeHead(res, reply)
+    const bytes = Buffer.from(reply.body)
+    const [, whole] = res.tryEnd(bytes, bytes.length)
+    if (whole) {
+      shared.left()
+      return
+    }
+    this.leaving = true
+    res.onWritable(offset => {
+      const [taken, ended] = res.tryEnd(bytes.subarray(offset), bytes.length)
+      if (ended) this.gone()
+      return taken
+    })
+  }
+
+  private gone(): void {
+    if (!this.leaving) return
+    this.leaving = false
+    this.shared.left()
+  }
+
   private abort(): void {
+    this.gone()
     if (this.settled) return
     this.settle()
+    this.shared.left()
     this.shared.options.metrics.http.aborted.count++
   }
 
@@ -525,7 +563,6 @@ class Exchange {
     this.waiting = null
     this.shared.buffered -= this.reserved
     this.reserved = 0
-    this.shared.left()
   }
 
   private line(requestId: string, status: number): RequestLine {

@@ -198,16 +198,16 @@ export async function dial(port: number): Promise<Socket> {
 /** Everything a connection says until it is closed or silent for `quietMs`. */
 export function hear(socket: Socket, quietMs = 150): Promise<{ text: string; closed: boolean }> {
   return new Promise(resolve => {
-    let text = ''
+    const chunks: Buffer[] = []
     let closed = false
     let timer: NodeJS.Timeout
     const done = () => {
       clearTimeout(timer)
       socket.off('data', more)
-      resolve({ text, closed })
+      resolve({ text: Buffer.concat(chunks).toString(), closed })
     }
     const more = (chunk: Buffer) => {
-      text += chunk.toString()
+      chunks.push(chunk)
       clearTimeout(timer)
       timer = setTimeout(done, quietMs)
     }
