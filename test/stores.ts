@@ -34,8 +34,13 @@ export const silent = pino({ level: 'silent' })
 export async function startStores(t: Test, options: { migrated?: boolean } = {}): Promise<Stores> {
   const dataDir = await temporaryDirectory(t)
   const [postgresServer, clickhouseServer] = await Promise.all([
-    startEmbeddedPostgres({ directory: join(dataDir, 'postgres'), log: silent }),
-    startEmbeddedClickHouse({ directory: join(dataDir, 'clickhouse'), log: silent, memoryBytesMax: 2e9 }),
+    startEmbeddedPostgres({ directory: join(dataDir, 'postgres'), log: silent, durable: false }),
+    startEmbeddedClickHouse({
+      directory: join(dataDir, 'clickhouse'),
+      log: silent,
+      memoryBytesMax: 2e9,
+      durable: false,
+    }),
   ])
   const sql = openPostgres(postgresServer.address)
   const clickhouse = openClickHouse(clickhouseServer.address)

@@ -52,7 +52,7 @@ export interface ClickHouse {
   insertRaw(options: InsertOptions): Promise<void>
   /** A statement without an answer. */
   command(sql: string, parameters?: Parameters, settings?: ClickHouseSettings): Promise<void>
-  /** Whether it answers, within a second. Never rejects. */
+  /** Whether it answers, within a few seconds. Never rejects. */
   healthy(): Promise<boolean>
   close(): Promise<void>
 }
@@ -65,6 +65,8 @@ const everywhere: ClickHouseSettings = {
   date_time_input_format: 'best_effort',
   session_timezone: 'UTC',
 }
+
+const healthMs = 3_000
 
 const insertSettings: ClickHouseSettings = {
   // A misspelt column is a mistake, not a default.
@@ -140,7 +142,7 @@ async function named<T>(work: () => Promise<T>): Promise<T> {
 
 async function answers(client: ClickHouseClient): Promise<boolean> {
   const abort = new AbortController()
-  const timer = setTimeout(() => abort.abort(), 1_000)
+  const timer = setTimeout(() => abort.abort(), healthMs)
   try {
     return (await client.ping({ select: false, abort_signal: abort.signal })).success
   } finally {

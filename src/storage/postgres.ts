@@ -28,6 +28,7 @@ const idleSeconds = 20
 /** Longer than any statement may take: silence beyond it means that nobody is there. */
 const silenceBeyondStatementMs = 5_000
 const reconnectSecondsMax = 0.25
+const healthMs = 3_000
 
 /**
  * Open a pool. Connects at the first statement; comes back by itself when the server does.
@@ -59,11 +60,11 @@ export function openPostgres(address: PostgresAddress, options: PostgresOptions 
   return postgres({ ...rest, ...settings, ...(password === undefined ? {} : { password }) })
 }
 
-/** Whether Postgres answers, within a second. Never rejects. */
+/** Whether Postgres answers, within a few seconds. Never rejects. */
 export async function postgresHealthy(sql: Sql): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<boolean>(resolve => {
-    timer = setTimeout(resolve, 1_000, false)
+    timer = setTimeout(resolve, healthMs, false)
   })
   const answered = sql`select 1`.then(
     () => true,

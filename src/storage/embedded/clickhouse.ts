@@ -16,6 +16,8 @@ export interface EmbeddedClickHouseOptions {
   readonly log: StoreLog
   /** Bytes the engine may use; a quarter of the machine's, from 1 to 4 GiB, unless given. */
   readonly memoryBytesMax?: number
+  /** false: only for data that is thrown away, as of tests; what was inserted survives a kill, but not a power cut. */
+  readonly durable?: boolean
 }
 
 export interface EmbeddedClickHouse extends Supervised {
@@ -47,7 +49,7 @@ export async function startEmbeddedClickHouse(
   await chmod(directory, 0o700)
   const configFile = join(directory, 'config.xml')
   const memoryBytesMax = options.memoryBytesMax ?? defaultMemory()
-  await writeFile(configFile, config(memoryBytesMax))
+  await writeFile(configFile, config(memoryBytesMax, options.durable ?? true))
   const start = {
     directory: join(directory, 'data'),
     engineArguments: [`--config-file=${configFile}`, ...statementBounds(memoryBytesMax)],
@@ -100,7 +102,8 @@ function defaultMemory(): number {
  * dropped; caches, pools and threads are for a laptop. A mutation or a large merge needs so many free places in the
  * pool as the merge_tree numbers say; the defaults suppose a larger pool and would refuse this one.
  */
-function config(memoryBytesMax: number): string {
+function config(memoryBytesMax: number, durable: boolean): string {
+  const fsync = durable ? 1 : 0
   return `<clickhouse>
   <max_server_memory_usage>${memoryBytesMax}</max_server_memory_usage>
   <mark_cache_size>67108864</mark_cache_size>
@@ -112,9 +115,9 @@ function config(memoryBytesMax: number): string {
   <background_move_pool_size>1</background_move_pool_size>
   <background_fetches_pool_size>1</background_fetches_pool_size>
   <merge_tree>
-    <fsync_after_insert>1</fsync_after_insert>
-    <fsync_part_directory>1</fsync_part_directory>
-    <min_rows_to_fsync_after_merge>1</min_rows_to_fsync_after_merge>
+    <fsync_after_insert>${fsync}</fsync_after_insert>
+    <fsync_part_directory>${fsync}</fsync_part_directory>
+    <min_rows_to_fsync_after_merge>${fsync}</min_rows_to_fsync_after_merge>
     <number_of_free_entries_in_pool_to_execute_mutation>1</number_of_free_entries_in_pool_to_execute_mutation>
     <number_of_free_entries_in_pool_to_lower_max_size_of_merge>1</number_of_free_entries_in_pool_to_lower_max_size_of_merge>
     <number_of_free_entries_in_pool_to_execute_optimize_entire_partition>1</number_of_free_entries_in_pool_to_execute_optimize_entire_partition>

