@@ -524,8 +524,8 @@ function cheaper(world: World, one: Candidate, than: Candidate): boolean {
   if (one.def.valueCreditId === than.def.valueCreditId) return rate(one) < rate(than)
   const units = (candidate: Candidate) => {
     const balance = nanos(world.balances[candidate.def.valueCreditId ?? ''] ?? '0')
-    if (rate(candidate) === 0) return balance >= 0n ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY
-    return Number(balance) / Number(nanos(rate(candidate).toFixed(9)))
+    if (rate(candidate) === 0) return balance >= 0n ? Number.POSITIVE_INFINITY : 0
+    return Math.max(0, Number(balance)) / Number(nanos(rate(candidate).toFixed(9)))
   }
   return units(one) > units(than)
 }
