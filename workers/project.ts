@@ -101,7 +101,7 @@ class Projectors {
   }
 
   #bounds() {
-    const { generation, rowsMax = 50_000, bytesMax = 32 << 20 } = this.#options
+    const { generation, rowsMax = 100_000, bytesMax = 48 << 20 } = this.#options
     return {
       generation,
       postgres: { factsMax: 2_000, recordsMax: 500_000, seenMs: 1_000 },
@@ -121,7 +121,7 @@ class Projectors {
       positions: this.#positions,
       gatherMs:
         store === 'postgres' ? (this.#options.postgresMs ?? 200) : (this.#options.clickhouseMs ?? 1_000),
-      gatherMax: this.#options.rowsMax ?? 50_000,
+      gatherMax: this.#options.rowsMax ?? 100_000,
       retryMinMs: 100,
       retryMaxMs: 5_000,
       now: Date.now,

@@ -20,7 +20,7 @@ export interface ProjectorOptions {
   readonly positions: SharedArrayBuffer
   readonly postgres: PostgresAddress
   readonly clickhouse: ClickHouseAddress
-  /** Bounds of one chunk for ClickHouse; defaults 50 000 rows, 32 MiB. */
+  /** Bounds of one chunk for ClickHouse; defaults 100 000 rows, 48 MiB. */
   readonly rowsMax?: number
   readonly bytesMax?: number
   /** How long records gather before they are projected, when nobody waits; defaults 200 ms and 1 s. */
