@@ -28,7 +28,7 @@ const [postgres, clickhouse] = await Promise.all([
 const sql = openPostgres(postgres.address)
 const store = openClickHouse(clickhouse.address)
 try {
-  await migrate({ postgres: sql, clickhouse: store })
+  await migrate({ postgres: postgres.address, clickhouse: store })
   for (const companies of [100, 20_000]) await run(companies)
 } finally {
   await Promise.all([sql.end(), store.close()])
