@@ -245,17 +245,27 @@ async function oneUser(call: EntityCall, id: string): Promise<UserDetail> {
 async function userDetails(call: EntityCall, ids: readonly string[]): Promise<UserDetail[]> {
   const { services, environment, nowMs } = call
   const answers = await Promise.all(
-    ids.map(id =>
-      services.shards.ask<UserSnapshot | null>('u', environment.id, id, { type: 'describe' }, nowMs),
-    ),
+    ids.map(async id => {
+      // looked at as the question leaves: what is noted now may be told, and forgotten here, before the answer
+      const seenAtMs = services.userSeen.of(id)
+      const { reply } = await services.shards.ask<UserSnapshot | null>(
+        'u',
+        environment.id,
+        id,
+        { type: 'describe' },
+        nowMs,
+      )
+      return reply && { state: reply, seenAtMs }
+    }),
   )
-  const users = answers.map(({ reply }) => reply).filter(user => user !== null)
-  const memberOf = users.flatMap(({ memberships }) => memberships.map(([companyId]) => companyId))
+  const users = answers.filter(user => user !== null)
+  const states = users.map(({ state }) => state)
+  const memberOf = states.flatMap(({ memberships }) => memberships.map(([companyId]) => companyId))
   const known = memberOf.filter(companyId => services.directory.has(environment.id, companyId))
   const [definitions, companies] = await Promise.all([
-    definitionsOf(services.sql, 'user', users),
+    definitionsOf(services.sql, 'user', states),
     companyBriefs(call, known),
   ])
   const surroundings = { registry: services.traits, definitions, companies }
-  return users.map(user => userDetail(user, services.userSeen.of(user.id), surroundings))
+  return users.map(({ state, seenAtMs }) => userDetail(state, seenAtMs, surroundings))
 }
