@@ -2,6 +2,7 @@
 import typia, { type tags } from 'typia'
 import type { BillingProviderType, FeatureEventSource, FeatureLifecyclePhase, FeatureType } from './enums.js'
 import type { PreviewObject } from './envelope.js'
+import type { EventSummary } from './events.js'
 import type { FlagDetail, FlagWithFeature } from './flags.js'
 import type { AccountMember } from './members.js'
 import type { EntityTraitDefinition } from './traits.js'
@@ -76,6 +77,8 @@ export interface FeatureDetail extends Feature {
     external_resource_id: string
     originator: BillingProviderType
   }
+  /** Of features tied to an event, in the environment of the request. */
+  event_summary?: EventSummary
   maintainer?: AccountMember
   trait?: EntityTraitDefinition
 }

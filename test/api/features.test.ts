@@ -135,6 +135,33 @@ t.test('features and licences', async t => {
     t.match(made, { feature_type: 'event', event_subtype: 'ai', event_source: 'inference', trait_id: null })
     t.match(defined(made.id), { eventSubtype: 'ai', eventSource: 'inference', traitId: null })
     t.match(await notUpdated(made.id, { event_subtype: null }), { status: 400 })
+    const summary = {
+      environment_id: development.id,
+      event_subtype: 'ai',
+      company_count: 0,
+      event_count: 0,
+      user_count: 0,
+      last_seen_at: null,
+    }
+    t.strictSame((await get(made.id)).event_summary, summary)
+    const columns = '(id, environment_id, type, subtype, company_id, status, captured_at)'
+    const values = ['comp_1', 'comp_1', 'comp_2'].map(
+      (company, i) => `('evt_${i}', '${development.id}', 'track', 'ai', '${company}', 'enriched', 1000)`,
+    )
+    await services.clickhouse.command(`insert into events ${columns} values ${values}`)
+    const counted = { company_count: 2, event_count: 3, last_seen_at: '1970-01-01T00:00:01.000Z' }
+    t.strictSame((await get(made.id)).event_summary, { ...summary, ...counted })
+    const [found] = await house.data<FeatureDetail[]>(features.listFeatures, { query: { ids: [made.id] } })
+    t.match(found!.event_summary, counted)
+    t.match((await get(made.id, production)).event_summary, { event_count: 0 })
+    const away = { select: () => Promise.reject(new Error('away')) }
+    const without = { ...services, clickhouse: away } as unknown as typeof services
+    const { data } = await house.ask(features.getFeature, {
+      params: { feature_id: made.id },
+      services: without,
+    })
+    t.match(data, { id: made.id }, 'ClickHouse may be away')
+    t.notOk('event_summary' in (data as object))
     t.match(await notUpdated(made.id, { event_source: 'track' }), { status: 400 })
     t.match(await update(made.id, { event_subtype: 'llm' }), { event_subtype: 'llm' })
   })

@@ -14,6 +14,8 @@ export interface Asked {
   readonly body?: object
   readonly query?: object
   readonly params?: Readonly<Record<string, string>>
+  /** Defaults to the house's. */
+  readonly services?: Services
   /** Defaults to an account-wide admin key. */
   readonly key?: KeyRecord
   /** Defaults to Development; null: at the level of the account. */
@@ -89,7 +91,7 @@ export async function openHouse(t: Test): Promise<House> {
   async function ask(handler: AnyHandler, given: Asked = {}): Promise<Answer> {
     const environment = given.environment === undefined ? development! : given.environment
     const call = {
-      services,
+      services: given.services ?? services,
       key: given.key ?? admin,
       get environment() {
         if (!environment) throw new ServiceError('environment_required')

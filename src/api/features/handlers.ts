@@ -2,6 +2,7 @@
 // traits they name exist in each environment under an id of its own.
 import type { Sql } from 'postgres'
 import { billingProviderTypes, type FeatureType, featureTypes } from '../../../schemas/enums.js'
+import type { EventSummary } from '../../../schemas/events.js'
 import type {
   BillingLinkedFeatureCreate,
   FeatureCreate,
@@ -11,8 +12,10 @@ import type {
 } from '../../../schemas/features.js'
 import type { FlagWithFeature } from '../../../schemas/flags.js'
 import type { CatalogData } from '../../core/catalog.js'
+import { eventTypes } from '../../engine/history.js'
 import { newId } from '../../engine/ids.js'
 import { ServiceError } from '../../errors.js'
+import { within } from '../../storage/away.js'
 import type { Call, Handler } from '../call.js'
 import { type FeatureRow, featureView, grantedBy, plansByFeature } from '../feature-view.js'
 import { makeLimitTrait, traitNameOf } from '../feature-write.js'
@@ -22,7 +25,7 @@ import { memberViews, requireMember } from '../member-rows.js'
 import { boolean, list, listOf, oneOf, page, type QueryOf, query, string, text } from '../query.js'
 import type { Services } from '../services.js'
 import { among } from '../sql.js'
-import { isoTime } from '../time.js'
+import { isoTime, isoTimeOrNull } from '../time.js'
 import { ensureFeatureTraits, traitViews } from '../trait-rows.js'
 import { deleteOverridesOf } from './overrides.js'
 import {
@@ -94,7 +97,7 @@ function unknownFeature(): ServiceError {
 export const listFeatures: Handler<undefined, FeatureListQuery> = async call => {
   const { sql } = call.services
   const rows = await listFeatureRows(sql, filterOf(call), call.query)
-  return { data: await featureDetails(sql, outlookOf(call), rows) }
+  return { data: await withEvents(outlookOf(call), await featureDetails(sql, outlookOf(call), rows)) }
 }
 
 /** GET /features/count. */
@@ -107,8 +110,42 @@ export const getFeature: Handler = async call => {
   const { sql } = call.services
   const row = await findFeature(sql, call.key.accountId, call.params.feature_id!)
   if (!row) throw unknownFeature()
-  const [detail] = await featureDetails(sql, outlookOf(call), [row])
+  const details = await featureDetails(sql, outlookOf(call), [row])
+  const [detail] = await withEvents(outlookOf(call), details)
   return { data: detail }
+}
+
+const summaryMsMax = 1_000
+
+/**
+ * Reads say what was counted of a feature's event in the environment; without ClickHouse they say nothing of it
+ * (architecture.md, promise 6).
+ */
+async function withEvents(
+  { services, environment }: Outlook,
+  details: readonly FeatureDetail[],
+): Promise<FeatureDetail[]> {
+  const subtypes = present(details.map(detail => detail.event_subtype))
+  if (environment === null || subtypes.length === 0) return [...details]
+  const page = { limit: subtypes.length, offset: 0 }
+  const asked = eventTypes(services.clickhouse, environment.id, { subtypes, q: '' }, page)
+  const rows = await within(summaryMsMax, asked, 'ClickHouse').catch(() => null)
+  if (rows === null) return [...details]
+  const bySubtype = new Map(rows.map(row => [row.subtype, row]))
+  return details.map(detail => {
+    const { event_subtype: subtype } = detail
+    if (subtype === null) return detail
+    const counted = bySubtype.get(subtype)
+    const summary: EventSummary = {
+      environment_id: environment.id,
+      event_subtype: subtype,
+      company_count: counted?.companies ?? 0,
+      event_count: counted?.events ?? 0,
+      user_count: counted?.users ?? 0,
+      last_seen_at: isoTimeOrNull(counted?.lastSeenMs),
+    }
+    return { ...detail, event_summary: summary }
+  })
 }
 
 // Features in full, in the order of the rows.
