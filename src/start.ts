@@ -161,7 +161,12 @@ async function open(config: Config, log: Logger, opened: Opened): Promise<Tollga
     metrics,
     backlog,
   }
-  keys.onEnvironmentRemoved(id => directory.forgetEnvironment(id))
+  keys.onEnvironmentRemoved(id => {
+    directory.forgetEnvironment(id)
+    shards
+      .forgetEnvironment(id)
+      .catch(error => log.warn({ err: error }, 'a shard keeps a deleted environment'))
+  })
   const flushSeen = () => Promise.all([userSeen.flush(shards, id => clock.now(id)), checkedFlags.flush(sql)])
   const seenTimer = setInterval(() => void flushSeen(), 1_000)
   opened.add(async () => {

@@ -487,6 +487,7 @@ class Shard {
       }
       case 'catalog_gone':
         this.catalogs.delete(control.environmentId)
+        this.actors.forgetEnvironment(control.environmentId)
         this.reads.push([n, 0, null, 0])
         return
       case 'checkpoint':

@@ -197,6 +197,11 @@ export class Shards {
     await this.controlAll({ type: 'catalog', data })
   }
 
+  /** An environment is deleted: no shard keeps its catalog or actors. A shard that starts meanwhile never has them. */
+  async forgetEnvironment(environmentId: string): Promise<void> {
+    await this.controlAll({ type: 'catalog_gone', environmentId })
+  }
+
   /** Have every shard write the snapshots of what changed. */
   async checkpoint(): Promise<void> {
     await this.controlAll({ type: 'checkpoint' })

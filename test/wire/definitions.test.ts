@@ -87,9 +87,14 @@ t.test('one Tollgate', async t => {
     const staging = await client.ok('POST', '/environments', { name: 'Staging', environment_type: 'staging' })
     const publishable = client.as(staging.api_keys[0].secret)
     t.match(await publishable.post('/flags/shared/check', {}), { status: 200 })
+    const inStaging = account.as(account.key, { 'X-Service-Environment-Id': staging.id })
+    const event = { event_type: 'track', body: { event: 'call', company: { slug: 'doomed' } } }
+    t.match(await publishable.post('/events', event), { status: 201 })
+    t.match(await inStaging.get('/companies/lookup?slug=doomed'), { status: 200 })
     t.match(await publishable.get('/flags'), { status: 403 }, 'AL-22')
     t.match(await client.del(`/environments/${staging.id}`), { status: 200 })
     t.match(await publishable.post('/flags/shared/check', {}), { status: 401 }, 'AL-13')
+    t.match(await inStaging.get('/companies/lookup?slug=doomed'), { status: 404 })
   })
 
   await t.test('a definition that was acknowledged is met by the next check on any connection', async t => {

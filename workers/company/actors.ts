@@ -62,6 +62,15 @@ export class Actors {
       }
   }
 
+  /** Forget every actor of an environment that is deleted (AL-13): nothing of them is written any more. */
+  forgetEnvironment(environmentId: string): void {
+    for (const [id, actor] of this.byId)
+      if (actor.state.environmentId === environmentId) {
+        this.byId.delete(id)
+        this.dirty.delete(actor)
+      }
+  }
+
   /** Let go of clean actors that were idle longest, down to nine tenths of the bound. */
   evict(): number {
     if (this.byId.size <= this.actorsMax) return 0
