@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import type { Logger } from 'pino'
 import type { Sql } from 'postgres'
 import type { Services } from './api/services.js'
+import { plansLoader } from './catalog/plans.js'
 import type { Config } from './config.js'
 import type { CatalogData } from './core/catalog.js'
 import type { ShardNotice } from './core/message.js'
@@ -89,7 +90,7 @@ async function open(config: Config, log: Logger, opened: Opened): Promise<Tollga
 
   let running: Shards | null = null
   const announce = async (data: CatalogData) => running?.announce(data)
-  const definitions = await openDefinitions({ sql, log, config, announce, loaders: {} })
+  const definitions = await openDefinitions({ sql, log, config, announce, loaders: { plans: plansLoader() } })
   opened.add(() => definitions.close())
   const { keys, clock, traits, catalogs } = definitions
 

@@ -20,7 +20,7 @@ function priced(price: Decimal): Price {
   return { decimal: decimalToText(price), amount: roundHalfUp(price) }
 }
 
-function roundHalfUp({ units, scale }: Decimal): number {
+export function roundHalfUp({ units, scale }: Decimal): number {
   const whole = 10n ** BigInt(scale)
   const doubled = units * 2n + (units < 0n ? -whole : whole)
   return Number(doubled / (whole * 2n)) // bigint division drops the fraction

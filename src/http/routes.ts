@@ -8,6 +8,12 @@ import {
   parseTraitUpsert,
 } from '../../schemas/companies.js'
 import {
+  parseBillingLinkedEntitlementCreate,
+  parseEntitlementsDuplicate,
+  parsePlanEntitlementCreate,
+  parsePlanEntitlementUpdate,
+} from '../../schemas/entitlements.js'
+import {
   parseClockUpdate,
   parseEnvironmentCreate,
   parseEnvironmentUpdate,
@@ -20,12 +26,24 @@ import {
 import { parseFlagWrite, parseRulesWrite } from '../../schemas/flags.js'
 import { parseApiKeyCreate, parseApiKeyUpdate } from '../../schemas/keys.js'
 import { parseModelPrices } from '../../schemas/model-prices.js'
+import {
+  parseBillingLinkedPlanCreate,
+  parseCustomPlanBundleCreate,
+  parseCustomPlanCreate,
+  parsePlanBundleCreate,
+  parsePlanBundleUpdate,
+  parsePlanCreate,
+  parsePlanPublish,
+  parsePlanUpdate,
+} from '../../schemas/plans.js'
+import { parseBillingProductWrite } from '../../schemas/prices.js'
 import { parseTraitDefinitionCreate, parseTraitDefinitionUpdate } from '../../schemas/traits.js'
 import { parseUserUpsert } from '../../schemas/users.js'
 import * as checks from '../api/checks/handlers.js'
 import * as companies from '../api/companies/handlers.js'
 import * as entityKeys from '../api/companies/keys.js'
 import * as memberships from '../api/companies/memberships.js'
+import * as entitlements from '../api/entitlements/handlers.js'
 import * as environments from '../api/environments/handlers.js'
 import * as events from '../api/events/handlers.js'
 import * as stored from '../api/events/stored.js'
@@ -34,6 +52,8 @@ import * as flags from '../api/flags/handlers.js'
 import * as keys from '../api/keys/handlers.js'
 import * as members from '../api/members/handlers.js'
 import * as modelPrices from '../api/model-prices/handlers.js'
+import * as bundles from '../api/plans/bundles.js'
+import * as plans from '../api/plans/handlers.js'
 import * as traits from '../api/traits/handlers.js'
 import * as users from '../api/users/handlers.js'
 import { assertDistinct, del, get, post, put, type Route } from './route.js'
@@ -62,6 +82,8 @@ export const routes: readonly Route[] = [
   post('/company-memberships', { scope: 'write', body: parseMembershipCreate, handle: memberships.getOrCreateMembership }),
   del('/company-memberships/:company_membership_id', { scope: 'write', handle: memberships.deleteCompanyMembership }),
   post('/company-traits', { scope: 'write', body: parseTraitUpsert, handle: companies.upsertCompanyTrait }),
+  post('/custom-plan-bundles', { scope: 'write', status: 201, body: parseCustomPlanBundleCreate, handle: bundles.createCustomPlanBundle }),
+  post('/custom-plans', { scope: 'write', status: 201, body: parseCustomPlanCreate, handle: bundles.createCustomPlan }),
   get('/entity-key-definitions', { scope: 'read', query: entityKeys.keyDefinitionListQuery, handle: entityKeys.listEntityKeyDefinitions }),
   get('/entity-key-definitions/count', { scope: 'read', query: entityKeys.keyDefinitionListQuery, handle: entityKeys.countEntityKeyDefinitions }),
   del('/entity-key-definitions/:entity_key_definition_id', { scope: 'write', handle: entityKeys.deleteEntityKeyDefinition }),
@@ -110,6 +132,27 @@ export const routes: readonly Route[] = [
   get('/licenses/:license_id', { scope: 'read', environment: 'optional', handle: features.getLicense }),
   get('/model-prices', { scope: 'read', environment: 'optional', handle: modelPrices.listModelPrices }),
   put('/model-prices', { scope: 'admin', environment: 'optional', body: parseModelPrices, handle: modelPrices.putModelPrices }),
+  post('/plan-bundles', { scope: 'write', status: 201, body: parsePlanBundleCreate, handle: bundles.createPlanBundle }),
+  put('/plan-bundles/:plan_id', { scope: 'write', body: parsePlanBundleUpdate, handle: bundles.updatePlanBundle }),
+  get('/plan-entitlements', { scope: 'read', query: entitlements.entitlementListQuery, handle: entitlements.listPlanEntitlements }),
+  post('/plan-entitlements', { scope: 'write', status: 201, body: parsePlanEntitlementCreate, handle: entitlements.createPlanEntitlement }),
+  post('/plan-entitlements/billing-linked', { scope: 'write', status: 201, body: parseBillingLinkedEntitlementCreate, handle: entitlements.putBillingLinkedEntitlement }),
+  get('/plan-entitlements/count', { scope: 'read', query: entitlements.entitlementListQuery, handle: entitlements.countPlanEntitlements }),
+  post('/plan-entitlements/duplicate', { scope: 'write', status: 201, body: parseEntitlementsDuplicate, handle: entitlements.duplicatePlanEntitlements }),
+  get('/plan-entitlements/:plan_entitlement_id', { scope: 'read', handle: entitlements.getPlanEntitlement }),
+  put('/plan-entitlements/:plan_entitlement_id', { scope: 'write', body: parsePlanEntitlementUpdate, handle: entitlements.changePlanEntitlement }),
+  del('/plan-entitlements/:plan_entitlement_id', { scope: 'write', handle: entitlements.deletePlanEntitlement }),
+  get('/plans', { scope: 'read', query: plans.planListQuery, handle: plans.listPlans }),
+  post('/plans', { scope: 'write', status: 201, body: parsePlanCreate, handle: plans.createPlan }),
+  post('/plans/billing-linked', { scope: 'write', status: 201, body: parseBillingLinkedPlanCreate, handle: plans.putBillingLinkedPlan }),
+  get('/plans/count', { scope: 'read', query: plans.planListQuery, handle: plans.countPlans }),
+  get('/plans/issues', { scope: 'read', query: plans.planIssuesQuery, handle: plans.listPlanIssues }),
+  del('/plans/version/:plan_version_id', { scope: 'write', query: plans.versionDeleteQuery, handle: plans.deleteVersion }),
+  put('/plans/version/:plan_version_id/publish', { scope: 'write', body: parsePlanPublish, handle: plans.publishVersion }),
+  get('/plans/:plan_id', { scope: 'read', environment: 'optional', query: plans.planGetQuery, handle: plans.getPlan }),
+  put('/plans/:plan_id', { scope: 'write', body: parsePlanUpdate, handle: plans.changePlan }),
+  del('/plans/:plan_id', { scope: 'write', environment: 'optional', handle: plans.deletePlan }),
+  put('/plans/:plan_id/billing_products', { scope: 'write', body: parseBillingProductWrite, handle: plans.putBillingProduct }),
   post('/user-traits', { scope: 'write', body: parseTraitUpsert, handle: users.upsertUserTrait }),
   get('/users', { scope: 'read', query: users.userListQuery, handle: users.listUsers }),
   post('/users', { scope: 'write', body: parseUserUpsert, handle: users.upsertUser }),

@@ -1,0 +1,174 @@
+// Plans with all their parts in one step, and plans made for one company.
+import type { Sql } from 'postgres'
+import type {
+  BundleCreditGrantWrite,
+  CustomPlanBundleCreate,
+  CustomPlanCreate,
+  PlanBundle,
+  PlanBundleCreate,
+  PlanBundleUpdate,
+} from '../../../schemas/plans.js'
+import type { BillingProductWrite } from '../../../schemas/prices.js'
+import type { EntitlementRow, PlanRow, PlanVersionRow } from '../../catalog/plans.js'
+import { nativeProductId } from '../../catalog/prices.js'
+import { ServiceError } from '../../errors.js'
+import type { Call, Handler } from '../call.js'
+import { entitlementViews, planView, versionView } from '../entitlement-view.js'
+import { applyBundle } from '../entitlement-write.js'
+import {
+  copyEntitlements,
+  ensureDraft,
+  findPlan,
+  findVersion,
+  lockPlan,
+  placeOf,
+  unknownPlan,
+  unknownVersion,
+} from '../plan-versions.js'
+import { adoptPrices } from '../price-write.js'
+import { accountScope, billingView, detailOf, editDraft, makePlan, settleBilling } from './handlers.js'
+import { updateBilling } from './store.js'
+
+/** What a bundle says beside the plan itself. */
+interface Parts {
+  readonly entitlements: PlanBundleCreate['entitlements']
+  readonly credit_grants?: readonly BundleCreditGrantWrite[] | null | undefined
+  readonly billing_product?: BillingProductWrite | null | undefined
+}
+
+// All parts of a bundle onto a draft, and the draft as it is then.
+async function applyParts(
+  tx: Sql,
+  call: Call<unknown, unknown>,
+  plan: PlanRow,
+  draft: PlanVersionRow,
+  parts: Parts,
+): Promise<PlanBundle> {
+  if (parts.credit_grants && parts.credit_grants.length > 0)
+    throw new ServiceError(
+      'value_invalid',
+      'credit_grants: not part of a bundle here; use /billing/plan-grants on the draft',
+    )
+  const environmentId = call.environment.id
+  const { services, key } = call
+  const place = { services, accountId: key.accountId, environmentId, nowMs: services.clock.wall() }
+  await applyBundle(tx, place, plan, draft, parts.entitlements)
+  if (parts.billing_product) await settleBilling(tx, call, draft, parts.billing_product)
+  const version = (await findVersion(tx, environmentId, draft.id))!
+  const rows = await tx<EntitlementRow[]>`
+    select * from plan_entitlements where plan_version_id = ${version.id} order by created_at, id`
+  return {
+    plan: planView(plan, version),
+    plan_version: versionView(plan, version),
+    billing_product: billingView(plan, version),
+    entitlements: await entitlementViews(tx, { accountId: key.accountId, environmentId }, rows),
+  }
+}
+
+/** POST /plan-bundles: a plan with its draft, prices and entitlements, or nothing at all. */
+export const createPlanBundle: Handler<PlanBundleCreate> = async call => {
+  const data = await call.services.catalogs.change(accountScope(call), async tx => {
+    const { plan, draft } = await makePlan(tx, call, call.body.plan)
+    return applyParts(tx, call, plan, draft, call.body)
+  })
+  return { status: 201, data }
+}
+
+/**
+ * PUT /plan-bundles/{plan_id}: on the draft, made if there is none.
+ *
+ * errors  400 when `plan_version_id` names a version that is not the draft (PB-7).
+ */
+export const updatePlanBundle: Handler<PlanBundleUpdate> = async call => {
+  const { services, body } = call
+  const data = await services.catalogs.change(accountScope(call), async tx => {
+    const plan = await lockPlan(tx, placeOf(call), call.params.plan_id!)
+    if (body.plan_version_id != null) {
+      const named = await findVersion(tx, call.environment.id, body.plan_version_id)
+      if (named?.plan_id !== plan.id) throw unknownVersion('plan_version_id')
+      if (named.status !== 'draft')
+        throw new ServiceError(
+          'state_conflict',
+          `plan_version_id: a version that is ${named.status} is not edited`,
+        )
+    }
+    const draft = await ensureDraft(tx, plan, call.environment.id, services.clock.wall())
+    const edited = await editDraft(tx, call, draft, body.plan)
+    return applyParts(tx, call, (await findPlan(tx, placeOf(call), plan.id))!, edited, body)
+  })
+  return { data }
+}
+
+/** A custom plan with its draft, copied from another plan where one is named (PB-13). */
+async function makeCustomPlan(tx: Sql, call: Call<unknown, unknown>, body: CustomPlanCreate) {
+  const environmentId = call.environment.id
+  if (!call.services.directory.has(environmentId, body.company_id))
+    throw new ServiceError('not_found', 'company_id: no such company')
+  const source = await copied(tx, call, body)
+  const custom = {
+    companyId: body.company_id,
+    environmentId,
+    copiedFrom: body.copied_from_plan_id ?? null,
+  }
+  const made = await makePlan(tx, call, { ...body, plan_type: 'plan' }, { custom })
+  if (!source) return made
+  const nowMs = call.services.clock.wall()
+  await copyEntitlements(tx, source, made.draft, new Date(nowMs))
+  const prices = body.copied_price_id
+    ? source.prices.filter(price => price.id === body.copied_price_id)
+    : source.prices
+  if (body.copied_price_id && prices.length === 0)
+    throw new ServiceError('not_found', 'copied_price_id: the copied plan has no such price')
+  const own = nativeProductId(environmentId, source.plan_id, null)
+  const { charge_type, billing_strategy, is_trialable, trial_days, currency } = source
+  const draft = await updateBilling(
+    tx,
+    made.draft,
+    {
+      charge_type,
+      billing_strategy,
+      billing_product_id: source.billing_product_id === own ? null : source.billing_product_id,
+      is_trialable,
+      trial_days,
+      currency,
+      prices: adoptPrices(made.draft.id, prices),
+    },
+    nowMs,
+  )
+  return { plan: made.plan, draft }
+}
+
+/** The version of the plan to copy: the published one, else its draft. */
+async function copied(
+  tx: Sql,
+  call: Call<unknown, unknown>,
+  { copied_from_plan_id: id }: CustomPlanCreate,
+): Promise<PlanVersionRow | null> {
+  if (id == null) return null
+  const plan = await findPlan(tx, placeOf(call), id)
+  if (!plan) throw unknownPlan('copied_from_plan_id')
+  const [version] = await tx<PlanVersionRow[]>`
+    select * from plan_versions
+    where plan_id = ${id} and environment_id = ${call.environment.id} and deleted_at is null
+      and status in ('published', 'draft')
+    order by status = 'published' desc limit 1`
+  return version ?? null
+}
+
+/** POST /custom-plans: a plan for one company, a draft until it is published. source: PB-13 */
+export const createCustomPlan: Handler<CustomPlanCreate> = async call => {
+  const data = await call.services.catalogs.change(accountScope(call), async tx => {
+    const { plan, draft } = await makeCustomPlan(tx, call, call.body)
+    return detailOf(tx, call, plan, draft.id)
+  })
+  return { status: 201, data }
+}
+
+/** POST /custom-plan-bundles: the same with prices and entitlements. */
+export const createCustomPlanBundle: Handler<CustomPlanBundleCreate> = async call => {
+  const data = await call.services.catalogs.change(accountScope(call), async tx => {
+    const { plan, draft } = await makeCustomPlan(tx, call, call.body.plan)
+    return applyParts(tx, call, plan, draft, call.body)
+  })
+  return { status: 201, data }
+}

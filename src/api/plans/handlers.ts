@@ -1,0 +1,407 @@
+// Plans and add-ons: definitions in versions. Edits go to a draft; publishing puts it in force (PB-1…13).
+import type { Sql } from 'postgres'
+import { planTypes } from '../../../schemas/enums.js'
+import type {
+  BillingLinkedPlanCreate,
+  PlanCreate,
+  PlanDetail,
+  PlanPublish,
+  PlanUpdate,
+} from '../../../schemas/plans.js'
+import type { BillingProductPlan, BillingProductWrite } from '../../../schemas/prices.js'
+import type { PlanRow, PlanVersionRow } from '../../catalog/plans.js'
+import { nativeProductId, type StoredPrice } from '../../catalog/prices.js'
+import { ServiceError } from '../../errors.js'
+import { findProduct } from '../billing-rows.js'
+import type { Call, Handler } from '../call.js'
+import { versionView } from '../entitlement-view.js'
+import type { Outlook } from '../flag-view.js'
+import {
+  ensureDraft,
+  findPlan,
+  findVersion,
+  insertPlan,
+  lockPlan,
+  lockVersion,
+  placeOf,
+  unknownPlan,
+  unknownVersion,
+  versionsOf,
+} from '../plan-versions.js'
+import { planDetails, shownVersion } from '../plan-view.js'
+import { defaultCurrency, mergePrices, namedPrices, planPriceTerms, settlePrices } from '../price-write.js'
+import { boolean, list, oneOf, page, type QueryOf, query, required, string, text } from '../query.js'
+import { issuesOf } from './issues.js'
+import {
+  archivePlan,
+  countPlanRows,
+  findLinkedPlan,
+  groupRole,
+  hasCompanies,
+  listPlanRows,
+  nameUnpublished,
+  updateBilling,
+  updateDraft,
+} from './store.js'
+import { publishDraft, removeVersion } from './versions.js'
+
+const listShape = {
+  company_id: string,
+  company_scoped_only: boolean,
+  exclude_company_scoped: boolean,
+  exclude_unused: boolean,
+  for_fallback_plan: boolean,
+  for_initial_plan: boolean,
+  for_trial_expiry_plan: boolean,
+  has_product_id: boolean,
+  ids: list,
+  include_draft_versions: boolean,
+  plan_type: oneOf(planTypes),
+  q: text(512),
+  scoped_to_company_id: string,
+  with_entitlements: boolean,
+  with_published_version: boolean,
+  without_entitlement_for_include_drafts: boolean,
+  without_entitlement_for: string,
+  without_paid_product_id: boolean,
+  ...page,
+} as const
+export const planListQuery = query(listShape)
+type PlanListQuery = QueryOf<typeof listShape>
+
+export function outlookOf({ services, key, environmentOrNull }: Call<unknown, unknown>): Outlook {
+  return { services, accountId: key.accountId, environment: environmentOrNull }
+}
+
+function listPlaceOf(call: Call<unknown, unknown>) {
+  return { accountId: call.key.accountId, environmentId: call.environment.id }
+}
+
+/** The scope of a change to what only this environment sees. */
+export function environmentScope(call: Call<unknown, unknown>) {
+  return { accountId: call.key.accountId, environmentId: call.environment.id }
+}
+
+/** The scope of a change that every environment sees. */
+export function accountScope(call: Call<unknown, unknown>) {
+  return { accountId: call.key.accountId, environmentId: null }
+}
+
+/** GET /plans. source: service.md section 4; decision 19 for `company_id` */
+export const listPlans: Handler<undefined, PlanListQuery> = async call => {
+  const { sql } = call.services
+  const rows = await listPlanRows(sql, listPlaceOf(call), call.query, call.query)
+  const showing = {
+    drafts: call.query.include_draft_versions === true,
+    entitlements: call.query.with_entitlements === true,
+  }
+  return { data: await planDetails(sql, outlookOf(call), rows, showing) }
+}
+
+/** GET /plans/count. */
+export const countPlans: Handler<undefined, PlanListQuery> = async call => ({
+  data: { count: await countPlanRows(call.services.sql, listPlaceOf(call), call.query) },
+})
+
+const getShape = { plan_version_id: string } as const
+export const planGetQuery = query(getShape)
+
+/** GET /plans/{plan_id}: by its published version, or by the one named (PB-3). Works at the level of the account (AL-11). */
+export const getPlan: Handler<undefined, QueryOf<typeof getShape>> = async call => {
+  const { sql } = call.services
+  const plan = await findPlan(sql, placeOf(call), call.params.plan_id!)
+  if (!plan) throw unknownPlan()
+  const versionId = call.query.plan_version_id
+  if (versionId === undefined) return { data: await detailOf(sql, call, plan) }
+  const version = await findVersion(sql, call.environment.id, versionId)
+  if (version?.plan_id !== plan.id) throw unknownVersion('plan_version_id')
+  return { data: await detailOf(sql, call, plan, versionId) }
+}
+
+/** A plan in full, with its entitlements. */
+export async function detailOf(
+  sql: Sql,
+  call: Call<unknown, unknown>,
+  plan: PlanRow,
+  versionId?: string,
+): Promise<PlanDetail> {
+  const versionIds = versionId === undefined ? undefined : new Map([[plan.id, versionId]])
+  const [detail] = await planDetails(sql, outlookOf(call), [plan], { versionIds, entitlements: true })
+  return detail!
+}
+
+const defaultIcon = 'gray'
+
+/** A new plan with its first draft (PB-2). */
+export async function makePlan(
+  tx: Sql,
+  call: Call<unknown, unknown>,
+  body: PlanCreate,
+  extra: Pick<Parameters<typeof insertPlan>[1], 'custom' | 'link'> = {},
+): Promise<{ readonly plan: PlanRow; readonly draft: PlanVersionRow }> {
+  const nowMs = call.services.clock.wall()
+  const plan = await insertPlan(
+    tx,
+    {
+      accountId: call.key.accountId,
+      planType: body.plan_type,
+      name: body.name,
+      description: body.description ?? '',
+      icon: body.icon ?? defaultIcon,
+      ...extra,
+    },
+    nowMs,
+  )
+  return { plan, draft: await ensureDraft(tx, plan, call.environment.id, nowMs) }
+}
+
+/** POST /plans: with version 1 as draft in this environment. source: PB-2; the icon nobody chose is gray: decision */
+export const createPlan: Handler<PlanCreate> = async call => {
+  const data = await call.services.catalogs.change(accountScope(call), async tx => {
+    const { plan, draft } = await makePlan(tx, call, call.body)
+    return detailOf(tx, call, plan, draft.id)
+  })
+  return { status: 201, data }
+}
+
+/** Name, description and icon of a draft. */
+export async function editDraft(
+  tx: Sql,
+  call: Call<unknown, unknown>,
+  draft: PlanVersionRow,
+  body: PlanUpdate,
+): Promise<PlanVersionRow> {
+  const nowMs = call.services.clock.wall()
+  const change = {
+    name: body.name,
+    description: body.description === null ? '' : body.description,
+    icon: body.icon ?? undefined,
+  }
+  const edited = await updateDraft(tx, draft, change, nowMs)
+  await nameUnpublished(tx, edited, nowMs)
+  return edited
+}
+
+/**
+ * PUT /plans/{plan_id}: on the draft, made if there is none; the answer shows the draft.
+ *
+ * source  PB-3.
+ */
+export const changePlan: Handler<PlanUpdate> = async call => {
+  const { catalogs, clock } = call.services
+  const data = await catalogs.change(accountScope(call), async tx => {
+    const plan = await lockPlan(tx, listPlaceOf(call), call.params.plan_id!)
+    const draft = await ensureDraft(tx, plan, call.environment.id, clock.wall())
+    const edited = await editDraft(tx, call, draft, call.body)
+    return detailOf(tx, call, (await findPlan(tx, listPlaceOf(call), plan.id))!, edited.id)
+  })
+  return { data }
+}
+
+/** POST /plans/billing-linked: the plan of this provider's resource, made, or its draft changed. */
+export const putBillingLinkedPlan: Handler<BillingLinkedPlanCreate> = async call => {
+  const { body, services } = call
+  const data = await services.catalogs.change(accountScope(call), async tx => {
+    const link = {
+      provider: body.billing_provider,
+      resourceId: body.external_resource_id,
+      version: body.external_resource_version ?? null,
+    }
+    const known = await findLinkedPlan(tx, call.key.accountId, link.provider, link.resourceId)
+    if (!known) {
+      const { plan, draft } = await makePlan(tx, call, body, { link })
+      return detailOf(tx, call, plan, draft.id)
+    }
+    if (known.plan_type !== body.plan_type)
+      throw new ServiceError('state_conflict', 'plan_type: fixed at creation')
+    await tx`update plans set external_resource_version = ${link.version} where id = ${known.id}`
+    const draft = await ensureDraft(tx, known, call.environment.id, services.clock.wall())
+    await editDraft(tx, call, draft, body)
+    return detailOf(tx, call, (await findPlan(tx, listPlaceOf(call), known.id))!, draft.id)
+  })
+  return { status: 201, data }
+}
+
+/**
+ * DELETE /plans/{plan_id}: archives it: it leaves lists, and its entitlement rules leave the flags.
+ *
+ * errors  400 while a company is on any of its versions, and while a plan group names it.
+ * source  PB-12. A company may be put on the plan while it is being deleted: once nobody can be any more, it is looked
+ *         again, and the plan is put back if somebody was.
+ */
+export const deletePlan: Handler = async call => {
+  const { services } = call
+  const { catalogs, clock, projections } = services
+  const place = placeOf(call)
+  if (!(await findPlan(services.sql, place, call.params.plan_id!))) throw unknownPlan()
+  await projections.barrier('postgres')
+  const plan = await catalogs.change(accountScope(call), async tx => {
+    const locked = await lockPlan(tx, place, call.params.plan_id!)
+    if (await hasCompanies(tx, locked.id)) throw inUse()
+    const role = await groupRole(tx, locked.id)
+    if (role) throw new ServiceError('state_conflict', `The plan is the ${role} plan of a plan group`)
+    await archivePlan(tx, locked.id, new Date(clock.wall()))
+    return locked
+  })
+  await projections.barrier('postgres')
+  if (await hasCompanies(services.sql, plan.id)) {
+    await catalogs.change(accountScope(call), tx => archivePlan(tx, plan.id, null))
+    throw inUse()
+  }
+  return { data: { deleted: true } }
+}
+
+function inUse(): ServiceError {
+  return new ServiceError('state_conflict', 'Companies are on the plan')
+}
+
+const deleteVersionShape = { promote_archived_version: boolean } as const
+export const versionDeleteQuery = query(deleteVersionShape)
+
+/**
+ * DELETE /plans/version/{plan_version_id}: discards a draft; see removeVersion for the others.
+ *
+ * source  PB-7, PB-10; gaps.md.
+ */
+export const deleteVersion: Handler<undefined, QueryOf<typeof deleteVersionShape>> = async call => {
+  const { services, query } = call
+  const versionId = call.params.plan_version_id!
+  const known = await findVersion(services.sql, call.environment.id, versionId)
+  if (!known) throw unknownVersion()
+  if (known.status !== 'draft') await services.projections.barrier('postgres')
+  await services.catalogs.change(environmentScope(call), async tx => {
+    const { version } = await lockVersion(tx, listPlaceOf(call), versionId)
+    const companies = await hasCompanies(tx, version.plan_id, version.id)
+    const promote = query.promote_archived_version === true
+    await removeVersion(tx, version, { hasCompanies: companies, promote }, services.clock.wall())
+  })
+  return { data: { deleted: true } }
+}
+
+/**
+ * PUT /plans/version/{plan_version_id}/publish: the draft is in force from the answer on.
+ *
+ * errors  400 for a version that is no draft, a draft without name, a strategy that needs a date nothing carries.
+ * source  PB-5…9; gaps.md for `scheduled`.
+ */
+export const publishVersion: Handler<PlanPublish> = async call => {
+  const { services, body } = call
+  if (body.migration_strategy === 'scheduled')
+    throw new ServiceError(
+      'value_invalid',
+      'migration_strategy: scheduled needs a date, which is not offered here',
+    )
+  const data = await services.catalogs.change(accountScope(call), async tx => {
+    const { plan, version } = await lockVersion(tx, listPlaceOf(call), call.params.plan_version_id!)
+    const published = await publishDraft(tx, plan, version, services.clock.wall())
+    return versionView(plan, published)
+  })
+  return { data }
+}
+
+const issuesShape = { plan_id: required(string), plan_version_id: string } as const
+export const planIssuesQuery = query(issuesShape)
+
+/** GET /plans/issues: what would keep the version from selling or granting as meant. */
+export const listPlanIssues: Handler<undefined, QueryOf<typeof issuesShape>> = async call => {
+  const { sql } = call.services
+  const plan = await findPlan(sql, placeOf(call), call.query.plan_id)
+  if (!plan) throw unknownPlan('plan_id')
+  const versions = await versionsOf(sql, call.environment.id, plan.id)
+  const version = shownVersion(versions, { versionId: call.query.plan_version_id, drafts: true })
+  if (!version && call.query.plan_version_id !== undefined) throw unknownVersion('plan_version_id')
+  return { data: version ? await issuesOf(sql, version) : [] }
+}
+
+/**
+ * What a plan costs, settled on its draft.
+ *
+ * errors  404 for a product or price the environment does not have; 400 for prices that contradict.
+ * source  PB-3, PB-42, PB-43. A strategy nobody named: the provider's where a product is named, the service's where
+ *         there is something to charge, else none: decision.
+ */
+export async function settleBilling(
+  tx: Sql,
+  call: Call<unknown, unknown>,
+  draft: PlanVersionRow,
+  body: BillingProductWrite,
+): Promise<PlanVersionRow> {
+  const environmentId = call.environment.id
+  const productId = body.billing_product_id ?? null
+  if (productId !== null && !(await findProduct(tx, environmentId, productId)))
+    throw new ServiceError('not_found', 'billing_product_id: no such product')
+  const named = await namedPrices(
+    tx,
+    environmentId,
+    [
+      ['monthly', 'monthly_price_id', body.monthly_price_id],
+      ['quarterly', 'quarterly_price_id', body.quarterly_price_id],
+      ['yearly', 'yearly_price_id', body.yearly_price_id],
+      ['one_time', 'one_time_price_id', body.one_time_price_id],
+    ],
+    productId,
+  )
+  const stated = settlePrices(draft.id, planPriceTerms(body), draft.prices)
+  const prices = mergePrices(named, stated)
+  const charges = body.charge_type === 'recurring' || body.charge_type === 'one_time'
+  const strategy = productId !== null ? 'provider_managed' : charges ? 'service_managed' : 'no_billing'
+  return updateBilling(
+    tx,
+    draft,
+    {
+      charge_type: body.charge_type,
+      billing_strategy: body.billing_strategy ?? strategy,
+      billing_product_id: productId ?? keptProduct(draft, charges),
+      is_trialable: body.is_trialable,
+      trial_days: body.is_trialable ? (body.trial_days ?? null) : null,
+      currency: body.currency?.toLowerCase() ?? mainCurrency(prices),
+      prices,
+    },
+    call.services.clock.wall(),
+  )
+}
+
+/** The currency of the prices that are shown without one: the default where they have it (gaps.md). */
+function mainCurrency(prices: readonly StoredPrice[]): string {
+  const usual = prices.length === 0 || prices.some(price => price.currency === defaultCurrency)
+  return usual ? defaultCurrency : prices[0]!.currency
+}
+
+/** The product of its own that a plan got when it was published stays, as long as the plan charges. */
+function keptProduct(draft: PlanVersionRow, charges: boolean): string | null {
+  const own = nativeProductId(draft.environment_id, draft.plan_id, null)
+  return charges && draft.billing_product_id === own ? own : null
+}
+
+/** PUT /plans/{plan_id}/billing_products: charge type, trial and prices, on the draft. */
+export const putBillingProduct: Handler<BillingProductWrite> = async call => {
+  const { catalogs, clock } = call.services
+  const data = await catalogs.change(environmentScope(call), async tx => {
+    const plan = await lockPlan(tx, listPlaceOf(call), call.params.plan_id!)
+    const draft = await ensureDraft(tx, plan, call.environment.id, clock.wall())
+    return billingView(plan, await settleBilling(tx, call, draft, call.body))
+  })
+  return { data }
+}
+
+/** What a version costs. The product of one that charges and is not published yet is the one publishing will make. */
+export function billingView(plan: PlanRow, version: PlanVersionRow): BillingProductPlan {
+  const charges = version.charge_type === 'recurring' || version.charge_type === 'one_time'
+  const own = charges ? nativeProductId(version.environment_id, plan.id, null) : ''
+  const priceId = (cadence: StoredPrice['cadence']) =>
+    version.prices.find(price => price.cadence === cadence && price.currency === version.currency)?.id ?? null
+  return {
+    account_id: plan.account_id,
+    environment_id: version.environment_id,
+    plan_id: plan.id,
+    billing_product_id: version.billing_product_id ?? own,
+    billing_strategy: version.billing_strategy,
+    charge_type: version.charge_type,
+    controlled_by: plan.controlled_by,
+    is_trialable: version.is_trialable,
+    trial_days: version.trial_days,
+    monthly_price_id: priceId('monthly'),
+    one_time_price_id: priceId('one_time'),
+    yearly_price_id: priceId('yearly'),
+  }
+}

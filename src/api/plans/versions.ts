@@ -1,0 +1,185 @@
+// Draft, published, archived: how a version becomes the one that is in force, and what its prices become then.
+import type { Sql } from 'postgres'
+import type { EntitlementRow, PlanRow, PlanVersionRow } from '../../catalog/plans.js'
+import { intervalOf, nativeProductId, type StoredPrice } from '../../catalog/prices.js'
+import { ServiceError } from '../../errors.js'
+import { entitledName } from '../entitlement-view.js'
+import { asJson } from '../sql.js'
+import { isoTime } from '../time.js'
+
+/**
+ * Publish a draft: it is in force, the version that was is archived, its prices are minted.
+ *
+ * plan, draft  locked.
+ * returns      the version, and those that companies may still be on.
+ * errors       400 for a version that is no draft, and for a draft without a name.
+ * source       PB-5, PB-7.
+ */
+export async function publishDraft(
+  tx: Sql,
+  plan: PlanRow,
+  draft: PlanVersionRow,
+  nowMs: number,
+): Promise<PlanVersionRow> {
+  if (draft.status !== 'draft')
+    throw new ServiceError('state_conflict', `A version that is ${draft.status} cannot be published again`)
+  if (draft.name.trim() === '')
+    throw new ServiceError('state_conflict', 'A version without a name cannot be published')
+  const now = new Date(nowMs)
+  await tx`
+    update plan_versions set status = 'archived', updated_at = ${now}
+    where plan_id = ${plan.id} and environment_id = ${draft.environment_id} and status = 'published'
+      and deleted_at is null`
+  await mintEntitlements(tx, draft, now)
+  const minted = await mintPlan(tx, draft, now)
+  const [version] = await tx<PlanVersionRow[]>`
+    update plan_versions set status = 'published', published_at = ${now}, updated_at = ${now},
+      billing_product_id = ${minted.productId}, prices = ${asJson(tx, minted.prices)}
+    where id = ${draft.id} returning *`
+  await tx`
+    update plans set name = ${draft.name}, description = ${draft.description}, icon = ${draft.icon}, updated_at = ${now}
+    where id = ${plan.id}`
+  return version!
+}
+
+/** A plan that charges is sold as a product: the one it names, else one of its own (PB-5). */
+async function mintPlan(
+  tx: Sql,
+  draft: PlanVersionRow,
+  now: Date,
+): Promise<{ readonly productId: string | null; readonly prices: readonly StoredPrice[] }> {
+  const charges = draft.charge_type === 'recurring' || draft.charge_type === 'one_time'
+  if (!charges) return { productId: draft.billing_product_id, prices: draft.prices }
+  const productId =
+    draft.billing_product_id ??
+    (await mintProduct(
+      tx,
+      draft,
+      nativeProductId(draft.environment_id, draft.plan_id, null),
+      draft.name,
+      now,
+    ))
+  return { productId, prices: await mintPrices(tx, draft.prices, productId, draft.environment_id, now) }
+}
+
+async function mintEntitlements(tx: Sql, draft: PlanVersionRow, now: Date): Promise<void> {
+  const rows = await tx<(EntitlementRow & { feature_name: string })[]>`
+    select e.*, f.name as feature_name from plan_entitlements e join features f on f.id = e.feature_id
+    where e.plan_version_id = ${draft.id} order by e.created_at, e.id`
+  for (const row of rows) {
+    if (row.prices.every(price => price.minted_at !== null)) continue
+    const productId =
+      row.billing_product_id ??
+      (await mintProduct(
+        tx,
+        draft,
+        nativeProductId(draft.environment_id, draft.plan_id, row.feature_id),
+        entitledName(draft.name, row.feature_name),
+        now,
+      ))
+    const prices = await mintPrices(tx, row.prices, productId, draft.environment_id, now)
+    await tx`update plan_entitlements set prices = ${asJson(tx, prices)} where id = ${row.id}`
+  }
+}
+
+/** The product of this id, made or renamed. */
+async function mintProduct(
+  tx: Sql,
+  { environment_id }: PlanVersionRow,
+  id: string,
+  name: string,
+  now: Date,
+): Promise<string> {
+  await tx`
+    insert into billing_products ${tx({
+      id,
+      environment_id,
+      external_id: id,
+      name,
+      provider_type: 'native',
+      created_at: now,
+      updated_at: now,
+    })} on conflict (id) do update set name = excluded.name, updated_at = excluded.updated_at`
+  return id
+}
+
+/** Prices as they are once sold: those that were the draft's become rows of billing_prices. */
+async function mintPrices(
+  tx: Sql,
+  prices: readonly StoredPrice[],
+  productId: string,
+  environmentId: string,
+  now: Date,
+): Promise<readonly StoredPrice[]> {
+  const minted: StoredPrice[] = []
+  for (const price of prices) {
+    if (price.minted_at !== null) {
+      minted.push(price)
+      continue
+    }
+    await tx`
+      insert into billing_prices ${tx({
+        id: price.id,
+        environment_id: environmentId,
+        product_id: productId,
+        external_id: price.id,
+        provider_type: 'native',
+        currency: price.currency,
+        ...intervalOf(price.cadence),
+        price: price.price,
+        price_decimal: price.price_decimal,
+        billing_scheme: price.tiers ? 'tiered' : 'per_unit',
+        tiers_mode: price.tiers_mode,
+        price_tiers: asJson(tx, price.tiers ?? []),
+        usage_type: price.usage_type,
+        created_at: now,
+        updated_at: now,
+      })}`
+    minted.push({ ...price, external_id: price.id, product_id: productId, minted_at: isoTime(now.getTime()) })
+  }
+  return minted
+}
+
+/**
+ * Take a version away: a draft is discarded; an archived one is gone; a published one makes room for the newest
+ * archived one, which is in force again.
+ *
+ * plan, version  locked; `hasCompanies`: whether any company is on the version.
+ * errors         400 for a version with companies, and for a published one without `promote` or without one to promote.
+ * source         PB-7, PB-10 (its number is not used again), gaps.md for `promote_archived_version`.
+ */
+export async function removeVersion(
+  tx: Sql,
+  version: PlanVersionRow,
+  options: { readonly hasCompanies: boolean; readonly promote: boolean },
+  nowMs: number,
+): Promise<void> {
+  const now = new Date(nowMs)
+  if (version.status === 'draft') {
+    await tx`delete from plan_versions where id = ${version.id}`
+    return
+  }
+  if (options.hasCompanies) throw new ServiceError('state_conflict', 'Companies are on this version')
+  if (version.status === 'published' && !options.promote)
+    throw new ServiceError(
+      'state_conflict',
+      'The published version is in force; promote_archived_version=true puts the newest archived one in its place',
+    )
+  await tx`update plan_versions set deleted_at = ${now}, updated_at = ${now} where id = ${version.id}`
+  if (version.status === 'published') await promoteArchived(tx, version, now)
+}
+
+async function promoteArchived(
+  tx: Sql,
+  { plan_id, environment_id }: PlanVersionRow,
+  now: Date,
+): Promise<void> {
+  const rows = await tx`
+    update plan_versions set status = 'published', updated_at = ${now}
+    where id = (select id from plan_versions
+      where plan_id = ${plan_id} and environment_id = ${environment_id} and status = 'archived' and deleted_at is null
+      order by version desc limit 1)
+    returning id`
+  if (rows.length === 0)
+    throw new ServiceError('state_conflict', 'The plan has no archived version to put in its place')
+}
