@@ -11,6 +11,7 @@ import type { Sql } from 'postgres'
 import { type Catalog, type CatalogData, compileCatalog } from '../src/core/catalog.js'
 import { apply, type Company, decideCompany } from '../src/core/company.js'
 import { settle } from '../src/core/company-credit.js'
+import { featureUsages } from '../src/core/feature.js'
 import type {
   AcceptedEvent,
   CompanyMessage,
@@ -24,6 +25,7 @@ import type {
   ShardRequest,
   UserMessage,
 } from '../src/core/message.js'
+import { LiveCompany } from '../src/core/snapshot.js'
 import { briefOf, encodeUser } from '../src/core/state.js'
 import { applyToUser, decideUser } from '../src/core/user.js'
 import { eventRow, monthOf, type RowExtra } from '../src/journal/event-row.js'
@@ -320,6 +322,11 @@ class Shard {
       case 'describe':
         if (actor?.k === 'u') return actor.state.exists ? encodeUser(actor.state) : null
         return company && describeCompany(company, catalog, at)
+      case 'feature_usage':
+        return (
+          company &&
+          featureUsages(new LiveCompany(company, catalog, at), { negative: question.withoutNegative })
+        )
       case 'brief':
         return actor?.state.exists ? briefOf(actor.state) : null
     }
@@ -522,8 +529,16 @@ class Shard {
   }
 }
 
+const questions: ReadonlySet<string> = new Set<Question['type']>([
+  'check',
+  'check_all',
+  'brief',
+  'describe',
+  'feature_usage',
+])
+
 function isQuestion(m: { readonly type: string }): m is Question {
-  return m.type === 'check' || m.type === 'check_all' || m.type === 'describe' || m.type === 'brief'
+  return questions.has(m.type)
 }
 
 /** What a projector must look at: anything but use and last seen shows in Postgres; credit movements in the ledger. */
