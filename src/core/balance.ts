@@ -48,8 +48,8 @@ function sums(account: Readonly<CreditAccount>, nowMs: number): CreditFigures {
 function nextMoveMs(account: Readonly<CreditAccount>, config: CreditConfig): number {
   let next = account.lease?.expiresAtMs ?? Number.POSITIVE_INFINITY
   for (const hold of account.reservations) if (hold.expiresAtMs < next) next = hold.expiresAtMs
-  for (const { nextResetMs, leftUntilMs } of account.enrolments) {
-    if (nextResetMs !== null && leftUntilMs === null && nextResetMs < next) next = nextResetMs
+  for (const { nextResetMs } of account.enrolments) {
+    if (nextResetMs !== null && nextResetMs < next) next = nextResetMs
   }
   if (account.overdrawnSinceMs === null) return next
   const since = account.overdrawnSinceMs
@@ -135,8 +135,7 @@ function happen(draft: Draft, config: CreditConfig, atMs: number): void {
   )
   if (ended.length > 0) zeroOut(draft, ended, 'expired', atMs)
   for (const enrolment of account.enrolments) {
-    const { nextResetMs, leftUntilMs } = enrolment
-    if (nextResetMs !== null && leftUntilMs === null && nextResetMs <= atMs) resetDue(draft, enrolment)
+    if (enrolment.nextResetMs !== null && enrolment.nextResetMs <= atMs) resetDue(draft, enrolment)
   }
   const since = account.overdrawnSinceMs
   if (since === null) return

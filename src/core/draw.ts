@@ -2,7 +2,7 @@
 import { type Amount, encodeAmount, lesser, wholeCredits } from './amount.js'
 import type { CreditAccount, CreditConfig, CreditEffect, TopupConfig } from './credit.js'
 import { expiryOf, type NewGrant, pay, usable } from './grant.js'
-import { commit, endHold, openHoldOf, type UseLinks } from './lease.js'
+import { commit, endHold, type HoldState, openHoldOf, type UseLinks, unspentOf } from './lease.js'
 import { type Draft, debtOf, draftOf, entryCount, put } from './ledger.js'
 import { addMonthsClamped } from './period.js'
 
@@ -122,19 +122,18 @@ function linkMembers(links: UseLinks, nowMs: number) {
 function settleReservation(
   account: Readonly<CreditAccount>,
   config: CreditConfig,
-  hold: Parameters<typeof commit>[1],
+  hold: Readonly<HoldState>,
   use: Use,
   nowMs: number,
 ): UseDecision {
   const { effect, taken } = commit(account, hold, use.cost, use, nowMs)
-  const effects: CreditEffect[] = use.cost === 0n ? [] : [effect]
-  let seq = account.sequence + 1 + (use.cost === 0n ? 0 : entryCount(effect))
-  const ending = endHold(account, hold, 'settled', nowMs, taken, seq)
-  effects.push(...ending)
-  seq += countEntries(ending)
-  const returned = hold.slices.reduce((sum, slice) => sum + slice.left, 0n) - taken
+  const commits = use.cost === 0n ? [] : [effect]
+  const seq = account.sequence + 1 + (use.cost === 0n ? 0 : entryCount(effect))
+  const effects = [...commits, ...endHold(account, hold, 'settled', nowMs, taken, seq)]
+  const returned = unspentOf(hold) - taken
   const over = use.cost - taken
   if (over === 0n) return { ...nothing, effects, applied: 'reservation', consumed: taken, returned }
+  // The hold is spent, so its end returned nothing: the ledger goes on where the commit left it.
   const rest = drawDirectly(account, config, over, use, nowMs, seq)
   return {
     ...rest,
@@ -142,10 +141,6 @@ function settleReservation(
     applied: 'reservation',
     consumed: taken + rest.consumed,
   }
-}
-
-function countEntries(effects: readonly CreditEffect[]): number {
-  return effects.reduce((count, effect) => count + entryCount(effect), 0)
 }
 
 /** A ledger kept elsewhere: the use is noted, no grant moves. source: CR-6 */

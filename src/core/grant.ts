@@ -84,8 +84,9 @@ export interface Enrolment {
   readonly anchorMs: number
   /** Of the last reset, or of the enrolment before the first. */
   readonly issuedAtMs: number
+  /** null: none, as it is issued once or the plan was left. */
   readonly nextResetMs: number | null
-  /** Set once the plan was left: no reset, and no second issue before this instant (CR-39). */
+  /** Set once the plan was left: no second issue before this instant (CR-39). */
   readonly leftUntilMs: number | null
 }
 

@@ -278,7 +278,7 @@ function zeroed(account: CreditAccount, seq: number, effect: Effect<'credit_zero
   }
   const grant = grantOf(account, seq)
   grant.remaining = 0n
-  grant.closed ??= effect.r
+  grant.closed = effect.r
   settle(account, grant, effect.at)
 }
 

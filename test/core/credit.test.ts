@@ -280,6 +280,29 @@ t.test('CR-13 a purchase makes one grant per bundle bought', async t => {
   t.equal(world.grant(1, { count: 1001 }), null)
 })
 
+t.test(
+  'CR-22 adjustments and rollovers burn oldest first, also when the rest burns newest first',
+  async t => {
+    const world = on(configOf({ burnStrategy: 'last_in_first_out' }))
+    for (const reason of ['rollover', 'adjustment', 'free'] as const) {
+      for (const q of [1e9, 2e9]) world.give({ reason, q })
+    }
+    const reasonOf = new Map(world.entries.map(entry => [entry.grantId, entry.grant!.reason]))
+    world.spend(9)
+    t.same(
+      world.entries.slice(6).map(entry => [reasonOf.get(entry.grantId!), amountToNumber(entry.consumed)]),
+      [
+        ['adjustment', 1],
+        ['adjustment', 2],
+        ['rollover', 1],
+        ['rollover', 2],
+        ['free', 2],
+        ['free', 1],
+      ],
+    )
+  },
+)
+
 t.test('CR-24 another strategy counts for later draws; open holds keep what they took', async t => {
   const world = on(configOf({ burnStrategy: 'first_in_first_out' }))
   const [old, young] = [world.give({ reason: 'free', q: 10e9 }), world.give({ reason: 'free', q: 10e9 })]
@@ -436,6 +459,14 @@ t.test(
   },
 )
 
+t.test('CR-39 a return at the very instant of the next reset is a new beginning', async t => {
+  const world = on()
+  world.follow([{ def: planGrant() }])
+  world.follow([])
+  world.at('2026-02-28T09:00:00Z').follow([{ def: planGrant() }])
+  t.equal(world.remaining, 50)
+})
+
 t.test('CR-39 another version is left and issued', async t => {
   const world = on()
   world.follow([{ def: planGrant() }])
@@ -528,6 +559,28 @@ t.test('CR-41 all of a reset has the boundary as its time, in the order of the r
   )
   t.same(new Set(entries.map(entry => iso(entry.atMs))), new Set(['2026-03-31T09:00:00Z']))
 })
+
+t.test(
+  'CR-41 a rollover ends with the reset, also when the subscription brought the reset forward',
+  async t => {
+    const world = on()
+    world.follow([{ def: planGrant({ rolloverPercentage: 100 }) }])
+    world.at('2026-02-28T09:00:00Z').at('2026-03-10T00:00:00Z')
+    t.same(world.left, [
+      ['rollover', 50],
+      ['plan', 50],
+    ])
+    const endMs = Date.parse('2026-04-10T00:00:00Z')
+    world.config = configOf({ period: { startMs: world.nowMs, endMs, intervalMonths: 1 } })
+    world.apply(followPeriod(world.account, world.config, world.nowMs))
+    world.bringUp()
+    t.same(world.left, [
+      ['rollover', 50],
+      ['plan', 50],
+    ])
+    t.same(world.writtenOffFor, { plan_period_reset: 100, expired: 50 })
+  },
+)
 
 t.test('CR-42 daily and weekly grants have no rollover', async t => {
   const world = on()
@@ -642,6 +695,18 @@ t.test('CR-53 a grant that is valid later repays when it is', async t => {
   world.config = configOf()
   world.at('2026-02-05T00:00:00Z')
   t.same(world.left, [['free', 20]])
+})
+
+t.test('CR-53 a grant that has been valid before the debt began does not repay it', async t => {
+  const world = on(configOf({ overdraft: overdraftOf(null) })).at('2026-02-01T00:00:00Z')
+  world.grant(50, { validFromMs: Date.parse('2026-02-05T00:00:00Z') })
+  world.at('2026-02-06T00:00:00Z')
+  world.acquire(amountFromNumber(50))
+  world.spend(30)
+  world.release()
+  world.bringUp()
+  t.same(world.left, [['free', 50]])
+  t.equal(world.remaining, 20)
 })
 
 t.test('CR-53 what is held past zero is not owed: it is not repaid, and comes back', async t => {
@@ -784,6 +849,7 @@ t.test('CR-60…63 refunds go into one grant, whose end moves with each', async 
   world.spend(15)
   world.use(-1_000_000_000n, null, null)
   t.same(world.left, [['adjustment', 1]], 'it grows again after it was used up')
+  t.equal(world.account.grants[0]!.quantity, 16_000_000_000n)
   world.at('2028-01-01T00:00:00Z').use(-2_000_000_000n, null, null)
   t.same(world.left, [['adjustment', 2]], 'CR-61 after it expired there is a new one')
   world.check()

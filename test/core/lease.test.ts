@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import t from 'tap'
 import { amountFromNumber, amountToNumber } from '../../src/core/amount.js'
 import { nextDueMs } from '../../src/core/balance.js'
-import { creditOf, emptyAccount } from '../../src/core/credit.js'
+import { creditOf, decideCredit, emptyAccount } from '../../src/core/credit.js'
 import { type HoldView, holdSize } from '../../src/core/lease.js'
 import type { Preflight } from '../../src/core/message.js'
 import { configOf, creditId, hourMs, overdraftOf, World } from './credit-world.js'
@@ -272,19 +272,29 @@ t.test('CR-80 its key gives the first reservation, open or over, and no other', 
 
 t.test('CR-80 a key used for another credit of the company is used', async t => {
   const world = new Desk(100)
-  world.reservation(40, 'key')
+  const hold = world.reservation(40, 'key')!
+  const accounts = new Map([[creditId, world.account]])
+  const context = { companyId: 'comp_test', accounts, configOf: () => world.config }
+  const other = { type: 'credit_reserve', creditId: 'bcrd_other', amount: 40_000_000_000n } as const
+  const rest = { expiresAtMs: null, featureId: null, userId: null } as const
+  const ask = (key: string | null) => decideCredit(context, { ...other, ...rest, key }, world.nowMs)
+  t.match(ask('key'), { refused: 'idempotency_reused' })
+  t.match(ask('another'), { refused: 'insufficient_credits' })
+  t.match(ask(null), { refused: 'insufficient_credits' })
+  world.hold({ type: 'credit_reservation_release', reservationId: hold.id })
+  t.match(ask('key'), { refused: 'idempotency_reused' }, 'also when it is over')
+})
+
+t.test('a hold is found by its id among the credits of a company', async t => {
+  const world = new Desk(100)
+  const [lease, hold] = [world.lease(10)!, world.reservation(10)!]
   const accounts = new Map([
-    [creditId, world.account],
     ['bcrd_other', emptyAccount('comp_test', 'bcrd_other')],
+    [creditId, world.account],
   ])
+  t.equal(creditOf(accounts, { type: 'credit_release', leaseId: lease.id }), creditId)
+  t.equal(creditOf(accounts, { type: 'credit_reservation_release', reservationId: hold.id }), creditId)
   t.equal(creditOf(accounts, { type: 'credit_release', leaseId: 'crlse_none' }), null)
-  t.equal(
-    creditOf(accounts, {
-      type: 'credit_reservation_release',
-      reservationId: world.account.reservations[0]!.id,
-    }),
-    creditId,
-  )
 })
 
 t.test('CR-81 the settling event takes from the hold, returns the rest, draws the excess', async t => {
@@ -305,6 +315,17 @@ t.test('CR-81 the settling event takes from the hold, returns the rest, draws th
     { applied: 'grants' },
     'CR-82 a second settle draws directly',
   )
+})
+
+t.test('CR-81, CR-52 the excess of a settlement goes past zero where a draw would', async t => {
+  const world = new Desk(10, configOf({ overdraft: overdraftOf(amountFromNumber(20)) }))
+  const hold = world.reservation(10)!
+  t.match(world.use(35_000_000_000n, null, hold.id), {
+    overdrawn: 20_000_000_000n,
+    uncovered: 5_000_000_000n,
+  })
+  t.same(world.whole, [-20, 0, -20])
+  world.check()
 })
 
 t.test('EV-10 settling at zero returns the whole hold', async t => {
@@ -332,6 +353,13 @@ t.test('CR-83 with both, the lease is used and the reservation stays', async t =
   const [lease, hold] = [world.lease(50)!, world.reservation(30)!]
   t.equal(world.use(10_000_000_000n, lease.id, hold.id).applied, 'lease')
   t.same(world.whole, [20, 70, 90])
+})
+
+t.test('CR-77, CR-83 with both, a lease that is over leaves the reservation alone too', async t => {
+  const world = new Desk(100)
+  const hold = world.reservation(30)!
+  t.equal(world.use(10_000_000_000n, 'crlse_gone', hold.id).applied, 'grants')
+  t.same(world.whole, [60, 30, 90])
 })
 
 t.test('EV-50 a refund passes holds over', async t => {
