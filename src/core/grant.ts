@@ -148,10 +148,13 @@ export function burn(
   const lastRank = planFirst ? 3 : 2
   for (let rank = 0; rank <= lastRank && missing > 0n; rank++) {
     if (rank === 2 && strategy === 'expiration_priority') {
-      for (const grant of byExpiry(grants, nowMs)) {
-        if (missing === 0n) break
-        from(grant)
-      }
+      const rest = grants.filter(
+        grant => grant.remaining > 0n && rankOf(grant, false) === 2 && usable(grant, nowMs),
+      )
+      // Nearly every draw ends within the first grants: look for them one by one, and sort only when it goes on.
+      for (let i = 0; i < fewGrants && rest.length > 0 && missing > 0n; i++) from(takeSoonest(rest))
+      if (missing > 0n) rest.sort((a, b) => endOf(a) - endOf(b))
+      for (let i = 0; i < rest.length && missing > 0n; i++) from(rest[i]!)
       continue
     }
     // Grants lie oldest first; newest first is the same walk backwards.
@@ -171,14 +174,18 @@ function rankOf(grant: GrantState, planFirst: boolean): number {
   return planFirst && grant.reason !== 'plan' ? 3 : 2
 }
 
-function byExpiry(grants: readonly GrantState[], nowMs: number): GrantState[] {
-  const rest = grants.filter(
-    grant => grant.remaining > 0n && rankOf(grant, false) === 2 && usable(grant, nowMs),
-  )
-  // The sort is stable: equal expiry stays oldest first.
-  return rest.sort(
-    (a, b) => (a.expiresAtMs ?? Number.MAX_SAFE_INTEGER) - (b.expiresAtMs ?? Number.MAX_SAFE_INTEGER),
-  )
+const fewGrants = 3
+
+/** When a grant ends, for comparing: one without an end comes last. */
+function endOf(grant: GrantState): number {
+  return grant.expiresAtMs ?? Number.MAX_SAFE_INTEGER
+}
+
+/** Take out the grant that ends first, the oldest of equals (CR-23). */
+function takeSoonest(grants: GrantState[]): GrantState {
+  let soonest = 0
+  for (let i = 1; i < grants.length; i++) if (endOf(grants[i]!) < endOf(grants[soonest]!)) soonest = i
+  return grants.splice(soonest, 1)[0]!
 }
 
 /** Credits that may be drawn from grants now. */

@@ -426,141 +426,139 @@ export interface LedgerEntry {
   } | null
 }
 
-const noEntry = {
-  uncovered: 0n,
-  left: null,
-  usageReason: null,
-  zeroedOutReason: null,
-  transferReason: null,
-  fromGrantId: null,
-  toGrantId: null,
-  holdId: null,
-  featureId: null,
-  eventId: null,
-  userId: null,
-  grant: null,
-} as const
+type Entry = { -readonly [Name in keyof LedgerEntry]: LedgerEntry[Name] }
 
 /** The ledger entries of an effect, in order; none for effects that move no credits. source: CR-86…91 */
 export function ledgerEntries(companyId: string, effect: CreditEffect): LedgerEntry[] {
-  if (entryCount(effect) === 0 || !('seq' in effect)) return []
-  const creditId = effect.c
-  const idOf = (seq: number): string => grantId(companyId, creditId, seq)
-  const entries: LedgerEntry[] = []
-  const add = (entry: Partial<LedgerEntry> & Pick<LedgerEntry, 'type' | 'amount' | 'consumed'>): void => {
-    entries.push({
-      ...noEntry,
-      seq: effect.seq + entries.length,
-      creditId,
-      atMs: effect.at,
-      grantId: null,
-      ...entry,
-    })
+  const entries = entriesOf(companyId, effect)
+  if ('un' in effect && effect.un !== undefined && entries.length > 0) {
+    entries[0]!.uncovered = decodeAmount(effect.un)
   }
-  switch (effect.t) {
-    case 'credit_grant': {
-      const quantity = decodeAmount(effect.g.q)
-      add({
-        type: 'grant',
-        amount: quantity,
-        consumed: 0n,
-        left: quantity,
-        grantId: idOf(effect.seq),
-        grant: grantColumns(effect.g, effect.at, idOf),
-      })
-      break
-    }
-    case 'credit_draw': {
-      const use = { type: 'usage', usageReason: 'track', ...linksOf(effect) } as const
-      for (const [seq, moved, leftOver] of effect.s) {
-        const amount = decodeAmount(moved)
-        add({ ...use, grantId: idOf(seq), amount: -amount, consumed: amount, left: decodeAmount(leftOver) })
-      }
-      if (effect.ext !== undefined) add({ ...use, amount: 0n, consumed: decodeAmount(effect.ext) })
-      break
-    }
-    case 'credit_refund': {
-      const amount = decodeAmount(effect.s[1])
-      add({
-        type: 'usage',
-        usageReason: 'track',
-        ...linksOf(effect),
-        grantId: idOf(effect.s[0]),
-        amount,
-        consumed: -amount,
-        left: decodeAmount(effect.s[2]),
-      })
-      break
-    }
-    case 'credit_hold':
-    case 'credit_release': {
-      const opens = effect.t === 'credit_hold'
-      const usageReason: CreditUsageReason =
-        effect.k === 'lease'
-          ? opens
-            ? 'lease_hold'
-            : 'lease_release'
-          : opens
-            ? 'reservation_hold'
-            : 'reservation_release'
-      for (const [seq, moved, leftOver] of effect.s) {
-        const amount = decodeAmount(moved)
-        add({
-          type: 'usage',
-          usageReason,
-          holdId: effect.h,
-          featureId: (opens ? effect.f : undefined) ?? null,
-          userId: (opens ? effect.u : undefined) ?? null,
-          grantId: idOf(seq),
-          amount: opens ? -amount : amount,
-          consumed: 0n,
-          left: decodeAmount(leftOver),
-        })
-      }
-      break
-    }
-    case 'credit_commit':
-      for (const [seq, moved] of effect.s) {
-        add({
-          type: 'usage',
-          usageReason: 'track',
-          ...linksOf(effect),
-          holdId: effect.h,
-          grantId: idOf(seq),
-          amount: 0n,
-          consumed: decodeAmount(moved),
-        })
-      }
-      break
-    case 'credit_zero_out':
-      for (const [seq, moved, leftOver] of effect.s) {
-        if (moved === 0) continue
-        add({
-          type: 'zero_out',
-          zeroedOutReason: effect.r,
-          grantId: idOf(seq),
-          amount: -decodeAmount(moved),
-          consumed: 0n,
-          left: decodeAmount(leftOver),
-        })
-      }
-      break
-    case 'credit_transfer': {
-      const ends = { fromGrantId: idOf(effect.from[0]), toGrantId: idOf(effect.to[0]) }
-      const move = { type: 'transfer', transferReason: effect.r, consumed: 0n, ...ends } as const
-      const [, moved, fromLeft] = effect.from
-      add({ ...move, grantId: ends.fromGrantId, amount: -decodeAmount(moved), left: decodeAmount(fromLeft) })
-      add({ ...move, grantId: ends.toGrantId, amount: decodeAmount(moved), left: decodeAmount(effect.to[2]) })
-      break
-    }
-  }
-  const uncovered = 'un' in effect && effect.un !== undefined ? decodeAmount(effect.un) : 0n
-  if (uncovered > 0n) entries[0] = { ...entries[0]!, uncovered }
   return entries
 }
 
-function linksOf(effect: { readonly f?: string; readonly e?: string; readonly u?: string }) {
-  return { featureId: effect.f ?? null, eventId: effect.e ?? null, userId: effect.u ?? null }
+function entriesOf(companyId: string, effect: CreditEffect): Entry[] {
+  const creditId = effect.c
+  const idOf = (seq: number): string => grantId(companyId, creditId, seq)
+  switch (effect.t) {
+    case 'credit_grant': {
+      const quantity = decodeAmount(effect.g.q)
+      const entry = newEntry(effect, 0, 'grant', idOf(effect.seq), quantity, 0n)
+      entry.left = quantity
+      entry.grant = grantColumns(effect.g, effect.at, idOf)
+      return [entry]
+    }
+    case 'credit_draw': {
+      const entries = effect.s.map(([seq, moved, leftOver], i) => {
+        const amount = decodeAmount(moved)
+        const entry = useEntry(effect, i, idOf(seq), -amount, amount)
+        entry.left = decodeAmount(leftOver)
+        return entry
+      })
+      if (effect.ext === undefined) return entries
+      return [...entries, useEntry(effect, entries.length, null, 0n, decodeAmount(effect.ext))]
+    }
+    case 'credit_refund': {
+      const amount = decodeAmount(effect.s[1])
+      const entry = useEntry(effect, 0, idOf(effect.s[0]), amount, -amount)
+      entry.left = decodeAmount(effect.s[2])
+      return [entry]
+    }
+    case 'credit_hold':
+    case 'credit_release':
+      return effect.s.map(([seq, moved, leftOver], i) => {
+        const amount = decodeAmount(moved)
+        const opens = effect.t === 'credit_hold'
+        const entry = newEntry(effect, i, 'usage', idOf(seq), opens ? -amount : amount, 0n)
+        entry.usageReason = `${effect.k}_${opens ? 'hold' : 'release'}`
+        entry.holdId = effect.h
+        entry.left = decodeAmount(leftOver)
+        if (effect.t === 'credit_hold') {
+          entry.featureId = effect.f ?? null
+          entry.userId = effect.u ?? null
+        }
+        return entry
+      })
+    case 'credit_commit':
+      return effect.s.map(([seq, moved], i) => {
+        const entry = useEntry(effect, i, idOf(seq), 0n, decodeAmount(moved))
+        entry.holdId = effect.h
+        return entry
+      })
+    case 'credit_zero_out':
+      return effect.s
+        .filter(slice => slice[1] !== 0)
+        .map(([seq, moved, leftOver], i) => {
+          const entry = newEntry(effect, i, 'zero_out', idOf(seq), -decodeAmount(moved), 0n)
+          entry.zeroedOutReason = effect.r
+          entry.left = decodeAmount(leftOver)
+          return entry
+        })
+    case 'credit_transfer': {
+      const ends = [effect.from, effect.to] as const
+      return ends.map(([seq, moved, leftOver], i) => {
+        const amount = decodeAmount(moved)
+        const entry = newEntry(effect, i, 'transfer', idOf(seq), i === 0 ? -amount : amount, 0n)
+        entry.transferReason = effect.r
+        entry.fromGrantId = idOf(effect.from[0])
+        entry.toGrantId = idOf(effect.to[0])
+        entry.left = decodeAmount(leftOver)
+        return entry
+      })
+    }
+    case 'credit_enrol':
+    case 'credit_topup':
+    case 'credit_external':
+      return []
+  }
+}
+
+/** One literal for all, so that every entry has one shape: projectors make millions. */
+function newEntry(
+  effect: { readonly c: string; readonly seq: number; readonly at: number },
+  index: number,
+  type: CreditEventType,
+  grant: string | null,
+  amount: Amount,
+  consumed: Amount,
+): Entry {
+  return {
+    seq: effect.seq + index,
+    type,
+    creditId: effect.c,
+    atMs: effect.at,
+    grantId: grant,
+    amount,
+    consumed,
+    uncovered: 0n,
+    left: null,
+    usageReason: null,
+    zeroedOutReason: null,
+    transferReason: null,
+    fromGrantId: null,
+    toGrantId: null,
+    holdId: null,
+    featureId: null,
+    eventId: null,
+    userId: null,
+    grant: null,
+  }
+}
+
+/** An entry of use, with what the use names. */
+function useEntry(
+  effect: Effect<'credit_draw'> | Effect<'credit_refund'> | Effect<'credit_commit'>,
+  index: number,
+  grant: string | null,
+  amount: Amount,
+  consumed: Amount,
+): Entry {
+  const entry = newEntry(effect, index, 'usage', grant, amount, consumed)
+  entry.usageReason = 'track'
+  entry.featureId = effect.f ?? null
+  entry.eventId = effect.e ?? null
+  entry.userId = effect.u ?? null
+  return entry
 }
 
 function grantColumns(g: NewGrant, atMs: number, idOf: (seq: number) => string): LedgerEntry['grant'] {
