@@ -178,6 +178,11 @@ export interface PriceTier {
 export interface CreditDef {
   readonly id: string
   readonly name: string
+  /** These four are shown with the plans of a company. */
+  readonly description?: string
+  readonly icon?: string | null
+  readonly pluralName?: string | null
+  readonly singularName?: string | null
   readonly burnStrategy: BillingCreditBurnStrategy
   readonly ledgerAuthority: BillingCreditLedgerAuthority
   readonly defaultExpiryUnit: BillingCreditExpiryUnit
@@ -212,6 +217,9 @@ export interface PlanCreditGrantDef {
   readonly autoTopupExpiryType: BillingCreditExpiryType | null
   readonly autoTopupExpiryUnit: BillingCreditExpiryUnit | null
   readonly autoTopupExpiryUnitCount: number | null
+  /** Shown with the plans of a company; nothing is decided by them. */
+  readonly createdAtMs?: number
+  readonly updatedAtMs?: number
 }
 
 export interface SpendPolicyDef {

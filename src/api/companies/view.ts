@@ -9,12 +9,10 @@ import type {
   FeatureEntitlement,
   Rule,
 } from '../../../schemas/companies.js'
-import type { PreviewObject } from '../../../schemas/envelope.js'
 import type { TraitRegistry } from '../../catalog/traits.js'
 import type {
   CatalogData,
   ConditionDef,
-  CreditDef,
   FeatureDef,
   PlanCreditGrantDef,
   PlanDef,
@@ -26,6 +24,7 @@ import { type EntitlementReport, generatedRules } from '../../core/entitlement.j
 import type { CompanyDescription, CompanySnapshot } from '../../core/state.js'
 import { comparableType } from '../../core/trait.js'
 import { companyBrief, type Definitions, keyViews, traitDetails, traitMap } from '../entity-view.js'
+import { planPreview } from '../feature-view.js'
 import { isoTime, isoTimeOrNull } from '../time.js'
 import type { HeldBilling } from './store.js'
 
@@ -57,7 +56,10 @@ export function companyDetail(
     entity_traits: traitDetails('company', state, definitions, registry),
     traits: traitMap('company', state, registry),
     user_count: userCount,
-    plans: holdings.flatMap(holding => preview(planOf(catalog, holding.planId))),
+    plans: holdings.flatMap(holding => {
+      const known = planOf(catalog, holding.planId)
+      return known ? [planPreview(known)] : []
+    }),
     ...(plan && { plan: held(plan) }),
     add_ons: addOns.map(held),
     entitlements: entitlements.map(entitlementView),
@@ -76,10 +78,6 @@ export function companyDetail(
 
 function planOf(catalog: CatalogData, planId: string): PlanDef | undefined {
   return catalog.plans.find(plan => plan.id === planId)
-}
-
-function preview(plan: PlanDef | undefined): PreviewObject[] {
-  return plan ? [{ id: plan.id, name: plan.name, description: plan.description, image_url: null }] : []
 }
 
 /** A plan that left the catalog keeps its id for a name. */
@@ -107,19 +105,24 @@ function companyPlan(
     billing_product_external_id: billing.externalProductIds.get(productId ?? '') ?? null,
     included_credit_grants:
       plan && version
-        ? version.creditGrants.map(grant => creditGrantView(grant, plan, version, state, catalog))
+        ? version.creditGrants.map(grant =>
+            creditGrantView(grant, { holding, plan, version }, state, catalog),
+          )
         : [],
   }
 }
 
 function creditGrantView(
   grant: PlanCreditGrantDef,
-  plan: PlanDef,
-  version: PlanVersionDef,
+  {
+    holding,
+    plan,
+    version,
+  }: { readonly holding: PlanHolding; readonly plan: PlanDef; readonly version: PlanVersionDef },
   state: CompanySnapshot,
   catalog: CatalogData,
 ): CompanyPlanCreditGrant {
-  const credit: CreditDef | undefined = catalog.credits.find(one => one.id === grant.creditId)
+  const credit = catalog.credits.find(one => one.id === grant.creditId)
   const chosen = state.credits.find(one => one.creditId === grant.creditId)?.topup.settings ?? null
   return {
     id: grant.id,
@@ -127,11 +130,11 @@ function creditGrantView(
     plan_version_id: version.id,
     credit_id: grant.creditId,
     credit_name: credit?.name ?? '',
-    credit_description: '',
-    credit_icon: null,
-    plural_name: null,
-    singular_name: null,
-    plan: { id: plan.id, name: plan.name, description: plan.description, image_url: null },
+    credit_description: credit?.description ?? '',
+    credit_icon: credit?.icon ?? null,
+    plural_name: credit?.pluralName ?? null,
+    singular_name: credit?.singularName ?? null,
+    plan: planPreview(plan),
     credit_amount: grant.creditAmount,
     company_credit_amount: grant.companyCreditAmount,
     billing_mode: grant.billingMode,
@@ -165,8 +168,9 @@ function creditGrantView(
     company_auto_topup_enabled: chosen?.enabled ?? null,
     company_auto_topup_amount: chosen?.amount ?? null,
     company_auto_topup_threshold_credits: chosen?.thresholdCredits ?? null,
-    created_at: isoTime(0),
-    updated_at: isoTime(0),
+    // a catalog that does not tell: as old as the company's holding of it
+    created_at: isoTime(grant.createdAtMs ?? holding.addedAtMs),
+    updated_at: isoTime(grant.updatedAtMs ?? holding.addedAtMs),
   }
 }
 
