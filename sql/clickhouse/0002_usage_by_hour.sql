@@ -1,16 +1,16 @@
 -- Usage of track events by hour (US-1), of companies and of their users. Kept when the events expire (EV-20).
--- `events` is never zero, so that a sum of zero keeps its row (US-21).
+-- A net quantity of zero keeps its row (US-21): rows are folded, never dropped for what they sum to.
 CREATE TABLE usage_by_hour
 (
   environment_id LowCardinality(String),
   company_id String,
   subtype LowCardinality(String),
   hour DateTime('UTC'),
-  quantity Int64,
-  events UInt64,
+  quantity SimpleAggregateFunction(sum, Int64),
+  events SimpleAggregateFunction(sum, UInt64),
   last SimpleAggregateFunction(max, DateTime64(3, 'UTC'))
 )
-ENGINE = SummingMergeTree((quantity, events))
+ENGINE = AggregatingMergeTree
 PARTITION BY toYYYYMM(hour)
 ORDER BY (environment_id, company_id, subtype, hour)
 SETTINGS non_replicated_deduplication_window = 10000;
@@ -31,11 +31,11 @@ CREATE TABLE usage_by_user_hour
   user_id String,
   subtype LowCardinality(String),
   hour DateTime('UTC'),
-  quantity Int64,
-  events UInt64,
+  quantity SimpleAggregateFunction(sum, Int64),
+  events SimpleAggregateFunction(sum, UInt64),
   last SimpleAggregateFunction(max, DateTime64(3, 'UTC'))
 )
-ENGINE = SummingMergeTree((quantity, events))
+ENGINE = AggregatingMergeTree
 PARTITION BY toYYYYMM(hour)
 ORDER BY (environment_id, company_id, user_id, subtype, hour)
 SETTINGS non_replicated_deduplication_window = 10000;

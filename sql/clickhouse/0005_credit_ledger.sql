@@ -49,11 +49,11 @@ CREATE TABLE credit_usage_by_day
   day Date,
   feature_id LowCardinality(String),
   user_id String,
-  consumed Decimal(38, 9),
-  amount Decimal(38, 9),
-  entries UInt64
+  consumed SimpleAggregateFunction(sum, Decimal(38, 9)),
+  amount SimpleAggregateFunction(sum, Decimal(38, 9)),
+  entries SimpleAggregateFunction(sum, UInt64)
 )
-ENGINE = SummingMergeTree((consumed, amount, entries))
+ENGINE = AggregatingMergeTree
 PARTITION BY toYear(day)
 ORDER BY (environment_id, company_id, credit_id, day, feature_id, user_id)
 SETTINGS non_replicated_deduplication_window = 10000;

@@ -4,15 +4,15 @@
 -- Gives (start_ms Int64, quantity Int64, events UInt64) per interval with events, ascending.
 -- Reads usage_by_hour along its key; events, along theirs, for the divided hours alone.
 WITH
-  fromUnixTimestamp64Milli({bounds_ms:Array(Int64)}[1], 'UTC') AS first,
-  fromUnixTimestamp64Milli({bounds_ms:Array(Int64)}[-1], 'UTC') AS last
+  fromUnixTimestamp64Milli({bounds_ms:Array(Int64)}[1], 'UTC') AS window_start,
+  fromUnixTimestamp64Milli({bounds_ms:Array(Int64)}[-1], 'UTC') AS window_end
 SELECT start_ms, sum(piece.quantity) AS quantity, sum(piece.events) AS events
 FROM (
   SELECT
     roundDown(toInt64(toUnixTimestamp(hour)) * 1000, {bounds_ms:Array(Int64)}) AS start_ms, quantity, events
   FROM usage_by_hour
   WHERE environment_id = {environment_id:String} AND company_id = {company_id:String}
-    AND subtype = {subtype:String} AND hour >= first AND hour < last
+    AND subtype = {subtype:String} AND hour >= window_start AND hour < window_end
     AND toUnixTimestamp(hour) NOT IN {cut_hours:Array(UInt32)}
   UNION ALL
   SELECT
@@ -20,7 +20,7 @@ FROM (
   FROM events
   WHERE environment_id = {environment_id:String} AND company_id = {company_id:String}
     AND subtype = {subtype:String} AND type = 'track' AND status != 'failed'
-    AND captured_at >= first AND captured_at < last
+    AND captured_at >= window_start AND captured_at < window_end
     AND toUnixTimestamp(toStartOfHour(captured_at)) IN {cut_hours:Array(UInt32)}
 ) AS piece
 GROUP BY start_ms
