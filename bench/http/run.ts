@@ -142,6 +142,8 @@ async function load(port: number, { path }: Scenario, script: string, forSeconds
     `-c${connections}`,
     `-d${forSeconds}s`,
     '--latency',
+    '--timeout',
+    '20s',
     '-s',
     script,
     `http://127.0.0.1:${port}${path}`,
