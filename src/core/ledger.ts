@@ -574,3 +574,51 @@ function grantColumns(g: NewGrant, atMs: number, idOf: (seq: number) => string):
     sourceGrantId: g.source === undefined ? null : idOf(g.source),
   }
 }
+
+/** What an effect changes in one grant's row. Absolute values, so that a row may be written twice. */
+export interface GrantChange {
+  readonly grantId: string
+  /** Of a new grant; its creation time is the effect's. */
+  readonly birth: LedgerEntry['grant']
+  readonly atMs: number
+  /** Drawable part after; null where it did not change. */
+  readonly left: Amount | null
+  /** New quantity and end of the refund grant (CR-61). */
+  readonly grown: { readonly quantity: Amount; readonly expiresAtMs: number } | null
+  readonly zeroedOutReason: BillingCreditGrantZeroedOutReason | null
+}
+
+/** Changes of grants' rows, in order; also those that the ledger has no entry for, as the end of an empty grant. */
+export function grantChanges(companyId: string, effect: CreditEffect): GrantChange[] {
+  const idOf = (seq: number): string => grantId(companyId, effect.c, seq)
+  const change = (seq: number, left: Nanos, more: Partial<GrantChange> = {}): GrantChange => ({
+    grantId: idOf(seq),
+    birth: null,
+    atMs: effect.at,
+    left: decodeAmount(left),
+    grown: null,
+    zeroedOutReason: null,
+    ...more,
+  })
+  switch (effect.t) {
+    case 'credit_grant':
+      return [change(effect.seq, effect.g.q, { birth: grantColumns(effect.g, effect.at, idOf) })]
+    case 'credit_draw':
+    case 'credit_hold':
+    case 'credit_release':
+      return effect.s.map(([seq, , left]) => change(seq, left))
+    case 'credit_zero_out':
+      return effect.s.map(([seq, , left]) => change(seq, left, { zeroedOutReason: effect.r }))
+    case 'credit_refund': {
+      const grown = { quantity: decodeAmount(effect.q), expiresAtMs: effect.exp }
+      return [change(effect.s[0], effect.s[2], { grown })]
+    }
+    case 'credit_transfer':
+      return [effect.from, effect.to].map(([seq, , left]) => change(seq, left))
+    case 'credit_commit':
+    case 'credit_enrol':
+    case 'credit_topup':
+    case 'credit_external':
+      return []
+  }
+}

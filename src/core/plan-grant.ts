@@ -48,11 +48,12 @@ export function sharesOf(
 }
 
 /**
- * Make an account hold exactly these plan grants: issue the new, take back what was left, follow licences and terms.
- * The one call for every change of plan, add-on, version, licences or definition.
+ * Make an account hold exactly these plan grants: issue the new, take back what was left, follow licences, terms and
+ * the subscription's period. The one call for every change of plan, add-on, version, licences or subscription; it
+ * costs next to nothing when there is no change.
  *
  * held     those of this credit, over the base plan and the add-ons; empty when the company has none
- * source   CR-35…39
+ * source   CR-35…40
  */
 export function followPlan(
   account: Readonly<CreditAccount>,
@@ -60,18 +61,44 @@ export function followPlan(
   held: readonly HeldPlanGrant[],
   nowMs: number,
 ): readonly CreditEffect[] {
+  if (followsAlready(account, config, held)) return []
   const draft = draftOf(account)
   for (const enrolment of account.enrolments) {
     const kept = held.some(grant => grant.def.id === enrolment.planGrantId)
     if (!kept && enrolment.leftUntilMs === null) leave(draft, config, enrolment, nowMs)
   }
   for (const grant of held) {
-    const enrolment = draft.account.enrolments.find(other => other.planGrantId === grant.def.id)
+    const enrolment = enrolmentOf(draft.account, grant)
     if (enrolment !== undefined && enrolment.leftUntilMs === null) {
       followTerms(draft, config, enrolment, grant, nowMs)
     } else enrol(draft, config, grant, enrolment, nowMs)
   }
+  for (const enrolment of draft.account.enrolments) followPeriod(draft, config, enrolment, nowMs)
   return draft.effects
+}
+
+function enrolmentOf(account: Readonly<CreditAccount>, held: HeldPlanGrant): Enrolment | undefined {
+  return account.enrolments.find(other => other.planGrantId === held.def.id)
+}
+
+function followsAlready(
+  account: Readonly<CreditAccount>,
+  config: CreditConfig,
+  held: readonly HeldPlanGrant[],
+): boolean {
+  let open = 0
+  for (const enrolment of account.enrolments) {
+    if (enrolment.leftUntilMs !== null) continue
+    if (offGrid(enrolment, config)) return false
+    open++
+  }
+  return (
+    open === held.length &&
+    held.every(grant => {
+      const enrolment = enrolmentOf(account, grant)
+      return enrolment !== undefined && enrolment.leftUntilMs === null && sameTerms(enrolment, grant)
+    })
+  )
 }
 
 /** Issue one plan grant; nothing when the company is enrolled already or left it within its period. source: CR-39 */
@@ -81,7 +108,7 @@ export function issuePlanGrants(
   held: HeldPlanGrant,
   nowMs: number,
 ): readonly CreditEffect[] {
-  const earlier = account.enrolments.find(other => other.planGrantId === held.def.id)
+  const earlier = enrolmentOf(account, held)
   if (earlier !== undefined && earlier.leftUntilMs === null) return []
   const draft = draftOf(account)
   enrol(draft, config, held, earlier, nowMs)
@@ -104,22 +131,22 @@ export function leavePlan(
   return draft.effects
 }
 
-/** Let the resets follow a changed subscription: a period that starts off the old grid is the new anchor. source: CR-40 */
-export function followPeriod(
-  account: Readonly<CreditAccount>,
-  config: CreditConfig,
-  nowMs: number,
-): readonly CreditEffect[] {
-  const draft = draftOf(account)
-  const startMs = config.period?.startMs
-  for (const e of account.enrolments) {
-    if (startMs === undefined || e.cadence === null || e.leftUntilMs !== null) continue
-    if (recurrenceAfter(e.anchorMs, startMs - 1) === startMs) continue
-    // Counted from the last issue, so that a period that began before it was told of still begins with its credits.
-    const nextResetMs = resetAfter(e.cadence, e.resetStart, e.enrolledAtMs, startMs, e.issuedAtMs)
-    enrolAs(draft, { ...e, anchorMs: startMs, nextResetMs }, nowMs)
-  }
-  return draft.effects
+/** Whether the subscription's period starts off the grid that resets count on. A renewal starts on it. */
+function offGrid(e: Enrolment, config: CreditConfig): boolean {
+  if (config.period === null || e.cadence === null || e.leftUntilMs !== null) return false
+  const { startMs } = config.period
+  return startMs !== e.anchorMs && recurrenceAfter(e.anchorMs, startMs - 1) !== startMs
+}
+
+/**
+ * Let the resets follow a subscription that began anew: its period's start is the new anchor. Counted from the last
+ * issue, so that a period that began before it was told of still begins with its credits. source: CR-40
+ */
+function followPeriod(draft: Draft, config: CreditConfig, e: Enrolment, nowMs: number): void {
+  if (!offGrid(e, config)) return
+  const anchorMs = config.period!.startMs
+  const nextResetMs = resetAfter(e.cadence!, e.resetStart, e.enrolledAtMs, anchorMs, e.issuedAtMs)
+  enrolAs(draft, { ...e, anchorMs, nextResetMs }, nowMs)
 }
 
 function enrolAs(draft: Draft, e: Enrolment, atMs: number): void {
@@ -247,8 +274,8 @@ function followTerms(
   held: HeldPlanGrant,
   nowMs: number,
 ): void {
+  if (sameTerms(e, held)) return
   const terms = termsOf(held)
-  if (sameTerms(e, terms)) return
   const ours = (grant: GrantState): boolean => grant.planGrantId === e.planGrantId
   const nextResetMs =
     terms.cadence === null
@@ -268,7 +295,8 @@ function followTerms(
   issue(draft, config, held, added, nowMs)
 }
 
-function sameTerms(e: Enrolment, terms: Terms): boolean {
+function sameTerms(e: Enrolment, held: HeldPlanGrant): boolean {
+  const terms = termsOf(held)
   return (Object.keys(terms) as (keyof Terms)[]).every(name => e[name] === terms[name])
 }
 

@@ -14,7 +14,14 @@ import {
 } from '../../src/core/credit.js'
 import { drawForEvent, type Use, type UseDecision } from '../../src/core/draw.js'
 import { grantId, usable } from '../../src/core/grant.js'
-import { applyCredit, debtOf, entryCount, type LedgerEntry, ledgerEntries } from '../../src/core/ledger.js'
+import {
+  applyCredit,
+  debtOf,
+  entryCount,
+  grantChanges,
+  type LedgerEntry,
+  ledgerEntries,
+} from '../../src/core/ledger.js'
 import type { Refusal } from '../../src/core/message.js'
 
 /** A prepaid account's configuration, with changes. */
@@ -60,6 +67,8 @@ export class World {
   limit: bigint | null = null
   /** Σ amount per grant; Σ of everything by kind. */
   readonly perGrant = new Map<string, bigint>()
+  /** Rows of grants as a projector would keep them. */
+  readonly rows = new Map<string, { left: bigint; quantity: bigint; over: string | null }>()
   sequence = 0
   granted = 0n
   refunded = 0n
@@ -83,6 +92,7 @@ export class World {
       must(entries.length === entryCount(effect), `${effect.t}: as many entries as counted`)
       applyCredit(this.account, effect)
       this.effects.push(effect)
+      this.project(effect)
       for (const entry of entries) {
         this.entries.push(entry)
         this.sequence++
@@ -97,6 +107,17 @@ export class World {
         if (entry.type === 'transfer') this.transferred += entry.amount
       }
       must(this.account.sequence === this.sequence, `${effect.t}: the account knows the sequence`)
+    }
+  }
+
+  private project(effect: CreditEffect): void {
+    for (const change of grantChanges(companyId, effect)) {
+      const row = this.rows.get(change.grantId) ?? { left: 0n, quantity: 0n, over: null }
+      this.rows.set(change.grantId, {
+        left: change.left ?? row.left,
+        quantity: change.grown?.quantity ?? change.birth?.quantity ?? row.quantity,
+        over: change.zeroedOutReason ?? row.over,
+      })
     }
   }
 
@@ -125,6 +146,12 @@ export class World {
     }
     for (const [id, sum] of this.perGrant)
       must(sum === 0n || open.has(id), 'CR-88 a: what is put away is empty')
+    for (const [id, row] of this.rows) {
+      const grant = open.get(id)
+      must(row.left === (grant?.remaining ?? 0n), 'a row of a grant has what the grant has left')
+      must(grant === undefined || row.quantity === grant.quantity, 'and its quantity')
+      must(grant === undefined || row.over === grant.closed, 'and why it is over')
+    }
     let total = 0n
     for (const sum of this.perGrant.values()) total += sum
     must(total === remaining, 'CR-88 b: Σ amount is Σ remaining')

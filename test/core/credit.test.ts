@@ -14,7 +14,7 @@ import {
 import { giveGrant } from '../../src/core/draw.js'
 import { expiryOf, type NewGrant, resetAfter } from '../../src/core/grant.js'
 import { draftOf } from '../../src/core/ledger.js'
-import { followPeriod, followPlan, issuePlanGrants, leavePlan, sharesOf } from '../../src/core/plan-grant.js'
+import { followPlan, issuePlanGrants, leavePlan, sharesOf } from '../../src/core/plan-grant.js'
 import { run, type Scenario } from './credit-scenario.js'
 import { configOf, creditId, dayMs, overdraftOf, planGrant, startMs, World } from './credit-world.js'
 
@@ -513,12 +513,12 @@ t.test('CR-40 resets follow a subscription whose period starts elsewhere, not on
   world.at('2026-02-28T09:00:00Z')
   const renewed = { startMs: world.nowMs, endMs: Date.parse('2026-03-31T09:00:00Z'), intervalMonths: 1 }
   world.config = configOf({ period: renewed })
-  t.same(followPeriod(world.account, world.config, world.nowMs), [])
+  world.follow([{ def: planGrant() }])
   t.equal(iso(nextDueMs(world.account, world.config)), '2026-03-31T09:00:00Z')
   world.at('2026-03-10T12:00:00Z').spend(20)
   const moved = { startMs: world.nowMs, endMs: Date.parse('2026-04-10T12:00:00Z'), intervalMonths: 1 }
   world.config = configOf({ period: moved })
-  world.apply(followPeriod(world.account, world.config, world.nowMs))
+  world.follow([{ def: planGrant() }])
   world.bringUp()
   t.equal(world.remaining, 50, 'a period that begins anew begins with its credits')
   t.equal(iso(nextDueMs(world.account, world.config)), '2026-04-10T12:00:00Z')
@@ -572,7 +572,7 @@ t.test(
     ])
     const endMs = Date.parse('2026-04-10T00:00:00Z')
     world.config = configOf({ period: { startMs: world.nowMs, endMs, intervalMonths: 1 } })
-    world.apply(followPeriod(world.account, world.config, world.nowMs))
+    world.follow([{ def: planGrant({ rolloverPercentage: 100 }) }])
     world.bringUp()
     t.same(world.left, [
       ['rollover', 50],

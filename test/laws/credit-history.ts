@@ -4,7 +4,7 @@ import type { CreditConfig, CreditEffect } from '../../src/core/credit.js'
 import { drawForEvent } from '../../src/core/draw.js'
 import { grantId } from '../../src/core/grant.js'
 import { applyCredit, decodeAccount, encodeAccount } from '../../src/core/ledger.js'
-import { followPeriod, followPlan, type HeldPlanGrant } from '../../src/core/plan-grant.js'
+import { followPlan, type HeldPlanGrant } from '../../src/core/plan-grant.js'
 import {
   companyId,
   configOf,
@@ -50,6 +50,7 @@ export class History {
   readonly world: World
   /** What was done, for a failure's report. */
   readonly told: string[] = []
+  private held: readonly HeldPlanGrant[] = []
   private readonly snapshots: { readonly json: string; readonly from: number }[] = []
 
   constructor(private readonly random: Random) {
@@ -239,6 +240,7 @@ export class History {
       })
       held.push({ def, planId: 'plan_1', versionId: 'plvr_1', licences: this.random(5) })
     }
+    this.held = held
     world.apply(followPlan(world.account, world.config, held, world.nowMs))
     return `plan grants ${held.map(grant => grant.def.id).join(' ')}`
   }
@@ -248,7 +250,11 @@ export class History {
     switch (this.random(5)) {
       case 0:
         world.config = this.anyConfig()
-        world.apply(followPeriod(world.account, world.config, world.nowMs))
+        world.apply(followPlan(world.account, world.config, this.held, world.nowMs))
+        must(
+          followPlan(world.account, world.config, this.held, world.nowMs).length === 0,
+          'following twice is following once',
+        )
         return 'other definitions'
       case 1:
         world.ask({ type: 'credit_topup_result', creditId, paid: this.chance(50), final: false })
