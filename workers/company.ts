@@ -11,6 +11,7 @@ import type { Sql } from 'postgres'
 import { type Catalog, type CatalogData, compileCatalog } from '../src/core/catalog.js'
 import { apply, type Company, decideCompany } from '../src/core/company.js'
 import { settle } from '../src/core/company-credit.js'
+import { type PackedRequest, unpack } from '../src/core/crossing.js'
 import { featureUsages } from '../src/core/feature.js'
 import type {
   AcceptedEvent,
@@ -117,7 +118,7 @@ class Shard {
     const sql = openPostgres(options.postgres, { max: 2 })
     const shard = new Shard(task, journal, sql, positions)
     const replayed = await shard.replay(null)
-    port.on('message', (batch: readonly ShardRequest[]) => shard.take(batch))
+    port.on('message', (batch: readonly PackedRequest[]) => shard.take(batch.map(unpack)))
     shard.timers.push(
       setInterval(() => void shard.checkpoint().catch(() => {}), options.checkpointMs),
       setInterval(() => shard.tellChecks(), 1_000),

@@ -9,6 +9,7 @@ import { MessageChannel, type MessagePort } from 'node:worker_threads'
 import type { Logger } from 'pino'
 import { Piscina } from 'piscina'
 import type { CatalogData } from '../core/catalog.js'
+import { type PackedRequest, pack } from '../core/crossing.js'
 import { shardOf } from '../core/id.js'
 import type {
   CompanyMessage,
@@ -73,7 +74,7 @@ interface Shard {
   readonly index: number
   readonly pool: Piscina
   port: MessagePort | null
-  outbox: ShardRequest[]
+  outbox: PackedRequest[]
   /** Set while the thread is dead or replaying; settled by its next ready, or by a first start that fails. */
   starting: Starting | null
   ready: boolean
@@ -251,7 +252,7 @@ export class Shards {
     if (!shard.ready) return Promise.reject(new ServiceError('starting'))
     if (shard.waiting.size >= waitingMax) return Promise.reject(new ServiceError('overloaded'))
     const n = ++this.numbers
-    shard.outbox.push(request(n))
+    shard.outbox.push(pack(request(n)))
     if (!this.flushing) {
       this.flushing = true
       setImmediate(this.flush)
