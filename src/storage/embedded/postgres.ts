@@ -330,6 +330,7 @@ const settings = (sockets: string, durable: boolean): readonly string[] =>
     jit: 'off',
     max_parallel_workers_per_gather: '0',
     io_method: 'sync',
+    max_logical_replication_workers: '0',
     fsync: durable ? 'on' : 'off',
     synchronous_commit: 'on',
   }).flatMap(([name, value]) => ['-c', `${name}=${value}`])
