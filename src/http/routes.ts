@@ -9,6 +9,8 @@ import {
 } from '../../schemas/companies.js'
 import {
   parseBillingLinkedEntitlementCreate,
+  parseCompanyOverrideCreate,
+  parseCompanyOverrideUpdate,
   parseEntitlementsDuplicate,
   parsePlanEntitlementCreate,
   parsePlanEntitlementUpdate,
@@ -44,6 +46,7 @@ import * as companies from '../api/companies/handlers.js'
 import * as entityKeys from '../api/companies/keys.js'
 import * as memberships from '../api/companies/memberships.js'
 import * as entitlements from '../api/entitlements/handlers.js'
+import * as overrides from '../api/entitlements/overrides.js'
 import * as environments from '../api/environments/handlers.js'
 import * as events from '../api/events/handlers.js'
 import * as stored from '../api/events/stored.js'
@@ -81,6 +84,13 @@ export const routes: readonly Route[] = [
   get('/company-memberships', { scope: 'read', query: memberships.membershipListQuery, handle: memberships.listCompanyMemberships }),
   post('/company-memberships', { scope: 'write', body: parseMembershipCreate, handle: memberships.getOrCreateMembership }),
   del('/company-memberships/:company_membership_id', { scope: 'write', handle: memberships.deleteCompanyMembership }),
+  get('/company-overrides', { scope: 'read', query: overrides.overrideListQuery, handle: overrides.listCompanyOverrides }),
+  post('/company-overrides', { scope: 'write', status: 201, body: parseCompanyOverrideCreate, handle: overrides.createCompanyOverride }),
+  get('/company-overrides/count', { scope: 'read', query: overrides.overrideListQuery, handle: overrides.countCompanyOverrides }),
+  get('/company-overrides/:company_override_id', { scope: 'read', handle: overrides.getCompanyOverride }),
+  post('/company-overrides/:company_override_id', { scope: 'write', body: parseCompanyOverrideUpdate, handle: overrides.changeCompanyOverride }),
+  put('/company-overrides/:company_override_id', { scope: 'write', body: parseCompanyOverrideUpdate, handle: overrides.changeCompanyOverride }),
+  del('/company-overrides/:company_override_id', { scope: 'write', handle: overrides.deleteCompanyOverride }),
   post('/company-traits', { scope: 'write', body: parseTraitUpsert, handle: companies.upsertCompanyTrait }),
   post('/custom-plan-bundles', { scope: 'write', status: 201, body: parseCustomPlanBundleCreate, handle: bundles.createCustomPlanBundle }),
   post('/custom-plans', { scope: 'write', status: 201, body: parseCustomPlanCreate, handle: bundles.createCustomPlan }),

@@ -1,0 +1,276 @@
+// Company overrides: what one company is granted beside its plans. They are the company's: its actor decides, the
+// journal keeps them, Postgres follows.
+import type { Sql } from 'postgres'
+import type {
+  CompanyOverride,
+  CompanyOverrideCreate,
+  CompanyOverrideUpdate,
+} from '../../../schemas/entitlements.js'
+import type { EntitlementDef } from '../../core/catalog.js'
+import type { OverrideState } from '../../core/company.js'
+import type { CompanyMessage } from '../../core/message.js'
+import { newId } from '../../engine/ids.js'
+import { ServiceError } from '../../errors.js'
+import type { Call, Handler } from '../call.js'
+import { distinct } from '../entitlement-view.js'
+import {
+  type EntitlementValue,
+  exhaustible,
+  requireFeature,
+  settleValue,
+  type WritePlace,
+} from '../entitlement-write.js'
+import { isKnown, type Refusals, settled } from '../entity-write.js'
+import { featureViews } from '../feature-view.js'
+import { boolean, list, page, type QueryOf, query, string, text } from '../query.js'
+import { isoTime, isoTimeOrNull, requireTime } from '../time.js'
+import { traitViews } from '../trait-rows.js'
+import {
+  countOverrideRows,
+  deleteNotes,
+  findOverride,
+  insertNote,
+  listOverrideRows,
+  type NoteRow,
+  notesOf,
+  type OverrideRow,
+} from './store.js'
+
+const listShape = {
+  company_id: string,
+  company_ids: list,
+  feature_id: string,
+  feature_ids: list,
+  ids: list,
+  without_expired: boolean,
+  q: text(512),
+  ...page,
+} as const
+export const overrideListQuery = query(listShape)
+type OverrideListQuery = QueryOf<typeof listShape>
+
+function unknownOverride(): ServiceError {
+  return new ServiceError('not_found', 'Company override not found')
+}
+
+/** GET /company-overrides. Expired ones are listed unless asked otherwise (EN-60). */
+export const listCompanyOverrides: Handler<undefined, OverrideListQuery> = async call => {
+  const { services, environment, query, nowMs } = call
+  const rows = await listOverrideRows(services.sql, environment.id, query, new Date(nowMs), query)
+  return { data: await views(services.sql, environment.id, rows) }
+}
+
+/** GET /company-overrides/count. */
+export const countCompanyOverrides: Handler<undefined, OverrideListQuery> = async call => {
+  const { services, environment, query, nowMs } = call
+  return {
+    data: { count: await countOverrideRows(services.sql, environment.id, query, new Date(nowMs)) },
+  }
+}
+
+/** GET /company-overrides/{company_override_id}. */
+export const getCompanyOverride: Handler = async call => ({
+  data: await overrideOf(call, call.params.company_override_id!),
+})
+
+async function overrideOf(call: Call<unknown, unknown>, id: string): Promise<CompanyOverride> {
+  const { sql } = call.services
+  const row = await findOverride(sql, call.environment.id, id)
+  if (!row) throw unknownOverride()
+  const [view] = await views(sql, call.environment.id, [row])
+  return view!
+}
+
+function writePlace({ services, key, environment, nowMs }: Call<unknown, unknown>): WritePlace {
+  return { services, accountId: key.accountId, environmentId: environment.id, nowMs }
+}
+
+/** What a caller hears of each refusal of the company's actor. */
+const refusals: Refusals = {
+  not_found: ['not_found', 'company_id: no such company'],
+  override_exists: ['state_conflict', 'feature_id: the company already has an override of this feature'],
+  override_not_found: ['not_found', 'Company override not found'],
+  expired: ['value_invalid', 'expiration_date: lies in the past'],
+}
+
+function ask(call: Call<unknown, unknown>, companyId: string, message: CompanyMessage): Promise<unknown> {
+  const { services, environment, nowMs } = call
+  return settled(call, services.shards.ask('c', environment.id, companyId, message, nowMs), refusals)
+}
+
+/**
+ * POST /company-overrides.
+ *
+ * errors  400 for a second one of the feature, an expiration that is over, a value that does not fit; 404 for a
+ *         company, feature, trait or credit that is not there.
+ * source  EN-4, EN-18, EN-33, EN-60, EN-61.
+ */
+export const createCompanyOverride: Handler<CompanyOverrideCreate> = async call => {
+  const { body, services, key, nowMs } = call
+  if (!isKnown(call, 'company', body.company_id))
+    throw new ServiceError('not_found', 'company_id: no such company')
+  const feature = await requireFeature(services.sql, key.accountId, body.feature_id)
+  const value = settleValue(writePlace(call), feature, body, null)
+  const id = newId('cmov_')
+  const override: OverrideState = {
+    id,
+    entitlement: definition(id, feature.id, value, newId('rule_'), newId('rule_')),
+    expiresAtMs: expiration(body.expiration_date, null, nowMs),
+    createdAtMs: nowMs,
+    updatedAtMs: nowMs,
+  }
+  await ask(call, body.company_id, { type: 'put_override', override, replace: false })
+  await addNote(call, id, body.note)
+  return { status: 201, data: await overrideOf(call, id) }
+}
+
+/**
+ * POST and PUT /company-overrides/{company_override_id}: replaces the value; an absent expiration stays, null ends it.
+ *
+ * source  EN-61, EN-64; decision 6. The note is one more note: decision.
+ */
+export const changeCompanyOverride: Handler<CompanyOverrideUpdate> = async call => {
+  const { body, services, key, environment, nowMs } = call
+  const id = call.params.company_override_id!
+  const row = await findOverride(services.sql, environment.id, id)
+  if (!row) throw unknownOverride()
+  const feature = await requireFeature(services.sql, key.accountId, row.feature_id)
+  const value = settleValue(writePlace(call), feature, body, null)
+  const { ruleId, ruleIdUsageExceeded } = row.entitlement
+  const override: OverrideState = {
+    id,
+    entitlement: definition(id, feature.id, value, ruleId, ruleIdUsageExceeded ?? newId('rule_')),
+    expiresAtMs: expiration(body.expiration_date, row.expires_at, nowMs),
+    createdAtMs: row.created_at.getTime(),
+    updatedAtMs: nowMs,
+  }
+  await ask(call, row.company_id, { type: 'put_override', override, replace: true })
+  await addNote(call, id, body.note)
+  return { data: await overrideOf(call, id) }
+}
+
+/** DELETE /company-overrides/{company_override_id}. source: AL-34 */
+export const deleteCompanyOverride: Handler = async call => {
+  const { services, environment, params } = call
+  const row = await findOverride(services.sql, environment.id, params.company_override_id!)
+  if (!row) throw unknownOverride()
+  await ask(call, row.company_id, { type: 'delete_override', overrideId: row.id })
+  await deleteNotes(services.sql, row.id)
+  return { data: { deleted: true } }
+}
+
+/**
+ * When an override ends, epoch ms; null: never.
+ *
+ * errors  400 for an instant that is not to come (EN-61); one that was set before and is over may stay as it is only
+ *         by being named anew or cleared.
+ */
+function expiration(given: string | null | undefined, former: Date | null, nowMs: number): number | null {
+  if (given === null) return null
+  const endMs = given === undefined ? (former?.getTime() ?? null) : requireTime(given, 'expiration_date')
+  if (endMs !== null && endMs <= nowMs)
+    throw new ServiceError('value_invalid', 'expiration_date: lies in the past')
+  return endMs
+}
+
+function definition(
+  id: string,
+  featureId: string,
+  value: EntitlementValue,
+  ruleId: string,
+  ruleIdUsageExceeded: string,
+): EntitlementDef {
+  return {
+    id,
+    featureId,
+    ruleId,
+    ruleIdUsageExceeded: exhaustible(value) ? ruleIdUsageExceeded : null,
+    valueType: value.value_type,
+    valueBool: value.value_bool,
+    valueNumeric: value.value_numeric,
+    valueTraitId: value.value_trait_id,
+    valueCreditId: value.value_credit_id,
+    consumptionRate: value.consumption_rate,
+    quantityRates: value.quantity_rates,
+    metricPeriod: value.metric_period,
+    monthReset: value.metric_period_month_reset,
+    priceBehavior: null,
+    softLimit: null,
+    tiers: null,
+    tiersMode: null,
+    unitPriceDecimal: null,
+    warningTiers: [],
+  }
+}
+
+async function addNote(
+  { services, environment, nowMs }: Call<unknown, unknown>,
+  overrideId: string,
+  note: string | null | undefined,
+): Promise<void> {
+  if (!note) return
+  await insertNote(
+    services.sql,
+    { id: newId('cmon_'), environmentId: environment.id, overrideId, text: note },
+    nowMs,
+  )
+}
+
+/** Overrides in full, in the order of the rows. */
+async function views(
+  sql: Sql,
+  environmentId: string,
+  rows: readonly OverrideRow[],
+): Promise<CompanyOverride[]> {
+  const notes = await notesOf(
+    sql,
+    rows.map(row => row.id),
+  )
+  const features = await featureViews(sql, distinct(rows.map(row => row.feature_id)), environmentId)
+  const traits = await traitViews(sql, distinct(rows.map(row => row.entitlement.valueTraitId)))
+  return rows.map(row => {
+    const feature = features.get(row.feature_id)
+    const trait = traits.get(row.entitlement.valueTraitId ?? '')
+    return {
+      ...members(row),
+      ...(feature && { feature }),
+      ...(trait && { value_trait: trait }),
+      notes: notes.filter(note => note.override_id === row.id).map(noteView),
+    }
+  })
+}
+
+function members(row: OverrideRow) {
+  const { entitlement } = row
+  return {
+    id: row.id,
+    environment_id: row.environment_id,
+    company_id: row.company_id,
+    feature_id: row.feature_id,
+    rule_id: entitlement.ruleId,
+    rule_id_usage_exceeded: entitlement.ruleIdUsageExceeded,
+    value_type: entitlement.valueType,
+    value_bool: entitlement.valueBool,
+    value_numeric: entitlement.valueNumeric,
+    value_trait_id: entitlement.valueTraitId,
+    value_credit_id: entitlement.valueCreditId,
+    consumption_rate: entitlement.consumptionRate,
+    ...(entitlement.quantityRates && { quantity_rates: entitlement.quantityRates }),
+    metric_period: entitlement.metricPeriod,
+    metric_period_month_reset: entitlement.monthReset,
+    expiration_date: isoTimeOrNull(row.expires_at?.getTime()),
+    created_at: isoTime(row.created_at.getTime()),
+    updated_at: isoTime(row.updated_at.getTime()),
+  }
+}
+
+function noteView(row: NoteRow) {
+  return {
+    id: row.id,
+    note: row.note,
+    external_user_id: row.external_user_id,
+    external_user_name: row.external_user_name,
+    created_at: isoTime(row.created_at.getTime()),
+    updated_at: isoTime(row.updated_at.getTime()),
+  }
+}

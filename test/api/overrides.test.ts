@@ -1,0 +1,201 @@
+// Company overrides over HTTP: values, expiry, notes, filters, and that the next check sees them.
+import t from 'tap'
+import { startHere } from '../harness.js'
+import { booleanFeature, eventFeature, publishedPlan } from './planned.js'
+import { isShaped, shapes } from './shape.js'
+
+t.test('company overrides', async t => {
+  const { client } = await startHere(t)
+  const exports_ = await eventFeature(client, 'Exports', 'export')
+  const dark = await booleanFeature(client, 'Dark mode')
+  const company = await client.ok('POST', '/companies', { keys: { slug: 'acme' } })
+  const other = await client.ok('POST', '/companies', { keys: { slug: 'other' } })
+  const later = new Date(Date.now() + 3_600_000).toISOString()
+  const create = (body: object) => client.post('/company-overrides', { company_id: company.id, ...body })
+  const check = async (key: string, slug = 'acme') =>
+    client.ok('POST', `/flags/${key}/check`, { company: { slug } })
+
+  await t.test('EN-3, EN-5, EN-60 created, seen by the next check, and gone with its deletion', async t => {
+    const answer = await create({
+      feature_id: dark.id,
+      value_type: 'boolean',
+      value_bool: true,
+      value_numeric: 4,
+      expiration_date: later,
+      note: 'for the pilot',
+    })
+    t.equal(answer.status, 201)
+    const override = answer.body.data
+    isShaped(t, override, shapes.companyOverride, 'CompanyOverride')
+    isShaped(t, override.notes[0], shapes.companyOverrideNote, 'CompanyOverrideNote')
+    t.match(override, {
+      id: /^cmov_/,
+      company_id: company.id,
+      feature: { id: dark.id },
+      rule_id: /^rule_/,
+      rule_id_usage_exceeded: null,
+      value_bool: true,
+      value_numeric: null,
+      expiration_date: later,
+      notes: [{ note: 'for the pilot' }],
+    })
+    t.match(await check('dark-mode'), {
+      value: true,
+      rule_id: override.rule_id,
+      rule_type: 'company_override',
+    })
+    t.same(await client.ok('GET', `/company-overrides/${override.id}`), override)
+    t.equal((await create({ feature_id: dark.id, value_type: 'unlimited' })).status, 400, 'EN-4')
+    t.same((await client.del(`/company-overrides/${override.id}`)).body.data, { deleted: true })
+    t.equal((await client.del(`/company-overrides/${override.id}`)).status, 404, 'AL-34')
+    t.equal((await client.get(`/company-overrides/${override.id}`)).status, 404)
+    t.match(await check('dark-mode'), { value: false })
+  })
+
+  await t.test('EN-18, EN-61, AL-32 what is refused', async t => {
+    const status = async (body: object) => (await create(body)).status
+    t.equal(await status({ feature_id: dark.id, value_type: 'boolean' }), 400)
+    t.equal(await status({ feature_id: exports_.id, value_type: 'numeric', value_numeric: -1 }), 400)
+    t.equal(await status({ feature_id: exports_.id, value_type: 'trait' }), 400)
+    t.equal(
+      await status({
+        feature_id: exports_.id,
+        value_type: 'credit',
+        value_credit_id: 'bcrd_none',
+        credit_consumption_rate: 1,
+      }),
+      404,
+    )
+    t.equal(await status({ feature_id: 'feat_none', value_type: 'unlimited' }), 404)
+    t.equal(await status({ feature_id: dark.id, value_type: 'unlimited', company_id: 'comp_none' }), 404)
+    t.equal(
+      await status({ feature_id: dark.id, value_type: 'unlimited', expiration_date: '2001-01-01T00:00:00Z' }),
+      400,
+    )
+    t.equal(await status({ feature_id: dark.id, value_type: 'unlimited', expiration_date: 'soon' }), 400)
+    t.equal((await client.put('/company-overrides/cmov_none', { value_type: 'unlimited' })).status, 404)
+    t.equal((await client.post('/company-overrides/cmov_none', { value_type: 'unlimited' })).status, 404)
+    t.equal((await client.get('/company-overrides/cmov_none')).status, 404)
+  })
+
+  await t.test('EN-64, decision 6 an update by POST or PUT replaces the value', async t => {
+    const created = await create({
+      feature_id: exports_.id,
+      value_type: 'numeric',
+      value_numeric: 3,
+      expiration_date: later,
+    })
+    const { id, rule_id, rule_id_usage_exceeded } = created.body.data
+    t.match(rule_id_usage_exceeded, /^rule_/)
+    const put = await client.put(`/company-overrides/${id}`, { value_type: 'unlimited', note: 'two' })
+    t.equal(put.status, 200)
+    t.match(put.body.data, {
+      id,
+      rule_id,
+      value_type: 'unlimited',
+      value_numeric: null,
+      rule_id_usage_exceeded: null,
+      expiration_date: later,
+      notes: [{ note: 'two' }],
+    })
+    const posted = await client.ok('POST', `/company-overrides/${id}`, {
+      value_type: 'numeric',
+      value_numeric: 1,
+      metric_period: 'current_day',
+      expiration_date: null,
+      note: 'three',
+    })
+    t.match(posted, {
+      value_numeric: 1,
+      metric_period: 'current_day',
+      expiration_date: null,
+      notes: [{ note: 'two' }, { note: 'three' }],
+    })
+    t.match(await check('exports'), { value: true, entitlement: { allocation: 1 } })
+    await client.ok('DELETE', `/company-overrides/${id}`)
+  })
+
+  await t.test('EN-21, EN-22, EN-63 an override beside a plan', async t => {
+    const plan = await publishedPlan(client, 'Pro', [
+      { feature_id: dark.id, value_type: 'boolean', value_bool: true },
+      { feature_id: exports_.id, value_type: 'numeric', value_numeric: 1 },
+    ])
+    const held = await client.ok('POST', '/companies', { keys: { slug: 'held' }, base_plan_id: plan.id })
+    t.match(await check('dark-mode', 'held'), { value: true })
+    const body = { company_id: held.id, feature_id: dark.id, value_type: 'boolean', value_bool: false }
+    const off = await client.ok('POST', '/company-overrides', body)
+    t.match(
+      await check('dark-mode', 'held'),
+      { value: false, rule_id: off.rule_id },
+      'EN-21 a boolean one beats the plan',
+    )
+    await client.ok('POST', '/company-overrides', {
+      ...body,
+      feature_id: exports_.id,
+      value_type: 'numeric',
+      value_numeric: 5,
+    })
+    t.match(await check('exports', 'held'), { value: true, entitlement: { allocation: 5 } }, 'EN-22')
+  })
+
+  await t.test('EN-60, EN-61 expiry is exact, and an expired one stays readable', async t => {
+    const { environment_id: environmentId } = await client.ok('GET', '/whoami')
+    const now = Date.now()
+    const at = (seconds: number) => new Date(now + seconds * 1000).toISOString()
+    const override = await client.ok('POST', '/company-overrides', {
+      company_id: other.id,
+      feature_id: dark.id,
+      value_type: 'boolean',
+      value_bool: true,
+      expiration_date: at(7200),
+    })
+    const clock = (body: object) => client.ok('PUT', `/environments/${environmentId}/clock`, body)
+    await clock({ now: at(7199), frozen: true })
+    t.match(await check('dark-mode', 'other'), { value: true })
+    await clock({ now: at(7200), frozen: true })
+    t.match(await check('dark-mode', 'other'), { value: false }, 'from that instant')
+    t.equal((await client.ok('GET', `/company-overrides/${override.id}`)).id, override.id)
+    const listed = (filter: string) => client.ok('GET', `/company-overrides?company_id=${other.id}${filter}`)
+    t.equal((await listed('')).length, 1)
+    t.equal((await listed('&without_expired=true')).length, 0)
+    const update = await client.put(`/company-overrides/${override.id}`, {
+      value_type: 'boolean',
+      value_bool: true,
+    })
+    t.equal(update.status, 400, 'EN-61 its expiration lies in the past')
+    await client.ok('PUT', `/company-overrides/${override.id}`, {
+      value_type: 'boolean',
+      value_bool: true,
+      expiration_date: null,
+    })
+    t.match(await check('dark-mode', 'other'), { value: true })
+    await client.ok('DELETE', `/environments/${environmentId}/clock`)
+  })
+
+  await t.test('the filters of GET /company-overrides', async t => {
+    const count = async (filter: string) => {
+      const listed = await client.get(`/company-overrides?${filter}`)
+      t.equal(listed.status, 200)
+      const counted = await client.ok('GET', `/company-overrides/count?${filter}`)
+      t.equal(counted.count, listed.body.data.length, filter)
+      return counted.count
+    }
+    t.equal(await count(''), 3)
+    t.equal(await count(`company_ids=${other.id}&company_ids=${company.id}`), 1)
+    t.equal(await count(`feature_id=${dark.id}`), 2)
+    t.equal(await count(`feature_ids=${exports_.id}&feature_ids=${dark.id}`), 3)
+    t.equal(await count('q=EXPORTS'), 1)
+    t.equal(await count('q=held'), 2)
+    const [first] = await client.ok('GET', '/company-overrides?limit=1')
+    t.equal(await count(`ids=${first.id}`), 1)
+  })
+
+  await t.test('CU-50 a deleted company takes its overrides with it', async t => {
+    const gone = await client.ok('POST', '/companies', { keys: { slug: 'gone' } })
+    const body = { company_id: gone.id, feature_id: dark.id, value_type: 'unlimited' }
+    const override = await client.ok('POST', '/company-overrides', body)
+    await client.ok('DELETE', `/companies/${gone.id}`)
+    t.equal((await client.get(`/company-overrides/${override.id}`)).status, 404)
+    t.equal((await client.post('/company-overrides', body)).status, 404)
+  })
+})
