@@ -31,13 +31,8 @@ import type {
   TraitType,
 } from '../../schemas/enums.js'
 import type { OverrideState, PlanHolding } from './company.js'
-import {
-  type CompiledEntitlement,
-  type CompiledFeature,
-  type CompiledVersion,
-  compileEntitlement,
-} from './entitlement.js'
-import { type CompiledFlag, compileFlag } from './flag.js'
+import { type CompiledEntitlement, type CompiledFeature, CompiledVersion } from './entitlement.js'
+import { CompiledFlag } from './flag.js'
 import type { TraitResolver } from './rule.js'
 import { byteOrder, comparableType, type TraitRef } from './trait.js'
 
@@ -271,7 +266,8 @@ export interface Catalog {
 }
 
 /**
- * Compile an environment's definitions. Takes time in proportion to them; done once per version and thread.
+ * Compile an environment's definitions, once per version and thread. Rules and entitlements wait until the first check
+ * that needs them.
  *
  * source  FE-10…14, EN-10…18, PB-4 (drafts are not in `data`).
  */
@@ -293,13 +289,17 @@ export function compileCatalog(data: CatalogData): Catalog {
     )
   const featuresById = new Map(features.map(feature => [feature.def.id, feature]))
   const flags = data.flags
-    .map(def => compileFlag(def, (def.featureId && featuresById.get(def.featureId)) || null, resolve))
+    .map(def => new CompiledFlag(def, (def.featureId && featuresById.get(def.featureId)) || null, resolve))
     .sort((a, b) => byteOrder(a.key, b.key))
+  const flagsByKey = new Map(flags.map(flag => [flag.key, flag]))
   const versions = new Map<string, CompiledVersion>()
   const plans = new Map<string, CompiledPlan>()
   for (const plan of data.plans) {
     for (const version of plan.versions)
-      versions.set(version.id, compileVersion(plan, version, featuresById, resolve))
+      versions.set(
+        version.id,
+        new CompiledVersion(version, plan.id, plan.name, features, resolve, featuresById),
+      )
     plans.set(plan.id, {
       def: plan,
       published: (plan.publishedVersionId && versions.get(plan.publishedVersionId)) || null,
@@ -315,13 +315,11 @@ export function compileCatalog(data: CatalogData): Catalog {
     data,
     version: data.version,
     flags,
-    flagsByKey: new Map(flags.map(flag => [flag.key, flag])),
+    flagsByKey,
     features,
     featuresById,
     featureFlags: features.map(
-      feature =>
-        flags.find(flag => flag.feature === feature && flag.key === feature.flagKey) ??
-        compileFlag({ id: '', key: '', defaultValue: false, rules: [] }, feature, resolve),
+      feature => flagsByKey.get(feature.flagKey) ?? new CompiledFlag(noFlag, feature, resolve),
     ),
     featuresBySubtype: bySubtype(features),
     traits,
@@ -341,6 +339,8 @@ export function compileCatalog(data: CatalogData): Catalog {
   }
 }
 
+const noFlag = { id: '', key: '', defaultValue: false, rules: [] }
+
 function traitRef({ id, entityType, name, traitType }: TraitDef): TraitRef {
   return { id, entityType, name, comparableType: comparableType(traitType) }
 }
@@ -355,24 +355,4 @@ function bySubtype(features: readonly CompiledFeature[]): Map<string, CompiledFe
     else found.set(eventSubtype, [feature])
   }
   return found
-}
-
-function compileVersion(
-  plan: PlanDef,
-  version: PlanVersionDef,
-  features: ReadonlyMap<string, CompiledFeature>,
-  traits: TraitResolver,
-): CompiledVersion {
-  const entitlements = new Map<number, CompiledEntitlement>()
-  const gate = {
-    type: 'plan_version',
-    versionId: version.id,
-    planId: plan.id,
-    planName: plan.name,
-  } as const
-  for (const def of version.entitlements) {
-    const feature = features.get(def.featureId)
-    if (feature) entitlements.set(feature.index, compileEntitlement(feature, def, gate, traits))
-  }
-  return { id: version.id, planId: plan.id, entitlements, creditGrants: version.creditGrants }
 }

@@ -10,6 +10,7 @@ import { type CreditDraw, creditDraws } from './feature.js'
 import { applyCredit, copyAccount } from './ledger.js'
 import type { AcceptedEvent } from './message.js'
 import { inferenceCredits, type Tokens } from './model-price.js'
+import { standsUntil } from './plan.js'
 import { followPlan, type HeldPlanGrant } from './plan-grant.js'
 import { LiveCompany } from './snapshot.js'
 
@@ -60,7 +61,7 @@ export function settle(company: Company, catalog: Catalog, nowMs: number): Settl
   const live = new LiveCompany(company, catalog, nowMs)
   const held = heldPlanGrants(live)
   const effects: CreditEffect[] = []
-  let untilMs = Number.POSITIVE_INFINITY
+  let untilMs = standsUntil(company, nowMs) // plans bring and take their grants
   for (const creditId of new Set([...company.credits.keys(), ...held.keys()])) {
     const config = live.creditConfig(creditId)
     if (config === null) continue
@@ -70,8 +71,6 @@ export function settle(company: Company, catalog: Catalog, nowMs: number): Settl
       push(draft, effect, effects)
     untilMs = Math.min(untilMs, nextDueMs(draft, config))
   }
-  const trialEndMs = company.plan?.trial?.endMs
-  if (trialEndMs !== undefined && trialEndMs > nowMs) untilMs = Math.min(untilMs, trialEndMs)
   return { effects, untilMs }
 }
 

@@ -159,7 +159,7 @@ export function engineFlag(catalog: Catalog, flag: CompiledFlag): EngineFlag {
 /** The rules a plan version makes on a flag (EN-5). */
 export function planRules(catalog: Catalog, flag: CompiledFlag, versionId: string): RuleDef[] {
   const version = catalog.versions.get(versionId)
-  const compiled = flag.feature && version?.entitlements.get(flag.feature.index)
+  const compiled = flag.feature && version?.entitlement(flag.feature.index)
   if (!version || !compiled) return []
   const planName = catalog.plans.get(version.planId)!.def.name
   return generatedRules(compiled.feature.def, compiled.def, { type: 'plan_version', versionId, planName })

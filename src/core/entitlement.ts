@@ -6,7 +6,14 @@ import type {
   MonthReset,
 } from '../../schemas/enums.js'
 import { amountToNumber, type Decimal, decimalOf } from './amount.js'
-import type { ConditionDef, EntitlementDef, FeatureDef, PlanCreditGrantDef, RuleDef } from './catalog.js'
+import type {
+  ConditionDef,
+  EntitlementDef,
+  FeatureDef,
+  PlanCreditGrantDef,
+  PlanVersionDef,
+  RuleDef,
+} from './catalog.js'
 import type { OverrideState } from './company.js'
 import { derivedId } from './id.js'
 import { nextTierBoundary } from './price.js'
@@ -49,12 +56,43 @@ export interface CompiledEntitlement {
 }
 
 /** A plan version, ready to run. */
-export interface CompiledVersion {
+export class CompiledVersion {
   readonly id: string
-  readonly planId: string
-  /** By feature index. */
-  readonly entitlements: ReadonlyMap<number, CompiledEntitlement>
   readonly creditGrants: readonly PlanCreditGrantDef[]
+  /** By feature index: compiled when first asked for, since most of a large catalog is not between two changes. */
+  private readonly granted = new Map<
+    number,
+    { readonly def: EntitlementDef; made: CompiledEntitlement | null }
+  >()
+
+  constructor(
+    version: PlanVersionDef,
+    readonly planId: string,
+    private readonly planName: string,
+    private readonly features: readonly CompiledFeature[],
+    private readonly traits: TraitResolver,
+    indexOf: ReadonlyMap<string, CompiledFeature>,
+  ) {
+    this.id = version.id
+    this.creditGrants = version.creditGrants
+    for (const def of version.entitlements) {
+      const feature = indexOf.get(def.featureId)
+      if (feature) this.granted.set(feature.index, { def, made: null })
+    }
+  }
+
+  /** What it grants for a feature. */
+  entitlement(featureIndex: number): CompiledEntitlement | null {
+    const grant = this.granted.get(featureIndex)
+    if (grant === undefined) return null
+    grant.made ??= compileEntitlement(
+      this.features[featureIndex]!,
+      grant.def,
+      { type: 'plan_version', versionId: this.id, planId: this.planId, planName: this.planName },
+      this.traits,
+    )
+    return grant.made
+  }
 }
 
 /** Facts of a company together with what entitles it, in the order of candidates (EN-23). */
@@ -306,8 +344,8 @@ export function resolveEntitlement(
   let best: CompiledEntitlement | null = null
   let onlyBoolean = true
   for (let i = 0; i < versions.length; i++) {
-    const candidate = versions[i]!.entitlements.get(feature.index)
-    if (candidate === undefined) continue
+    const candidate = versions[i]!.entitlement(feature.index)
+    if (candidate === null) continue
     if (candidate.valueType !== 'boolean') onlyBoolean = false
     if (best === null || beats(candidate, best, company)) best = candidate
   }

@@ -14,7 +14,7 @@ import type {
   EngineUser,
 } from './engine.js'
 import type { EntitlementReport } from './entitlement.js'
-import { type CheckResult, compileFlag, decideByRules, result } from './flag.js'
+import { type CheckResult, CompiledFlag, decideByRules, result } from './flag.js'
 import type { Preflight } from './message.js'
 import { type Cycle, metricReset } from './period.js'
 import {
@@ -62,7 +62,7 @@ export function evaluate(
   nowMs: number,
 ): CheckResult {
   const own = { id: flag.id, key: flag.key, defaultValue: flag.default_value, rules: [] }
-  const compiled = compileFlag(own, null, () => null)
+  const compiled = new CompiledFlag(own, null, () => null)
   const companyFacts = company && new CompanySnapshot(company, nowMs)
   const userFacts = user && userSnapshot(user)
   let asked = nothingAsked

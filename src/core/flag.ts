@@ -36,17 +36,38 @@ import { LiveCompany } from './snapshot.js'
 import { strictInteger } from './trait.js'
 
 /** A flag, ready to run. */
-export interface CompiledFlag {
+export class CompiledFlag {
   readonly id: string
   readonly key: string
   readonly defaultValue: boolean
-  readonly feature: CompiledFeature | null
-  /** The rules of its own list; those of entitlements are found through versions and overrides. */
-  readonly rules: RuleGroups
   /** The members of a result that name the flag, serialised. */
   readonly json: string
   /** The members of a result when no rule matches, serialised. */
   readonly unmatchedJson: string
+  private grouped: RuleGroups | null = null
+
+  constructor(
+    private readonly def: Pick<FlagDef, 'id' | 'key' | 'defaultValue' | 'rules'>,
+    readonly feature: CompiledFeature | null,
+    private readonly traits: TraitResolver,
+  ) {
+    this.id = def.id
+    this.key = def.key
+    this.defaultValue = def.defaultValue
+    this.json = `"flag":${JSON.stringify(def.key)},"flag_id":${JSON.stringify(def.id)}`
+    this.unmatchedJson = verdictJson(def.defaultValue, noRuleMatched, null, null)
+  }
+
+  /**
+   * The rules of its own list, compiled when first asked for; they take part whatever their `flagId` (FE-14). Those
+   * of entitlements are found through versions and overrides.
+   */
+  get rules(): RuleGroups {
+    this.grouped ??= groupRules(
+      this.def.rules.map(rule => ({ rule: compileRule(rule, this.traits), priority: rule.priority })),
+    )
+    return this.grouped
+  }
 }
 
 /** What one check gives (FE-70…73). Members not known are null. */
@@ -72,23 +93,6 @@ export interface CheckResult {
 }
 
 export const noRuleMatched = 'No rules matched; default value for flag'
-
-/** Compile a flag and the rules of its own list, which take part whatever their `flagId` (FE-14). */
-export function compileFlag(
-  def: Pick<FlagDef, 'id' | 'key' | 'defaultValue' | 'rules'>,
-  feature: CompiledFeature | null,
-  traits: TraitResolver,
-): CompiledFlag {
-  return {
-    id: def.id,
-    key: def.key,
-    defaultValue: def.defaultValue,
-    feature,
-    rules: groupRules(def.rules.map(rule => ({ rule: compileRule(rule, traits), priority: rule.priority }))),
-    json: `"flag":${JSON.stringify(def.key)},"flag_id":${JSON.stringify(def.id)}`,
-    unmatchedJson: verdictJson(def.defaultValue, noRuleMatched, null, null),
-  }
-}
 
 /**
  * Check one flag for a company and a user as they are now.
@@ -193,7 +197,7 @@ function grantingPlan(company: EntitledFacts, feature: CompiledFeature, check: C
   const { versions } = company
   let denied: CompiledRule | null = null
   for (let i = 0; i < versions.length; i++) {
-    const rule = versions[i]!.entitlements.get(feature.index)?.rule
+    const rule = versions[i]!.entitlement(feature.index)?.rule
     if (!rule || !matches(rule, check)) continue
     if (rule.value) return rule
     denied ??= rule
@@ -204,7 +208,7 @@ function grantingPlan(company: EntitledFacts, feature: CompiledFeature, check: C
 function exceedingPlan(company: EntitledFacts, feature: CompiledFeature, check: Check): CompiledRule | null {
   const { versions } = company
   for (let i = 0; i < versions.length; i++) {
-    const rule = versions[i]!.entitlements.get(feature.index)?.exceeded
+    const rule = versions[i]!.entitlement(feature.index)?.exceeded
     if (rule && matches(rule, check)) return rule
   }
   return null
@@ -279,17 +283,19 @@ export interface AllChecks {
 /**
  * Check every flag of the environment for one context.
  *
- * source  FE-90, FE-91.
+ * context  what was asked for: gives the reasons of checks in which nothing matched (FE-76).
+ * source   FE-90, FE-91.
  */
 export function checkAll(
   catalog: Catalog,
   company: Company | null,
   user: UserFacts | null,
+  context: Pick<CheckContext, 'companyGiven' | 'userGiven'>,
   nowMs: number,
 ): AllChecks {
   const facts = company?.exists ? new LiveCompany(company, catalog, nowMs) : null
   return {
-    flags: catalog.flags.map(flag => checkWith(flag, facts, user, null)),
+    flags: catalog.flags.map(flag => inContext(checkWith(flag, facts, user, null), context)),
     plan: facts && planOf(facts),
     credits: facts && [...facts.company.credits.keys()].map(id => [id, facts.figures(id)]),
   }
@@ -307,15 +313,10 @@ function planOf({ standing, catalog, nowMs }: LiveCompany): AllChecks['plan'] {
 }
 
 /** All checks as the wire spells them (`CheckFlags`), serialised. */
-export function writeAllChecks(
-  checks: AllChecks,
-  context: Pick<CheckContext, 'companyGiven' | 'userGiven'>,
-): string {
+export function writeAllChecks({ flags, plan, credits }: AllChecks): string {
   let json = '{"flags":['
-  for (let i = 0; i < checks.flags.length; i++)
-    json += `${i === 0 ? '' : ','}${writeCheck(inContext(checks.flags[i]!, context))}`
+  for (let i = 0; i < flags.length; i++) json += `${i === 0 ? '' : ','}${writeCheck(flags[i]!)}`
   json += ']'
-  const { plan, credits } = checks
   if (plan !== null) {
     const trialEnd = plan.trialEndMs === null ? 'null' : `"${instantText(plan.trialEndMs)}"`
     json += `,"plan":{"id":${quoted(plan.id)},"name":${quoted(plan.name)},"trial_end_date":${trialEnd},"trial_status":${quoted(plan.trialStatus)}}`

@@ -60,6 +60,23 @@ export function standing(company: PlannedCompany, catalog: Catalog, nowMs: numbe
   return { plan, addOns }
 }
 
+/**
+ * The next instant at which `standing` changes by time alone, epoch ms; Infinity when none is foreseen.
+ *
+ * May name an instant at which nothing changes after all; never one too late. For whoever keeps what follows from it.
+ */
+export function standsUntil(company: PlannedCompany, nowMs: number): number {
+  const { plan, schedule, subscriptions } = company
+  const instants = subscriptions.map(endsAt)
+  if (plan?.trial) instants.push(plan.trial.endMs)
+  if (schedule?.downgrade) instants.push(schedule.downgrade.effectiveAtMs)
+  for (const { effectiveAtMs } of schedule?.migrations ?? [])
+    if (effectiveAtMs !== null) instants.push(effectiveAtMs)
+  let next = Number.POSITIVE_INFINITY
+  for (const atMs of instants) if (atMs > nowMs && atMs < next) next = atMs
+  return next
+}
+
 /** EN-93: over from the instant of its end, unless the plan has been subscribed to meanwhile (PB-51). */
 function trialIsOver(
   holding: PlanHolding,

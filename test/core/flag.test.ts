@@ -265,7 +265,7 @@ t.test('FE-90, FE-91 all flags by key, with plan and balances', async t => {
   })
   const trialing = { endMs: trialEnd, endSetting: 'cancel', status: 'active' } as const
   const of = company({ plan: holding('A', { trial: trialing }), credits: new Map([['c1', account]]) })
-  const checks = checkAll(catalog, of, null, now)
+  const checks = checkAll(catalog, of, null, { companyGiven: true, userGiven: false }, now)
   t.same(
     checks.flags.map(one => [one.flag, one.value]),
     [
@@ -275,7 +275,7 @@ t.test('FE-90, FE-91 all flags by key, with plan and balances', async t => {
       ['c', false],
     ],
   )
-  const text = JSON.parse(writeAllChecks(checks, { companyGiven: true, userGiven: false }))
+  const text = JSON.parse(writeAllChecks(checks))
   t.same(text.plan, {
     id: 'A',
     name: 'Plan "A"',
@@ -285,7 +285,7 @@ t.test('FE-90, FE-91 all flags by key, with plan and balances', async t => {
   t.same(text.credit_balances, { c1: { remaining: 2.5, reserved: 0, settled: 2.5 } })
   t.same(text.flags[2], JSON.parse(writeCheck(checkFlag(catalog, 'b', of, null, null, now)!)))
   const nobody = JSON.parse(
-    writeAllChecks(checkAll(catalog, null, null, now), { companyGiven: false, userGiven: false }),
+    writeAllChecks(checkAll(catalog, null, null, { companyGiven: false, userGiven: false }, now)),
   )
   t.notOk('plan' in nobody || 'credit_balances' in nobody, 'omitted without company')
   t.equal(nobody.flags[0].reason, 'No company or user context; default value for flag')

@@ -11,6 +11,7 @@ import {
   isActive,
   type PlannedCompany,
   standing,
+  standsUntil,
   trialEnd,
   trialStatus,
 } from '../../src/core/plan.js'
@@ -178,4 +179,22 @@ t.test('EN-96 a pending migration changes the version at its instant, without a 
   t.equal(planAt(planned(now), now), 'pro_v2')
   t.equal(planAt(planned(null), now + 365 * dayMs), 'pro_v1')
   t.same(standing(planned(now), catalog, now).addOns, [holding('extra')])
+})
+
+t.test('what follows from the plans held is good until the next instant that may change them', async t => {
+  const held = company({
+    plan: holding('pro', { trial: trial({ endMs: now + 5 }) }),
+    subscriptions: [subscription({ cancelAtMs: now + 3, periodEndMs: now + dayMs }), subscription()],
+  })
+  t.same(
+    [now, now + 3, now + 5].map(ms => standsUntil(held, ms)),
+    [now + 3, now + 5, Number.POSITIVE_INFINITY],
+  )
+  const migration = { planId: 'pro', versionId: 'pro_v2', effectiveAtMs: now + 2 }
+  const downgrade = { effectiveAtMs: now + 1, plan: null, addOns: [] }
+  const planned: PlannedCompany = { ...held, schedule: { downgrade, migrations: [migration] } }
+  t.same(
+    [now, now + 1, now + 2].map(ms => standsUntil(planned, ms)),
+    [now + 1, now + 2, now + 3],
+  )
 })

@@ -427,7 +427,10 @@ t.test('compiled checks answer as the rules read, over 10 000 flag and company p
         const lastMs = Math.max(startMs, ...lived.uses.map(({ atMs }) => atMs + 2 * dayMs))
         const facts = user && userOf(user.id, name => (user.traits as Record<string, string>)[name] ?? null)
         const windows = new Map(
-          [...lived.company.counters].map(([name, { n }]) => [name, [n[5]!, n[10]!, n[15]!]]),
+          [...lived.company.counters].map(([name, { n }]) => [
+            name,
+            [n[5]!, n[10]!, n[15]!, n[20] ?? n[15]!],
+          ]),
         )
         const instants = [...chosen, ...boundaries(lived, windows)].filter(ms => ms >= lastMs)
         const company = absent === 0 ? null : lived.company
@@ -472,7 +475,8 @@ t.test('snapshots in the wire’s shapes answer as live state does (FE-1, FE-5, 
         },
         credit_cost: asked.creditCost,
       }
-      const all = checkAll(catalog, lived.company, null, nowMs)
+      const given = { companyGiven: true, userGiven: false }
+      const all = checkAll(catalog, lived.company, null, given, nowMs)
       catalog.flags.forEach((flag, i) => {
         const checked = checkFlag(catalog, flag.key, lived.company, null, asked, nowMs)!
         const told = JSON.parse(JSON.stringify(engineFlag(catalog, flag)))

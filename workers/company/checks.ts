@@ -1,8 +1,14 @@
 // Flag checks in a shard: evaluated, written as text, counted. What a check leaves behind follows later (FE-100…103).
-import { amountToNumber } from '../../src/core/amount.js'
 import type { Catalog } from '../../src/core/catalog.js'
 import type { Company } from '../../src/core/company.js'
-import { type CheckResult, checkWith, inContext, instantText, writeCheck } from '../../src/core/flag.js'
+import {
+  type CheckResult,
+  checkAll,
+  checkWith,
+  inContext,
+  writeAllChecks,
+  writeCheck,
+} from '../../src/core/flag.js'
 import { derivedId } from '../../src/core/id.js'
 import type { CheckContext, CheckCounts, Preflight, Question } from '../../src/core/message.js'
 import type { UserFacts } from '../../src/core/rule.js'
@@ -54,17 +60,9 @@ export class FlagChecks {
 
   /** Every flag by key from one snapshot, as CheckFlags text (FE-90, FE-91). */
   all(catalog: Catalog, company: Company | null, context: CheckContext, atMs: number): string {
-    const facts = company && new LiveCompany(company, catalog, atMs)
-    const user = userFacts(context)
-    const results: string[] = []
-    for (const flag of catalog.flags) {
-      const checked = inContext(checkWith(flag, facts, user, null), context)
-      this.note(catalog, company, context, checked, null, atMs)
-      results.push(writeCheck(checked))
-    }
-    let json = `{"flags":[${results.join(',')}]`
-    if (company && facts) json += companyMembers(company, facts, catalog)
-    return `${json}}`
+    const checks = checkAll(catalog, company, userFacts(context), context, atMs)
+    for (const checked of checks.flags) this.note(catalog, company, context, checked, null, atMs)
+    return writeAllChecks(checks)
   }
 
   /** What gathered since the last time; null when nothing did. */
@@ -144,23 +142,6 @@ function userFacts({ userId, userTraits }: CheckContext): UserFacts | null {
   if (userId === null) return null
   const traits = new Map(userTraits ?? [])
   return userOf(userId, name => traits.get(name) ?? null)
-}
-
-/** The plan and the balances of every credit the company holds (FE-90). */
-function companyMembers(company: Company, facts: LiveCompany, catalog: Catalog): string {
-  let json = ''
-  const { plan } = facts.standing
-  const def = plan && catalog.plans.get(plan.planId)?.def
-  if (plan && def) {
-    const end = plan.trial ? `"${instantText(plan.trial.endMs)}"` : 'null'
-    const status = plan.trial ? `"${plan.trial.status}"` : 'null'
-    json += `,"plan":{"id":"${def.id}","name":${JSON.stringify(def.name)},"trial_end_date":${end},"trial_status":${status}}`
-  }
-  const balances = [...company.credits.keys()].map(creditId => {
-    const { remaining, reserved, settled } = facts.figures(creditId)
-    return `"${creditId}":{"remaining":${amountToNumber(remaining)},"reserved":${amountToNumber(reserved)},"settled":${amountToNumber(settled)}}`
-  })
-  return `${json},"credit_balances":{${balances.join(',')}}`
 }
 
 function countRow({ environmentId, minuteMs, checked, checks }: Count): string {
