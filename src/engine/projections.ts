@@ -52,6 +52,7 @@ interface Waiter {
 const stores = ['postgres', 'clickhouse'] as const
 const names = { postgres: 'Postgres', clickhouse: 'ClickHouse' } as const
 const waitMs = 5_000
+const seenPollMs = 20
 const windowMs = 24 * 3_600_000
 const sampleMs = 1_000
 const samplesMax = 3_600
@@ -134,6 +135,21 @@ export class Projections {
         this.reached(store, shard, this.#positions.get(shard, 'committed'), timeoutMs),
       ),
     )
+  }
+
+  /**
+   * Wait until every last_seen_at committed so far is in Postgres; they are gathered and written about once a second.
+   * Errors as `reached`.
+   */
+  async seenBarrier(timeoutMs = waitMs): Promise<void> {
+    const shards = Array.from({ length: this.#positions.shards }, (_, shard) => shard)
+    const wanted = shards.map(shard => this.#positions.get(shard, 'committed'))
+    const untilMs = performance.now() + timeoutMs
+    while (shards.some(shard => this.#positions.get(shard, 'seen') < wanted[shard]!)) {
+      if (performance.now() >= untilMs)
+        throw new ServiceError('store_away', 'Postgres is away or behind; try again')
+      await new Promise(resolve => setTimeout(resolve, seenPollMs))
+    }
   }
 
   /**

@@ -761,6 +761,14 @@ t.test('companies', async t => {
       t.same(await names('?q=event'), ['event'], 'also what an event made')
     })
 
+    await t.test('CU-60 what was seen a moment ago leads the list', async t => {
+      await room.ok('POST', '/events', {
+        event_type: 'track',
+        body: { event: 'e', company: { slug: 'slug-Ceta' } },
+      })
+      t.equal((await names('?sort_order_column=last_seen_at'))[0], 'Ceta')
+    })
+
     await t.test('CU-61 filters without plans', async t => {
       const count = async (search: string) => (await room.ok('GET', `/companies/count${search}`)).count
       const all = await count('')

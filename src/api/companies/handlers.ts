@@ -109,6 +109,7 @@ export const listCompanies: Handler<undefined, CompanyListQuery> = async call =>
   const { services, environment, query, nowMs } = call
   const sort = sortOf(query.sort_order_column, query.sort_order_direction)
   await services.projections.barrier('postgres')
+  if (sort.column === 'last_seen_at') await services.projections.seenBarrier()
   const catalog = services.catalogs.get(environment.id)
   const ids = await listCompanyIds(services.sql, catalog, filterOf(query), sort, query, nowMs)
   return { data: await companyDetails(call, ids) }

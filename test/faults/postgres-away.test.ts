@@ -1,0 +1,85 @@
+// Postgres away: companies and users answer 503 and say when to come back, events and checks go on, and what was
+// acknowledged is shown when it returns (promise 6, decision 5).
+import { connect, createServer, type Socket } from 'node:net'
+import t, { type Test } from 'tap'
+import { startHere } from '../harness.js'
+import { startStores } from '../stores.js'
+
+/** A way to a Postgres that can be cut. */
+async function road(t: Test, target: { readonly host: string; readonly port: number }) {
+  const open = new Set<Socket>()
+  let cut = false
+  const server = createServer(incoming => {
+    if (cut) return void incoming.destroy()
+    const outgoing = connect(`${target.host}/.s.PGSQL.${target.port}`)
+    for (const [one, other] of [
+      [incoming, outgoing],
+      [outgoing, incoming],
+    ] as const) {
+      open.add(one)
+      one.on('error', () => {})
+      one.on('close', () => {
+        open.delete(one)
+        other.destroy()
+      })
+      one.pipe(other)
+    }
+  })
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  t.teardown(() => {
+    for (const socket of open) socket.destroy()
+    server.close()
+  })
+  return {
+    port: (server.address() as { port: number }).port,
+    cut(): void {
+      cut = true
+      for (const socket of open) socket.destroy()
+    },
+    mend(): void {
+      cut = false
+    },
+  }
+}
+
+t.test('companies while Postgres is away', async t => {
+  const { postgres } = await startStores(t, { migrated: false })
+  if ('url' in postgres) throw new Error('the embedded Postgres listens on a socket')
+  const way = await road(t, postgres)
+  const url = `postgres://${postgres.user}@127.0.0.1:${way.port}/${postgres.database}`
+  const { client } = await startHere(t, { DATABASE_URL: url })
+  const company = await client.ok('POST', '/companies', { keys: { slug: 'acme' }, traits: { n: 1 } })
+  await client.ok('POST', '/users', { keys: { mail: 'a' }, company: { slug: 'acme' } })
+  const flag = { key: 'f', name: 'f', description: '', flag_type: 'boolean', default_value: true }
+  await client.ok('POST', '/flags', flag)
+
+  way.cut()
+  const answers = await Promise.all([
+    client.post('/companies', { keys: { slug: 'acme' }, traits: { n: 2 } }),
+    client.post('/company-traits', { keys: { slug: 'acme' }, trait: 'm', incr: 1 }),
+    client.post('/users', { keys: { mail: 'b' }, company: { slug: 'other' } }),
+    client.get('/companies'),
+    client.get('/users/count'),
+    client.get(`/companies/${company.id}`),
+    client.get('/company-memberships'),
+  ])
+  for (const { status, headers, body } of answers) {
+    t.equal(status, 503)
+    t.ok(Number(headers.get('retry-after')) >= 1)
+    t.type(body.error, 'string')
+  }
+  t.equal((await client.post('/companies', { keys: {} })).status, 400, 'what is wrong is still wrong')
+  t.equal((await client.get('/companies/comp_22222222222')).status, 404)
+  const event = { event_type: 'track', body: { event: 'e', company: { slug: 'late' } } }
+  t.equal((await client.post('/events', event)).status, 201, 'events go on')
+  t.equal((await client.post('/flags/f/check', { company: { slug: 'acme' } })).status, 200, 'checks go on')
+
+  way.mend()
+  const again = await client.ok('POST', '/companies', { keys: { slug: 'acme' } })
+  t.equal(again.id, company.id)
+  t.strictSame(again.traits, { n: 2, m: 1 }, 'what was told 503 had been made durable')
+  const slugs = (await client.ok('GET', '/companies')).map((one: { name: string }) => one.name)
+  t.same(slugs.sort(), ['acme', 'late', 'other'])
+  t.equal((await client.ok('GET', '/users/count')).count, 2)
+  t.equal((await client.ok('GET', `/companies/${company.id}`)).user_count, 1)
+})
