@@ -112,7 +112,7 @@ class Shard {
     const { journal } = await openFileJournal({
       directory: options.journalDir,
       segmentBytes: options.segmentBytes,
-      mustReach: positions.get(options.index, 'checkpointed'),
+      mustReach: positions.stored(options.index),
       committed: sequence => positions.set(options.index, 'committed', sequence),
     })
     const sql = openPostgres(options.postgres, { max: 2 })

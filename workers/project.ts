@@ -25,6 +25,9 @@ export interface ProjectorTask {
 /** Flag checks gathered before they are sent. */
 const checksMs = 1_000
 
+/** Chunks for ClickHouse in memory at once, over all shards. */
+const chunksAtOnce = 2
+
 /** Runs until it is told to stop or the port closes. */
 export default function project(task: ProjectorTask): Promise<void> {
   return new Projectors(task).run()
@@ -41,6 +44,7 @@ class Projectors {
   /** The highest sequence somebody waits for, by store and shard. */
   readonly #wanted = new Map<string, number>()
   readonly #checks: CheckWriter
+  readonly #turns = turns(chunksAtOnce)
   readonly #stopped: Promise<void>
   #stop: () => void = () => {}
 
@@ -89,6 +93,7 @@ class Projectors {
   #clickhouseOf(shard: number, directory: string): Projection {
     const { generation, clickhouse } = this.#bounds()
     return new ClickHouseProjection({
+      turn: this.#turns,
       sql: this.#sql,
       clickhouse: this.#clickhouse,
       reader: this.#reader(directory),
@@ -123,7 +128,7 @@ class Projectors {
         store === 'postgres' ? (this.#options.postgresMs ?? 200) : (this.#options.clickhouseMs ?? 1_000),
       gatherMax: this.#options.rowsMax ?? 100_000,
       retryMinMs: 100,
-      retryMaxMs: 5_000,
+      retryMaxMs: 2_000,
       now: Date.now,
       moved: () => this.#moved(store, shard),
       failing: (_, error) => this.#tell({ type: 'failing', store, shard, error: text(error) }),
@@ -171,6 +176,23 @@ class Projectors {
 
   #tell(notice: ProjectorNotice): void {
     this.#port.postMessage(notice)
+  }
+}
+
+/** Lets a few pieces of work run at a time; the others wait their turn. */
+function turns(max: number): <T>(work: () => Promise<T>) => Promise<T> {
+  const waiting: (() => void)[] = []
+  let running = 0
+  return async work => {
+    if (running === max) await new Promise<void>(resolve => waiting.push(resolve))
+    else running++
+    try {
+      return await work()
+    } finally {
+      const next = waiting.shift()
+      if (next === undefined) running--
+      else next()
+    }
   }
 }
 

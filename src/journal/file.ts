@@ -2,6 +2,7 @@
 //
 //   append ─▶ filling ──(one write + fdatasync)──▶ committed
 //              ▲ grows while the previous group is being written
+import { dirname } from 'node:path'
 import { type JournalDisk, type JournalFile, nodeDisk } from './disk.js'
 import { Group } from './frame.js'
 import { type Journal, JournalCorrupt, JournalFailed, type NewRecord, type Sequence } from './journal.js'
@@ -49,6 +50,9 @@ export async function openFileJournal(
   if (segments.length === 0) {
     if (options.mustReach) throw ended(directory, 0, 0, options.mustReach)
     const file = await createSegment(disk, directory, 1)
+    // The directory may be new too, and so may the one it lies in.
+    await disk.syncDirectory(dirname(directory))
+    await disk.syncDirectory(dirname(dirname(directory)))
     return { journal: new FileJournal(options, disk, [1], file, 0, 0, 0), cutBytes: 0 }
   }
   const first = segments.at(-1)!

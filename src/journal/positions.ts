@@ -12,7 +12,7 @@ import type { Sequence } from './journal.js'
 const marks = ['committed', 'checkpointed', 'postgres', 'seen', 'clickhouse'] as const
 export type Mark = (typeof marks)[number]
 
-const stores: readonly Mark[] = ['checkpointed', 'postgres', 'clickhouse']
+const stores: readonly Mark[] = ['committed', 'checkpointed', 'postgres', 'clickhouse']
 
 // One cache line per shard, so that shards do not slow each other.
 const stride = 8
@@ -48,7 +48,7 @@ export class Positions {
     )
   }
 
-  /** A sequence that some store holds already: a journal that ends before it has lost records. */
+  /** A sequence known to be durable or in some store already: a journal that ends before it has lost records. */
   stored(shard: number): Sequence {
     return Math.max(...stores.map(mark => this.get(shard, mark)))
   }

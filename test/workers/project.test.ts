@@ -278,16 +278,24 @@ t.test('projections with real stores', { timeout: 120_000 }, async t => {
     await journal.append([
       record([{ t: 'created', name: 'before', atMs: 1 }]),
       record([{ t: 'seen_set', atMs: 8.64e15 }]),
+      record([{ t: 'named', name: 'between' }]),
+      record([{ t: 'seen_set', atMs: 9e15 }]),
+      { ...record([]), fact: 'no JSON' },
       record([{ t: 'named', name: 'after' }]),
     ])
     await journal.close()
     const projection = postgresOf(one, 0)
-    while (projection.position < 103) await projection.project(103)
+    while (projection.position < 106) await projection.project(106)
     const [row] = await stores.sql`select name from companies where id = 'comp_refused'`
     t.equal(row!.name, 'after')
-    const failures = await stores.sql`select * from projection_failures where generation = ${one.generation}`
-    t.equal(failures.length, 1)
-    t.match(failures[0], { sequence: '102', store: 'postgres', record: /seen_set/ })
+    const failures = await stores.sql`
+      select * from projection_failures where generation = ${one.generation} order by sequence`
+    t.match(failures, [
+      { sequence: '102', store: 'postgres', record: /seen_set/, error: /out of range/ },
+      { sequence: '104', record: /seen_set/, error: /RangeError/ },
+      { sequence: '105', record: 'no JSON' },
+    ])
+    t.equal(failures.length, 3)
   })
 
   await t.test('a line that ClickHouse refuses is put aside and holds up nothing', async t => {

@@ -32,6 +32,8 @@ export interface ClickHouseProjectionOptions {
   readonly ledgerRows: LedgerRows
   readonly generation: string
   readonly shard: number
+  /** Runs a chunk when there is room for it in memory. */
+  readonly turn?: <T>(work: () => Promise<T>) => Promise<T>
   /** Bounds of one chunk. */
   readonly recordsMax: number
   readonly bytesMax: number
@@ -88,12 +90,9 @@ export class ClickHouseProjection implements Projection {
   async project(upTo: Sequence): Promise<void> {
     const from = this.#sequence ?? (await this.#start())
     if (from >= upTo) return
+    const { turn = work => work() } = this.#options
     try {
-      const begun = this.#chunkUpTo
-      const chunk = await this.#gather(from, begun ?? upTo, begun !== null)
-      if (begun === null && chunk.inserts.size > 0) await this.#begin(from, chunk.upTo)
-      for (const insert of chunk.inserts.values()) await this.#insert(from, chunk.upTo, insert)
-      await this.#finish(from, chunk.upTo)
+      await turn(() => this.#projectChunk(from, upTo))
     } catch (error) {
       // How far it came is in the position row: ask again before the next attempt.
       this.#sequence = null
@@ -102,6 +101,14 @@ export class ClickHouseProjection implements Projection {
   }
 
   async finish(): Promise<void> {}
+
+  async #projectChunk(from: Sequence, upTo: Sequence): Promise<void> {
+    const begun = this.#chunkUpTo
+    const chunk = await this.#gather(from, begun ?? upTo, begun !== null)
+    if (begun === null && chunk.inserts.size > 0) await this.#begin(from, chunk.upTo)
+    for (const insert of chunk.inserts.values()) await this.#insert(from, chunk.upTo, insert)
+    await this.#finish(from, chunk.upTo)
+  }
 
   async #start(): Promise<Sequence> {
     const { sql, generation, shard } = this.#options

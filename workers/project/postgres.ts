@@ -46,6 +46,17 @@ interface Chunk {
   readonly records: readonly JournalRecord[]
 }
 
+/** A fact that makes no rows: a time that is none, text that is not JSON. Our mistake, but it must stop nothing. */
+class BadFact extends Error {
+  override readonly name = 'BadFact'
+  constructor(
+    readonly record: JournalRecord,
+    cause: unknown,
+  ) {
+    super(`record ${record.sequence} makes no rows: ${cause}`, { cause })
+  }
+}
+
 export class PostgresProjection implements Projection {
   readonly store = 'postgres'
   readonly #options: PostgresProjectionOptions
@@ -106,12 +117,19 @@ export class PostgresProjection implements Projection {
   }
 
   async #projectChunk(from: Sequence, upTo: Sequence): Promise<void> {
-    const chunk = await this.#gather(from, upTo)
+    let chunk: Chunk
+    try {
+      chunk = await this.#gather(from, upTo)
+    } catch (error) {
+      if (!(error instanceof BadFact)) throw error
+      await this.#isolate(from, error.record.sequence, error.record, error)
+      return
+    }
     try {
       await this.#write(from, chunk)
     } catch (error) {
       if (!isRefusedData(error)) throw error
-      await this.#isolate(from, chunk, error)
+      await this.#isolate(from, chunk.upTo, chunk.records[0], error)
       return
     }
     this.#moved(chunk.upTo)
@@ -129,17 +147,24 @@ export class PostgresProjection implements Projection {
       for (const record of records) {
         last = record.sequence
         if (careful) kept.push({ ...record, fact: Buffer.from(record.fact), row: Buffer.alloc(0) })
-        if (showsInPostgres(record)) {
-          const fact = JSON.parse(record.fact.toString()) as Fact
-          fold.add(fact)
-          seen.addFact(fact)
-        } else seen.add(record)
+        if (showsInPostgres(record)) this.#fold(record, fold, seen)
+        else seen.add(record)
         if (fold.facts >= factsMax) break
       }
       if (fold.facts >= factsMax) break
     }
     this.#pending = seen
     return { upTo: last, fold, records: kept }
+  }
+
+  #fold(record: JournalRecord, fold: Fold, seen: SeenTimes): void {
+    try {
+      const fact = JSON.parse(record.fact.toString()) as Fact
+      fold.add(fact)
+      seen.addFact(fact)
+    } catch (error) {
+      throw new BadFact({ ...record, fact: Buffer.from(record.fact) }, error)
+    }
   }
 
   /** Times of the chunk being written; merged once it is committed. */
@@ -179,23 +204,27 @@ export class PostgresProjection implements Projection {
   }
 
   // A refused chunk goes record by record; a refused record is put aside, so that it holds up nothing else.
-  async #isolate(from: Sequence, chunk: Chunk, error: unknown): Promise<void> {
-    const [record] = chunk.records
-    if (chunk.upTo - from > 1 || record === undefined) {
-      this.#carefulUpTo = chunk.upTo
+  async #isolate(
+    from: Sequence,
+    upTo: Sequence,
+    record: JournalRecord | undefined,
+    error: unknown,
+  ): Promise<void> {
+    this.#pending = new SeenTimes()
+    if (upTo - from > 1 || record === undefined) {
+      this.#carefulUpTo = upTo
       return
     }
     const { sql, generation, shard } = this.#options
     const text = record.fact.toString().replaceAll('\0', '\ufffd')
     await sql.begin(async tx => {
-      await this.#move(tx, from, chunk.upTo, false)
+      await this.#move(tx, from, upTo, false)
       await tx`
         insert into projection_failures (generation, shard, store, sequence, error, record)
         values (${generation}, ${shard}, 'postgres', ${record.sequence}, ${String(error)}, ${text})
         on conflict do nothing`
     })
-    this.#pending = new SeenTimes()
-    this.#moved(chunk.upTo)
+    this.#moved(upTo)
   }
 
   #seenDue(): boolean {

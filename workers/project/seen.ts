@@ -49,8 +49,13 @@ export class SeenTimes {
 
   /** Gather again from a record before the position of the identity rows. */
   addAgain(record: JournalRecord): void {
-    if (record.flags & RecordFlag.identity) this.addFact(JSON.parse(record.fact.toString()) as Fact)
-    else this.add(record)
+    if ((record.flags & RecordFlag.identity) === 0) return this.add(record)
+    try {
+      this.addFact(JSON.parse(record.fact.toString()) as Fact)
+    } catch (error) {
+      // It was put aside when its turn came.
+      if (!(error instanceof SyntaxError)) throw error
+    }
   }
 
   #seen(kind: 'c' | 'u', id: string, atMs: number): void {
