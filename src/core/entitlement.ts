@@ -127,6 +127,31 @@ export function correctedValueType(
   }
 }
 
+/**
+ * Why a feature cannot be entitled this way, or null.
+ *
+ * valueType  as corrected (EN-30). An inference feature may also be boolean or unlimited, which meters nothing
+ *            (source: decision).
+ * source     EN-33.
+ */
+export function saleProblem(
+  { featureType, eventSource }: Pick<FeatureDef, 'featureType' | 'eventSource'>,
+  priceBehavior: EntitlementPriceBehavior | null,
+  valueType: EntitlementValueType,
+): string | null {
+  if (featureType === 'license' && priceBehavior !== null && priceBehavior !== 'pay_in_advance')
+    return 'a license feature is sold pay-in-advance only'
+  if (priceBehavior === 'credit_burndown' && featureType !== 'event')
+    return 'credit_burndown needs an event feature'
+  if (priceBehavior === 'tier' && featureType !== 'event' && featureType !== 'trait')
+    return 'tier needs an event or trait feature'
+  const inferred = featureType === 'event' && eventSource === 'inference'
+  const uncounted = valueType === 'credit' || valueType === 'boolean' || valueType === 'unlimited'
+  if (inferred && (!uncounted || (priceBehavior !== null && priceBehavior !== 'credit_burndown')))
+    return 'an inference feature is metered through credits only'
+  return null
+}
+
 /** Which plan version or company an entitlement is tied to. */
 export type Gate =
   | {

@@ -10,6 +10,7 @@ import {
   isMoreGenerous,
   reportEntitlement,
   resolveEntitlement,
+  saleProblem,
 } from '../../src/core/entitlement.js'
 import { checkFlag } from '../../src/core/flag.js'
 import { LiveCompany } from '../../src/core/snapshot.js'
@@ -166,6 +167,67 @@ t.test('EN-30 a price behaviour fixes the value type', async t => {
     t.equal(correctedValueType(behavior, 'boolean', 0), 'unlimited', behavior)
     t.equal(correctedValueType(behavior, 'boolean', 5), 'numeric', behavior)
   }
+})
+
+t.test('EN-33 what may be sold how', async t => {
+  const event = feature('f')
+  const inference = feature('f', { eventSource: 'inference' })
+  const license = feature('l', { featureType: 'license' })
+  const seat = feature('s', { featureType: 'trait' })
+  const fine = [
+    [event, 'tier', 'unlimited'],
+    [seat, 'tier', 'unlimited'],
+    [event, 'credit_burndown', 'credit'],
+    [license, 'pay_in_advance', 'trait'],
+    [license, null, 'numeric'],
+    [inference, 'credit_burndown', 'credit'],
+    [inference, null, 'boolean'],
+  ] as const
+  for (const [of, how, type] of fine)
+    t.equal(saleProblem(of, how, type), null, `${of.featureType} ${how} ${type}`)
+  const refused = [
+    [seat, 'credit_burndown', 'credit'],
+    [feature('b', { featureType: 'boolean' }), 'tier', 'unlimited'],
+    [license, 'overage', 'unlimited'],
+    [inference, null, 'numeric'],
+    [inference, 'pay_as_you_go', 'unlimited'],
+  ] as const
+  for (const [of, how, type] of refused)
+    t.type(saleProblem(of, how, type), 'string', `${of.featureType} ${how} ${type}`)
+})
+
+t.test(
+  'FE-78, EN-51, EN-52 soft limits and warnings are told and decide nothing; figures are current',
+  async t => {
+    const counter = newCounter(now)
+    addUsage(counter, 9, now, now, null)
+    const warned = { softLimit: 2, warningTiers: [{ key: 'near', value: 3 }] }
+    const { catalog, of } = granted({ counters: new Map([['f', counter]]) }, { ...numeric(10), ...warned })
+    const ask = { usage: 1, eventUsage: null, creditCost: null }
+    const plain = checkFlag(catalog, 'f', of, null, null, now)!
+    const asked = checkFlag(catalog, 'f', of, null, ask, now)!
+    t.same([plain.value, asked.value], [true, false])
+    t.same(asked.entitlement, plain.entitlement)
+    t.match(plain.entitlement, { usage: 9, ...warned })
+  },
+)
+
+t.test('EN-3, EN-86, EN-97 another plan or version: its limits at once, the usage kept', async t => {
+  const counter = newCounter(now)
+  addUsage(counter, 150, now, now, null)
+  const plans = [
+    plan('P', [entitlement('f', { id: 'p', ...numeric(100) })]),
+    plan('Q', [entitlement('f', { id: 'q', ...numeric(200) })]),
+  ]
+  const catalog = compileCatalog(world({ plans }))
+  const of = company({ plan: holding('P'), counters: new Map([['f', counter]]) })
+  t.equal(checkFlag(catalog, 'f', of, null, null, now)!.value, false)
+  of.plan = holding('Q')
+  t.match(checkFlag(catalog, 'f', of, null, null, now), {
+    value: true,
+    ruleId: 'rule_q',
+    entitlement: { usage: 150, allocation: 200 },
+  })
 })
 
 t.test('EN-20 the most permissive of plan and add-ons applies; allowances do not add up', async t => {
