@@ -1,0 +1,187 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import t from 'tap'
+import { Positions } from '../../src/journal/positions.js'
+import { CheckWriter } from '../../workers/project/checks.js'
+import { Lines } from '../../workers/project/lines.js'
+import { SeenTimes } from '../../workers/project/seen.js'
+import { type Projection, Stream, type StreamOptions } from '../../workers/project/stream.js'
+
+/** Projects ten records at a time into nothing; fails while told to. */
+class FakeProjection implements Projection {
+  readonly store = 'clickhouse'
+  readonly shard = 0
+  readonly owes = false
+  position = 0
+  fails = 0
+  attempts = 0
+  finished = false
+
+  async project(upTo: number): Promise<void> {
+    this.attempts++
+    if (this.fails > 0) {
+      this.fails--
+      throw new Error('away')
+    }
+    this.position = Math.min(upTo, this.position + 10)
+  }
+
+  async finish(): Promise<void> {
+    this.finished = true
+  }
+}
+
+function begin(more: Partial<StreamOptions> = {}) {
+  const positions = Positions.make(1)
+  const projection = new FakeProjection()
+  const told: string[] = []
+  const stream = new Stream(projection, {
+    positions,
+    gatherMs: 0,
+    gatherMax: 1_000,
+    retryMinMs: 1,
+    retryMaxMs: 5,
+    now: Date.now,
+    moved: () => {},
+    failing: (_, error) => told.push(String(error)),
+    recovered: () => told.push('recovered'),
+    ...more,
+  })
+  return { positions, projection, stream, told }
+}
+
+async function until(condition: () => boolean): Promise<void> {
+  for (let i = 0; i < 500 && !condition(); i++) await sleep(5)
+}
+
+t.test('a stream projects to the committed end by itself, and ends when it is there', async t => {
+  const { positions, projection, stream } = begin()
+  positions.set(0, 'committed', 35)
+  await until(() => projection.position === 35)
+  t.equal(projection.position, 35)
+  positions.set(0, 'committed', 40)
+  stream.stop(false)
+  await stream.ended
+  t.equal(projection.position, 40)
+  t.ok(projection.finished)
+})
+
+t.test(
+  'a failing store is tried again without end; its first failure and its return are told once',
+  async t => {
+    const { positions, projection, stream, told } = begin()
+    projection.fails = 6
+    positions.set(0, 'committed', 10)
+    await until(() => projection.position === 10)
+    t.ok(projection.attempts >= 7)
+    t.same(told, ['Error: away', 'recovered'])
+    stream.stop(false)
+    await stream.ended
+  },
+)
+
+t.test('records gather until time or number is up, or somebody waits', async t => {
+  const { positions, projection, stream } = begin({ gatherMs: 600_000, gatherMax: 100 })
+  await until(() => projection.attempts === 1) // reads the stored position
+  positions.set(0, 'committed', 5)
+  await sleep(120)
+  t.equal(projection.position, 0, 'nobody waits')
+  stream.want(5)
+  await until(() => projection.position === 5)
+  t.equal(projection.position, 5)
+  positions.set(0, 'committed', 200)
+  await until(() => projection.position > 100)
+  t.ok(projection.position > 100, 'many are projected at once')
+  stream.stop(true)
+  await stream.ended
+})
+
+t.test('an abandoned stream ends though its store is away', async t => {
+  const { positions, projection, stream } = begin({ retryMinMs: 60_000, retryMaxMs: 60_000 })
+  projection.fails = 1_000
+  positions.set(0, 'committed', 5)
+  await until(() => projection.attempts > 1)
+  stream.stop(false)
+  await sleep(20)
+  stream.stop(true)
+  await stream.ended
+  t.equal(projection.position, 0)
+})
+
+t.test(
+  'FE-101…103: checks wait for ClickHouse up to a bound, and are sent again with the same token',
+  async t => {
+    const sent: { table: string; lines: number; token: string | undefined }[] = []
+    let away = true
+    let dropped = 0
+    const writer = new CheckWriter(
+      {
+        insertRaw: async ({ table, rows, token }) => {
+          sent.push({ table, lines: rows.toString().split('\n').length, token })
+          if (away) throw new Error('away')
+        },
+      },
+      lines => {
+        dropped += lines
+      },
+    )
+    writer.add(['1', '2'], ['a'])
+    await writer.flush()
+    away = false
+    writer.add(['3'], [])
+    await writer.flush()
+    const counts = sent.filter(one => one.table === 'flag_checks')
+    t.same(
+      counts.map(one => one.lines),
+      [2, 2, 1],
+    )
+    t.equal(counts[0]!.token, counts[1]!.token)
+    t.not(counts[1]!.token, counts[2]!.token)
+    writer.add(
+      Array.from({ length: 200_010 }, () => 'x'),
+      [],
+    )
+    t.equal(dropped, 10)
+  },
+)
+
+t.test('CU-46: last seen times are the latest, unless an explicit one came in between', async t => {
+  const record = (flags: number, fact: unknown) => ({
+    sequence: 1,
+    flags,
+    month: 0,
+    row: Buffer.alloc(0),
+    fact: Buffer.from(JSON.stringify(fact)),
+  })
+  const fact = (id: string, fx: unknown[], kind = 'c') => ({ k: kind, id, env: 'e', at: 1, fx })
+  const seen = (atMs: number) => ({ t: 'seen', atMs })
+  const times = new SeenTimes()
+  times.add(
+    record(1, fact('a', [{ t: 'used', subtype: 'x{"t":"seen","atMs":9', quantity: 1, atMs: 3 }, seen(5)])),
+  )
+  times.add(record(1, fact('a', [seen(3)])))
+  times.add(record(1, fact('b', [seen(1), seen(7), seen(6)], 'u')))
+  times.add(record(1, { id: 'c', k: 'c', fx: [seen(8)], env: 'e', at: 1 }))
+  times.add(record(1, fact('d', [])))
+  times.addAgain(record(2, fact('a', [{ t: 'seen_set', atMs: 2 }])))
+  times.add(record(1, fact('a', [seen(4)])))
+  t.same(
+    [...times.times],
+    [
+      ['a', { kind: 'c', atMs: 4, absolute: true }],
+      ['b', { kind: 'u', atMs: 7, absolute: false }],
+      ['c', { kind: 'c', atMs: 8, absolute: false }],
+    ],
+  )
+})
+
+t.test('lines are gathered and taken out whole', async t => {
+  const lines = new Lines()
+  for (let i = 0; i < 5_000; i++) i % 2 ? lines.add(Buffer.from(`line ${i}`)) : lines.addText(`zeile € ${i}`)
+  t.equal(lines.remove(4_999), 'line 4999')
+  t.equal(lines.remove(0), 'zeile € 0')
+  t.equal(lines.remove(1), 'zeile € 2')
+  const rest = lines.bytes().toString().trimEnd().split('\n')
+  t.equal(rest.length, 4_997)
+  t.same(rest.slice(0, 3), ['line 1', 'line 3', 'zeile € 4'])
+  t.equal(lines.length, lines.bytes().length)
+})
