@@ -7,6 +7,7 @@ import { History, historyWith, randomOf } from './credit-history.js'
 const seed = Number(process.env.TOLLGATE_SEED ?? Date.now() % 2 ** 31)
 const runs = Number(process.env.TOLLGATE_RUNS ?? 300)
 const stepsPerRun = 200
+t.setTimeout(Math.max(120_000, runs * 500))
 t.comment(`seed ${seed}, ${runs} histories of ${stepsPerRun} operations`)
 
 t.test(
