@@ -12,7 +12,7 @@ import {
   type TopupConfig,
 } from '../../src/core/credit.js'
 import { giveGrant } from '../../src/core/draw.js'
-import { expiryOf, type NewGrant, resetAfter } from '../../src/core/grant.js'
+import { billingPeriodEnd, expiryOf, type NewGrant, resetAfter } from '../../src/core/grant.js'
 import { draftOf } from '../../src/core/ledger.js'
 import { followPlan, issuePlanGrants, leavePlan, sharesOf } from '../../src/core/plan-grant.js'
 import { run, type Scenario } from './credit-scenario.js'
@@ -242,6 +242,18 @@ t.test('CR-5, CR-12 an exhausted grant counts in the total until it ends or is z
   t.equal(world.lastRefusal, 'grant_not_found', 'gone from memory; its row tells the rest')
 })
 
+t.test('CR-5 exhausted grants that have ended are forgotten', async t => {
+  const world = on()
+  for (let i = 0; i < 100; i++) {
+    world.grant(1, { expiresAtMs: world.nowMs + 5 * dayMs })
+    world.spend(1)
+    world.nowMs += dayMs
+    world.bringUp()
+  }
+  t.equal(world.account.spent.length, 5)
+  t.equal(world.whole().total, 4)
+})
+
 t.test('CR-5 the total of many exhausted grants is kept when they are no longer kept one by one', async t => {
   const world = on()
   for (let i = 0; i < 200; i++) {
@@ -382,6 +394,23 @@ t.test(
   },
 )
 
+t.test('CR-32 a period that has run out is carried on at its own interval', async t => {
+  const startAt = Date.parse('2026-01-31T00:00:00Z')
+  const period = { startMs: startAt, endMs: Date.parse('2026-02-28T00:00:00Z'), intervalMonths: 1 }
+  const end = (granted: string, n: number, changes = {}) =>
+    iso(billingPeriodEnd({ ...period, ...changes }, Date.parse(granted), n))!.slice(0, 10)
+  t.equal(end('2026-02-27T23:59:59.999Z', 1), '2026-02-28')
+  t.equal(end('2026-02-28T00:00:00Z', 1), '2026-03-31')
+  t.equal(end('2027-04-15T00:00:00Z', 1), '2027-04-30')
+  t.equal(end('2027-04-30T00:00:00Z', 2), '2027-06-30')
+  t.equal(end('2025-12-01T00:00:00Z', 1), '2026-02-28', 'before it began it counts as the current')
+  const odd = { endMs: Date.parse('2026-03-10T00:00:00Z') }
+  t.equal(end('2026-03-15T00:00:00Z', 1, odd), '2026-04-10', 'an odd first end goes on from itself')
+  const days = { endMs: startAt + 10 * dayMs, intervalMonths: 0 }
+  t.equal(end('2026-02-10T00:00:00Z', 1, days), '2026-02-20', 'periods of days go on by their length')
+  t.equal(end('2026-02-01T00:00:00Z', 2, days), '2026-02-20')
+})
+
 t.test('CR-32 dates do not move when the subscription does', async t => {
   const world = on()
   const rule = { type: 'end_of_billing_period', unit: null, count: null } as const
@@ -464,6 +493,43 @@ t.test('CR-39 a return at the very instant of the next reset is a new beginning'
   world.follow([{ def: planGrant() }])
   world.follow([])
   world.at('2026-02-28T09:00:00Z').follow([{ def: planGrant() }])
+  t.equal(world.remaining, 50)
+})
+
+t.test('CR-39 a detour over another plan does not bring the first one’s credits again', async t => {
+  const world = on()
+  const [first, second] = [planGrant(), planGrant({ id: 'pcgr_2', creditAmount: 5 })]
+  for (const def of [first, second, first, second]) world.follow([{ def }])
+  t.equal(world.remaining, 0)
+  world.follow([{ def: first }])
+  world.at('2026-02-28T09:00:00Z')
+  t.equal(world.remaining, 50)
+})
+
+t.test('CR-39 plans left long ago are forgotten', async t => {
+  const world = on()
+  for (let i = 0; i < 12; i++) {
+    world.follow([{ def: planGrant({ id: `pcgr_${i}` }) }])
+    world.nowMs += 40 * dayMs
+    world.bringUp()
+  }
+  t.ok(world.account.enrolments.length <= 3, `${world.account.enrolments.length} are remembered`)
+})
+
+t.test('CR-40 another cadence counts from the next reset of its own', async t => {
+  const world = on()
+  world.follow([{ def: planGrant() }])
+  world.at('2026-02-10T00:00:00Z').spend(20)
+  world.follow([{ def: planGrant({ resetCadence: 'weekly' }) }])
+  t.equal(world.remaining, 30)
+  t.equal(iso(nextDueMs(world.account, world.config)), '2026-02-14T09:00:00Z')
+  world.follow([{ def: planGrant({ resetType: 'no_reset', resetCadence: null }) }])
+  t.equal(nextDueMs(world.account, world.config), Number.POSITIVE_INFINITY)
+})
+
+t.test('CR-38 credits that are billed are issued like those that are included', async t => {
+  const world = on()
+  world.follow([{ def: planGrant({ billingMode: 'billed' }) }])
   t.equal(world.remaining, 50)
 })
 
@@ -769,6 +835,19 @@ t.test('CR-53 where arrears windows close', async t => {
   t.equal(close('quarterly', 'billing_period_start'), '2026-04-30T09:00:00Z')
   t.equal(close('quarterly', 'month_end'), '2026-04-01T00:00:00Z')
   t.equal(close('end_of_billing_period', 'billing_period_start', null), '2026-03-01T00:00:00Z')
+})
+
+t.test('CR-53 a debt from before the present period is settled at its start', async t => {
+  const world = on(configOf({ overdraft: overdraftOf(null) })).at('2026-02-10T00:00:00Z')
+  world.spend(30)
+  const period = {
+    startMs: Date.parse('2026-02-20T00:00:00Z'),
+    endMs: Date.parse('2026-03-20T00:00:00Z'),
+    intervalMonths: 1,
+  }
+  world.config = configOf({ overdraft: overdraftOf(null), period })
+  world.at('2026-02-20T00:00:00Z')
+  t.equal(world.remaining, 0)
 })
 
 t.test('CR-54 leaving a plan with overdraft keeps the debt until it is forgiven', async t => {

@@ -389,6 +389,32 @@ t.test('a spend cap refuses what is above it, and no event', async t => {
   t.equal(world.use(50_000_000_000n, null, null).uncovered, 0n)
 })
 
+t.test('CR-91 entries of holds name the hold, and what it is for', async t => {
+  const world = new Desk(100)
+  const amount = amountFromNumber(30)
+  const names = { featureId: 'feat_1', userId: 'user_1' }
+  const hold = world.hold({
+    type: 'credit_reserve',
+    creditId,
+    amount,
+    expiresAtMs: null,
+    key: null,
+    ...names,
+  })!
+  const holdId = hold.id
+  t.match(world.entries.at(-1), {
+    usageReason: 'reservation_hold',
+    holdId,
+    ...names,
+    amount: -30_000_000_000n,
+    consumed: 0n,
+  })
+  world.use(20_000_000_000n, null, hold.id)
+  const [used, back] = world.entries.slice(-2)
+  t.match(used, { usageReason: 'track', holdId, amount: 0n, consumed: 20_000_000_000n, left: null })
+  t.match(back, { usageReason: 'reservation_release', holdId, amount: 10_000_000_000n, consumed: 0n })
+})
+
 t.test('holds that are over are forgotten after a while, or when there are many', async t => {
   const world = new Desk(100)
   for (let i = 0; i < 300; i++) {

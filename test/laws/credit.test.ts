@@ -1,8 +1,10 @@
 // Laws of the credit core, over random histories: conservation, replay, sweeps, split draws, order, interleavings.
 // TOLLGATE_SEED repeats a run, TOLLGATE_RUNS says how many histories.
 import t from 'tap'
+import { lesser } from '../../src/core/amount.js'
+import { burn, type GrantState, usable } from '../../src/core/grant.js'
 import { debtIn, isSame, type World } from '../core/credit-world.js'
-import { History, historyWith, randomOf } from './credit-history.js'
+import { History, historyWith, type Random, randomOf } from './credit-history.js'
 
 const seed = Number(process.env.TOLLGATE_SEED ?? Date.now() % 2 ** 31)
 const runs = Number(process.env.TOLLGATE_RUNS ?? 300)
@@ -55,6 +57,79 @@ t.test('burning 7 is burning 3 and then 4 (CR-20)', async t => {
   }
   t.pass('a draw and its halves leave every grant the same')
 })
+
+t.test('CR-21…23 grants burn in the order that sorting them by the rule gives', async t => {
+  for (let run = 0; run < Math.max(300, runs); run++) {
+    const random = randomOf(seed * 11 + run)
+    const { grants, strategy, nowMs } = anyGrants(random)
+    const need = BigInt(1 + random(200)) * 1_000_000_000n
+    const burnt = burn(grants, strategy, need, nowMs).map(({ grant, amount }) => [grant.seq, amount])
+    if (!isSame(burnt, burnInOrder(grants, strategy, need, nowMs))) {
+      return t.fail(`seed ${seed * 11 + run}: ${strategy} burns in another order`)
+    }
+  }
+  t.pass('the order is the rule’s')
+})
+
+/** Up to twenty grants, oldest first, with many equal ends and a few that do not count. */
+function anyGrants(random: Random) {
+  const nowMs = 1_000_000
+  const reasons = ['plan', 'free', 'purchased', 'adjustment', 'rollover'] as const
+  const grants = Array.from({ length: random(20) }, (_, i): GrantState => {
+    const remaining = BigInt(random(12)) * 1_000_000_000n
+    return {
+      id: `bcgr_${i}`,
+      seq: i + 1,
+      reason: reasons[random(reasons.length)]!,
+      quantity: remaining,
+      remaining,
+      held: 0n,
+      createdAtMs: i,
+      validFromMs: random(10) === 0 ? nowMs + 1 : 0,
+      expiresAtMs: random(3) === 0 ? null : nowMs + random(4) * 1000,
+      planGrantId: null,
+      licence: null,
+      closed: null,
+    }
+  })
+  return { grants, nowMs, strategy: strategies[random(strategies.length)]! }
+}
+
+const strategies = [
+  'plan_first_then_credit_bundles_first_in_first_out',
+  'first_in_first_out',
+  'last_in_first_out',
+  'expiration_priority',
+] as const
+
+/** The rule once more, told as one sort (CR-21…23). */
+function burnInOrder(
+  grants: readonly GrantState[],
+  strategy: (typeof strategies)[number],
+  need: bigint,
+  nowMs: number,
+) {
+  const key = (grant: GrantState): readonly [number, number, number] => {
+    if (grant.reason === 'adjustment') return [0, 0, grant.seq]
+    if (grant.reason === 'rollover') return [1, 0, grant.seq]
+    if (strategy === 'last_in_first_out') return [2, 0, -grant.seq]
+    if (strategy === 'expiration_priority')
+      return [2, grant.expiresAtMs ?? Number.POSITIVE_INFINITY, grant.seq]
+    return [strategy === 'first_in_first_out' || grant.reason === 'plan' ? 2 : 3, 0, grant.seq]
+  }
+  const before = (a: GrantState, b: GrantState): number => {
+    const [x, y] = [key(a), key(b)]
+    return x[0] - y[0] || (x[1] === y[1] ? 0 : x[1] - y[1]) || x[2] - y[2]
+  }
+  const burnt: [number, bigint][] = []
+  let missing = need
+  for (const grant of grants.filter(grant => usable(grant, nowMs)).sort(before)) {
+    const amount = lesser(grant.remaining, missing)
+    if (amount > 0n) burnt.push([grant.seq, amount])
+    missing -= amount
+  }
+  return burnt
+}
 
 t.test('CR-94 the order of draws does not change what is left, nor the sum that is uncovered', async t => {
   for (let run = 0; run < Math.max(200, runs); run++) {
