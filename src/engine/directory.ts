@@ -167,11 +167,6 @@ export class Directory {
     this.retired.add(id)
   }
 
-  /** It was not deleted after all. */
-  restore(id: string): void {
-    this.retired.delete(id)
-  }
-
   /** The entity is gone (CU-50, CU-52); its pairs were freed with its deletion. */
   forget(id: string): void {
     for (const companyId of this.held(id)) this.count(companyId, -1)
@@ -262,6 +257,8 @@ export class Directory {
         case 'key': {
           const key = pairKey(kind, fact.env, effect.name, effect.value)
           if (!this.pairs.has(key)) this.pairs.set(key, fact.id)
+          const claim = this.claims.get(key)
+          if (claim?.id === fact.id) claim.durable = true
           if (effect.was !== null) this.free(kind, fact.env, fact.id, [[effect.name, effect.was]])
           break
         }

@@ -48,6 +48,8 @@ export class Entities {
     readonly directory: Directory,
     private readonly shards: Shards,
     private readonly traits: TraitRegistry,
+    /** Between attempts at a deletion. */
+    private readonly retryMs = 1_000,
   ) {}
 
   /**
@@ -146,15 +148,18 @@ export class Entities {
       if ('write' in message && message.write) this.introduced(target, message.write)
       return answered
     } catch (error) {
-      this.release(target)
+      // a shard that died may have made the write durable: it tells with its restart, and until then the pairs are held
+      if (error instanceof Refused) this.release(target)
+      else void this.shards.restarted(target.id).then(() => this.release(target))
       throw error
     }
   }
 
   /**
-   * Delete a company or user. From this tick on nobody finds it, and its keys may be another's.
+   * Delete a company or user. From this tick on nobody finds it, and its keys may be another's: so a deletion that
+   * could not be made durable is tried again until it is.
    *
-   * errors  Refused `not_found` when it is gone already; 503, and then it is found again.
+   * errors  Refused `not_found` when it is gone already; 503 when it is not durable yet.
    * source  CU-50, CU-52.
    */
   async remove(
@@ -163,24 +168,41 @@ export class Entities {
     id: string,
     nowMs: number,
   ): Promise<Answered<WriteReply>> {
-    const { directory } = this
-    directory.retire(id)
+    this.directory.retire(id)
     try {
-      const answered = await this.shards.ask<WriteReply>(
-        shardKind[kind],
-        environmentId,
-        id,
-        { type: 'delete' },
-        nowMs,
-      )
+      return await this.end(kind, environmentId, id, nowMs)
+    } catch (error) {
+      if (!(error instanceof Refused)) this.endLater(kind, environmentId, id, nowMs)
+      throw error
+    }
+  }
+
+  private async end(
+    kind: DirectoryKind,
+    environmentId: string,
+    id: string,
+    nowMs: number,
+  ): Promise<Answered<WriteReply>> {
+    const { directory } = this
+    const message = { type: 'delete' } as const
+    try {
+      const answered = await this.shards.ask<WriteReply>(shardKind[kind], environmentId, id, message, nowMs)
       directory.free(kind, environmentId, id, answered.reply.freed)
       directory.forget(id)
       return answered
     } catch (error) {
       if (error instanceof Refused) directory.forget(id)
-      else directory.restore(id)
       throw error
     }
+  }
+
+  private endLater(kind: DirectoryKind, environmentId: string, id: string, nowMs: number): void {
+    const again = () => {
+      this.end(kind, environmentId, id, nowMs).catch(error => {
+        if (!(error instanceof Refused)) this.endLater(kind, environmentId, id, nowMs)
+      })
+    }
+    setTimeout(again, this.retryMs).unref()
   }
 
   /** The definitions that a durable write carried are on their way to Postgres. */

@@ -139,6 +139,12 @@ export class Shards {
     return this.shards.filter(shard => !shard.ready).map(shard => shard.index)
   }
 
+  /** Resolves when the shard of this id serves, or at once when it does: by then it has told what it met in its journal. */
+  restarted(id: string): Promise<void> {
+    const { starting } = this.shards[shardOf(id, this.shards.length)]!
+    return starting === null ? Promise.resolve() : starting.promise.catch(() => {})
+  }
+
   /** Whether a request for this id would be refused at the door. */
   busy(id: string): boolean {
     return this.shards[shardOf(id, this.shards.length)]!.waiting.size >= waitingMax

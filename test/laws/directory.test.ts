@@ -1,0 +1,274 @@
+// Law: whatever writes, deletions, refusals, journal failures and deaths of a shard overlap, once all is quiet every
+// pair belongs to the one company that holds it, and the directory finds exactly the companies there are.
+// The seed is printed; TOLLGATE_SEED repeats a run, TOLLGATE_RUNS makes it longer.
+import t from 'tap'
+import { TraitRegistry } from '../../src/catalog/traits.js'
+import { compileCatalog } from '../../src/core/catalog.js'
+import { apply, type Company, decideCompany, newCompany } from '../../src/core/company.js'
+import { keyPairs } from '../../src/core/entity.js'
+import { shardOf } from '../../src/core/id.js'
+import type { CompanyMessage, Fact, Refusal } from '../../src/core/message.js'
+import { decodeCompany, encodeCompany } from '../../src/core/state.js'
+import { Directory } from '../../src/engine/directory.js'
+import { Entities } from '../../src/engine/entities.js'
+import { Refused, type Shards } from '../../src/engine/shards.js'
+import { ServiceError } from '../../src/errors.js'
+import { catalogData } from '../core/make.js'
+
+const seed = Number(process.env.TOLLGATE_SEED ?? Date.now() % 1_000_000)
+const runs = Number(process.env.TOLLGATE_RUNS ?? 150)
+const env = 'env_1'
+const catalog = compileCatalog(catalogData())
+
+/** Pseudo-random numbers below a bound. */
+function dice(start: number): (below: number) => number {
+  let state = start >>> 0
+  return below => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
+    return Math.floor((state / 2 ** 32) * below)
+  }
+}
+
+interface Pending {
+  readonly fact: Fact
+  readonly resolve: (answered: unknown) => void
+  readonly reject: (error: Error) => void
+  readonly reply: unknown
+}
+
+/** A shard: decides at once, acknowledges by groups, loses groups, dies and comes back. */
+class FakeShard {
+  readonly actors = new Map<string, Company>()
+  private readonly durable = new Map<string, ReturnType<typeof encodeCompany>>()
+  private readonly journal: Fact[] = []
+  private pending: Pending[] = []
+  private refusals: { readonly refusal: Refusal; readonly reject: (error: Error) => void }[] = []
+  private dead: { readonly promise: Promise<void>; readonly resolve: () => void } | null = null
+
+  constructor(private readonly directory: Directory) {}
+
+  ask(id: string, message: CompanyMessage, nowMs: number): Promise<unknown> {
+    if (this.dead) return Promise.reject(new ServiceError('starting'))
+    const actor = this.actors.get(id) ?? newCompany(id, env)
+    this.actors.set(id, actor)
+    const decision = decideCompany(actor, catalog, message, nowMs)
+    if ('refused' in decision) {
+      const { refused: refusal } = decision
+      return new Promise((_, reject) => this.refusals.push({ refusal, reject }))
+    }
+    for (const effect of decision.effects) apply(actor, effect, nowMs)
+    const fact: Fact = { k: 'c', id, env, at: nowMs, fx: decision.effects }
+    return new Promise((resolve, reject) => {
+      this.pending.push({ fact, resolve, reject, reply: decision.reply })
+    })
+  }
+
+  /** Refusals wait for no disk: they may overtake what was decided before them. */
+  tell(): void {
+    for (const { refusal, reject } of this.refusals.splice(0)) reject(new Refused(refusal))
+  }
+
+  restarted(): Promise<void> {
+    return this.dead?.promise ?? Promise.resolve()
+  }
+
+  /** The group is on disk and its replies leave, in order. */
+  commit(): void {
+    this.tell()
+    for (const { resolve, reply } of this.keep()) resolve({ reply, shard: 0, sequence: 0 })
+  }
+
+  /** The append failed: what it decided is forgotten. */
+  fail(): void {
+    this.tell()
+    const group = this.pending
+    this.pending = []
+    this.actors.clear()
+    for (const [id, snapshot] of this.durable) this.actors.set(id, decodeCompany(snapshot))
+    for (const { reject } of group) reject(new ServiceError('overloaded'))
+  }
+
+  /** The thread dies: its group on disk or not, the replies lost either way. */
+  die(written: boolean): void {
+    if (this.dead) return
+    const lost = [...this.refusals.splice(0), ...this.pending]
+    if (written) this.keep()
+    else this.fail()
+    let resolve!: () => void
+    const promise = new Promise<void>(settle => {
+      resolve = settle
+    })
+    this.dead = { promise, resolve }
+    for (const { reject } of lost) reject(new ServiceError('starting'))
+  }
+
+  /** It is replaced, and tells what it met in its journal. */
+  revive(): void {
+    if (!this.dead) return
+    for (const fact of this.journal) this.directory.replay(fact)
+    this.dead.resolve()
+    this.dead = null
+  }
+
+  private keep(): readonly Pending[] {
+    const group = this.pending
+    this.pending = []
+    for (const { fact } of group) {
+      this.journal.push(fact)
+      let kept = newCompany(fact.id, env)
+      const had = this.durable.get(fact.id)
+      if (had) kept = decodeCompany(had)
+      for (const effect of fact.fx) apply(kept, effect, fact.at)
+      this.durable.set(fact.id, structuredClone(encodeCompany(kept)))
+    }
+    return group
+  }
+}
+
+/** What the rooms do, with a few names and values so that everything meets. */
+class World {
+  readonly directory = new Directory()
+  readonly shards = [new FakeShard(this.directory), new FakeShard(this.directory)]
+  readonly entities: Entities
+  readonly running = new Set<Promise<unknown>>()
+  private nowMs = 1
+
+  constructor(private readonly roll: (below: number) => number) {
+    const owner = (id: string) => this.shards[shardOf(id, 2)]!
+    const doors = {
+      ask: (_kind: string, _env: string, id: string, message: CompanyMessage, nowMs: number) =>
+        owner(id).ask(id, message, nowMs),
+      restarted: (id: string) => owner(id).restarted(),
+    }
+    this.entities = new Entities(this.directory, doors as unknown as Shards, new TraitRegistry(), 1)
+  }
+
+  private keys(): Record<string, string> {
+    const { roll } = this
+    const keys: Record<string, string> = {}
+    for (let i = 1 + roll(2); i > 0; i--) keys['abc'[roll(3)]!] = String(roll(3))
+    return keys
+  }
+
+  step(): void {
+    const { roll, shards } = this
+    const shard = shards[roll(2)]!
+    switch (roll(13)) {
+      case 0:
+      case 1:
+      case 2:
+      case 3:
+      case 4:
+        return this.upsert(this.keys())
+      case 5:
+        return this.ensure(this.keys())
+      case 6:
+      case 7:
+        return this.remove(this.keys())
+      case 8:
+      case 9:
+        return shard.commit()
+      case 10:
+        return shard.tell()
+      case 11:
+        return roll(2) === 0 ? shard.fail() : shard.commit()
+      default:
+        if (roll(3) > 0) return shard.revive()
+        return shard.die(roll(2) === 0)
+    }
+  }
+
+  private found(keys: Record<string, string>): string | null | undefined {
+    const resolution = this.directory.resolve('company', env, keys)
+    if (resolution.found !== null) return resolution.found
+    return resolution.reason === 'unknown' ? null : undefined
+  }
+
+  private upsert(keys: Record<string, string>): void {
+    const id = this.found(keys)
+    if (id === undefined) return
+    const removeKeys = this.roll(3) === 0 ? ['a', 'b', 'c'].filter(name => !(name in keys)) : []
+    const write = this.entities.write('company', env, { keys, removeKeys }, this.nowMs)
+    const target = this.entities.target('company', env, id, keys)
+    const preventRemap = this.roll(4) === 0
+    const message: CompanyMessage = {
+      type: 'upsert',
+      write,
+      updateOnly: false,
+      preventRemap,
+      basePlanId: null,
+      basePlanPriceId: null,
+    }
+    this.run(this.entities.ask(target, message, this.nowMs++))
+  }
+
+  private ensure(keys: Record<string, string>): void {
+    const id = this.found(keys)
+    if (id === undefined) return
+    const write = this.entities.write('company', env, { keys }, this.nowMs)
+    const target = this.entities.target('company', env, id, keys)
+    this.run(this.entities.ask(target, { type: 'ensure', write }, this.nowMs++))
+  }
+
+  private remove(keys: Record<string, string>): void {
+    const id = this.found(keys)
+    if (id) this.run(this.entities.remove('company', env, id, this.nowMs++))
+  }
+
+  private run(work: Promise<unknown>): void {
+    const ended = work.catch(() => {}).then(() => void this.running.delete(ended))
+    this.running.add(ended)
+  }
+
+  /** Everything under way ends, deletions that are tried again too. */
+  async quiet(): Promise<void> {
+    for (const shard of this.shards) shard.revive()
+    for (let i = 0; i < 8; i++) {
+      for (const shard of this.shards) shard.commit()
+      await new Promise(resolve => setTimeout(resolve, 2))
+    }
+    for (const shard of this.shards) shard.commit()
+    await Promise.all(this.running)
+  }
+
+  /** What is wrong, in words; empty when the law holds. */
+  faults(): string[] {
+    const found: string[] = []
+    const holders = new Map<string, string>()
+    const existing = this.shards.flatMap(shard => [...shard.actors.values()].filter(one => one.exists))
+    for (const company of existing) {
+      if (!this.directory.has(env, company.id)) found.push(`${company.id} is not known`)
+      for (const [name, value] of keyPairs(company)) {
+        const pair = `${name}=${value}`
+        if (holders.has(pair)) found.push(`${pair} is held by ${holders.get(pair)} and ${company.id}`)
+        holders.set(pair, company.id)
+      }
+    }
+    for (const name of ['a', 'b', 'c'])
+      for (const value of ['0', '1', '2']) {
+        const pair = `${name}=${value}`
+        const id = this.directory.resolve('company', env, { [name]: value }).found
+        if (id !== (holders.get(pair) ?? null))
+          found.push(`${pair} finds ${id}, held by ${holders.get(pair)}`)
+      }
+    if (this.directory.size !== existing.length)
+      found.push(`${this.directory.size} are known, ${existing.length} there`)
+    return found
+  }
+}
+
+t.test(`pairs and companies agree (seed ${seed}, ${runs} runs)`, async t => {
+  for (let run = 0; run < runs; run++) {
+    const roll = dice(seed + run)
+    const world = new World(roll)
+    for (let i = 20 + roll(60); i > 0; i--) {
+      world.step()
+      // answers are heard before the next request, as they are where each comes by a message of its own
+      await new Promise(resolve => setImmediate(resolve))
+    }
+    await world.quiet()
+    const faults = world.faults()
+    if (faults.length > 0) return t.fail(`run ${run}: ${faults.join('; ')}`)
+  }
+  t.pass('no fault')
+})
