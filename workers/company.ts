@@ -26,6 +26,7 @@ import type {
   ShardRequest,
   UserMessage,
 } from '../src/core/message.js'
+import { settlePlans } from '../src/core/plan-change.js'
 import { LiveCompany } from '../src/core/snapshot.js'
 import { briefOf, encodeUser } from '../src/core/state.js'
 import { applyToUser, decideUser } from '../src/core/user.js'
@@ -149,7 +150,7 @@ class Shard {
   /** Write down what has ended by time alone in the companies at hand: grants, holds, periods. */
   private sweep(): void {
     for (const company of this.actors.companies()) {
-      if (company.state.credits.size === 0) continue
+      if (company.state.credits.size === 0 && !isTimed(company.state)) continue
       const at = Date.now() + (this.ahead.get(company.state.environmentId) ?? 0)
       const known = this.settled.get(company.state)
       if (!known || at >= known.untilMs) this.settle(company, company.state.environmentId, at)
@@ -214,12 +215,18 @@ class Shard {
     this.writes.push([n, 0, decision.reply, actor ? actor.state.sequence : this.next - 1])
   }
 
-  /** What time and plans alone have moved in a company's credits, applied and journaled before anything is asked. */
+  /** What time alone has moved in a company's plans and credits, applied and journaled before anything is asked. */
   private settle(actor: Actor, env: string, at: number): void {
     if (actor.k !== 'c' || !actor.state.exists || this.broken) return
     const catalog = this.catalog(env)
     const known = this.settled.get(actor.state)
     if (known && known.catalog === catalog && at < known.untilMs) return
+    // one change of plan at a time: each has its own record, and the next begins where it ended
+    let changed = settlePlans(actor.state, catalog, at)
+    while (changed.length > 0) {
+      this.record(actor, env, actor.state.id, at, changed, null)
+      changed = settlePlans(actor.state, catalog, at)
+    }
     const { effects, untilMs } = settle(actor.state, catalog, at)
     if (effects.length > 0) this.record(actor, env, actor.state.id, at, effects, null)
     this.settled.set(actor.state, { catalog, untilMs })
@@ -543,6 +550,11 @@ function isQuestion(m: { readonly type: string }): m is Question {
 }
 
 /** What a projector must look at: anything but use and last seen shows in Postgres; credit movements in the ledger. */
+/** Whether time alone may change the plans of a company. */
+function isTimed({ plan, schedule }: Company): boolean {
+  return schedule !== null || plan?.trial?.status === 'active'
+}
+
 function flagsOf(fx: readonly Effect[]): number {
   let flags = 0
   for (const { t } of fx)

@@ -28,8 +28,8 @@ import {
 } from './entity.js'
 import { applyCredit } from './ledger.js'
 import type { AcceptedEvent, CompanyMessage, Decision, Effect, EntityWrite, Refusal } from './message.js'
-import { dayMs } from './period.js'
-import { cycleOf } from './plan.js'
+import { cycleOf, type PlanSchedule } from './plan.js'
+import { decidePlans, holding, holdingOf, planEffects } from './plan-change.js'
 import { LiveCompany } from './snapshot.js'
 import { addUsage, type Counter, newCounter } from './usage.js'
 
@@ -44,6 +44,8 @@ export interface Company extends Entity {
   /** Plans whose trial this company has already had (EN-90). */
   trialedPlanIds: string[]
   subscriptions: SubscriptionState[]
+  /** What was agreed for later; null for nothing (EN-95, EN-96). */
+  schedule: PlanSchedule | null
   overrides: OverrideState[]
   /** By event subtype (US-1). */
   counters: Map<string, Counter>
@@ -108,6 +110,7 @@ export function newCompany(id: string, environmentId: string): Company {
     addOns: [],
     trialedPlanIds: [],
     subscriptions: [],
+    schedule: null,
     overrides: [],
     counters: new Map(),
     credits: new Map(),
@@ -176,17 +179,10 @@ export function decideCompany(
       if (!company.overrides.some(one => one.id === message.overrideId))
         return { refused: 'override_not_found' }
       return { reply: null, effects: [{ t: 'override_removed', overrideId: message.overrideId }] }
-    case 'assign_plan': {
-      if (!company.exists) return { refused: 'not_found' }
-      const plan = message.plan ?? holdingOf(catalog, catalog.data.fallbackPlanId, null, nowMs, company) // EN-82, PB-30
-      return {
-        reply: null,
-        effects: [
-          { t: 'plan', plan },
-          { t: 'add_ons', addOns: message.addOns },
-        ],
-      }
-    }
+    case 'change_plans':
+    case 'migrate_plan':
+    case 'cancel_migration':
+      return company.exists ? decidePlans(company, catalog, message, nowMs) : { refused: 'not_found' }
     case 'put_subscription':
       if (!company.exists) return { refused: 'not_found' }
       return { reply: null, effects: [{ t: 'subscription', subscription: message.subscription }] }
@@ -230,6 +226,12 @@ export function apply(company: Company, effect: Effect, atMs: number): void {
     case 'add_ons':
       company.addOns = [...effect.addOns]
       return
+    case 'plan_changed':
+      company.idsMade++
+      return
+    case 'schedule':
+      company.schedule = effect.schedule
+      return
     case 'subscription': {
       const others = company.subscriptions.filter(one => one.externalId !== effect.subscription.externalId)
       company.subscriptions = [...others, effect.subscription]
@@ -249,6 +251,7 @@ export function apply(company: Company, effect: Effect, atMs: number): void {
       company.addOns = []
       company.trialedPlanIds = []
       company.subscriptions = []
+      company.schedule = null
       company.overrides = []
       company.counters = new Map()
       company.credits = new Map()
@@ -293,7 +296,11 @@ function decideUpsert(
   if ('refused' in decided || company.exists) return decided // a base plan counts at creation only (CU-18)
   const plan = firstPlan(company, catalog, message.basePlanId, message.basePlanPriceId, nowMs)
   if (typeof plan === 'string') return { refused: plan }
-  return { reply: decided.reply, effects: plan ? [...decided.effects, { t: 'plan', plan }] : decided.effects }
+  const chosen = message.basePlanId !== null
+  return {
+    reply: decided.reply,
+    effects: [...decided.effects, ...begunWith(company, catalog, plan, chosen, nowMs)],
+  }
 }
 
 /** A write that may create the company, with its first plan (EN-80, EV-31). */
@@ -318,7 +325,25 @@ function withFirstPlan(
 ): Decision {
   const plan = firstPlan(company, catalog, null, null, nowMs)
   if (plan === null || typeof plan === 'string') return { reply, effects }
-  return { reply, effects: [...effects, { t: 'plan', plan }] }
+  return { reply, effects: [...effects, ...begunWith(company, catalog, plan, false, nowMs)] }
+}
+
+/** The first plan, with its record (EN-80, PB-34). */
+function begunWith(
+  company: Readonly<Company>,
+  catalog: Catalog,
+  plan: PlanHolding | null,
+  chosen: boolean,
+  nowMs: number,
+): Effect[] {
+  const initial = plan?.planId === catalog.data.initialPlanId
+  return planEffects(
+    company,
+    { plan, addOns: [], schedule: null },
+    { action: 'company_upsert', actorType: chosen ? 'api_key' : 'system', apiKeyId: null },
+    chosen ? null : initial ? 'initial' : 'fallback',
+    nowMs,
+  )
 }
 
 /**
@@ -347,34 +372,6 @@ function firstPlan(
     holdingOf(catalog, catalog.data.initialPlanId, null, nowMs, company) ??
     holdingOf(catalog, catalog.data.fallbackPlanId, null, nowMs, company)
   )
-}
-
-/** The plan's latest published version as a holding of this company, or null (EN-84). */
-export function holdingOf(
-  catalog: Catalog,
-  planId: string | null,
-  priceId: string | null,
-  nowMs: number,
-  company: Readonly<Company>,
-): PlanHolding | null {
-  const plan = planId === null ? undefined : catalog.plans.get(planId)
-  const version = plan && publishedVersion(plan)
-  return planId !== null && version ? holding(planId, version, priceId, nowMs, company) : null
-}
-
-function holding(
-  planId: string,
-  version: PlanVersionDef,
-  priceId: string | null,
-  nowMs: number,
-  company: Readonly<Company>,
-): PlanHolding {
-  // EN-90: a trialable plan starts with its trial the first time a company gets it
-  const trial: TrialState | null =
-    version.isTrialable && version.trialDays && !company.trialedPlanIds.includes(planId)
-      ? { endMs: nowMs + version.trialDays * dayMs, endSetting: 'cancel', status: 'active' }
-      : null
-  return { planId, versionId: version.id, addedAtMs: nowMs, priceId, trial }
 }
 
 const publishedVersion = ({ def }: CompiledPlan): PlanVersionDef | undefined =>

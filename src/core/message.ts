@@ -6,6 +6,7 @@ import type { OverrideState, PlanHolding, SubscriptionState } from './company.js
 import type { CreditEffect, CreditMessage } from './credit.js'
 import type { KeyPair } from './entity.js'
 import type { Tokens } from './model-price.js'
+import type { PlanEffect, PlanMessage } from './plan-change.js'
 
 /** How an event's time was settled (EV-15, EV-16). */
 export type EventMode = 'normal' | 'trusted' | 'backfill'
@@ -108,13 +109,9 @@ export type CompanyMessage =
       readonly replace: boolean
     }
   | { readonly type: 'delete_override'; readonly overrideId: string }
-  | {
-      readonly type: 'assign_plan'
-      readonly plan: PlanHolding | null
-      readonly addOns: readonly PlanHolding[]
-    }
   | { readonly type: 'put_subscription'; readonly subscription: SubscriptionState }
   | { readonly type: 'seen'; readonly atMs: number }
+  | PlanMessage
   | CreditMessage
 
 /** Messages to a user's actor. */
@@ -207,6 +204,7 @@ export type Effect =
   | { readonly t: 'plan'; readonly plan: PlanHolding | null }
   | { readonly t: 'add_ons'; readonly addOns: readonly PlanHolding[] }
   | { readonly t: 'subscription'; readonly subscription: SubscriptionState }
+  | PlanEffect
   | CreditEffect
 
 /** Whose fact it is. */

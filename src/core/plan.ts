@@ -13,18 +13,23 @@ export interface PlanSchedule {
     readonly plan: PlanHolding | null
     readonly addOns: readonly PlanHolding[]
   } | null
-  /** `effectiveAtMs` null: no date can be named, so the present version stays. */
-  readonly migrations: readonly {
-    readonly planId: string
-    readonly versionId: string
-    readonly effectiveAtMs: number | null
-  }[]
+  /** At most one per plan (PB-23). */
+  readonly migrations: readonly ScheduledMigration[]
 }
 
-/** A company's state as far as its plans go. `schedule` is there once scheduled changes are kept with it. */
-export type PlannedCompany = Pick<Company, 'plan' | 'addOns' | 'subscriptions'> & {
-  readonly schedule?: PlanSchedule | null
+/** A plan held that goes over to another version. */
+export interface ScheduledMigration {
+  readonly migrationId: string
+  readonly planId: string
+  readonly versionId: string
+  /** Null: no date can be named, so the present version stays (PB-21). */
+  readonly effectiveAtMs: number | null
+  /** Price of the present version → the one that takes its place (EN-97). */
+  readonly priceIds: Readonly<Record<string, string>>
 }
+
+/** A company's state as far as its plans go. */
+export type PlannedCompany = Pick<Company, 'plan' | 'addOns' | 'subscriptions' | 'schedule'>
 
 /** The plans that count at an instant. */
 export interface Standing {
@@ -78,7 +83,7 @@ export function standsUntil(company: PlannedCompany, nowMs: number): number {
 }
 
 /** EN-93: over from the instant of its end, unless the plan has been subscribed to meanwhile (PB-51). */
-function trialIsOver(
+export function trialIsOver(
   holding: PlanHolding,
   { subscriptions }: PlannedCompany,
   catalog: Catalog,
@@ -103,15 +108,24 @@ function scheduled(
   nowMs: number,
 ): Standing {
   if (downgrade !== null && downgrade.effectiveAtMs <= nowMs) return downgrade
-  const migrated = (holding: PlanHolding): PlanHolding => {
+  const present = (holding: PlanHolding): PlanHolding => {
     const due = migrations.find(
       ({ planId, effectiveAtMs }) =>
         planId === holding.planId && effectiveAtMs !== null && effectiveAtMs <= nowMs,
     )
-    return due ? { ...holding, versionId: due.versionId } : holding
+    return due ? migrated(holding, due) : holding
   }
   if (migrations.length === 0) return { plan, addOns }
-  return { plan: plan && migrated(plan), addOns: addOns.map(migrated) }
+  return { plan: plan && present(plan), addOns: addOns.map(present) }
+}
+
+/** A holding after its migration: another version, at that version's price. source: EN-97 */
+export function migrated(
+  holding: PlanHolding,
+  to: Pick<ScheduledMigration, 'versionId' | 'priceIds'>,
+): PlanHolding {
+  const priceId = holding.priceId === null ? null : (to.priceIds[holding.priceId] ?? holding.priceId)
+  return { ...holding, versionId: to.versionId, priceId }
 }
 
 /**

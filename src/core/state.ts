@@ -4,6 +4,7 @@ import { newCompany } from './company.js'
 import type { EntitlementReport } from './entitlement.js'
 import type { Entity, EntityBrief } from './entity.js'
 import { decodeAccount, encodeAccount } from './ledger.js'
+import type { PlanSchedule } from './plan.js'
 import type { Counter, CounterReading } from './usage.js'
 import { newUser, type User } from './user.js'
 
@@ -28,6 +29,7 @@ export interface CompanySnapshot extends EntitySnapshot {
   readonly addOns: readonly PlanHolding[]
   readonly trialedPlanIds: readonly string[]
   readonly subscriptions: readonly SubscriptionState[]
+  readonly schedule: PlanSchedule | null
   readonly overrides: readonly OverrideState[]
   readonly counters: readonly (readonly [subtype: string, counter: Counter])[]
   readonly credits: readonly ReturnType<typeof encodeAccount>[]
@@ -45,6 +47,7 @@ export function encodeCompany(company: Readonly<Company>): CompanySnapshot {
     addOns: company.addOns,
     trialedPlanIds: company.trialedPlanIds,
     subscriptions: company.subscriptions,
+    schedule: company.schedule,
     overrides: company.overrides,
     counters: [...company.counters],
     credits: [...company.credits.values()].map(encodeAccount),
@@ -59,6 +62,7 @@ export function decodeCompany(snapshot: CompanySnapshot): Company {
   company.addOns = [...snapshot.addOns]
   company.trialedPlanIds = [...snapshot.trialedPlanIds]
   company.subscriptions = [...snapshot.subscriptions]
+  company.schedule = snapshot.schedule
   company.overrides = [...snapshot.overrides]
   company.counters = new Map(snapshot.counters)
   company.credits = new Map(snapshot.credits.map(one => [one.creditId, decodeAccount(one)]))

@@ -247,6 +247,7 @@ export const company = (
     addOns: [],
     trialedPlanIds: [],
     subscriptions: [],
+    schedule: null,
     overrides: [],
     counters: new Map(),
     credits: new Map(),

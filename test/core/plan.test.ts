@@ -170,7 +170,7 @@ t.test('EN-95 a scheduled downgrade switches at its instant', async t => {
 })
 
 t.test('EN-96 a pending migration changes the version at its instant, without a date never', async t => {
-  const migration = { planId: 'pro', versionId: 'pro_v2', effectiveAtMs: now }
+  const migration = { migrationId: 'm', planId: 'pro', versionId: 'pro_v2', effectiveAtMs: now, priceIds: {} }
   const planned = (effectiveAtMs: number | null): PlannedCompany => ({
     ...company({ plan: holding('pro'), addOns: [holding('extra')] }),
     schedule: { downgrade: null, migrations: [{ ...migration, effectiveAtMs }] },
@@ -190,7 +190,13 @@ t.test('what follows from the plans held is good until the next instant that may
     [now, now + 3, now + 5].map(ms => standsUntil(held, ms)),
     [now + 3, now + 5, Number.POSITIVE_INFINITY],
   )
-  const migration = { planId: 'pro', versionId: 'pro_v2', effectiveAtMs: now + 2 }
+  const migration = {
+    migrationId: 'm',
+    planId: 'pro',
+    versionId: 'pro_v2',
+    effectiveAtMs: now + 2,
+    priceIds: {},
+  }
   const downgrade = { effectiveAtMs: now + 1, plan: null, addOns: [] }
   const planned: PlannedCompany = { ...held, schedule: { downgrade, migrations: [migration] } }
   t.same(

@@ -7,6 +7,7 @@ import type { EntityType } from '../../schemas/enums.js'
 import type { PlanHolding } from '../../src/core/company.js'
 import { derivedId } from '../../src/core/id.js'
 import type { Effect, Fact } from '../../src/core/message.js'
+import type { PlanChangeRecord } from '../../src/core/plan-change.js'
 
 /** A row as Postgres takes it by name; times are RFC 3339. */
 export type Row = Readonly<Record<string, unknown>>
@@ -70,6 +71,8 @@ export class Fold {
   readonly overrides = new RowSet()
   readonly subscriptions = new RowSet()
   readonly credits = new RowSet()
+  /** Records of changed plans: they outlive their company (PB-34). */
+  readonly planChanges = new RowSet()
   readonly plans = new Map<string, PlanChange>()
   /** Facts added. */
   facts = 0
@@ -166,6 +169,9 @@ export class Fold {
           state: effect.subscription,
           updated_at: at,
         })
+        return
+      case 'plan_changed':
+        this.planChanges.put(effect.change.id, planChangeRow(fact, effect.change))
         return
       case 'credit_grant':
         this.credits.putAbsent(`${fact.id} ${effect.c}`, {
@@ -302,3 +308,25 @@ export class Fold {
 
 const time = (epochMs: number): string => new Date(epochMs).toISOString()
 const timeOrNull = (epochMs: number | null): string | null => (epochMs === null ? null : time(epochMs))
+
+function planChangeRow(fact: Fact, change: PlanChangeRecord): Row {
+  return {
+    id: change.id,
+    environment_id: fact.env,
+    company_id: fact.id,
+    action: change.action,
+    base_plan_action: change.basePlanAction,
+    subscription_change_action: null,
+    actor_type: change.actorType,
+    api_key_id: change.apiKeyId,
+    previous_plan_id: change.from?.planId ?? null,
+    previous_version_id: change.from?.versionId ?? null,
+    plan_id: change.to?.planId ?? null,
+    version_id: change.to?.versionId ?? null,
+    add_ons_added: change.addOnsAdded,
+    add_ons_removed: change.addOnsRemoved,
+    trial_status: change.trialStatus,
+    trial_ends_at: timeOrNull(change.trialEndMs),
+    created_at: time(change.atMs),
+  }
+}

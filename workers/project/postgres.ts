@@ -307,6 +307,10 @@ const overrideColumns = `id text, environment_id text, company_id text, feature_
 const subscriptionColumns = `id text, environment_id text, company_id text, external_id text, status text, state jsonb,
   updated_at timestamptz`
 const creditColumns = 'company_id text, credit_id text, environment_id text, created_at timestamptz'
+const planChangeColumns = `id text, environment_id text, company_id text, action text, base_plan_action text,
+  subscription_change_action text, actor_type text, api_key_id text, previous_plan_id text, previous_version_id text,
+  plan_id text, version_id text, add_ons_added jsonb, add_ons_removed jsonb, trial_status text,
+  trial_ends_at timestamptz, created_at timestamptz`
 const planColumns = `company_id text, plan_id text, kind text, environment_id text, version_id text, price_id text,
   added_at timestamptz, trial_end_at timestamptz, trial_end_setting text, trial_status text`
 
@@ -344,6 +348,7 @@ function tables(fold: Fold): [string, Columns, RowSet][] {
       fold.subscriptions,
     ],
     ['company_credits', { from: creditColumns, onConflict: keep }, fold.credits],
+    ['plan_changes', { from: planChangeColumns, onConflict: keep }, fold.planChanges],
   ]
 }
 
