@@ -13,7 +13,7 @@ async function hold() {
     return { pid: process.pid, address: null }
   }
   const start = what === 'postgres' ? startEmbeddedPostgres : startEmbeddedClickHouse
-  const { pid, address } = await start({ directory, log: silent })
+  const { pid, address } = await start({ directory, log: silent, durable: false })
   return { pid, address }
 }
 

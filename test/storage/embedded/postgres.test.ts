@@ -47,7 +47,7 @@ t.test('made at the first start, found again at the next', async t => {
 
 t.test('killed, it comes back at the same address with what was committed', async t => {
   const directory = join(await temporaryDirectory(t), 'postgres')
-  const server = await startEmbeddedPostgres({ directory, log: silent })
+  const server = await startEmbeddedPostgres({ directory, log: silent, durable: false })
   t.teardown(() => server.stop())
   const sql = openPostgres(server.address)
   t.teardown(() => closePostgres(sql))
@@ -68,7 +68,7 @@ t.test('a server that a killed Tollgate left behind is stopped, and its data ser
   await killHard(other.process.pid!)
   t.not(startOf(other.pid), null, 'the orphan lives')
 
-  const server = await startEmbeddedPostgres({ directory, log: silent })
+  const server = await startEmbeddedPostgres({ directory, log: silent, durable: false })
   t.teardown(() => server.stop())
   t.equal(startOf(other.pid), null, 'the orphan is gone')
   const sql = openPostgres(server.address)
@@ -78,7 +78,7 @@ t.test('a server that a killed Tollgate left behind is stopped, and its data ser
 
 t.test('a pid file that names somebody else harms nobody', async t => {
   const directory = join(await temporaryDirectory(t), 'postgres')
-  const first = await startEmbeddedPostgres({ directory, log: silent })
+  const first = await startEmbeddedPostgres({ directory, log: silent, durable: false })
   const file = join(directory, 'data', 'postmaster.pid')
   const text = readFileSync(file, 'latin1')
   await killHard(first.pid!)
@@ -87,7 +87,7 @@ t.test('a pid file that names somebody else harms nobody', async t => {
   writeFileSync(file, text.replace(/^\d+/, String(bystander.pid)))
   t.notOk(isPostmasterOf(bystander.pid, join(directory, 'data')))
 
-  const second = await startEmbeddedPostgres({ directory, log: silent })
+  const second = await startEmbeddedPostgres({ directory, log: silent, durable: false })
   t.teardown(() => second.stop())
   t.not(startOf(bystander.pid), null)
 })
@@ -96,21 +96,23 @@ t.test('data of another version is refused by name', async t => {
   const directory = join(await temporaryDirectory(t), 'postgres')
   mkdirSync(join(directory, 'data'), { recursive: true })
   writeFileSync(join(directory, 'data', 'PG_VERSION'), '16\n')
-  await t.rejects(startEmbeddedPostgres({ directory, log: silent }), { message: /made by Postgres 16/ })
+  await t.rejects(startEmbeddedPostgres({ directory, log: silent, durable: false }), {
+    message: /made by Postgres 16/,
+  })
 })
 
 t.test('a first start that was cut short is begun again', async t => {
   const directory = join(await temporaryDirectory(t), 'postgres')
   mkdirSync(join(directory, 'data.draft'), { recursive: true })
   writeFileSync(join(directory, 'data.draft', 'half'), '')
-  const server = await startEmbeddedPostgres({ directory, log: silent })
+  const server = await startEmbeddedPostgres({ directory, log: silent, durable: false })
   await server.stop()
   t.notOk(existsSync(join(directory, 'data.draft')))
 })
 
 t.test('a path too long for a socket gets its socket elsewhere, in a private directory', async t => {
   const directory = join(await temporaryDirectory(t), 'x'.repeat(110), 'postgres')
-  const server = await startEmbeddedPostgres({ directory, log: silent })
+  const server = await startEmbeddedPostgres({ directory, log: silent, durable: false })
   t.teardown(() => server.stop())
   const { host } = server.address as { host: string }
   t.teardown(() => rmSync(host, { recursive: true, force: true }))
@@ -123,7 +125,7 @@ t.test('a path too long for a socket gets its socket elsewhere, in a private dir
 
 t.test('nobody but us and root may enter the socket directory or the data', async t => {
   const directory = join(await temporaryDirectory(t), 'postgres')
-  const server = await startEmbeddedPostgres({ directory, log: silent })
+  const server = await startEmbeddedPostgres({ directory, log: silent, durable: false })
   t.teardown(() => server.stop())
   t.equal(statSync((server.address as { host: string }).host).mode & 0o777, 0o700)
   t.equal(statSync(join(directory, 'data')).mode & 0o777, 0o700)
@@ -132,7 +134,7 @@ t.test('nobody but us and root may enter the socket directory or the data', asyn
 if (asRoot) {
   t.test('started by root it runs as another user', async t => {
     const directory = join(await temporaryDirectory(t), 'postgres')
-    const server = await startEmbeddedPostgres({ directory, log: silent })
+    const server = await startEmbeddedPostgres({ directory, log: silent, durable: false })
     t.teardown(() => server.stop())
     t.not(statSync(`/proc/${server.pid}`).uid, 0)
   })
@@ -143,7 +145,7 @@ if (asRoot) {
     mkdirSync(closed)
     chmodSync(closed, 0o700)
     const at = join(closed, 'postgres')
-    const first = await startEmbeddedPostgres({ directory: at, log: silent })
+    const first = await startEmbeddedPostgres({ directory: at, log: silent, durable: false })
     let sql = openPostgres(first.address)
     await sql`create table kept as select 5 as value`
     await sql`select pg_reload_conf()`
@@ -166,7 +168,7 @@ if (asRoot) {
     const other = await hold(t, 'postgres', directory, { uid: nobody, gid: nobody })
     t.equal(statSync(`/proc/${other.pid}`).uid, nobody)
     await killHard(other.process.pid!)
-    const server = await startEmbeddedPostgres({ directory, log: silent })
+    const server = await startEmbeddedPostgres({ directory, log: silent, durable: false })
     t.equal(statSync(`/proc/${server.pid}`).uid, nobody, 'as the owner of the data')
     await server.stop()
     await gone(other.pid)
