@@ -203,14 +203,15 @@ export function effectsOf(mode: EventMode): { readonly draws: boolean; readonly 
 /** Bring every window to the one that holds now. */
 function roll(counter: Counter, nowMs: number, cycle: Cycle | null): void {
   const n = counter.n
-  if (!holds(n, day, nowMs)) begin(counter, day, dayStart(nowMs), dayStart(nowMs) + dayMs)
-  if (!holds(n, week, nowMs)) begin(counter, week, weekStart(nowMs), weekStart(nowMs) + weekMs)
-  if (!holds(n, month, nowMs)) begin(counter, month, monthStart(nowMs), nextMonthStart(nowMs))
+  // the cycle first: a new one is told from the other windows, which know most before they turn
   if (cycle !== null) rollCycle(counter, nowMs, cycle)
   else if (n.length > withoutCycle) {
     n.length = withoutCycle
     delete counter.estimated
   }
+  if (!holds(n, day, nowMs)) begin(counter, day, dayStart(nowMs), dayStart(nowMs) + dayMs)
+  if (!holds(n, week, nowMs)) begin(counter, week, weekStart(nowMs), weekStart(nowMs) + weekMs)
+  if (!holds(n, month, nowMs)) begin(counter, month, monthStart(nowMs), nextMonthStart(nowMs))
   const { ahead } = counter
   if (ahead !== null) {
     // once the present has reached an event every window either holds it or is past it
