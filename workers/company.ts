@@ -333,7 +333,11 @@ class Shard {
       case 'feature_usage':
         return (
           company &&
-          featureUsages(new LiveCompany(company, catalog, at), { negative: question.withoutNegative })
+          featureUsages(
+            new LiveCompany(company, catalog, at),
+            { negative: question.withoutNegative },
+            question.featureIds,
+          )
         )
       case 'brief':
         return actor?.state.exists ? briefOf(actor.state) : null

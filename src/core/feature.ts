@@ -108,11 +108,17 @@ export function featureUsage(company: LiveCompany, feature: CompiledFeature): Fe
  * The rows of all features, ordered by feature name.
  *
  * without  negative: drop entitlements that are a boolean false.
+ * only     ids of the features asked about; absent: all.
  * source   US-5, US-8.
  */
-export function featureUsages(company: LiveCompany, without: { readonly negative: boolean }): FeatureUsage[] {
+export function featureUsages(
+  company: LiveCompany,
+  without: { readonly negative: boolean },
+  only?: readonly string[],
+): FeatureUsage[] {
   const rows: FeatureUsage[] = []
   for (const feature of company.catalog.features) {
+    if (only && !only.includes(feature.def.id)) continue
     const row = featureUsage(company, feature)
     if (row === null) continue
     if (without.negative && row.allocationType === 'boolean' && isNegative(company, feature)) continue

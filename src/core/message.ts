@@ -262,8 +262,12 @@ export type Question =
   | { readonly type: 'check_all'; readonly context: CheckContext }
   /** The whole entity as plain data: CompanyDescription or UserSnapshot; null when there is none. */
   | { readonly type: 'describe' }
-  /** Usage of the entitled features: FeatureUsage rows by feature name (US-5, US-8). */
-  | { readonly type: 'feature_usage'; readonly withoutNegative: boolean }
+  /** Usage of the entitled features, or of some: FeatureUsage rows by feature name (US-5, US-8). */
+  | {
+      readonly type: 'feature_usage'
+      readonly withoutNegative: boolean
+      readonly featureIds?: readonly string[] | undefined
+    }
   /** Its name and times: EntityBrief; null when there is none. */
   | { readonly type: 'brief' }
 

@@ -58,6 +58,7 @@ import * as modelPrices from '../api/model-prices/handlers.js'
 import * as bundles from '../api/plans/bundles.js'
 import * as plans from '../api/plans/handlers.js'
 import * as traits from '../api/traits/handlers.js'
+import * as usage from '../api/usage/handlers.js'
 import * as users from '../api/users/handlers.js'
 import { assertDistinct, del, get, post, put, type Route } from './route.js'
 
@@ -120,6 +121,10 @@ export const routes: readonly Route[] = [
   get('/events', { scope: 'read', limit: 'analytics', query: stored.eventListQuery, handle: stored.listEvents }),
   post('/events', { scope: 'capture', limit: 'ingest', status: 201, raw: 'one', handle: events.createEvent }),
   get('/events/:event_id', { scope: 'read', handle: stored.getEvent }),
+  get('/feature-usage', { scope: 'read', query: usage.featureUsageQuery, handle: usage.listFeatureUsage }),
+  get('/feature-usage-history', { scope: 'read', limit: 'analytics', query: usage.historyQuery, handle: usage.listFeatureUsageHistory }),
+  get('/feature-usage-timeseries', { scope: 'read', limit: 'analytics', query: usage.timeSeriesQuery, handle: usage.getFeatureUsageTimeSeries }),
+  get('/feature-usage/count', { scope: 'read', query: usage.featureUsageQuery, handle: usage.countFeatureUsage }),
   get('/features', { scope: 'read', environment: 'optional', query: features.featureListQuery, handle: features.listFeatures }),
   post('/features', { scope: 'write', environment: 'optional', status: 201, body: parseFeatureCreate, handle: features.createFeature }),
   post('/features/billing-linked', { scope: 'write', environment: 'optional', status: 201, body: parseBillingLinkedFeatureCreate, handle: features.putBillingLinkedFeature }),
@@ -163,6 +168,7 @@ export const routes: readonly Route[] = [
   put('/plans/:plan_id', { scope: 'write', body: parsePlanUpdate, handle: plans.changePlan }),
   del('/plans/:plan_id', { scope: 'write', environment: 'optional', handle: plans.deletePlan }),
   put('/plans/:plan_id/billing_products', { scope: 'write', body: parseBillingProductWrite, handle: plans.putBillingProduct }),
+  get('/usage-by-company', { scope: 'read', query: usage.usageByCompanyQuery, handle: usage.getUsageByCompany }),
   post('/user-traits', { scope: 'write', body: parseTraitUpsert, handle: users.upsertUserTrait }),
   get('/users', { scope: 'read', query: users.userListQuery, handle: users.listUsers }),
   post('/users', { scope: 'write', body: parseUserUpsert, handle: users.upsertUser }),

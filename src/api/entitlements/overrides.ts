@@ -1,6 +1,5 @@
 // Company overrides: what one company is granted beside its plans. They are the company's: its actor decides, the
 // journal keeps them, Postgres follows.
-import type { Sql } from 'postgres'
 import type {
   CompanyOverride,
   CompanyOverrideCreate,
@@ -12,7 +11,6 @@ import type { CompanyMessage } from '../../core/message.js'
 import { newId } from '../../engine/ids.js'
 import { ServiceError } from '../../errors.js'
 import type { Call, Handler } from '../call.js'
-import { distinct } from '../entitlement-view.js'
 import {
   type EntitlementValue,
   exhaustible,
@@ -21,20 +19,10 @@ import {
   type WritePlace,
 } from '../entitlement-write.js'
 import { isKnown, type Refusals, settled } from '../entity-write.js'
-import { featureViews } from '../feature-view.js'
+import { overrideViews } from '../override-view.js'
 import { boolean, list, page, type QueryOf, query, string, text } from '../query.js'
-import { isoTime, isoTimeOrNull, requireTime } from '../time.js'
-import { traitViews } from '../trait-rows.js'
-import {
-  countOverrideRows,
-  deleteNotes,
-  findOverride,
-  insertNote,
-  listOverrideRows,
-  type NoteRow,
-  notesOf,
-  type OverrideRow,
-} from './store.js'
+import { requireTime } from '../time.js'
+import { countOverrideRows, deleteNotes, findOverride, insertNote, listOverrideRows } from './store.js'
 
 const listShape = {
   company_id: string,
@@ -57,7 +45,7 @@ function unknownOverride(): ServiceError {
 export const listCompanyOverrides: Handler<undefined, OverrideListQuery> = async call => {
   const { services, environment, query, nowMs } = call
   const rows = await listOverrideRows(services.sql, environment.id, query, new Date(nowMs), query)
-  return { data: await views(services.sql, environment.id, rows) }
+  return { data: await overrideViews(services.sql, environment.id, rows) }
 }
 
 /** GET /company-overrides/count. */
@@ -77,7 +65,7 @@ async function overrideOf(call: Call<unknown, unknown>, id: string): Promise<Com
   const { sql } = call.services
   const row = await findOverride(sql, call.environment.id, id)
   if (!row) throw unknownOverride()
-  const [view] = await views(sql, call.environment.id, [row])
+  const [view] = await overrideViews(sql, call.environment.id, [row])
   return view!
 }
 
@@ -214,63 +202,4 @@ async function addNote(
     { id: newId('cmon_'), environmentId: environment.id, overrideId, text: note },
     nowMs,
   )
-}
-
-/** Overrides in full, in the order of the rows. */
-async function views(
-  sql: Sql,
-  environmentId: string,
-  rows: readonly OverrideRow[],
-): Promise<CompanyOverride[]> {
-  const notes = await notesOf(
-    sql,
-    rows.map(row => row.id),
-  )
-  const features = await featureViews(sql, distinct(rows.map(row => row.feature_id)), environmentId)
-  const traits = await traitViews(sql, distinct(rows.map(row => row.entitlement.valueTraitId)))
-  return rows.map(row => {
-    const feature = features.get(row.feature_id)
-    const trait = traits.get(row.entitlement.valueTraitId ?? '')
-    return {
-      ...members(row),
-      ...(feature && { feature }),
-      ...(trait && { value_trait: trait }),
-      notes: notes.filter(note => note.override_id === row.id).map(noteView),
-    }
-  })
-}
-
-function members(row: OverrideRow) {
-  const { entitlement } = row
-  return {
-    id: row.id,
-    environment_id: row.environment_id,
-    company_id: row.company_id,
-    feature_id: row.feature_id,
-    rule_id: entitlement.ruleId,
-    rule_id_usage_exceeded: entitlement.ruleIdUsageExceeded,
-    value_type: entitlement.valueType,
-    value_bool: entitlement.valueBool,
-    value_numeric: entitlement.valueNumeric,
-    value_trait_id: entitlement.valueTraitId,
-    value_credit_id: entitlement.valueCreditId,
-    consumption_rate: entitlement.consumptionRate,
-    ...(entitlement.quantityRates && { quantity_rates: entitlement.quantityRates }),
-    metric_period: entitlement.metricPeriod,
-    metric_period_month_reset: entitlement.monthReset,
-    expiration_date: isoTimeOrNull(row.expires_at?.getTime()),
-    created_at: isoTime(row.created_at.getTime()),
-    updated_at: isoTime(row.updated_at.getTime()),
-  }
-}
-
-function noteView(row: NoteRow) {
-  return {
-    id: row.id,
-    note: row.note,
-    external_user_id: row.external_user_id,
-    external_user_name: row.external_user_name,
-    created_at: isoTime(row.created_at.getTime()),
-    updated_at: isoTime(row.updated_at.getTime()),
-  }
 }

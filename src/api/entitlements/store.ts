@@ -1,7 +1,7 @@
 // Statements of plan entitlements and company overrides.
 import type { Sql } from 'postgres'
 import type { EntitlementRow } from '../../catalog/plans.js'
-import type { EntitlementDef } from '../../core/catalog.js'
+import type { OverrideRow } from '../override-view.js'
 import { among } from '../sql.js'
 
 interface Page {
@@ -79,18 +79,6 @@ export async function countEntitlementRows(
   return row!.count
 }
 
-/** A row of company_overrides. */
-export interface OverrideRow {
-  readonly id: string
-  readonly environment_id: string
-  readonly company_id: string
-  readonly feature_id: string
-  readonly entitlement: EntitlementDef
-  readonly expires_at: Date | null
-  readonly created_at: Date
-  readonly updated_at: Date
-}
-
 /** Which overrides a list is of, as the query of GET /company-overrides says it. */
 export interface OverrideFilter {
   readonly company_id?: string
@@ -154,17 +142,6 @@ export async function findOverride(sql: Sql, environmentId: string, id: string):
   return row ?? null
 }
 
-/** A row of company_override_notes. */
-export interface NoteRow {
-  readonly id: string
-  readonly override_id: string
-  readonly note: string
-  readonly external_user_id: string
-  readonly external_user_name: string
-  readonly created_at: Date
-  readonly updated_at: Date
-}
-
 export async function insertNote(
   sql: Sql,
   note: {
@@ -185,13 +162,6 @@ export async function insertNote(
       created_at: now,
       updated_at: now,
     })}`
-}
-
-/** Notes of overrides, oldest first. */
-export async function notesOf(sql: Sql, overrideIds: readonly string[]): Promise<readonly NoteRow[]> {
-  if (overrideIds.length === 0) return []
-  return sql<NoteRow[]>`
-    select * from company_override_notes where override_id in ${among(sql, overrideIds)} order by created_at, id`
 }
 
 export async function deleteNotes(sql: Sql, overrideId: string): Promise<void> {

@@ -1,0 +1,168 @@
+// Arithmetic of time series: buckets in UTC, and the metric windows their ends lie in. No I/O.
+import type { MetricPeriod, MonthReset, TimeSeriesGranularity } from '../../../schemas/enums.js'
+import {
+  addMonthsClamped,
+  type Cycle,
+  dayMs,
+  dayStart,
+  hourMs,
+  metricWindow,
+  nextMonthStart,
+  recurrenceAfter,
+  recurrenceAtOrBefore,
+  type Window,
+  weekMs,
+  weekStart,
+} from '../../core/period.js'
+import { ServiceError } from '../../errors.js'
+
+/** Most buckets of one answer. source: US-12, US-22 */
+export const bucketsMax = 366
+/** The last instant the stores' hours reach, rounded. */
+const latestMs = Date.UTC(2100, 0, 1)
+const longestMonthMs = 31 * dayMs
+
+/** A stretch of time asked about: [startMs, endMs), epoch ms. */
+export interface Range {
+  readonly startMs: number
+  readonly endMs: number
+}
+
+/**
+ * See that a range is one.
+ *
+ * errors  query_invalid (400) unless 1970 ≤ start < end ≤ 2100.
+ * source  US-12; the outermost years: decision.
+ */
+export function requireRange({ startMs, endMs }: Range): void {
+  if (startMs >= endMs) throw invalid('start_time must be before end_time')
+  if (startMs < 0 || endMs > latestMs) throw invalid('start_time and end_time: from 1970 to 2100')
+}
+
+/** The same for a range of whole hours. source: US-20 */
+export function requireWholeHours(range: Range): void {
+  requireRange(range)
+  if (range.startMs % hourMs !== 0) throw invalid('start_time must lie on an hour boundary')
+  if (range.endMs % hourMs !== 0) throw invalid('end_time must lie on an hour boundary')
+}
+
+function invalid(message: string): ServiceError {
+  return new ServiceError('query_invalid', message)
+}
+
+/**
+ * The bounds of a range's buckets: its start, every boundary of the granularity inside it, its end.
+ *
+ * granularity  null: one bucket.
+ * returns      ascending; bucket i is [bounds[i], bounds[i + 1]), the first and last clamped to the range.
+ * errors       query_invalid (400) for more than 366 buckets.
+ * source       US-11, US-12 (weeks begin on Sunday), US-20, US-22.
+ */
+export function bucketBounds({ startMs, endMs }: Range, granularity: TimeSeriesGranularity | null): number[] {
+  const bounds = [startMs]
+  if (granularity !== null)
+    for (let at = boundaryAfter(startMs, granularity); at < endMs; at = boundaryAfter(at, granularity)) {
+      if (bounds.length >= bucketsMax)
+        throw invalid(`The window has more than ${bucketsMax} ${granularity} buckets`)
+      bounds.push(at)
+    }
+  bounds.push(endMs)
+  return bounds
+}
+
+function boundaryAfter(atMs: number, granularity: TimeSeriesGranularity): number {
+  switch (granularity) {
+    case 'hourly':
+      return Math.floor(atMs / hourMs) * hourMs + hourMs
+    case 'daily':
+      return dayStart(atMs) + dayMs
+    case 'weekly':
+      return weekStart(atMs) + weekMs
+    case 'monthly':
+      return nextMonthStart(atMs)
+  }
+}
+
+/**
+ * The metric window that holds an instant of any time, past and to come.
+ *
+ * cycle    the billing period that runs now, or null: then a billing cycle is the calendar month.
+ * returns  null for all_time.
+ * source   FE-50, FE-51. That earlier billing cycles began at the months before the running period's start, and later
+ *          ones follow its end: decision, no older periods are kept.
+ */
+export function windowAt(
+  period: MetricPeriod,
+  monthReset: MonthReset,
+  cycle: Cycle | null,
+  atMs: number,
+): Window | null {
+  if (period !== 'current_month' || monthReset !== 'billing_cycle' || cycle === null)
+    return metricWindow(period, monthReset, cycle, atMs)
+  if (atMs < cycle.startMs) return cycleBefore(cycle.startMs, atMs)
+  const anchorMs = atMs < cycle.endMs ? cycle.startMs : cycle.endMs
+  const nextMs = recurrenceAfter(anchorMs, atMs)
+  return {
+    startMs: recurrenceAtOrBefore(anchorMs, atMs),
+    nextMs: atMs < cycle.endMs ? Math.min(nextMs, cycle.endMs) : nextMs,
+  }
+}
+
+/** The month before an anchor, counted from it, that holds an instant. */
+function cycleBefore(anchorMs: number, atMs: number): Window {
+  let back = Math.max(1, Math.ceil((anchorMs - atMs) / longestMonthMs))
+  while (addMonthsClamped(anchorMs, -back) > atMs) back++
+  return { startMs: addMonthsClamped(anchorMs, -back), nextMs: addMonthsClamped(anchorMs, 1 - back) }
+}
+
+/** One point of a series: the metric window counted in, and until when. */
+export interface Point {
+  /** Exclusive. */
+  readonly endMs: number
+  readonly window: Window | null
+}
+
+/**
+ * The points of a series: one per bucket, each in the window of the bucket's last instant.
+ *
+ * source  US-11; decision 16.
+ */
+export function pointsOf(
+  bounds: readonly number[],
+  metric: { readonly period: MetricPeriod; readonly monthReset: MonthReset } | null,
+  cycle: Cycle | null,
+): Point[] {
+  return bounds.slice(1).map(endMs => ({
+    endMs,
+    window: metric && windowAt(metric.period, metric.monthReset, cycle, endMs - 1),
+  }))
+}
+
+/** The instants between which usage must be known, so that every point can be told. Ascending. */
+export function boundsOfPoints(points: readonly Point[]): number[] {
+  const bounds = new Set<number>()
+  for (const { endMs, window } of points) bounds.add(window?.startMs ?? 0).add(endMs)
+  return [...bounds].sort((a, b) => a - b)
+}
+
+/**
+ * The value of each point: usage from its window's start, or since ever, up to its end.
+ *
+ * bounds  as `boundsOfPoints` gave them.
+ * usage   per interval between bounds, ascending; intervals without events may be missing. A start that was moved back
+ *         to its hour, because the hour's events are gone, stands for the bound after it.
+ */
+export function cumulate(
+  points: readonly Point[],
+  bounds: readonly number[],
+  usage: readonly { readonly startMs: number; readonly quantity: number }[],
+): number[] {
+  const before = new Map<number, number>()
+  let total = 0
+  let next = 0
+  for (const bound of bounds) {
+    before.set(bound, total)
+    while (next < usage.length && usage[next]!.startMs <= bound) total += usage[next++]!.quantity
+  }
+  return points.map(({ endMs, window }) => before.get(endMs)! - before.get(window?.startMs ?? 0)!)
+}

@@ -1,0 +1,265 @@
+// What a company was entitled to of one feature over time, as far as it is kept: the limits of a time series. No I/O.
+//
+//   holdings now ──(plan changes, undone one by one)──▶ holdings at each instant ─┐
+//   overrides, each from its writing to its end ──────────────────────────────────┴─▶ entitlement ──▶ limits
+import type { LimitTimeSeriesPoint } from '../../../schemas/usage.js'
+import type { CatalogData, EntitlementDef, FeatureDef } from '../../core/catalog.js'
+import type { Company, OverrideState, PlanHolding } from '../../core/company.js'
+import {
+  type CompiledEntitlement,
+  type CompiledFeature,
+  CompiledVersion,
+  compileEntitlement,
+  type EntitledFacts,
+  limitOf,
+  resolveEntitlement,
+} from '../../core/entitlement.js'
+import { endsAt } from '../../core/plan.js'
+import { comparableType, type TraitRef } from '../../core/trait.js'
+import { isoTime } from '../time.js'
+import type { Range } from './buckets.js'
+
+/** A plan at one of its versions. */
+export interface HeldVersion {
+  readonly planId: string
+  readonly versionId: string
+}
+
+/** A recorded change of a company's plans (PB-34). */
+export interface HoldingChange {
+  readonly atMs: number
+  readonly previous: HeldVersion | null
+  /** Plan ids. */
+  readonly addOnsAdded: readonly string[]
+  readonly addOnsRemoved: readonly string[]
+}
+
+/** An override from one writing of it to the next. */
+export interface OverrideSpan {
+  readonly override: OverrideState
+  readonly fromMs: number
+  /** Exclusive; null: it goes on. */
+  readonly untilMs: number | null
+}
+
+/** What is known of a company's entitlements. */
+export interface EntitledPast {
+  readonly company: Company
+  /** Those that count now, all time rules applied. */
+  readonly plan: PlanHolding | null
+  readonly addOns: readonly PlanHolding[]
+  /** Newest first. */
+  readonly changes: readonly HoldingChange[]
+  readonly overrides: readonly OverrideSpan[]
+}
+
+/** The entitlement from an instant on; null: none. `limit`: what of it may be used at most; null: without bound. */
+export interface EntitledSince {
+  readonly sinceMs: number
+  readonly entitlement: CompiledEntitlement | null
+  readonly limit: number | null
+}
+
+/**
+ * The entitlement to one feature over a range: the one in force at its start, then at every change up to now.
+ *
+ * source  US-13, EN-23. Trait limits are read as they are now: the traits of other days are not kept.
+ */
+export function entitledOver(
+  past: EntitledPast,
+  featureId: string,
+  catalog: CatalogData,
+  { startMs, endMs }: Range,
+  nowMs: number,
+): EntitledSince[] {
+  const feature = catalog.features.find(one => one.id === featureId)
+  if (feature === undefined) return []
+  const compiler = new FeatureCompiler(feature, catalog)
+  const inside = changeInstants(past).filter(atMs => atMs > startMs && atMs < endMs && atMs <= nowMs)
+  return [startMs, ...new Set(inside.sort((a, b) => a - b))].map(sinceMs => {
+    const facts = factsAt(past, sinceMs, nowMs, compiler)
+    const entitlement = resolveEntitlement(facts, compiler.feature)
+    return { sinceMs, entitlement, limit: entitlement && limitOf(entitlement, facts) }
+  })
+}
+
+/**
+ * The limits of a range as the wire shows them: those in force at its start, then those that a change brought.
+ *
+ * source  US-10, US-13, EN-31, EN-32. Entitlements without a number (unlimited, by credit, boolean) have the limit null,
+ *         a denying one and the end of an entitlement 0: decisions.
+ */
+export function limitPoints(entitled: readonly EntitledSince[]): LimitTimeSeriesPoint[] {
+  const points: LimitTimeSeriesPoint[] = []
+  let told = '[]'
+  for (const { sinceMs, entitlement, limit } of entitled) {
+    const limits = entitlement ? limitsOf(entitlement, limit) : told === '[]' ? [] : [nothing]
+    const text = JSON.stringify(limits)
+    if (text === told) continue
+    told = text
+    points.push(...limits.map(one => ({ effective_at: isoTime(sinceMs), ...one })))
+  }
+  return points
+}
+
+type Limit = Omit<LimitTimeSeriesPoint, 'effective_at'>
+
+const nothing: Limit = {
+  is_soft_limit: false,
+  limit_source: 'unknown',
+  limit_value: 0,
+  plan_id: null,
+  price_behavior: null,
+}
+
+function limitsOf({ def, source, planId, valueType }: CompiledEntitlement, limit: number | null): Limit[] {
+  const common = { limit_source: source, plan_id: planId, price_behavior: def.priceBehavior }
+  const soft = softLimitOf(def)
+  const denied = valueType === 'boolean' && def.valueBool !== true
+  const hard = { ...common, is_soft_limit: false, limit_value: denied ? 0 : limit }
+  if (soft === null) return [hard]
+  const included = { ...common, is_soft_limit: true, limit_value: soft }
+  return limit === null ? [included] : [included, hard]
+}
+
+function softLimitOf({ priceBehavior, softLimit, tiers }: EntitlementDef): number | null {
+  if (priceBehavior === 'overage') return softLimit
+  return priceBehavior === 'tier' ? (tiers?.[0]?.upTo ?? null) : null
+}
+
+/** Every instant at which the entitlement may have changed. */
+function changeInstants({ company, plan, addOns, changes, overrides }: EntitledPast): number[] {
+  const ends = company.subscriptions.map(endsAt).filter(Number.isFinite)
+  return [
+    ...changes.map(change => change.atMs),
+    ...[plan, company.plan, ...addOns, ...company.addOns].flatMap(holding =>
+      holding === null ? [] : [holding.addedAtMs, ...(holding.trial === null ? [] : [holding.trial.endMs])],
+    ),
+    ...ends,
+    ...overrides.flatMap(({ fromMs, untilMs, override }) => [
+      fromMs,
+      ...(untilMs === null ? [] : [untilMs]),
+      ...(override.expiresAtMs === null ? [] : [override.expiresAtMs]),
+    ]),
+  ]
+}
+
+function factsAt(past: EntitledPast, atMs: number, nowMs: number, compiler: FeatureCompiler): EntitledFacts {
+  const override = past.overrides.find(
+    span =>
+      span.override.entitlement.featureId === compiler.feature.def.id &&
+      span.fromMs <= atMs &&
+      (span.untilMs === null || atMs < span.untilMs) &&
+      (span.override.expiresAtMs === null || atMs < span.override.expiresAtMs),
+  )
+  const ofOverride = override ? compiler.override(override.override, past.company.id) : null
+  const { plan, addOns } = holdingsAt(past, atMs, nowMs, compiler)
+  const held = plan === null ? addOns : [plan, ...addOns]
+  return {
+    id: past.company.id,
+    basePlanId: plan?.planId ?? null,
+    versions: compiler.versions(held),
+    override: () => ofOverride,
+    traitText: trait => past.company.traits.get(trait.name)?.value ?? null,
+    traitType: trait => trait.comparableType,
+    // rules do not run here: what they alone ask is not answered
+    onPlan: () => false,
+    onVersion: () => false,
+    hasProduct: () => false,
+    counter: () => 0,
+    resetsAt: () => null,
+    remaining: () => 0n,
+    figures: () => ({ remaining: 0n, reserved: 0n, settled: 0n, total: 0n }),
+    overdraft: () => null,
+  }
+}
+
+interface Holdings {
+  readonly plan: HeldVersion | null
+  readonly addOns: readonly HeldVersion[]
+}
+
+/**
+ * The plans at an instant: those of now with every later change undone.
+ *
+ * A holding counts from when it was added; the plan as stored counts up to the end of its trial or subscription.
+ */
+function holdingsAt(past: EntitledPast, atMs: number, nowMs: number, compiler: FeatureCompiler): Holdings {
+  const { company } = past
+  const stored = atMs < lapsedMs(company, nowMs)
+  let plan: HeldVersion | null = since(stored ? company.plan : past.plan, atMs)
+  let addOns: HeldVersion[] = (stored ? company.addOns : past.addOns).filter(one => one.addedAtMs <= atMs)
+  for (const change of past.changes) {
+    if (change.atMs <= atMs) break
+    plan = change.previous
+    addOns = addOns.filter(one => !change.addOnsAdded.includes(one.planId))
+    addOns.push(...change.addOnsRemoved.flatMap(planId => compiler.published(planId)))
+  }
+  return { plan, addOns }
+}
+
+function since(holding: PlanHolding | null, atMs: number): PlanHolding | null {
+  return holding !== null && holding.addedAtMs <= atMs ? holding : null
+}
+
+/** When time alone ended what the stored plan rests on: its trial, or the last subscription to end. */
+function lapsedMs({ plan, subscriptions }: Company, nowMs: number): number {
+  const ends = subscriptions.map(endsAt)
+  if (plan?.trial) ends.push(plan.trial.endMs)
+  const over = ends.filter(endMs => endMs <= nowMs)
+  return over.length === 0 ? Number.NEGATIVE_INFINITY : Math.max(...over)
+}
+
+/** Compiles what is granted of one feature, and of no other. */
+class FeatureCompiler {
+  readonly feature: CompiledFeature
+  readonly #traits: ReadonlyMap<string, TraitRef>
+  readonly #versions = new Map<string, CompiledVersion | null>()
+
+  constructor(
+    feature: FeatureDef,
+    private readonly catalog: CatalogData,
+  ) {
+    this.#traits = new Map(
+      catalog.traits.map(({ id, entityType, name, traitType }) => [
+        id,
+        { id, entityType, name, comparableType: comparableType(traitType) },
+      ]),
+    )
+    this.feature = { index: 0, def: feature, flagKey: '', usageTrait: this.#trait(feature.traitId) }
+  }
+
+  override(override: OverrideState, companyId: string): CompiledEntitlement {
+    const source = { type: 'company', companyId, override } as const
+    return compileEntitlement(this.feature, override.entitlement, source, id => this.#trait(id))
+  }
+
+  /** The version, unless it has left the catalog: then nothing is known of what it granted. */
+  versions(held: readonly HeldVersion[]): CompiledVersion[] {
+    return held.flatMap(one => this.#version(one) ?? [])
+  }
+
+  #version({ planId, versionId }: HeldVersion): CompiledVersion | null {
+    const known = this.#versions.get(versionId)
+    if (known !== undefined) return known
+    const plan = this.catalog.plans.find(one => one.id === planId)
+    const def = plan?.versions.find(version => version.id === versionId)
+    const features = new Map([[this.feature.def.id, this.feature]])
+    const compiled =
+      plan && def
+        ? new CompiledVersion(def, planId, plan.name, [this.feature], id => this.#trait(id), features)
+        : null
+    this.#versions.set(versionId, compiled)
+    return compiled
+  }
+
+  /** An add-on is recorded without its version: the published one stands for it. */
+  published(planId: string): HeldVersion[] {
+    const versionId = this.catalog.plans.find(one => one.id === planId)?.publishedVersionId
+    return versionId ? [{ planId, versionId }] : []
+  }
+
+  #trait(id: string | null): TraitRef | null {
+    return (id && this.#traits.get(id)) || null
+  }
+}

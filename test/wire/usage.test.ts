@@ -1,0 +1,525 @@
+// Usage over HTTP (usage.md): what companies used now, over time and by user, told from real events.
+import t from 'tap'
+import { companyOf, eventFeature, publishDraftOf, publishedPlan } from '../api/planned.js'
+import { isShaped, type Shape } from '../api/shape.js'
+import { type Client, startHere } from '../harness.js'
+import { randomFrom, seedOf } from '../workers/history.js'
+
+const hourMs = 3_600_000
+const dayMs = 24 * hourMs
+const iso = (ms: number): string => new Date(ms).toISOString()
+const today = Math.floor(Date.now() / dayMs) * dayMs
+
+const figures = `allocation credit_consumption_rate credit_grant_reason credit_remaining credit_total credit_used
+  effective_limit effective_price entitlement_expiration_date metric_reset_at month_reset overuse percent_used period
+  price_behavior soft_limit usage`
+const usageShape: Shape = {
+  required:
+    'access allocation_type entitlement_id entitlement_type entitlement_source has_valid_allocation is_unlimited',
+  nullable: figures,
+  optional: `company_override credit_grant_counts credit_grant_details credit_usage_aggregation feature
+    monthly_usage_based_price plan plan_entitlement quarterly_usage_based_price yearly_usage_based_price`,
+}
+const seriesShape: Shape = {
+  required: 'feature_id feature_type limits usage_points',
+  nullable: 'period_type',
+}
+const limitShape: Shape = {
+  required: 'effective_at is_soft_limit limit_source',
+  nullable: 'limit_value plan_id price_behavior',
+}
+const historyShape: Shape = {
+  required: 'company_id event_subtype feature_id period_end period_start usage',
+}
+
+/** What was sent, to be summed by hand. */
+interface Sent {
+  readonly atMs: number
+  readonly quantity: number
+  readonly user: string | null
+}
+
+async function send(client: Client, event: string, slug: string, sent: readonly Sent[]): Promise<void> {
+  for (let i = 0; i < sent.length; i += 500) {
+    const events = sent.slice(i, i + 500).map(({ atMs, quantity, user }) => ({
+      event_type: 'track',
+      backfill: true,
+      sent_at: iso(atMs),
+      body: { event, company: { slug }, quantity, ...(user && { user: { email: user } }) },
+    }))
+    const { status } = await client.post('/event-batch', { events })
+    if (status !== 201) throw new Error(`batch answered ${status}`)
+  }
+}
+
+const total = (sent: readonly Sent[], fromMs: number, toMs: number): number =>
+  sent.filter(({ atMs }) => atMs >= fromMs && atMs < toMs).reduce((sum, one) => sum + one.quantity, 0)
+
+t.test('usage', async t => {
+  const seed = seedOf()
+  t.comment(`seed ${seed}`)
+  const random = randomFrom(seed)
+  const { client, tollgate } = await startHere(t)
+  const override = (body: object) => client.ok('POST', '/company-overrides', body)
+  const usageOf = (query: string) => client.ok('GET', `/feature-usage?${query}`)
+
+  await t.test('feature usage', async t => {
+    const calls = await eventFeature(client, 'Calls', 'usage_call')
+    const exports = await eventFeature(client, 'Exports', 'usage_export')
+    const seats = await client.ok('POST', '/features', {
+      name: 'Seats',
+      description: '',
+      feature_type: 'trait',
+    })
+    const beta = await client.ok('POST', '/features', {
+      name: 'beta',
+      description: '',
+      feature_type: 'boolean',
+    })
+    const companyId = await companyOf(client, tollgate, 'acme')
+
+    await t.test(
+      'US-5 without entitlement no row; one by plan and override; negative ones on request not',
+      async t => {
+        t.same(await usageOf(`company_id=${companyId}`), [])
+        const plan = await publishedPlan(client, 'Usage', [
+          { feature_id: calls.id, value_type: 'numeric', value_numeric: 100, metric_period: 'current_month' },
+          { feature_id: beta.id, value_type: 'boolean', value_bool: false },
+        ])
+        await client.ok('POST', '/companies', { keys: { slug: 'planned' }, base_plan_id: plan.id })
+        const rows = await usageOf('company_keys[slug]=planned')
+        t.match(
+          rows,
+          [
+            {
+              feature: { id: calls.id },
+              plan: { id: plan.id },
+              plan_entitlement: { plan_id: plan.id, value_numeric: 100 },
+            },
+            { feature: { id: beta.id }, allocation_type: 'boolean', access: false, usage: null },
+          ],
+          'US-8 by name',
+        )
+        t.equal(rows[0].entitlement_source, 'plan')
+        t.equal(rows[0].entitlement_id, rows[0].plan_entitlement.id)
+        for (const row of rows) isShaped(t, row, usageShape, 'FeatureUsage')
+        const positive = await usageOf('company_keys[slug]=planned&without_negative_entitlements=true')
+        t.same(
+          positive.map((row: { feature: { id: string } }) => row.feature.id),
+          [calls.id],
+        )
+      },
+    )
+
+    await t.test('US-6, US-51 figures are those of the check, at once', async t => {
+      const overridden = await override({
+        company_id: companyId,
+        feature_id: calls.id,
+        value_type: 'numeric',
+        value_numeric: 3,
+        metric_period: 'current_day',
+        expiration_date: iso(Date.now() + dayMs),
+        note: 'for a day',
+      })
+      for (const quantity of [1, 1, 1]) {
+        const [row] = await usageOf(`company_id=${companyId}`)
+        t.equal(row.access, true)
+        await client.ok('POST', '/events', {
+          event_type: 'track',
+          body: { event: 'usage_call', company: { slug: 'acme' }, quantity },
+        })
+      }
+      const [row] = await usageOf(`company_id=${companyId}`)
+      t.match(row, {
+        access: false,
+        allocation: 3,
+        allocation_type: 'numeric',
+        usage: 3,
+        effective_limit: 3,
+        percent_used: 100,
+        overuse: null,
+        period: 'current_day',
+        month_reset: null,
+        metric_reset_at: iso(today + dayMs),
+        entitlement_id: overridden.id,
+        entitlement_type: 'company_override',
+        entitlement_source: 'company_override',
+        entitlement_expiration_date: overridden.expiration_date,
+        is_unlimited: false,
+        has_valid_allocation: true,
+      })
+      t.same(row.company_override, overridden)
+      isShaped(t, row, usageShape, 'FeatureUsage')
+      const flag = await client.ok('POST', `/flags/${calls.flags[0].key}/check`, {
+        company: { slug: 'acme' },
+      })
+      t.equal(row.access, flag.value)
+    })
+
+    await t.test('US-6 worked example: soft limit 500, hard limit 5000 at 2 cents', async t => {
+      const draft = await client.ok('POST', '/plans', { name: 'Overage', plan_type: 'plan' })
+      await client.ok('POST', '/plan-entitlements', {
+        plan_id: draft.id,
+        feature_id: exports.id,
+        value_type: 'numeric',
+        value_numeric: 5000,
+        metric_period: 'current_month',
+        price_behavior: 'overage',
+        soft_limit: 500,
+        monthly_unit_price: 2,
+        currency: 'usd',
+      })
+      const plan = await publishDraftOf(client, draft.id)
+      await client.ok('POST', '/companies', { keys: { slug: 'over' }, base_plan_id: plan.id })
+      const use = (quantity: number) =>
+        client.ok('POST', '/events', {
+          event_type: 'track',
+          body: { event: 'usage_export', company: { slug: 'over' }, quantity },
+        })
+      t.match(await usageOf('company_keys[slug]=over'), [
+        { usage: 0, effective_price: 0, percent_used: 0, overuse: 0 },
+      ])
+      await use(1500)
+      t.match(await usageOf('company_keys[slug]=over'), [
+        {
+          usage: 1500,
+          soft_limit: 500,
+          effective_limit: 500,
+          overuse: 1000,
+          percent_used: 300,
+          effective_price: 2,
+          access: true,
+          price_behavior: 'overage',
+          monthly_usage_based_price: { price: 2 },
+        },
+      ])
+      await use(3500)
+      t.match(await usageOf('company_keys[slug]=over'), [{ usage: 5000, access: false }])
+    })
+
+    await t.test('US-6 a limit by trait is valid when the trait is a number', async t => {
+      const limit = await client.ok('POST', '/entity-trait-definitions', {
+        entity_type: 'company',
+        hierarchy: ['seat_limit'],
+        trait_type: 'number',
+      })
+      const id = await companyOf(client, tollgate, 'seated')
+      await override({ company_id: id, feature_id: seats.id, value_type: 'trait', value_trait_id: limit.id })
+      t.match(await usageOf(`company_id=${id}`), [{ has_valid_allocation: false, allocation: 0, usage: 0 }])
+      await client.ok('POST', '/companies', { keys: { slug: 'seated' }, traits: { seat_limit: 5, seats: 2 } })
+      t.match(await usageOf(`company_id=${id}`), [
+        { has_valid_allocation: true, allocation: 5, usage: 2, percent_used: 40, period: null, access: true },
+      ])
+    })
+
+    await t.test('US-8 filters, pages and counts', async t => {
+      const id = await companyOf(client, tollgate, 'many')
+      for (const feature of [calls, exports, seats, beta])
+        await override({
+          company_id: id,
+          feature_id: feature.id,
+          value_type: feature === beta ? 'boolean' : 'unlimited',
+          value_bool: true,
+        })
+      const names = async (query: string) =>
+        (await usageOf(`company_id=${id}&${query}`)).map(
+          (row: { feature: { name: string } }) => row.feature.name,
+        )
+      t.same(await names(''), ['Calls', 'Exports', 'Seats', 'beta'])
+      t.same(await names('limit=2&offset=1'), ['Exports', 'Seats'])
+      t.same(await names('q=eXPORT'), ['Exports'])
+      t.same(await names(`feature_ids=${seats.id}&feature_ids=${calls.id}`), ['Calls', 'Seats'])
+      t.same(await names('managed_by=native'), ['Calls', 'Exports', 'Seats', 'beta'])
+      t.same(await names('managed_by=psp'), [])
+      t.same(await client.ok('GET', `/feature-usage/count?company_id=${id}&q=export&limit=1`), { count: 1 })
+      const byKeys = await client.ok('GET', '/usage-by-company?keys[slug]=many')
+      t.same(byKeys.features, await usageOf(`company_id=${id}`))
+      t.same((await client.ok('GET', '/usage-by-company?slug=many')).features.length, 4)
+    })
+
+    await t.test('who is asked about: 400 without, 404 for nobody', async t => {
+      const status = async (path: string) => (await client.get(path)).status
+      t.equal(await status('/feature-usage'), 400)
+      t.equal(await status('/feature-usage/count'), 400)
+      t.equal(await status('/feature-usage?company_id=comp_22222222222'), 404)
+      t.equal(await status('/feature-usage?company_keys[slug]=nobody'), 404)
+      t.equal(await status('/usage-by-company'), 400)
+      t.equal(await status('/usage-by-company?keys[slug]=nobody'), 404)
+      t.equal(await status(`/feature-usage?company_id=${companyId}&managed_by=me`), 400)
+    })
+  })
+
+  // sixty days of random use, corrections among it
+  const feature = await eventFeature(client, 'Runs', 'usage_run')
+  const twin = await eventFeature(client, 'Runs too', 'usage_run')
+  const other = await eventFeature(client, 'Walks', 'usage_walk')
+  const users = ['u1@x', 'u2@x', null]
+  const randomUse = (count: number): Sent[] =>
+    Array.from({ length: count }, () => ({
+      atMs: today - 60 * dayMs + random(60 * 24 * 60) * 60_000 + random(60_000),
+      quantity: random(8) - 2,
+      user: users[random(3)]!,
+    }))
+  const runs = randomUse(700)
+  const rivals = randomUse(200)
+  const walks = randomUse(100)
+  await send(client, 'usage_run', 'runner', runs)
+  await send(client, 'usage_run', 'rival', rivals)
+  await send(client, 'usage_walk', 'runner', walks)
+  const runner = (await client.ok('GET', '/companies/lookup?slug=runner')).id
+  const rival = (await client.ok('GET', '/companies/lookup?slug=rival')).id
+
+  await t.test('time series', async t => {
+    const series = (query: string) =>
+      client.ok('GET', `/feature-usage-timeseries?company_id=${runner}&feature_id=${feature.id}&${query}`)
+    const window = (fromMs: number, toMs: number) => `start_time=${iso(fromMs)}&end_time=${iso(toMs)}`
+
+    await t.test(
+      'US-11 without a period values are cumulative since ever; days without usage have a point',
+      async t => {
+        const [fromMs, toMs] = [today - 70 * dayMs, today - 40 * dayMs + 90 * 60_000 + 7]
+        const answer = await series(window(fromMs, toMs))
+        isShaped(t, answer, seriesShape, 'FeatureUsageTimeSeries')
+        t.match(answer, {
+          feature_id: feature.id,
+          feature_type: 'event',
+          period_type: 'all_time',
+          limits: [],
+        })
+        const expected = Array.from({ length: 31 }, (_, i) => {
+          const endMs = Math.min(fromMs + (i + 1) * dayMs, toMs)
+          return { timestamp: iso(endMs), usage: total(runs, 0, endMs), period_start: null, period_end: null }
+        })
+        t.same(answer.usage_points, expected)
+        t.equal(answer.usage_points[0].usage, 0, 'before the first event')
+      },
+    )
+
+    const overridden = await override({
+      company_id: runner,
+      feature_id: feature.id,
+      value_type: 'numeric',
+      value_numeric: 50,
+      metric_period: 'current_month',
+    })
+    const monthOf = (ms: number): number =>
+      Date.UTC(new Date(ms).getUTCFullYear(), new Date(ms).getUTCMonth(), 1)
+
+    await t.test(
+      'US-10, decision 16 values fall back at each reset; the day that ends there shows the full period',
+      async t => {
+        const [fromMs, toMs] = [today - 59 * dayMs, today]
+        const { usage_points: points, period_type } = await series(window(fromMs, toMs))
+        t.equal(period_type, 'current_month')
+        t.same(
+          points.map((point: { usage: number }) => point.usage),
+          Array.from({ length: 59 }, (_, i) => {
+            const endMs = fromMs + (i + 1) * dayMs
+            return total(runs, monthOf(endMs - 1), endMs)
+          }),
+        )
+        const reset = points.find(
+          (point: { timestamp: string }) =>
+            Date.parse(point.timestamp) === monthOf(Date.parse(point.timestamp)),
+        )
+        const endMs = Date.parse(reset.timestamp)
+        t.equal(reset.usage, total(runs, monthOf(endMs - 1), endMs), 'the whole month')
+        t.equal(reset.period_end, reset.timestamp)
+      },
+    )
+
+    await t.test('US-11, US-12 other granularities', async t => {
+      const fromMs = today - 20 * dayMs + 25 * 60_000
+      const hourly = await series(`${window(fromMs, fromMs + 30 * hourMs)}&granularity=hourly`)
+      t.same(
+        hourly.usage_points.map((point: { timestamp: string; usage: number }) => [
+          point.timestamp,
+          point.usage,
+        ]),
+        Array.from({ length: 31 }, (_, i) => {
+          const endMs = Math.min(today - 20 * dayMs + (i + 1) * hourMs, fromMs + 30 * hourMs)
+          return [iso(endMs), total(runs, monthOf(endMs - 1), endMs)]
+        }),
+      )
+      const weekly = await series(`${window(today - 40 * dayMs, today)}&granularity=weekly`)
+      for (const point of weekly.usage_points.slice(0, -1))
+        t.equal(new Date(point.timestamp).getUTCDay(), 0, 'weeks end on Sunday 0:00')
+      const monthly = await series(`${window(today - 59 * dayMs, today)}&granularity=monthly`)
+      t.equal(monthly.usage_points.at(-1).usage, total(runs, monthOf(today - 1), today))
+    })
+
+    await t.test('US-13 limits with the instant they came into force', async t => {
+      const { limits } = await series(window(today - 3 * dayMs, today + dayMs))
+      t.same(limits, [
+        {
+          effective_at: overridden.created_at,
+          is_soft_limit: false,
+          limit_source: 'company_override',
+          limit_value: 50,
+          plan_id: null,
+          price_behavior: null,
+        },
+      ])
+      isShaped(t, limits[0], limitShape, 'LimitTimeSeriesPoint')
+    })
+
+    await t.test('US-51 an acknowledged event is in the next answer', async t => {
+      const query = window(today, today + dayMs)
+      const before = (await series(query)).usage_points[0].usage
+      await client.ok('POST', '/events', {
+        event_type: 'track',
+        body: { event: 'usage_run', company: { slug: 'runner' }, quantity: 5 },
+      })
+      runs.push({ atMs: Date.now(), quantity: 5, user: null })
+      t.equal((await series(query)).usage_points[0].usage, before + 5)
+    })
+
+    await t.test('US-11 trait features: the value last known', async t => {
+      const trait = await client.ok('POST', '/features', {
+        name: 'Desks',
+        description: '',
+        feature_type: 'trait',
+      })
+      await client.ok('POST', '/companies', { keys: { slug: 'runner' }, traits: { desks: 7 } })
+      const answer = await client.ok(
+        'GET',
+        `/feature-usage-timeseries?company_id=${runner}&feature_id=${trait.id}&${window(today - dayMs, today + dayMs)}`,
+      )
+      t.match(answer, {
+        feature_type: 'trait',
+        period_type: null,
+        usage_points: [{ usage: 0 }, { usage: 7 }],
+      })
+    })
+
+    await t.test('US-12 what is refused', async t => {
+      const status = async (query: string, company = runner, of = feature.id) =>
+        (await client.get(`/feature-usage-timeseries?company_id=${company}&feature_id=${of}&${query}`)).status
+      const day = window(today - dayMs, today)
+      t.equal(await status(day), 200)
+      t.equal(await status(window(today, today)), 400, 'start = end')
+      t.equal(await status(window(today, today - dayMs)), 400)
+      t.equal(await status(window(today - 366 * dayMs, today)), 200, '366 buckets')
+      t.equal(await status(window(today - 366 * dayMs, today + 1)), 400, '367 buckets')
+      t.equal(await status(`${day}&granularity=yearly`), 400)
+      t.equal(await status(`start_time=${iso(today)}`), 400)
+      t.equal(await status(day, 'comp_22222222222'), 404)
+      t.equal(await status(day, runner, 'feat_22222222222'), 404)
+    })
+  })
+
+  await t.test('history', async t => {
+    const history = (query: string) => client.ok('GET', `/feature-usage-history?${query}`)
+    const window = (fromMs: number, toMs: number) => `start_time=${iso(fromMs)}&end_time=${iso(toMs)}`
+    interface Row {
+      company_id: string
+      event_subtype: string
+      feature_id: string
+      period_start: string
+      period_end: string
+      usage: number
+    }
+    const [fromMs, toMs] = [today - 30 * dayMs + 5 * hourMs, today - 10 * dayMs + 11 * hourMs]
+
+    await t.test(
+      'US-20, US-22 without granularity one row per company and feature; two features on one event, two rows',
+      async t => {
+        const rows: Row[] = await history(
+          `${window(fromMs, toMs)}&feature_ids=${feature.id}&feature_ids=${twin.id}&feature_ids=${other.id}`,
+        )
+        const expected = [runner, rival].sort().flatMap(companyId => {
+          const row = (featureId: string, subtype: string, usage: number) => ({
+            company_id: companyId,
+            feature_id: featureId,
+            event_subtype: subtype,
+            period_start: iso(fromMs),
+            period_end: iso(toMs),
+            usage,
+          })
+          const used = total(companyId === runner ? runs : rivals, fromMs, toMs)
+          const both = [row(feature.id, 'usage_run', used), row(twin.id, 'usage_run', used)]
+          return companyId === runner
+            ? [...both, row(other.id, 'usage_walk', total(walks, fromMs, toMs))]
+            : both
+        })
+        t.same(rows, expected)
+        for (const row of rows) isShaped(t, row, historyShape, 'FeatureUsageHistory')
+      },
+    )
+
+    for (const granularity of ['hourly', 'daily', 'weekly', 'monthly'] as const)
+      await t.test(
+        `US-20, US-21, US-24 ${granularity} increments sum to the window; none without events`,
+        async t => {
+          const from = granularity === 'hourly' ? toMs - 200 * hourMs : fromMs
+          const rows: Row[] = await history(
+            `${window(from, toMs)}&feature_ids=${feature.id}&granularity=${granularity}&limit=250&company_ids=${runner}`,
+          )
+          t.equal(
+            rows.reduce((sum, row) => sum + row.usage, 0),
+            total(runs, from, toMs),
+          )
+          t.ok(
+            Date.parse(rows[0]!.period_start) >= from && Date.parse(rows.at(-1)!.period_end) <= toMs,
+            'clamped',
+          )
+          for (const row of rows) {
+            const [start, end] = [Date.parse(row.period_start), Date.parse(row.period_end)]
+            const inside = runs.filter(({ atMs }) => atMs >= start && atMs < end)
+            t.ok(inside.length > 0, 'events in every row')
+            t.equal(row.usage, total(runs, start, end))
+          }
+          const starts = rows.map(row => row.period_start)
+          t.same(starts, [...starts].sort(), 'by time')
+        },
+      )
+
+    await t.test('US-21 a net 0 with events is a row, a correction may make it negative', async t => {
+      const atMs = today - 5 * dayMs + hourMs
+      const given = (quantity: number, offset: number): Sent => ({
+        atMs: atMs + offset,
+        quantity,
+        user: null,
+      })
+      await send(client, 'usage_walk', 'zero', [given(4, 0), given(-4, 1), given(-3, hourMs)])
+      const zero = (await client.ok('GET', '/companies/lookup?slug=zero')).id
+      const rows: Row[] = await history(
+        `${window(atMs, atMs + 5 * hourMs)}&company_ids=${zero}&granularity=hourly`,
+      )
+      t.same(
+        rows.map(row => row.usage),
+        [0, -3],
+      )
+    })
+
+    await t.test('US-22 pages are over company, event and bucket', async t => {
+      const query = `${window(fromMs, toMs)}&feature_ids=${feature.id}&feature_ids=${twin.id}&granularity=daily`
+      const all: Row[] = await history(`${query}&limit=250`)
+      const paged: Row[] = []
+      for (let offset = 0; ; offset += 7) {
+        const page: Row[] = await history(`${query}&limit=7&offset=${offset}`)
+        if (page.length === 0) break
+        t.ok(page.length <= 14)
+        paged.push(...page)
+      }
+      t.same(paged, all)
+      t.ok(all.length > 40, 'two rows per page entry')
+    })
+
+    await t.test('US-20, US-22 what is refused; US-23 only secret keys', async t => {
+      const get = (query: string, from = client) => from.get(`/feature-usage-history?${query}`)
+      t.match(await get(window(fromMs + 1, toMs)), { status: 400, body: { error: /hour/ } })
+      t.match(await get(window(fromMs, toMs + 60_000)), { status: 400, body: { error: /hour/ } })
+      t.equal((await get(window(toMs, fromMs))).status, 400)
+      t.equal((await get(`start_time=${iso(fromMs)}`)).status, 400)
+      t.equal((await get(`${window(today - 16 * dayMs, today)}&granularity=hourly`)).status, 400)
+      t.equal((await get(window(today - 1_000 * dayMs, today))).status, 200, 'one bucket may be long')
+      const staging = await client.ok('POST', '/environments', {
+        name: 'Public',
+        environment_type: 'staging',
+      })
+      const publishable = client.as(staging.api_keys[0].secret)
+      t.equal((await get(window(fromMs, toMs), publishable)).status, 403)
+    })
+  })
+})
