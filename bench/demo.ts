@@ -3,9 +3,8 @@
 // days. A monthly limit trips for the busiest airports; usage as Tollgate tells it is put beside the sums of the file.
 import { spawn } from 'node:child_process'
 import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Presets, SingleBar } from 'cli-progress'
 
@@ -18,7 +17,7 @@ interface Flight {
 const batchSize = 500
 const dayMs = 86_400_000
 const shown = 10
-const data = join(dirname(createRequire(import.meta.url).resolve('vega-datasets/package.json')), 'data')
+const data = fileURLToPath(new URL('../../node_modules/vega-datasets/data', import.meta.url))
 
 /** The flights with their times moved, in order, onto the 30 days that end now. */
 function readFlights(nowMs: number): (Flight & { readonly atMs: number })[] {
