@@ -20,7 +20,7 @@ export class PlanColumns {
 
   constructor(
     private readonly sql: Sql,
-    catalog: CatalogData,
+    private readonly catalog: CatalogData,
     /** Name of the companies' rows in the statement. */
     private readonly company: string,
     private readonly nowMs: number,
@@ -58,6 +58,20 @@ export class PlanColumns {
     return sql`((${this.base(column)} is not null and ${this.base(column)} not in ${among(sql, values)}) or exists (
       select 1 from company_plans p where p.company_id = ${this.#id} and p.kind = 'add_on'
         and ${sql(`p.${column}`)} not in ${among(sql, values)}))`
+  }
+
+  /** One of its plans, or an override in force, entitles to the feature. */
+  entitledTo(featureId: string): Fragment {
+    const { sql } = this
+    const granting = this.catalog.plans
+      .flatMap(plan => plan.versions)
+      .filter(({ entitlements }) => entitlements.some(one => one.featureId === featureId))
+    return sql`(${this.on(
+      'version_id',
+      granting.map(version => version.id),
+    )} or exists (
+      select 1 from company_overrides o where o.company_id = ${this.#id} and o.feature_id = ${featureId}
+        and (o.expires_at is null or o.expires_at > ${new Date(this.nowMs)})))`
   }
 }
 

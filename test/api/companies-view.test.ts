@@ -1,6 +1,6 @@
 // A company with everything: plans, entitlements, overrides, metrics, credits, as the wire shows it.
 import t from 'tap'
-import { companyDetail, type Surroundings } from '../../src/api/companies/view.js'
+import { companyDetail, type Surroundings } from '../../src/api/company-view.js'
 import { TraitRegistry } from '../../src/catalog/traits.js'
 import { encodeAmount, wholeCredits } from '../../src/core/amount.js'
 import { compileCatalog } from '../../src/core/catalog.js'

@@ -3,11 +3,11 @@ import type { CompanyDetail, CompanyUpsert, KeysBody, TraitUpsert } from '../../
 import { sortDirections, subscriptionStatuses, subscriptionTypes } from '../../../schemas/enums.js'
 import type { EntityBrief } from '../../core/entity.js'
 import type { CompanyMessage } from '../../core/message.js'
-import type { CompanyDescription } from '../../core/state.js'
 import { ServiceError } from '../../errors.js'
 import type { Answer, Call, Handler } from '../call.js'
+import { companyDetails } from '../company-read.js'
 import { sortOf } from '../entity-list.js'
-import { companyBrief, definitionsOf } from '../entity-view.js'
+import { companyBrief } from '../entity-view.js'
 import {
   type EntityCall,
   entityUnknown,
@@ -34,8 +34,7 @@ import {
   string,
   text,
 } from '../query.js'
-import { billingOf, type CompanyFilter, countCompanyRows, isFreePrice, listCompanyIds } from './store.js'
-import { companyDetail, type Surroundings } from './view.js'
+import { type CompanyFilter, countCompanyRows, isFreePrice, listCompanyIds } from './store.js'
 
 const listShape = {
   credit_type_ids: list,
@@ -245,37 +244,4 @@ async function oneCompany(call: EntityCall, id: string): Promise<CompanyDetail> 
   const [company] = await companyDetails(call, [id])
   if (!company) throw entityUnknown('company')
   return company
-}
-
-/** Companies in full, in the order of the ids; those that are gone are left out. */
-async function companyDetails(call: EntityCall, ids: readonly string[]): Promise<CompanyDetail[]> {
-  const { services, environment, nowMs } = call
-  const answers = await Promise.all(
-    ids.map(id =>
-      services.shards.ask<CompanyDescription | null>('c', environment.id, id, { type: 'describe' }, nowMs),
-    ),
-  )
-  const companies = answers.map(({ reply }) => reply).filter(company => company !== null)
-  const surroundings = await surroundingsOf(call, companies)
-  return companies.map(company =>
-    companyDetail(company, services.directory.membersOf(company.state.id), surroundings),
-  )
-}
-
-async function surroundingsOf(
-  call: EntityCall,
-  companies: readonly CompanyDescription[],
-): Promise<Surroundings> {
-  const { services, environment, nowMs } = call
-  const catalog = services.catalogs.get(environment.id)
-  const holdings = companies.flatMap(({ plan, addOns }) => (plan ? [plan, ...addOns] : addOns))
-  const [definitions, billing] = await Promise.all([
-    definitionsOf(
-      services.sql,
-      'company',
-      companies.map(({ state }) => state),
-    ),
-    billingOf(services.sql, catalog, holdings),
-  ])
-  return { catalog, registry: services.traits, definitions, billing, nowMs }
 }

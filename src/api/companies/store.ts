@@ -2,7 +2,6 @@
 import type { Sql } from 'postgres'
 import type { SubscriptionStatus, SubscriptionType } from '../../../schemas/enums.js'
 import type { CatalogData, PlanVersionDef } from '../../core/catalog.js'
-import type { PlanHolding } from '../../core/company.js'
 import { allOf, type Fragment, mentions, ordered, type Sort } from '../entity-list.js'
 import type { KeyDefinitionRow } from '../entity-view.js'
 import { PlanColumns } from '../plan-columns.js'
@@ -72,17 +71,7 @@ function matching(sql: Sql, catalog: CatalogData, filter: CompanyFilter, nowMs: 
     add(whether(sql, plans.off('version_id', publishedVersions(catalog)), filter.planVersionUnpublished))
   if (filter.withoutPlan !== undefined)
     add(whether(sql, sql`${plans.base('plan_id')} is null`, filter.withoutPlan))
-  if (filter.withEntitlementFor) {
-    const granting = versionsOf(catalog).filter(({ entitlements }) =>
-      entitlements.some(one => one.featureId === filter.withEntitlementFor),
-    )
-    add(sql`(${plans.on(
-      'version_id',
-      granting.map(version => version.id),
-    )} or exists (
-      select 1 from company_overrides o where o.company_id = e.id and o.feature_id = ${filter.withEntitlementFor}
-        and (o.expires_at is null or o.expires_at > ${new Date(nowMs)})))`)
-  }
+  if (filter.withEntitlementFor) add(plans.entitledTo(filter.withEntitlementFor))
   // an expired override still takes the one place a company has for it (EN-4)
   if (filter.withoutFeatureOverrideFor)
     add(sql`not exists (
@@ -275,45 +264,4 @@ export async function isFreePrice(
     where id = ${priceId} and environment_id = ${environmentId} and product_id = ${productId} and is_active
       and price = 0 and coalesce(price_decimal::numeric, 0) = 0 and billing_scheme = 'per_unit'`
   return row !== undefined
-}
-
-/** What billing knows of the plans that companies hold. */
-export interface HeldBilling {
-  /** By price id. */
-  readonly prices: ReadonlyMap<string, { readonly price: number; readonly period: string }>
-  /** By product id. */
-  readonly externalProductIds: ReadonlyMap<string, string>
-}
-
-const nothingBilled: HeldBilling = { prices: new Map(), externalProductIds: new Map() }
-
-/** The prices that holdings are billed by, and the products their versions are linked to. */
-export async function billingOf(
-  sql: Sql,
-  catalog: CatalogData,
-  holdings: readonly PlanHolding[],
-): Promise<HeldBilling> {
-  const priceIds = new Set(holdings.flatMap(({ priceId }) => priceId ?? []))
-  const held = new Set(holdings.map(({ versionId }) => versionId))
-  const products = versionsOf(catalog).flatMap(({ id, billingProductId }) =>
-    held.has(id) ? (billingProductId ?? []) : [],
-  )
-  if (priceIds.size === 0 && products.length === 0) return nothingBilled
-  const [prices, external] = await Promise.all([
-    sql<{ id: string; price: string; interval: string; interval_count: number }[]>`
-      select id, price, "interval", interval_count from billing_prices
-      where id in ${among(sql, [...priceIds])}`,
-    sql<{ id: string; external_id: string }[]>`
-      select id, external_id from billing_products where id in ${among(sql, products)}`,
-  ])
-  return {
-    prices: new Map(prices.map(row => [row.id, { price: Number(row.price), period: periodOf(row) }])),
-    externalProductIds: new Map(external.map(row => [row.id, row.external_id])),
-  }
-}
-
-/** The period as prices name it; three months are a quarter. source: decision */
-function periodOf(price: { readonly interval: string; readonly interval_count: number }): string {
-  if (price.interval === 'month' && price.interval_count === 3) return 'quarter'
-  return price.interval
 }

@@ -8,8 +8,8 @@ import type {
   Condition,
   FeatureEntitlement,
   Rule,
-} from '../../../schemas/companies.js'
-import type { TraitRegistry } from '../../catalog/traits.js'
+} from '../../schemas/companies.js'
+import type { TraitRegistry } from '../catalog/traits.js'
 import type {
   CatalogData,
   ConditionDef,
@@ -18,15 +18,22 @@ import type {
   PlanDef,
   PlanVersionDef,
   RuleDef,
-} from '../../core/catalog.js'
-import type { PlanHolding } from '../../core/company.js'
-import { type EntitlementReport, generatedRules } from '../../core/entitlement.js'
-import type { CompanyDescription, CompanySnapshot } from '../../core/state.js'
-import { comparableType } from '../../core/trait.js'
-import { companyBrief, type Definitions, keyViews, traitDetails, traitMap } from '../entity-view.js'
-import { planPreview } from '../feature-view.js'
-import { isoTime, isoTimeOrNull } from '../time.js'
-import type { HeldBilling } from './store.js'
+} from '../core/catalog.js'
+import type { PlanHolding } from '../core/company.js'
+import { type EntitlementReport, generatedRules } from '../core/entitlement.js'
+import type { CompanyDescription, CompanySnapshot } from '../core/state.js'
+import { comparableType } from '../core/trait.js'
+import { companyBrief, type Definitions, keyViews, traitDetails, traitMap } from './entity-view.js'
+import { planPreview } from './feature-view.js'
+import { isoTime, isoTimeOrNull } from './time.js'
+
+/** What billing knows of the plans that companies hold. */
+export interface HeldBilling {
+  /** By price id. */
+  readonly prices: ReadonlyMap<string, { readonly price: number; readonly period: string }>
+  /** By product id. */
+  readonly externalProductIds: ReadonlyMap<string, string>
+}
 
 /** What the views of companies draw on beside their descriptions. */
 export interface Surroundings {

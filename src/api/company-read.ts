@@ -1,0 +1,76 @@
+// Companies in full, asked of their actors.
+import type { Sql } from 'postgres'
+import type { CompanyDetail } from '../../schemas/companies.js'
+import type { CatalogData } from '../core/catalog.js'
+import type { PlanHolding } from '../core/company.js'
+import type { CompanyDescription } from '../core/state.js'
+import { companyDetail, type HeldBilling, type Surroundings } from './company-view.js'
+import { definitionsOf } from './entity-view.js'
+import type { EntityCall } from './entity-write.js'
+import { among } from './sql.js'
+
+/** Companies in full, in the order of the ids; those that are gone are left out. */
+export async function companyDetails(call: EntityCall, ids: readonly string[]): Promise<CompanyDetail[]> {
+  const { services, environment, nowMs } = call
+  const answers = await Promise.all(
+    ids.map(id =>
+      services.shards.ask<CompanyDescription | null>('c', environment.id, id, { type: 'describe' }, nowMs),
+    ),
+  )
+  const companies = answers.map(({ reply }) => reply).filter(company => company !== null)
+  const surroundings = await surroundingsOf(call, companies)
+  return companies.map(company =>
+    companyDetail(company, services.directory.membersOf(company.state.id), surroundings),
+  )
+}
+
+async function surroundingsOf(
+  call: EntityCall,
+  companies: readonly CompanyDescription[],
+): Promise<Surroundings> {
+  const { services, environment, nowMs } = call
+  const catalog = services.catalogs.get(environment.id)
+  const holdings = companies.flatMap(({ plan, addOns }) => (plan ? [plan, ...addOns] : addOns))
+  const [definitions, billing] = await Promise.all([
+    definitionsOf(
+      services.sql,
+      'company',
+      companies.map(({ state }) => state),
+    ),
+    billingOf(services.sql, catalog, holdings),
+  ])
+  return { catalog, registry: services.traits, definitions, billing, nowMs }
+}
+
+const nothingBilled: HeldBilling = { prices: new Map(), externalProductIds: new Map() }
+
+/** The prices that holdings are billed by, and the products their versions are linked to. */
+export async function billingOf(
+  sql: Sql,
+  catalog: CatalogData,
+  holdings: readonly PlanHolding[],
+): Promise<HeldBilling> {
+  const priceIds = new Set(holdings.flatMap(({ priceId }) => priceId ?? []))
+  const held = new Set(holdings.map(({ versionId }) => versionId))
+  const products = catalog.plans.flatMap(plan =>
+    plan.versions.flatMap(({ id, billingProductId }) => (held.has(id) ? (billingProductId ?? []) : [])),
+  )
+  if (priceIds.size === 0 && products.length === 0) return nothingBilled
+  const [prices, external] = await Promise.all([
+    sql<{ id: string; price: string; interval: string; interval_count: number }[]>`
+      select id, price, "interval", interval_count from billing_prices
+      where id in ${among(sql, [...priceIds])}`,
+    sql<{ id: string; external_id: string }[]>`
+      select id, external_id from billing_products where id in ${among(sql, products)}`,
+  ])
+  return {
+    prices: new Map(prices.map(row => [row.id, { price: Number(row.price), period: periodOf(row) }])),
+    externalProductIds: new Map(external.map(row => [row.id, row.external_id])),
+  }
+}
+
+/** The period as prices name it; three months are a quarter. source: decision */
+function periodOf(price: { readonly interval: string; readonly interval_count: number }): string {
+  if (price.interval === 'month' && price.interval_count === 3) return 'quarter'
+  return price.interval
+}
