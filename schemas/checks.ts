@@ -28,7 +28,8 @@ export interface CheckFlagRequestBody {
 
 /** Body of POST /flags/check-bulk: each context is judged alone (FE-92). */
 export interface CheckFlagsBulkRequestBody {
-  contexts: unknown[] & tags.MaxItems<100>
+  /** At most 100; anything, since a bad one fails alone. */
+  contexts: unknown[]
 }
 
 export const parseCheck = typia.json.createValidateParse<CheckFlagRequestBody>()

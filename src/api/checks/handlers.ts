@@ -37,8 +37,13 @@ export async function checkFlags(call: Call<CheckFlagRequestBody>): Promise<Answ
   return { json: await ask<string>(call, call.body, context => ({ type: 'check_all', context })) }
 }
 
+/** Most contexts of one bulk check (FE-92). */
+const contextsMax = 100
+
 /** POST /flags/check-bulk: one result list per context, in request order; a bad context fails alone (FE-92). */
 export async function checkFlagsBulk(call: Call<CheckFlagsBulkRequestBody>): Promise<Answer> {
+  if (call.body.contexts.length > contextsMax)
+    throw new ServiceError('body_invalid', `contexts: at most ${contextsMax}`)
   const results = await Promise.all(call.body.contexts.map(context => checkContext(call, context)))
   return { json: `{"data":[${results.join(',')}]}` }
 }
