@@ -193,7 +193,10 @@ t.test(
     const until = Date.now() + 5_000
     let found: { last_checked_at: string | null } = { last_checked_at: null }
     let records: { body: { preflight?: boolean; req_company: object } }[] = []
-    while (Date.now() < until && !(records.length > 0 && Date.parse(found.last_checked_at ?? '') >= before)) {
+    while (
+      Date.now() < until &&
+      !(records[0]?.body.preflight && Date.parse(found.last_checked_at ?? '') >= before)
+    ) {
       await new Promise(resolve => setTimeout(resolve, 100))
       found = (await client.ok('GET', '/flags?q=plain'))[0]
       records = await client.ok('GET', '/events?event_types=flag_check&event_subtype=plain&limit=1')
