@@ -8,6 +8,7 @@ import { plansLoader } from './catalog/plans.js'
 import type { Config } from './config.js'
 import type { CatalogData } from './core/catalog.js'
 import type { ShardNotice } from './core/message.js'
+import { AuditLog } from './engine/audit.js'
 import { Backlog } from './engine/backlog.js'
 import { Dedupe } from './engine/dedupe.js'
 import { openDefinitions } from './engine/definitions.js'
@@ -142,6 +143,8 @@ async function open(config: Config, log: Logger, opened: Opened): Promise<Tollga
     config.journalBacklogBytesMax,
   )
   opened.add(async () => backlog.stop())
+  const audit = new AuditLog(sql, log)
+  opened.add(() => audit.flush())
   const entities = new Entities(directory, shards, traits)
   const services: Services = {
     log,
@@ -161,6 +164,7 @@ async function open(config: Config, log: Logger, opened: Opened): Promise<Tollga
     modelPrices,
     metrics,
     backlog,
+    audit,
   }
   keys.onEnvironmentRemoved(id => {
     directory.forgetEnvironment(id)
@@ -194,6 +198,7 @@ async function open(config: Config, log: Logger, opened: Opened): Promise<Tollga
       degraded: () => [...shards.degraded.map(shard => `shard ${shard}`), ...projections!.degraded()],
     },
     routes,
+    audit: change => audit.note(change),
   })
   const port = await server.listen(config.host, config.port)
   opened.add(() => server.close())

@@ -3,6 +3,7 @@ import type { Logger } from 'pino'
 import type { Sql } from 'postgres'
 import type { TraitRegistry } from '../catalog/traits.js'
 import type { CatalogData } from '../core/catalog.js'
+import type { AuditLog } from '../engine/audit.js'
 import type { Backlog } from '../engine/backlog.js'
 import type { TestClock } from '../engine/clock.js'
 import type { Dedupe } from '../engine/dedupe.js'
@@ -92,4 +93,5 @@ export interface Services {
   readonly modelPrices: ModelPrices
   readonly metrics: Metrics
   readonly backlog: Backlog
+  readonly audit: AuditLog
 }

@@ -41,6 +41,7 @@ import {
 import { parseBillingProductWrite } from '../../schemas/prices.js'
 import { parseTraitDefinitionCreate, parseTraitDefinitionUpdate } from '../../schemas/traits.js'
 import { parseUserUpsert } from '../../schemas/users.js'
+import * as auditLog from '../api/audit-log/handlers.js'
 import * as checks from '../api/checks/handlers.js'
 import * as companies from '../api/companies/handlers.js'
 import * as entityKeys from '../api/companies/keys.js'
@@ -73,6 +74,9 @@ export const routes: readonly Route[] = [
   get('/api-keys/:api_key_id', { scope: 'admin', environment: 'optional', handle: keys.getApiKey }),
   put('/api-keys/:api_key_id', { scope: 'admin', environment: 'optional', body: parseApiKeyUpdate, handle: keys.updateApiKey }),
   del('/api-keys/:api_key_id', { scope: 'admin', environment: 'optional', handle: keys.deleteApiKey }),
+  get('/audit-log', { scope: 'admin', environment: 'optional', query: auditLog.auditListQuery, handle: auditLog.listAuditLogs }),
+  get('/audit-log/count', { scope: 'admin', environment: 'optional', query: auditLog.auditListQuery, handle: auditLog.countAuditLogs }),
+  get('/audit-log/:audit_log_id', { scope: 'admin', environment: 'optional', handle: auditLog.getAuditLog }),
   post('/batch', { scope: 'capture', limit: 'ingest', raw: 'batch', environment: 'optional', keysInBody: events.keysOfBatch, handle: events.collect }),
   get('/companies', { scope: 'read', query: companies.companyListQuery, handle: companies.listCompanies }),
   post('/companies', { scope: 'write', body: parseCompanyUpsert, handle: companies.upsertCompany }),

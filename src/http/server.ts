@@ -4,6 +4,7 @@ import type { HttpRequest, HttpResponse, TemplatedApp, us_listen_socket } from '
 import type { Answer, Call, EnvironmentRecord, KeyRecord } from '../api/call.js'
 import type { Keys, Services } from '../api/services.js'
 import { type Config, prepareNative } from '../config.js'
+import type { AskedChange } from '../engine/audit.js'
 import { type ErrorCode, ServiceError } from '../errors.js'
 import type { Logger, RequestLine } from '../log.js'
 import type { Metrics, Spread, Tally } from '../metrics.js'
@@ -45,6 +46,8 @@ export interface ServerOptions {
   readonly limits: Limits
   readonly health: Health
   readonly routes: readonly Route[]
+  /** Told of every change that was asked for by a known key, when it is answered. */
+  readonly audit?: (change: AskedChange) => void
 }
 
 /** The HTTP server. It answers /health from `listen` on, and everything else from `serve` on. */
@@ -250,6 +253,7 @@ class Shared {
 class Compiled {
   readonly bodyBytesMax: number
   readonly label: string
+  readonly method: string
   readonly seconds: Spread
   private readonly statuses = new Map<number, Tally>()
 
@@ -258,8 +262,8 @@ class Compiled {
     private readonly metrics: Metrics,
   ) {
     this.bodyBytesMax = boundOf(route)
-    const method = route.method === 'del' ? 'DELETE' : route.method.toUpperCase()
-    this.label = `${method} ${route.path}`
+    this.method = route.method === 'del' ? 'DELETE' : route.method.toUpperCase()
+    this.label = `${this.method} ${route.path}`
     this.seconds = metrics.http.durations.child({ route: this.label })
   }
 
@@ -299,6 +303,11 @@ class Exchange {
   /** A whole body that waits for admission. */
   private waiting: Buffer | null = null
   private echo: Readonly<Record<string, unknown>> = nothing
+  // Kept for the audit log, of changes alone.
+  private url = ''
+  private asker: KeyRecord | null = null
+  private requestBody: string | null = null
+  private noted = false
 
   constructor(
     private readonly shared: Shared,
@@ -341,7 +350,8 @@ class Exchange {
     const { shared } = this
     this.environmentId = headerOf(req, shared.environmentHeaders)
     // Without a "?" it is undefined, whatever its type says.
-    if (route.query !== null) this.rawQuery = req.getQuery() ?? ''
+    if (route.query !== null || route.mutates) this.rawQuery = req.getQuery() ?? ''
+    if (route.mutates) this.url = req.getUrl()
     if (route.parameters.length > 0) this.parameters = route.parameters.map((_, i) => req.getParameter(i))
     // A check leaves no trace of who asked.
     if (route.limit !== 'check') this.userAgent = req.getHeader('user-agent')
@@ -370,6 +380,7 @@ class Exchange {
 
   private admit(key: KeyRecord | null): void {
     if (key === null) throw unknownKey()
+    this.asker = key
     const { options, services } = this.shared
     const { keys, clock } = services!
     const { route } = this.compiled
@@ -432,7 +443,9 @@ class Exchange {
     this.pieces = null
     this.waiting = null
     const { parse, keysInBody } = this.compiled.route
-    const body = parse === null ? rawBody(bytes) : parseBody(bytes.toString(), parse)
+    const text = parse === null ? null : bytes.toString()
+    if (this.compiled.route.mutates) this.requestBody = text
+    const body = parse === null ? rawBody(bytes) : parseBody(text!, parse)
     if (!this.keyless) {
       this.handle(body)
       return
@@ -471,15 +484,15 @@ class Exchange {
       this.userAgent,
     )
     const answer = route.handle(call)
-    if (answer instanceof Promise) this.resume(answer, settled => this.succeed(settled))
+    if (answer instanceof Promise) this.resume(answer, settled => this.succeed(settled), route.mutates)
     else this.succeed(answer)
   }
 
-  // Go on when a promise settles, unless the caller has left meanwhile.
-  private resume<T>(promise: Promise<T>, next: (value: T) => void): void {
+  // Go on when a promise settles, unless the caller has left meanwhile (`always`: even then).
+  private resume<T>(promise: Promise<T>, next: (value: T) => void, always = false): void {
     promise.then(
       value => {
-        if (this.settled) return
+        if (this.settled && !always) return
         try {
           next(value)
         } catch (error) {
@@ -492,7 +505,10 @@ class Exchange {
 
   private succeed(answer: Answer): void {
     const echo = this.echo === nothing ? '{}' : JSON.stringify(this.echo)
-    this.answer(success(answer, this.compiled.route.status, echo, this.headers))
+    const reply = success(answer, this.compiled.route.status, echo, this.headers)
+    // What went through is noted even if nobody waits for its answer any more.
+    if (this.settled) this.note(reply)
+    else this.answer(reply)
   }
 
   private fail(thrown: unknown): void {
@@ -501,9 +517,10 @@ class Exchange {
     const requestId = this.shared.nextRequestId()
     if (!known || error.status >= 500)
       this.shared.logFailure(this.line(requestId, known ? error.status : 500), error)
-    if (this.settled) return
     const told = known ? error : internalError
-    this.answer(failure(told, `${this.headers}\r\nX-Request-Id: ${requestId}`), requestId)
+    const reply = failure(told, `${this.headers}\r\nX-Request-Id: ${requestId}`)
+    if (this.settled) this.note(reply)
+    else this.answer(reply, requestId)
   }
 
   private answer(reply: Reply, requestId?: string): void {
@@ -516,6 +533,7 @@ class Exchange {
       shared.left()
     }
     this.compiled.answered(reply.status)
+    this.note(reply)
     const elapsedMs = performance.now() - this.startedMs
     this.compiled.seconds.observe(elapsedMs / 1_000)
     if (shared.logsRequests)
@@ -523,6 +541,29 @@ class Exchange {
     else if (elapsedMs > shared.options.config.slowRequestMs && shared.mayTell('slow')) {
       shared.log.warn(this.line(requestId ?? shared.nextRequestId(), reply.status), 'slow request')
     }
+  }
+
+  // A change by a known key, once. What a limit refused is left out: a flood must not fill the log (source: decision).
+  private note({ status, body }: Reply): void {
+    const { asker, compiled, shared } = this
+    const { audit } = shared.options
+    if (!compiled.route.mutates || asker === null || audit === undefined) return
+    if (this.noted || status === 429) return
+    this.noted = true
+    const endedAtMs = shared.services!.clock.wall()
+    audit({
+      key: asker,
+      environmentId: this.admission?.environment?.id ?? asker.environmentId,
+      method: compiled.method,
+      path: compiled.route.path,
+      parameters: this.parameters,
+      url: this.rawQuery === '' ? this.url : `${this.url}?${this.rawQuery}`,
+      requestBody: this.requestBody,
+      status,
+      responseBody: body,
+      startedAtMs: Math.round(endedAtMs - (performance.now() - this.startedMs)),
+      endedAtMs,
+    })
   }
 
   // A large answer leaves as its reader takes it, and is in flight until its last byte has left.

@@ -1,0 +1,92 @@
+// Statements of the audit log.
+import type { Sql } from 'postgres'
+import type { ActorType } from '../../../schemas/enums.js'
+import type { ApiKeyRow } from '../key-view.js'
+import { among, contains } from '../sql.js'
+
+export interface AuditFilter {
+  readonly accountId: string
+  readonly actorType: ActorType | undefined
+  readonly environmentId: string | undefined
+  /** Part of the URL, of the resource's name or id, or of the key's id. */
+  readonly q: string | undefined
+  /** Inclusive. */
+  readonly fromMs: number | undefined
+  /** Exclusive. */
+  readonly toMs: number | undefined
+}
+
+/** A row of audit_logs; the bodies only where one row is asked for. */
+export interface AuditRow {
+  readonly id: string
+  readonly environment_id: string | null
+  readonly actor_type: ActorType
+  readonly api_key_id: string | null
+  readonly method: string
+  readonly url: string
+  readonly resource_type: string | null
+  readonly resource_id: string | null
+  readonly resource_name: string | null
+  readonly secondary_resource: string | null
+  readonly resp_code: number
+  readonly started_at: Date
+  readonly ended_at: Date
+}
+
+export interface AuditRowInFull extends AuditRow {
+  readonly req_body: string | null
+  readonly resp_body: string | null
+}
+
+function matching(sql: Sql, filter: AuditFilter) {
+  const { actorType, environmentId, q, fromMs, toMs } = filter
+  return sql`account_id = ${filter.accountId}
+    ${actorType ? sql`and actor_type = ${actorType}` : sql``}
+    ${environmentId ? sql`and environment_id = ${environmentId}` : sql``}
+    ${fromMs === undefined ? sql`` : sql`and started_at >= ${new Date(fromMs)}`}
+    ${toMs === undefined ? sql`` : sql`and started_at < ${new Date(toMs)}`}
+    ${
+      q
+        ? sql`and (${contains(sql, 'url', q)} or ${contains(sql, 'resource_name', q)}
+            or ${contains(sql, 'resource_id', q)} or ${contains(sql, 'api_key_id', q)})`
+        : sql``
+    }`
+}
+
+function columns(sql: Sql) {
+  return sql`id, environment_id, actor_type, api_key_id, method, url, resource_type, resource_id, resource_name,
+    secondary_resource, resp_code, started_at, ended_at`
+}
+
+/** Newest first. */
+export function listChanges(
+  sql: Sql,
+  filter: AuditFilter,
+  page: { readonly limit: number; readonly offset: number },
+): Promise<readonly AuditRow[]> {
+  return sql<AuditRow[]>`
+    select ${columns(sql)} from audit_logs where ${matching(sql, filter)}
+    order by started_at desc, n desc limit ${page.limit} offset ${page.offset}`
+}
+
+export async function countChanges(sql: Sql, filter: AuditFilter): Promise<number> {
+  const [row] = await sql<{ count: number }[]>`
+    select count(*)::int as count from audit_logs where ${matching(sql, filter)}`
+  return row!.count
+}
+
+const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+
+export async function findChange(sql: Sql, accountId: string, id: string): Promise<AuditRowInFull | null> {
+  if (!uuid.test(id)) return null
+  const [row] = await sql<AuditRowInFull[]>`
+    select ${columns(sql)}, req_body, resp_body from audit_logs where id = ${id} and account_id = ${accountId}`
+  return row ?? null
+}
+
+/** The keys of these rows that still exist, by id. */
+export async function keysOf(sql: Sql, rows: readonly AuditRow[]): Promise<ReadonlyMap<string, ApiKeyRow>> {
+  const ids = [...new Set(rows.flatMap(row => row.api_key_id ?? []))]
+  const keys = await sql<ApiKeyRow[]>`select * from api_keys where id in ${among(sql, ids)}`
+  return new Map(keys.map(key => [key.id, key]))
+}
