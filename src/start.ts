@@ -111,7 +111,11 @@ async function open(config: Config, log: Logger, opened: Opened): Promise<Tollga
 
   let projections: Projections | null = null
   const heard = (notice: ShardNotice): void => {
-    if (notice.notice === 'identity') for (const fact of notice.facts) directory.replay(fact)
+    if (notice.notice === 'identity')
+      for (const fact of notice.facts) {
+        directory.replay(fact)
+        if (fact.ik) dedupe.confirm(fact.env, fact.ik[0])
+      }
     if (notice.notice === 'checks') {
       for (const [environmentId, flagKey, atMs] of notice.checks.flags)
         checkedFlags.note(environmentId, flagKey, atMs)

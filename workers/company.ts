@@ -48,6 +48,8 @@ export interface ShardTask {
   readonly options: ShardOptions
   /** The shard served before and died: the directory wants the identity effects of the tail. */
   readonly again: boolean
+  /** The highest sequence whose reply arrived: claims of records beyond it are told once more. */
+  readonly heard: number
   readonly catalogs: readonly CatalogData[]
 }
 
@@ -416,7 +418,12 @@ class Shard {
           this.actors.dirty.add(actor)
         }
         if (this.task.again && only === null)
-          this.tell({ notice: 'identity', facts: facts.filter(one => one.identity).map(one => one.fact) })
+          this.tell({
+            notice: 'identity',
+            facts: facts
+              .filter(one => one.identity || (one.fact.ik !== undefined && one.sequence > this.task.heard))
+              .map(one => one.fact),
+          })
         count += records.length
       }
     } finally {

@@ -318,7 +318,7 @@ export type ShardReply =
 /** What a shard tells without being asked. */
 export type ShardNotice =
   | { readonly notice: 'ready'; readonly replayed: number }
-  /** Identity effects met in a replay after a death: the directory applies them again. */
+  /** Met in a replay after a death: identity effects, which the directory applies again, and idempotency claims. */
   | { readonly notice: 'identity'; readonly facts: readonly Fact[] }
   /** Flag checks since the last notice (FE-100…103): counts, raw rows for ClickHouse, last check per flag. */
   | { readonly notice: 'checks'; readonly checks: CheckCounts }

@@ -59,6 +59,12 @@ export class Dedupe {
     return null
   }
 
+  /** Whether this event holds the key and is known to be durable. */
+  isConfirmed(environmentId: string, key: string, eventId: string): boolean {
+    const claim = this.claims.get(`${environmentId}\0${key}`)
+    return claim?.eventId === eventId && claim.settled === null
+  }
+
   /** The event is durable. */
   confirm(environmentId: string, key: string): void {
     const claim = this.claims.get(`${environmentId}\0${key}`)

@@ -43,6 +43,22 @@ export class Refused extends Error {
   }
 }
 
+/**
+ * The thread died with the request: whether it became durable shows only when the shard has replayed its journal
+ * (`restarted`).
+ */
+export class Lost extends ServiceError {
+  constructor() {
+    super('starting', 'The shard restarts; try again')
+  }
+}
+
+/** Events of one shard that did not become durable, or of which that is not known (`Lost`). */
+export interface Undelivered {
+  readonly events: readonly IngestItem[]
+  readonly error: unknown
+}
+
 /** Requests that may wait for one shard before new ones are refused with 503. */
 const waitingMax = 100_000
 
@@ -81,6 +97,8 @@ interface Shard {
   served: boolean
   readonly waiting: Map<number, Waiting>
   deaths: number
+  /** The highest sequence a reply has told of: what lies beyond may have lost its reply. */
+  heard: number
 }
 
 export interface ShardsOptions {
@@ -115,6 +133,7 @@ export class Shards {
       served: false,
       waiting: new Map(),
       deaths: 0,
+      heard: 0,
     }))
   }
 
@@ -179,12 +198,19 @@ export class Shards {
     }))
   }
 
-  /** Give events to their actors; resolves when every one is durable. One refusal or failure rejects it whole. */
-  async ingest(items: readonly IngestItem[], nowMs: number): Promise<void> {
+  /**
+   * Give events to their actors; resolves when the fate of every one is told.
+   *
+   * returns  what did not become durable, by shard; nothing when all did. Never rejects.
+   */
+  async ingest(items: readonly IngestItem[], nowMs: number): Promise<readonly Undelivered[]> {
     if (items.length === 1 || this.shards.length === 1) {
-      const shard = this.shards[shardOf(items[0]!.id, this.shards.length)]!
-      await this.post(shard, n => ({ n, at: nowMs, events: items }))
-      return
+      const undelivered = await this.deliver(
+        this.shards[shardOf(items[0]!.id, this.shards.length)]!,
+        items,
+        nowMs,
+      )
+      return undelivered ? [undelivered] : []
     }
     const byShard = new Map<Shard, IngestItem[]>()
     for (const item of items) {
@@ -193,10 +219,21 @@ export class Shards {
       if (list) list.push(item)
       else byShard.set(shard, [item])
     }
-    const posted = [...byShard].map(([shard, events]) => this.post(shard, n => ({ n, at: nowMs, events })))
-    const outcomes = await Promise.allSettled(posted)
-    const failed = outcomes.find(outcome => outcome.status === 'rejected')
-    if (failed) throw failed.reason
+    const fates = await Promise.all([...byShard].map(([shard, events]) => this.deliver(shard, events, nowMs)))
+    return fates.filter(fate => fate !== null)
+  }
+
+  private async deliver(
+    shard: Shard,
+    events: readonly IngestItem[],
+    nowMs: number,
+  ): Promise<Undelivered | null> {
+    try {
+      await this.post(shard, n => ({ n, at: nowMs, events }))
+      return null
+    } catch (error) {
+      return { events, error }
+    }
   }
 
   /** Hand a new catalog to every shard; resolves when all serve it. */
@@ -298,6 +335,7 @@ export class Shards {
       port: port2,
       options: this.options.shards[shard.index]!,
       again: shard.served,
+      heard: shard.heard,
       catalogs: this.options.catalogs(),
     }
     shard.pool.run(task, { transferList: [port2] }).then(
@@ -315,7 +353,7 @@ export class Shards {
     shard.deaths++
     const lost = [...shard.waiting.values()]
     shard.waiting.clear()
-    for (const waiting of lost) waiting.reject(new ServiceError('starting', 'The shard restarts; try again'))
+    for (const waiting of lost) waiting.reject(new Lost())
     if (this.closing) return
     this.options.log.error({ shard: shard.index, err: error }, 'shard died')
     if (!shard.served) return shard.starting?.reject(error)
@@ -329,6 +367,7 @@ export class Shards {
       const waiting = shard.waiting.get(reply[0])
       if (!waiting) continue
       shard.waiting.delete(reply[0])
+      if (reply[1] === 0 && reply[3] > shard.heard) shard.heard = reply[3]
       if (reply[1] === 0) waiting.resolve({ reply: reply[2], shard: shard.index, sequence: reply[3] })
       else if (reply[1] === 1) waiting.reject(new Refused(reply[2], reply[3]))
       else waiting.reject(new ServiceError(reply[2], reply[3]))

@@ -6,7 +6,7 @@ import type { Claim } from '../../engine/dedupe.js'
 import type { DirectoryKind } from '../../engine/directory.js'
 import type { Target } from '../../engine/entities.js'
 import { newId } from '../../engine/ids.js'
-import { Refused } from '../../engine/shards.js'
+import { Lost, Refused } from '../../engine/shards.js'
 import { ServiceError } from '../../errors.js'
 import type { KeyRecord } from '../call.js'
 import { assertPlain } from '../json.js'
@@ -22,6 +22,12 @@ export interface Sender {
   readonly nowMs: number
   readonly remoteIp: string
   readonly userAgent: string
+}
+
+/** An event that did not become durable, and the actor that was to keep it; null when it was not sent. */
+interface Failure {
+  readonly error: unknown
+  readonly owner: string | null
 }
 
 interface IdentifyWrites {
@@ -64,7 +70,10 @@ export async function ingestMany(sender: Sender, events: readonly unknown[]): Pr
       if ('error' in judged) batch.fail(event, judged.error)
       else batch.take(judged)
     } catch (error) {
-      if (!(error instanceof ServiceError && error.status === 400)) throw error
+      if (!(error instanceof ServiceError && error.status === 400)) {
+        batch.abandon()
+        throw error
+      }
       batch.fail(event, error.message)
     }
   }
@@ -78,7 +87,7 @@ class Batch {
   /** Writes to users and companies that must be durable before the events: each may be repeated without harm. */
   private readonly preludes: (() => Promise<unknown>)[] = []
   /** Identify events: their record goes with the user's own write. */
-  private readonly identifies: (() => Promise<unknown>)[] = []
+  private readonly identifies: { eventId: string; owner: string; run: () => Promise<unknown> }[] = []
   private readonly claimed: { key: string; eventId: string }[] = []
   /** First events, still under way, of the duplicates here. */
   private readonly awaited: Promise<void>[] = []
@@ -118,29 +127,68 @@ class Batch {
     }
   }
 
-  /** Make everything durable, in the order that a crash in between does no harm in. */
+  /**
+   * Make everything durable, in the order that a crash in between does no harm in.
+   *
+   * errors  the first failure. Keys of events that did become durable stay claimed, so that a retry of the whole
+   *         finds them; the others are free again.
+   */
   async commit(): Promise<RawEvent[]> {
-    const { sender } = this
-    const { shards } = sender.services
-    try {
-      if (this.preludes.length > 0) await Promise.all(this.preludes.map(run => run()))
-      const running = this.identifies.map(run => run())
-      if (this.items.length > 0) running.push(shards.ingest(this.items, sender.nowMs))
-      const outcomes = await Promise.allSettled(running)
-      const failed = outcomes.find(outcome => outcome.status === 'rejected')
-      if (failed) throw failed.reason
-      for (const { key } of this.claimed) sender.services.dedupe.confirm(sender.environmentId, key)
-      this.settle?.resolve()
-      sender.services.metrics.events.accepted.count += this.acks.length
-      sender.services.metrics.events.applied.count += this.items.length + this.identifies.length
-    } catch (error) {
-      for (const { key, eventId } of this.claimed)
-        sender.services.dedupe.release(sender.environmentId, key, eventId)
-      this.settle?.reject(error)
-      throw error
+    const undelivered = await this.deliver()
+    for (const claim of this.claimed) this.settleClaim(claim, undelivered.get(claim.eventId))
+    const [failure] = undelivered.values()
+    if (failure) {
+      this.settle?.reject(failure.error)
+      throw failure.error
     }
+    this.settle?.resolve()
+    const { events } = this.sender.services.metrics
+    events.accepted.count += this.acks.length
+    events.applied.count += this.items.length + this.identifies.length
     await Promise.all(this.awaited)
     return this.acks.map(ack => this.acknowledge(ack))
+  }
+
+  /** Nothing of this batch was sent: its claims are free again. */
+  abandon(): void {
+    for (const { key, eventId } of this.claimed)
+      this.sender.services.dedupe.release(this.sender.environmentId, key, eventId)
+    this.settle?.reject(new ServiceError('overloaded'))
+  }
+
+  /** Send everything; what did not become durable, by event id, with the actor that was to keep it. */
+  private async deliver(): Promise<ReadonlyMap<string, Failure>> {
+    const undelivered = new Map<string, Failure>()
+    const { shards } = this.sender.services
+    try {
+      if (this.preludes.length > 0) await Promise.all(this.preludes.map(run => run()))
+    } catch (error) {
+      for (const { eventId } of this.acks) undelivered.set(eventId, { error, owner: null })
+      return undelivered
+    }
+    const identifying = this.identifies.map(async ({ eventId, owner, run }) => {
+      await run().catch(error => undelivered.set(eventId, { error, owner }))
+    })
+    if (this.items.length > 0)
+      for (const { events, error } of await shards.ingest(this.items, this.sender.nowMs))
+        for (const { id, m } of events) undelivered.set(m.event.id, { error, owner: id })
+    await Promise.all(identifying)
+    return undelivered
+  }
+
+  /** Keep the key of an event that is durable, give back that of one that is not, and wait where it is not known. */
+  private settleClaim(
+    { key, eventId }: { key: string; eventId: string },
+    failure: Failure | undefined,
+  ): void {
+    const { dedupe, shards } = this.sender.services
+    const { environmentId } = this.sender
+    if (failure === undefined) return dedupe.confirm(environmentId, key)
+    if (!(failure.error instanceof Lost) || failure.owner === null)
+      return dedupe.release(environmentId, key, eventId)
+    void shards.restarted(failure.owner).then(() => {
+      if (!dedupe.isConfirmed(environmentId, key, eventId)) dedupe.release(environmentId, key, eventId)
+    })
   }
 
   /** Claim the idempotency key; the first event's claim when there is one (EV-25…27). */
@@ -287,10 +335,11 @@ class Batch {
       joins: companyId === null ? [] : [companyId],
     }
     this.acks.push({ eventId: event.id, capturedAtMs: event.capturedAtMs })
-    this.identifies.push(async () => {
+    const run = async () => {
       await entities.ask(userTarget, message, nowMs)
       if (companyId !== null) services.directory.join(userTarget.id, companyId)
-    })
+    }
+    this.identifies.push({ eventId: event.id, owner: userTarget.id, run })
   }
 
   private writesOf({ body, capturedAtMs }: Judged & { readonly type: 'identify' }): IdentifyWrites {
