@@ -186,9 +186,10 @@ export interface UserUsageRow {
 }
 
 /**
- * Usage per user and event of one company in a window, all users: shares are of their total.
+ * Usage per user and event of one company in a window.
  *
  * daily    a row per UTC day with usage, else one for the window.
+ * userId   only this user; absent: all, since shares are of their total.
  * source   US-30, US-32, US-35.
  */
 export async function userUsage(
@@ -199,6 +200,7 @@ export async function userUsage(
   window: { readonly fromMs: number; readonly toMs: number },
   daily: boolean,
   nowMs: number,
+  userId?: string,
 ): Promise<UserUsageRow[]> {
   if (subtypes.length === 0) return []
   // An hour whose events are gone counts whole.
@@ -220,6 +222,7 @@ export async function userUsage(
     whole_from: wholeFrom / 1_000,
     whole_to: wholeTo / 1_000,
     daily,
+    user_ids: userId === undefined ? [] : [userId],
   })
   return rows.map(row => ({
     userId: row.user_id || null,
@@ -238,13 +241,19 @@ export interface UserCreditsRow {
   readonly consumed: string
 }
 
-/** Credits consumed by track events per user in a window. source: US-31, US-35 */
+/**
+ * Credits consumed by track events per user in a window.
+ *
+ * only    one user's, or those drawn for one feature; absent: all.
+ * source  US-31, US-35.
+ */
 export async function userCredits(
   store: HistoryStore,
   environmentId: string,
   companyId: string,
   window: { readonly fromMs: number; readonly toMs: number },
   daily: boolean,
+  only: { readonly userId?: string | undefined; readonly featureId?: string | undefined } = {},
 ): Promise<UserCreditsRow[]> {
   const rows = await ask<{ user_id: string; credit_id: string; day: number; consumed: string }>(
     store,
@@ -255,6 +264,8 @@ export async function userCredits(
       from_ms: window.fromMs,
       to_ms: window.toMs,
       daily,
+      user_ids: only.userId === undefined ? [] : [only.userId],
+      feature_ids: only.featureId === undefined ? [] : [only.featureId],
     },
   )
   return rows.map(row => ({

@@ -420,6 +420,8 @@ t.test('questions to real stores', { timeout: 120_000 }, async t => {
       whole_from: day0Ms / 1000,
       whole_to: day0Ms / 1000,
       daily: false,
+      user_ids: [],
+      feature_ids: [],
     }
     for (const used of keys(await plan('user_usage', { ...window, subtypes: ['alpha'] })))
       t.match(used, ['environment_id', 'company_id'])

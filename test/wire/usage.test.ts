@@ -257,7 +257,7 @@ t.test('usage', async t => {
   const randomUse = (count: number): Sent[] =>
     Array.from({ length: count }, () => ({
       atMs: today - 60 * dayMs + random(60 * 24 * 60) * 60_000 + random(60_000),
-      quantity: random(8) - 2,
+      quantity: [-2, -1, 1, 2, 3, 4, 5][random(7)]!, // never 0 (EV-10)
       user: users[random(3)]!,
     }))
   const runs = randomUse(700)
@@ -522,4 +522,463 @@ t.test('usage', async t => {
       t.equal((await get(window(fromMs, toMs), publishable)).status, 403)
     })
   })
+
+  await t.test('users', async t => {
+    const window = (fromMs: number, toMs: number) => `start_time=${iso(fromMs)}&end_time=${iso(toMs)}`
+    const byCompany = (query: string) =>
+      client.ok('GET', `/user-usage-by-company?company_id=${runner}&${query}`)
+    const userId = async (email: string): Promise<string> =>
+      (await client.ok('GET', `/users/lookup?email=${encodeURIComponent(email)}`)).id
+    const ids = new Map([
+      ['u1@x', await userId('u1@x')],
+      ['u2@x', await userId('u2@x')],
+    ])
+    interface Row {
+      user_id: string | null
+      user?: { id: string }
+      feature: { id: string }
+      value: number
+      share: number
+      last_seen: string
+    }
+    const named = new Map([
+      ['usage_run', [feature.id, twin.id]],
+      ['usage_walk', [other.id]],
+    ])
+    const sentTo = (event: string) => (event === 'usage_run' ? runs : walks)
+
+    /** Rows as plain counting tells them, in the order of US-32. */
+    function expected(fromMs: number, toMs: number) {
+      const rows = [...named].flatMap(([event, featureIds]) => {
+        const inside = sentTo(event).filter(({ atMs }) => atMs >= fromMs && atMs < toMs)
+        const all = total(inside, fromMs, toMs)
+        return users.flatMap(user => {
+          const own = inside.filter(one => one.user === user)
+          if (own.length === 0) return []
+          const value = total(own, fromMs, toMs)
+          const share = all > 0 ? Math.min(1, Math.max(0, value / all)) : 0
+          const last_seen = iso(Math.max(...own.map(one => one.atMs)))
+          const user_id = user === null ? null : ids.get(user)!
+          return featureIds.map(featureId => ({ user_id, feature: featureId, value, share, last_seen }))
+        })
+      })
+      return rows
+    }
+    const told = (rows: readonly Row[]) =>
+      rows.map(({ user_id, feature, value, share, last_seen }) => ({
+        user_id,
+        feature: feature.id,
+        value,
+        share,
+        last_seen,
+      }))
+    const key = (row: { user_id: string | null; feature: string }) => `${row.feature} ${row.user_id}`
+    const sorted = <T extends { user_id: string | null; feature: string }>(rows: readonly T[]) =>
+      [...rows].sort((a, b) => (key(a) < key(b) ? -1 : 1))
+
+    for (const [title, fromMs, toMs] of [
+      ['whole hours', today - 45 * dayMs, today - 3 * dayMs],
+      ['inside hours', today - 31 * dayMs + 12 * 60_000 + 345, today - 2 * dayMs + 47 * 60_000 + 9],
+      ['inside one hour', today - 30 * dayMs + 60_000, today - 30 * dayMs + 50 * 60_000],
+    ] as const)
+      await t.test(
+        `US-30, US-32 ${title}: value, share and last seen of each user, rows sum to the company's`,
+        async t => {
+          const answer = await byCompany(window(fromMs, toMs))
+          t.match(answer, { start_time: iso(fromMs), end_time: iso(toMs), credits: [] })
+          t.same(sorted(told(answer.rows)), sorted(expected(fromMs, toMs)))
+          const values = answer.rows.map((row: Row) => row.value)
+          t.same(
+            values,
+            [...values].sort((a, b) => b - a),
+            'value descending',
+          )
+          const sum = answer.rows
+            .filter((row: Row) => row.feature.id === feature.id)
+            .reduce((all: number, row: Row) => all + row.value, 0)
+          t.equal(sum, total(runs, fromMs, toMs))
+          for (const row of answer.rows as Row[]) {
+            isShaped(
+              t,
+              row,
+              { required: 'last_seen value share', nullable: 'user_id', optional: 'feature user' },
+              'UserFeatureUsage',
+            )
+            t.equal(row.user?.id ?? null, row.user_id)
+          }
+        },
+      )
+
+    await t.test('US-30 by default the 30 days ending now; one feature on request', async t => {
+      const before = Date.now()
+      const answer = await byCompany(`feature_id=${other.id}`)
+      const endMs = Date.parse(answer.end_time)
+      t.ok(endMs >= before && endMs <= Date.now())
+      t.equal(Date.parse(answer.start_time), endMs - 30 * dayMs)
+      const wanted = expected(endMs - 30 * dayMs, endMs).filter(row => row.feature === other.id)
+      t.same(sorted(told(answer.rows)), sorted(wanted))
+    })
+
+    await t.test('US-35 one user: totals, and points of the days with usage', async t => {
+      const [fromMs, toMs] = [today - 20 * dayMs + 30 * 60_000, today - 4 * dayMs]
+      const id = ids.get('u1@x')!
+      const answer = await client.ok(
+        'GET',
+        `/user-usage-detail?company_id=${runner}&user_id=${id}&${window(fromMs, toMs)}`,
+      )
+      isShaped(
+        t,
+        answer,
+        {
+          required: 'start_time end_time credits daily_credit_points daily_points feature_totals',
+          optional: 'user',
+        },
+        'UserUsageDetail',
+      )
+      t.equal(answer.user.id, id)
+      const own = expected(fromMs, toMs).filter(row => row.user_id === id)
+      t.same(sorted(told(answer.feature_totals)), sorted(own))
+      const days = new Map<string, number>()
+      for (const [event, featureIds] of named)
+        for (const { atMs, quantity, user } of sentTo(event)) {
+          if (user !== 'u1@x' || atMs < fromMs || atMs >= toMs) continue
+          const day = iso(Math.floor(atMs / dayMs) * dayMs)
+          for (const featureId of featureIds) {
+            const name = `${day} ${featureId}`
+            days.set(name, (days.get(name) ?? 0) + quantity)
+          }
+        }
+      const points = answer.daily_points.map(
+        (point: { date: string; feature: { id: string }; value: number }) => [
+          `${point.date} ${point.feature.id}`,
+          point.value,
+        ],
+      )
+      t.same(new Map(points), days)
+      t.equal(points.length, days.size, 'one point per day and feature')
+      const dates = answer.daily_points.map((point: { date: string }) => point.date)
+      t.same(dates, [...dates].sort())
+    })
+
+    await t.test('US-36 a user that is no member is answered; nobody is not found', async t => {
+      const id = ids.get('u2@x')!
+      const memberships = await client.ok('GET', `/company-memberships?user_id=${id}&company_id=${runner}`)
+      for (const one of memberships) await client.ok('DELETE', `/company-memberships/${one.id}`)
+      const detail = (company: string, user: string, more = '') =>
+        client.get(`/user-usage-detail?company_id=${company}&user_id=${user}${more}`)
+      const answer = await detail(runner, id)
+      t.equal(answer.status, 200)
+      t.ok(answer.body.data.feature_totals.length > 0)
+      const stranger = await client.ok('POST', '/users', { keys: { email: 'stranger@x' } })
+      t.match((await detail(runner, stranger.id)).body.data, {
+        feature_totals: [],
+        daily_points: [],
+        user: { id: stranger.id },
+      })
+      t.equal((await detail(runner, 'user_22222222222')).status, 404)
+      t.equal((await detail('comp_22222222222', id)).status, 404)
+      t.equal((await detail(runner, id, `&${window(today, today)}`)).status, 400)
+      t.equal((await client.get('/user-usage-by-company?company_id=comp_22222222222')).status, 404)
+      t.equal(
+        (await client.get(`/user-usage-by-company?company_id=${runner}&feature_id=feat_none`)).status,
+        404,
+      )
+      t.equal((await client.get('/user-usage-by-company')).status, 400)
+    })
+
+    await t.test('US-32 a total of 0 or less gives no shares', async t => {
+      const atMs = today - 2 * dayMs
+      await send(client, 'usage_run', 'even', [
+        { atMs, quantity: 4, user: 'u1@x' },
+        { atMs, quantity: -6, user: null },
+      ])
+      const even = (await client.ok('GET', '/companies/lookup?slug=even')).id
+      const { rows } = await client.ok(
+        'GET',
+        `/user-usage-by-company?company_id=${even}&feature_id=${feature.id}`,
+      )
+      t.match(rows, [
+        { user_id: ids.get('u1@x'), value: 4, share: 0 },
+        { user_id: null, value: -6, share: 0 },
+      ])
+    })
+  })
+
+  await t.test('credits of usage', async t => {
+    const id = (await client.ok('POST', '/companies', { keys: { slug: 'payer' } })).id
+    const { environment_id: environmentId } = await client.ok('GET', '/whoami')
+    const [alice, bob] = ['user_aaaaaaaaaaa', 'user_bbbbbbbbbbb']
+    let sequence = 0
+    const entry = (atMs: number, consumed: number, more: object = {}) =>
+      JSON.stringify({
+        environment_id: environmentId,
+        company_id: id,
+        credit_id: 'bcrd_1',
+        event_at: iso(atMs).replace('T', ' ').replace('Z', ''),
+        sequence: ++sequence,
+        event_type: 'usage',
+        usage_reason: 'track',
+        amount: String(-consumed),
+        quantity_consumed: String(consumed),
+        feature_id: feature.id,
+        ...more,
+      })
+    const now = Date.now()
+    const monday = today - ((new Date(today).getUTCDay() + 6) % 7) * dayMs
+    const month = Date.UTC(new Date(today).getUTCFullYear(), new Date(today).getUTCMonth(), 1)
+    const draws = [
+      { atMs: today, used: 1.5, user: alice },
+      { atMs: today + 1, used: -0.5, user: alice },
+      { atMs: monday, used: 8, user: bob },
+      { atMs: monday - 1, used: 16, user: '' },
+      { atMs: month, used: 32, user: bob },
+      { atMs: month - 1, used: 64, user: bob },
+      { atMs: today - 25 * dayMs, used: 0.000000001, user: alice },
+    ]
+    const rows = [
+      ...draws.map(({ atMs, used, user }) => entry(atMs, used, { user_id: user })),
+      // a hold is no consumption
+      entry(today, 0, { usage_reason: 'reservation_hold', amount: '-500', user_id: alice }),
+      entry(today, 3, { credit_id: 'bcrd_2', user_id: alice, feature_id: other.id }),
+    ]
+    await tollgate.services.clickhouse.insertRaw({ table: 'credit_ledger', rows: rows.join('\n') })
+    const since = (fromMs: number, user?: string): number =>
+      draws
+        .filter(({ atMs, user: own }) => atMs >= fromMs && (user === undefined || own === user))
+        .reduce((sum, { used }) => sum + used, 0)
+
+    await t.test(
+      'US-7 credits used today, since Monday, this month and this billing period; holds excluded',
+      async t => {
+        const credited = {
+          id: 'cmov_credited111',
+          entitlement: {
+            id: 'cmov_credited111',
+            featureId: feature.id,
+            ruleId: 'rule_1',
+            ruleIdUsageExceeded: 'rule_2',
+            valueType: 'credit',
+            valueBool: null,
+            valueNumeric: null,
+            valueTraitId: null,
+            valueCreditId: 'bcrd_1',
+            consumptionRate: 1,
+            quantityRates: null,
+            metricPeriod: null,
+            monthReset: null,
+            priceBehavior: null,
+            softLimit: null,
+            tiers: null,
+            tiersMode: null,
+            unitPriceDecimal: null,
+            warningTiers: [],
+          },
+          expiresAtMs: null,
+          createdAtMs: now,
+          updatedAtMs: now,
+        } as const
+        const { shards } = tollgate.services
+        await shards.ask(
+          'c',
+          environmentId,
+          id,
+          { type: 'put_override', override: credited, replace: false },
+          now,
+        )
+        const [plain] = await usageOf(`company_id=${id}`)
+        t.notOk('credit_usage_aggregation' in plain)
+        t.match(plain, { allocation: null, usage: null, credit_used: 0, credit_consumption_rate: 1 })
+        const aggregated = async () => (await usageOf(`company_id=${id}&include_usage_aggregation=true`))[0]
+        const row = await aggregated()
+        isShaped(t, row, usageShape, 'FeatureUsage')
+        t.same(row.credit_usage_aggregation, {
+          usage_today: since(today),
+          usage_this_week: since(monday),
+          usage_this_calendar_month: since(month),
+          usage_this_billing_period: since(month),
+        })
+        // a billing period that began in the middle of a day, inside it and inside the month before
+        const periodStartMs = month - 1
+        const subscription = {
+          id: 'sub_1',
+          externalId: 'sub_1',
+          status: 'active',
+          periodStartMs,
+          periodEndMs: periodStartMs + 90 * dayMs,
+          intervalMonths: 3,
+          cancelAtPeriodEnd: false,
+          cancelAtMs: null,
+          trialEndMs: null,
+          trialEndSetting: null,
+          productIds: [],
+        } as const
+        await shards.ask('c', environmentId, id, { type: 'put_subscription', subscription }, now)
+        t.equal((await aggregated()).credit_usage_aggregation.usage_this_billing_period, since(periodStartMs))
+      },
+    )
+
+    await t.test('US-31 credits per user and credit, net, with their share', async t => {
+      const fromMs = today - 40 * dayMs
+      const query = `company_id=${id}&start_time=${iso(fromMs)}`
+      const { credits } = await client.ok('GET', `/user-usage-by-company?${query}`)
+      const all = since(fromMs)
+      const wanted = [alice, bob, ''].map(user => ({
+        user_id: user || null,
+        billing_credit_id: 'bcrd_1',
+        credit_name: '',
+        credits_used: since(fromMs, user),
+        share: since(fromMs, user) / all,
+      }))
+      const second = {
+        user_id: alice,
+        billing_credit_id: 'bcrd_2',
+        credit_name: '',
+        credits_used: 3,
+        share: 1,
+      }
+      t.same(
+        credits,
+        [...wanted, second].sort((a, b) => b.credits_used - a.credits_used),
+      )
+      const only = await client.ok('GET', `/user-usage-by-company?${query}&feature_id=${other.id}`)
+      t.same(only.credits, [second], 'of the feature asked for')
+    })
+  })
+
+  await t.test('who is entitled', async t => {
+    const shared = await client.ok('POST', '/features', {
+      name: 'Shared',
+      description: '',
+      feature_type: 'event',
+      event_subtype: 'usage_shared',
+    })
+    const plan = await publishedPlan(client, 'Sharing', [
+      { feature_id: shared.id, value_type: 'numeric', value_numeric: 10, metric_period: 'current_month' },
+    ])
+    const made = async (slug: string, base?: string) =>
+      (
+        await client.ok('POST', '/companies', {
+          keys: { slug },
+          name: slug,
+          ...(base && { base_plan_id: base }),
+        })
+      ).id
+    const planned = await made('share_a', plan.id)
+    const overridden = await made('share_b')
+    const expired = await made('share_c')
+    await made('share_d')
+    await override({
+      company_id: overridden,
+      feature_id: shared.id,
+      value_type: 'numeric',
+      value_numeric: 0,
+      metric_period: 'current_day',
+    })
+    const soon = Date.now() + 400
+    await override({
+      company_id: expired,
+      feature_id: shared.id,
+      value_type: 'unlimited',
+      expiration_date: iso(soon),
+    })
+    for (const [email, company] of [
+      ['ann@share', planned],
+      ['ben@share', planned],
+      ['cat@share', overridden],
+    ])
+      await client.ok('POST', '/users', { keys: { email }, name: email, company_ids: [company] })
+    await client.ok('POST', '/events', {
+      event_type: 'track',
+      body: { event: 'usage_shared', company: { slug: 'share_a' }, quantity: 4 },
+    })
+    await new Promise(resolve => setTimeout(resolve, Math.max(0, soon - Date.now() + 5)))
+
+    await t.test('companies of a feature, newest first, with their usage', async t => {
+      const companies = await client.ok('GET', `/feature-companies?feature_id=${shared.id}`)
+      t.match(companies, [
+        {
+          company: { id: overridden },
+          access: false,
+          usage: 0,
+          entitlement_type: 'company_override',
+          allocation: 0,
+        },
+        {
+          company: { id: planned, keys: [{ key: 'slug', value: 'share_a' }] },
+          access: true,
+          usage: 4,
+          plan: { id: plan.id },
+          feature: { id: shared.id },
+        },
+      ])
+      for (const one of companies)
+        isShaped(
+          t,
+          one,
+          { ...usageShape, optional: `${usageShape.optional} company credit_usage` },
+          'FeatureCompany',
+        )
+      t.same(await client.ok('GET', `/feature-companies/count?feature_id=${shared.id}`), { count: 2 })
+      const found = await client.ok('GET', `/feature-companies?feature_id=${shared.id}&q=share_A`)
+      t.same(found, [companies[1]])
+      t.same(await client.ok('GET', `/feature-companies?feature_id=${shared.id}&limit=1&offset=1`), [
+        companies[1],
+      ])
+      t.equal((await client.get('/feature-companies?feature_id=feat_none')).status, 404)
+      t.equal((await client.get('/feature-companies')).status, 400)
+    })
+
+    await t.test('users of these companies', async t => {
+      const members = await client.ok('GET', `/feature-users?feature_id=${shared.id}`)
+      t.match(members, [
+        { user: { name: 'cat@share' }, company: { id: overridden }, access: false },
+        {
+          user: { name: 'ben@share' },
+          company: { id: planned },
+          access: true,
+          usage: 4,
+          allocation: 10,
+          period: 'current_month',
+        },
+        {
+          user: { name: 'ann@share' },
+          company: { id: planned },
+          feature: { id: shared.id },
+          plan: { id: plan.id },
+        },
+      ])
+      for (const one of members)
+        isShaped(
+          t,
+          one,
+          {
+            required: 'allocation_type entitlement_id entitlement_type access',
+            nullable: 'allocation usage metric_reset_at month_reset period',
+            optional: 'company feature plan user',
+          },
+          'FeatureCompanyUser',
+        )
+      t.same(await client.ok('GET', `/feature-users?feature_id=${shared.id}&q=BEN`), [members[1]])
+      t.same(await client.ok('GET', `/feature-users/count?feature_id=${shared.id}&q=share`), { count: 3 })
+      t.equal((await client.get('/feature-users/count?feature_id=feat_none')).status, 404)
+    })
+  })
 })
+
+t.test(
+  'US-50 the analytics budget: time series, history and users draw on it, feature usage does not',
+  async t => {
+    const { client } = await startHere(t, { TOLLGATE_LIMITS: 'default' })
+    const remaining = async (path: string): Promise<number> =>
+      Number((await client.get(path)).headers.get('x-ratelimit-limit'))
+    t.equal(await remaining('/feature-usage?company_id=x'), await remaining('/features'))
+    const analytics = await remaining('/events')
+    for (const path of [
+      '/feature-usage-timeseries',
+      '/feature-usage-history',
+      '/user-usage-by-company',
+      '/user-usage-detail',
+    ])
+      t.equal(await remaining(path), analytics, path)
+  },
+)

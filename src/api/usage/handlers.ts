@@ -1,17 +1,11 @@
 // Usage: what companies have used of what they are entitled to, now and over time.
 import { billingProviderTypes, timeSeriesGranularities } from '../../../schemas/enums.js'
-import type { FeatureUsage, FeatureUsageDetail } from '../../../schemas/usage.js'
+import type { FeatureUsageDetail } from '../../../schemas/usage.js'
 import type { FeatureDef } from '../../core/catalog.js'
-import type { OverrideState } from '../../core/company.js'
 import type { FeatureUsage as FeatureUsageRow } from '../../core/feature.js'
-import { type CompanyDescription, decodeCompany } from '../../core/state.js'
 import { ServiceError } from '../../errors.js'
 import type { Call, Handler } from '../call.js'
-import { distinct, entitlementViews } from '../entitlement-view.js'
-import { type EntityCall, entityUnknown, isKnown, lookedUp } from '../entity-write.js'
-import type { Outlook } from '../flag-view.js'
-import { type OverrideRow, overrideViews } from '../override-view.js'
-import { featuresInPlans } from '../plan-view.js'
+import { type EntityCall, entityUnknown, lookedUp } from '../entity-write.js'
 import {
   boolean,
   datetime,
@@ -28,10 +22,11 @@ import {
   withDefault,
 } from '../query.js'
 import { requireRange, requireWholeHours } from './buckets.js'
-import { creditAggregations } from './credits.js'
-import { entitlementRows, matchingFeatures } from './store.js'
+import { companiesOfFeature, usersOfFeature } from './entitled.js'
+import { describedOrNull, knownCompany, knownFeature, knownUser, oneUsage, usageRows } from './rows.js'
+import { countEntitledCompanies, countEntitledMembers, matchingFeatures } from './store.js'
 import { timeSeries, usageRowsOver } from './timeseries.js'
-import { featureUsageView, grantDetails, type Surroundings } from './view.js'
+import { usageByUser, usageOfUser, windowOf } from './users.js'
 
 const usageShape = {
   company_id: string,
@@ -56,7 +51,7 @@ export const listFeatureUsage: Handler<undefined, FeatureUsageQuery> = async cal
   const { limit, offset, include_usage_aggregation: aggregate } = call.query
   const companyId = companyOf(call)
   const rows = (await matchingRows(call, companyId)).slice(offset, offset + limit)
-  return { data: await usageViews(call, companyId, rows, aggregate === true) }
+  return { data: await oneUsage(call, companyId, rows, aggregate === true) }
 }
 
 /** GET /feature-usage/count. */
@@ -71,7 +66,7 @@ export const usageByCompanyQuery = query(byCompanyShape)
 export const getUsageByCompany: Handler<undefined, QueryOf<typeof byCompanyShape>> = async call => {
   const companyId = lookedUp(call, 'company', call.query.keys)
   const rows = await usageRows(call, companyId)
-  return { data: { features: await usageViews(call, companyId, rows, false) } satisfies FeatureUsageDetail }
+  return { data: { features: await oneUsage(call, companyId, rows) } satisfies FeatureUsageDetail }
 }
 
 function companyOf(call: Call<undefined, FeatureUsageQuery>): string {
@@ -79,11 +74,6 @@ function companyOf(call: Call<undefined, FeatureUsageQuery>): string {
   if (id) return knownCompany(call, id)
   if (keys) return lookedUp(call, 'company', keys)
   throw new ServiceError('query_invalid', 'company_id or company_keys is required')
-}
-
-function knownCompany(call: EntityCall, id: string): string {
-  if (!isKnown(call, 'company', id)) throw entityUnknown('company')
-  return id
 }
 
 async function matchingRows(
@@ -98,105 +88,6 @@ async function matchingRows(
   const ids = rows.map(row => row.featureId)
   const wanted = await matchingFeatures(call.services.sql, ids, { q, managedBy: managed_by })
   return rows.filter(row => wanted.has(row.featureId))
-}
-
-/** What a company's actor counts of its features; 404 when the company is gone. */
-async function usageRows(
-  { services, environment, nowMs }: EntityCall,
-  companyId: string,
-  which: { readonly withoutNegative?: boolean; readonly featureIds?: readonly string[] | undefined } = {},
-): Promise<FeatureUsageRow[]> {
-  const { withoutNegative = false, featureIds } = which
-  const question = { type: 'feature_usage', withoutNegative, featureIds } as const
-  const { shards } = services
-  const { reply } = await shards.ask<FeatureUsageRow[] | null>(
-    'c',
-    environment.id,
-    companyId,
-    question,
-    nowMs,
-  )
-  if (reply === null) throw entityUnknown('company')
-  return reply
-}
-
-async function described(
-  { services, environment, nowMs }: EntityCall,
-  companyId: string,
-): Promise<CompanyDescription> {
-  const question = { type: 'describe' } as const
-  const { shards } = services
-  const { reply } = await shards.ask<CompanyDescription | null>(
-    'c',
-    environment.id,
-    companyId,
-    question,
-    nowMs,
-  )
-  if (reply === null) throw entityUnknown('company')
-  return reply
-}
-
-async function usageViews(
-  call: EntityCall,
-  companyId: string,
-  rows: readonly FeatureUsageRow[],
-  aggregate: boolean,
-): Promise<FeatureUsage[]> {
-  const surroundings = await surroundingsOf(call, companyId, rows, aggregate)
-  return rows.map(row => featureUsageView(row, surroundings))
-}
-
-async function surroundingsOf(
-  call: EntityCall,
-  companyId: string,
-  rows: readonly FeatureUsageRow[],
-  aggregate: boolean,
-): Promise<Surroundings> {
-  const { services, environment, key, nowMs } = call
-  const { sql } = services
-  const place = { accountId: key.accountId, environmentId: environment.id }
-  const creditIds = distinct(rows.map(row => row.creditId))
-  const ofPlans = rows.filter(row => row.entitlementType === 'plan_entitlement')
-  const state = ofPlans.length < rows.length || creditIds.length > 0 ? await described(call, companyId) : null
-  const company = state && decodeCompany(state.state)
-  const [features, entitlements, overrides, aggregations] = await Promise.all([
-    featuresInPlans(sql, outlookOf(call), distinct(rows.map(row => row.featureId))),
-    entitlementRows(sql, distinct(ofPlans.map(row => row.entitlementId))).then(found =>
-      entitlementViews(sql, place, found),
-    ),
-    overrideViews(
-      sql,
-      environment.id,
-      (company?.overrides ?? []).map(overrideRow(environment.id, companyId)),
-    ),
-    company && aggregate ? creditAggregations(call, company, creditIds) : new Map(),
-  ])
-  return {
-    features,
-    entitlements: new Map(entitlements.map(view => [view.id, view])),
-    overrides: new Map(overrides.map(view => [view.id, view])),
-    grants: company ? grantDetails(company, services.catalogs.get(environment.id), nowMs) : new Map(),
-    aggregations,
-  }
-}
-
-function outlookOf({ services, key, environment }: EntityCall): Outlook {
-  return { services, accountId: key.accountId, environment }
-}
-
-/** An override as its actor has it, in the shape of its row. */
-function overrideRow(environmentId: string, companyId: string) {
-  return ({ id, entitlement, expiresAtMs, createdAtMs, updatedAtMs }: OverrideState): OverrideRow => ({
-    id,
-    environment_id: environmentId,
-    company_id: companyId,
-    feature_id: entitlement.featureId,
-    entitlement,
-    expires_at: expiresAtMs === null ? null : new Date(expiresAtMs),
-    created_at: new Date(createdAtMs),
-    updated_at: new Date(updatedAtMs),
-  })
 }
 
 const timeSeriesShape = {
@@ -220,8 +111,10 @@ export const getFeatureUsageTimeSeries: Handler<undefined, QueryOf<typeof timeSe
   requireRange(range)
   const companyId = knownCompany(call, company_id)
   const feature = knownFeature(call, feature_id)
-  await call.services.projections.barrier('clickhouse')
-  return { data: await timeSeries(call, await described(call, companyId), feature, range, granularity) }
+  await bothStores(call)
+  const described = await describedOrNull(call, companyId)
+  if (described === null) throw entityUnknown('company')
+  return { data: await timeSeries(call, described, feature, range, granularity) }
 }
 
 const historyShape = {
@@ -256,8 +149,95 @@ export const listFeatureUsageHistory: Handler<undefined, QueryOf<typeof historyS
   return { data }
 }
 
-function knownFeature({ services, environment }: EntityCall, id: string): FeatureDef {
-  const feature = services.catalogs.get(environment.id).features.find(one => one.id === id)
-  if (!feature) throw new ServiceError('not_found', 'Feature not found')
-  return feature
+const byUserShape = {
+  company_id: required(string),
+  feature_id: string,
+  start_time: datetime,
+  end_time: datetime,
+} as const
+export const userUsageByCompanyQuery = query(byUserShape)
+
+/**
+ * GET /user-usage-by-company: usage and credits of a company's users.
+ *
+ * errors  400 for a window that is none; 404 for a company or feature that is not there.
+ * source  US-30…32, US-50.
+ */
+export const getUserUsageByCompany: Handler<undefined, QueryOf<typeof byUserShape>> = async call => {
+  const { company_id, feature_id: featureId, start_time, end_time } = call.query
+  const range = windowOf(start_time, end_time, call.nowMs)
+  const companyId = knownCompany(call, company_id)
+  const features = featureId === undefined ? featuresOf(call) : [knownFeature(call, featureId)]
+  await bothStores(call)
+  return { data: await usageByUser(call, companyId, features, featureId, range) }
+}
+
+const userShape = {
+  company_id: required(string),
+  user_id: required(string),
+  start_time: datetime,
+  end_time: datetime,
+} as const
+export const userUsageDetailQuery = query(userShape)
+
+/**
+ * GET /user-usage-detail: one user of one company, a member or not.
+ *
+ * errors  400 for a window that is none; 404 for a company or user that is not there.
+ * source  US-35, US-36, US-50.
+ */
+export const getUserUsageDetail: Handler<undefined, QueryOf<typeof userShape>> = async call => {
+  const { company_id, user_id, start_time, end_time } = call.query
+  const range = windowOf(start_time, end_time, call.nowMs)
+  const companyId = knownCompany(call, company_id)
+  const userId = knownUser(call, user_id)
+  await bothStores(call)
+  return { data: await usageOfUser(call, companyId, userId, featuresOf(call), range) }
+}
+
+function featuresOf({ services, environment }: EntityCall): readonly FeatureDef[] {
+  return services.catalogs.get(environment.id).features
+}
+
+/** Events are read from ClickHouse, users and plan changes from Postgres: both hold what was acknowledged (US-51). */
+async function bothStores({ services }: EntityCall): Promise<void> {
+  const { projections } = services
+  await Promise.all([projections.barrier('clickhouse'), projections.barrier('postgres')])
+}
+
+const entitledShape = { feature_id: required(string), q: text(512), ...page } as const
+export const entitledQuery = query(entitledShape)
+type EntitledQuery = QueryOf<typeof entitledShape>
+
+/** The feature a list of the entitled is of; 404 when there is none. */
+async function entitledTo(call: Call<undefined, EntitledQuery>): Promise<string> {
+  const { id } = knownFeature(call, call.query.feature_id)
+  await call.services.projections.barrier('postgres')
+  return id
+}
+
+/** GET /feature-companies: companies entitled to a feature, newest first; denied ones too. source: US-5, AL-51 */
+export const listFeatureCompanies: Handler<undefined, EntitledQuery> = async call => ({
+  data: await companiesOfFeature(call, await entitledTo(call), call.query.q, call.query),
+})
+
+/** GET /feature-companies/count. */
+export const countFeatureCompanies: Handler<undefined, EntitledQuery> = async call => {
+  const { services, environment, query, nowMs } = call
+  const featureId = await entitledTo(call)
+  const catalog = services.catalogs.get(environment.id)
+  return { data: { count: await countEntitledCompanies(services.sql, catalog, featureId, query.q, nowMs) } }
+}
+
+/** GET /feature-users: users of companies entitled to a feature, one row per membership. */
+export const listFeatureUsers: Handler<undefined, EntitledQuery> = async call => ({
+  data: await usersOfFeature(call, await entitledTo(call), call.query.q, call.query),
+})
+
+/** GET /feature-users/count. */
+export const countFeatureUsers: Handler<undefined, EntitledQuery> = async call => {
+  const { services, environment, query, nowMs } = call
+  const featureId = await entitledTo(call)
+  const catalog = services.catalogs.get(environment.id)
+  return { data: { count: await countEntitledMembers(services.sql, catalog, featureId, query.q, nowMs) } }
 }

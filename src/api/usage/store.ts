@@ -2,8 +2,17 @@
 import type { Sql } from 'postgres'
 import type { BillingProviderType } from '../../../schemas/enums.js'
 import type { EntitlementRow } from '../../catalog/plans.js'
+import type { CatalogData } from '../../core/catalog.js'
+import type { EntityBrief } from '../../core/entity.js'
+import { allOf, type Fragment, mentions } from '../entity-list.js'
+import { PlanColumns } from '../plan-columns.js'
 import { among, contains } from '../sql.js'
 import type { HoldingChange } from './limits.js'
+
+export interface Page {
+  readonly limit: number
+  readonly offset: number
+}
 
 /** What a list of features is narrowed by; absent members do not narrow. */
 export interface FeatureFilter {
@@ -52,4 +61,111 @@ export async function holdingChanges(sql: Sql, companyId: string): Promise<Holdi
     addOnsAdded: row.add_ons_added,
     addOnsRemoved: row.add_ons_removed,
   }))
+}
+
+/** Users by id, as Postgres has them; those that are gone are left out. */
+export async function userRows(
+  sql: Sql,
+  environmentId: string,
+  ids: readonly string[],
+): Promise<EntityBrief[]> {
+  if (ids.length === 0) return []
+  const rows = await sql<
+    { id: string; name: string; created_at: Date; updated_at: Date; last_seen_at: Date | null }[]
+  >`
+    select id, name, created_at, updated_at, last_seen_at from users
+    where environment_id = ${environmentId} and id in ${among(sql, ids)}`
+  return rows.map(row => ({
+    id: row.id,
+    environmentId,
+    name: row.name,
+    createdAtMs: row.created_at.getTime(),
+    updatedAtMs: row.updated_at.getTime(),
+    lastSeenAtMs: row.last_seen_at?.getTime() ?? null,
+  }))
+}
+
+/** Companies entitled to a feature, newest first. `q`: part of a name, key or trait. */
+export async function entitledCompanyIds(
+  sql: Sql,
+  catalog: CatalogData,
+  featureId: string,
+  q: string | undefined,
+  nowMs: number,
+  { limit, offset }: Page,
+): Promise<string[]> {
+  const rows = await sql<{ id: string }[]>`
+    select e.id from companies e where ${entitledCompany(sql, catalog, featureId, q, nowMs)}
+    order by e.created_at desc, e.id desc limit ${limit} offset ${offset}`
+  return rows.map(row => row.id)
+}
+
+export async function countEntitledCompanies(
+  sql: Sql,
+  catalog: CatalogData,
+  featureId: string,
+  q: string | undefined,
+  nowMs: number,
+): Promise<number> {
+  const [row] = await sql<{ count: number }[]>`
+    select count(*)::int as count from companies e where ${entitledCompany(sql, catalog, featureId, q, nowMs)}`
+  return row!.count
+}
+
+function entitledCompany(
+  sql: Sql,
+  catalog: CatalogData,
+  featureId: string,
+  q: string | undefined,
+  nowMs: number,
+): Fragment {
+  return allOf(sql, [
+    sql`e.environment_id = ${catalog.environmentId}`,
+    new PlanColumns(sql, catalog, 'e', nowMs).entitledTo(featureId),
+    ...(q ? [mentions(sql, 'company', q)] : []),
+  ])
+}
+
+/** Members of such companies, newest membership first. `q`: part of the user's name, a key or a trait of it. */
+export async function entitledMembers(
+  sql: Sql,
+  catalog: CatalogData,
+  featureId: string,
+  q: string | undefined,
+  nowMs: number,
+  { limit, offset }: Page,
+): Promise<{ readonly userId: string; readonly companyId: string }[]> {
+  const rows = await sql<{ user_id: string; company_id: string }[]>`
+    select m.user_id, m.company_id ${entitledMember(sql, catalog, featureId, q, nowMs)}
+    order by m.created_at desc, m.id desc limit ${limit} offset ${offset}`
+  return rows.map(row => ({ userId: row.user_id, companyId: row.company_id }))
+}
+
+export async function countEntitledMembers(
+  sql: Sql,
+  catalog: CatalogData,
+  featureId: string,
+  q: string | undefined,
+  nowMs: number,
+): Promise<number> {
+  const [row] = await sql<{ count: number }[]>`
+    select count(*)::int as count ${entitledMember(sql, catalog, featureId, q, nowMs)}`
+  return row!.count
+}
+
+function entitledMember(
+  sql: Sql,
+  catalog: CatalogData,
+  featureId: string,
+  q: string | undefined,
+  nowMs: number,
+): Fragment {
+  const conditions = [
+    sql`m.environment_id = ${catalog.environmentId}`,
+    new PlanColumns(sql, catalog, 'c', nowMs).entitledTo(featureId),
+    ...(q ? [mentions(sql, 'user', q)] : []),
+  ]
+  return sql`
+    from memberships m join companies c on c.id = m.company_id join users e on e.id = m.user_id
+    where ${allOf(sql, conditions)}`
 }

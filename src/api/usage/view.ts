@@ -15,6 +15,10 @@ export interface Surroundings {
   readonly features: ReadonlyMap<string, FeatureInPlan>
   readonly entitlements: ReadonlyMap<string, PlanEntitlement>
   readonly overrides: ReadonlyMap<string, CompanyOverride>
+}
+
+/** What they draw on of their company. */
+export interface CompanySurroundings {
   /** By credit id. */
   readonly grants: ReadonlyMap<string, readonly CreditGrantDetail[]>
   /** By credit id; absent unless asked for. */
@@ -22,7 +26,11 @@ export interface Surroundings {
 }
 
 /** One row. source: US-5…7 */
-export function featureUsageView(row: FeatureUsageRow, surroundings: Surroundings): FeatureUsage {
+export function featureUsageView(
+  row: FeatureUsageRow,
+  surroundings: Surroundings,
+  company: CompanySurroundings,
+): FeatureUsage {
   const feature = surroundings.features.get(row.featureId)
   const entitlement = surroundings.entitlements.get(row.entitlementId)
   const override = surroundings.overrides.get(row.entitlementId)
@@ -50,14 +58,14 @@ export function featureUsageView(row: FeatureUsageRow, surroundings: Surrounding
     credit_remaining: row.creditRemaining,
     credit_used: row.creditUsed,
     credit_total: row.creditTotal,
-    ...ofCredit(row.creditId, surroundings),
+    ...ofCredit(row.creditId, company),
     ...(feature && { feature }),
     ...(entitlement && ofEntitlement(entitlement)),
     ...(override && { company_override: override }),
   }
 }
 
-function ofCredit(creditId: string | null, { grants, aggregations }: Surroundings) {
+function ofCredit(creditId: string | null, { grants, aggregations }: CompanySurroundings) {
   if (creditId === null) return { credit_grant_reason: null }
   const details = grants.get(creditId) ?? []
   const counts = new Map<BillingCreditGrantReason, number>()

@@ -1,0 +1,175 @@
+// Rows of usage: what companies' actors count now, with all that they are shown with.
+import type { FeatureUsage } from '../../../schemas/usage.js'
+import type { FeatureDef } from '../../core/catalog.js'
+import type { Company, OverrideState } from '../../core/company.js'
+import type { FeatureUsage as FeatureUsageRow } from '../../core/feature.js'
+import { type CompanyDescription, decodeCompany } from '../../core/state.js'
+import { ServiceError } from '../../errors.js'
+import { distinct, entitlementViews } from '../entitlement-view.js'
+import { type EntityCall, entityUnknown, isKnown } from '../entity-write.js'
+import type { Outlook } from '../flag-view.js'
+import { type OverrideRow, overrideViews } from '../override-view.js'
+import { featuresInPlans } from '../plan-view.js'
+import { creditAggregations } from './credits.js'
+import { entitlementRows } from './store.js'
+import { type CompanySurroundings, featureUsageView, grantDetails, type Surroundings } from './view.js'
+
+/** An id that a caller names; 404 unless it is a company's of the environment. */
+export function knownCompany(call: EntityCall, id: string): string {
+  if (!isKnown(call, 'company', id)) throw entityUnknown('company')
+  return id
+}
+
+/** The same for a user. */
+export function knownUser(call: EntityCall, id: string): string {
+  if (!isKnown(call, 'user', id)) throw entityUnknown('user')
+  return id
+}
+
+/** The same for a feature. */
+export function knownFeature({ services, environment }: EntityCall, id: string): FeatureDef {
+  const feature = services.catalogs.get(environment.id).features.find(one => one.id === id)
+  if (!feature) throw new ServiceError('not_found', 'Feature not found')
+  return feature
+}
+
+/** What a company's actor counts of its features, by name; 404 when the company is gone. source: US-5, US-8 */
+export async function usageRows(
+  call: EntityCall,
+  companyId: string,
+  which: { readonly withoutNegative?: boolean; readonly featureIds?: readonly string[] | undefined } = {},
+): Promise<FeatureUsageRow[]> {
+  const rows = await usageRowsOrNull(call, companyId, which)
+  if (rows === null) throw entityUnknown('company')
+  return rows
+}
+
+/** The same, or null. */
+export async function usageRowsOrNull(
+  { services, environment, nowMs }: EntityCall,
+  companyId: string,
+  which: { readonly withoutNegative?: boolean; readonly featureIds?: readonly string[] | undefined },
+): Promise<FeatureUsageRow[] | null> {
+  const { withoutNegative = false, featureIds } = which
+  const question = { type: 'feature_usage', withoutNegative, featureIds } as const
+  const { shards } = services
+  const answer = await shards.ask<FeatureUsageRow[] | null>('c', environment.id, companyId, question, nowMs)
+  return answer.reply
+}
+
+/** A company as its actor tells it; null when it is gone. */
+export async function describedOrNull(
+  { services, environment, nowMs }: EntityCall,
+  companyId: string,
+): Promise<CompanyDescription | null> {
+  const question = { type: 'describe' } as const
+  const { shards } = services
+  const answer = await shards.ask<CompanyDescription | null>('c', environment.id, companyId, question, nowMs)
+  return answer.reply
+}
+
+/** Rows of one company. */
+export interface CompanyRows {
+  readonly companyId: string
+  readonly rows: readonly FeatureUsageRow[]
+}
+
+/**
+ * Rows of one company as the wire shows them.
+ *
+ * aggregate  with the credits used lately (US-7).
+ */
+export async function oneUsage(
+  call: EntityCall,
+  companyId: string,
+  rows: readonly FeatureUsageRow[],
+  aggregate = false,
+): Promise<FeatureUsage[]> {
+  const [views] = await usageViews(call, [{ companyId, rows }], aggregate)
+  return views!
+}
+
+/** Rows of several companies as the wire shows them, company by company. */
+export async function usageViews(
+  call: EntityCall,
+  asked: readonly CompanyRows[],
+  aggregate = false,
+): Promise<FeatureUsage[][]> {
+  const companies = await companiesOf(call, asked)
+  const [surroundings, own] = await Promise.all([
+    surroundingsOf(call, asked, companies),
+    Promise.all(asked.map(one => companySurroundings(call, one, companies, aggregate))),
+  ])
+  return asked.map(({ rows }, i) => rows.map(row => featureUsageView(row, surroundings, own[i]!)))
+}
+
+/** The companies whose rows show an override or a credit, by id. */
+async function companiesOf(
+  call: EntityCall,
+  asked: readonly CompanyRows[],
+): Promise<ReadonlyMap<string, Company>> {
+  const shown = asked.filter(({ rows }) =>
+    rows.some(row => row.entitlementType === 'company_override' || row.creditId !== null),
+  )
+  const descriptions = await Promise.all(shown.map(({ companyId }) => describedOrNull(call, companyId)))
+  const found = descriptions.flatMap(description => (description ? [decodeCompany(description.state)] : []))
+  return new Map(found.map(company => [company.id, company]))
+}
+
+async function surroundingsOf(
+  { services, environment, key }: EntityCall,
+  asked: readonly CompanyRows[],
+  companies: ReadonlyMap<string, Company>,
+): Promise<Surroundings> {
+  const { sql } = services
+  const { accountId } = key
+  const outlook: Outlook = { services, accountId, environment }
+  const rows = asked.flatMap(one => one.rows)
+  const ids = new Set(rows.map(row => row.entitlementId))
+  const overridden = [...companies.values()].flatMap(({ id, overrides }) =>
+    overrides.filter(one => ids.has(one.id)).map(one => overrideRow(environment.id, id, one)),
+  )
+  const planned = rows.filter(row => row.entitlementType === 'plan_entitlement')
+  const [features, entitlements, overrides] = await Promise.all([
+    featuresInPlans(sql, outlook, distinct(rows.map(row => row.featureId))),
+    entitlementRows(sql, distinct(planned.map(row => row.entitlementId))).then(found =>
+      entitlementViews(sql, { accountId, environmentId: environment.id }, found),
+    ),
+    overrideViews(sql, environment.id, overridden),
+  ])
+  return {
+    features,
+    entitlements: new Map(entitlements.map(view => [view.id, view])),
+    overrides: new Map(overrides.map(view => [view.id, view])),
+  }
+}
+
+async function companySurroundings(
+  call: EntityCall,
+  { companyId, rows }: CompanyRows,
+  companies: ReadonlyMap<string, Company>,
+  aggregate: boolean,
+): Promise<CompanySurroundings> {
+  const company = companies.get(companyId)
+  if (!company) return { grants: new Map(), aggregations: new Map() }
+  const creditIds = distinct(rows.map(row => row.creditId))
+  return {
+    grants: grantDetails(company, call.services.catalogs.get(call.environment.id), call.nowMs),
+    aggregations: aggregate ? await creditAggregations(call, company, creditIds) : new Map(),
+  }
+}
+
+/** An override as its actor has it, in the shape of its row. */
+function overrideRow(environmentId: string, companyId: string, override: OverrideState): OverrideRow {
+  const { id, entitlement, expiresAtMs, createdAtMs, updatedAtMs } = override
+  return {
+    id,
+    environment_id: environmentId,
+    company_id: companyId,
+    feature_id: entitlement.featureId,
+    entitlement,
+    expires_at: expiresAtMs === null ? null : new Date(expiresAtMs),
+    created_at: new Date(createdAtMs),
+    updated_at: new Date(updatedAtMs),
+  }
+}

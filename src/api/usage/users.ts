@@ -1,0 +1,264 @@
+// Usage by user: who of a company used what, and how many credits that took.
+import type { Feature } from '../../../schemas/features.js'
+import type {
+  UserCreditUsage,
+  UserDailyCreditPoint,
+  UserDailyUsagePoint,
+  UserFeatureUsage,
+  UserUsageByCompany,
+  UserUsageDetail,
+} from '../../../schemas/usage.js'
+import type { User } from '../../../schemas/users.js'
+import { amountToNumber } from '../../core/amount.js'
+import type { FeatureDef } from '../../core/catalog.js'
+import { dayMs } from '../../core/period.js'
+import { type UserCreditsRow, type UserUsageRow, userCredits, userUsage } from '../../engine/history.js'
+import { distinct } from '../entitlement-view.js'
+import { userBrief } from '../entity-view.js'
+import type { EntityCall } from '../entity-write.js'
+import { featureViews } from '../feature-view.js'
+import { isoTime } from '../time.js'
+import { type Range, requireRange } from './buckets.js'
+import { amount } from './credits.js'
+import { userRows } from './store.js'
+
+/** What a window is when nothing is said of it. source: US-30 */
+const defaultMs = 30 * dayMs
+
+/**
+ * The window asked for: 30 days ending now where nothing is said.
+ *
+ * errors  query_invalid (400) unless start < end.
+ * source  US-30.
+ */
+export function windowOf(startMs: number | undefined, endMs: number | undefined, nowMs: number): Range {
+  const end = endMs ?? nowMs
+  const range = { startMs: startMs ?? end - defaultMs, endMs: end }
+  requireRange(range)
+  return range
+}
+
+/**
+ * Usage of a company by user and feature, with each user's credits.
+ *
+ * features  those looked at; event features alone have users.
+ * only      the feature the caller named: credits are then those drawn for it. source: decision
+ * source    US-30…32.
+ */
+export async function usageByUser(
+  call: EntityCall,
+  companyId: string,
+  features: readonly FeatureDef[],
+  only: string | undefined,
+  range: Range,
+): Promise<UserUsageByCompany> {
+  const asked = new Questions(call, companyId, features, range)
+  const [usage, credits] = await Promise.all([asked.usage(false), asked.credits(false, { featureId: only })])
+  const shown = await shownWith(call, features, [...usage, ...credits])
+  return {
+    start_time: isoTime(range.startMs),
+    end_time: isoTime(range.endMs),
+    rows: featureTotals(usage, usage, features, shown),
+    credits: creditTotals(credits, credits, shown),
+  }
+}
+
+/**
+ * Usage of one user of a company: totals with their share of the company's, and points per UTC day with usage.
+ *
+ * source  US-35, US-36. Daily points of credits are sums over all credits, as the shape has no place for one: decision.
+ */
+export async function usageOfUser(
+  call: EntityCall,
+  companyId: string,
+  userId: string,
+  features: readonly FeatureDef[],
+  range: Range,
+): Promise<UserUsageDetail> {
+  const asked = new Questions(call, companyId, features, range)
+  const [usage, days, credits, creditDays] = await Promise.all([
+    asked.usage(false),
+    asked.usage(true, userId),
+    asked.credits(false, {}),
+    asked.credits(true, { userId }),
+  ])
+  const ofUser = <Row extends { readonly userId: string | null }>(rows: readonly Row[]): Row[] =>
+    rows.filter(row => row.userId === userId)
+  const shown = await shownWith(call, features, [{ userId }])
+  const user = shown.users.get(userId)
+  return {
+    start_time: isoTime(range.startMs),
+    end_time: isoTime(range.endMs),
+    ...(user && { user }),
+    feature_totals: featureTotals(ofUser(usage), usage, features, shown),
+    daily_points: dailyPoints(days, features, shown),
+    credits: creditTotals(ofUser(credits), credits, shown),
+    daily_credit_points: dailyCredits(creditDays),
+  }
+}
+
+/** The questions of one company and window. */
+class Questions {
+  readonly #subtypes: readonly string[]
+  readonly #window: { readonly fromMs: number; readonly toMs: number }
+
+  constructor(
+    private readonly call: EntityCall,
+    private readonly companyId: string,
+    features: readonly FeatureDef[],
+    range: Range,
+  ) {
+    this.#subtypes = distinct(features.filter(isCounted).map(feature => feature.eventSubtype))
+    this.#window = { fromMs: range.startMs, toMs: range.endMs }
+  }
+
+  usage(daily: boolean, userId?: string): Promise<UserUsageRow[]> {
+    const { services, environment } = this.call
+    const { clickhouse, clock } = services
+    const subtypes = this.#subtypes
+    const window = this.#window
+    return userUsage(
+      clickhouse,
+      environment.id,
+      this.companyId,
+      subtypes,
+      window,
+      daily,
+      clock.wall(),
+      userId,
+    )
+  }
+
+  credits(
+    daily: boolean,
+    only: { readonly userId?: string | undefined; readonly featureId?: string | undefined },
+  ): Promise<UserCreditsRow[]> {
+    const { services, environment } = this.call
+    return userCredits(services.clickhouse, environment.id, this.companyId, this.#window, daily, only)
+  }
+}
+
+function isCounted({ featureType, eventSubtype }: FeatureDef): boolean {
+  return featureType === 'event' && eventSubtype !== null
+}
+
+/** What totals and points are shown with. */
+interface Shown {
+  readonly features: ReadonlyMap<string, Feature>
+  readonly users: ReadonlyMap<string, User>
+  readonly creditNames: ReadonlyMap<string, string>
+}
+
+async function shownWith(
+  { services, environment }: EntityCall,
+  features: readonly FeatureDef[],
+  rows: readonly { readonly userId: string | null }[],
+): Promise<Shown> {
+  const { sql, catalogs, userSeen } = services
+  const counted = features.filter(isCounted).map(feature => feature.id)
+  const [views, users] = await Promise.all([
+    featureViews(sql, counted, environment.id),
+    userRows(sql, environment.id, distinct(rows.map(row => row.userId))),
+  ])
+  return {
+    features: views,
+    users: new Map(users.map(user => [user.id, userBrief(user, userSeen.of(user.id))])),
+    creditNames: new Map(catalogs.get(environment.id).credits.map(credit => [credit.id, credit.name])),
+  }
+}
+
+/** US-30, US-32: value descending; equal ones by feature and user. `all`: what shares are of. */
+function featureTotals(
+  rows: readonly UserUsageRow[],
+  all: readonly UserUsageRow[],
+  features: readonly FeatureDef[],
+  shown: Shown,
+): UserFeatureUsage[] {
+  const totals = new Map<string, number>()
+  for (const { subtype, quantity } of all) totals.set(subtype, (totals.get(subtype) ?? 0) + quantity)
+  const views = rows.flatMap(({ userId, subtype, quantity, lastSeenMs }) =>
+    features
+      .filter(feature => isCounted(feature) && feature.eventSubtype === subtype)
+      .map(({ id }) => ({
+        ...whose(userId, shown),
+        ...ofFeature(id, shown),
+        value: quantity,
+        share: share(quantity, totals.get(subtype)!),
+        last_seen: isoTime(lastSeenMs),
+      })),
+  )
+  return views.sort(
+    (a, b) => b.value - a.value || byText(a.feature?.name, b.feature?.name) || byText(a.user_id, b.user_id),
+  )
+}
+
+/** US-31. */
+function creditTotals(
+  rows: readonly UserCreditsRow[],
+  all: readonly UserCreditsRow[],
+  shown: Shown,
+): UserCreditUsage[] {
+  const totals = new Map<string, bigint>()
+  for (const { creditId, consumed } of all)
+    totals.set(creditId, (totals.get(creditId) ?? 0n) + amount(consumed))
+  const views = rows.map(({ userId, creditId, consumed }) => {
+    const used = amountToNumber(amount(consumed))
+    return {
+      ...whose(userId, shown),
+      billing_credit_id: creditId,
+      credit_name: shown.creditNames.get(creditId) ?? '',
+      credits_used: used,
+      share: share(used, amountToNumber(totals.get(creditId)!)),
+    }
+  })
+  return views.sort(
+    (a, b) =>
+      b.credits_used - a.credits_used ||
+      byText(a.billing_credit_id, b.billing_credit_id) ||
+      byText(a.user_id, b.user_id),
+  )
+}
+
+/** US-35: days without usage have no point. */
+function dailyPoints(
+  rows: readonly UserUsageRow[],
+  features: readonly FeatureDef[],
+  shown: Shown,
+): UserDailyUsagePoint[] {
+  return [...rows]
+    .sort((a, b) => a.dayMs - b.dayMs || byText(a.subtype, b.subtype))
+    .flatMap(({ dayMs: atMs, subtype, quantity }) =>
+      features
+        .filter(feature => isCounted(feature) && feature.eventSubtype === subtype)
+        .map(({ id }) => ({ date: isoTime(atMs), value: quantity, ...ofFeature(id, shown) })),
+    )
+}
+
+function dailyCredits(rows: readonly UserCreditsRow[]): UserDailyCreditPoint[] {
+  const days = new Map<number, bigint>()
+  for (const { dayMs: atMs, consumed } of rows) days.set(atMs, (days.get(atMs) ?? 0n) + amount(consumed))
+  return [...days]
+    .sort(([a], [b]) => a - b)
+    .map(([atMs, used]) => ({ date: isoTime(atMs), credits_used: amountToNumber(used) }))
+}
+
+function whose(userId: string | null, { users }: Shown): { user_id: string | null; user?: User } {
+  const user = userId === null ? undefined : users.get(userId)
+  return { user_id: userId, ...(user && { user }) }
+}
+
+function ofFeature(id: string, { features }: Shown): { feature?: Feature } {
+  const feature = features.get(id)
+  return feature ? { feature } : {}
+}
+
+/** US-32: 0 without a positive total; corrections never lead outside 0…1 (decision). */
+export function share(value: number, total: number): number {
+  return total > 0 ? Math.min(1, Math.max(0, value / total)) : 0
+}
+
+/** Texts ascending, none last. */
+function byText(a: string | null | undefined, b: string | null | undefined): number {
+  if (a == null || b == null) return a == null ? (b == null ? 0 : 1) : -1
+  return a < b ? -1 : a > b ? 1 : 0
+}
