@@ -10,7 +10,7 @@ import type { CatalogData } from './core/catalog.js'
 import type { ShardNotice } from './core/message.js'
 import { AuditLog } from './engine/audit.js'
 import { Backlog } from './engine/backlog.js'
-import { Dedupe } from './engine/dedupe.js'
+import { Dedupe, segmentsPerTurn } from './engine/dedupe.js'
 import { openDefinitions } from './engine/definitions.js'
 import { Directory } from './engine/directory.js'
 import { Entities } from './engine/entities.js'
@@ -141,6 +141,8 @@ async function open(config: Config, log: Logger, opened: Opened): Promise<Tollga
   await projections.barrier('postgres')
   await fillDirectory(sql, directory)
   await fillDedupe(projections, dedupe, clock.wall())
+  const sweeping = setInterval(() => dedupe.sweep(clock.wall(), segmentsPerTurn), 1_000)
+  opened.add(async () => clearInterval(sweeping))
 
   const backlog = new Backlog(
     journals.options.map(one => one.journalDir),

@@ -1,6 +1,7 @@
 // Identifiers: a prefix and 11 characters without look-alikes.
 const alphabet = '23456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
 const base = alphabet.length
+const digits = Int8Array.from({ length: 128 }, (_, code) => alphabet.indexOf(String.fromCharCode(code)))
 
 /** The 64 bits of an id, as two unsigned 32-bit halves, written as 11 characters. */
 export function encodeId(prefix: string, high: number, low: number): string {
@@ -14,6 +15,24 @@ export function encodeId(prefix: string, high: number, low: number): string {
     h = Math.floor(h / base)
   }
   return prefix + text
+}
+
+/**
+ * The 64 bits of an id that `encodeId` wrote, as two unsigned 32-bit halves; null for any other text.
+ */
+export function decodeId(prefix: string, id: string): readonly [high: number, low: number] | null {
+  if (id.length !== prefix.length + 11 || !id.startsWith(prefix)) return null
+  let h = 0
+  let l = 0
+  for (let i = prefix.length; i < id.length; i++) {
+    const digit = digits[id.charCodeAt(i)] ?? -1
+    if (digit < 0) return null
+    const low = l * base + digit
+    h = h * base + Math.floor(low / 4_294_967_296)
+    l = low >>> 0
+    if (h > 0xffff_ffff) return null
+  }
+  return [h, l]
 }
 
 /**
