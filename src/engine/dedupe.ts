@@ -93,8 +93,9 @@ export class Dedupe {
 
   /** Whether this event holds the key and is known to be durable. */
   isConfirmed(environmentId: string, key: string, eventId: string): boolean {
-    const claim = this.claims.get(`${environmentId}\0${key}`)
-    return claim?.eventId === eventId && claim.settled === null
+    const segment = this.locate(environmentId, key)
+    const at = segment.find()
+    return at >= 0 && segment.eventId(at) === eventId && !this.underWay.has(eventId)
   }
 
   /** The event is durable. */
