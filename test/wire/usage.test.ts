@@ -363,6 +363,64 @@ t.test('usage', async t => {
       isShaped(t, limits[0], limitShape, 'LimitTimeSeriesPoint')
     })
 
+    await t.test('US-13 every change of plan and override inside the range is told', async t => {
+      const counted = await eventFeature(client, 'Changing', 'usage_changing')
+      const limit = (value_numeric: number) => ({
+        feature_id: counted.id,
+        value_type: 'numeric',
+        value_numeric,
+        metric_period: 'current_month',
+      })
+      const first = await publishedPlan(client, 'Changing 1', [limit(10)])
+      const second = await publishedPlan(client, 'Changing 2', [limit(20)])
+      const before = Date.now()
+      const company = await client.ok('POST', '/companies', {
+        keys: { slug: 'changing' },
+        base_plan_id: first.id,
+      })
+      const pause = () => new Promise(resolve => setTimeout(resolve, 5))
+      await pause()
+      const given = await override({ company_id: company.id, ...limit(30) })
+      await pause()
+      await client.ok('PUT', `/company-overrides/${given.id}`, limit(40))
+      await pause()
+      await client.ok('DELETE', `/company-overrides/${given.id}`)
+      await pause()
+      const change = {
+        type: 'change_plans',
+        basePlanId: second.id,
+        addOnIds: [],
+        versionIds: {},
+        priceIds: {},
+        cause: { action: 'manage_plan', actorType: 'api_key', apiKeyId: null },
+      } as const
+      await tollgate.services.shards.ask('c', company.environment_id, company.id, change, Date.now())
+      const { limits } = await client.ok(
+        'GET',
+        `/feature-usage-timeseries?company_id=${company.id}&feature_id=${counted.id}&${window(today - dayMs, today + 2 * dayMs)}`,
+      )
+      const told = limits.map(
+        (one: { limit_value: number; limit_source: string; plan_id: string | null }) => [
+          one.limit_value,
+          one.limit_source,
+          one.plan_id,
+        ],
+      )
+      t.same(told, [
+        [10, 'plan_entitlement', first.id],
+        [30, 'company_override', null],
+        [40, 'company_override', null],
+        [10, 'plan_entitlement', first.id],
+        [20, 'plan_entitlement', second.id],
+      ])
+      const times = limits.map((one: { effective_at: string }) => Date.parse(one.effective_at))
+      t.same(
+        times,
+        [...times].sort((a, b) => a - b),
+      )
+      t.ok(times[0] >= before && times.at(-1) <= Date.now())
+    })
+
     await t.test('US-51 an acknowledged event is in the next answer', async t => {
       const query = window(today, today + dayMs)
       const before = (await series(query)).usage_points[0].usage

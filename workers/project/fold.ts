@@ -4,7 +4,7 @@
 // made again in one fold is therefore deleted and inserted, with its new creation time.
 
 import type { EntityType } from '../../schemas/enums.js'
-import type { PlanHolding } from '../../src/core/company.js'
+import type { OverrideState, PlanHolding } from '../../src/core/company.js'
 import { derivedId } from '../../src/core/id.js'
 import type { Effect, Fact } from '../../src/core/message.js'
 import type { PlanChangeRecord } from '../../src/core/plan-change.js'
@@ -69,6 +69,7 @@ export class Fold {
   readonly traitDefinitions = new RowSet()
   readonly memberships = new RowSet()
   readonly overrides = new RowSet()
+  readonly overrideChanges = new RowSet()
   readonly subscriptions = new RowSet()
   readonly credits = new RowSet()
   /** Records of changed plans: they outlive their company (PB-34). */
@@ -148,10 +149,12 @@ export class Fold {
           created_at: time(override.createdAtMs),
           updated_at: time(override.updatedAtMs),
         })
+        this.#overrideChanged(fact, override.id, override)
         return
       }
       case 'override_removed':
         this.overrides.remove(effect.overrideId)
+        this.#overrideChanged(fact, effect.overrideId, null)
         return
       case 'plan':
         this.#planned(fact, 'base', effect.plan === null ? [] : [effect.plan])
@@ -301,8 +304,23 @@ export class Fold {
     this.companies.delete(fact.id)
     this.goneCompanies.add(fact.id)
     this.memberships.forget('company_id', fact.id)
-    for (const set of [this.overrides, this.subscriptions, this.credits]) set.forget('company_id', fact.id)
+    const sets = [this.overrides, this.overrideChanges, this.subscriptions, this.credits]
+    for (const set of sets) set.forget('company_id', fact.id)
     for (const [key, change] of this.plans) if (change.companyId === fact.id) this.plans.delete(key)
+  }
+
+  /** US-13: what it was from this instant on; `override` null: removed. */
+  #overrideChanged(fact: Fact, overrideId: string, override: OverrideState | null): void {
+    const id = `${overrideId} ${time(fact.at)}`
+    this.overrideChanges.put(id, {
+      id,
+      environment_id: fact.env,
+      company_id: fact.id,
+      override_id: overrideId,
+      entitlement: override?.entitlement ?? null,
+      expires_at: timeOrNull(override?.expiresAtMs ?? null),
+      changed_at: time(fact.at),
+    })
   }
 }
 

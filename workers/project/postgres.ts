@@ -304,6 +304,8 @@ const valueColumns = `${definition} entity_id text, definition_id text, name tex
 const membershipColumns = `id text, environment_id text, company_id text, user_id text, ${times}`
 const overrideColumns = `id text, environment_id text, company_id text, feature_id text, entitlement jsonb,
   expires_at timestamptz, ${times}`
+const overrideChangeColumns = `id text, environment_id text, company_id text, override_id text, entitlement jsonb,
+  expires_at timestamptz, changed_at timestamptz`
 const subscriptionColumns = `id text, environment_id text, company_id text, external_id text, status text, state jsonb,
   updated_at timestamptz`
 const creditColumns = 'company_id text, credit_id text, environment_id text, created_at timestamptz'
@@ -337,6 +339,14 @@ function tables(fold: Fold): [string, Columns, RowSet][] {
           expires_at = excluded.expires_at, updated_at = excluded.updated_at`,
       },
       fold.overrides,
+    ],
+    [
+      'override_changes',
+      {
+        from: overrideChangeColumns,
+        onConflict: '(id) do update set entitlement = excluded.entitlement, expires_at = excluded.expires_at',
+      },
+      fold.overrideChanges,
     ],
     [
       'company_subscriptions',
@@ -454,6 +464,7 @@ function forget(tx: TransactionSql, fold: Fold, gone: readonly string[]): Promis
     tx`delete from memberships where company_id = any(${companies}::text[])`,
     tx`delete from memberships where user_id = any(${users}::text[])`,
     tx`delete from company_overrides where company_id = any(${companies}::text[])`,
+    tx`delete from override_changes where company_id = any(${companies}::text[])`,
     tx`delete from company_plans where company_id = any(${companies}::text[])`,
     tx`delete from company_subscriptions where company_id = any(${companies}::text[])`,
     tx`delete from company_credits where company_id = any(${companies}::text[])`,

@@ -15,15 +15,10 @@ import {
   resolveEntitlement,
 } from '../../core/entitlement.js'
 import { endsAt } from '../../core/plan.js'
+import type { HeldVersion } from '../../core/plan-change.js'
 import { comparableType, type TraitRef } from '../../core/trait.js'
 import { isoTime } from '../time.js'
 import type { Range } from './buckets.js'
-
-/** A plan at one of its versions. */
-export interface HeldVersion {
-  readonly planId: string
-  readonly versionId: string
-}
 
 /** A recorded change of a company's plans (PB-34). */
 export interface HoldingChange {

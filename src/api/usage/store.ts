@@ -2,12 +2,12 @@
 import type { Sql } from 'postgres'
 import type { BillingProviderType } from '../../../schemas/enums.js'
 import type { EntitlementRow } from '../../catalog/plans.js'
-import type { CatalogData } from '../../core/catalog.js'
+import type { CatalogData, EntitlementDef } from '../../core/catalog.js'
 import type { EntityBrief } from '../../core/entity.js'
 import { allOf, type Fragment, mentions } from '../entity-list.js'
 import { PlanColumns } from '../plan-columns.js'
 import { among, contains } from '../sql.js'
-import type { HoldingChange } from './limits.js'
+import type { HoldingChange, OverrideSpan } from './limits.js'
 
 export interface Page {
   readonly limit: number
@@ -61,6 +61,29 @@ export async function holdingChanges(sql: Sql, companyId: string): Promise<Holdi
     addOnsAdded: row.add_ons_added,
     addOnsRemoved: row.add_ons_removed,
   }))
+}
+
+/** What each override of a company was, from one change of it to the next. */
+export async function overrideSpans(sql: Sql, companyId: string): Promise<OverrideSpan[]> {
+  const rows = await sql<
+    {
+      override_id: string
+      entitlement: EntitlementDef | null
+      expires_at: Date | null
+      from_at: Date
+      until_at: Date | null
+    }[]
+  >`
+    select override_id, entitlement, expires_at, changed_at as from_at,
+      lead(changed_at) over (partition by override_id order by changed_at) as until_at
+    from override_changes where company_id = ${companyId} order by changed_at`
+  return rows.flatMap(({ override_id: id, entitlement, expires_at, from_at, until_at }) => {
+    if (entitlement === null) return []
+    const fromMs = from_at.getTime()
+    const expiresAtMs = expires_at?.getTime() ?? null
+    const override = { id, entitlement, expiresAtMs, createdAtMs: fromMs, updatedAtMs: fromMs }
+    return [{ override, fromMs, untilMs: until_at?.getTime() ?? null }]
+  })
 }
 
 /** Users by id, as Postgres has them; those that are gone are left out. */

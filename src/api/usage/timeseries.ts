@@ -11,8 +11,8 @@ import { usageBetween, usageHistory } from '../../engine/history.js'
 import type { EntityCall } from '../entity-write.js'
 import { isoTime, isoTimeOrNull } from '../time.js'
 import { boundsOfPoints, bucketBounds, cumulate, type Point, pointsOf, type Range } from './buckets.js'
-import { type EntitledSince, entitledOver, limitPoints, type OverrideSpan } from './limits.js'
-import { holdingChanges } from './store.js'
+import { type EntitledSince, entitledOver, limitPoints } from './limits.js'
+import { holdingChanges, overrideSpans } from './store.js'
 
 /**
  * The series of one company and feature.
@@ -38,7 +38,7 @@ export async function timeSeries(
     plan: described.plan,
     addOns: described.addOns,
     changes: await holdingChanges(services.sql, company.id),
-    overrides: overrideSpans(company),
+    overrides: await overrideSpans(services.sql, company.id),
   }
   const catalog = services.catalogs.get(environment.id)
   const entitled = entitledOver(past, feature.id, catalog, range, nowMs)
@@ -62,11 +62,6 @@ export async function timeSeries(
       }
     }),
   }
-}
-
-/** Overrides as the company has them now; what they were before is not kept. */
-function overrideSpans(company: Company): OverrideSpan[] {
-  return company.overrides.map(override => ({ override, fromMs: override.createdAtMs, untilMs: null }))
 }
 
 function metricOf(entitled: readonly EntitledSince[]) {
