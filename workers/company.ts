@@ -26,8 +26,10 @@ import type {
   ShardRequest,
   UserMessage,
 } from '../src/core/message.js'
+import { endsAt } from '../src/core/plan.js'
 import { settlePlans } from '../src/core/plan-change.js'
 import { LiveCompany } from '../src/core/snapshot.js'
+import { settleSubscriptions } from '../src/core/subscription.js'
 import { briefOf, encodeUser } from '../src/core/state.js'
 import { applyToUser, decideUser } from '../src/core/user.js'
 import { eventRow, monthOf, type RowExtra } from '../src/journal/event-row.js'
@@ -224,11 +226,12 @@ class Shard {
     const known = this.settled.get(actor.state)
     if (known && known.catalog === catalog && at < known.untilMs) return
     // one change of plan at a time: each has its own record, and the next begins where it ended
-    let changed = settlePlans(actor.state, catalog, at)
-    while (changed.length > 0) {
-      this.record(actor, env, actor.state.id, at, changed, null)
-      changed = settlePlans(actor.state, catalog, at)
+    const next = () => {
+      const effects = settlePlans(actor.state, catalog, at)
+      return effects.length > 0 ? effects : settleSubscriptions(actor.state, catalog, at)
     }
+    for (let changed = next(); changed.length > 0; changed = next())
+      this.record(actor, env, actor.state.id, at, changed, null)
     const { effects, untilMs } = settle(actor.state, catalog, at)
     if (effects.length > 0) this.record(actor, env, actor.state.id, at, effects, null)
     this.settled.set(actor.state, { catalog, untilMs })
@@ -562,8 +565,9 @@ function isQuestion(m: { readonly type: string }): m is Question {
 
 /** What a projector must look at: anything but use and last seen shows in Postgres; credit movements in the ledger. */
 /** Whether time alone may change the plans of a company. */
-function isTimed({ plan, schedule }: Company): boolean {
-  return schedule !== null || plan?.trial?.status === 'active'
+function isTimed({ plan, schedule, subscriptions }: Company): boolean {
+  if (schedule !== null || plan?.trial?.status === 'active') return true
+  return subscriptions.some(one => one.status !== 'canceled' && endsAt(one) !== Number.POSITIVE_INFINITY)
 }
 
 function flagsOf(fx: readonly Effect[]): number {

@@ -20,3 +20,13 @@ export function contains(sql: Sql, column: string, part: string) {
 export function asJson(sql: Sql, value: object) {
   return sql.json(value as Parameters<Sql['json']>[0])
 }
+
+/** Run in one transaction; rejections roll back and pass through. */
+export async function inTransaction<T>(sql: Sql, work: (tx: Sql) => Promise<T>): Promise<T> {
+  let result: { readonly value: T } | null = null
+  // the driver's type of a transaction lacks what only a pool can do
+  await sql.begin(async tx => {
+    result = { value: await work(tx as unknown as Sql) }
+  })
+  return (result as unknown as { readonly value: T }).value
+}

@@ -31,7 +31,8 @@ import type { AcceptedEvent, CompanyMessage, Decision, Effect, EntityWrite, Refu
 import { cycleOf, type PlanSchedule } from './plan.js'
 import { decidePlans, holding, holdingOf, planEffects } from './plan-change.js'
 import { LiveCompany } from './snapshot.js'
-import { addUsage, type Counter, newCounter } from './usage.js'
+import { decideSubscriptions } from './subscription.js'
+import { addUsage, type Counter, newCounter, setCycleUsage } from './usage.js'
 
 /**
  * All live state of one company. Owned by one shard thread and changed by `apply` alone.
@@ -62,6 +63,8 @@ export interface PlanHolding {
   readonly addedAtMs: number
   readonly priceId: string | null
   readonly trial: TrialState | null
+  /** The subscription it came with (PB-51, PB-53). */
+  readonly subscriptionId?: string | null
 }
 
 export interface TrialState {
@@ -83,6 +86,8 @@ export interface SubscriptionState {
   readonly trialEndMs: number | null
   readonly trialEndSetting: BillingSubscriptionTrialEndSetting | null
   readonly productIds: readonly string[]
+  /** The price at which it sells each product. */
+  readonly items?: readonly { readonly productId: string; readonly priceId: string }[]
 }
 
 /** A company override (EN-60…64): an entitlement of its own, with an optional end. */
@@ -184,8 +189,9 @@ export function decideCompany(
     case 'cancel_migration':
       return company.exists ? decidePlans(company, catalog, message, nowMs) : { refused: 'not_found' }
     case 'put_subscription':
-      if (!company.exists) return { refused: 'not_found' }
-      return { reply: null, effects: [{ t: 'subscription', subscription: message.subscription }] }
+    case 'drop_subscription':
+    case 'cycle_counted':
+      return company.exists ? decideSubscriptions(company, catalog, message, nowMs) : { refused: 'not_found' }
     default:
       if (!company.exists) return { refused: 'not_found' }
       return decideCredit(creditContext(company, catalog, message, nowMs), message, nowMs)
@@ -237,6 +243,15 @@ export function apply(company: Company, effect: Effect, atMs: number): void {
       company.subscriptions = [...others, effect.subscription]
       return
     }
+    case 'subscription_removed':
+      company.subscriptions = company.subscriptions.filter(one => one.id !== effect.subscriptionId)
+      return
+    case 'cycle_counted':
+      for (const { subtype, ...counted } of effect.values) {
+        const counter = company.counters.get(subtype)
+        if (counter) setCycleUsage(counter, effect.startMs, counted, atMs, cycleOf(company, atMs))
+      }
+      return
     case 'override': {
       const others = company.overrides.filter(one => one.id !== effect.override.id)
       company.overrides = [...others, effect.override]

@@ -2,11 +2,12 @@
 // what it answers or refuses, and the effects it changes by. Plain, structured-cloneable data.
 import type { EventType, TraitType } from '../../schemas/enums.js'
 import type { CatalogData } from './catalog.js'
-import type { OverrideState, PlanHolding, SubscriptionState } from './company.js'
+import type { OverrideState, PlanHolding } from './company.js'
 import type { CreditEffect, CreditMessage } from './credit.js'
 import type { KeyPair } from './entity.js'
 import type { Tokens } from './model-price.js'
 import type { PlanEffect, PlanMessage } from './plan-change.js'
+import type { SubscriptionEffect, SubscriptionMessage } from './subscription.js'
 
 /** How an event's time was settled (EV-15, EV-16). */
 export type EventMode = 'normal' | 'trusted' | 'backfill'
@@ -109,7 +110,7 @@ export type CompanyMessage =
       readonly replace: boolean
     }
   | { readonly type: 'delete_override'; readonly overrideId: string }
-  | { readonly type: 'put_subscription'; readonly subscription: SubscriptionState }
+  | SubscriptionMessage
   | { readonly type: 'seen'; readonly atMs: number }
   | PlanMessage
   | CreditMessage
@@ -203,8 +204,8 @@ export type Effect =
   | { readonly t: 'override_removed'; readonly overrideId: string }
   | { readonly t: 'plan'; readonly plan: PlanHolding | null }
   | { readonly t: 'add_ons'; readonly addOns: readonly PlanHolding[] }
-  | { readonly t: 'subscription'; readonly subscription: SubscriptionState }
   | PlanEffect
+  | SubscriptionEffect
   | CreditEffect
 
 /** Whose fact it is. */

@@ -182,6 +182,7 @@ function same(a: PlanHolding | null, b: PlanHolding | null): boolean {
     a.versionId === b.versionId &&
     a.priceId === b.priceId &&
     a.addedAtMs === b.addedAtMs &&
+    (a.subscriptionId ?? null) === (b.subscriptionId ?? null) &&
     a.trial?.status === b.trial?.status &&
     a.trial?.endMs === b.trial?.endMs
   )

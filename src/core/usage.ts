@@ -195,6 +195,30 @@ export function setCycleUsage(
   delete counter.estimated
 }
 
+/**
+ * The value of a billing cycle, told from what came before it: all that was ever counted, less that, less what is
+ * dated beyond the cycle. Exact whatever was counted since the question was asked.
+ *
+ * before   quantity of all events before startMs.
+ * firstMs  time of the first event since, epoch ms; null without one.
+ * source   US-3.
+ */
+export function cycleUsageSince(
+  counter: Counter,
+  before: number,
+  firstMs: number | null,
+  startMs: number,
+  nowMs: number,
+  cycle: Cycle,
+): { value: number; minMs: number; maxMs: number } {
+  const n = counter.n
+  const last = n[allTime + 2]!
+  const beyond = aheadWithin(counter, cycleNext(cycle, nowMs), Number.POSITIVE_INFINITY)
+  const maxMs = last < startMs ? 0 : last
+  const value = bounded(n[allTime]! - before - beyond)
+  return { value, minMs: maxMs === 0 ? 0 : Math.min(firstMs ?? last, last), maxMs }
+}
+
 /** What an event of each mode does beside counting (EV-16). */
 export function effectsOf(mode: EventMode): { readonly draws: boolean; readonly seen: boolean } {
   return mode === 'backfill' ? { draws: false, seen: false } : { draws: true, seen: true }

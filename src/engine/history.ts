@@ -134,6 +134,23 @@ export async function usageBetween(
   return rows.map(row => ({ startMs: row.start_ms, quantity: row.quantity, events: row.events }))
 }
 
+/** When a company first used an event since an instant, among the events kept (EV-20); null when it did not. */
+export async function firstUse(
+  store: HistoryStore,
+  environmentId: string,
+  companyId: string,
+  subtype: string,
+  fromMs: number,
+): Promise<number | null> {
+  const [row] = await ask<{ first_ms: number; events: number }>(store, 'first_use', {
+    environment_id: environmentId,
+    company_id: companyId,
+    subtype,
+    from_ms: fromMs,
+  })
+  return row && row.events > 0 ? row.first_ms : null
+}
+
 export interface HistoryRow {
   readonly companyId: string
   readonly subtype: string

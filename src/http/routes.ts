@@ -1,5 +1,12 @@
 // The whole interface on one page. One line per operation, sorted by path: add yours in its place.
 
+import {
+  parseBillingCustomerWrite,
+  parseBillingPriceWrite,
+  parseBillingProductUpsert,
+  parseBillingSubscriptionWrite,
+  parseTrialEndUpdate,
+} from '../../schemas/billing.js'
 import { parseCheck, parseCheckBulk } from '../../schemas/checks.js'
 import {
   parseCompanyUpsert,
@@ -42,6 +49,9 @@ import { parseBillingProductWrite } from '../../schemas/prices.js'
 import { parseTraitDefinitionCreate, parseTraitDefinitionUpdate } from '../../schemas/traits.js'
 import { parseUserUpsert } from '../../schemas/users.js'
 import * as auditLog from '../api/audit-log/handlers.js'
+import * as customers from '../api/billing/customers.js'
+import * as products from '../api/billing/products.js'
+import * as subscriptions from '../api/billing/subscriptions.js'
 import * as checks from '../api/checks/handlers.js'
 import * as companies from '../api/companies/handlers.js'
 import * as entityKeys from '../api/companies/keys.js'
@@ -78,6 +88,19 @@ export const routes: readonly Route[] = [
   get('/audit-log/count', { scope: 'admin', environment: 'optional', query: auditLog.auditListQuery, handle: auditLog.countAuditLogs }),
   get('/audit-log/:audit_log_id', { scope: 'admin', environment: 'optional', handle: auditLog.getAuditLog }),
   post('/batch', { scope: 'capture', limit: 'ingest', raw: 'batch', environment: 'optional', keysInBody: events.keysOfBatch, handle: events.collect }),
+  post('/billing/customer/upsert', { scope: 'write', status: 201, body: parseBillingCustomerWrite, handle: customers.upsertBillingCustomer }),
+  del('/billing/customer/:billing_id', { scope: 'write', handle: customers.deleteBillingCustomer }),
+  get('/billing/customers', { scope: 'read', query: customers.customerListQuery, handle: customers.listBillingCustomers }),
+  get('/billing/customers/count', { scope: 'read', query: customers.customerListQuery, handle: customers.countBillingCustomers }),
+  get('/billing/price', { scope: 'read', query: products.billingPriceListQuery, handle: products.listBillingPrices }),
+  post('/billing/price/upsert', { scope: 'write', status: 201, body: parseBillingPriceWrite, handle: products.upsertBillingPrice }),
+  get('/billing/product/prices', { scope: 'read', query: products.billingPriceListQuery, handle: products.listBillingPrices }),
+  del('/billing/product/prices/:billing_id', { scope: 'write', handle: products.deleteBillingPrice }),
+  post('/billing/product/upsert', { scope: 'write', status: 201, body: parseBillingProductUpsert, handle: products.upsertBillingProduct }),
+  del('/billing/product/:billing_id', { scope: 'write', handle: products.deleteBillingProduct }),
+  get('/billing/products', { scope: 'read', query: products.billingProductListQuery, handle: products.listBillingProducts }),
+  get('/billing/products/count', { scope: 'read', query: products.billingProductListQuery, handle: products.countBillingProducts }),
+  post('/billing/subscription/upsert', { scope: 'write', status: 201, body: parseBillingSubscriptionWrite, handle: subscriptions.upsertBillingSubscription }),
   get('/companies', { scope: 'read', query: companies.companyListQuery, handle: companies.listCompanies }),
   post('/companies', { scope: 'write', body: parseCompanyUpsert, handle: companies.upsertCompany }),
   get('/companies/count', { scope: 'read', query: companies.companyListQuery, handle: companies.countCompanies }),
@@ -96,6 +119,7 @@ export const routes: readonly Route[] = [
   post('/company-overrides/:company_override_id', { scope: 'write', body: parseCompanyOverrideUpdate, handle: overrides.changeCompanyOverride }),
   put('/company-overrides/:company_override_id', { scope: 'write', body: parseCompanyOverrideUpdate, handle: overrides.changeCompanyOverride }),
   del('/company-overrides/:company_override_id', { scope: 'write', handle: overrides.deleteCompanyOverride }),
+  get('/company-subscriptions', { scope: 'read', query: subscriptions.companySubscriptionQuery, handle: subscriptions.listCompanySubscriptions }),
   post('/company-traits', { scope: 'write', body: parseTraitUpsert, handle: companies.upsertCompanyTrait }),
   post('/custom-plan-bundles', { scope: 'write', status: 201, body: parseCustomPlanBundleCreate, handle: bundles.createCustomPlanBundle }),
   post('/custom-plans', { scope: 'write', status: 201, body: parseCustomPlanCreate, handle: bundles.createCustomPlan }),
@@ -177,6 +201,7 @@ export const routes: readonly Route[] = [
   del('/plans/:plan_id', { scope: 'write', environment: 'optional', handle: plans.deletePlan }),
   put('/plans/:plan_id/billing_products', { scope: 'write', body: parseBillingProductWrite, handle: plans.putBillingProduct }),
   get('/usage-by-company', { scope: 'read', query: usage.usageByCompanyQuery, handle: usage.getUsageByCompany }),
+  put('/subscription/:subscription_id/edit-trial-end', { scope: 'write', body: parseTrialEndUpdate, handle: subscriptions.editTrialEnd }),
   post('/user-traits', { scope: 'write', body: parseTraitUpsert, handle: users.upsertUserTrait }),
   get('/user-usage-by-company', { scope: 'read', limit: 'analytics', query: usage.userUsageByCompanyQuery, handle: usage.getUserUsageByCompany }),
   get('/user-usage-detail', { scope: 'read', limit: 'analytics', query: usage.userUsageDetailQuery, handle: usage.getUserUsageDetail }),

@@ -176,6 +176,9 @@ export class Fold {
       case 'plan_changed':
         this.planChanges.put(effect.change.id, planChangeRow(fact, effect.change))
         return
+      case 'subscription_removed':
+        this.subscriptions.remove(effect.subscriptionId)
+        return
       case 'credit_grant':
         this.credits.putAbsent(`${fact.id} ${effect.c}`, {
           company_id: fact.id,

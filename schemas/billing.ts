@@ -1,0 +1,535 @@
+// Billing records as a provider's sync writes them and as they are shown: customers, products, prices, subscriptions,
+// invoices, coupons, payment methods, meters, profiles and details. Amounts are in the currency's smallest unit.
+import typia, { type tags } from 'typia'
+import type { Company } from './companies.js'
+import type {
+  BillingCollectionMethod,
+  BillingPriceScheme,
+  BillingPriceUsageType,
+  BillingProviderType,
+  BillingSubscriptionTrialEndSetting,
+  BillingTiersMode,
+  CustomPlanBillingStatus,
+  InvoiceStatus,
+  PaymentGating,
+  ProrationBehavior,
+} from './enums.js'
+import type { PriceTierView } from './prices.js'
+
+type Long = number & tags.Type<'int64'>
+type Count = number & tags.Type<'int64'> & tags.Minimum<0> & tags.Maximum<9_007_199_254_740_991>
+type Int32 = number & tags.Type<'int32'>
+/** Epoch seconds, up to the year 9999. */
+type Seconds = number & tags.Type<'int64'> & tags.Minimum<0> & tags.Maximum<253_370_764_800>
+type Text255 = string & tags.MaxLength<255>
+type ExternalId = string & tags.MinLength<1> & tags.MaxLength<255>
+type Currency = string & tags.MinLength<3> & tags.MaxLength<3>
+type DecimalText = string & tags.Pattern<'^[0-9]{1,15}(\\.[0-9]{1,12})?$'>
+
+// ── what is written ──────────────────────────────────────────────────────────────────────────────
+
+/** Body of POST /billing/customer/upsert. */
+export interface BillingCustomerWrite {
+  external_id: ExternalId
+  name: Text255
+  email: Text255
+  meta: Readonly<Record<string, string>>
+  company_id?: string | null | undefined
+  default_payment_method_id?: string | null | undefined
+  provider_type?: BillingProviderType | null | undefined
+}
+
+export const parseBillingCustomerWrite = typia.json.createValidateParse<BillingCustomerWrite>()
+
+/** Body of POST /billing/product/upsert. */
+export interface BillingProductUpsert {
+  external_id: ExternalId
+  price: number & tags.Minimum<0>
+  name?: Text255 | null | undefined
+  is_active?: boolean | null | undefined
+  provider_type?: BillingProviderType | null | undefined
+}
+
+export const parseBillingProductUpsert = typia.json.createValidateParse<BillingProductUpsert>()
+
+export interface BillingPriceTierWrite {
+  price_external_id: Text255
+  flat_amount?: Count | null | undefined
+  per_unit_price?: Count | null | undefined
+  per_unit_decimal?: DecimalText | null | undefined
+  up_to?: Count | null | undefined
+  provider_type?: BillingProviderType | null | undefined
+}
+
+/** Body of POST /billing/price/upsert. */
+export interface BillingPriceWrite {
+  price_external_id: ExternalId
+  product_external_id: ExternalId
+  external_account_id: Text255
+  currency: Currency
+  interval: Text255
+  interval_count?: (Count & tags.Minimum<1> & tags.Maximum<1000>) | null | undefined
+  price: Count
+  price_decimal?: DecimalText | null | undefined
+  billing_scheme: BillingPriceScheme
+  tiers_mode?: BillingTiersMode | null | undefined
+  price_tiers: BillingPriceTierWrite[] & tags.MaxItems<100>
+  usage_type: BillingPriceUsageType
+  is_active: boolean
+  package_size?: (Int32 & tags.Minimum<1>) | null | undefined
+  meter_id?: Text255 | null | undefined
+  nickname?: (string & tags.MaxLength<512>) | null | undefined
+  provider_type?: BillingProviderType | null | undefined
+}
+
+export const parseBillingPriceWrite = typia.json.createValidateParse<BillingPriceWrite>()
+
+/** One product a subscription sells. */
+export interface BillingProductPricing {
+  product_external_id: Text255
+  price_external_id: Text255
+  currency: Text255
+  interval: Text255
+  price: Count
+  quantity: Count
+  usage_type: BillingPriceUsageType
+  billing_threshold?: Long | null | undefined
+  meter_id?: string | null | undefined
+  package_size?: (Int32 & tags.Minimum<1>) | null | undefined
+  price_decimal?: DecimalText | null | undefined
+  subscription_item_external_id?: string | null | undefined
+}
+
+export interface BillingSubscriptionDiscount {
+  coupon_external_id: string
+  external_id: string
+  is_active: boolean
+  started_at: string
+  ended_at?: string | null | undefined
+  customer_facing_code?: string | null | undefined
+  promo_code_external_id?: string | null | undefined
+}
+
+/** Body of POST /billing/subscription/upsert. */
+export interface BillingSubscriptionWrite {
+  subscription_external_id: ExternalId
+  customer_external_id: Text255
+  product_external_ids: BillingProductPricing[] & tags.MaxItems<100>
+  discounts: BillingSubscriptionDiscount[] & tags.MaxItems<100>
+  currency: Currency
+  total_price: Count
+  cancel_at_period_end: boolean
+  expired_at: string
+  status?: Text255 | null | undefined
+  interval?: Text255 | null | undefined
+  period_start?: Seconds | null | undefined
+  period_end?: Seconds | null | undefined
+  started_at?: string | null | undefined
+  trial_end?: Seconds | null | undefined
+  trial_end_setting?: BillingSubscriptionTrialEndSetting | null | undefined
+  cancel_at?: Seconds | null | undefined
+  company_id?: string | null | undefined
+  application_id?: Text255 | null | undefined
+  default_payment_method_id?: string | null | undefined
+  default_payment_method_external_id?: Text255 | null | undefined
+  metadata?: { readonly [member: string]: unknown } | null | undefined
+  provider_type?: BillingProviderType | null | undefined
+}
+
+export const parseBillingSubscriptionWrite = typia.json.createValidateParse<BillingSubscriptionWrite>()
+
+/** Body of PUT /subscription/{subscription_id}/edit-trial-end; null or absent: the trial ends now. */
+export interface TrialEndUpdate {
+  trial_end?: string | null | undefined
+}
+
+export const parseTrialEndUpdate = typia.json.createValidateParse<TrialEndUpdate>()
+
+/** Body of POST /billing/coupons. */
+export interface CouponWrite {
+  external_id: ExternalId
+  name: Text255
+  amount_off: Count
+  percent_off: number & tags.Minimum<0> & tags.Maximum<100>
+  duration: string & tags.MaxLength<50>
+  duration_in_months: Count
+  max_redemptions: Count
+  times_redeemed: Count
+  currency?: (string & tags.MaxLength<3>) | null | undefined
+}
+
+export const parseCouponWrite = typia.json.createValidateParse<CouponWrite>()
+
+/** Body of POST /billing/invoices. */
+export interface InvoiceWrite {
+  customer_external_id: ExternalId
+  amount_due: Long
+  amount_paid: Long
+  amount_remaining: Long
+  subtotal: Long
+  collection_method: string & tags.MaxLength<32>
+  currency: string & tags.MaxLength<16>
+  external_id?: ExternalId | null | undefined
+  subscription_external_id?: Text255 | null | undefined
+  payment_method_external_id?: Text255 | null | undefined
+  starting_balance?: Long | null | undefined
+  ending_balance?: Long | null | undefined
+  due_date?: string | null | undefined
+  status?: InvoiceStatus | null | undefined
+  url?: (string & tags.MaxLength<512>) | null | undefined
+}
+
+export const parseInvoiceWrite = typia.json.createValidateParse<InvoiceWrite>()
+
+/** Body of POST /billing/meter/upsert. */
+export interface MeterWrite {
+  external_id: ExternalId
+  display_name: Text255
+  event_name: Text255
+  event_payload_key: Text255
+  provider_type?: BillingProviderType | null | undefined
+}
+
+export const parseMeterWrite = typia.json.createValidateParse<MeterWrite>()
+
+/** Body of POST /billing/payment-methods. */
+export interface PaymentMethodWrite {
+  external_id: ExternalId
+  customer_external_id: ExternalId
+  payment_method_type: string & tags.MaxLength<32>
+  account_last4?: (string & tags.MaxLength<4>) | null | undefined
+  account_name?: Text255 | null | undefined
+  bank_name?: Text255 | null | undefined
+  billing_email?: Text255 | null | undefined
+  billing_name?: Text255 | null | undefined
+  card_brand?: (string & tags.MaxLength<32>) | null | undefined
+  card_last4?: (string & tags.MaxLength<4>) | null | undefined
+  card_exp_month?: (Int32 & tags.Minimum<1> & tags.Maximum<12>) | null | undefined
+  card_exp_year?: (Int32 & tags.Minimum<0> & tags.Maximum<9999>) | null | undefined
+}
+
+export const parsePaymentMethodWrite = typia.json.createValidateParse<PaymentMethodWrite>()
+
+/** Body of PUT /billing/profiles/{billing_profile_id}. */
+export interface BillingProfileUpdate {
+  collection_method: BillingCollectionMethod
+  days_until_due?: (Int32 & tags.Minimum<0> & tags.Maximum<365>) | null | undefined
+  is_default?: boolean | null | undefined
+  name?: string | null | undefined
+  payment_method_id?: string | null | undefined
+  proration_behavior?: ProrationBehavior | null | undefined
+}
+
+export const parseBillingProfileUpdate = typia.json.createValidateParse<BillingProfileUpdate>()
+
+export interface BillingAddress {
+  city: string
+  country: string
+  line1: string
+  line2: string
+  postal_code: string
+  state: string
+}
+
+/** Body of PUT /companies/{company_id}/billing-details. */
+export interface BillingDetailsUpdate {
+  values: { id: string; value: string }[] & tags.MaxItems<100>
+  address?: BillingAddress | null | undefined
+  email?: Text255 | null | undefined
+  phone?: Text255 | null | undefined
+  tax_id?: { type: string & tags.MinLength<1>; value: string & tags.MinLength<1> } | null | undefined
+}
+
+export const parseBillingDetailsUpdate = typia.json.createValidateParse<BillingDetailsUpdate>()
+
+/** Body of PUT /custom-plan-billings/{custom_plan_billing_id}/retry. */
+export interface CustomPlanBillingRetry {
+  customer_email: ExternalId
+  activation_strategy?: 'on_payment' | 'on_publish' | null | undefined
+  billing_cycle_anchor?: string | null | undefined
+  days_until_due?: (Int32 & tags.Minimum<0> & tags.Maximum<365>) | null | undefined
+  prorate_first_period?: boolean | null | undefined
+  send_invoice?: boolean | null | undefined
+}
+
+export const parseCustomPlanBillingRetry = typia.json.createValidateParse<CustomPlanBillingRetry>()
+export const parseNothing = typia.json.createValidateParse<{ readonly [member: string]: unknown }>()
+
+// ── what is shown ────────────────────────────────────────────────────────────────────────────────
+
+export interface BillingCustomer {
+  id: string
+  external_id: string
+  name: string
+  email: string
+  provider_type: BillingProviderType
+  company_id: string | null
+  updated_at: string
+  deleted_at: string | null
+}
+
+export interface BillingCustomerWithSubscriptions extends BillingCustomer {
+  subscriptions: BillingCustomerSubscription[]
+}
+
+export interface BillingCustomerSubscription {
+  currency: string
+  interval: string
+  metered_usage: boolean
+  per_unit_price: number
+  total_price: number
+  expired_at: string | null
+}
+
+export interface BillingSubscriptionDiscountView {
+  coupon_id: string
+  coupon_name: string
+  discount_external_id: string
+  duration: string
+  subscription_external_id: string
+  is_active: boolean
+  started_at: string
+  ended_at: string | null
+  amount_off: number | null
+  percent_off: number | null
+  currency: string | null
+  duration_in_months: number | null
+  customer_facing_code: string | null
+  promo_code_external_id: string | null
+}
+
+export interface BillingProductForSubscription {
+  id: string
+  external_id: string
+  environment_id: string
+  name: string
+  subscription_id: string
+  price_id: string
+  price_external_id: string
+  price: number
+  price_decimal: string | null
+  price_tier: PriceTierView[]
+  billing_scheme: BillingPriceScheme
+  usage_type: BillingPriceUsageType
+  currency: string
+  interval: string
+  interval_count: number | null
+  package_size: number
+  quantity: number
+  provider_type: BillingProviderType
+  billing_threshold: number | null
+  meter_id: string | null
+  subscription_item_external_id: string | null
+  created_at: string
+  updated_at: string
+}
+
+export interface Invoice {
+  id: string
+  environment_id: string
+  external_id: string | null
+  customer_external_id: string
+  subscription_external_id: string | null
+  payment_method_external_id: string | null
+  company_id: string | null
+  status: InvoiceStatus | null
+  collection_method: string
+  currency: string
+  amount_due: number
+  amount_paid: number
+  amount_remaining: number
+  subtotal: number
+  total: number
+  starting_balance: number
+  ending_balance: number
+  due_date: string | null
+  url: string | null
+  provider_type: BillingProviderType
+  created_at: string
+  updated_at: string
+}
+
+export interface PaymentMethod {
+  id: string
+  environment_id: string
+  external_id: string
+  customer_external_id: string
+  company_id: string | null
+  payment_method_type: string
+  provider_type: BillingProviderType
+  account_last4: string | null
+  account_name: string | null
+  bank_name: string | null
+  billing_email: string | null
+  billing_name: string | null
+  card_brand: string | null
+  card_last4: string | null
+  card_exp_month: number | null
+  card_exp_year: number | null
+  created_at: string
+  updated_at: string
+}
+
+export interface BillingSubscriptionView {
+  id: string
+  subscription_external_id: string
+  customer_external_id: string
+  company_id: string | null
+  status: string
+  currency: string
+  interval: string
+  total_price: number
+  period_start: number
+  period_end: number
+  trial_end: number | null
+  trial_end_setting: BillingSubscriptionTrialEndSetting | null
+  cancel_at: number | null
+  cancel_at_period_end: boolean
+  expired_at: string | null
+  application_id: string | null
+  default_payment_method_id: string | null
+  metadata?: { readonly [member: string]: unknown }
+  discounts: BillingSubscriptionDiscountView[]
+  products: BillingProductForSubscription[]
+  latest_invoice?: Invoice
+  payment_method?: PaymentMethod
+  provider_type: BillingProviderType
+  created_at: string
+}
+
+export interface CompanySubscription {
+  subscription_external_id: string
+  customer_external_id: string
+  status: string
+  currency: string
+  interval: string
+  total_price: number
+  cancel_at_period_end: boolean
+  is_initial: boolean
+  discounts: BillingSubscriptionDiscountView[]
+  products: BillingProductForSubscription[]
+  provider_type: BillingProviderType
+  latest_invoice?: Invoice
+  payment_method?: PaymentMethod
+  cancel_at: string | null
+  expired_at: string | null
+  trial_end: string | null
+}
+
+export interface CompanyBillingEntity {
+  billing_entity?: Company
+  has_own_psp_customer: boolean
+}
+
+export interface CompanyBillingEntitySubscription extends CompanySubscription {
+  company?: Company
+  plan_name: string
+}
+
+export interface BillingCoupon {
+  id: string
+  account_id: string
+  environment_id: string
+  external_id: string
+  name: string
+  is_active: boolean
+  metadata: { readonly [member: string]: unknown }
+  provider_type: BillingProviderType
+  times_redeemed: number
+  amount_off: number | null
+  percent_off: number | null
+  currency: string | null
+  duration: string | null
+  duration_in_months: number | null
+  max_redemptions: number | null
+  valid_from: string | null
+  valid_until: string | null
+}
+
+export interface BillingMeter {
+  id: string
+  /** As the interface spells it. */
+  dispaly_name: string
+  event_name: string
+  event_payload_key: string
+  external_price_id: string
+  provider_type: BillingProviderType
+}
+
+export interface CompanyBillingProfile {
+  id: string
+  account_id: string
+  environment_id: string
+  company_id: string
+  name: string | null
+  is_default: boolean
+  provider_type: BillingProviderType
+  collection_method: BillingCollectionMethod
+  days_until_due: number | null
+  proration_behavior: ProrationBehavior | null
+  payment_method_id: string | null
+  billing_customer_id: string | null
+  gating_days: number
+  payment_gating: PaymentGating
+  collector: 'external' | 'psp_invoice' | 'psp_payments' | null
+  currency: string | null
+  overdraft_limit: number | null
+  purchase_order: string | null
+  created_at: string
+  updated_at: string
+}
+
+export interface CompanyBillingDetails {
+  checkout_settings: {
+    collect_address: boolean
+    collect_email: boolean
+    collect_phone: boolean
+    collect_tax_id: boolean
+  }
+  custom_fields: CheckoutFieldWithValue[]
+  tax_ids: CompanyTaxIdView[]
+  address?: BillingAddress
+  email: string | null
+  phone: string | null
+}
+
+export interface CheckoutFieldWithValue {
+  id: string
+  definition_id: string
+  name: string
+  psp_metadata_key: string
+  required: boolean
+  helper_text: string | null
+  value: string | null
+}
+
+export interface CompanyTaxIdView {
+  id: string
+  type: string
+  value: string
+  country: string
+  verification_status: string | null
+}
+
+export interface CustomPlanBilling {
+  id: string
+  company_id: string
+  plan_id: string
+  plan_billing_source: 'amendment' | 'custom_plan' | 'manage_plan'
+  activation_strategy: 'on_payment' | 'on_publish'
+  status: CustomPlanBillingStatus
+  days_until_due: number
+  send_invoice: boolean
+  problems: { readonly [member: string]: unknown }[]
+  external_invoice_id: string | null
+  psp_invoice_url: string | null
+  paid_at: string | null
+  published_at: string | null
+  billing_cycle_anchor: string | null
+  prorate_first_period: boolean | null
+  billing_start_date: string | null
+  checkout_id: string | null
+  migration_id: string | null
+  created_at: string
+  updated_at: string
+}

@@ -1,0 +1,126 @@
+// Billing customers: who is billed, and which company that is (billing.md).
+import type { BillingCustomerWithSubscriptions, BillingCustomerWrite } from '../../../schemas/billing.js'
+import { billingProviderTypes } from '../../../schemas/enums.js'
+import { derivedId } from '../../core/id.js'
+import { ServiceError } from '../../errors.js'
+import {
+  type CustomerRow,
+  findCustomer,
+  findSubscription,
+  plainSubscription,
+  type SubscriptionRow,
+} from '../billing-records.js'
+import { customerView } from '../billing-view.js'
+import type { Handler } from '../call.js'
+import { list, oneOf, page, type QueryOf, query, text } from '../query.js'
+import { inTransaction } from '../sql.js'
+import { inTurn, putSubscription } from '../subscription-write.js'
+import { isoTimeOrNull } from '../time.js'
+import { defaultProvider, requireCompany } from './records.js'
+import { countCustomerRows, listCustomerRows, subscriptionsOfCustomers, upsertCustomer } from './store.js'
+
+const listShape = {
+  company_ids: list,
+  name: text(255),
+  provider_type: oneOf(billingProviderTypes),
+  q: text(512),
+  ...page,
+} as const
+export const customerListQuery = query(listShape)
+type CustomerListQuery = QueryOf<typeof listShape>
+
+/**
+ * POST /billing/customer/upsert. Subscriptions that came before anybody knew whose the customer is go to its company
+ * now.
+ *
+ * source  PB-50.
+ */
+export const upsertBillingCustomer: Handler<BillingCustomerWrite> = async call => {
+  const { services, environment, body, nowMs } = call
+  if (body.company_id != null) requireCompany(call, body.company_id, 'company_id')
+  const now = new Date(nowMs)
+  const row = await inTransaction(services.sql, async tx => {
+    const had = await findCustomer(tx, environment.id, body.external_id)
+    const stored: CustomerRow = {
+      id: had?.id ?? derivedId('bilcus_', environment.id, body.external_id),
+      environment_id: environment.id,
+      external_id: body.external_id,
+      provider_type: body.provider_type ?? had?.provider_type ?? defaultProvider,
+      name: body.name,
+      email: body.email,
+      meta: body.meta,
+      company_id: body.company_id === undefined ? (had?.company_id ?? null) : body.company_id,
+      default_payment_method_id:
+        body.default_payment_method_id === undefined
+          ? (had?.default_payment_method_id ?? null)
+          : body.default_payment_method_id,
+      created_at: now,
+      updated_at: now,
+      deleted_at: null,
+    }
+    const customer = await upsertCustomer(tx, stored)
+    if (customer.company_id !== null)
+      await tx`
+        update billing_payment_methods set company_id = ${customer.company_id}
+        where environment_id = ${environment.id} and customer_external_id = ${customer.external_id}`
+    return customer
+  })
+  if (row.company_id !== null) {
+    const waiting = await subscriptionsOfCustomers(services.sql, environment.id, [row.external_id])
+    for (const { external_id: externalId, company_id: companyId } of waiting)
+      if (companyId === null)
+        await inTurn(call, externalId, async () => {
+          const had = await findSubscription(services.sql, environment.id, { externalId })
+          if (had?.company_id === null)
+            await putSubscription(call, had, { ...had, company_id: row.company_id, updated_at: now })
+        })
+  }
+  return { data: customerView(row) }
+}
+
+/** GET /billing/customers. */
+export const listBillingCustomers: Handler<undefined, CustomerListQuery> = async call => {
+  const { services, environment } = call
+  const rows = await listCustomerRows(services.sql, environment.id, call.query, call.query)
+  const ids = rows.map(row => row.external_id)
+  const subscriptions = await subscriptionsOfCustomers(services.sql, environment.id, ids)
+  const data = rows.map(
+    (row): BillingCustomerWithSubscriptions => ({
+      ...customerView(row),
+      subscriptions: subscriptions
+        .filter(one => one.customer_external_id === row.external_id)
+        .map(subscriptionInBrief),
+    }),
+  )
+  return { data }
+}
+
+/** The price of a unit is that of the first product. source: decision */
+function subscriptionInBrief(row: SubscriptionRow) {
+  return {
+    currency: row.currency,
+    interval: row.interval,
+    metered_usage: row.products.some(product => product.usage_type === 'metered'),
+    per_unit_price: row.products[0]?.price ?? 0,
+    total_price: plainSubscription(row).total_price,
+    expired_at: isoTimeOrNull(row.expired_at?.getTime()),
+  }
+}
+
+/** GET /billing/customers/count. */
+export const countBillingCustomers: Handler<undefined, CustomerListQuery> = async call => ({
+  data: { count: await countCustomerRows(call.services.sql, call.environment.id, call.query) },
+})
+
+/** DELETE /billing/customer/{billing_id}: its subscriptions stay the company's. source: gaps.md; decision */
+export const deleteBillingCustomer: Handler = async ({ services, environment, params, nowMs }) => {
+  const named = params.billing_id!
+  const deleted = await services.sql`
+    update billing_customers set deleted_at = ${new Date(nowMs)} where id = (
+      select id from billing_customers
+      where environment_id = ${environment.id} and deleted_at is null
+        and (external_id = ${named} or id = ${named})
+      order by external_id = ${named} desc limit 1)`
+  if (deleted.count === 0) throw new ServiceError('not_found', 'Billing customer not found')
+  return { data: { deleted: true } }
+}

@@ -1,0 +1,247 @@
+// Subscriptions: what a provider's sync tells of them puts companies on plans (billing.md, PB-50…58).
+import type { Sql } from 'postgres'
+import type {
+  BillingProductPricing,
+  BillingSubscriptionWrite,
+  TrialEndUpdate,
+} from '../../../schemas/billing.js'
+import { type BillingProviderType, type SubscriptionStatus, subscriptionStatuses } from '../../../schemas/enums.js'
+import { derivedId } from '../../core/id.js'
+import { addMonthsClamped } from '../../core/period.js'
+import { newId } from '../../engine/ids.js'
+import { ServiceError } from '../../errors.js'
+import {
+  findCustomer,
+  findSubscription,
+  intervalMonths,
+  plainSubscription,
+  type SubscribedProduct,
+  type SubscriptionRow,
+} from '../billing-records.js'
+import { companySubscription, isRunning, subscriptionParts, subscriptionView } from '../billing-view.js'
+import type { Call, Handler } from '../call.js'
+import { list, page, type QueryOf, query, string } from '../query.js'
+import { inTransaction } from '../sql.js'
+import { inTurn, putSubscription } from '../subscription-write.js'
+import { isoTime, requireTime } from '../time.js'
+import { intervalFrom } from './products.js'
+import { defaultProvider, requireCompany } from './records.js'
+import { priceByExternalId, productByExternalId, runningSubscriptions, upsertPrice } from './store.js'
+
+/**
+ * POST /billing/subscription/upsert: replaces the members that are given. Answers the record as it stands: one that
+ * came out of order has changed nothing (PB-54).
+ *
+ * errors  400 for a status nobody knows and a period that ends before it begins; 404 for a company or product unknown.
+ * source  PB-50…54.
+ */
+export const upsertBillingSubscription: Handler<BillingSubscriptionWrite> = async call => {
+  const { services, environment, body } = call
+  const row = await inTurn(call, body.subscription_external_id, async () => {
+    const had = await findSubscription(services.sql, environment.id, {
+      externalId: body.subscription_external_id,
+    })
+    const wanted = await subscriptionFrom(call, had)
+    return (await putSubscription(call, had, wanted)) ? wanted : (had ?? wanted)
+  })
+  return { data: await viewOf(call, row) }
+}
+
+async function viewOf(call: Call<unknown, unknown>, row: SubscriptionRow) {
+  const parts = await subscriptionParts(call.services.sql, call.environment.id, [row])
+  return subscriptionView(row, parts, call.nowMs)
+}
+
+async function subscriptionFrom(
+  call: Call<BillingSubscriptionWrite>,
+  had: SubscriptionRow | null,
+): Promise<SubscriptionRow> {
+  const { services, environment, body, nowMs } = call
+  const { sql } = services
+  const known = had && plainSubscription(had)
+  const given = <M extends keyof BillingSubscriptionWrite & keyof SubscriptionRow>(member: M) =>
+    body[member] === undefined ? (had?.[member] ?? null) : (body[member] ?? null)
+  const interval = (body.interval ?? had?.interval ?? body.product_external_ids[0]?.interval ?? 'month') || 'month'
+  const provider = body.provider_type ?? had?.provider_type ?? defaultProvider
+  const startedAt = body.started_at == null ? null : new Date(requireTime(body.started_at, 'started_at'))
+  const expiredAt = new Date(requireTime(body.expired_at, 'expired_at'))
+  for (const discount of body.discounts) requireTime(discount.started_at, 'discounts.started_at')
+  const start = body.period_start ?? known?.period_start ?? Math.floor((startedAt?.getTime() ?? nowMs) / 1000)
+  const end = body.period_end ?? (body.period_start == null ? known?.period_end : null) ?? periodEnd(start, interval)
+  if (end <= start) throw new ServiceError('value_invalid', 'period_end: must be after period_start') // PB-52
+  const companyId = await companyOf(call, had)
+  return {
+    id: had?.id ?? derivedId('bilsub_', environment.id, body.subscription_external_id),
+    environment_id: environment.id,
+    provider_type: provider,
+    external_id: body.subscription_external_id,
+    customer_external_id: body.customer_external_id,
+    company_id: companyId,
+    status: statusFrom(body.status ?? had?.status ?? 'active'),
+    currency: body.currency.toLowerCase(),
+    interval,
+    total_price: body.total_price,
+    period_start: start,
+    period_end: end,
+    trial_end: given('trial_end'),
+    trial_end_setting: given('trial_end_setting'),
+    cancel_at: given('cancel_at'),
+    cancel_at_period_end: body.cancel_at_period_end,
+    started_at: startedAt ?? had?.started_at ?? null,
+    expired_at: expiredAt.getTime() <= 0 ? null : expiredAt, // the zero time of languages that know no absence
+    application_id: given('application_id'),
+    default_payment_method_id: given('default_payment_method_id'),
+    default_payment_method_external_id: given('default_payment_method_external_id'),
+    metadata: given('metadata'),
+    products: await inTransaction(sql, tx => subscribedProducts(tx, call, provider)),
+    discounts: body.discounts,
+    created_at: had?.created_at ?? new Date(nowMs),
+    updated_at: new Date(nowMs),
+  }
+}
+
+/** The end of a period nobody named: one interval on. source: decision */
+function periodEnd(startSeconds: number, interval: string): number {
+  if (interval === 'day') return startSeconds + 86_400
+  return addMonthsClamped(startSeconds * 1000, intervalMonths(interval)) / 1000
+}
+
+function statusFrom(given: string): SubscriptionStatus {
+  const status = subscriptionStatuses.find(one => one === given)
+  if (!status)
+    throw new ServiceError('value_invalid', `status: expected one of ${subscriptionStatuses.join(', ')}`)
+  return status
+}
+
+/** PB-50: the company named, else the customer's; one that is known stays. */
+async function companyOf(
+  call: Call<BillingSubscriptionWrite>,
+  had: SubscriptionRow | null,
+): Promise<string | null> {
+  const { services, environment, body } = call
+  if (body.company_id != null) {
+    requireCompany(call, body.company_id, 'company_id')
+    return body.company_id
+  }
+  const customer = await findCustomer(services.sql, environment.id, body.customer_external_id)
+  return customer?.company_id ?? had?.company_id ?? null
+}
+
+/** The products of a subscription; a price nobody told of is made as it is stated here. */
+async function subscribedProducts(
+  tx: Sql,
+  call: Call<BillingSubscriptionWrite>,
+  provider: BillingProviderType,
+): Promise<SubscribedProduct[]> {
+  const { environment, body } = call
+  const items: SubscribedProduct[] = []
+  for (const item of body.product_external_ids) {
+    const product = await productByExternalId(tx, environment.id, item.product_external_id, provider)
+    if (!product)
+      throw new ServiceError('not_found', `product_external_ids: no product ${item.product_external_id}`)
+    const price =
+      (await priceByExternalId(tx, environment.id, product.id, item.price_external_id)) ??
+      (await madePrice(tx, call, item, product.id, provider))
+    items.push({
+      product_id: product.id,
+      price_id: price.id,
+      quantity: item.quantity,
+      currency: item.currency.toLowerCase(),
+      interval: item.interval,
+      price: item.price,
+      price_decimal: item.price_decimal ?? null,
+      usage_type: item.usage_type,
+      package_size: item.package_size ?? price.package_size,
+      billing_threshold: item.billing_threshold ?? null,
+      meter_id: item.meter_id ?? null,
+      subscription_item_external_id: item.subscription_item_external_id ?? null,
+    })
+  }
+  return items
+}
+
+function madePrice(
+  tx: Sql,
+  { environment, nowMs }: Call<unknown>,
+  item: BillingProductPricing,
+  productId: string,
+  provider: BillingProviderType,
+) {
+  const { interval, count } = intervalFrom(item.interval, 1)
+  const now = new Date(nowMs)
+  return upsertPrice(tx, {
+    id: newId('bilpp_'),
+    environment_id: environment.id,
+    product_id: productId,
+    external_id: item.price_external_id,
+    provider_type: provider,
+    currency: item.currency.toLowerCase(),
+    interval,
+    interval_count: count,
+    price: item.price,
+    price_decimal: item.price_decimal ?? null,
+    billing_scheme: 'per_unit',
+    tiers_mode: null,
+    price_tiers: [],
+    usage_type: item.usage_type,
+    package_size: item.package_size ?? 1,
+    is_active: true,
+    nickname: null,
+    meter_id: item.meter_id ?? null,
+    external_account_id: null,
+    created_at: now,
+    updated_at: now,
+  })
+}
+
+const listShape = { company_id: string, company_ids: list, ...page } as const
+export const companySubscriptionQuery = query(listShape)
+
+/** GET /company-subscriptions: those that give access now, newest first. */
+export const listCompanySubscriptions: Handler<undefined, QueryOf<typeof listShape>> = async call => {
+  const { services, environment, query: asked, nowMs } = call
+  const named = [...(asked.company_id === undefined ? [] : [asked.company_id]), ...(asked.company_ids ?? [])]
+  const rows = await runningSubscriptions(services.sql, environment.id, named.length > 0 ? named : null)
+  const shown = rows
+    .filter(row => isRunning(row, nowMs))
+    .slice(asked.offset, asked.offset + asked.limit)
+  const parts = await subscriptionParts(services.sql, environment.id, shown)
+  const initial = initialProducts(call)
+  return { data: shown.map(row => companySubscription(row, parts, initial, nowMs)) }
+}
+
+/** Products of the environment's initial plan. */
+export function initialProducts({ services, environment }: Call<unknown, unknown>): ReadonlySet<string> {
+  const { plans, initialPlanId } = services.catalogs.get(environment.id)
+  const plan = plans.find(one => one.id === initialPlanId)
+  return new Set(plan?.versions.flatMap(version => version.billingProductId ?? []))
+}
+
+/**
+ * PUT /subscription/{subscription_id}/edit-trial-end. Without an instant the trial ends now: as its setting says.
+ *
+ * errors  404; 400 for a subscription that is in no trial, and for an instant that is past.
+ * source  EN-91, EN-94; the absent instant: decision.
+ */
+export const editTrialEnd: Handler<TrialEndUpdate> = async call => {
+  const { services, environment, params, body, nowMs } = call
+  const named = await findSubscription(services.sql, environment.id, { id: params.subscription_id! })
+  if (!named) throw new ServiceError('not_found', 'Subscription not found')
+  const endMs = body.trial_end == null ? null : requireTime(body.trial_end, 'trial_end')
+  if (endMs !== null && endMs <= nowMs)
+    throw new ServiceError('value_invalid', `trial_end: must be after ${isoTime(nowMs)}`)
+  const row = await inTurn(call, named.external_id, async () => {
+    const had = (await findSubscription(services.sql, environment.id, { externalId: named.external_id }))!
+    if (had.status !== 'trialing' || !isRunning(had, nowMs))
+      throw new ServiceError('state_conflict', 'The subscription is in no trial')
+    const wanted: SubscriptionRow = {
+      ...had,
+      trial_end: Math.floor((endMs ?? nowMs) / 1000),
+      status: endMs === null && had.trial_end_setting !== 'cancel' ? 'active' : 'trialing',
+      updated_at: new Date(nowMs),
+    }
+    await putSubscription(call, had, wanted)
+    return wanted
+  })
+  return { data: await viewOf(call, row) }
+}
