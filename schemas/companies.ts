@@ -1,6 +1,12 @@
 // Companies, memberships, keys and traits.
 import typia, { type tags } from 'typia'
 import type {
+  BillingSubscriptionView,
+  CompanyBillingProfile,
+  CustomPlanBilling,
+  PaymentMethod,
+} from './billing.js'
+import type {
   BillingArrearsAnchor,
   BillingArrearsCadence,
   BillingCreditAutoTopupAvailability,
@@ -301,8 +307,12 @@ export interface CompanyDetail extends Company {
   /** What is left to draw, by credit id. */
   billing_credit_balances: Record<string, number>
   billing_email: string | null
-  billing_profiles: never[]
-  billing_subscriptions: never[]
-  custom_plan_billings: never[]
-  payment_methods: never[]
+  billing_profile?: CompanyBillingProfile
+  billing_profiles: CompanyBillingProfile[]
+  /** The one that sets billing periods (PB-53). */
+  billing_subscription?: BillingSubscriptionView
+  billing_subscriptions: BillingSubscriptionView[]
+  custom_plan_billings: CustomPlanBilling[]
+  default_payment_method?: PaymentMethod
+  payment_methods: PaymentMethod[]
 }

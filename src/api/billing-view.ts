@@ -13,7 +13,6 @@ import type {
   PaymentMethod,
 } from '../../schemas/billing.js'
 import { endsAt, isActive } from '../core/plan.js'
-import { type BillingPriceRow, type BillingProductRow, productRows } from './billing-rows.js'
 import {
   type CouponRow,
   type CustomerRow,
@@ -26,6 +25,7 @@ import {
   subscriptionState,
   subscriptionsOf,
 } from './billing-records.js'
+import { type BillingPriceRow, type BillingProductRow, productRows } from './billing-rows.js'
 import { among } from './sql.js'
 import { isoTime, isoTimeOrNull } from './time.js'
 
@@ -211,7 +211,10 @@ function productViews(
 }
 
 /** A coupon nobody told of is named by its external id. */
-function discountViews(row: SubscriptionRow, { coupons }: SubscriptionParts): BillingSubscriptionDiscountView[] {
+function discountViews(
+  row: SubscriptionRow,
+  { coupons }: SubscriptionParts,
+): BillingSubscriptionDiscountView[] {
   return row.discounts.map(discount => {
     const coupon = coupons.get(discount.coupon_external_id)
     return {
@@ -371,21 +374,19 @@ export const noBilling: CompanyBilling = {
   payment_methods: [],
 }
 
-/** Which of a company's subscriptions is its billing subscription now, by id (PB-53). */
-export type BillingSubscriptionOf = (companyId: string) => string | null
-
 /**
  * What is stored of the billing of companies.
  *
- * source  service.md section 2 (Company); PB-53 for `billing_subscription`.
+ * companies  company id → the id of its billing subscription now.
+ * source     service.md section 2 (Company); PB-53 for `billing_subscription`.
  */
 export async function billingOfCompanies(
   sql: Sql,
   place: { readonly accountId: string; readonly environmentId: string },
-  companyIds: readonly string[],
-  billingSubscriptionOf: BillingSubscriptionOf,
+  companies: ReadonlyMap<string, string | null>,
   nowMs: number,
 ): Promise<ReadonlyMap<string, CompanyBilling>> {
+  const companyIds = [...companies.keys()]
   if (companyIds.length === 0) return new Map()
   const among_ = among(sql, companyIds)
   const [subscriptions, methods, profiles, customers, details, owed] = await Promise.all([
@@ -416,7 +417,7 @@ export async function billingOfCompanies(
         ...of(customers, id).map(row => row.default_payment_method_id),
       ]
       const chosen = ownMethods.find(row => wanted.includes(row.id) || wanted.includes(row.external_id))
-      const current = own.find(one => one.id === billingSubscriptionOf(id))
+      const current = own.find(one => one.id === companies.get(id))
       return [
         id,
         {

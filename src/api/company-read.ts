@@ -3,7 +3,9 @@ import type { Sql } from 'postgres'
 import type { CompanyDetail } from '../../schemas/companies.js'
 import type { CatalogData } from '../core/catalog.js'
 import type { PlanHolding } from '../core/company.js'
+import { billingSubscription } from '../core/plan.js'
 import type { CompanyDescription } from '../core/state.js'
+import { billingOfCompanies } from './billing-view.js'
 import { companyDetail, type HeldBilling, type Surroundings } from './company-view.js'
 import { definitionsOf } from './entity-view.js'
 import type { EntityCall } from './entity-write.js'
@@ -31,15 +33,19 @@ async function surroundingsOf(
   const { services, environment, nowMs } = call
   const catalog = services.catalogs.get(environment.id)
   const holdings = companies.flatMap(({ plan, addOns }) => (plan ? [plan, ...addOns] : addOns))
-  const [definitions, billing] = await Promise.all([
+  const subscriptions = new Map(
+    companies.map(({ state }) => [state.id, billingSubscription(state, nowMs)?.id ?? null]),
+  )
+  const [definitions, billing, companyBilling] = await Promise.all([
     definitionsOf(
       services.sql,
       'company',
       companies.map(({ state }) => state),
     ),
     billingOf(services.sql, catalog, holdings),
+    billingOfCompanies(services.sql, catalog, subscriptions, nowMs),
   ])
-  return { catalog, registry: services.traits, definitions, billing, nowMs }
+  return { catalog, registry: services.traits, definitions, billing, companyBilling, nowMs }
 }
 
 const nothingBilled: HeldBilling = { prices: new Map(), externalProductIds: new Map() }

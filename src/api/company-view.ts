@@ -23,6 +23,7 @@ import type { PlanHolding } from '../core/company.js'
 import { type EntitlementReport, generatedRules } from '../core/entitlement.js'
 import type { CompanyDescription, CompanySnapshot } from '../core/state.js'
 import { comparableType } from '../core/trait.js'
+import { type CompanyBilling, noBilling } from './billing-view.js'
 import { companyBrief, type Definitions, keyViews, traitDetails, traitMap } from './entity-view.js'
 import { planPreview } from './feature-view.js'
 import { isoTime, isoTimeOrNull } from './time.js'
@@ -41,13 +42,15 @@ export interface Surroundings {
   readonly registry: TraitRegistry
   readonly definitions: Definitions
   readonly billing: HeldBilling
+  /** By company id. */
+  readonly companyBilling?: ReadonlyMap<string, CompanyBilling>
   readonly nowMs: number
 }
 
 /**
  * A company in full.
  *
- * source  api/companies.md `CompanyDetail`; what belongs to billing is empty: no operation makes any.
+ * source  api/companies.md `CompanyDetail`.
  */
 export function companyDetail(
   { state, plan, addOns, metrics, entitlements, balances }: CompanyDescription,
@@ -75,11 +78,7 @@ export function companyDetail(
     billing_credit_balances: Object.fromEntries(
       Object.entries(balances).map(([creditId, { remaining }]) => [creditId, remaining]),
     ),
-    billing_email: null,
-    billing_profiles: [],
-    billing_subscriptions: [],
-    custom_plan_billings: [],
-    payment_methods: [],
+    ...(surroundings.companyBilling?.get(state.id) ?? noBilling),
   }
 }
 

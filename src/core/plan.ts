@@ -184,12 +184,12 @@ function lostWithSubscription(
  * source  PB-53.
  */
 export function billingSubscription(
-  company: Pick<Company, 'plan' | 'subscriptions'>,
+  company: Pick<Company, 'plan'> & { readonly subscriptions: readonly SubscriptionState[] },
   nowMs: number,
 ): SubscriptionState | null {
   const { subscriptions } = company
   let best: SubscriptionState | null = null
-  const ofPlan = (company.plan as BilledHolding | null)?.subscriptionId
+  const ofPlan = company.plan?.subscriptionId
   for (let i = 0; i < subscriptions.length; i++) {
     const one = subscriptions[i]!
     if (!isActive(one, nowMs)) continue
@@ -211,9 +211,6 @@ export function trialEnd(
   const { trialEndMs } = subscription
   return trialEndMs !== null && trialEndMs > nowMs ? trialEndMs : null
 }
-
-/** A holding that names the subscription it is held through (PB-53). */
-export type BilledHolding = PlanHolding & { readonly subscriptionId?: string | null }
 
 /**
  * The running billing cycle of a company, or null: then billing-cycle windows are calendar months.

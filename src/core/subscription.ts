@@ -234,7 +234,8 @@ function basePlan(following: Following): Pick<Followed, 'plan' | 'why'> {
     if (held?.planId === brings) return { plan: kept(held, now, catalog), why: null }
     const brought = had && soldPlan(company, catalog, had, nowMs)
     // told again of a plan that another subscription has replaced meanwhile: that one stays
-    const replaced = brought === brings && held !== null && soldBy(held, subscriptions, catalog, nowMs) !== null
+    const replaced =
+      brought === brings && held !== null && soldBy(held, subscriptions, catalog, nowMs) !== null
     return { plan: replaced ? held : (taken(following, brings, now) ?? held), why: null }
   }
   if (held === null || !restsOn(held, following)) return { plan: held, why: null }

@@ -4,7 +4,6 @@ import { compileCatalog } from '../../src/core/catalog.js'
 import type { TrialState } from '../../src/core/company.js'
 import { dayMs } from '../../src/core/period.js'
 import {
-  type BilledHolding,
   billingSubscription,
   cycleOf,
   endsAt,
@@ -155,7 +154,7 @@ t.test('PB-53 of several active subscriptions the base plan’s, else the newest
   const gone = subscription({ id: 'gone', status: 'canceled', periodStartMs: now - dayMs })
   const subscriptions = [older, newer, gone]
   t.equal(billingSubscription(company({ subscriptions }), now)?.id, 'newer')
-  const named: BilledHolding = { ...holding('pro'), subscriptionId: 'older' }
+  const named = { ...holding('pro'), subscriptionId: 'older' }
   t.equal(billingSubscription(company({ plan: named, subscriptions }), now)?.id, 'older')
   t.equal(billingSubscription(company({ subscriptions: [gone] }), now), null)
 })

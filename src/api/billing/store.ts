@@ -244,7 +244,8 @@ function customersMatching(sql: Sql, environmentId: string, filter: CustomerFilt
     .by(filter.provider_type, provider => sql`provider_type = ${provider}`)
     .by(
       filter.q,
-      q => sql`(${contains(sql, 'name', q)} or ${contains(sql, 'email', q)} or ${contains(sql, 'external_id', q)})`,
+      q =>
+        sql`(${contains(sql, 'name', q)} or ${contains(sql, 'email', q)} or ${contains(sql, 'external_id', q)})`,
     ).all
 }
 

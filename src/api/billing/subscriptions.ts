@@ -5,7 +5,11 @@ import type {
   BillingSubscriptionWrite,
   TrialEndUpdate,
 } from '../../../schemas/billing.js'
-import { type BillingProviderType, type SubscriptionStatus, subscriptionStatuses } from '../../../schemas/enums.js'
+import {
+  type BillingProviderType,
+  type SubscriptionStatus,
+  subscriptionStatuses,
+} from '../../../schemas/enums.js'
 import { derivedId } from '../../core/id.js'
 import { addMonthsClamped } from '../../core/period.js'
 import { newId } from '../../engine/ids.js'
@@ -61,13 +65,15 @@ async function subscriptionFrom(
   const known = had && plainSubscription(had)
   const given = <M extends keyof BillingSubscriptionWrite & keyof SubscriptionRow>(member: M) =>
     body[member] === undefined ? (had?.[member] ?? null) : (body[member] ?? null)
-  const interval = (body.interval ?? had?.interval ?? body.product_external_ids[0]?.interval ?? 'month') || 'month'
+  const interval =
+    (body.interval ?? had?.interval ?? body.product_external_ids[0]?.interval ?? 'month') || 'month'
   const provider = body.provider_type ?? had?.provider_type ?? defaultProvider
   const startedAt = body.started_at == null ? null : new Date(requireTime(body.started_at, 'started_at'))
   const expiredAt = new Date(requireTime(body.expired_at, 'expired_at'))
   for (const discount of body.discounts) requireTime(discount.started_at, 'discounts.started_at')
   const start = body.period_start ?? known?.period_start ?? Math.floor((startedAt?.getTime() ?? nowMs) / 1000)
-  const end = body.period_end ?? (body.period_start == null ? known?.period_end : null) ?? periodEnd(start, interval)
+  const end =
+    body.period_end ?? (body.period_start == null ? known?.period_end : null) ?? periodEnd(start, interval)
   if (end <= start) throw new ServiceError('value_invalid', 'period_end: must be after period_start') // PB-52
   const companyId = await companyOf(call, had)
   return {
@@ -202,9 +208,7 @@ export const listCompanySubscriptions: Handler<undefined, QueryOf<typeof listSha
   const { services, environment, query: asked, nowMs } = call
   const named = [...(asked.company_id === undefined ? [] : [asked.company_id]), ...(asked.company_ids ?? [])]
   const rows = await runningSubscriptions(services.sql, environment.id, named.length > 0 ? named : null)
-  const shown = rows
-    .filter(row => isRunning(row, nowMs))
-    .slice(asked.offset, asked.offset + asked.limit)
+  const shown = rows.filter(row => isRunning(row, nowMs)).slice(asked.offset, asked.offset + asked.limit)
   const parts = await subscriptionParts(services.sql, environment.id, shown)
   const initial = initialProducts(call)
   return { data: shown.map(row => companySubscription(row, parts, initial, nowMs)) }
