@@ -870,7 +870,8 @@ t.test('usage', async t => {
           trialEndSetting: null,
           productIds: [],
         } as const
-        await shards.ask('c', environmentId, id, { type: 'put_subscription', subscription }, now)
+        const cause = { action: 'subscription_change', actorType: 'system', apiKeyId: null } as const
+        await shards.ask('c', environmentId, id, { type: 'put_subscription', subscription, cause }, now)
         t.equal((await aggregated()).credit_usage_aggregation.usage_this_billing_period, since(periodStartMs))
       },
     )
