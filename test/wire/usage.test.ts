@@ -52,6 +52,18 @@ async function send(client: Client, event: string, slug: string, sent: readonly 
   }
 }
 
+const subscribed = {
+  id: 'sub_1',
+  externalId: 'sub_1',
+  status: 'active',
+  intervalMonths: 1,
+  cancelAtPeriodEnd: false,
+  cancelAtMs: null,
+  trialEndMs: null,
+  trialEndSetting: null,
+  productIds: [],
+} as const
+
 const total = (sent: readonly Sent[], fromMs: number, toMs: number): number =>
   sent.filter(({ atMs }) => atMs >= fromMs && atMs < toMs).reduce((sum, one) => sum + one.quantity, 0)
 
@@ -362,6 +374,66 @@ t.test('usage', async t => {
       ])
       isShaped(t, limits[0], limitShape, 'LimitTimeSeriesPoint')
     })
+
+    await t.test(
+      'US-10, US-51 what a series ends with now is what feature usage counts, in every period',
+      async t => {
+        const counted = await eventFeature(client, 'Cycled', 'usage_cycled')
+        const company = await client.ok('POST', '/companies', { keys: { slug: 'cycled' } })
+        const periodStartMs = today - 10 * dayMs + 5 * hourMs + 20 * 60_000
+        const subscription = {
+          ...subscribed,
+          id: 'sub_cycled',
+          externalId: 'sub_cycled',
+          periodStartMs,
+          periodEndMs: periodStartMs + 28 * dayMs,
+        }
+        const put = { type: 'put_subscription', subscription } as const
+        await tollgate.services.shards.ask('c', company.environment_id, company.id, put, Date.now())
+        const given = await override({
+          company_id: company.id,
+          feature_id: counted.id,
+          value_type: 'unlimited',
+        })
+        const used = [
+          ...randomUse(300).map(one => ({ ...one, atMs: today - random(30 * 24 * 3_600) * 1_000 })),
+          { atMs: Date.now() - 1, quantity: 2, user: null },
+        ]
+        for (let i = 0; i < used.length; i += 100) {
+          const events = used.slice(i, i + 100).map(({ atMs, quantity }) => ({
+            event_type: 'track',
+            trusted_client_clock: true,
+            sent_at: iso(atMs),
+            body: { event: 'usage_cycled', company: { slug: 'cycled' }, quantity },
+          }))
+          await client.ok('POST', '/event-batch', { events })
+        }
+        for (const [metric_period, metric_period_month_reset, fromMs] of [
+          ['all_time', null, 0],
+          ['current_day', null, today],
+          ['current_week', null, today - new Date(today).getUTCDay() * dayMs],
+          ['current_month', 'first_of_month', monthOf(today)],
+          ['current_month', 'billing_cycle', periodStartMs],
+        ] as const) {
+          const value = {
+            value_type: 'numeric',
+            value_numeric: 1_000,
+            metric_period,
+            metric_period_month_reset,
+          }
+          await client.ok('PUT', `/company-overrides/${given.id}`, value)
+          const [row] = await usageOf(`company_id=${company.id}`)
+          const { usage_points: points } = await client.ok(
+            'GET',
+            `/feature-usage-timeseries?company_id=${company.id}&feature_id=${counted.id}&${window(today - 2 * dayMs, today + dayMs)}`,
+          )
+          const name = `${metric_period} ${metric_period_month_reset}`
+          t.equal(row.usage, total(used, fromMs, Date.now()), name)
+          t.equal(points.at(-1).usage, row.usage, name)
+          t.equal(points.at(-1).period_end, row.metric_reset_at, name)
+        }
+      },
+    )
 
     await t.test('US-13 every change of plan and override inside the range is told', async t => {
       const counted = await eventFeature(client, 'Changing', 'usage_changing')
@@ -765,7 +837,9 @@ t.test('usage', async t => {
   await t.test('credits of usage', async t => {
     const id = (await client.ok('POST', '/companies', { keys: { slug: 'payer' } })).id
     const { environment_id: environmentId } = await client.ok('GET', '/whoami')
-    const [alice, bob] = ['user_aaaaaaaaaaa', 'user_bbbbbbbbbbb']
+    const userNamed = async (email: string): Promise<string> =>
+      (await client.ok('POST', '/users', { keys: { email } })).id
+    const [alice, bob] = [await userNamed('alice@pay'), await userNamed('bob@pay')]
     let sequence = 0
     const entry = (atMs: number, consumed: number, more: object = {}) =>
       JSON.stringify({
@@ -895,13 +969,39 @@ t.test('usage', async t => {
         credits_used: 3,
         share: 1,
       }
+      for (const one of credits) t.equal(one.user?.id ?? null, one.user_id)
+      const bare = (all: readonly { user?: object }[]) => all.map(({ user: _, ...one }) => one)
       t.same(
-        credits,
+        bare(credits),
         [...wanted, second].sort((a, b) => b.credits_used - a.credits_used),
       )
       const only = await client.ok('GET', `/user-usage-by-company?${query}&feature_id=${other.id}`)
-      t.same(only.credits, [second], 'of the feature asked for')
+      t.same(bare(only.credits), [second], 'of the feature asked for')
     })
+
+    await t.test(
+      'US-35, US-40 credits of one user: totals, and net points per UTC day from the ledger',
+      async t => {
+        const fromMs = today - 40 * dayMs
+        const answer = await client.ok(
+          'GET',
+          `/user-usage-detail?company_id=${id}&user_id=${alice}&start_time=${iso(fromMs)}`,
+        )
+        t.match(answer.credits, [
+          { billing_credit_id: 'bcrd_2', credits_used: 3, share: 1 },
+          {
+            billing_credit_id: 'bcrd_1',
+            credits_used: since(fromMs, alice),
+            share: since(fromMs, alice) / since(fromMs),
+          },
+        ])
+        t.same(answer.daily_credit_points, [
+          { date: iso(today - 25 * dayMs), credits_used: 0.000000001 },
+          { date: iso(today), credits_used: 1.5 - 0.5 + 3 },
+        ])
+        t.same(answer.feature_totals, [])
+      },
+    )
   })
 
   await t.test('who is entitled', async t => {
