@@ -64,6 +64,9 @@ const subscribed = {
   productIds: [],
 } as const
 
+/** Who changes plans and subscriptions here. */
+const cause = { action: 'manage_plan', actorType: 'api_key', apiKeyId: null } as const
+
 const total = (sent: readonly Sent[], fromMs: number, toMs: number): number =>
   sent.filter(({ atMs }) => atMs >= fromMs && atMs < toMs).reduce((sum, one) => sum + one.quantity, 0)
 
@@ -388,7 +391,7 @@ t.test('usage', async t => {
           periodStartMs,
           periodEndMs: periodStartMs + 28 * dayMs,
         }
-        const put = { type: 'put_subscription', subscription } as const
+        const put = { type: 'put_subscription', subscription, cause } as const
         await tollgate.services.shards.ask('c', company.environment_id, company.id, put, Date.now())
         const given = await override({
           company_id: company.id,
@@ -464,7 +467,7 @@ t.test('usage', async t => {
         addOnIds: [],
         versionIds: {},
         priceIds: {},
-        cause: { action: 'manage_plan', actorType: 'api_key', apiKeyId: null },
+        cause,
       } as const
       await tollgate.services.shards.ask('c', company.environment_id, company.id, change, Date.now())
       const { limits } = await client.ok(
@@ -944,7 +947,6 @@ t.test('usage', async t => {
           trialEndSetting: null,
           productIds: [],
         } as const
-        const cause = { action: 'subscription_change', actorType: 'system', apiKeyId: null } as const
         await shards.ask('c', environmentId, id, { type: 'put_subscription', subscription, cause }, now)
         t.equal((await aggregated()).credit_usage_aggregation.usage_this_billing_period, since(periodStartMs))
       },
