@@ -13,6 +13,7 @@ import type {
   InvoiceStatus,
   PaymentGating,
   ProrationBehavior,
+  TaxIdType,
 } from './enums.js'
 import type { PriceTierView } from './prices.js'
 
@@ -237,7 +238,7 @@ export interface BillingDetailsUpdate {
   address?: BillingAddress | null | undefined
   email?: Text255 | null | undefined
   phone?: Text255 | null | undefined
-  tax_id?: { type: string & tags.MinLength<1>; value: string & tags.MinLength<1> } | null | undefined
+  tax_id?: { type: TaxIdType; value: string & tags.MinLength<1> & tags.MaxLength<255> } | null | undefined
 }
 
 export const parseBillingDetailsUpdate = typia.json.createValidateParse<BillingDetailsUpdate>()

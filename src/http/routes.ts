@@ -2,9 +2,15 @@
 
 import {
   parseBillingCustomerWrite,
+  parseBillingDetailsUpdate,
   parseBillingPriceWrite,
   parseBillingProductUpsert,
+  parseBillingProfileUpdate,
   parseBillingSubscriptionWrite,
+  parseCouponWrite,
+  parseInvoiceWrite,
+  parseMeterWrite,
+  parsePaymentMethodWrite,
   parseTrialEndUpdate,
 } from '../../schemas/billing.js'
 import { parseCheck, parseCheckBulk } from '../../schemas/checks.js'
@@ -50,7 +56,9 @@ import { parseTraitDefinitionCreate, parseTraitDefinitionUpdate } from '../../sc
 import { parseUserUpsert } from '../../schemas/users.js'
 import * as auditLog from '../api/audit-log/handlers.js'
 import * as customers from '../api/billing/customers.js'
+import * as invoices from '../api/billing/invoices.js'
 import * as products from '../api/billing/products.js'
+import * as profiles from '../api/billing/profiles.js'
 import * as subscriptions from '../api/billing/subscriptions.js'
 import * as checks from '../api/checks/handlers.js'
 import * as companies from '../api/companies/handlers.js'
@@ -88,10 +96,21 @@ export const routes: readonly Route[] = [
   get('/audit-log/count', { scope: 'admin', environment: 'optional', query: auditLog.auditListQuery, handle: auditLog.countAuditLogs }),
   get('/audit-log/:audit_log_id', { scope: 'admin', environment: 'optional', handle: auditLog.getAuditLog }),
   post('/batch', { scope: 'capture', limit: 'ingest', raw: 'batch', environment: 'optional', keysInBody: events.keysOfBatch, handle: events.collect }),
+  get('/billing/coupons', { scope: 'read', query: invoices.couponListQuery, handle: invoices.listCoupons }),
+  post('/billing/coupons', { scope: 'write', status: 201, body: parseCouponWrite, handle: invoices.upsertCoupon }),
+  del('/billing/coupons/:billing_id', { scope: 'write', handle: invoices.deleteCoupon }),
   post('/billing/customer/upsert', { scope: 'write', status: 201, body: parseBillingCustomerWrite, handle: customers.upsertBillingCustomer }),
   del('/billing/customer/:billing_id', { scope: 'write', handle: customers.deleteBillingCustomer }),
   get('/billing/customers', { scope: 'read', query: customers.customerListQuery, handle: customers.listBillingCustomers }),
   get('/billing/customers/count', { scope: 'read', query: customers.customerListQuery, handle: customers.countBillingCustomers }),
+  get('/billing/invoices', { scope: 'read', query: invoices.invoiceListQuery, handle: invoices.listInvoices }),
+  post('/billing/invoices', { scope: 'write', status: 201, body: parseInvoiceWrite, handle: invoices.upsertInvoice }),
+  del('/billing/invoices/:billing_id', { scope: 'write', handle: invoices.deleteInvoice }),
+  get('/billing/meter', { scope: 'read', query: invoices.meterListQuery, handle: invoices.listMeters }),
+  post('/billing/meter/upsert', { scope: 'write', status: 201, body: parseMeterWrite, handle: invoices.upsertMeter }),
+  get('/billing/payment-methods', { scope: 'read', query: invoices.paymentMethodListQuery, handle: invoices.listPaymentMethods }),
+  post('/billing/payment-methods', { scope: 'write', status: 201, body: parsePaymentMethodWrite, handle: invoices.upsertPaymentMethod }),
+  del('/billing/payment-methods/:billing_id', { scope: 'write', handle: invoices.deletePaymentMethod }),
   get('/billing/price', { scope: 'read', query: products.billingPriceListQuery, handle: products.listBillingPrices }),
   post('/billing/price/upsert', { scope: 'write', status: 201, body: parseBillingPriceWrite, handle: products.upsertBillingPrice }),
   get('/billing/product/prices', { scope: 'read', query: products.billingPriceListQuery, handle: products.listBillingPrices }),
@@ -100,6 +119,8 @@ export const routes: readonly Route[] = [
   del('/billing/product/:billing_id', { scope: 'write', handle: products.deleteBillingProduct }),
   get('/billing/products', { scope: 'read', query: products.billingProductListQuery, handle: products.listBillingProducts }),
   get('/billing/products/count', { scope: 'read', query: products.billingProductListQuery, handle: products.countBillingProducts }),
+  get('/billing/profiles', { scope: 'read', query: profiles.profileListQuery, handle: profiles.listBillingProfiles }),
+  put('/billing/profiles/:billing_profile_id', { scope: 'write', body: parseBillingProfileUpdate, handle: profiles.updateBillingProfile }),
   post('/billing/subscription/upsert', { scope: 'write', status: 201, body: parseBillingSubscriptionWrite, handle: subscriptions.upsertBillingSubscription }),
   get('/companies', { scope: 'read', query: companies.companyListQuery, handle: companies.listCompanies }),
   post('/companies', { scope: 'write', body: parseCompanyUpsert, handle: companies.upsertCompany }),
@@ -109,6 +130,10 @@ export const routes: readonly Route[] = [
   get('/companies/lookup', { scope: 'read', query: companies.companyLookupQuery, handle: companies.lookupCompany }),
   get('/companies/:company_id', { scope: 'read', handle: companies.getCompany }),
   del('/companies/:company_id', { scope: 'write', query: companies.companyDeleteQuery, handle: companies.deleteCompany }),
+  get('/companies/:company_id/billing-details', { scope: 'read', handle: profiles.getBillingDetails }),
+  put('/companies/:company_id/billing-details', { scope: 'write', body: parseBillingDetailsUpdate, handle: profiles.updateBillingDetails }),
+  get('/company-billing-entity', { scope: 'read', query: profiles.billingEntityQuery, handle: profiles.getBillingEntity }),
+  get('/company-billing-entity-subscriptions', { scope: 'read', query: profiles.billingEntityQuery, handle: profiles.listBillingEntitySubscriptions }),
   get('/company-memberships', { scope: 'read', query: memberships.membershipListQuery, handle: memberships.listCompanyMemberships }),
   post('/company-memberships', { scope: 'write', body: parseMembershipCreate, handle: memberships.getOrCreateMembership }),
   del('/company-memberships/:company_membership_id', { scope: 'write', handle: memberships.deleteCompanyMembership }),

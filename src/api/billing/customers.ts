@@ -16,6 +16,7 @@ import { list, oneOf, page, type QueryOf, query, text } from '../query.js'
 import { inTransaction } from '../sql.js'
 import { inTurn, putSubscription } from '../subscription-write.js'
 import { isoTimeOrNull } from '../time.js'
+import { ensureProfile } from './profiles.js'
 import { defaultProvider, requireCompany } from './records.js'
 import { countCustomerRows, listCustomerRows, subscriptionsOfCustomers, upsertCustomer } from './store.js'
 
@@ -59,10 +60,13 @@ export const upsertBillingCustomer: Handler<BillingCustomerWrite> = async call =
       deleted_at: null,
     }
     const customer = await upsertCustomer(tx, stored)
-    if (customer.company_id !== null)
+    if (customer.company_id !== null) {
       await tx`
         update billing_payment_methods set company_id = ${customer.company_id}
         where environment_id = ${environment.id} and customer_external_id = ${customer.external_id}`
+      const { id: customerId, company_id: companyId, provider_type: provider } = customer
+      await ensureProfile(tx, { environmentId: environment.id, companyId, customerId, provider, nowMs })
+    }
     return customer
   })
   if (row.company_id !== null) {

@@ -1,7 +1,7 @@
 // Statements of billing records: products, prices, customers, subscriptions.
 import type { Sql } from 'postgres'
 import type { BillingPriceUsageType, BillingProviderType, BillingTiersMode } from '../../../schemas/enums.js'
-import type { CustomerRow, MeterRow, SubscriptionRow } from '../billing-records.js'
+import type { CustomerRow, SubscriptionRow } from '../billing-records.js'
 import type { BillingPriceRow, BillingProductRow } from '../billing-rows.js'
 import { allOf, type Fragment } from '../entity-list.js'
 import { among, asJson, contains, newest } from '../sql.js'
@@ -289,13 +289,4 @@ export function runningSubscriptions(sql: Sql, environmentId: string, companyIds
       and status in ('active', 'past_due', 'trialing')
       ${companyIds ? sql`and company_id in ${among(sql, companyIds)}` : sql``}
     order by created_at desc, id desc`
-}
-
-export async function upsertMeter(sql: Sql, row: MeterRow): Promise<MeterRow> {
-  const { id: _, created_at: __, environment_id, external_id, ...values } = row
-  const [stored] = await sql<MeterRow[]>`
-    insert into billing_meters ${sql({ ...row })}
-    on conflict (environment_id, external_id) do update set ${sql(values)}
-    returning *`
-  return stored!
 }

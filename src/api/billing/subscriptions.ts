@@ -208,7 +208,9 @@ export const listCompanySubscriptions: Handler<undefined, QueryOf<typeof listSha
   const { services, environment, query: asked, nowMs } = call
   const named = [...(asked.company_id === undefined ? [] : [asked.company_id]), ...(asked.company_ids ?? [])]
   const rows = await runningSubscriptions(services.sql, environment.id, named.length > 0 ? named : null)
-  const shown = rows.filter(row => isRunning(row, nowMs)).slice(asked.offset, asked.offset + asked.limit)
+  const shown = rows
+    .filter(row => isRunning(row, nowMs) && services.directory.has(environment.id, row.company_id!))
+    .slice(asked.offset, asked.offset + asked.limit)
   const parts = await subscriptionParts(services.sql, environment.id, shown)
   const initial = initialProducts(call)
   return { data: shown.map(row => companySubscription(row, parts, initial, nowMs)) }

@@ -1,0 +1,260 @@
+// Invoices, coupons, payment methods and meters: stored and shown, they influence no entitlement (PB-59).
+import type { Sql } from 'postgres'
+import type {
+  BillingMeter,
+  CouponWrite,
+  InvoiceWrite,
+  MeterWrite,
+  PaymentMethodWrite,
+} from '../../../schemas/billing.js'
+import { derivedId } from '../../core/id.js'
+import { newId } from '../../engine/ids.js'
+import {
+  type CouponRow,
+  findCustomer,
+  findSubscription,
+  type InvoiceRow,
+  type MeterRow,
+  type PaymentMethodRow,
+} from '../billing-records.js'
+import { couponView, invoiceView, paymentMethodView } from '../billing-view.js'
+import type { Call, Handler } from '../call.js'
+import { boolean, page, type QueryOf, query, required, string, text } from '../query.js'
+import { contains, newest } from '../sql.js'
+import { requireTime } from '../time.js'
+import { defaultProvider, removeRecord } from './records.js'
+
+/** The company that a customer is billed for; null while nobody told. */
+async function companyOfCustomer({ services, environment }: Call<unknown, unknown>, externalId: string) {
+  const customer = await findCustomer(services.sql, environment.id, externalId)
+  return customer?.company_id ?? null
+}
+
+const invoiceShape = {
+  company_id: string,
+  customer_external_id: required(text(255)),
+  subscription_external_id: required(text(255)),
+  ...page,
+} as const
+export const invoiceListQuery = query(invoiceShape)
+
+/** GET /billing/invoices of one subscription. */
+export const listInvoices: Handler<undefined, QueryOf<typeof invoiceShape>> = async call => {
+  const { sql } = call.services
+  const { company_id: companyId, customer_external_id: customer, subscription_external_id: sold } = call.query
+  const rows = await sql<InvoiceRow[]>`
+    select * from billing_invoices
+    where environment_id = ${call.environment.id} and customer_external_id = ${customer}
+      and subscription_external_id = ${sold} ${companyId ? sql`and company_id = ${companyId}` : sql``}
+    ${newest(sql, call.query)}`
+  return { data: rows.map(invoiceView) }
+}
+
+/** POST /billing/invoices. One without external id is always a new one. */
+export const upsertInvoice: Handler<InvoiceWrite> = async call => {
+  const { services, environment, body, nowMs } = call
+  const { sql } = services
+  const externalId = body.external_id ?? null
+  const subscription =
+    body.subscription_external_id == null
+      ? null
+      : await findSubscription(sql, environment.id, { externalId: body.subscription_external_id })
+  const now = new Date(nowMs)
+  const values = {
+    provider_type: subscription?.provider_type ?? defaultProvider,
+    customer_external_id: body.customer_external_id,
+    subscription_external_id: body.subscription_external_id ?? null,
+    payment_method_external_id: body.payment_method_external_id ?? null,
+    company_id: subscription?.company_id ?? (await companyOfCustomer(call, body.customer_external_id)),
+    status: body.status ?? null,
+    collection_method: body.collection_method,
+    currency: body.currency.toLowerCase(),
+    amount_due: body.amount_due,
+    amount_paid: body.amount_paid,
+    amount_remaining: body.amount_remaining,
+    subtotal: body.subtotal,
+    starting_balance: body.starting_balance ?? 0,
+    ending_balance: body.ending_balance ?? 0,
+    due_date: body.due_date == null ? null : new Date(requireTime(body.due_date, 'due_date')),
+    url: body.url ?? null,
+    updated_at: now,
+  }
+  const made = {
+    id: externalId === null ? newId('bilinv_') : derivedId('bilinv_', environment.id, externalId),
+    environment_id: environment.id,
+    external_id: externalId,
+    created_at: now,
+  }
+  const [row] = await sql<InvoiceRow[]>`
+    insert into billing_invoices ${sql({ ...values, ...made })}
+    on conflict (environment_id, external_id) do update set ${sql(values)}
+    returning *`
+  return { data: invoiceView(row!) }
+}
+
+/** DELETE /billing/invoices/{billing_id}. */
+export const deleteInvoice: Handler = call => removeRecord(call, 'billing_invoices', 'Invoice')
+
+const couponShape = { is_active: boolean, q: text(512), ...page } as const
+export const couponListQuery = query(couponShape)
+
+/** GET /billing/coupons. */
+export const listCoupons: Handler<undefined, QueryOf<typeof couponShape>> = async call => {
+  const { services, environment, key, query: asked } = call
+  const { sql } = services
+  const { q, is_active: active } = asked
+  const rows = await sql<CouponRow[]>`
+    select * from billing_coupons where environment_id = ${environment.id}
+      ${active === undefined ? sql`` : sql`and is_active = ${active}`}
+      ${q ? sql`and (${contains(sql, 'name', q)} or ${contains(sql, 'external_id', q)})` : sql``}
+    ${newest(sql, asked)}`
+  return { data: rows.map(row => couponView(row, key.accountId)) }
+}
+
+/** POST /billing/coupons. Amounts of 0 mean that the coupon has none of the kind. source: decision */
+export const upsertCoupon: Handler<CouponWrite> = async call => {
+  const { services, environment, key, body, nowMs } = call
+  const { sql } = services
+  const now = new Date(nowMs)
+  const some = (value: number) => (value === 0 ? null : value)
+  const values = {
+    provider_type: defaultProvider,
+    name: body.name,
+    is_active: body.max_redemptions === 0 || body.times_redeemed < body.max_redemptions,
+    amount_off: some(body.amount_off),
+    percent_off: some(body.percent_off),
+    currency: body.currency?.toLowerCase() ?? null,
+    duration: body.duration,
+    duration_in_months: some(body.duration_in_months),
+    max_redemptions: some(body.max_redemptions),
+    times_redeemed: body.times_redeemed,
+    updated_at: now,
+  }
+  const made = {
+    id: derivedId('bilcpn_', environment.id, body.external_id),
+    environment_id: environment.id,
+    external_id: body.external_id,
+    created_at: now,
+  }
+  const [row] = await sql<CouponRow[]>`
+    insert into billing_coupons ${sql({ ...values, ...made })}
+    on conflict (environment_id, external_id) do update set ${sql(values)}
+    returning *`
+  return { data: couponView(row!, key.accountId) }
+}
+
+/** DELETE /billing/coupons/{billing_id}. */
+export const deleteCoupon: Handler = call => removeRecord(call, 'billing_coupons', 'Coupon')
+
+const methodShape = { company_id: string, customer_external_id: required(text(255)), ...page } as const
+export const paymentMethodListQuery = query(methodShape)
+
+/** GET /billing/payment-methods of one customer. */
+export const listPaymentMethods: Handler<undefined, QueryOf<typeof methodShape>> = async call => {
+  const { sql } = call.services
+  const { company_id: companyId, customer_external_id: customer } = call.query
+  const rows = await sql<PaymentMethodRow[]>`
+    select * from billing_payment_methods
+    where environment_id = ${call.environment.id} and customer_external_id = ${customer}
+      ${companyId ? sql`and company_id = ${companyId}` : sql``}
+    ${newest(sql, call.query)}`
+  return { data: rows.map(paymentMethodView) }
+}
+
+/** POST /billing/payment-methods. */
+export const upsertPaymentMethod: Handler<PaymentMethodWrite> = async call => {
+  const { services, environment, body, nowMs } = call
+  const { sql } = services
+  const now = new Date(nowMs)
+  const values = {
+    provider_type: defaultProvider,
+    customer_external_id: body.customer_external_id,
+    company_id: await companyOfCustomer(call, body.customer_external_id),
+    payment_method_type: body.payment_method_type,
+    account_last4: body.account_last4 ?? null,
+    account_name: body.account_name ?? null,
+    bank_name: body.bank_name ?? null,
+    billing_email: body.billing_email ?? null,
+    billing_name: body.billing_name ?? null,
+    card_brand: body.card_brand ?? null,
+    card_last4: body.card_last4 ?? null,
+    card_exp_month: body.card_exp_month ?? null,
+    card_exp_year: body.card_exp_year ?? null,
+    updated_at: now,
+  }
+  const made = {
+    id: derivedId('bpaymth_', environment.id, body.external_id),
+    environment_id: environment.id,
+    external_id: body.external_id,
+    created_at: now,
+  }
+  const [row] = await sql<PaymentMethodRow[]>`
+    insert into billing_payment_methods ${sql({ ...values, ...made })}
+    on conflict (environment_id, external_id) do update set ${sql(values)}
+    returning *`
+  return { data: paymentMethodView(row!) }
+}
+
+/** DELETE /billing/payment-methods/{billing_id}. */
+export const deletePaymentMethod: Handler = call =>
+  removeRecord(call, 'billing_payment_methods', 'Payment method')
+
+const meterShape = { display_name: text(255), ...page } as const
+export const meterListQuery = query(meterShape)
+
+/** GET /billing/meter. */
+export const listMeters: Handler<undefined, QueryOf<typeof meterShape>> = async call => {
+  const { sql } = call.services
+  const { display_name: name } = call.query
+  const rows = await sql<MeterRow[]>`
+    select * from billing_meters where environment_id = ${call.environment.id}
+      ${name ? sql`and ${contains(sql, 'display_name', name)}` : sql``}
+    ${newest(sql, call.query)}`
+  return { data: await meterViews(sql, rows) }
+}
+
+/** POST /billing/meter/upsert. */
+export const upsertMeter: Handler<MeterWrite> = async call => {
+  const { services, environment, body, nowMs } = call
+  const { sql } = services
+  const now = new Date(nowMs)
+  const values = {
+    provider_type: body.provider_type ?? defaultProvider,
+    display_name: body.display_name,
+    event_name: body.event_name,
+    event_payload_key: body.event_payload_key,
+    updated_at: now,
+  }
+  const made = {
+    id: derivedId('bilmtr_', environment.id, body.external_id),
+    environment_id: environment.id,
+    external_id: body.external_id,
+    created_at: now,
+  }
+  const rows = await sql<MeterRow[]>`
+    insert into billing_meters ${sql({ ...values, ...made })}
+    on conflict (environment_id, external_id) do update set ${sql(values)}
+    returning *`
+  const [view] = await meterViews(sql, rows)
+  return { data: view }
+}
+
+/** `external_price_id`: the newest price that is metered by it; empty without one. source: decision */
+async function meterViews(sql: Sql, rows: readonly MeterRow[]): Promise<BillingMeter[]> {
+  if (rows.length === 0) return []
+  const prices = await sql<{ meter_id: string; external_id: string }[]>`
+    select distinct on (meter_id) meter_id, external_id from billing_prices
+    where environment_id = ${rows[0]!.environment_id}
+      and meter_id = any(${rows.flatMap(row => [row.id, row.external_id])}::text[])
+    order by meter_id, created_at desc, id desc`
+  return rows.map(row => ({
+    id: row.id,
+    dispaly_name: row.display_name,
+    event_name: row.event_name,
+    event_payload_key: row.event_payload_key,
+    external_price_id:
+      prices.find(price => price.meter_id === row.id || price.meter_id === row.external_id)?.external_id ??
+      '',
+    provider_type: row.provider_type,
+  }))
+}

@@ -1,0 +1,283 @@
+// How a company pays and where its invoices go: billing profiles, details, and who is billed for whom (billing.md).
+import type { Sql } from 'postgres'
+import type {
+  BillingAddress,
+  BillingDetailsUpdate,
+  BillingProfileUpdate,
+  CheckoutFieldWithValue,
+  CompanyBillingDetails,
+  CompanyBillingEntity,
+  CompanyBillingEntitySubscription,
+  CompanyTaxIdView,
+} from '../../../schemas/billing.js'
+import { billingProviderTypes } from '../../../schemas/enums.js'
+import type { EntityBrief } from '../../core/entity.js'
+import { derivedId } from '../../core/id.js'
+import { ServiceError } from '../../errors.js'
+import { type ProfileRow, subscriptionsOf } from '../billing-records.js'
+import { companySubscription, isRunning, profileView, subscriptionParts } from '../billing-view.js'
+import type { Call, Handler } from '../call.js'
+import { companyBrief } from '../entity-view.js'
+import { boolean, oneOf, page, type QueryOf, query, required, string } from '../query.js'
+import { asJson, inTransaction, newest } from '../sql.js'
+import { requireCompany } from './records.js'
+import { initialProducts } from './subscriptions.js'
+
+const profileShape = {
+  company_id: string,
+  is_default: boolean,
+  provider_type: oneOf(billingProviderTypes),
+  ...page,
+} as const
+export const profileListQuery = query(profileShape)
+
+/** GET /billing/profiles. */
+export const listBillingProfiles: Handler<undefined, QueryOf<typeof profileShape>> = async call => {
+  const { services, environment, key, query: asked } = call
+  const { sql } = services
+  const { company_id: companyId, is_default: isDefault, provider_type: provider } = asked
+  const rows = await sql<ProfileRow[]>`
+    select * from company_billing_profiles where environment_id = ${environment.id}
+      ${companyId ? sql`and company_id = ${companyId}` : sql``}
+      ${isDefault === undefined ? sql`` : sql`and is_default = ${isDefault}`}
+      ${provider ? sql`and provider_type = ${provider}` : sql``}
+    ${newest(sql, asked)}`
+  return { data: rows.map(row => profileView(row, key.accountId)) }
+}
+
+/**
+ * PUT /billing/profiles/{billing_profile_id}. Absent members stay as they are.
+ *
+ * errors  404 for a profile or payment method unknown; 400 for the default one that is to be none.
+ */
+export const updateBillingProfile: Handler<BillingProfileUpdate> = async call => {
+  const { services, environment, key, params, body, nowMs } = call
+  const row = await inTransaction(services.sql, async tx => {
+    const [had] = await tx<ProfileRow[]>`
+      select * from company_billing_profiles
+      where id = ${params.billing_profile_id!} and environment_id = ${environment.id} for update`
+    if (!had) throw new ServiceError('not_found', 'Billing profile not found')
+    if (body.is_default === false && had.is_default)
+      throw new ServiceError('state_conflict', 'is_default: a company keeps a default profile')
+    if (body.payment_method_id != null) {
+      const [method] = await tx`
+        select 1 from billing_payment_methods
+        where id = ${body.payment_method_id} and environment_id = ${environment.id}`
+      if (!method) throw new ServiceError('not_found', 'payment_method_id: no such payment method')
+    }
+    if (body.is_default)
+      await tx`
+        update company_billing_profiles set is_default = false
+        where company_id = ${had.company_id} and id <> ${had.id} and is_default`
+    const given = <M extends 'days_until_due' | 'name' | 'payment_method_id' | 'proration_behavior'>(
+      member: M,
+    ) => (body[member] === undefined ? had[member] : (body[member] ?? null))
+    const [stored] = await tx<ProfileRow[]>`
+      update company_billing_profiles set ${tx({
+        collection_method: body.collection_method,
+        is_default: body.is_default ?? had.is_default,
+        days_until_due: given('days_until_due'),
+        name: given('name'),
+        payment_method_id: given('payment_method_id'),
+        proration_behavior: given('proration_behavior'),
+        updated_at: new Date(nowMs),
+      })} where id = ${had.id} returning *`
+    return stored!
+  })
+  return { data: profileView(row, key.accountId) }
+}
+
+interface DetailsRow {
+  readonly email: string | null
+  readonly phone: string | null
+  readonly address: BillingAddress | null
+  readonly tax_ids: readonly { readonly id: string; readonly type: string; readonly value: string }[]
+  readonly field_values: Readonly<Record<string, string>>
+}
+
+/** What an environment asks of those who check out. */
+interface CheckoutSettings {
+  readonly checkout_collect_address?: boolean
+  readonly checkout_collect_email?: boolean
+  readonly checkout_collect_phone?: boolean
+  readonly checkout_collect_tax_id?: boolean
+  readonly custom_checkout_fields?: readonly Partial<CheckoutFieldWithValue>[] | null
+}
+
+async function checkoutSettings(sql: Sql, environmentId: string): Promise<CheckoutSettings> {
+  const [group] = await sql<{ settings: CheckoutSettings }[]>`
+    select settings from plan_groups where environment_id = ${environmentId}`
+  return group?.settings ?? {}
+}
+
+async function detailsOf(sql: Sql, environmentId: string, companyId: string): Promise<CompanyBillingDetails> {
+  const [settings, [row]] = await Promise.all([
+    checkoutSettings(sql, environmentId),
+    sql<DetailsRow[]>`select * from company_billing_details where company_id = ${companyId}`,
+  ])
+  return {
+    checkout_settings: {
+      collect_address: settings.checkout_collect_address === true,
+      collect_email: settings.checkout_collect_email === true,
+      collect_phone: settings.checkout_collect_phone === true,
+      collect_tax_id: settings.checkout_collect_tax_id === true,
+    },
+    custom_fields: (settings.custom_checkout_fields ?? []).map(field => ({
+      id: field.id ?? '',
+      definition_id: field.definition_id ?? '',
+      name: field.name ?? '',
+      psp_metadata_key: field.psp_metadata_key ?? '',
+      required: field.required === true,
+      helper_text: field.helper_text ?? null,
+      value: row?.field_values[field.id ?? ''] ?? null,
+    })),
+    tax_ids: (row?.tax_ids ?? []).map(taxIdView),
+    ...(row?.address && { address: row.address }),
+    email: row?.email ?? null,
+    phone: row?.phone ?? null,
+  }
+}
+
+/** The country is what the type of a tax id begins with; nobody verifies one here. source: decision */
+function taxIdView({ id, type, value }: DetailsRow['tax_ids'][number]): CompanyTaxIdView {
+  return { id, type, value, country: type.slice(0, 2).toUpperCase(), verification_status: null }
+}
+
+function companyOfPath(call: Call<unknown, unknown>): string {
+  const id = call.params.company_id!
+  requireCompany(call, id, 'company_id')
+  return id
+}
+
+/** GET /companies/{company_id}/billing-details. */
+export const getBillingDetails: Handler = async call => ({
+  data: await detailsOf(call.services.sql, call.environment.id, companyOfPath(call)),
+})
+
+/**
+ * PUT /companies/{company_id}/billing-details. Absent members stay; null clears; a tax id takes the place of the one
+ * of its type.
+ *
+ * errors  400 for a value of a field nobody asks for.
+ */
+export const updateBillingDetails: Handler<BillingDetailsUpdate> = async call => {
+  const { services, environment, body, nowMs } = call
+  const companyId = companyOfPath(call)
+  const { custom_checkout_fields: fields } = await checkoutSettings(services.sql, environment.id)
+  const unknown = body.values.find(({ id }) => !fields?.some(field => field.id === id))
+  if (unknown) throw new ServiceError('value_invalid', `values: no checkout field ${unknown.id}`)
+  await inTransaction(services.sql, async tx => {
+    const [had] = await tx<DetailsRow[]>`
+      select * from company_billing_details where company_id = ${companyId} for update`
+    const { tax_id: taxId } = body
+    const others = (had?.tax_ids ?? []).filter(one => one.type !== taxId?.type)
+    const taxIds = taxId ? [...others, { id: derivedId('taxid_', companyId, taxId.type), ...taxId }] : others
+    const address = body.address === undefined ? had?.address : body.address
+    const row = {
+      email: body.email === undefined ? (had?.email ?? null) : body.email,
+      phone: body.phone === undefined ? (had?.phone ?? null) : body.phone,
+      address: address ? asJson(tx, address) : null,
+      tax_ids: asJson(tx, taxId === null ? [] : taxIds),
+      field_values: asJson(tx, {
+        ...had?.field_values,
+        ...Object.fromEntries(body.values.map(({ id, value }) => [id, value])),
+      }),
+      updated_at: new Date(nowMs),
+    }
+    await tx`
+      insert into company_billing_details ${tx({ ...row, company_id: companyId, environment_id: environment.id })}
+      on conflict (company_id) do update set ${tx(row)}`
+  })
+  return { data: await detailsOf(services.sql, environment.id, companyId) }
+}
+
+const entityShape = { company_id: required(string) } as const
+export const billingEntityQuery = query(entityShape)
+type EntityQuery = QueryOf<typeof entityShape>
+
+/** GET /company-billing-entity: a company pays for itself, no other can be named. source: decision */
+export const getBillingEntity: Handler<undefined, EntityQuery> = async call => {
+  const { services, environment, query: asked } = call
+  requireCompany(call, asked.company_id, 'company_id')
+  const [brief, [own]] = await Promise.all([
+    briefOf(call, asked.company_id),
+    services.sql`
+      select 1 from billing_customers
+      where environment_id = ${environment.id} and company_id = ${asked.company_id} and provider_type = 'psp'
+        and deleted_at is null limit 1`,
+  ])
+  const entity: CompanyBillingEntity = {
+    ...(brief && { billing_entity: companyBrief(brief) }),
+    has_own_psp_customer: own !== undefined,
+  }
+  return { data: [entity] }
+}
+
+async function briefOf({ services, environment, nowMs }: Call<unknown, unknown>, companyId: string) {
+  const { reply } = await services.shards.ask<EntityBrief | null>(
+    'c',
+    environment.id,
+    companyId,
+    { type: 'brief' },
+    nowMs,
+  )
+  return reply
+}
+
+/** GET /company-billing-entity-subscriptions: the subscriptions a company pays for, which are its own. */
+export const listBillingEntitySubscriptions: Handler<undefined, EntityQuery> = async call => {
+  const { services, environment, query: asked, nowMs } = call
+  requireCompany(call, asked.company_id, 'company_id')
+  const [brief, all] = await Promise.all([
+    briefOf(call, asked.company_id),
+    subscriptionsOf(services.sql, [asked.company_id]),
+  ])
+  const rows = all.filter(row => isRunning(row, nowMs))
+  const parts = await subscriptionParts(services.sql, environment.id, rows)
+  const initial = initialProducts(call)
+  const { plans } = services.catalogs.get(environment.id)
+  const data = rows.map((row): CompanyBillingEntitySubscription => {
+    const sold = new Set(row.products.map(product => product.product_id))
+    const plan = plans.find(
+      ({ planType, versions }) =>
+        planType === 'plan' && versions.some(one => one.billingProductId && sold.has(one.billingProductId)),
+    )
+    return {
+      ...companySubscription(row, parts, initial, nowMs),
+      plan_name: plan?.name ?? parts.products.get(row.products[0]?.product_id ?? '')?.name ?? '',
+      ...(brief && { company: companyBrief(brief) }),
+    }
+  })
+  return { data }
+}
+
+/** The profile of a company that billing speaks of for the first time. */
+export async function ensureProfile(
+  tx: Sql,
+  {
+    environmentId,
+    companyId,
+    customerId,
+    provider,
+    nowMs,
+  }: {
+    readonly environmentId: string
+    readonly companyId: string
+    readonly customerId: string | null
+    readonly provider: string
+    readonly nowMs: number
+  },
+): Promise<void> {
+  const now = new Date(nowMs)
+  await tx`
+    insert into company_billing_profiles ${tx({
+      id: derivedId('bprf_', companyId),
+      environment_id: environmentId,
+      company_id: companyId,
+      provider_type: provider,
+      is_default: true,
+      billing_customer_id: customerId,
+      created_at: now,
+      updated_at: now,
+    })} on conflict do nothing`
+}
