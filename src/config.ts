@@ -59,6 +59,7 @@ export function readConfig(env: Env) {
       min: 1_000,
       max: 1_000_000_000,
     }), // remembered at once; beyond: 503
+    webhookRetryMs: integer(env, 'TOLLGATE_WEBHOOK_RETRY_MS', 5_000, { min: 1, max: 3_600_000 }), // before the first retry; each wait is four times the last
     webhookPrivateAddresses: boolean(env, 'TOLLGATE_WEBHOOK_PRIVATE_ADDRESSES', false), // let webhooks reach private networks
   })
 }

@@ -12,6 +12,7 @@ import { AuditLog } from './engine/audit.js'
 import { Backlog } from './engine/backlog.js'
 import { Dedupe, segmentsPerTurn } from './engine/dedupe.js'
 import { openDefinitions } from './engine/definitions.js'
+import { Deliveries } from './engine/deliveries.js'
 import { Directory } from './engine/directory.js'
 import { Entities } from './engine/entities.js'
 import { fillDedupe, fillDirectory } from './engine/fill.js'
@@ -19,6 +20,7 @@ import { ModelPrices } from './engine/model-prices.js'
 import { Projections, restorePositions } from './engine/projections.js'
 import { CheckedFlags, UserSeen } from './engine/seen.js'
 import { Shards } from './engine/shards.js'
+import { Webhooks } from './engine/webhooks.js'
 import { defaultLimits, Limits } from './http/limits.js'
 import { routes } from './http/routes.js'
 import { Server } from './http/server.js'
@@ -151,6 +153,23 @@ async function open(config: Config, log: Logger, opened: Opened): Promise<Tollga
   opened.add(async () => backlog.stop())
   const audit = new AuditLog(sql, log)
   opened.add(() => audit.flush())
+  const deliveries = new Deliveries({
+    sql,
+    log,
+    privateAddresses: config.webhookPrivateAddresses,
+    retryMs: config.webhookRetryMs,
+    deactivated: ({ environmentId }) =>
+      void webhooks.load(environmentId).catch(error => log.warn({ err: error }, 'webhooks not read')),
+  })
+  const webhooks = new Webhooks({
+    sql,
+    log,
+    environmentIds: accountId => keys.environments(accountId).map(({ id }) => id),
+    queued: () => deliveries.wake(),
+  })
+  await webhooks.load()
+  opened.add(() => deliveries.stop())
+  opened.add(() => webhooks.flush())
   const entities = new Entities(directory, shards, traits)
   const services: Services = {
     log,
@@ -171,9 +190,12 @@ async function open(config: Config, log: Logger, opened: Opened): Promise<Tollga
     metrics,
     backlog,
     audit,
+    webhooks,
+    webhookPrivateAddresses: config.webhookPrivateAddresses,
   }
   keys.onEnvironmentRemoved(id => {
     directory.forgetEnvironment(id)
+    webhooks.forgetEnvironment(id)
     shards
       .forgetEnvironment(id)
       .catch(error => log.warn({ err: error }, 'a shard keeps a deleted environment'))
@@ -209,6 +231,7 @@ async function open(config: Config, log: Logger, opened: Opened): Promise<Tollga
   const port = await server.listen(config.host, config.port)
   opened.add(() => server.close())
   server.serve(services)
+  deliveries.start()
   let stopping: Promise<void> | null = null
   return {
     port,

@@ -13,6 +13,7 @@ import type { ModelPrices } from '../engine/model-prices.js'
 import type { Projections } from '../engine/projections.js'
 import type { CheckedFlags, UserSeen } from '../engine/seen.js'
 import type { Shards } from '../engine/shards.js'
+import type { Webhooks } from '../engine/webhooks.js'
 import type { Metrics } from '../metrics.js'
 import type { ClickHouse } from '../storage/clickhouse.js'
 import type { EnvironmentRecord, KeyRecord } from './call.js'
@@ -94,4 +95,7 @@ export interface Services {
   readonly metrics: Metrics
   readonly backlog: Backlog
   readonly audit: AuditLog
+  readonly webhooks: Webhooks
+  /** Whether webhooks may reach private networks. */
+  readonly webhookPrivateAddresses: boolean
 }

@@ -54,6 +54,7 @@ import {
 import { parseBillingProductWrite } from '../../schemas/prices.js'
 import { parseTraitDefinitionCreate, parseTraitDefinitionUpdate } from '../../schemas/traits.js'
 import { parseUserUpsert } from '../../schemas/users.js'
+import { parseWebhookCreate, parseWebhookTest, parseWebhookUpdate } from '../../schemas/webhooks.js'
 import * as auditLog from '../api/audit-log/handlers.js'
 import * as customers from '../api/billing/customers.js'
 import * as invoices from '../api/billing/invoices.js'
@@ -79,6 +80,7 @@ import * as plans from '../api/plans/handlers.js'
 import * as traits from '../api/traits/handlers.js'
 import * as usage from '../api/usage/handlers.js'
 import * as users from '../api/users/handlers.js'
+import * as webhooks from '../api/webhooks/handlers.js'
 import { assertDistinct, del, get, post, put, type Route } from './route.js'
 
 // biome-ignore format: one line per operation, however long.
@@ -238,6 +240,16 @@ export const routes: readonly Route[] = [
   get('/users/lookup', { scope: 'read', query: users.userLookupQuery, handle: users.lookupUser }),
   get('/users/:user_id', { scope: 'read', handle: users.getUser }),
   del('/users/:user_id', { scope: 'write', handle: users.deleteUser }),
+  get('/webhook-events', { scope: 'read', query: webhooks.webhookEventListQuery, handle: webhooks.listWebhookEvents }),
+  get('/webhook-events/count', { scope: 'read', query: webhooks.webhookEventListQuery, handle: webhooks.countWebhookEvents }),
+  get('/webhook-events/:webhook_event_id', { scope: 'read', handle: webhooks.getWebhookEvent }),
+  get('/webhooks', { scope: 'read', query: webhooks.webhookListQuery, handle: webhooks.listWebhooks }),
+  post('/webhooks', { scope: 'write', status: 201, body: parseWebhookCreate, handle: webhooks.createWebhook }),
+  get('/webhooks/count', { scope: 'read', query: webhooks.webhookListQuery, handle: webhooks.countWebhooks }),
+  get('/webhooks/:webhook_id', { scope: 'read', handle: webhooks.getWebhook }),
+  put('/webhooks/:webhook_id', { scope: 'write', body: parseWebhookUpdate, handle: webhooks.updateWebhook }),
+  del('/webhooks/:webhook_id', { scope: 'write', handle: webhooks.deleteWebhook }),
+  post('/webhooks/:webhook_id/test', { scope: 'write', body: parseWebhookTest, handle: webhooks.sendTestWebhookAction }),
   get('/whoami', { scope: 'any', environment: 'optional', handle: keys.whoAmI }),
 ]
 

@@ -16,6 +16,7 @@ import { eventTypes } from '../../engine/history.js'
 import { newId } from '../../engine/ids.js'
 import { ServiceError } from '../../errors.js'
 import { within } from '../../storage/away.js'
+import { announce, lastSight } from '../announcing.js'
 import type { Call, Handler } from '../call.js'
 import { type FeatureRow, featureView, grantedBy, plansByFeature } from '../feature-view.js'
 import { makeLimitTrait, traitNameOf } from '../feature-write.js'
@@ -211,19 +212,23 @@ async function write(
  * source  EN-1, EN-2, EN-71; decision 12. A flag without key gets a free slug of the name; a license feature without
  *         trait gets one for the seats in use, because nothing else counts them (EN-73): decisions.
  */
-export const createFeature: Handler<FeatureCreate> = async call => ({
-  status: 201,
-  data: await write(call, (tx, nowMs) => make(tx, call, call.body, null, nowMs)),
-})
+export const createFeature: Handler<FeatureCreate> = async call => {
+  const data = await write(call, (tx, nowMs) => make(tx, call, call.body, null, nowMs))
+  announce(call, 'feature.created', data, data.id)
+  return { status: 201, data }
+}
 
 /** POST /features/billing-linked: the feature of this provider's resource, made or changed. */
 export const putBillingLinkedFeature: Handler<BillingLinkedFeatureCreate> = async call => {
   const { body, key } = call
   const link = { provider: body.billing_provider, resourceId: body.external_resource_id }
+  let known = false
   const detail = await write(call, async (tx, nowMs) => {
     const former = await findLinkedFeature(tx, key.accountId, link.provider, link.resourceId)
+    known = former !== null
     return former ? change(tx, call, body, former, nowMs) : make(tx, call, body, link, nowMs)
   })
+  announce(call, known ? 'feature.updated' : 'feature.created', detail, detail.id)
   return { status: 201, data: detail }
 }
 
@@ -270,6 +275,7 @@ export const changeFeature: Handler<FeatureUpdate> = async call => {
     if (!former) throw unknownFeature()
     return change(tx, call, call.body, former, nowMs)
   })
+  announce(call, 'feature.updated', detail, detail.id)
   return { data: detail }
 }
 
@@ -424,13 +430,19 @@ async function putFlag(
  * source  EN-64, which goes before gaps.md ("used in an entitlement: 400"); that the flag stays: decision, so that
  *         running code that checks it does not meet a 404.
  */
-export const deleteFeature: Handler = async ({ services, key, params }) => {
+export const deleteFeature: Handler = async call => {
+  const { services, key, params } = call
   const featureId = params.feature_id!
-  if (!(await findFeature(services.sql, key.accountId, featureId))) throw unknownFeature()
+  const row = await findFeature(services.sql, key.accountId, featureId)
+  if (!row) throw unknownFeature()
+  const gone = await lastSight(call, 'feature.deleted', () =>
+    featureDetails(services.sql, outlookOf(call), [row]),
+  )
   await deleteOverridesOf(services, key.accountId, featureId)
   await services.catalogs.change({ accountId: key.accountId, environmentId: null }, async tx => {
     if (!(await deleteFeatureRow(tx, key.accountId, featureId))) throw unknownFeature()
   })
+  announce(call, 'feature.deleted', gone?.[0], featureId)
   return { data: { deleted: true } }
 }
 

@@ -3,9 +3,10 @@
 // (PB-1; that rules as a whole are per environment: decision).
 import type { Sql } from 'postgres'
 import type { ConditionType } from '../../../schemas/enums.js'
-import type { FlagDetail, FlagWrite, RulesDetail, RulesWrite } from '../../../schemas/flags.js'
+import type { FlagDetail, FlagWrite, RuleDetail, RulesDetail, RulesWrite } from '../../../schemas/flags.js'
 import { newId } from '../../engine/ids.js'
 import { ServiceError } from '../../errors.js'
+import { announce, lastSight } from '../announcing.js'
 import type { Call, EnvironmentRecord, Handler } from '../call.js'
 import { type FlagRow, flagDetails, flagView, type Outlook, ruleDetails } from '../flag-view.js'
 import { type FlagChange, findFlag, insertFlag, updateFlag } from '../flag-write.js'
@@ -20,6 +21,7 @@ import {
   type FlagFilter,
   listFlagRows,
   replaceRules,
+  ruleRows,
   storedRules,
 } from './store.js'
 
@@ -89,10 +91,9 @@ function membersOf(body: FlagWrite) {
 /** POST /flags. errors: 400 when the key or the feature is taken (EN-1), 404 when feature or maintainer are unknown. */
 export const createFlag: Handler<FlagWrite> = async call => {
   const { accountId } = call.key
-  return {
-    status: 201,
-    data: await write(call, (tx, nowMs) => insertFlag(tx, accountId, membersOf(call.body), nowMs)),
-  }
+  const data = await write(call, (tx, nowMs) => insertFlag(tx, accountId, membersOf(call.body), nowMs))
+  announce(call, 'flag.created', data, data.feature_id)
+  return { status: 201, data }
 }
 
 /** PUT /flags/{flag_id}; errors as `createFlag`. `feature_id` and the maintainer: absent stays, null clears. */
@@ -102,14 +103,21 @@ export const changeFlag: Handler<FlagWrite> = async call => {
     if (!former) throw unknownFlag()
     return updateFlag(tx, former, membersOf(call.body), nowMs)
   })
+  announce(call, 'flag.updated', detail, detail.feature_id)
   return { data: detail }
 }
 
 /** DELETE /flags/{flag_id}: with its rules; its feature stays, without a flag. */
-export const deleteFlag: Handler = async ({ services, key, params }) => {
+export const deleteFlag: Handler = async call => {
+  const { services, key, params } = call
+  const gone = await lastSight(call, 'flag.deleted', async () => {
+    const row = await findFlag(services.sql, key.accountId, params.flag_id!)
+    return row && detailOf(services.sql, call, row)
+  })
   await services.catalogs.change({ accountId: key.accountId, environmentId: null }, async tx => {
     if (!(await deleteFlagRow(tx, key.accountId, params.flag_id!))) throw unknownFlag()
   })
+  announce(call, 'flag.deleted', gone, gone?.feature_id)
   return { data: { deleted: true } }
 }
 
@@ -122,12 +130,16 @@ export const deleteFlag: Handler = async ({ services, key, params }) => {
  */
 export const putRules: Handler<RulesWrite> = async call => {
   const { services, key, environment, params, body, nowMs } = call
+  let former: readonly RuleDetail[] | null = null
   const data = await services.catalogs.change(
     { accountId: key.accountId, environmentId: environment.id },
     async tx => {
       const flag = await findFlag(tx, key.accountId, params.flag_id!)
       if (!flag) throw unknownFlag()
       const present = await storedRules(tx, environment.id, flag.id)
+      former = await lastSight(call, 'rule.deleted', async () =>
+        ruleDetails(tx, outlookOf(call), await ruleRows(tx, environment.id, flag.id)),
+      )
       const known = await knownOf(tx, services, environment, body, nowMs)
       const rules = composeRules(body, present, known, isoTime(nowMs), newId)
       const rows = await replaceRules(tx, environment.id, flag.id, rules)
@@ -137,7 +149,21 @@ export const putRules: Handler<RulesWrite> = async call => {
       } satisfies RulesDetail
     },
   )
+  announceRules(call, data, former ?? [])
   return { data }
+}
+
+// One notice for each rule that was made or changed, and for each that went.
+function announceRules(
+  call: Call<unknown, unknown>,
+  { flag, rules }: RulesDetail,
+  former: readonly RuleDetail[],
+): void {
+  const changedAt = isoTime(call.nowMs)
+  const kept = new Set(rules.map(rule => rule.id))
+  for (const rule of rules)
+    if (rule.updated_at === changedAt) announce(call, 'flag_rules.updated', rule, flag?.feature_id)
+  for (const rule of former) if (!kept.has(rule.id)) announce(call, 'rule.deleted', rule, flag?.feature_id)
 }
 
 // What the environment has of all that the set names. Billing products are not looked up: those of subscriptions need

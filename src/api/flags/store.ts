@@ -42,9 +42,14 @@ export async function deleteFlagRow(sql: Sql, accountId: string, id: string): Pr
 }
 
 /** The rule set of a flag in one environment, in its order. */
-export async function storedRules(sql: Sql, environmentId: string, flagId: string): Promise<StoredRule[]> {
-  const rows = await sql<RuleRow[]>`
+export function ruleRows(sql: Sql, environmentId: string, flagId: string): Promise<readonly RuleRow[]> {
+  return sql<RuleRow[]>`
     select * from rules where flag_id = ${flagId} and environment_id = ${environmentId} order by position, id`
+}
+
+/** The same, as sets of rules are composed. */
+export async function storedRules(sql: Sql, environmentId: string, flagId: string): Promise<StoredRule[]> {
+  const rows = await ruleRows(sql, environmentId, flagId)
   return rows.map(row => ({
     id: row.id,
     name: row.name,

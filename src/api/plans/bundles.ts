@@ -26,7 +26,15 @@ import {
   unknownVersion,
 } from '../plan-versions.js'
 import { adoptPrices } from '../price-write.js'
-import { accountScope, billingView, detailOf, editDraft, makePlan, settleBilling } from './handlers.js'
+import {
+  accountScope,
+  announcePlan,
+  billingView,
+  detailOf,
+  editDraft,
+  makePlan,
+  settleBilling,
+} from './handlers.js'
 import { updateBilling } from './store.js'
 
 /** What a bundle says beside the plan itself. */
@@ -71,6 +79,7 @@ export const createPlanBundle: Handler<PlanBundleCreate> = async call => {
     const { plan, draft } = await makePlan(tx, call, call.body.plan)
     return applyParts(tx, call, plan, draft, call.body)
   })
+  announcePlan(call, 'plan.created', data.plan!.id)
   return { status: 201, data }
 }
 
@@ -96,6 +105,7 @@ export const updatePlanBundle: Handler<PlanBundleUpdate> = async call => {
     const edited = await editDraft(tx, call, draft, body.plan)
     return applyParts(tx, call, (await findPlan(tx, placeOf(call), plan.id))!, edited, body)
   })
+  announcePlan(call, 'plan.updated', data.plan!.id)
   return { data }
 }
 
@@ -161,6 +171,7 @@ export const createCustomPlan: Handler<CustomPlanCreate> = async call => {
     const { plan, draft } = await makeCustomPlan(tx, call, call.body)
     return detailOf(tx, call, plan, draft.id)
   })
+  announcePlan(call, 'plan.created', data.id)
   return { status: 201, data }
 }
 
@@ -170,5 +181,6 @@ export const createCustomPlanBundle: Handler<CustomPlanBundleCreate> = async cal
     const { plan, draft } = await makeCustomPlan(tx, call, call.body.plan)
     return applyParts(tx, call, plan, draft, call.body)
   })
+  announcePlan(call, 'plan.created', data.plan!.id)
   return { status: 201, data }
 }

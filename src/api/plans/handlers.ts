@@ -12,6 +12,7 @@ import type { BillingProductPlan, BillingProductWrite } from '../../../schemas/p
 import type { PlanRow, PlanVersionRow } from '../../catalog/plans.js'
 import { nativeProductId, type StoredPrice } from '../../catalog/prices.js'
 import { ServiceError } from '../../errors.js'
+import { announce, lastSight } from '../announcing.js'
 import { findProduct } from '../billing-rows.js'
 import type { Call, Handler } from '../call.js'
 import { versionView } from '../entitlement-view.js'
@@ -161,7 +162,21 @@ export const createPlan: Handler<PlanCreate> = async call => {
     const { plan, draft } = await makePlan(tx, call, call.body)
     return detailOf(tx, call, plan, draft.id)
   })
+  announce(call, 'plan.created', data)
   return { status: 201, data }
+}
+
+/** Tell of a plan of which the answer shows a part. */
+export function announcePlan(
+  call: Call<unknown, unknown>,
+  type: 'plan.created' | 'plan.updated',
+  planId: string,
+) {
+  const { sql } = call.services
+  announce(call, type, async () => {
+    const plan = await findPlan(sql, listPlaceOf(call), planId)
+    return plan && detailOf(sql, call, plan)
+  })
 }
 
 /** Name, description and icon of a draft. */
@@ -195,12 +210,14 @@ export const changePlan: Handler<PlanUpdate> = async call => {
     const edited = await editDraft(tx, call, draft, call.body)
     return detailOf(tx, call, (await findPlan(tx, listPlaceOf(call), plan.id))!, edited.id)
   })
+  announce(call, 'plan.updated', data)
   return { data }
 }
 
 /** POST /plans/billing-linked: the plan of this provider's resource, made, or its draft changed. */
 export const putBillingLinkedPlan: Handler<BillingLinkedPlanCreate> = async call => {
   const { body, services } = call
+  let made = false
   const data = await services.catalogs.change(accountScope(call), async tx => {
     const link = {
       provider: body.billing_provider,
@@ -208,6 +225,7 @@ export const putBillingLinkedPlan: Handler<BillingLinkedPlanCreate> = async call
       version: body.external_resource_version ?? null,
     }
     const known = await findLinkedPlan(tx, call.key.accountId, link.provider, link.resourceId)
+    made = !known
     if (!known) {
       const { plan, draft } = await makePlan(tx, call, body, { link })
       return detailOf(tx, call, plan, draft.id)
@@ -219,6 +237,7 @@ export const putBillingLinkedPlan: Handler<BillingLinkedPlanCreate> = async call
     await editDraft(tx, call, draft, body)
     return detailOf(tx, call, (await findPlan(tx, listPlaceOf(call), known.id))!, draft.id)
   })
+  announce(call, made ? 'plan.created' : 'plan.updated', data)
   return { status: 201, data }
 }
 
@@ -233,7 +252,9 @@ export const deletePlan: Handler = async call => {
   const { services } = call
   const { catalogs, clock, projections } = services
   const place = placeOf(call)
-  if (!(await findPlan(services.sql, place, call.params.plan_id!))) throw unknownPlan()
+  const known = await findPlan(services.sql, place, call.params.plan_id!)
+  if (!known) throw unknownPlan()
+  const gone = await lastSight(call, 'plan.deleted', () => detailOf(services.sql, call, known))
   await projections.barrier('postgres')
   const plan = await catalogs.change(accountScope(call), async tx => {
     const locked = await lockPlan(tx, place, call.params.plan_id!)
@@ -248,6 +269,7 @@ export const deletePlan: Handler = async call => {
     await catalogs.change(accountScope(call), tx => archivePlan(tx, plan.id, null))
     throw inUse()
   }
+  announce(call, 'plan.deleted', gone)
   return { data: { deleted: true } }
 }
 
@@ -275,6 +297,10 @@ export const deleteVersion: Handler<undefined, QueryOf<typeof deleteVersionShape
     const promote = query.promote_archived_version === true
     await removeVersion(tx, version, { hasCompanies: companies, promote }, services.clock.wall())
   })
+  announce(call, 'plan_version.deleted', async () => {
+    const plan = await findPlan(services.sql, listPlaceOf(call), known.plan_id)
+    return plan && versionView(plan, known)
+  })
   return { data: { deleted: true } }
 }
 
@@ -294,9 +320,10 @@ export const publishVersion: Handler<PlanPublish> = async call => {
   const data = await services.catalogs.change(accountScope(call), async tx => {
     const { plan, version } = await lockVersion(tx, listPlaceOf(call), call.params.plan_version_id!)
     const published = await publishDraft(tx, plan, version, services.clock.wall())
-    return versionView(plan, published)
+    return { planId: plan.id, view: versionView(plan, published) }
   })
-  return { data }
+  announcePlan(call, 'plan.updated', data.planId)
+  return { data: data.view }
 }
 
 const issuesShape = { plan_id: required(string), plan_version_id: string } as const
@@ -381,6 +408,7 @@ export const putBillingProduct: Handler<BillingProductWrite> = async call => {
     const draft = await ensureDraft(tx, plan, call.environment.id, clock.wall())
     return billingView(plan, await settleBilling(tx, call, draft, call.body))
   })
+  announcePlan(call, 'plan.updated', data.plan_id)
   return { data }
 }
 

@@ -1,0 +1,234 @@
+// Webhooks out: who is told of what, and what became of it. Deliveries are made by src/engine/deliveries.ts.
+import type { WebhookRequestType } from '../../../schemas/enums.js'
+import type {
+  TestWebhook,
+  Webhook,
+  WebhookCreate,
+  WebhookEventDetail,
+  WebhookTest,
+  WebhookUpdate,
+} from '../../../schemas/webhooks.js'
+import { giveUp } from '../../engine/deliveries.js'
+import { newId } from '../../engine/ids.js'
+import { deliver, isSuccess, urlProblem } from '../../engine/outgoing.js'
+import { newSecret, payloadOf, type WebhookRow } from '../../engine/webhooks.js'
+import { ServiceError } from '../../errors.js'
+import type { Call, Handler, KeyRecord } from '../call.js'
+import { list, page, type QueryOf, query, string } from '../query.js'
+import { isoTime, isoTimeOrNull } from '../time.js'
+import {
+  countEventRows,
+  countWebhookRows,
+  deleteWebhookRow,
+  findEvent,
+  findWebhook,
+  insertTest,
+  insertWebhook,
+  listEventRows,
+  listWebhookRows,
+  updateWebhookRow,
+  type WebhookEventFilter,
+  type WebhookEventRow,
+  webhooksOf,
+} from './store.js'
+
+/** Webhooks of one environment: each costs a look at whatever happens. source: decision */
+const webhooksMax = 100
+
+const listShape = { q: string, ...page } as const
+export const webhookListQuery = query(listShape)
+type WebhookListQuery = QueryOf<typeof listShape>
+
+const eventListShape = { ids: list, q: string, webhook_id: string, ...page } as const
+export const webhookEventListQuery = query(eventListShape)
+type EventListQuery = QueryOf<typeof eventListShape>
+
+/** The signing secret is shown to keys that could change it. source: decision */
+function webhookView(row: WebhookRow, key: KeyRecord): Webhook {
+  const trusted = key.scopes.includes('write') || key.scopes.includes('admin')
+  return {
+    id: row.id,
+    name: row.name,
+    url: row.url,
+    secret: trusted ? row.secret : `whsec_${'*'.repeat(32)}`,
+    status: row.status,
+    request_types: row.request_types,
+    credit_trigger_configs: row.credit_trigger_configs,
+    entitlement_trigger_configs: row.entitlement_trigger_configs,
+    created_at: isoTime(row.created_at.getTime()),
+    updated_at: isoTime(row.updated_at.getTime()),
+  }
+}
+
+function unknownWebhook(): ServiceError {
+  return new ServiceError('not_found', 'Webhook not found')
+}
+
+/** GET /webhooks. */
+export const listWebhooks: Handler<undefined, WebhookListQuery> = async call => {
+  const { services, environment, query, key } = call
+  const filter = { environmentId: environment.id, q: query.q }
+  const rows = await listWebhookRows(services.sql, filter, query)
+  return { data: rows.map(row => webhookView(row, key)) }
+}
+
+/** GET /webhooks/count. */
+export const countWebhooks: Handler<undefined, WebhookListQuery> = async ({
+  services,
+  environment,
+  query,
+}) => ({
+  data: { count: await countWebhookRows(services.sql, { environmentId: environment.id, q: query.q }) },
+})
+
+/** GET /webhooks/{webhook_id}. */
+export const getWebhook: Handler = async ({ services, environment, params, key }) => {
+  const row = await findWebhook(services.sql, environment.id, params.webhook_id!)
+  if (!row) throw unknownWebhook()
+  return { data: webhookView(row, key) }
+}
+
+function assertUrl(url: string, privateAddresses: boolean): void {
+  const problem = urlProblem(url, privateAddresses)
+  if (problem !== null) throw new ServiceError('value_invalid', `url: ${problem}`)
+}
+
+/**
+ * POST /webhooks.
+ *
+ * errors  400 for a URL that is none, carries a password, or names a private address; and beyond 100 webhooks.
+ */
+export const createWebhook: Handler<WebhookCreate> = async call => {
+  const { services, environment, key, body, nowMs } = call
+  assertUrl(body.url, services.webhookPrivateAddresses)
+  const row = await services.catalogs.change(scopeOf(call), async tx => {
+    if ((await countWebhookRows(tx, { environmentId: environment.id, q: undefined })) >= webhooksMax)
+      throw new ServiceError('state_conflict', `An environment has at most ${webhooksMax} webhooks`)
+    return insertWebhook(tx, {
+      id: newId('whk_'),
+      accountId: key.accountId,
+      environmentId: environment.id,
+      secret: newSecret(),
+      body,
+      nowMs: services.clock.wall(),
+      presentMs: nowMs,
+    })
+  })
+  await services.webhooks.load(environment.id)
+  return { status: 201, data: webhookView(row, key) }
+}
+
+// The shards' catalogs say what is asked for, so a webhook changes like a definition.
+function scopeOf({ key, environment }: Call<unknown, unknown>) {
+  return { accountId: key.accountId, environmentId: environment.id }
+}
+
+/** PUT /webhooks/{webhook_id}: absent members stay. Switched off, what waits for it is given up. */
+export const updateWebhook: Handler<WebhookUpdate> = async call => {
+  const { services, environment, key, params, body, nowMs } = call
+  if (body.url != null) assertUrl(body.url, services.webhookPrivateAddresses)
+  const row = await services.catalogs.change(scopeOf(call), async tx => {
+    const former = await findWebhook(tx, environment.id, params.webhook_id!)
+    if (!former) throw unknownWebhook()
+    const { credit_trigger_configs: credits, entitlement_trigger_configs: features } = body
+    const members = {
+      name: body.name ?? former.name,
+      url: body.url ?? former.url,
+      status: body.status ?? former.status,
+      request_types: body.request_types ?? former.request_types,
+      credit_trigger_configs: credits === undefined ? former.credit_trigger_configs : credits,
+      entitlement_trigger_configs: features === undefined ? former.entitlement_trigger_configs : features,
+    }
+    const wallMs = services.clock.wall()
+    if (members.status === 'inactive') await giveUp(tx, former.id, new Date(wallMs))
+    return updateWebhookRow(tx, former, members, wallMs, nowMs)
+  })
+  await services.webhooks.load(environment.id)
+  return { data: webhookView(row, key) }
+}
+
+/** DELETE /webhooks/{webhook_id}: with its deliveries. */
+export const deleteWebhook: Handler = async call => {
+  const { services, environment, params } = call
+  await services.catalogs.change(scopeOf(call), async tx => {
+    if (!(await deleteWebhookRow(tx, environment.id, params.webhook_id!))) throw unknownWebhook()
+  })
+  await services.webhooks.load(environment.id)
+  return { data: { deleted: true } }
+}
+
+/** POST /webhooks/{webhook_id}/test: one attempt, now, also to an inactive one; it counts for nothing. */
+export const sendTestWebhookAction: Handler<WebhookTest> = async call => {
+  const { services, environment, params, body } = call
+  const webhook = await findWebhook(services.sql, environment.id, params.webhook_id!)
+  if (!webhook) throw unknownWebhook()
+  const type: WebhookRequestType = body.request_type
+  const payload = payloadOf(webhook, { type }, { test: true, webhook_id: webhook.id })
+  const outcome = await deliver(webhook, payload, {
+    privateAddresses: services.webhookPrivateAddresses,
+    nowMs: services.clock.wall(),
+    signal: new AbortController().signal,
+  })
+  const success = isSuccess(outcome)
+  await insertTest(services.sql, {
+    id: newId('whev_'),
+    webhook,
+    type,
+    payload,
+    success,
+    status: outcome.status,
+  })
+  const reason = outcome.reason ?? `The endpoint answered ${outcome.status}`
+  return {
+    data: {
+      success,
+      response_code: outcome.status ?? 0,
+      failure_reason: success ? null : reason,
+    } satisfies TestWebhook,
+  }
+}
+
+function eventFilterOf({ environment, query }: Call<undefined, EventListQuery>): WebhookEventFilter {
+  return { environmentId: environment.id, ids: query.ids, q: query.q, webhookId: query.webhook_id }
+}
+
+/** GET /webhook-events: deliveries of the last 30 days. */
+export const listWebhookEvents: Handler<undefined, EventListQuery> = async call => {
+  const { sql } = call.services
+  const rows = await listEventRows(sql, eventFilterOf(call), call.query)
+  const webhooks = await webhooksOf(sql, rows)
+  return { data: rows.map(row => eventView(row, webhooks, call.key)) }
+}
+
+/** GET /webhook-events/count. */
+export const countWebhookEvents: Handler<undefined, EventListQuery> = async call => ({
+  data: { count: await countEventRows(call.services.sql, eventFilterOf(call)) },
+})
+
+/** GET /webhook-events/{webhook_event_id}. */
+export const getWebhookEvent: Handler = async ({ services, environment, params, key }) => {
+  const row = await findEvent(services.sql, environment.id, params.webhook_event_id!)
+  if (!row) throw new ServiceError('not_found', 'Webhook event not found')
+  return { data: eventView(row, await webhooksOf(services.sql, [row]), key) }
+}
+
+function eventView(
+  row: WebhookEventRow,
+  webhooks: ReadonlyMap<string, WebhookRow>,
+  key: KeyRecord,
+): WebhookEventDetail {
+  const webhook = webhooks.get(row.webhook_id)
+  return {
+    id: row.id,
+    webhook_id: row.webhook_id,
+    ...(webhook && { webhook: webhookView(webhook, key) }),
+    request_type: row.request_type,
+    status: row.status,
+    attempt_count: row.attempt_count,
+    payload: row.payload,
+    response_code: row.response_code,
+    sent_at: isoTimeOrNull(row.sent_at?.getTime()),
+    created_at: isoTime(row.created_at.getTime()),
+    updated_at: isoTime(row.updated_at.getTime()),
+  }
+}
