@@ -82,6 +82,17 @@ export interface CreateEventBatchRequestBody {
   events: unknown[]
 }
 
+/** A CloudEvent 1.0 in its JSON format, as far as it is read; extensions are ignored. */
+export interface CloudEvent {
+  specversion: '1.0'
+  id: string & tags.MinLength<1>
+  source: string & tags.MinLength<1>
+  type: string & tags.MinLength<1> & tags.MaxLength<255>
+  subject?: string | null
+  time?: string | null
+  data?: unknown
+}
+
 /** Acknowledgement of one event. */
 export interface RawEvent {
   captured_at: string
@@ -150,8 +161,11 @@ export const validateIdentify = typia.createValidate<EventBodyIdentify>()
 export const validateFlagCheck = typia.createValidate<EventBodyFlagCheck>()
 export const validateInference = typia.createValidate<EventBodyInference>()
 
+export const validateCloudEvent = typia.createValidate<CloudEvent>()
+
 export const isEvent = typia.createIs<CreateEventRequestBody>()
 export const isTrack = typia.createIs<EventBodyTrack>()
 export const isIdentify = typia.createIs<EventBodyIdentify>()
 export const isFlagCheck = typia.createIs<EventBodyFlagCheck>()
 export const isInference = typia.createIs<EventBodyInference>()
+export const isCloudEvent = typia.createIs<CloudEvent>()

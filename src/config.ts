@@ -46,6 +46,10 @@ export function readConfig(env: Env) {
       min: 67_108_864,
       max: 1_099_511_627_776,
     }), // beyond: events are refused with 503
+    journalPendingBytesMax: integer(env, 'TOLLGATE_JOURNAL_PENDING_BYTES', 67_108_864, {
+      min: 4_096,
+      max: 4_294_967_296,
+    }), // per shard, taken but not yet on disk; beyond: writes are refused with 503
     checkpointIntervalMs: integer(env, 'TOLLGATE_CHECKPOINT_INTERVAL_MS', 10_000, {
       min: 100,
       max: 3_600_000,

@@ -322,6 +322,7 @@ async function openJournals(
     generation,
     postgres,
     positions: positions.memory,
+    pendingBytesMax: config.journalPendingBytesMax,
     checkpointMs: config.checkpointIntervalMs,
     actorsMax: config.actorsMax,
     checkRowsPerSecond: config.flagCheckRowsPerSecond,

@@ -189,8 +189,8 @@ class Shard {
       this.parked.push(request)
       return
     }
-    if (this.broken) {
-      this.writes.push([request.n, 2, 'overloaded', 'The journal does not take writes now'])
+    if (this.refuses) {
+      this.reads.push([request.n, 2, 'overloaded', 'The journal does not take writes now'])
       return
     }
     for (const { k, id, env, m } of request.events) {
@@ -204,8 +204,8 @@ class Shard {
   }
 
   private write(n: number, actor: Actor | null, env: string, id: string, m: Write, at: number): void {
-    if (this.broken) {
-      this.writes.push([n, 2, 'overloaded', 'The journal does not take writes now'])
+    if (this.refuses) {
+      this.reads.push([n, 2, 'overloaded', 'The journal does not take writes now'])
       return
     }
     const decision = this.decide(actor, env, m, at)
@@ -235,6 +235,11 @@ class Shard {
     const { effects, untilMs } = settle(actor.state, catalog, at)
     if (effects.length > 0) this.record(actor, env, actor.state.id, at, effects, null)
     this.settled.set(actor.state, { catalog, untilMs })
+  }
+
+  /** The journal is broken, or more waits for the disk than may be lost to it: no new writes, told at once. */
+  private get refuses(): boolean {
+    return this.broken || this.journal.pendingBytes > this.task.options.pendingBytesMax
   }
 
   private decide(actor: Actor | null, env: string, m: Write, at: number): Decision {

@@ -29,6 +29,8 @@ export interface EnvironmentRecord {
 /** A body as it was received (decompressed), for operations that parse it themselves. */
 export interface RawBody {
   readonly bytes: Buffer
+  /** Its media type in lower case, without parameters; '' when none was given. */
+  readonly type: string
   /** Decoded as UTF-8, once. */
   text(): string
 }

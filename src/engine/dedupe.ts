@@ -84,11 +84,17 @@ export class Dedupe {
   ): Claim | null {
     const segment = this.locate(environmentId, key)
     const at = segment.find()
-    const first = at < 0 ? null : this.read(segment, at)
-    if (first !== null && nowMs - first.receivedAtMs < windowMs) return first
+    const first = this.alive(segment, at, nowMs)
+    if (first !== null) return first
     this.write(segment, at, event.eventId, event.capturedAtMs, nowMs)
     if (event.settled !== null) this.underWay.set(event.eventId, event.settled)
     return null
+  }
+
+  /** The event that has a key now, or null. Arguments as `claim`. */
+  find(environmentId: string, key: string, nowMs: number): Claim | null {
+    const segment = this.locate(environmentId, key)
+    return this.alive(segment, segment.find(), nowMs)
   }
 
   /** Whether this event holds the key and is known to be durable. */
@@ -157,12 +163,15 @@ export class Dedupe {
     return segment
   }
 
-  private read(segment: Segment, at: number): Claim {
+  private alive(segment: Segment, at: number, nowMs: number): Claim | null {
+    if (at < 0) return null
+    const receivedAtMs = segment.receivedAtMs(at)
+    if (nowMs - receivedAtMs >= windowMs) return null
     const eventId = segment.eventId(at)
     return {
       eventId,
       capturedAtMs: segment.capturedAtMs(at),
-      receivedAtMs: segment.receivedAtMs(at),
+      receivedAtMs,
       settled: this.underWay.get(eventId) ?? null,
     }
   }

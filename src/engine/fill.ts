@@ -25,7 +25,11 @@ export async function fillDirectory(sql: Sql, directory: Directory): Promise<voi
 }
 
 /** The idempotency keys of the last 24 hours, by stored events and by the facts not projected yet. */
-export async function fillDedupe(projections: Projections, dedupe: Dedupe, nowMs: number): Promise<void> {
+export async function fillDedupe(
+  projections: Pick<Projections, 'claimsSince'>,
+  dedupe: Dedupe,
+  nowMs: number,
+): Promise<void> {
   for await (const claims of projections.claimsSince(nowMs))
     for (const claim of claims)
       dedupe.load(claim.environmentId, claim.key, claim.eventId, claim.capturedAtMs, claim.receivedAtMs)

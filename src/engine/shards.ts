@@ -59,7 +59,7 @@ export interface Undelivered {
   readonly error: unknown
 }
 
-/** Requests that may wait for one shard before new ones are refused with 503. */
+/** Requests, each event of a batch counted, that may wait for one shard before new ones are refused with 503. */
 const waitingMax = 100_000
 
 /** What a shard says of itself. */
@@ -96,6 +96,8 @@ interface Shard {
   ready: boolean
   served: boolean
   readonly waiting: Map<number, Waiting>
+  /** Events of batches that wait. */
+  events: number
   deaths: number
   /** The highest sequence a reply has told of: what lies beyond may have lost its reply. */
   heard: number
@@ -132,6 +134,7 @@ export class Shards {
       ready: false,
       served: false,
       waiting: new Map(),
+      events: 0,
       deaths: 0,
       heard: 0,
     }))
@@ -229,10 +232,14 @@ export class Shards {
     nowMs: number,
   ): Promise<Undelivered | null> {
     try {
-      await this.post(shard, n => ({ n, at: nowMs, events }))
+      const posted = this.post(shard, n => ({ n, at: nowMs, events }))
+      shard.events += events.length
+      await posted
       return null
     } catch (error) {
       return { events, error }
+    } finally {
+      shard.events -= events.length
     }
   }
 
@@ -293,7 +300,7 @@ export class Shards {
 
   private post<Reply>(shard: Shard, request: (n: number) => ShardRequest): Promise<Answered<Reply>> {
     if (!shard.ready) return Promise.reject(new ServiceError('starting'))
-    if (shard.waiting.size >= waitingMax) return Promise.reject(new ServiceError('overloaded'))
+    if (shard.waiting.size + shard.events >= waitingMax) return Promise.reject(new ServiceError('overloaded'))
     const n = ++this.numbers
     shard.outbox.push(pack(request(n)))
     if (!this.flushing) {

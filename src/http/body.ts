@@ -65,11 +65,12 @@ export async function decompress(bytes: Buffer, route: Route): Promise<Buffer> {
   }
 }
 
-/** A body for a handler that parses it itself. */
-export function rawBody(bytes: Buffer): RawBody {
+/** A body for a handler that parses it itself; `contentType` as the header has it. */
+export function rawBody(bytes: Buffer, contentType = ''): RawBody {
   let decoded: string | null = null
   return {
     bytes,
+    type: contentType.split(';', 1)[0]!.trim().toLowerCase(),
     text() {
       decoded ??= bytes.toString()
       return decoded

@@ -295,6 +295,8 @@ class Exchange {
   private userAgent = ''
   private forwardedFor = ''
   private encoding: Encoding | ServiceError = 'identity'
+  /** Of a body that its handler parses. */
+  private contentType = ''
   private pieces: Buffer[] | null = null
   private received = 0
   private reserved = 0
@@ -357,6 +359,7 @@ class Exchange {
     if (route.limit !== 'check') this.userAgent = req.getHeader('user-agent')
     if (shared.options.config.trustProxy) this.forwardedFor = req.getHeader('x-forwarded-for')
     if (route.body !== 'none') this.encoding = encodingOf(req.getHeader('content-encoding'))
+    if (route.parse === null && route.body !== 'none') this.contentType = req.getHeader('content-type')
   }
 
   // Admission, then what follows it: at once when the key is in memory. Meanwhile the body comes in.
@@ -445,7 +448,7 @@ class Exchange {
     const { parse, keysInBody } = this.compiled.route
     const text = parse === null ? null : bytes.toString()
     if (this.compiled.route.mutates) this.requestBody = text
-    const body = parse === null ? rawBody(bytes) : parseBody(text!, parse)
+    const body = parse === null ? rawBody(bytes, this.contentType) : parseBody(text!, parse)
     if (!this.keyless) {
       this.handle(body)
       return

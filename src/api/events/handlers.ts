@@ -3,25 +3,49 @@ import type { RawEvent } from '../../../schemas/events.js'
 import { ServiceError } from '../../errors.js'
 import type { Answer, Call, RawBody } from '../call.js'
 import { assertPlain } from '../json.js'
+import { cloudEventBatchType, cloudEventType, fromCloudEvent } from './cloud-event.js'
+import { lineTypes, readLines, Unread } from './formats.js'
 import { ingestMany, ingestOne, type Sender } from './ingest.js'
 
 /** Most events in one batch (decision 2). */
 export const batchEventsMax = 10_000
 
-/** POST /events (EV-1). */
+/**
+ * POST /events: one event, one CloudEvent, or a batch of CloudEvents.
+ *
+ * returns  an acknowledgement; `{events: [acknowledgement…]}` for a batch.
+ * source   EV-1; CloudEvents are a decision, see cloud-event.ts.
+ */
 export async function createEvent(call: Call<RawBody>): Promise<Answer> {
+  if (call.body.type === cloudEventBatchType) return createEventBatch(call)
   const text = call.body.text()
   assertPlain(text)
-  const event = parse(text)
+  const given = parse(text)
+  const event = call.body.type === cloudEventType ? fromCloudEvent(given, isSecret(call), call.nowMs) : given
+  if (event instanceof Unread) throw new ServiceError('body_invalid', event.reason)
   if (typeof event !== 'object' || event === null || Array.isArray(event))
     throw new ServiceError('body_invalid', 'The body must be an event')
   return { data: await ingestOne(sender(call), event) }
 }
 
-/** POST /event-batch: the list is judged event by event (EV-7, decision 3). */
+/**
+ * POST /event-batch: the list is judged event by event (EV-7, decision 3). `{events: […]}`, one event per line
+ * (application/x-ndjson), or a batch of CloudEvents.
+ */
 export async function createEventBatch(call: Call<RawBody>): Promise<Answer> {
-  return { data: { events: await ingestMany(sender(call), eventsOf(call.body)) } }
+  return { data: { events: await ingestMany(sender(call), readBatch(call)) } }
 }
+
+function readBatch(call: Call<RawBody>): readonly unknown[] {
+  const { body, nowMs } = call
+  if (lineTypes.has(body.type)) return bounded(readLines(body.text()))
+  if (body.type !== cloudEventBatchType) return eventsOf(body)
+  const list = parse(body.text())
+  if (!Array.isArray(list)) throw new ServiceError('body_invalid', 'A batch of CloudEvents is a list')
+  return bounded(list).map(one => fromCloudEvent(one, isSecret(call), nowMs))
+}
+
+const isSecret = ({ key }: Call<RawBody>): boolean => key.kind === 'secret'
 
 /**
  * POST /batch, the collector: events of several keys, each authorised by its own `api_key` or by the header.
@@ -92,6 +116,10 @@ function eventsOf(body: RawBody): readonly unknown[] {
       ? (parsed.events as unknown)
       : undefined
   if (!Array.isArray(events)) throw new ServiceError('body_invalid', 'events must be a list')
+  return bounded(events)
+}
+
+function bounded(events: readonly unknown[]): readonly unknown[] {
   if (events.length > batchEventsMax)
     throw new ServiceError('batch_too_large', undefined, { extra: { max_size: batchEventsMax } }) // EV-4
   return events

@@ -12,6 +12,7 @@ import type { KeyRecord } from '../call.js'
 import { assertPlain } from '../json.js'
 import type { Services } from '../services.js'
 import { isoTime } from '../time.js'
+import { Unread } from './formats.js'
 import { eventBytesMax, type Judged, judge } from './judge.js'
 
 /** Who sends, and how failures are told. */
@@ -57,6 +58,7 @@ export async function ingestOne(sender: Sender, event: unknown): Promise<RawEven
  *
  * returns  one acknowledgement per event, in the order given.
  * errors   503 when they could not be made durable: then none is acknowledged, and all keys are free again.
+ * events   as parsed; what could not be read as an event of its format is an `Unread`.
  * source   EV-7, EV-27, EV-28, decision 20.
  */
 export async function ingestMany(sender: Sender, events: readonly unknown[]): Promise<RawEvent[]> {
@@ -65,6 +67,10 @@ export async function ingestMany(sender: Sender, events: readonly unknown[]): Pr
   const batch = new Batch(sender)
   const secret = sender.key.kind === 'secret'
   for (const event of events) {
+    if (event instanceof Unread) {
+      batch.fail(event.given, event.reason)
+      continue
+    }
     try {
       const judged = judge(event, secret, sender.nowMs)
       if ('error' in judged) batch.fail(event, judged.error)
@@ -196,7 +202,8 @@ class Batch {
     const { idempotencyKey, capturedAtMs } = judged
     if (idempotencyKey === null) return null
     const { dedupe } = this.sender.services
-    if (dedupe.full) throw new ServiceError('overloaded', 'The idempotency window is full')
+    if (dedupe.full && !dedupe.find(this.sender.environmentId, idempotencyKey, this.sender.nowMs))
+      throw new ServiceError('overloaded', 'The idempotency window is full', { retryAfterSeconds: 60 })
     this.settled ??= this.newSettled()
     const claim = { eventId, capturedAtMs, settled: this.settled }
     const first = dedupe.claim(this.sender.environmentId, idempotencyKey, claim, this.sender.nowMs)

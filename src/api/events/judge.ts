@@ -23,8 +23,8 @@ import { parseTime } from '../time.js'
 /** Longest event, in bytes of compact JSON (decision 2). */
 export const eventBytesMax = 64 * 1024
 
-const aheadMsMax = 5 * 60_000
-const trustedBackMsMax = 34 * dayMs
+export const aheadMsMax = 5 * 60_000
+export const trustedBackMsMax = 34 * dayMs
 const backfillBackMsMax = 365 * dayMs
 
 /** An event that passed, by its type, with its time settled. */
@@ -140,7 +140,8 @@ function emptyNames(keys: Readonly<Record<string, string>> | null | undefined): 
 
 const isEmpty = (keys: object): boolean => Object.keys(keys).length === 0
 
-function firstError(
+/** What is wrong with a value, in the words of the first member at fault; `at` names where it lies. */
+export function firstError(
   validation: {
     readonly success: boolean
     readonly errors?: readonly { readonly path: string; readonly expected: string }[]

@@ -138,10 +138,19 @@ async function names(
 ): Promise<ReadonlyMap<string, string>> {
   const wanted = [...new Set(ids)].filter(id => id !== '')
   if (wanted.length === 0) return new Map()
-  const { sql } = call.services
-  const rows = await sql<{ id: string; name: string }[]>`
-    select id, name from ${sql(table)} where id in ${among(sql, wanted)}`
-  return new Map(rows.map(row => [row.id, row.name]))
+  const { sql, projections } = call.services
+  const find = async () =>
+    new Map(
+      (
+        await sql<{ id: string; name: string }[]>`
+          select id, name from ${sql(table)} where id in ${among(sql, wanted)}`
+      ).map(row => [row.id, row.name]),
+    )
+  const found = await find()
+  if (found.size === wanted.length) return found
+  // deleted, or made so lately that Postgres does not show it yet
+  await projections.barrier('postgres')
+  return find()
 }
 
 /** A body that was cut off or is no object is shown as text under one name. */

@@ -1,0 +1,68 @@
+// CloudEvents 1.0 as track events, so that what already speaks them needs no translator.
+//
+//   type            the event's name
+//   source + id     the idempotency key: together they name one occurrence (CloudEvents 1.0, "id")
+//   subject         the company: a service id (comp_…), pairs of keys (slug=acme&region=eu), else the value of the
+//                   key "subject"
+//   time            sent_at; its effective time too when a secret key sends it and it lies in the trusted clock's bounds
+//   data.company    the company's keys; wins over subject
+//   data.user       the user's keys
+//   data.quantity   default 1
+//   data.lease_id, data.reservation_id
+//   other data      the event's traits
+import { type CloudEvent, isCloudEvent, validateCloudEvent } from '../../../schemas/events.js'
+import { parseTime } from '../time.js'
+import { Unread } from './formats.js'
+import { aheadMsMax, firstError, trustedBackMsMax } from './judge.js'
+
+/** One CloudEvent, and a list of them, in their JSON formats. */
+export const cloudEventType = 'application/cloudevents+json'
+export const cloudEventBatchType = 'application/cloudevents-batch+json'
+
+const keyCharactersMax = 255
+
+/**
+ * A CloudEvent as an event to be judged like any other.
+ *
+ * given    as parsed from JSON, anything.
+ * secret   whether a secret key submits it. nowMs: server receipt, epoch ms.
+ * returns  the event, or why it is none.
+ * source   decision: the mapping above; bounds of the time as EV-8.
+ */
+export function fromCloudEvent(given: unknown, secret: boolean, nowMs: number): object {
+  if (!isCloudEvent(given)) return new Unread(given, firstError(validateCloudEvent(given)))
+  if ('data_base64' in given) return new Unread(given, 'data_base64 is not read: send data as JSON')
+  const key = `${given.source} ${given.id}`
+  if (key.length > keyCharactersMax)
+    return new Unread(given, `source and id together have at most ${keyCharactersMax - 1} characters`)
+  const sentAtMs = given.time == null ? null : parseTime(given.time)
+  const trusted =
+    secret && sentAtMs !== null && sentAtMs <= nowMs + aheadMsMax && sentAtMs >= nowMs - trustedBackMsMax
+  return {
+    event_type: 'track',
+    idempotency_key: key,
+    ...(given.time == null ? {} : { sent_at: given.time }),
+    ...(trusted ? { trusted_client_clock: true } : {}),
+    body: bodyOf(given),
+  }
+}
+
+function bodyOf({ type, subject, data }: CloudEvent): object {
+  const named = subject ? { company: companyOf(subject) } : {}
+  if (data === undefined || data === null) return { event: type, ...named }
+  if (typeof data !== 'object' || Array.isArray(data)) return { event: type, ...named, traits: { data } }
+  const { company, user, quantity, lease_id, reservation_id, ...traits } = data as Record<string, unknown>
+  const own = Object.entries({ company, user, quantity, lease_id, reservation_id })
+  return {
+    event: type,
+    ...named,
+    ...Object.fromEntries(own.filter(([, value]) => value !== undefined && value !== null)),
+    traits,
+  }
+}
+
+function companyOf(subject: string): Record<string, string> {
+  if (subject.startsWith('comp_')) return { id: subject }
+  if (!subject.includes('=')) return { subject }
+  return Object.fromEntries(new URLSearchParams(subject))
+}

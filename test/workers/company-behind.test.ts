@@ -1,0 +1,96 @@
+// A shard whose journal is behind: what comes is refused at once instead of piling up (decision 5).
+import { once } from 'node:events'
+import { MessageChannel } from 'node:worker_threads'
+import t from 'tap'
+import { pack } from '../../src/core/crossing.js'
+import { encodeId } from '../../src/core/id.js'
+import type { AcceptedEvent, ShardNotice, ShardReply } from '../../src/core/message.js'
+import { Positions } from '../../src/journal/positions.js'
+import shard from '../../workers/company.js'
+import { temporaryDirectory } from '../stores.js'
+
+const environmentId = 'env_behind'
+
+/** An event that names nobody: its environment keeps it, so no store is asked. */
+function request(n: number) {
+  const event: AcceptedEvent = {
+    id: encodeId('evt_', 0, n),
+    type: 'track',
+    subtype: 'x',
+    body: '{}',
+    quantity: 1,
+    mode: 'normal',
+    capturedAtMs: 1_000,
+    sentAtMs: null,
+    receivedAtMs: 1_000,
+    apiKeyId: 'key_1',
+    idempotencyKey: null,
+    companyId: null,
+    userId: null,
+    leaseId: null,
+    reservationId: null,
+    failure: null,
+    derivedFrom: null,
+    inference: null,
+  }
+  const item = {
+    k: 'e',
+    id: environmentId,
+    env: environmentId,
+    fresh: true,
+    m: { type: 'event', event },
+  } as const
+  return [pack({ n, at: 1_000, events: [item] })]
+}
+
+t.test('writes are refused while more waits for the disk than the bound, and taken again after', async t => {
+  const { port1, port2 } = new MessageChannel()
+  const positions = Positions.make(1)
+  const running = shard({
+    port: port2,
+    options: {
+      index: 0,
+      count: 1,
+      journalDir: await temporaryDirectory(t),
+      segmentBytes: 1 << 20,
+      pendingBytesMax: 0,
+      generation: 'g1',
+      postgres: { url: 'postgres://127.0.0.1:1/none' },
+      positions: positions.memory,
+      checkpointMs: 3_600_000,
+      actorsMax: 1_000,
+      checkRowsPerSecond: 0,
+    },
+    again: false,
+    heard: 0,
+    catalogs: [],
+  })
+  const replies: ShardReply[] = []
+  port1.on('message', (message: readonly ShardReply[] | ShardNotice) => {
+    if (Array.isArray(message)) replies.push(...(message as readonly ShardReply[]))
+  })
+  await once(port1, 'message')
+  const told = async (count: number): Promise<void> => {
+    while (replies.length < count) await new Promise(resolve => setTimeout(resolve, 5))
+  }
+  // both are met in one turn: the first is on its way to the disk when the second is looked at
+  port1.postMessage(request(1))
+  port1.postMessage(request(2))
+  await told(2)
+  t.strictSame(
+    replies.map(([n, outcome]) => [n, outcome]),
+    [
+      [2, 2],
+      [1, 0],
+    ],
+    'the second is refused before the first is durable',
+  )
+  t.equal(replies[0]![2], 'overloaded')
+  t.equal(positions.get(0, 'committed'), 1, 'nothing of it was written')
+  port1.postMessage(request(3))
+  await told(3)
+  t.match(replies[2], [3, 0])
+  t.equal(positions.get(0, 'committed'), 2)
+  port1.close()
+  await running
+})
