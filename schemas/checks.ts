@@ -1,5 +1,7 @@
 // Flag checks on the wire (api/flags.md).
 import typia, { type tags } from 'typia'
+import type { FeatureEntitlement } from './companies.js'
+import type { MetricPeriod, RuleType, TrialStatus } from './enums.js'
 
 /** Names and values of a company's or user's keys. */
 interface Keys {
@@ -35,3 +37,49 @@ export interface CheckFlagsBulkRequestBody {
 export const parseCheck = typia.json.createValidateParse<CheckFlagRequestBody>()
 export const parseCheckBulk = typia.json.createValidateParse<CheckFlagsBulkRequestBody>()
 export const validateContext = typia.createValidate<CheckFlagRequestBody>()
+
+/** Answer of a check: the flag's value for this context, and why. */
+export interface CheckFlag {
+  /** The key asked for. */
+  flag: string
+  flag_id: string
+  /** Of an entitlement: whether more may be used. */
+  value: boolean
+  reason: string
+  rule_id: string | null
+  rule_type: RuleType | null
+  /** null: no such company, or none was named. */
+  company_id: string | null
+  user_id: string | null
+  error: string | null
+  feature_allocation: number | null
+  feature_usage: number | null
+  feature_usage_event: string | null
+  feature_usage_period: MetricPeriod | null
+  feature_usage_reset_at: string | null
+  /** When an entitlement decided. */
+  entitlement?: FeatureEntitlement
+}
+
+/** Credits a company holds of one kind. */
+export interface CheckCreditBalance {
+  remaining: number
+  reserved: number
+  settled: number
+}
+
+/** Answer of POST /flags/check: every flag, ordered by key, from one snapshot of the company (FE-90). */
+export interface CheckFlags {
+  flags: CheckFlag[]
+  /** The base plan; absent without one. */
+  plan?: { id: string; name: string; trial_end_date: string | null; trial_status: TrialStatus | null }
+  /** By credit id; absent without a company. */
+  credit_balances?: { [creditId: string]: CheckCreditBalance }
+  /** In a bulk check: why this context could not be checked (FE-92). */
+  error?: string
+}
+
+/** Answer of POST /flags/check-bulk, in the order asked. */
+export interface CheckFlagsBulk {
+  data: CheckFlags[]
+}

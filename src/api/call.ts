@@ -51,6 +51,8 @@ export interface Call<Body = undefined, Query = Readonly<Record<string, never>>>
   readonly nowMs: number
   readonly remoteIp: string
   readonly userAgent: string
+  /** What the caller already has, as its ETag; '' or absent: nothing. Read where the row's protocol knows it. */
+  readonly ifNoneMatch?: string
 }
 
 /** What a handler answers; `params` is the echo of the path and query parameters given (AL-33). */
@@ -60,6 +62,8 @@ export interface Answer {
   readonly data?: unknown
   /** The serialised `data`, when the shard already wrote it. */
   readonly json?: string
+  /** The whole serialised body, where a protocol says what it looks like. */
+  readonly whole?: string
   readonly headers?: Readonly<Record<string, string>>
 }
 

@@ -16,6 +16,8 @@ export interface Field<T> {
   /** How it is spelled: name=value once; the name repeated; one of the spellings of a map. */
   readonly spelling: 'one' | 'many' | 'map' | 'map_or_bare'
   readonly required: boolean
+  /** What a value looks like, as JSON Schema, for the document of the interface. */
+  readonly schema: Readonly<Record<string, unknown>>
   /** What the handler sees when the parameter is not given. */
   readonly absent: T
   /** From what was given; throws `query_invalid`; undefined counts as not given. */
@@ -40,8 +42,14 @@ export type QueryOf<S> = Flat<
   { [K in Present<S>]: ValueOf<S[K]> } & { [K in Exclude<keyof S, Present<S>>]?: ValueOf<S[K]> }
 >
 
+/** A parameter as the document of the interface tells of it. */
+export interface QueryParameter extends Pick<Field<unknown>, 'spelling' | 'required' | 'schema'> {
+  readonly name: string
+}
+
 /** A compiled shape. */
 export interface QueryShape<Q> {
+  readonly parameters: readonly QueryParameter[]
   /**
    * raw      the query string without "?", still percent-encoded.
    * returns  the typed values, and the echo of those that were given (AL-33).
@@ -56,6 +64,12 @@ export function query<const S extends Fields>(shape: S): QueryShape<QueryOf<S>> 
   const bare = fields.find(([, field]) => field.spelling === 'map_or_bare')
   const names = new Set(Object.keys(shape))
   return {
+    parameters: fields.map(([name, { spelling, required, schema, absent }]) => ({
+      name,
+      spelling,
+      required,
+      schema: absent === undefined ? schema : { ...schema, default: absent },
+    })),
     read(raw) {
       const given = gather(raw, names, bare?.[0])
       const values: Record<string, unknown> = {}
@@ -75,17 +89,21 @@ export function query<const S extends Fields>(shape: S): QueryShape<QueryOf<S>> 
 }
 
 /** The page of a list: `...page` gives `limit` and `offset` (service.md section 8 rule 8, AL-50). */
-export const limit: Field<number> = one(limitDefault, (text, name) =>
-  Math.min(wholeNumber(text, name, 1, Number.MAX_SAFE_INTEGER), limitMax),
+export const limit: Field<number> = one(
+  limitDefault,
+  { type: 'integer', minimum: 1, description: `At most ${limitMax}; more is taken as ${limitMax}.` },
+  (text, name) => Math.min(wholeNumber(text, name, 1, Number.MAX_SAFE_INTEGER), limitMax),
 )
-export const offset: Field<number> = one(0, (text, name) =>
-  wholeNumber(text, name, 0, Number.MAX_SAFE_INTEGER),
+export const offset: Field<number> = one(
+  0,
+  { type: 'integer', minimum: 0, description: 'Rows to pass over.' },
+  (text, name) => wholeNumber(text, name, 0, Number.MAX_SAFE_INTEGER),
 )
 export const page = { limit, offset } as const
 
 /** Text of at most `lengthMax` characters. */
 export function text(lengthMax: number): Field<string | undefined> {
-  return one<string | undefined>(undefined, (value, name) => {
+  return one<string | undefined>(undefined, { type: 'string', maxLength: lengthMax }, (value, name) => {
     if (value.length > lengthMax) throw invalid(`${name} is longer than ${lengthMax} characters`)
     return value
   })
@@ -94,20 +112,27 @@ export function text(lengthMax: number): Field<string | undefined> {
 /** An id, a name or other short text. */
 export const string: Field<string | undefined> = text(512)
 
-export const boolean: Field<boolean | undefined> = one<boolean | undefined>(undefined, (value, name) => {
-  if (value === 'true') return true
-  if (value === 'false') return false
-  throw invalid(`${name}: expected true or false`)
-})
+export const boolean: Field<boolean | undefined> = one<boolean | undefined>(
+  undefined,
+  { type: 'boolean' },
+  (value, name) => {
+    if (value === 'true') return true
+    if (value === 'false') return false
+    throw invalid(`${name}: expected true or false`)
+  },
+)
 
 /** A whole number within bounds. */
 export function integer(min = 0, max = Number.MAX_SAFE_INTEGER): Field<number | undefined> {
-  return one<number | undefined>(undefined, (value, name) => wholeNumber(value, name, min, max))
+  const bounds = max === Number.MAX_SAFE_INTEGER ? { minimum: min } : { minimum: min, maximum: max }
+  return one<number | undefined>(undefined, { type: 'integer', ...bounds }, (value, name) =>
+    wholeNumber(value, name, min, max),
+  )
 }
 
 /** An instant; the handler sees epoch ms, `params` the text in UTC. */
 export const datetime: Field<number | undefined> = {
-  ...one<number | undefined>(undefined, (value, name) => {
+  ...one<number | undefined>(undefined, { type: 'string', format: 'date-time' }, (value, name) => {
     // An unescaped "+" of an offset arrives as a blank.
     const ms = parseTime(value.replace(/ (\d{2}:?\d{2})$/, '+$1'))
     if (ms === null) throw invalid(`${name}: expected a date and time, as 2024-01-02T03:04:05.000Z`)
@@ -118,21 +143,24 @@ export const datetime: Field<number | undefined> = {
 
 /** One of a closed list of words. */
 export function oneOf<const T extends readonly string[]>(words: T): Field<T[number] | undefined> {
-  return one<T[number] | undefined>(undefined, (value, name) => word(words, value, name))
+  return one<T[number] | undefined>(undefined, { type: 'string', enum: words }, (value, name) =>
+    word(words, value, name),
+  )
 }
 
 /** A repeated parameter, at most 100 values; echoed as a list also with one value. Empty values count as not given. */
-export const list: Field<readonly string[] | undefined> = many(value => value)
+export const list: Field<readonly string[] | undefined> = many({ type: 'string' }, value => value)
 
 /** A repeated parameter of a closed list of words. */
 export function listOf<const T extends readonly string[]>(words: T): Field<readonly T[number][] | undefined> {
-  return many<T[number]>((value, name) => word(words, value, name))
+  return many<T[number]>({ type: 'string', enum: words }, (value, name) => word(words, value, name))
 }
 
 /** Name and value pairs, as a JSON object or as `keys[name]=value`. */
 export const map: Field<Readonly<Record<string, string>> | undefined> = {
   spelling: 'map',
   required: false,
+  schema: { type: 'object', additionalProperties: { type: 'string' } },
   absent: undefined,
   read: readMap,
 }
@@ -229,10 +257,11 @@ function asText(value: unknown, name: string): string {
   throw invalid(`${name}: every value must be a string`)
 }
 
-function one<T>(absent: T, read: (text: string, name: string) => T): Field<T> {
+function one<T>(absent: T, schema: Field<T>['schema'], read: (text: string, name: string) => T): Field<T> {
   return {
     spelling: 'one',
     required: false,
+    schema,
     absent,
     read({ values }, name) {
       if (values.length !== 1) throw invalid(`${name}: expected exactly one value`)
@@ -241,10 +270,14 @@ function one<T>(absent: T, read: (text: string, name: string) => T): Field<T> {
   }
 }
 
-function many<T>(read: (text: string, name: string) => T): Field<readonly T[] | undefined> {
+function many<T>(
+  items: Field<T>['schema'],
+  read: (text: string, name: string) => T,
+): Field<readonly T[] | undefined> {
   return {
     spelling: 'many',
     required: false,
+    schema: { type: 'array', items, maxItems: listLengthMax },
     absent: undefined,
     read({ values }, name) {
       const given = values.filter(value => value !== '')

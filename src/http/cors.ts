@@ -6,7 +6,9 @@ export function preflightHeaders(
   environmentHeaders: readonly string[],
 ): readonly (readonly [name: string, value: string])[] {
   // Engines that do not know "*" still find the names that matter.
-  const allowed = ['Content-Type', 'Content-Encoding', ...keyHeaders, ...environmentHeaders, '*']
+  const known = ['Content-Type', 'Content-Encoding', 'If-None-Match', ...keyHeaders, ...environmentHeaders]
+  // "*" stands for every header but this one.
+  const allowed = [...known, 'Authorization', '*']
   return [
     ['Access-Control-Allow-Methods', 'GET, HEAD, POST, PUT, DELETE, OPTIONS'],
     ['Access-Control-Allow-Headers', allowed.join(', ')],

@@ -8,12 +8,12 @@ export interface Reply {
   readonly status: number
   /** Further header lines, each `\r\nName: value`; they follow the fixed ones in one write. */
   readonly headers: string
-  /** '' with 204. */
+  /** '' with 204 and 304. */
   readonly body: string
 }
 
 // Shown to browsers, besides the simple ones (AL-42).
-const exposed = 'X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, X-Request-Id'
+const exposed = 'X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, X-Request-Id, ETag'
 
 /**
  * The headers of every response as one value of Content-Type: one crossing into the server instead of three.
@@ -36,9 +36,15 @@ export function allowanceHeaders(allowance: Allowance | null): string {
 export function success(answer: Answer, status: number, paramsJson: string, headers: string): Reply {
   const own = answer.headers === undefined ? headers : headers + lines(answer.headers)
   const code = answer.status ?? status
-  if (code === 204) return { status: code, headers: own, body: '' }
+  if (isBodiless(code)) return { status: code, headers: own, body: '' }
+  if (answer.whole !== undefined) return { status: code, headers: own, body: answer.whole }
   const data = answer.json ?? JSON.stringify(answer.data ?? null)
   return { status: code, headers: own, body: `{"data":${data},"params":${paramsJson}}` }
+}
+
+/** Statuses whose answers end with their head. */
+export function isBodiless(status: number): boolean {
+  return status === 204 || status === 304
 }
 
 /** A failure the caller is told of (AL-31); 429 and 503 say when to come back. */
@@ -66,6 +72,7 @@ const reasons: Readonly<Record<number, string>> = {
   201: '201 Created',
   202: '202 Accepted',
   204: '204 No Content',
+  304: '304 Not Modified',
   400: '400 Bad Request',
   401: '401 Unauthorized',
   402: '402 Payment Required',

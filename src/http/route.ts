@@ -28,6 +28,8 @@ interface Common<Body, Query> {
   readonly status?: number
   /** A POST or PUT that changes nothing, e.g. a preview: open to readonly keys (AL-21). */
   readonly safe?: boolean
+  /** Spoken by clients of another protocol: a bearer key is one, If-None-Match is read, answers have no envelope. */
+  readonly protocol?: 'ofrep'
   /** The secrets to try, in order, when no header carries one (decision 8: the collector). */
   readonly keysInBody?: (body: Body) => readonly string[]
   readonly handle: Handler<Body, Query>
@@ -66,6 +68,7 @@ export interface Route {
   readonly body: 'none' | 'parsed' | 'one' | 'batch'
   readonly parse: Parser<unknown> | null
   readonly query: QueryShape<unknown> | null
+  readonly ofrep: boolean
   readonly keysInBody: ((body: unknown) => readonly string[]) | null
   readonly handle: (call: Call<unknown, unknown>) => ReturnType<Handler>
 }
@@ -106,6 +109,7 @@ function compile<Body, Query>(method: Method, path: string, spec: RowSpec<Body, 
     body: spec.raw ?? (spec.body === undefined ? 'none' : 'parsed'),
     parse: spec.body ?? null,
     query: spec.query ?? null,
+    ofrep: spec.protocol === 'ofrep',
     keysInBody: (spec.keysInBody as Route['keysInBody'] | undefined) ?? null,
     // The row's type has tied parser, query and handler together; the table holds rows of every type.
     handle: spec.handle as unknown as Route['handle'],

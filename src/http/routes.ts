@@ -62,6 +62,7 @@ import * as products from '../api/billing/products.js'
 import * as profiles from '../api/billing/profiles.js'
 import * as subscriptions from '../api/billing/subscriptions.js'
 import * as checks from '../api/checks/handlers.js'
+import * as ofrep from '../api/checks/ofrep.js'
 import * as companies from '../api/companies/handlers.js'
 import * as entityKeys from '../api/companies/keys.js'
 import * as memberships from '../api/companies/memberships.js'
@@ -206,6 +207,8 @@ export const routes: readonly Route[] = [
   get('/licenses/:license_id', { scope: 'read', environment: 'optional', handle: features.getLicense }),
   get('/model-prices', { scope: 'read', environment: 'optional', handle: modelPrices.listModelPrices }),
   put('/model-prices', { scope: 'admin', environment: 'optional', body: parseModelPrices, handle: modelPrices.putModelPrices }),
+  post('/ofrep/v1/evaluate/flags', { scope: 'check', limit: 'check', raw: 'one', protocol: 'ofrep', handle: ofrep.evaluateFlags }),
+  post('/ofrep/v1/evaluate/flags/:key', { scope: 'check', limit: 'check', raw: 'one', protocol: 'ofrep', handle: ofrep.evaluateFlag }),
   post('/plan-bundles', { scope: 'write', status: 201, body: parsePlanBundleCreate, handle: bundles.createPlanBundle }),
   put('/plan-bundles/:plan_id', { scope: 'write', body: parsePlanBundleUpdate, handle: bundles.updatePlanBundle }),
   get('/plan-entitlements', { scope: 'read', query: entitlements.entitlementListQuery, handle: entitlements.listPlanEntitlements }),

@@ -14,11 +14,13 @@ import { boundOf, decompress, type Encoding, encodingOf, parseBody, rawBody, too
 import { preflightHeaders } from './cors.js'
 import { type Health, live, ready } from './health.js'
 import type { Limits } from './limits.js'
+import { registerPages } from './pages.js'
 import {
   allowanceHeaders,
   failure,
   fixedHeaders,
   internalError,
+  isBodiless,
   type Reply,
   statusLine,
   success,
@@ -127,6 +129,7 @@ export class Server {
     this.app.get('/health/live', res => shared.write(res, live(), false))
     this.app.get('/health/ready', res => shared.write(res, ready(options.health, shared.draining), false))
     this.app.get('/metrics', res => this.writeMetrics(res))
+    registerPages(this.app, options.routes)
     this.app.options('/*', res => {
       res.writeStatus('204 No Content').writeHeader('Content-Type', fixedHeaders)
       for (const [name, value] of preflight) res.writeHeader(name, value)
@@ -233,7 +236,7 @@ class Shared {
   /** Write a whole response; the caller has corked or is in a callback of the server. */
   write(res: HttpResponse, reply: Reply, headOnly: boolean): void {
     this.writeHead(res, reply)
-    if (!headOnly && reply.status !== 204) {
+    if (!headOnly && !isBodiless(reply.status)) {
       res.end(reply.body, this.draining)
       return
     }
@@ -294,6 +297,7 @@ class Exchange {
   private rawQuery = ''
   private userAgent = ''
   private forwardedFor = ''
+  ifNoneMatch = ''
   private encoding: Encoding | ServiceError = 'identity'
   /** Of a body that its handler parses. */
   private contentType = ''
@@ -327,7 +331,8 @@ class Exchange {
     res.onAborted(() => this.abort())
     try {
       if (shared.services === null) throw new ServiceError('starting')
-      const secret = headerOf(req, shared.keyHeaders)
+      const secret =
+        headerOf(req, shared.keyHeaders) || (route.ofrep ? bearerOf(req.getHeader('authorization')) : '')
       this.keyless = secret === ''
       if (this.keyless && route.keysInBody === null) throw unknownKey()
       this.copy(req)
@@ -357,6 +362,7 @@ class Exchange {
     if (route.parameters.length > 0) this.parameters = route.parameters.map((_, i) => req.getParameter(i))
     // A check leaves no trace of who asked.
     if (route.limit !== 'check') this.userAgent = req.getHeader('user-agent')
+    if (route.ofrep) this.ifNoneMatch = req.getHeader('if-none-match')
     if (shared.options.config.trustProxy) this.forwardedFor = req.getHeader('x-forwarded-for')
     if (route.body !== 'none') this.encoding = encodingOf(req.getHeader('content-encoding'))
     if (route.parse === null && route.body !== 'none') this.contentType = req.getHeader('content-type')
@@ -642,6 +648,10 @@ class Request implements Call<unknown, unknown> {
   get remoteIp(): string {
     return this.exchange.remoteIp()
   }
+
+  get ifNoneMatch(): string {
+    return this.exchange.ifNoneMatch
+  }
 }
 
 const none: readonly string[] = []
@@ -655,6 +665,10 @@ function headerOf(req: HttpRequest, names: readonly string[]): string {
     if (value !== '') return value
   }
   return ''
+}
+
+function bearerOf(authorization: string): string {
+  return /^bearer /i.test(authorization) ? authorization.slice(7).trim() : ''
 }
 
 // More keys than this in one body are somebody guessing.

@@ -13,7 +13,7 @@ const concrete = (path: string) => path.replaceAll(/:[^/]+/g, 'x')
 function scopeOf({ method, path }: Route): Scope {
   if (/^\/(api-keys|environments|account-members|audit-log|temporary-access-tokens)\b/.test(path))
     return 'admin'
-  if (/^\/flags\/(check|check-bulk|:key\/check)$/.test(path)) return 'check'
+  if (/^\/flags\/(check|check-bulk|:key\/check)$|^\/ofrep\//.test(path)) return 'check'
   if (/^\/(events|event-batch|batch)$/.test(path) && method === 'post') return 'capture'
   if (path === '/whoami') return 'any'
   if (path.startsWith('/model-prices') && method !== 'get') return 'admin'
@@ -26,7 +26,7 @@ function limitOf({ method, path }: Route): Route['limit'] {
     /^\/(events|feature-usage-timeseries|feature-usage-history|user-usage-by-company|user-usage-detail)$/
   if (method === 'get') return analytics.test(path) ? 'analytics' : 'read'
   if (scopeOf({ method, path } as Route) === 'capture') return 'ingest'
-  if (/^\/flags\/(check|check-bulk|:key\/check)$/.test(path)) return 'check'
+  if (/^\/flags\/(check|check-bulk|:key\/check)$|^\/ofrep\//.test(path)) return 'check'
   return 'mutation'
 }
 

@@ -61,9 +61,9 @@ async function checkContext(call: Call<CheckFlagsBulkRequestBody>, context: unkn
 }
 
 /** Put a question to the company named, or to the environment's own actor when there is none. */
-async function ask<Reply>(
+export async function ask<Reply>(
   call: Call<unknown>,
-  body: CheckFlagRequestBody,
+  body: Pick<CheckFlagRequestBody, 'company' | 'user'>,
   question: (context: CheckContext) => Question,
 ): Promise<Reply> {
   const { shards, entities } = call.services

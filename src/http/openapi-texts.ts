@@ -1,0 +1,168 @@
+// Words and examples of the OpenAPI document; what has a schema comes from there.
+import { rateLimitBuckets } from '../../schemas/enums.js'
+import { defaultLimits } from './limits.js'
+
+/** An example of an operation, by its name in `Operations`. A test holds each against its schema. */
+interface Example {
+  readonly body?: unknown
+  readonly data?: unknown
+  readonly params?: Readonly<Record<string, unknown>>
+}
+
+const budgets = rateLimitBuckets
+  .map(
+    name =>
+      `| \`${name}\` | ${defaultLimits[name].ratePerSecond} per second | ${defaultLimits[name].burst} |`,
+  )
+  .join('\n')
+
+/** Shown before the operations. */
+export const introduction = `Tollgate decides what a company may use, counts what it used, and keeps its credits exact.
+
+**Keys.** Every request but those of the operator carries a key in \`X-Service-Api-Key\`. A key belongs to one environment, or to the whole account: then \`X-Service-Environment-Id\` names the environment.
+
+**Answers** are \`{"data": …, "params": …}\`; \`params\` repeats the path and query parameters given. Times are RFC 3339 in UTC with milliseconds. Lists take \`limit\` (100 unless told, at most 250) and \`offset\`.
+
+**Failures** are \`{"error": "…"}\` with a status of the list 400, 401, 402, 403, 404, 409, 429, 500, 503. A 429 names its \`bucket\`. A 503 means overload or a store that is away: nothing was accepted, try again after \`Retry-After\` seconds; an event sent again under its \`idempotency_key\` is counted once.
+
+**Budgets** of an account, as they come; production has its own \`global\` and \`mutation\`:
+
+| bucket | rate | burst |
+|---|---|---|
+${budgets}
+
+**Freshness.** What was acknowledged is seen by the very next check.`
+
+/** What a group of operations is about. */
+export const tagTexts: Readonly<Record<string, string>> = {
+  Companies: 'Who uses: companies by their keys, with traits, plans, usage and members.',
+  Events: 'What happened: track, identify, inference. Acknowledged means on disk.',
+  Features: 'What can be entitled to and counted.',
+  Flags: 'Flags, their rules, and checks.',
+  Operation: 'For those who run it: no key, no budget.',
+  OpenFeature: 'The OpenFeature Remote Evaluation Protocol, for clients of any language.',
+}
+
+const keys = { slug: 'acme' }
+const checked = {
+  flag: 'api-calls',
+  flag_id: 'flag_7QmKc2sYh4D',
+  value: true,
+  reason: 'Matched plan entitlement rule "Starter" (rule_3hZb0PqWx9L)',
+  rule_id: 'rule_3hZb0PqWx9L',
+  rule_type: 'plan_entitlement',
+  company_id: 'comp_5tRw8NdJk1V',
+  user_id: null,
+  error: null,
+  feature_allocation: 1000,
+  feature_usage: 412,
+  feature_usage_event: 'api_call',
+  feature_usage_period: 'current_month',
+  feature_usage_reset_at: '2026-12-01T00:00:00.000Z',
+}
+const evaluated = {
+  key: 'api-calls',
+  value: true,
+  variant: 'on',
+  reason: 'TARGETING_MATCH',
+  metadata: {
+    reason: checked.reason,
+    flag_id: checked.flag_id,
+    rule_id: checked.rule_id,
+    feature_allocation: 1000,
+    feature_usage: 412,
+  },
+}
+const acknowledged = {
+  captured_at: '2026-11-20T06:05:54.981Z',
+  event_id: 'evt_WTGsXb3gB7P',
+  remote_addr: '127.0.0.1',
+  remote_ip: '127.0.0.1',
+  user_agent: 'curl/8.5.0',
+}
+
+export const examples: Readonly<Record<string, Example>> = {
+  'POST /companies': { body: { keys, name: 'Acme', traits: { seats: 25 } } },
+  'POST /company-overrides': {
+    body: {
+      company_id: checked.company_id,
+      feature_id: 'feat_2bCe6FgHj8K',
+      value_type: 'numeric',
+      value_numeric: 5000,
+      metric_period: 'current_month',
+    },
+  },
+  'POST /company-traits': { body: { keys, trait: 'seats', incr: 1 } },
+  'POST /event-batch': {
+    body: {
+      events: [
+        { event_type: 'track', idempotency_key: 'call-1', body: { event: 'api_call', company: keys } },
+        {
+          event_type: 'identify',
+          body: { keys: { email: 'ada@acme.example' }, company: { keys, traits: { seats: 26 } } },
+        },
+      ],
+    },
+    data: { events: [acknowledged, { ...acknowledged, event_id: 'evt_4nLd7RsTu0X' }] },
+  },
+  'POST /events': {
+    body: {
+      event_type: 'track',
+      idempotency_key: 'call-1',
+      body: { event: 'api_call', company: keys, quantity: 3 },
+    },
+    data: acknowledged,
+  },
+  'POST /features': {
+    body: {
+      name: 'API calls',
+      description: '',
+      feature_type: 'event',
+      event_subtype: 'api_call',
+      flag: {
+        key: 'api-calls',
+        name: 'API calls',
+        description: '',
+        flag_type: 'boolean',
+        default_value: false,
+      },
+    },
+  },
+  'POST /flags': {
+    body: {
+      key: 'new-editor',
+      name: 'New editor',
+      description: '',
+      flag_type: 'boolean',
+      default_value: false,
+    },
+  },
+  'POST /flags/check': { body: { company: keys }, data: { flags: [checked], credit_balances: {} } },
+  'POST /flags/check-bulk': {
+    body: { contexts: [{ company: keys }, { user: { email: 'ada@acme.example' } }] },
+  },
+  'POST /flags/{key}/check': {
+    body: { company: keys, preflight: { usage: 10 } },
+    data: checked,
+    params: { key: 'api-calls' },
+  },
+  'POST /ofrep/v1/evaluate/flags': {
+    body: { context: { targetingKey: 'ada', company: keys } },
+    data: { flags: [evaluated] },
+  },
+  'POST /ofrep/v1/evaluate/flags/{key}': {
+    body: { context: { targetingKey: 'ada', company: keys } },
+    data: evaluated,
+  },
+  'POST /plan-entitlements': {
+    body: {
+      plan_id: 'plan_9yUv1WxZa3B',
+      feature_id: 'feat_2bCe6FgHj8K',
+      value_type: 'numeric',
+      value_numeric: 1000,
+      metric_period: 'current_month',
+    },
+  },
+  'POST /plans': { body: { name: 'Starter', description: 'To begin with', plan_type: 'plan' } },
+  'POST /users': { body: { keys: { email: 'ada@acme.example' }, name: 'Ada', companies: [keys] } },
+}

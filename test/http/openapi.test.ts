@@ -1,0 +1,124 @@
+// The OpenAPI document: valid, whole, and held against what is really answered.
+import { Validator } from '@seriousme/openapi-schema-validator'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import t from 'tap'
+import { openApi, titleOf, undescribed } from '../../src/http/openapi.js'
+import { examples } from '../../src/http/openapi-texts.js'
+import type { Route } from '../../src/http/route.js'
+import { routes } from '../../src/http/routes.js'
+import { read } from '../house/source.js'
+import { ask, start } from './make.js'
+
+const document = openApi(routes)
+const ajv = new Ajv2020({ strict: false, allErrors: true, validateFormats: false })
+ajv.addSchema({ $id: 'openapi.json', ...document }, 'openapi.json')
+
+type Members = Readonly<Record<string, unknown>>
+const at = (value: unknown, ...path: string[]): unknown =>
+  path.reduce<unknown>((found, name) => (found as Members | undefined)?.[name], value)
+
+const operationOf = (route: Route) =>
+  document.paths[route.path.replaceAll(/:(\w+)/g, '{$1}')]![route.method === 'del' ? 'delete' : route.method]!
+
+t.test('it is a valid document of OpenAPI 3.1', async t => {
+  const validator = new Validator()
+  const result = await validator.validate(structuredClone(document) as Record<string, unknown>)
+  t.same(result.errors ?? [], [])
+  t.ok(result.valid)
+  t.equal(validator.version, '3.1')
+})
+
+t.test('every row of the table is described, and nothing else is', async t => {
+  t.same(undescribed(routes), { missing: [], left: [] }, 'add the operation to schemas/operations.ts')
+})
+
+t.test('references lead somewhere, operations have names of their own', async t => {
+  const names = new Set<string>()
+  const ids: string[] = []
+  const walk = (value: unknown): void => {
+    if (typeof value !== 'object' || value === null) return
+    for (const [name, member] of Object.entries(value)) {
+      if (name === '$ref' && typeof member === 'string') names.add(member)
+      if (name === 'operationId' && typeof member === 'string') ids.push(member)
+      walk(member)
+    }
+  }
+  walk(document)
+  for (const name of names) t.ok(at(document, ...name.slice(2).split('/')), name)
+  t.equal(new Set(ids).size, ids.length, 'operation ids are distinct')
+  const schemas = Object.keys(document.components.schemas)
+  t.same(
+    schemas.filter(name => !/^[A-Z]\w*(\.o\d+)?$/.test(name)),
+    [],
+    'schemas are named',
+  )
+})
+
+t.test('bodies and parameters are those the server reads', async t => {
+  for (const route of routes) {
+    const operation = operationOf(route)
+    t.equal('requestBody' in operation, route.body !== 'none', titleOf(route))
+    const given = operation.parameters as { name?: string; in?: string }[]
+    t.same(
+      given.filter(one => one.in === 'path').map(one => one.name),
+      route.parameters,
+    )
+    t.same(
+      given.filter(one => one.in === 'query').map(one => one.name),
+      (route.query?.parameters ?? []).map(one => one.name),
+    )
+  }
+})
+
+t.test('examples match their schemas', async t => {
+  for (const [title, example] of Object.entries(examples)) {
+    const [method, path] = title.split(' ') as [string, string]
+    const operation = document.paths[path]?.[method.toLowerCase()]
+    t.ok(operation, title)
+    const status = Object.keys(operation!.responses as object)[0]!
+    const content = (place: unknown) => at(place, 'content', 'application/json') as Members | undefined
+    for (const [name, media] of [
+      ['body', content(operation!.requestBody)],
+      ['data', content(at(operation!.responses, status))],
+    ] as const) {
+      if (example[name] === undefined) continue
+      const pointer = `openapi.json#/paths/${path.replaceAll('/', '~1').replaceAll('{', '%7B').replaceAll('}', '%7D')}/${method.toLowerCase()}/${name === 'body' ? 'requestBody' : `responses/${status}`}/content/application~1json/schema`
+      const valid = ajv.validate({ $ref: pointer }, media!.example)
+      t.ok(valid, `${title} ${name}: ${ajv.errorsText()}`)
+    }
+  }
+})
+
+t.test('document and page are served without a key, by this host alone', async t => {
+  const { server, port } = await start(routes)
+  t.teardown(() => server.close())
+  const got = await ask(port, { method: 'GET', path: '/openapi.json' })
+  t.equal(got.status, 200)
+  t.same(JSON.parse(got.text), JSON.parse(JSON.stringify(document)))
+  const page = await ask(port, { method: 'GET', path: '/docs/' })
+  t.match(page.headers['content-security-policy'], /default-src 'none'; script-src 'self'/)
+  t.match(page.headers['cache-control'], /max-age=\d+/)
+  t.notMatch(page.text, /https?:/)
+  for (const [, file] of page.text.matchAll(/(?:src|href)="([^"]+)"/g))
+    t.equal((await ask(port, { method: 'GET', path: `/docs/${file}` })).status, 200, file!)
+  t.match(await ask(port, { method: 'GET', path: '/docs' }), { status: 302, headers: { location: 'docs/' } })
+  t.equal((await ask(port, { method: 'GET', path: '/docs/other.js' })).status, 404)
+})
+
+t.test('the operations that the interface document names are served', async t => {
+  const fixture = JSON.parse(read('test/fixtures/endpoints.json')) as {
+    path: string
+    method: string
+    tag: string
+  }[]
+  const shape = (method: string, path: string) => `${method} ${path.replaceAll(/\{[^}]+\}/g, '{}')}`
+  const served = new Set(routes.map(route => titleOf(route).replaceAll(/\{[^}]+\}/g, '{}')))
+  const missing = fixture.filter(one => one.tag === 'seed' && !served.has(shape(one.method, one.path)))
+  t.ok(fixture.length > 200)
+  // Of these nothing is promised yet.
+  const awaited = /^\/billing\/credits\b|^\/user-usage-/
+  t.same(
+    missing.filter(one => !awaited.test(one.path)).map(one => `${one.method} ${one.path}`),
+    [],
+  )
+})
