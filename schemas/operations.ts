@@ -229,7 +229,7 @@ export interface Operations {
   'POST /billing/subscription/upsert': {
     id: 'upsertBillingSubscription'
     body: BillingSubscriptionWrite
-    data: BillingSubscription
+    data: BillingSubscriptionView
   }
   /** Companies with their plans, traits, usage and entitlements. Which members are filled follows from the parameters. */
   'GET /companies': { id: 'listCompanies'; data: CompanyDetail[] }
