@@ -126,6 +126,14 @@ import type {
   UserUsageDetail,
 } from './usage.js'
 import type { User, UserDetail, UserUpsert } from './users.js'
+import type {
+  TestWebhook,
+  Webhook,
+  WebhookCreate,
+  WebhookEventDetail,
+  WebhookTest,
+  WebhookUpdate,
+} from './webhooks.js'
 
 type Sent = Omit<CreateEventRequestBody, 'event_type' | 'body'>
 
@@ -471,6 +479,16 @@ export interface Operations {
   'GET /users/lookup': { id: 'lookupUser'; data: UserDetail }
   'GET /users/{user_id}': { id: 'getUser'; data: UserDetail }
   'DELETE /users/{user_id}': { id: 'deleteUser'; data: Deleted }
+  'GET /webhook-events': { id: 'listWebhookEvents'; data: WebhookEventDetail[] }
+  'GET /webhook-events/count': { id: 'countWebhookEvents'; data: Count }
+  'GET /webhook-events/{webhook_event_id}': { id: 'getWebhookEvent'; data: WebhookEventDetail }
+  'GET /webhooks': { id: 'listWebhooks'; data: Webhook[] }
+  'POST /webhooks': { id: 'createWebhook'; body: WebhookCreate; data: Webhook }
+  'GET /webhooks/count': { id: 'countWebhooks'; data: Count }
+  'GET /webhooks/{webhook_id}': { id: 'getWebhook'; data: Webhook }
+  'PUT /webhooks/{webhook_id}': { id: 'updateWebhook'; body: WebhookUpdate; data: Webhook }
+  'DELETE /webhooks/{webhook_id}': { id: 'deleteWebhook'; data: Deleted }
+  'POST /webhooks/{webhook_id}/test': { id: 'sendTestWebhookAction'; body: WebhookTest; data: TestWebhook }
   /** The key that asks, its account and its environments. */
   'GET /whoami': { id: 'getWhoAmI'; data: WhoAmI }
 }

@@ -2,7 +2,7 @@
 // The request object dies when its callback returns, the response when it is answered or aborted.
 import type { HttpRequest, HttpResponse, TemplatedApp, us_listen_socket } from 'uWebSockets.js'
 import type { Answer, Call, EnvironmentRecord, KeyRecord } from '../api/call.js'
-import type { Keys, Services } from '../api/services.js'
+import type { Services } from '../api/services.js'
 import { type Config, prepareNative } from '../config.js'
 import type { AskedChange } from '../engine/audit.js'
 import { type ErrorCode, ServiceError } from '../errors.js'
@@ -15,6 +15,7 @@ import { preflightHeaders } from './cors.js'
 import { type Health, live, ready } from './health.js'
 import type { Limits } from './limits.js'
 import { registerPages } from './pages.js'
+import { addressOf, bearerOf, decodeParameters, firstKnown, headerOf } from './read.js'
 import {
   allowanceHeaders,
   failure,
@@ -658,56 +659,3 @@ const none: readonly string[] = []
 const nothing: Readonly<Record<string, never>> = Object.freeze({})
 const noParameters: Readonly<Record<string, string>> = Object.freeze({})
 const nothingAsked = { query: nothing, echo: nothing }
-
-function headerOf(req: HttpRequest, names: readonly string[]): string {
-  for (const name of names) {
-    const value = req.getHeader(name)
-    if (value !== '') return value
-  }
-  return ''
-}
-
-function bearerOf(authorization: string): string {
-  return /^bearer /i.test(authorization) ? authorization.slice(7).trim() : ''
-}
-
-// More keys than this in one body are somebody guessing.
-const keysTried = 10
-
-async function firstKnown(keys: Keys, secrets: readonly string[]): Promise<KeyRecord | null> {
-  for (const secret of secrets.slice(0, keysTried)) {
-    const key = await keys.find(secret)
-    if (key !== null) return key
-  }
-  return null
-}
-
-// A path that is no valid text names nothing: 404 (AL-32).
-function decodeParameters(route: Route, raw: readonly string[]): Readonly<Record<string, string>> {
-  const params: Record<string, string> = {}
-  for (let i = 0; i < raw.length; i++) params[route.parameters[i]!] = decodeParameter(raw[i]!)
-  return params
-}
-
-function decodeParameter(raw: string): string {
-  if (!raw.includes('%')) return raw
-  try {
-    const decoded = decodeURIComponent(raw)
-    if (!decoded.includes('\0')) return decoded
-  } catch {
-    // Told below.
-  }
-  throw new ServiceError('not_found')
-}
-
-// An IPv4 address that arrived over an IPv6 socket is written as IPv4.
-function addressOf(res: HttpResponse): string {
-  const bytes = new Uint8Array(res.getRemoteAddress())
-  const mapped =
-    bytes.length === 16 &&
-    bytes[10] === 0xff &&
-    bytes[11] === 0xff &&
-    bytes.subarray(0, 10).every(b => b === 0)
-  if (mapped || bytes.length === 4) return bytes.subarray(-4).join('.')
-  return Buffer.from(res.getRemoteAddressAsText()).toString()
-}

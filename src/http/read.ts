@@ -1,0 +1,62 @@
+// What a request says of itself: headers, path, address, and the keys it offers.
+import type { HttpRequest, HttpResponse } from 'uWebSockets.js'
+import type { KeyRecord } from '../api/call.js'
+import type { Keys } from '../api/services.js'
+import { ServiceError } from '../errors.js'
+import type { Route } from './route.js'
+
+/** The first of these headers that is there; '' when none is. */
+export function headerOf(req: HttpRequest, names: readonly string[]): string {
+  for (const name of names) {
+    const value = req.getHeader(name)
+    if (value !== '') return value
+  }
+  return ''
+}
+
+/** The key of an Authorization header, or ''. */
+export function bearerOf(authorization: string): string {
+  return /^bearer /i.test(authorization) ? authorization.slice(7).trim() : ''
+}
+
+// More keys than this in one body are somebody guessing.
+const keysTried = 10
+
+/** The first of these secrets that is a key. */
+export async function firstKnown(keys: Keys, secrets: readonly string[]): Promise<KeyRecord | null> {
+  for (const secret of secrets.slice(0, keysTried)) {
+    const key = await keys.find(secret)
+    if (key !== null) return key
+  }
+  return null
+}
+
+/** Path parameters by name. A path that is no valid text names nothing: 404 (AL-32). */
+export function decodeParameters(route: Route, raw: readonly string[]): Readonly<Record<string, string>> {
+  const params: Record<string, string> = {}
+  for (let i = 0; i < raw.length; i++) params[route.parameters[i]!] = decodeParameter(raw[i]!)
+  return params
+}
+
+function decodeParameter(raw: string): string {
+  if (!raw.includes('%')) return raw
+  try {
+    const decoded = decodeURIComponent(raw)
+    if (!decoded.includes('\0')) return decoded
+  } catch {
+    // Told below.
+  }
+  throw new ServiceError('not_found')
+}
+
+/** The peer's address. One of IPv4 that arrived over an IPv6 socket is written as IPv4. */
+export function addressOf(res: HttpResponse): string {
+  const bytes = new Uint8Array(res.getRemoteAddress())
+  const mapped =
+    bytes.length === 16 &&
+    bytes[10] === 0xff &&
+    bytes[11] === 0xff &&
+    bytes.subarray(0, 10).every(b => b === 0)
+  if (mapped || bytes.length === 4) return bytes.subarray(-4).join('.')
+  return Buffer.from(res.getRemoteAddressAsText()).toString()
+}
