@@ -291,6 +291,21 @@ export interface ComparedTrait {
 }
 
 /** A company in full. */
+/** A move to another version of a plan that waits for its date (PB-21). */
+export interface PendingMigration {
+  migration_id: string
+  to_plan_id: string
+  to_plan_name: string
+  to_plan_version_id: string
+  to_plan_version_number: number | null
+  strategy: 'end_of_billing_period' | 'scheduled'
+  /** Null while no date can be named (EN-96). */
+  effective_at: string | null
+  /** Deprecated: as `effective_at`. */
+  scheduled_for: string | null
+  proration_behavior: 'none'
+}
+
 export interface CompanyDetail extends Company {
   keys: EntityKeyDetail[]
   entity_traits: EntityTraitDetail[]
@@ -300,6 +315,7 @@ export interface CompanyDetail extends Company {
   plans: PreviewObject[]
   plan?: CompanyPlan
   add_ons: CompanyPlan[]
+  pending_migration?: PendingMigration
   entitlements: FeatureEntitlement[]
   metrics: CompanyEventPeriodMetrics[]
   /** Those of its overrides in force. */

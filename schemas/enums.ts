@@ -238,6 +238,22 @@ export type MetricPeriod = (typeof metricPeriods)[number]
 export const monthResets = ['billing_cycle', 'first_of_month'] as const
 export type MonthReset = (typeof monthResets)[number]
 
+export const migrationErrorCodes = [
+  'ambiguous_subscription_item',
+  'multiple_subscriptions',
+  'no_price_for_interval',
+  'not_on_origin_version',
+  'operation_item_not_found',
+  'permanent_config',
+  'permanent_decline',
+  'transient_decline',
+  'transient_infra',
+  'transient_psp',
+  'unknown',
+  'would_leave_empty_subscription',
+] as const
+export type MigrationErrorCode = (typeof migrationErrorCodes)[number]
+
 export const migrationProrationBehaviors = ['always_invoice', 'create_prorations', 'none'] as const
 export type MigrationProrationBehavior = (typeof migrationProrationBehaviors)[number]
 

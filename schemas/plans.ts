@@ -7,6 +7,7 @@ import type {
   BillingStrategy,
   ChargeType,
   IconColor,
+  MigrationErrorCode,
   MigrationProrationBehavior,
   PlanChangeAction,
   PlanChangeBasePlanAction,
@@ -299,7 +300,7 @@ export const parseMigrationCompleteNow = typia.json.createValidateParse<Migratio
 
 /** Body of POST /plan-version-migrations/{plan_version_migration_id}/retry. */
 export interface MigrationRetry {
-  error_codes: string[] & tags.MaxItems<10>
+  error_codes: MigrationErrorCode[] & tags.MaxItems<12>
 }
 
 export const parseMigrationRetry = typia.json.createValidateParse<MigrationRetry>()
@@ -336,7 +337,7 @@ export interface PlanVersionCompanyMigration {
   status: PlanVersionCompanyMigrationStatus
   scheduled_for: string | null
   error: string | null
-  error_code: string | null
+  error_code: MigrationErrorCode | null
   started_at: string | null
   completed_at: string | null
   created_at: string

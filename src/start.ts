@@ -16,6 +16,7 @@ import { Deliveries } from './engine/deliveries.js'
 import { Directory } from './engine/directory.js'
 import { Entities } from './engine/entities.js'
 import { fillDedupe, fillDirectory } from './engine/fill.js'
+import { Migrations } from './engine/migrations.js'
 import { ModelPrices } from './engine/model-prices.js'
 import { Projections, restorePositions } from './engine/projections.js'
 import { CheckedFlags, UserSeen } from './engine/seen.js'
@@ -170,6 +171,10 @@ async function open(config: Config, log: Logger, opened: Opened): Promise<Tollga
   await webhooks.load()
   opened.add(() => deliveries.stop())
   opened.add(() => webhooks.flush())
+  const migrations = new Migrations({ sql, log, shards, projections, now: id => clock.now(id) })
+  migrations.start()
+  opened.add(() => migrations.stop())
+
   const entities = new Entities(directory, shards, traits)
   const services: Services = {
     log,
@@ -184,6 +189,7 @@ async function open(config: Config, log: Logger, opened: Opened): Promise<Tollga
     entities,
     dedupe,
     projections,
+    migrations,
     userSeen,
     checkedFlags,
     modelPrices,

@@ -72,6 +72,7 @@ export function companyDetail(
     }),
     ...(plan && { plan: held(plan) }),
     add_ons: addOns.map(held),
+    ...pendingMigration(state, catalog),
     entitlements: entitlements.map(entitlementView),
     metrics: metrics.flatMap(reading => metricView(reading, state, catalog)),
     rules: overrideRules(state, surroundings),
@@ -79,6 +80,31 @@ export function companyDetail(
       Object.entries(balances).map(([creditId, { remaining }]) => [creditId, remaining]),
     ),
     ...(surroundings.companyBilling?.get(state.id) ?? noBilling),
+  }
+}
+
+/** The base plan's before those of add-ons. source: PB-21, EN-96 */
+function pendingMigration(
+  { plan, schedule }: CompanySnapshot,
+  catalog: CatalogData,
+): Pick<CompanyDetail, 'pending_migration'> {
+  const migrations = schedule?.migrations ?? []
+  const pending = migrations.find(one => one.planId === plan?.planId) ?? migrations[0]
+  if (!pending) return {}
+  const to = planOf(catalog, pending.planId)
+  const effectiveAt = isoTimeOrNull(pending.effectiveAtMs)
+  return {
+    pending_migration: {
+      migration_id: pending.migrationId,
+      to_plan_id: pending.planId,
+      to_plan_name: to?.name ?? pending.planId,
+      to_plan_version_id: pending.versionId,
+      to_plan_version_number: to?.versions.find(one => one.id === pending.versionId)?.version ?? null,
+      strategy: 'end_of_billing_period',
+      effective_at: effectiveAt,
+      scheduled_for: effectiveAt,
+      proration_behavior: 'none', // PB-22
+    },
   }
 }
 

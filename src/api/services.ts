@@ -9,6 +9,7 @@ import type { TestClock } from '../engine/clock.js'
 import type { Dedupe } from '../engine/dedupe.js'
 import type { Directory } from '../engine/directory.js'
 import type { Entities } from '../engine/entities.js'
+import type { Migrations } from '../engine/migrations.js'
 import type { ModelPrices } from '../engine/model-prices.js'
 import type { Projections } from '../engine/projections.js'
 import type { CheckedFlags, UserSeen } from '../engine/seen.js'
@@ -89,6 +90,7 @@ export interface Services {
   readonly entities: Entities
   readonly dedupe: Dedupe
   readonly projections: Projections
+  readonly migrations: Migrations
   readonly userSeen: UserSeen
   readonly checkedFlags: CheckedFlags
   readonly modelPrices: ModelPrices

@@ -53,12 +53,20 @@ export interface PlansWanted {
   readonly type: 'change_plans'
   /** Null: the fallback plan. */
   readonly basePlanId: string | null
-  readonly addOnIds: readonly string[]
+  /** Null: as they are. */
+  readonly addOnIds: readonly string[] | null
   /** Plan id → the version asked for; else the one held, else the published one (PB-31). */
   readonly versionIds: Readonly<Record<string, string>>
   /** Plan id → the price it is sold at. */
   readonly priceIds: Readonly<Record<string, string>>
+  readonly commitments: readonly Commitment[]
   readonly cause: PlanChangeCause
+}
+
+/** A trait that carries a bought quantity, and the quantity a version commits its company to (EN-35). */
+export interface Commitment {
+  readonly trait: string
+  readonly atLeast: number
 }
 
 /** A plan held that is to go over to another version. */
@@ -72,8 +80,7 @@ export interface MigrationWanted {
   /** At once, or at the end of the running billing period (PB-6). */
   readonly when: 'now' | 'period_end'
   readonly priceIds: Readonly<Record<string, string>>
-  /** Traits that carry bought quantities, and the quantity the new version commits to (EN-35). */
-  readonly commitments: readonly { readonly trait: string; readonly atLeast: number }[]
+  readonly commitments: readonly Commitment[]
   readonly cause: PlanChangeCause
 }
 
@@ -248,7 +255,7 @@ function decideChange(
     : wanted(company, catalog, message, basePlanId, 'plan', nowMs)
   if (plan === undefined) return unassignable('base_plan_id', basePlanId)
   const addOns: PlanHolding[] = []
-  for (const id of new Set(addOnIds)) {
+  for (const id of new Set(addOnIds ?? company.addOns.map(one => one.planId))) {
     const addOn = wanted(company, catalog, message, id, 'add_on', nowMs)
     if (addOn === undefined) return unassignable('add_on_ids', id)
     addOns.push(addOn)
@@ -258,10 +265,8 @@ function decideChange(
   const left = company.plan?.planId !== plan?.planId
   const schedule = company.schedule && { ...company.schedule, ...(left && { downgrade: null }) }
   const next = { plan, addOns, schedule }
-  return {
-    reply: null,
-    effects: planEffects(company, next, cause, fallback && plan ? 'fallback' : null, nowMs),
-  }
+  const effects = planEffects(company, next, cause, fallback && plan ? 'fallback' : null, nowMs)
+  return { reply: null, effects: [...committed(company, message.commitments, nowMs), ...effects] }
 }
 
 function unassignable(member: string, planId: string | null): Decision {
@@ -336,11 +341,14 @@ function decideMigration(
     schedule: company.schedule,
   }
   const effects = planEffects(company, next, message.cause, null, nowMs)
-  return { reply: reply('completed'), effects: [...committed(company, message, nowMs), ...effects] }
+  return {
+    reply: reply('completed'),
+    effects: [...committed(company, message.commitments, nowMs), ...effects],
+  }
 }
 
 /** EN-35: what is bought in advance is at least what the new version commits to. */
-function committed(company: Readonly<Company>, { commitments }: MigrationWanted, nowMs: number): Effect[] {
+function committed(company: Readonly<Company>, commitments: readonly Commitment[], nowMs: number): Effect[] {
   return commitments.flatMap(({ trait, atLeast }): Effect[] => {
     const bought = Number(company.traits.get(trait)?.value ?? 0)
     if (bought >= atLeast) return []

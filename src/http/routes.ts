@@ -43,8 +43,13 @@ import { parseApiKeyCreate, parseApiKeyUpdate } from '../../schemas/keys.js'
 import { parseModelPrices } from '../../schemas/model-prices.js'
 import {
   parseBillingLinkedPlanCreate,
+  parseCompanyPlansUpdate,
   parseCustomPlanBundleCreate,
   parseCustomPlanCreate,
+  parseMigrationCompleteNow,
+  parseMigrationCreate,
+  parseMigrationPreviewRequest,
+  parseMigrationRetry,
   parsePlanBundleCreate,
   parsePlanBundleUpdate,
   parsePlanCreate,
@@ -66,6 +71,7 @@ import * as ofrep from '../api/checks/ofrep.js'
 import * as companies from '../api/companies/handlers.js'
 import * as entityKeys from '../api/companies/keys.js'
 import * as memberships from '../api/companies/memberships.js'
+import * as companyPlans from '../api/companies/plans.js'
 import * as entitlements from '../api/entitlements/handlers.js'
 import * as overrides from '../api/entitlements/overrides.js'
 import * as environments from '../api/environments/handlers.js'
@@ -75,9 +81,12 @@ import * as features from '../api/features/handlers.js'
 import * as flags from '../api/flags/handlers.js'
 import * as keys from '../api/keys/handlers.js'
 import * as members from '../api/members/handlers.js'
+import * as migrations from '../api/migrations/handlers.js'
 import * as modelPrices from '../api/model-prices/handlers.js'
+import * as planChanges from '../api/plan-changes/handlers.js'
 import * as bundles from '../api/plans/bundles.js'
 import * as plans from '../api/plans/handlers.js'
+import * as publishing from '../api/plans/publish.js'
 import * as traits from '../api/traits/handlers.js'
 import * as usage from '../api/usage/handlers.js'
 import * as users from '../api/users/handlers.js'
@@ -148,6 +157,7 @@ export const routes: readonly Route[] = [
   put('/company-overrides/:company_override_id', { scope: 'write', body: parseCompanyOverrideUpdate, handle: overrides.changeCompanyOverride }),
   del('/company-overrides/:company_override_id', { scope: 'write', handle: overrides.deleteCompanyOverride }),
   get('/company-subscriptions', { scope: 'read', query: subscriptions.companySubscriptionQuery, handle: subscriptions.listCompanySubscriptions }),
+  put('/company-plans/:company_id', { scope: 'write', body: parseCompanyPlansUpdate, handle: companyPlans.putCompanyPlans }),
   post('/company-traits', { scope: 'write', body: parseTraitUpsert, handle: companies.upsertCompanyTrait }),
   post('/custom-plan-bundles', { scope: 'write', status: 201, body: parseCustomPlanBundleCreate, handle: bundles.createCustomPlanBundle }),
   post('/custom-plans', { scope: 'write', status: 201, body: parseCustomPlanCreate, handle: bundles.createCustomPlan }),
@@ -211,6 +221,8 @@ export const routes: readonly Route[] = [
   post('/ofrep/v1/evaluate/flags/:key', { scope: 'check', limit: 'check', raw: 'one', protocol: 'ofrep', handle: ofrep.evaluateFlag }),
   post('/plan-bundles', { scope: 'write', status: 201, body: parsePlanBundleCreate, handle: bundles.createPlanBundle }),
   put('/plan-bundles/:plan_id', { scope: 'write', body: parsePlanBundleUpdate, handle: bundles.updatePlanBundle }),
+  get('/plan-changes', { scope: 'read', query: planChanges.planChangeListQuery, handle: planChanges.listPlanChanges }),
+  get('/plan-changes/:plan_change_id', { scope: 'read', handle: planChanges.getPlanChange }),
   get('/plan-entitlements', { scope: 'read', query: entitlements.entitlementListQuery, handle: entitlements.listPlanEntitlements }),
   post('/plan-entitlements', { scope: 'write', status: 201, body: parsePlanEntitlementCreate, handle: entitlements.createPlanEntitlement }),
   post('/plan-entitlements/billing-linked', { scope: 'write', status: 201, body: parseBillingLinkedEntitlementCreate, handle: entitlements.putBillingLinkedEntitlement }),
@@ -219,13 +231,24 @@ export const routes: readonly Route[] = [
   get('/plan-entitlements/:plan_entitlement_id', { scope: 'read', handle: entitlements.getPlanEntitlement }),
   put('/plan-entitlements/:plan_entitlement_id', { scope: 'write', body: parsePlanEntitlementUpdate, handle: entitlements.changePlanEntitlement }),
   del('/plan-entitlements/:plan_entitlement_id', { scope: 'write', handle: entitlements.deletePlanEntitlement }),
+  get('/plan-version-company-migrations', { scope: 'read', query: migrations.companyMigrationListQuery, handle: migrations.listCompanyMigrations }),
+  get('/plan-version-company-migrations/count', { scope: 'read', query: migrations.companyMigrationListQuery, handle: migrations.countCompanyMigrations }),
+  post('/plan-version-company-migrations/:plan_version_company_migration_id/retry', { scope: 'write', handle: migrations.retryCompanyMigration }),
+  get('/plan-version-migrations', { scope: 'read', query: migrations.migrationListQuery, handle: migrations.listMigrations }),
+  post('/plan-version-migrations', { scope: 'write', status: 201, body: parseMigrationCreate, handle: migrations.createMigration }),
+  get('/plan-version-migrations/count', { scope: 'read', query: migrations.migrationListQuery, handle: migrations.countMigrations }),
+  post('/plan-version-migrations/preview', { scope: 'read', safe: true, body: parseMigrationPreviewRequest, handle: migrations.previewMigration }),
+  get('/plan-version-migrations/:plan_version_migration_id', { scope: 'read', handle: migrations.getMigration }),
+  post('/plan-version-migrations/:plan_version_migration_id/cancel', { scope: 'write', handle: migrations.cancelMigration }),
+  post('/plan-version-migrations/:plan_version_migration_id/complete-now', { scope: 'write', body: parseMigrationCompleteNow, handle: migrations.completeMigrationNow }),
+  post('/plan-version-migrations/:plan_version_migration_id/retry', { scope: 'write', body: parseMigrationRetry, handle: migrations.retryMigration }),
   get('/plans', { scope: 'read', query: plans.planListQuery, handle: plans.listPlans }),
   post('/plans', { scope: 'write', status: 201, body: parsePlanCreate, handle: plans.createPlan }),
   post('/plans/billing-linked', { scope: 'write', status: 201, body: parseBillingLinkedPlanCreate, handle: plans.putBillingLinkedPlan }),
   get('/plans/count', { scope: 'read', query: plans.planListQuery, handle: plans.countPlans }),
   get('/plans/issues', { scope: 'read', query: plans.planIssuesQuery, handle: plans.listPlanIssues }),
   del('/plans/version/:plan_version_id', { scope: 'write', query: plans.versionDeleteQuery, handle: plans.deleteVersion }),
-  put('/plans/version/:plan_version_id/publish', { scope: 'write', body: parsePlanPublish, handle: plans.publishVersion }),
+  put('/plans/version/:plan_version_id/publish', { scope: 'write', body: parsePlanPublish, handle: publishing.publishVersion }),
   get('/plans/:plan_id', { scope: 'read', environment: 'optional', query: plans.planGetQuery, handle: plans.getPlan }),
   put('/plans/:plan_id', { scope: 'write', body: parsePlanUpdate, handle: plans.changePlan }),
   del('/plans/:plan_id', { scope: 'write', environment: 'optional', handle: plans.deletePlan }),

@@ -42,6 +42,7 @@ const change = (some: Partial<PlansWanted>): PlansWanted => ({
   addOnIds: [],
   versionIds: {},
   priceIds: {},
+  commitments: [],
   cause,
   ...some,
 })

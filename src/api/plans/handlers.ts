@@ -1,13 +1,7 @@
 // Plans and add-ons: definitions in versions. Edits go to a draft; publishing puts it in force (PB-1…13).
 import type { Sql } from 'postgres'
 import { planTypes } from '../../../schemas/enums.js'
-import type {
-  BillingLinkedPlanCreate,
-  PlanCreate,
-  PlanDetail,
-  PlanPublish,
-  PlanUpdate,
-} from '../../../schemas/plans.js'
+import type { BillingLinkedPlanCreate, PlanCreate, PlanDetail, PlanUpdate } from '../../../schemas/plans.js'
 import type { BillingProductPlan, BillingProductWrite } from '../../../schemas/prices.js'
 import type { PlanRow, PlanVersionRow } from '../../catalog/plans.js'
 import { nativeProductId, type StoredPrice } from '../../catalog/prices.js'
@@ -15,7 +9,6 @@ import { ServiceError } from '../../errors.js'
 import { announce, lastSight } from '../announcing.js'
 import { findProduct } from '../billing-rows.js'
 import type { Call, Handler } from '../call.js'
-import { versionView } from '../entitlement-view.js'
 import type { Outlook } from '../flag-view.js'
 import {
   ensureDraft,
@@ -44,7 +37,7 @@ import {
   updateBilling,
   updateDraft,
 } from './store.js'
-import { publishDraft, removeVersion } from './versions.js'
+import { removeVersion } from './versions.js'
 
 const listShape = {
   company_id: string,
@@ -74,7 +67,8 @@ export function outlookOf({ services, key, environmentOrNull }: Call<unknown, un
   return { services, accountId: key.accountId, environment: environmentOrNull }
 }
 
-function listPlaceOf(call: Call<unknown, unknown>) {
+/** The place of a request that needs an environment. */
+export function listPlaceOf(call: Call<unknown, unknown>) {
   return { accountId: call.key.accountId, environmentId: call.environment.id }
 }
 
@@ -302,28 +296,6 @@ export const deleteVersion: Handler<undefined, QueryOf<typeof deleteVersionShape
     return plan && versionView(plan, known)
   })
   return { data: { deleted: true } }
-}
-
-/**
- * PUT /plans/version/{plan_version_id}/publish: the draft is in force from the answer on.
- *
- * errors  400 for a version that is no draft, a draft without name, a strategy that needs a date nothing carries.
- * source  PB-5…9; gaps.md for `scheduled`.
- */
-export const publishVersion: Handler<PlanPublish> = async call => {
-  const { services, body } = call
-  if (body.migration_strategy === 'scheduled')
-    throw new ServiceError(
-      'value_invalid',
-      'migration_strategy: scheduled needs a date, which is not offered here',
-    )
-  const data = await services.catalogs.change(accountScope(call), async tx => {
-    const { plan, version } = await lockVersion(tx, listPlaceOf(call), call.params.plan_version_id!)
-    const published = await publishDraft(tx, plan, version, services.clock.wall())
-    return { planId: plan.id, view: versionView(plan, published) }
-  })
-  announcePlan(call, 'plan.updated', data.planId)
-  return { data: data.view }
 }
 
 const issuesShape = { plan_id: required(string), plan_version_id: string } as const

@@ -1,0 +1,70 @@
+// The plans of a company, set as a whole by an administrator.
+import type { CompanyDetail } from '../../../schemas/companies.js'
+import type { CompanyPlansUpdate } from '../../../schemas/plans.js'
+import type { CatalogData, PlanDef } from '../../core/catalog.js'
+import { ServiceError } from '../../errors.js'
+import type { Call, Handler } from '../call.js'
+import { entityUnknown, isKnown, type Refusals, settled } from '../entity-write.js'
+import { oneCompany } from './handlers.js'
+
+const refusals: Refusals = {
+  not_found: ['not_found', 'Company not found'],
+  plan_not_assignable: ['state_conflict', 'The company cannot be on these plans'],
+}
+
+/**
+ * PUT /company-plans/{company_id}: base plan and add-ons as they are to be. What stays keeps its version; what comes is
+ * taken at its published one.
+ *
+ * errors  404 for a company or plan that is not there; 400 for a plan without published version, of the wrong type, of
+ *         another company, or linked to billing. Nothing is changed then.
+ * source  EN-84, EN-86, PB-13, PB-30, PB-31, PB-34; gaps.md for billing-linked plans. A plan that stays may be linked:
+ *         it is not assigned here: decision.
+ */
+export const putCompanyPlans: Handler<CompanyPlansUpdate> = async (
+  call,
+): Promise<{ data: CompanyDetail }> => {
+  const { services, environment, body, key, nowMs } = call
+  const companyId = call.params.company_id!
+  if (!isKnown(call, 'company', companyId)) throw entityUnknown('company')
+  const held = await heldPlans(call, companyId)
+  const catalog = services.catalogs.get(environment.id)
+  const basePlanId = body.base_plan_id ?? null
+  if (basePlanId !== null) requireAssignable(catalog, basePlanId, 'plan', companyId, held)
+  for (const id of body.add_on_ids) requireAssignable(catalog, id, 'add_on', companyId, held)
+  const message = {
+    type: 'change_plans',
+    basePlanId,
+    addOnIds: body.add_on_ids,
+    versionIds: {},
+    priceIds: {},
+    commitments: [],
+    cause: { action: 'manage_plan', actorType: 'api_key', apiKeyId: key.id },
+  } as const
+  await settled(call, services.shards.ask('c', environment.id, companyId, message, nowMs), refusals)
+  return { data: await oneCompany(call, companyId) }
+}
+
+async function heldPlans(call: Call<unknown, unknown>, companyId: string): Promise<ReadonlySet<string>> {
+  const { plan, add_ons } = await oneCompany(call, companyId)
+  return new Set([...(plan ? [plan.id] : []), ...add_ons.map(addOn => addOn.id)])
+}
+
+function requireAssignable(
+  catalog: CatalogData,
+  planId: string,
+  planType: PlanDef['planType'],
+  companyId: string,
+  held: ReadonlySet<string>,
+): void {
+  const member = planType === 'plan' ? 'base_plan_id' : 'add_on_ids'
+  const refuse = (message: string) => new ServiceError('state_conflict', `${member}: ${message}`)
+  const plan = catalog.plans.find(one => one.id === planId)
+  if (!plan) throw new ServiceError('not_found', `${member}: no such plan`)
+  if (plan.planType !== planType) throw refuse(planType === 'plan' ? 'is an add-on' : 'is not an add-on')
+  if (plan.companyId !== null && plan.companyId !== companyId) throw refuse('is the plan of another company')
+  if (held.has(planId)) return
+  const version = plan.versions.find(one => one.id === plan.publishedVersionId)
+  if (!version) throw refuse('the plan has no published version')
+  if (version.billingProductId !== null) throw refuse('the plan is linked to billing; use POST /manage-plan')
+}

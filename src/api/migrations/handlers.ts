@@ -1,0 +1,331 @@
+// Migrations of companies to another version of their plan: begun, watched, hurried and called off (PB-20…24).
+import { planVersionCompanyMigrationStatuses, planVersionMigrationStatuses } from '../../../schemas/enums.js'
+import type {
+  MigrationCompleteNow,
+  MigrationCreate,
+  MigrationPreviewRequest,
+  MigrationRetry,
+  PlanVersionCompanyMigration,
+  PlanVersionMigration,
+  PlanVersionMigrationPreview,
+} from '../../../schemas/plans.js'
+import type { PlanRow, PlanVersionRow } from '../../catalog/plans.js'
+import { sameTerms } from '../../catalog/prices.js'
+import { newId } from '../../engine/ids.js'
+import { affected, insertMigration, type NewMigration } from '../../engine/migrations.js'
+import { ServiceError } from '../../errors.js'
+import type { Call, Handler } from '../call.js'
+import { soon } from '../migration-run.js'
+import { findPlan, placeOf, unknownPlan, unknownVersion, versionsOf } from '../plan-versions.js'
+import { oneOf, page, type QueryOf, query, required, string, text } from '../query.js'
+import { isoTime, isoTimeOrNull } from '../time.js'
+import {
+  type CountedMigration,
+  cancelPending,
+  countCompanyMigrationRows,
+  countMigrationRows,
+  findCompanyMigration,
+  findMigration,
+  forcePending,
+  listCompanyMigrationRows,
+  listMigrationRows,
+  type NamedCompanyMigration,
+  retryFailed,
+} from './store.js'
+
+const listShape = {
+  feature_id: string,
+  plan_version_id: required(string),
+  status: oneOf(planVersionMigrationStatuses),
+  ...page,
+} as const
+export const migrationListQuery = query(listShape)
+type MigrationListQuery = QueryOf<typeof listShape>
+
+/** GET /plan-version-migrations. */
+export const listMigrations: Handler<undefined, MigrationListQuery> = async call => {
+  const rows = await listMigrationRows(call.services.sql, call.environment.id, call.query, call.query)
+  return { data: rows.map(migrationView) }
+}
+
+/** GET /plan-version-migrations/count. */
+export const countMigrations: Handler<undefined, MigrationListQuery> = async call => ({
+  data: { count: await countMigrationRows(call.services.sql, call.environment.id, call.query) },
+})
+
+async function migrationOf(call: Call<unknown, unknown>): Promise<CountedMigration> {
+  const row = await findMigration(
+    call.services.sql,
+    call.environment.id,
+    call.params.plan_version_migration_id!,
+  )
+  if (!row) throw new ServiceError('not_found', 'Migration not found')
+  return row
+}
+
+async function shown(call: Call<unknown, unknown>): Promise<{ readonly data: PlanVersionMigration }> {
+  return { data: migrationView(await migrationOf(call)) }
+}
+
+/** GET /plan-version-migrations/{plan_version_migration_id}. */
+export const getMigration: Handler = shown
+
+/** What a request to migrate is about, looked up. */
+interface Aim {
+  readonly plan: PlanRow
+  readonly to: PlanVersionRow
+  readonly from: readonly PlanVersionRow[]
+}
+
+/**
+ * The versions a request names.
+ *
+ * errors  404 for a plan or version that is not there; 400 for a target that is not in force, for another type of plan.
+ */
+async function aimOf(
+  call: Call<unknown, unknown>,
+  body: MigrationCreate | MigrationPreviewRequest,
+): Promise<Aim> {
+  const { sql } = call.services
+  const plan = await findPlan(sql, placeOf(call), body.plan_id)
+  if (!plan) throw unknownPlan('plan_id')
+  if (plan.plan_type !== body.target_plan_type)
+    throw new ServiceError('value_invalid', `target_plan_type: the plan is of type ${plan.plan_type}`)
+  const versions = await versionsOf(sql, call.environment.id, plan.id)
+  const named = (id: string, member: string): PlanVersionRow => {
+    const version = versions.find(each => each.id === id)
+    if (!version) throw unknownVersion(member)
+    return version
+  }
+  const to = named(body.plan_version_id_to, 'plan_version_id_to')
+  if (to.status !== 'published')
+    throw new ServiceError('state_conflict', 'plan_version_id_to: only a published version is migrated to')
+  const from = body.plan_version_ids_from?.map(id => named(id, 'plan_version_ids_from'))
+  const others = versions.filter(version => version.id !== to.id && version.status !== 'draft')
+  return { plan, to, from: from ?? others }
+}
+
+/**
+ * POST /plan-version-migrations: of companies on older versions, all of them or those named.
+ *
+ * errors  see aimOf; 400 for `scheduled`, which needs a date nothing here carries.
+ * source  PB-6, PB-20…24; gaps.md. The answer waits for a migration that is immediate, for a while.
+ */
+export const createMigration: Handler<MigrationCreate> = async call => {
+  const { services, environment, body, key, nowMs } = call
+  const { strategy } = body
+  if (strategy === 'scheduled')
+    throw new ServiceError('value_invalid', 'strategy: scheduled needs a date, which is not offered here')
+  const { plan, to, from } = await aimOf(call, body)
+  const migration: NewMigration = {
+    id: newId('pvmg_'),
+    environmentId: environment.id,
+    planId: plan.id,
+    versionId: to.id,
+    fromVersionIds: from.map(version => version.id),
+    strategy,
+    prorationBehavior: body.proration_behavior ?? null,
+    companyIds: body.company_ids ?? null,
+    excludedCompanyIds: body.excluded_company_ids ?? [],
+    apiKeyId: key.id,
+  }
+  await insertMigration(services.sql, migration, nowMs)
+  await soon(call, migration.id)
+  const row = await findMigration(services.sql, environment.id, migration.id)
+  return { status: 201, data: migrationView(row!) }
+}
+
+/** Most companies a preview shows. source: decision */
+const previewMax = 1_000
+
+/**
+ * POST /plan-version-migrations/preview: whom it would move, and whether what they pay changes.
+ *
+ * source  api/plans.md; billing changes where the version a company leaves costs something else and the company pays
+ *         for it: decision.
+ */
+export const previewMigration: Handler<MigrationPreviewRequest> = async call => {
+  const { services, environment, body } = call
+  const { plan, to, from } = await aimOf(call, body)
+  await services.projections.barrier('postgres')
+  const rows = await affected(
+    services.sql,
+    {
+      environment_id: environment.id,
+      plan_id: plan.id,
+      plan_version_id_to: to.id,
+      plan_version_ids_from: from.map(version => version.id),
+      strategy: 'immediate',
+      company_ids: body.company_ids ?? null,
+      excluded_company_ids: [],
+    },
+    '',
+    previewMax,
+  )
+  const billed = new Set(from.filter(version => costsDiffer(version, to)).map(version => version.id))
+  const companies = rows.map(row => {
+    const changes = billed.has(row.version_id)
+    return {
+      company_id: row.company_id,
+      plan_version_id_from: row.version_id,
+      has_billing_changes: changes,
+      has_custom_pricing: false,
+      will_update_subscription: changes,
+      would_fail: false,
+      note: null,
+    }
+  })
+  const data: PlanVersionMigrationPreview = {
+    companies,
+    has_billing_changes: companies.some(company => company.has_billing_changes),
+  }
+  return { data }
+}
+
+function costsDiffer(from: PlanVersionRow, to: PlanVersionRow): boolean {
+  if (from.billing_product_id === null && to.billing_product_id === null) return false
+  return (
+    from.prices.length !== to.prices.length ||
+    from.prices.some(price => !to.prices.some(other => sameTerms(price, other)))
+  )
+}
+
+/**
+ * POST /plan-version-migrations/{id}/cancel: companies not moved yet stay where they are.
+ *
+ * errors  400 for one that has ended.
+ */
+export const cancelMigration: Handler = async call => {
+  const { services, environment, nowMs } = call
+  const row = await migrationOf(call)
+  requireOpen(row)
+  const companies = await cancelPending(services.sql, row.id, new Date(nowMs))
+  if (row.strategy === 'end_of_billing_period')
+    for (let i = 0; i < companies.length; i += atOnce)
+      await Promise.all(
+        companies
+          .slice(i, i + atOnce)
+          .map(id =>
+            services.shards.ask(
+              'c',
+              environment.id,
+              id,
+              { type: 'cancel_migration', migrationId: row.id },
+              nowMs,
+            ),
+          ),
+      )
+  return shown(call)
+}
+
+/** Companies told at a time. */
+const atOnce = 32
+
+function requireOpen(row: CountedMigration): void {
+  if (row.status !== 'pending' && row.status !== 'in_progress')
+    throw new ServiceError('state_conflict', `The migration is ${row.status}`)
+}
+
+/** POST /plan-version-migrations/{id}/complete-now: what waits for a date is done at once. */
+export const completeMigrationNow: Handler<MigrationCompleteNow> = async call => {
+  const row = await migrationOf(call)
+  requireOpen(row)
+  const proration = call.body.proration_behavior ?? null
+  await forcePending(call.services.sql, row.id, proration, new Date(call.nowMs))
+  await soon(call, row.id)
+  return shown(call)
+}
+
+/**
+ * POST /plan-version-migrations/{id}/retry: companies that failed with one of these codes, or with any if none is
+ * given, are asked again.
+ */
+export const retryMigration: Handler<MigrationRetry> = async call => {
+  const row = await migrationOf(call)
+  if (row.status === 'cancelled') throw new ServiceError('state_conflict', 'The migration is cancelled')
+  const codes = call.body.error_codes.length > 0 ? call.body.error_codes : undefined
+  await retryFailed(call.services.sql, row.id, { codes }, new Date(call.nowMs))
+  await soon(call, row.id)
+  return shown(call)
+}
+
+const companyListShape = {
+  migration_id: required(string),
+  q: text(512),
+  status: oneOf(planVersionCompanyMigrationStatuses),
+  ...page,
+} as const
+export const companyMigrationListQuery = query(companyListShape)
+type CompanyMigrationListQuery = QueryOf<typeof companyListShape>
+
+/** GET /plan-version-company-migrations. */
+export const listCompanyMigrations: Handler<undefined, CompanyMigrationListQuery> = async call => {
+  const rows = await listCompanyMigrationRows(call.services.sql, call.environment.id, call.query, call.query)
+  return { data: rows.map(companyMigrationView) }
+}
+
+/** GET /plan-version-company-migrations/count. */
+export const countCompanyMigrations: Handler<undefined, CompanyMigrationListQuery> = async call => ({
+  data: { count: await countCompanyMigrationRows(call.services.sql, call.environment.id, call.query) },
+})
+
+/**
+ * POST /plan-version-company-migrations/{id}/retry.
+ *
+ * errors  400 for one that has not failed.
+ */
+export const retryCompanyMigration: Handler = async call => {
+  const { services, environment, params, nowMs } = call
+  const id = params.plan_version_company_migration_id!
+  const row = await findCompanyMigration(services.sql, environment.id, id)
+  if (!row) throw new ServiceError('not_found', 'Company migration not found')
+  const again = await retryFailed(services.sql, row.migration_id, { id }, new Date(nowMs))
+  if (again === 0) throw new ServiceError('state_conflict', `The company's migration is ${row.status}`)
+  await soon(call, row.migration_id)
+  return { data: companyMigrationView((await findCompanyMigration(services.sql, environment.id, id))!) }
+}
+
+function migrationView(row: CountedMigration): PlanVersionMigration {
+  const { plan_version_ids_from: from } = row
+  return {
+    id: row.id,
+    plan_id: row.plan_id,
+    plan_version_id_to: row.plan_version_id_to,
+    plan_version_id_from: from.length === 1 ? from[0]! : null,
+    plan_version_ids_from: [...from],
+    strategy: row.strategy,
+    proration_behavior: row.proration_behavior,
+    status: row.status,
+    total_companies: row.total,
+    completed_companies: row.completed,
+    failed_companies: row.failed,
+    skipped_companies: row.skipped,
+    feature_id: null,
+    feature_plan_rollout_id: null,
+    error: row.error,
+    next_due_at: isoTimeOrNull(row.next_due_at?.getTime()),
+    started_at: isoTimeOrNull(row.started_at?.getTime()),
+    completed_at: isoTimeOrNull(row.completed_at?.getTime()),
+    created_at: isoTime(row.created_at.getTime()),
+    updated_at: isoTime(row.updated_at.getTime()),
+  }
+}
+
+function companyMigrationView(row: NamedCompanyMigration): PlanVersionCompanyMigration {
+  const waits = row.status === 'pending' && row.strategy === 'end_of_billing_period'
+  return {
+    id: row.id,
+    migration_id: row.migration_id,
+    company_id: row.company_id,
+    company_name: row.company_name ?? row.company_id,
+    plan_version_id_from: row.plan_version_id_from,
+    status: row.status,
+    scheduled_for: waits ? isoTimeOrNull(row.due_at?.getTime()) : null,
+    error: row.error,
+    error_code: row.error_code,
+    started_at: isoTimeOrNull(row.started_at?.getTime()),
+    completed_at: isoTimeOrNull(row.completed_at?.getTime()),
+    created_at: isoTime(row.created_at.getTime()),
+    updated_at: isoTime(row.updated_at.getTime()),
+  }
+}

@@ -1,0 +1,188 @@
+// Statements of migrations, as they are listed and told what to do.
+import type { Sql } from 'postgres'
+import type { PlanVersionCompanyMigrationStatus, PlanVersionMigrationStatus } from '../../../schemas/enums.js'
+import type { CompanyMigrationRow, MigrationRow } from '../../engine/migrations.js'
+import { among } from '../sql.js'
+
+interface Page {
+  readonly limit: number
+  readonly offset: number
+}
+
+/** A migration with how far it is. */
+export interface CountedMigration extends MigrationRow {
+  readonly total: number
+  readonly completed: number
+  readonly failed: number
+  readonly skipped: number
+  readonly next_due_at: Date | null
+}
+
+/** Which migrations a list is of, as the query says it. None belongs to a rollout of a feature. */
+export interface MigrationFilter {
+  readonly plan_version_id: string
+  readonly feature_id?: string
+  readonly status?: PlanVersionMigrationStatus
+}
+
+function matching(sql: Sql, environmentId: string, filter: MigrationFilter) {
+  return sql`m.environment_id = ${environmentId} and m.plan_version_id_to = ${filter.plan_version_id}
+    ${filter.feature_id ? sql`and false` : sql``}
+    ${filter.status ? sql`and m.status = ${filter.status}` : sql``}`
+}
+
+function counted(sql: Sql) {
+  return sql`plan_version_migrations m cross join lateral (
+    select count(*)::int as total,
+      count(*) filter (where status = 'completed')::int as completed,
+      count(*) filter (where status = 'failed')::int as failed,
+      count(*) filter (where status = 'skipped')::int as skipped,
+      min(due_at) filter (where status = 'pending') as next_due_at
+    from plan_version_company_migrations where migration_id = m.id) as c`
+}
+
+const columns = (sql: Sql) => sql`m.*, c.total, c.completed, c.failed, c.skipped, c.next_due_at`
+
+export function listMigrationRows(
+  sql: Sql,
+  environmentId: string,
+  filter: MigrationFilter,
+  page: Page,
+): Promise<readonly CountedMigration[]> {
+  return sql<CountedMigration[]>`
+    select ${columns(sql)} from ${counted(sql)} where ${matching(sql, environmentId, filter)}
+    order by m.created_at desc, m.id desc limit ${page.limit} offset ${page.offset}`
+}
+
+export async function countMigrationRows(
+  sql: Sql,
+  environmentId: string,
+  filter: MigrationFilter,
+): Promise<number> {
+  const [row] = await sql<{ count: number }[]>`
+    select count(*)::int as count from plan_version_migrations m where ${matching(sql, environmentId, filter)}`
+  return row!.count
+}
+
+export async function findMigration(
+  sql: Sql,
+  environmentId: string,
+  id: string,
+): Promise<CountedMigration | null> {
+  const [row] = await sql<CountedMigration[]>`
+    select ${columns(sql)} from ${counted(sql)} where m.id = ${id} and m.environment_id = ${environmentId}`
+  return row ?? null
+}
+
+/** A company's migration with its name. */
+export interface NamedCompanyMigration extends CompanyMigrationRow {
+  readonly company_name: string | null
+  readonly strategy: MigrationRow['strategy']
+}
+
+/** Which companies' migrations a list is of, as the query says it. */
+export interface CompanyMigrationFilter {
+  readonly migration_id: string
+  readonly q?: string
+  readonly status?: PlanVersionCompanyMigrationStatus
+}
+
+function ofCompanies(sql: Sql) {
+  return sql`plan_version_company_migrations c join plan_version_migrations m on m.id = c.migration_id
+    left join companies e on e.id = c.company_id`
+}
+
+function matchingCompanies(sql: Sql, environmentId: string, filter: CompanyMigrationFilter) {
+  const { q } = filter
+  return sql`c.environment_id = ${environmentId} and c.migration_id = ${filter.migration_id}
+    ${filter.status ? sql`and c.status = ${filter.status}` : sql``}
+    ${q ? sql`and (position(lower(${q}) in lower(e.name)) > 0 or c.company_id = ${q})` : sql``}`
+}
+
+export function listCompanyMigrationRows(
+  sql: Sql,
+  environmentId: string,
+  filter: CompanyMigrationFilter,
+  page: Page,
+): Promise<readonly NamedCompanyMigration[]> {
+  return sql<NamedCompanyMigration[]>`
+    select c.*, e.name as company_name, m.strategy from ${ofCompanies(sql)}
+    where ${matchingCompanies(sql, environmentId, filter)}
+    order by c.created_at desc, c.id desc limit ${page.limit} offset ${page.offset}`
+}
+
+export async function countCompanyMigrationRows(
+  sql: Sql,
+  environmentId: string,
+  filter: CompanyMigrationFilter,
+): Promise<number> {
+  const [row] = await sql<{ count: number }[]>`
+    select count(*)::int as count from ${ofCompanies(sql)}
+    where ${matchingCompanies(sql, environmentId, filter)}`
+  return row!.count
+}
+
+export async function findCompanyMigration(
+  sql: Sql,
+  environmentId: string,
+  id: string,
+): Promise<NamedCompanyMigration | null> {
+  const [row] = await sql<NamedCompanyMigration[]>`
+    select c.*, e.name as company_name, m.strategy from ${ofCompanies(sql)}
+    where c.id = ${id} and c.environment_id = ${environmentId}`
+  return row ?? null
+}
+
+/** Withdraw what is pending of a migration; the companies that were told of it, a page at a time. */
+export async function cancelPending(sql: Sql, migrationId: string, now: Date): Promise<readonly string[]> {
+  const rows = await sql.begin(async tx => {
+    await tx`
+      update plan_version_migrations set status = 'cancelled', completed_at = ${now}, updated_at = ${now}
+      where id = ${migrationId}`
+    return tx<{ company_id: string }[]>`
+      update plan_version_company_migrations set status = 'cancelled', completed_at = ${now}, updated_at = ${now}
+      where migration_id = ${migrationId} and status = 'pending' returning company_id`
+  })
+  return rows.map(row => row.company_id)
+}
+
+/** What waits for a date shall not wait any longer. */
+export async function forcePending(
+  sql: Sql,
+  migrationId: string,
+  proration: string | null,
+  now: Date,
+): Promise<void> {
+  await sql.begin(async tx => {
+    await tx`
+      update plan_version_company_migrations set forced = true, updated_at = ${now}
+      where migration_id = ${migrationId} and status = 'pending'`
+    await tx`
+      update plan_version_migrations set updated_at = ${now},
+        proration_behavior = coalesce(${proration}, proration_behavior)
+      where id = ${migrationId}`
+  })
+}
+
+/** Set failed companies back to be asked again: those of a migration with one of these codes, or the one named. */
+export async function retryFailed(
+  sql: Sql,
+  migrationId: string,
+  which: { readonly codes?: readonly string[]; readonly id?: string },
+  now: Date,
+): Promise<number> {
+  const { codes, id } = which
+  return sql.begin(async tx => {
+    const again = await tx`
+      update plan_version_company_migrations
+      set status = 'pending', error = null, error_code = null, completed_at = null, updated_at = ${now}
+      where migration_id = ${migrationId} and status = 'failed'
+        ${codes ? tx`and error_code in ${among(tx as unknown as Sql, codes)}` : tx``}
+        ${id ? tx`and id = ${id}` : tx``}`
+    if (again.count > 0)
+      await tx`
+        update plan_version_migrations set status = 'in_progress', completed_at = null, error = null, updated_at = ${now}
+        where id = ${migrationId}`
+    return again.count
+  })
+}
