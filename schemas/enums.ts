@@ -318,6 +318,9 @@ export const iconColors = [
 ] as const
 export type IconColor = (typeof iconColors)[number]
 
+export const planPriceCadences = ['monthly', 'quarterly', 'yearly'] as const
+export type PlanPriceCadence = (typeof planPriceCadences)[number]
+
 export const planTypes = ['plan', 'add_on'] as const
 export type PlanType = (typeof planTypes)[number]
 

@@ -187,6 +187,7 @@ export function decideCompany(
     case 'change_plans':
     case 'migrate_plan':
     case 'cancel_migration':
+    case 'settle':
       return company.exists ? decidePlans(company, catalog, message, nowMs) : { refused: 'not_found' }
     case 'put_subscription':
     case 'drop_subscription':

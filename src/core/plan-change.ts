@@ -90,7 +90,12 @@ export interface MigrationWithdrawn {
   readonly migrationId: string
 }
 
-export type PlanMessage = PlansWanted | MigrationWanted | MigrationWithdrawn
+/** Nothing but what every message begins with: what time has changed is written down. Answered when it is durable. */
+export interface Settling {
+  readonly type: 'settle'
+}
+
+export type PlanMessage = PlansWanted | MigrationWanted | MigrationWithdrawn | Settling
 
 /** What became of a migration of one company. */
 export interface MigrationReply {
@@ -217,7 +222,7 @@ function sameSchedule(a: PlanSchedule | null, b: PlanSchedule | null): boolean {
 /**
  * Decide what an assignment or a migration does to a company that exists.
  *
- * returns  `change_plans`: null; `migrate_plan`: MigrationReply; `cancel_migration`: null. `plan_not_assignable` for a
+ * returns  `change_plans`: null; `migrate_plan`: MigrationReply; the others: null. `plan_not_assignable` for a
  *          plan, add-on or version this company cannot be on: nothing changes then (PB-34).
  * source   EN-84…86, PB-13, PB-20…24, PB-30, PB-31.
  */
@@ -232,6 +237,8 @@ export function decidePlans(
       return decideChange(company, catalog, message, nowMs)
     case 'migrate_plan':
       return decideMigration(company, catalog, message, nowMs)
+    case 'settle':
+      return { reply: null, effects: [] }
     case 'cancel_migration': {
       const kept = company.schedule?.migrations.filter(one => one.migrationId !== message.migrationId)
       if (!company.schedule || kept?.length === company.schedule.migrations.length)

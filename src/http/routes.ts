@@ -41,6 +41,7 @@ import {
 import { parseFlagWrite, parseRulesWrite } from '../../schemas/flags.js'
 import { parseApiKeyCreate, parseApiKeyUpdate } from '../../schemas/keys.js'
 import { parseModelPrices } from '../../schemas/model-prices.js'
+import { parsePlanGroupWrite } from '../../schemas/plan-groups.js'
 import {
   parseBillingLinkedPlanCreate,
   parseCompanyPlansUpdate,
@@ -71,7 +72,7 @@ import * as ofrep from '../api/checks/ofrep.js'
 import * as companies from '../api/companies/handlers.js'
 import * as entityKeys from '../api/companies/keys.js'
 import * as memberships from '../api/companies/memberships.js'
-import * as companyPlans from '../api/companies/plans.js'
+import * as companyPlans from '../api/company-plans/handlers.js'
 import * as entitlements from '../api/entitlements/handlers.js'
 import * as overrides from '../api/entitlements/overrides.js'
 import * as environments from '../api/environments/handlers.js'
@@ -84,6 +85,7 @@ import * as members from '../api/members/handlers.js'
 import * as migrations from '../api/migrations/handlers.js'
 import * as modelPrices from '../api/model-prices/handlers.js'
 import * as planChanges from '../api/plan-changes/handlers.js'
+import * as planGroups from '../api/plan-groups/handlers.js'
 import * as bundles from '../api/plans/bundles.js'
 import * as plans from '../api/plans/handlers.js'
 import * as publishing from '../api/plans/publish.js'
@@ -231,6 +233,9 @@ export const routes: readonly Route[] = [
   get('/plan-entitlements/:plan_entitlement_id', { scope: 'read', handle: entitlements.getPlanEntitlement }),
   put('/plan-entitlements/:plan_entitlement_id', { scope: 'write', body: parsePlanEntitlementUpdate, handle: entitlements.changePlanEntitlement }),
   del('/plan-entitlements/:plan_entitlement_id', { scope: 'write', handle: entitlements.deletePlanEntitlement }),
+  get('/plan-groups', { scope: 'read', query: planGroups.planGroupQuery, handle: planGroups.getPlanGroup }),
+  post('/plan-groups', { scope: 'write', status: 201, body: parsePlanGroupWrite, handle: planGroups.createPlanGroup }),
+  put('/plan-groups/:plan_group_id', { scope: 'write', body: parsePlanGroupWrite, handle: planGroups.changePlanGroup }),
   get('/plan-version-company-migrations', { scope: 'read', query: migrations.companyMigrationListQuery, handle: migrations.listCompanyMigrations }),
   get('/plan-version-company-migrations/count', { scope: 'read', query: migrations.companyMigrationListQuery, handle: migrations.countCompanyMigrations }),
   post('/plan-version-company-migrations/:plan_version_company_migration_id/retry', { scope: 'write', handle: migrations.retryCompanyMigration }),

@@ -44,7 +44,9 @@ t.test('company overrides', async t => {
       rule_id: override.rule_id,
       rule_type: 'company_override',
     })
-    t.same(await client.ok('GET', `/company-overrides/${override.id}`), override)
+    const { company: shown, ...alone } = await client.ok('GET', `/company-overrides/${override.id}`)
+    t.same({ ...alone, company: override.company }, override)
+    t.equal(shown.id, company.id)
     t.equal((await create({ feature_id: dark.id, value_type: 'unlimited' })).status, 400, 'EN-4')
     t.same((await client.del(`/company-overrides/${override.id}`)).body.data, { deleted: true })
     t.equal((await client.del(`/company-overrides/${override.id}`)).status, 404, 'AL-34')

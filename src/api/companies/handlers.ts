@@ -240,7 +240,7 @@ function remove(call: EntityCall, id: string) {
 }
 
 /** One company; 404 when it is gone. */
-export async function oneCompany(call: EntityCall, id: string): Promise<CompanyDetail> {
+async function oneCompany(call: EntityCall, id: string): Promise<CompanyDetail> {
   const [company] = await companyDetails(call, [id])
   if (!company) throw entityUnknown('company')
   return company

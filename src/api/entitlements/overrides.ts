@@ -11,6 +11,7 @@ import type { CompanyMessage } from '../../core/message.js'
 import { newId } from '../../engine/ids.js'
 import { ServiceError } from '../../errors.js'
 import type { Call, Handler } from '../call.js'
+import { companyDetails } from '../company-read.js'
 import {
   type EntitlementValue,
   exhaustible,
@@ -19,7 +20,7 @@ import {
   type WritePlace,
 } from '../entitlement-write.js'
 import { isKnown, type Refusals, settled } from '../entity-write.js'
-import { overrideViews } from '../override-view.js'
+import { type OverrideRow, overrideViews } from '../override-view.js'
 import { boolean, list, page, type QueryOf, query, string, text } from '../query.js'
 import { requireTime } from '../time.js'
 import { countOverrideRows, deleteNotes, findOverride, insertNote, listOverrideRows } from './store.js'
@@ -45,7 +46,18 @@ function unknownOverride(): ServiceError {
 export const listCompanyOverrides: Handler<undefined, OverrideListQuery> = async call => {
   const { services, environment, query, nowMs } = call
   const rows = await listOverrideRows(services.sql, environment.id, query, new Date(nowMs), query)
-  return { data: await overrideViews(services.sql, environment.id, rows) }
+  return { data: await shown(call, rows) }
+}
+
+/** Overrides in full, each with its company as it is now. */
+async function shown(call: Call<unknown, unknown>, rows: readonly OverrideRow[]): Promise<CompanyOverride[]> {
+  const views = await overrideViews(call.services.sql, call.environment.id, rows)
+  const details = await companyDetails(call, [...new Set(rows.map(row => row.company_id))])
+  const companies = new Map(details.map(company => [company.id, company]))
+  return views.map(view => {
+    const company = companies.get(view.company_id)
+    return company ? { ...view, company } : view
+  })
 }
 
 /** GET /company-overrides/count. */
@@ -65,7 +77,7 @@ async function overrideOf(call: Call<unknown, unknown>, id: string): Promise<Com
   const { sql } = call.services
   const row = await findOverride(sql, call.environment.id, id)
   if (!row) throw unknownOverride()
-  const [view] = await overrideViews(sql, call.environment.id, [row])
+  const [view] = await shown(call, [row])
   return view!
 }
 

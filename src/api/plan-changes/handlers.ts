@@ -3,10 +3,12 @@ import type { Sql } from 'postgres'
 import { planChangeActions, planChangeBasePlanActions } from '../../../schemas/enums.js'
 import type { PlanChange, PlanSnapshot, PlanVersionSnapshot } from '../../../schemas/plans.js'
 import type { PlanRow, PlanVersionRow } from '../../catalog/plans.js'
+import { Refused } from '../../engine/shards.js'
 import { ServiceError } from '../../errors.js'
 import type { Call, Handler } from '../call.js'
 import { distinct } from '../entitlement-view.js'
 import { companyBriefs } from '../entity-read.js'
+import { isKnown } from '../entity-write.js'
 import { type ApiKeyRow, apiKeyView } from '../key-view.js'
 import { list, oneOf, page, type QueryOf, query, string } from '../query.js'
 import { among } from '../sql.js'
@@ -22,12 +24,25 @@ const listShape = {
 } as const
 export const planChangeListQuery = query(listShape)
 
-/** GET /plan-changes: those of events, too, that were acknowledged before (decision 1). */
+/**
+ * GET /plan-changes: those of events, too, that were acknowledged before (decision 1), and of companies that are named
+ * those that time alone has made.
+ */
 export const listPlanChanges: Handler<undefined, QueryOf<typeof listShape>> = async call => {
-  const { services, environment, query } = call
+  const { services, environment, query, nowMs } = call
+  const named = new Set([...(query.company_ids ?? []), ...(query.company_id ? [query.company_id] : [])])
+  const known = [...named].filter(id => isKnown(call, 'company', id))
+  await Promise.all(
+    known.map(id => services.shards.ask('c', environment.id, id, { type: 'settle' }, nowMs)),
+  ).catch(refusedIfGone)
   await services.projections.barrier('postgres')
   const rows = await listPlanChangeRows(services.sql, environment.id, query, query)
   return { data: await views(call, rows) }
+}
+
+// A company that is deleted meanwhile changes no more.
+function refusedIfGone(error: unknown): void {
+  if (!(error instanceof Refused)) throw error
 }
 
 /** GET /plan-changes/{plan_change_id}. */

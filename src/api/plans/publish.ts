@@ -9,6 +9,7 @@ import type { Call, Handler } from '../call.js'
 import { versionView } from '../entitlement-view.js'
 import { settled } from '../entity-write.js'
 import { soon } from '../migration-run.js'
+import { requireFit } from '../plan-roles.js'
 import { lockVersion, versionsOf } from '../plan-versions.js'
 import { accountScope, announcePlan, listPlaceOf } from './handlers.js'
 import { publishDraft } from './versions.js'
@@ -26,8 +27,9 @@ interface Published {
  * move as the strategy says; a custom plan's company moves at once, and is put on the plan when it is first published.
  *
  * errors  400 for a version that is no draft, a draft without name, a strategy that needs a date nothing carries, and
- *         for `require_no_migration` while a company would move.
- * source  PB-5…9, PB-13, EN-35; gaps.md for `scheduled`. A custom plan with `on_payment` puts nobody on it: who records
+ *         for `require_no_migration` while a company would move; for a version that does not fit a part its plan
+ *         plays in the plan group.
+ * source  PB-5…9, PB-13, EN-35, EN-82, EN-83; gaps.md for `scheduled`. A custom plan with `on_payment` puts nobody on it: who records
  *         the payment does: decision. The answer waits for companies that move at once, for a while.
  */
 export const publishVersion: Handler<PlanPublish> = async call => {
@@ -50,6 +52,7 @@ export const publishVersion: Handler<PlanPublish> = async call => {
 async function publish(tx: Sql, call: Call<unknown, unknown>, body: PlanPublish): Promise<Published> {
   const { services, environment } = call
   const { plan, version: draft } = await lockVersion(tx, listPlaceOf(call), call.params.plan_version_id!)
+  await requireFit(tx, plan, draft)
   const version = await publishDraft(tx, plan, draft, services.clock.wall())
   const others = await versionsOf(tx, environment.id, plan.id)
   const from = others.filter(each => each.id !== version.id)

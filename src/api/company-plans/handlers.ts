@@ -4,8 +4,8 @@ import type { CompanyPlansUpdate } from '../../../schemas/plans.js'
 import type { CatalogData, PlanDef } from '../../core/catalog.js'
 import { ServiceError } from '../../errors.js'
 import type { Call, Handler } from '../call.js'
+import { companyDetails } from '../company-read.js'
 import { entityUnknown, isKnown, type Refusals, settled } from '../entity-write.js'
-import { oneCompany } from './handlers.js'
 
 const refusals: Refusals = {
   not_found: ['not_found', 'Company not found'],
@@ -67,4 +67,10 @@ function requireAssignable(
   const version = plan.versions.find(one => one.id === plan.publishedVersionId)
   if (!version) throw refuse('the plan has no published version')
   if (version.billingProductId !== null) throw refuse('the plan is linked to billing; use POST /manage-plan')
+}
+
+async function oneCompany(call: Call<unknown, unknown>, id: string): Promise<CompanyDetail> {
+  const [company] = await companyDetails(call, [id])
+  if (!company) throw entityUnknown('company')
+  return company
 }
