@@ -28,7 +28,9 @@ async function subscribe(
     productIds: [],
     ...some,
   }
-  await services.shards.ask('c', environmentId, companyId, { type: 'put_subscription', subscription }, nowMs)
+  const cause = { action: 'subscription_change', actorType: 'system', apiKeyId: null } as const
+  const message = { type: 'put_subscription', subscription, cause } as const
+  await services.shards.ask('c', environmentId, companyId, message, nowMs)
 }
 
 const company = (client: Client, slug: string, more: object = {}) =>

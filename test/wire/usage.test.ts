@@ -467,6 +467,7 @@ t.test('usage', async t => {
         addOnIds: [],
         versionIds: {},
         priceIds: {},
+        commitments: [],
         cause,
       } as const
       await tollgate.services.shards.ask('c', company.environment_id, company.id, change, Date.now())
