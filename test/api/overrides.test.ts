@@ -4,7 +4,9 @@ import { startHere } from '../harness.js'
 import { booleanFeature, eventFeature, publishedPlan } from './planned.js'
 import { isShaped, shapes } from './shape.js'
 
-t.test('company overrides', async t => {
+t.setTimeout(120_000)
+
+t.test('company overrides', { timeout: 120_000 }, async t => {
   const { client } = await startHere(t)
   const exports_ = await eventFeature(client, 'Exports', 'export')
   const dark = await booleanFeature(client, 'Dark mode')

@@ -27,7 +27,9 @@ const settings = {
   ordered_plans: [],
 }
 
-t.test('plan groups', async t => {
+t.setTimeout(120_000)
+
+t.test('plan groups', { timeout: 120_000 }, async t => {
   const { client } = await startHere(t)
   const plan = (name: string, more: object = {}) => publishedPlan(client, name, [], more)
   async function priced(name: string, costs: object) {
