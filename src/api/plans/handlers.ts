@@ -9,6 +9,7 @@ import { ServiceError } from '../../errors.js'
 import { announce, lastSight } from '../announcing.js'
 import { findProduct } from '../billing-rows.js'
 import type { Call, Handler } from '../call.js'
+import { versionView } from '../entitlement-view.js'
 import type { Outlook } from '../flag-view.js'
 import {
   ensureDraft,
