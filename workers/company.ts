@@ -11,7 +11,7 @@ import type { Sql } from 'postgres'
 import { type Catalog, type CatalogData, compileCatalog } from '../src/core/catalog.js'
 import { apply, type Company, decideCompany } from '../src/core/company.js'
 import { settle } from '../src/core/company-credit.js'
-import { type PackedRequest, unpack } from '../src/core/crossing.js'
+import { allFailed, type Cells, Replies, unpack } from '../src/core/crossing.js'
 import { featureUsages } from '../src/core/feature.js'
 import type {
   AcceptedEvent,
@@ -22,7 +22,6 @@ import type {
   Question,
   ShardControl,
   ShardNotice,
-  ShardReply,
   ShardRequest,
   UserMessage,
 } from '../src/core/message.js'
@@ -33,6 +32,7 @@ import { briefOf, encodeUser } from '../src/core/state.js'
 import { settleSubscriptions } from '../src/core/subscription.js'
 import { applyToUser, decideUser } from '../src/core/user.js'
 import { eventRow, monthOf, type RowExtra } from '../src/journal/event-row.js'
+import { factText } from '../src/journal/fact-text.js'
 import { type FileJournal, openFileJournal } from '../src/journal/file.js'
 import { type NewRecord, RecordFlag } from '../src/journal/journal.js'
 import { Positions } from '../src/journal/positions.js'
@@ -69,6 +69,9 @@ const sweepMs = 10_000
 /** Changed actors that start a checkpoint before its time. */
 const dirtyMax = 50_000
 
+/** Records handed to the journal at once, within a batch that has more. */
+const recordsAtOnce = 256
+
 type Write = (CompanyMessage | UserMessage | { readonly type: 'event'; readonly event: AcceptedEvent }) & {
   readonly type: string
 }
@@ -85,8 +88,8 @@ class Shard {
   private next: number
   /** Gathered while a batch is handled, appended at its end. */
   private records: NewRecord[] = []
-  private writes: ShardReply[] = []
-  private reads: ShardReply[] = []
+  private readonly writes = new Replies()
+  private readonly reads = new Replies()
   private broken = false
   private checkpointing: Promise<void> | null = null
   private readonly timers: NodeJS.Timeout[] = []
@@ -123,7 +126,7 @@ class Shard {
     const sql = openPostgres(options.postgres, { max: 2 })
     const shard = new Shard(task, journal, sql, positions)
     const replayed = await shard.replay(null)
-    port.on('message', (batch: readonly PackedRequest[]) => shard.take(batch.map(unpack)))
+    port.on('message', (cells: Cells) => shard.takePost(cells))
     shard.timers.push(
       setInterval(() => void shard.checkpoint().catch(() => {}), options.checkpointMs),
       setInterval(() => shard.tellChecks(), 1_000),
@@ -142,13 +145,23 @@ class Shard {
 
   // ── messages ─────────────────────────────────────────────────────────────────────────────────
 
-  private take(batch: readonly ShardRequest[]): void {
+  private takePost(cells: Cells): void {
     this.actors.tick++
-    for (const request of batch) {
-      if ('env' in request) this.ahead.set(request.env, request.at - Date.now())
-      this.handle(request)
-    }
+    unpack(cells, request => this.take(request))
     this.finish()
+  }
+
+  private takeParked(parked: readonly ShardRequest[]): void {
+    this.actors.tick++
+    for (const request of parked) this.take(request)
+    this.finish()
+  }
+
+  private take(request: ShardRequest): void {
+    if ('env' in request) this.ahead.set(request.env, request.at - Date.now())
+    this.handle(request)
+    // what a long batch gathers goes into the journal's buffer while it is still young
+    if (this.records.length >= recordsAtOnce) this.finishWrites()
   }
 
   /** Write down what has ended by time alone in the companies at hand: grants, holds, periods. */
@@ -167,7 +180,7 @@ class Shard {
     if ('events' in request) return this.ingest(request)
     const { n, m } = request
     if (request.k === 'e') {
-      if (isQuestion(m)) this.reads.push([n, 0, this.answer(null, request.env, m, request.at), 0])
+      if (isQuestion(m)) this.reads.answered(n, this.answer(null, request.env, m, request.at), 0)
       else this.write(n, null, request.env, request.id, m as Write, request.at)
       return
     }
@@ -177,7 +190,7 @@ class Shard {
       return
     }
     this.settle(actor, request.env, request.at)
-    if (isQuestion(m)) this.reads.push([n, 0, this.answer(actor, request.env, m, request.at), 0])
+    if (isQuestion(m)) this.reads.answered(n, this.answer(actor, request.env, m, request.at), 0)
     else this.write(n, actor, request.env, request.id, m as Write, request.at)
   }
 
@@ -190,7 +203,7 @@ class Shard {
       return
     }
     if (this.refuses) {
-      this.reads.push([request.n, 2, 'overloaded', 'The journal does not take writes now'])
+      this.reads.failed(request.n, 'overloaded', 'The journal does not take writes now')
       return
     }
     for (const { k, id, env, m } of request.events) {
@@ -200,23 +213,23 @@ class Shard {
       // an actor refuses no event: what it cannot use it records without effect (CR-49, CU-53)
       this.record(actor, env, id, request.at, 'refused' in decision ? [] : decision.effects, m.event)
     }
-    this.writes.push([request.n, 0, null, this.next - 1])
+    this.writes.answered(request.n, null, this.next - 1)
   }
 
   private write(n: number, actor: Actor | null, env: string, id: string, m: Write, at: number): void {
     if (this.refuses) {
-      this.reads.push([n, 2, 'overloaded', 'The journal does not take writes now'])
+      this.reads.failed(n, 'overloaded', 'The journal does not take writes now')
       return
     }
     const decision = this.decide(actor, env, m, at)
     if ('refused' in decision) {
-      this.reads.push([n, 1, decision.refused, decision.detail])
+      this.reads.refused(n, decision.refused, decision.detail)
       return
     }
     const event = m.type === 'event' ? m.event : null
     if (decision.effects.length > 0 || event) this.record(actor, env, id, at, decision.effects, event)
     if (actor) this.settle(actor, env, at) // a change of plan brings its credits at once (CR-39)
-    this.writes.push([n, 0, decision.reply, actor ? actor.state.sequence : this.next - 1])
+    this.writes.answered(n, decision.reply, actor ? actor.state.sequence : this.next - 1)
   }
 
   /** What time alone has moved in a company's plans and credits, applied and journaled before anything is asked. */
@@ -258,29 +271,25 @@ class Shard {
     event: AcceptedEvent | null,
   ): void {
     const sequence = this.next++
+    const flags = flagsOf(fx)
     if (actor) {
       if (actor.k === 'c') for (const effect of fx) apply(actor.state, effect, at)
       else for (const effect of fx) applyToUser(actor.state, effect, at)
       actor.state.sequence = sequence
       this.actors.dirty.add(actor)
-      if (actor.k === 'c' && fx.some(({ t }) => t !== 'used' && t !== 'seen'))
-        this.settled.delete(actor.state)
+      if (actor.k === 'c' && flags !== 0) this.settled.delete(actor.state)
     }
-    const fact: Fact = {
-      k: actor?.k ?? 'e',
-      id,
-      env,
-      at,
-      fx,
-      ...(event?.idempotencyKey && event.failure === null
-        ? { ik: [event.idempotencyKey, event.id, event.capturedAtMs] as const }
-        : {}),
-    }
+    const fact: Fact = { k: actor?.k ?? 'e', id, env, at, fx }
+    const claim = event !== null && event.idempotencyKey !== null && event.failure === null ? event : null
     this.records.push({
-      flags: (event ? RecordFlag.event : 0) | flagsOf(fx),
+      flags: event ? RecordFlag.event | flags : flags,
       month: event ? monthOf(event.capturedAtMs) : 0,
       row: event ? eventRow(event, this.rowExtra(env, event, at)) : '',
-      fact: JSON.stringify(fact),
+      fact: factText(
+        claim === null
+          ? fact
+          : { ...fact, ik: [claim.idempotencyKey!, claim.id, claim.capturedAtMs] },
+      ),
     })
   }
 
@@ -289,10 +298,12 @@ class Shard {
     const { type, subtype, failure } = event
     const catalog = this.catalogs.get(env)
     const metered = failure === null && subtype !== null && (type === 'track' || type === 'inference')
-    const features = metered ? (catalog?.featuresBySubtype.get(subtype) ?? []) : []
+    const features = metered ? catalog?.featuresBySubtype.get(subtype) : undefined
     return {
       environmentId: env,
-      featureIds: features.filter(({ def }) => def.eventSource === type).map(({ def }) => def.id),
+      featureIds: features
+        ? features.filter(({ def }) => def.eventSource === type).map(({ def }) => def.id)
+        : noFeatures,
       at,
       cost: event.inference?.cost ?? null,
       flagId:
@@ -302,29 +313,26 @@ class Shard {
 
   /** The end of a batch: reads leave at once, writes when their group is durable. */
   private finish(): void {
-    if (this.reads.length > 0) {
-      this.task.port.postMessage(this.reads)
-      this.reads = []
-    }
-    if (this.writes.length > 0 || this.records.length > 0) {
-      const writes = this.writes
-      const records = this.records
-      this.writes = []
-      this.records = []
-      this.journal.append(records).then(
-        () => {
-          if (writes.length > 0) this.task.port.postMessage(writes)
-        },
-        () => {
-          this.task.port.postMessage(
-            writes.map(([n]) => [n, 2, 'overloaded', 'The journal failed; try again']),
-          )
-          void this.recover()
-        },
-      )
-    }
+    if (!this.reads.isEmpty) this.task.port.postMessage(this.reads.take())
+    this.finishWrites()
     if (this.wanted.size > 0 && !this.loading) void this.load()
     if (this.actors.dirty.size > dirtyMax) void this.checkpoint().catch(() => {})
+  }
+
+  private finishWrites(): void {
+    if (this.writes.isEmpty && this.records.length === 0) return
+    const writes = this.writes.take()
+    const records = this.records
+    this.records = []
+    this.journal.append(records).then(
+      () => {
+        if (writes.length > 0) this.task.port.postMessage(writes)
+      },
+      () => {
+        this.task.port.postMessage(allFailed(writes, 'overloaded', 'The journal failed; try again'))
+        void this.recover()
+      },
+    )
   }
 
   // ── reads ────────────────────────────────────────────────────────────────────────────────────
@@ -385,12 +393,12 @@ class Shard {
       if (lost.length > 0) await this.replay(new Set(lost))
       for (const request of parked) if ('m' in request || 'events' in request) this.makeAbsent(request, ids)
       this.loading = false
-      this.take(parked)
+      this.takeParked(parked)
     } catch (error) {
       this.loading = false
       const detail = error instanceof Error ? error.message : undefined
       for (const request of parked)
-        this.reads.push([request.n, 2, 'store_away', detail && 'A company cannot be loaded now'])
+        this.reads.failed(request.n, 'store_away', detail && 'A company cannot be loaded now')
       this.finish()
     }
   }
@@ -516,24 +524,26 @@ class Shard {
         const held = this.catalogs.get(control.data.environmentId)
         if (!held || held.data.version <= control.data.version)
           this.catalogs.set(control.data.environmentId, compileCatalog(control.data))
-        this.reads.push([n, 0, null, 0])
+        this.reads.answered(n, null, 0)
         return
       }
       case 'catalog_gone':
         this.catalogs.delete(control.environmentId)
         this.actors.forgetEnvironment(control.environmentId)
-        this.reads.push([n, 0, null, 0])
+        this.reads.answered(n, null, 0)
         return
       case 'checkpoint':
         this.checkpoint().then(
-          () => this.task.port.postMessage([[n, 0, null, 0]]),
-          () => this.task.port.postMessage([[n, 2, 'store_away', 'The checkpoint could not be written']]),
+          () => this.tellReply(replies => replies.answered(n, null, 0)),
+          () =>
+            this.tellReply(replies =>
+              replies.failed(n, 'store_away', 'The checkpoint could not be written'),
+            ),
         )
         return
       case 'stats':
-        this.reads.push([
+        this.reads.answered(
           n,
-          0,
           {
             actors: this.actors.size,
             dirty: this.actors.dirty.size,
@@ -541,9 +551,16 @@ class Shard {
             journalPendingBytes: this.journal.pendingBytes,
           },
           0,
-        ])
+        )
         return
     }
+  }
+
+  /** A reply outside of any batch. */
+  private tellReply(write: (replies: Replies) => void): void {
+    const replies = new Replies()
+    write(replies)
+    this.task.port.postMessage(replies.cells)
   }
 
   private tellChecks(): void {
@@ -555,6 +572,8 @@ class Shard {
     this.task.port.postMessage(notice)
   }
 }
+
+const noFeatures: readonly string[] = []
 
 const questions: ReadonlySet<string> = new Set<Question['type']>([
   'check',
@@ -568,17 +587,18 @@ function isQuestion(m: { readonly type: string }): m is Question {
   return questions.has(m.type)
 }
 
-/** What a projector must look at: anything but use and last seen shows in Postgres; credit movements in the ledger. */
 /** Whether time alone may change the plans of a company. */
 function isTimed({ plan, schedule, subscriptions }: Company): boolean {
   if (schedule !== null || plan?.trial?.status === 'active') return true
   return subscriptions.some(one => one.status !== 'canceled' && endsAt(one) !== Number.POSITIVE_INFINITY)
 }
 
+/** What a projector must look at: anything but use and last seen shows in Postgres; credit movements in the ledger. */
 function flagsOf(fx: readonly Effect[]): number {
   let flags = 0
   for (const { t } of fx)
-    if (t.startsWith('credit_')) flags |= RecordFlag.ledger
-    else if (t !== 'used' && t !== 'seen') flags |= RecordFlag.identity
+    if (t === 'used' || t === 'seen') continue
+    else if (t.startsWith('credit_')) flags |= RecordFlag.ledger
+    else flags |= RecordFlag.identity
   return flags
 }

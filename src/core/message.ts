@@ -305,17 +305,6 @@ export type ShardControl =
   | { readonly type: 'checkpoint' }
   | { readonly type: 'stats' }
 
-/** n, then: 0 the reply and the journal sequence it waited for (0 for reads); 1 a refusal; 2 a failure (503). */
-export type ShardReply =
-  | readonly [n: number, outcome: 0, reply: unknown, sequence: number]
-  | readonly [n: number, outcome: 1, refused: Refusal, detail: string | undefined]
-  | readonly [
-      n: number,
-      outcome: 2,
-      reason: 'store_away' | 'overloaded' | 'starting',
-      detail: string | undefined,
-    ]
-
 /** What a shard tells without being asked. */
 export type ShardNotice =
   | { readonly notice: 'ready'; readonly replayed: number }

@@ -9,7 +9,7 @@ import { MessageChannel, type MessagePort } from 'node:worker_threads'
 import type { Logger } from 'pino'
 import { Piscina } from 'piscina'
 import type { CatalogData } from '../core/catalog.js'
-import { type PackedRequest, pack } from '../core/crossing.js'
+import { type Cells, type Hearing, hear, Packing } from '../core/crossing.js'
 import { shardOf } from '../core/id.js'
 import type {
   CompanyMessage,
@@ -19,7 +19,6 @@ import type {
   Refusal,
   ShardControl,
   ShardNotice,
-  ShardReply,
   ShardRequest,
   UserMessage,
 } from '../core/message.js'
@@ -62,6 +61,9 @@ export interface Undelivered {
 /** Requests, each event of a batch counted, that may wait for one shard before new ones are refused with 503. */
 const waitingMax = 100_000
 
+/** Events that are posted without waiting for more. */
+const longList = 64
+
 /** What a shard says of itself. */
 export interface ShardStats {
   readonly shard: number
@@ -90,7 +92,7 @@ interface Shard {
   readonly index: number
   readonly pool: Piscina
   port: MessagePort | null
-  outbox: PackedRequest[]
+  readonly outbox: Packing
   /** Set while the thread is dead or replaying; settled by its next ready, or by a first start that fails. */
   starting: Starting | null
   ready: boolean
@@ -129,7 +131,7 @@ export class Shards {
         idleTimeout: Number.POSITIVE_INFINITY,
       }),
       port: null,
-      outbox: [],
+      outbox: new Packing(),
       starting: null,
       ready: false,
       served: false,
@@ -234,6 +236,8 @@ export class Shards {
     try {
       const posted = this.post(shard, n => ({ n, at: nowMs, events }))
       shard.events += events.length
+      // a long list leaves at once: kept for the end of the tick it would only grow old in memory
+      if (events.length >= longList) this.send(shard)
       await posted
       return null
     } catch (error) {
@@ -302,7 +306,7 @@ export class Shards {
     if (!shard.ready) return Promise.reject(new ServiceError('starting'))
     if (shard.waiting.size + shard.events >= waitingMax) return Promise.reject(new ServiceError('overloaded'))
     const n = ++this.numbers
-    shard.outbox.push(pack(request(n)))
+    shard.outbox.add(request(n))
     if (!this.flushing) {
       this.flushing = true
       setImmediate(this.flush)
@@ -314,20 +318,21 @@ export class Shards {
 
   private readonly flush = (): void => {
     this.flushing = false
-    for (const shard of this.shards) {
-      if (shard.outbox.length === 0) continue
-      const batch = shard.outbox
-      shard.outbox = []
-      shard.port?.postMessage(batch)
-    }
+    for (const shard of this.shards) this.send(shard)
+  }
+
+  private send(shard: Shard): void {
+    const cells = shard.outbox.take()
+    if (cells.length > 0) shard.port?.postMessage(cells)
   }
 
   private launch(shard: Shard): Promise<void> {
     const { port1, port2 } = new MessageChannel()
     shard.port = port1
     shard.starting ??= newStarting()
-    port1.on('message', (message: readonly ShardReply[] | ShardNotice) => {
-      if (Array.isArray(message)) return this.settle(shard, message as readonly ShardReply[])
+    const hearing = hearingOf(shard)
+    port1.on('message', (message: Cells | ShardNotice) => {
+      if (Array.isArray(message)) return hear(message, hearing)
       const notice = message as ShardNotice
       if (notice.notice === 'ready') {
         shard.ready = true
@@ -356,7 +361,7 @@ export class Shards {
   private revive(shard: Shard, error: Error): void {
     shard.ready = false
     shard.port?.close()
-    shard.outbox = []
+    shard.outbox.take()
     shard.deaths++
     const lost = [...shard.waiting.values()]
     shard.waiting.clear()
@@ -368,17 +373,22 @@ export class Shards {
     const delayMs = shard.deaths === 1 ? 0 : Math.min(5_000, 50 * 2 ** shard.deaths)
     setTimeout(() => this.launch(shard), delayMs)
   }
+}
 
-  private settle(shard: Shard, replies: readonly ShardReply[]): void {
-    for (const reply of replies) {
-      const waiting = shard.waiting.get(reply[0])
-      if (!waiting) continue
-      shard.waiting.delete(reply[0])
-      if (reply[1] === 0 && reply[3] > shard.heard) shard.heard = reply[3]
-      if (reply[1] === 0) waiting.resolve({ reply: reply[2], shard: shard.index, sequence: reply[3] })
-      else if (reply[1] === 1) waiting.reject(new Refused(reply[2], reply[3]))
-      else waiting.reject(new ServiceError(reply[2], reply[3]))
-    }
+/** Settles what waits for the replies of a shard. */
+function hearingOf(shard: Shard): Hearing {
+  const take = (n: number) => {
+    const waiting = shard.waiting.get(n)
+    shard.waiting.delete(n)
+    return waiting
+  }
+  return {
+    answered(n, reply, sequence) {
+      if (sequence > shard.heard) shard.heard = sequence
+      take(n)?.resolve({ reply, shard: shard.index, sequence })
+    },
+    refused: (n, refusal, detail) => take(n)?.reject(new Refused(refusal, detail)),
+    failed: (n, reason, detail) => take(n)?.reject(new ServiceError(reason, detail)),
   }
 }
 

@@ -1,6 +1,6 @@
 // What crosses between threads arrives equal.
 import t from 'tap'
-import { pack, unpack } from '../../src/core/crossing.js'
+import { allFailed, hear, Packing, Replies, unpack } from '../../src/core/crossing.js'
 import type { AcceptedEvent, CheckContext, ShardRequest } from '../../src/core/message.js'
 
 const event = (some: Partial<AcceptedEvent>): AcceptedEvent => ({
@@ -49,7 +49,7 @@ const requests: readonly ShardRequest[] = [
       event({ failure: 'no', companyId: null, userId: null }),
     ].map((one, index) => ({
       k: (['c', 'u', 'c', 'e'] as const)[index]!,
-      id: 'x',
+      id: [one.companyId, one.userId, 'comp_1', 'env_1'][index]!,
       env: 'env_1',
       fresh: index === 3,
       m: { type: 'event', event: one, write: null, joins: [] },
@@ -73,6 +73,94 @@ const requests: readonly ShardRequest[] = [
   { n: 4, control: { type: 'checkpoint' } },
 ]
 
-t.test('every request is equal after pack, clone and unpack', async t => {
-  for (const request of requests) t.strictSame(unpack(structuredClone(pack(request))), request)
+const plain = event({
+  mode: 'normal',
+  capturedAtMs: 9,
+  sentAtMs: null,
+  receivedAtMs: 9,
+  idempotencyKey: null,
+  userId: null,
+})
+const further: readonly ShardRequest[] = [
+  // the environment and key of the one before, and others
+  ...['env_1', 'env_1', 'env_2'].map((env, index) => ({
+    n: 5 + index,
+    at: 9,
+    events: [
+      {
+        k: 'c' as const,
+        id: 'comp_1',
+        env,
+        fresh: false,
+        m: { type: 'event' as const, event: plain, write: null, joins: [] },
+      },
+    ],
+  })),
+  {
+    n: 8,
+    k: 'c',
+    id: 'comp_1',
+    env: 'env_1',
+    at: 10,
+    fresh: false,
+    m: {
+      type: 'check',
+      flagKey: 'f',
+      preflight: null,
+      context: {
+        ...context,
+        companyKeys: JSON.parse('{"__proto__":"a","id":"b"}'),
+        userKeys: { id: 'u', email: 'e' },
+        userId: 'user_1',
+        userTraits: null,
+      },
+    },
+  },
+]
+
+t.test('every request is equal and in its place after packing, clone and unpacking', async t => {
+  const all = [...requests, ...further, ...requests]
+  const packing = new Packing()
+  for (const request of all) packing.add(request)
+  const got: ShardRequest[] = []
+  unpack(structuredClone(packing.take()), request => got.push(request))
+  t.strictSame(got, all)
+  const named = got.find(request => request.n === 8)
+  t.equal(JSON.stringify(named), JSON.stringify(further[3]), 'a key named __proto__ is a key')
+
+  packing.add(further[1]!)
+  const again: ShardRequest[] = []
+  unpack(structuredClone(packing.take()), request => again.push(request))
+  t.strictSame(again, [further[1]], 'a post leans on nothing said in the one before')
+})
+
+t.test('every reply arrives as it was given', async t => {
+  const replies = new Replies()
+  replies.answered(1, '{"a":1}', 0)
+  replies.answered(2, null, 7)
+  replies.refused(3, 'not_found')
+  replies.refused(4, 'spend_cap', 'why')
+  replies.failed(5, 'overloaded', 'full')
+  const cells = structuredClone(replies.take())
+  t.ok(replies.isEmpty)
+  const heard: unknown[] = []
+  const hearing = {
+    answered: (...what: unknown[]) => heard.push(['answered', ...what]),
+    refused: (...what: unknown[]) => heard.push(['refused', ...what]),
+    failed: (...what: unknown[]) => heard.push(['failed', ...what]),
+  }
+  hear(cells, hearing)
+  t.strictSame(heard, [
+    ['answered', 1, '{"a":1}', 0],
+    ['answered', 2, null, 7],
+    ['refused', 3, 'not_found', undefined],
+    ['refused', 4, 'spend_cap', 'why'],
+    ['failed', 5, 'overloaded', 'full'],
+  ])
+  heard.length = 0
+  hear(allFailed(cells, 'starting', 'gone'), hearing)
+  t.strictSame(
+    heard,
+    [1, 2, 3, 4, 5].map(n => ['failed', n, 'starting', 'gone']),
+  )
 })
