@@ -286,9 +286,7 @@ class Shard {
       month: event ? monthOf(event.capturedAtMs) : 0,
       row: event ? eventRow(event, this.rowExtra(env, event, at)) : '',
       fact: factText(
-        claim === null
-          ? fact
-          : { ...fact, ik: [claim.idempotencyKey!, claim.id, claim.capturedAtMs] },
+        claim === null ? fact : { ...fact, ik: [claim.idempotencyKey!, claim.id, claim.capturedAtMs] },
       ),
     })
   }
@@ -536,9 +534,7 @@ class Shard {
         this.checkpoint().then(
           () => this.tellReply(replies => replies.answered(n, null, 0)),
           () =>
-            this.tellReply(replies =>
-              replies.failed(n, 'store_away', 'The checkpoint could not be written'),
-            ),
+            this.tellReply(replies => replies.failed(n, 'store_away', 'The checkpoint could not be written')),
         )
         return
       case 'stats':

@@ -6,8 +6,16 @@ const rfc3339 =
 
 /** An instant as the wire writes it. `ms` epoch ms. source: decision 9 */
 export function isoTime(ms: number): string {
-  return new Date(ms).toISOString()
+  if (ms !== lastMs) {
+    lastText = new Date(ms).toISOString()
+    lastMs = ms
+  }
+  return lastText
 }
+
+// What is acknowledged together has one time.
+let lastMs = Number.NaN
+let lastText = ''
 
 /** The same for a value that may be absent. */
 export function isoTimeOrNull(ms: number | null | undefined): string | null {

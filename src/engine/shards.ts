@@ -52,11 +52,14 @@ export class Lost extends ServiceError {
   }
 }
 
-/** Events of one shard that did not become durable, or of which that is not known (`Lost`). */
+/** Events of one shard did not become durable, or it is not known whether they did (`Lost`). */
 export interface Undelivered {
-  readonly events: readonly IngestItem[]
+  /** Whether an actor is of that shard. */
+  readonly owns: (id: string) => boolean
   readonly error: unknown
 }
+
+const allDelivered: readonly Undelivered[] = []
 
 /** Requests, each event of a batch counted, that may wait for one shard before new ones are refused with 503. */
 const waitingMax = 100_000
@@ -208,15 +211,9 @@ export class Shards {
    *
    * returns  what did not become durable, by shard; nothing when all did. Never rejects.
    */
-  async ingest(items: readonly IngestItem[], nowMs: number): Promise<readonly Undelivered[]> {
-    if (items.length === 1 || this.shards.length === 1) {
-      const undelivered = await this.deliver(
-        this.shards[shardOf(items[0]!.id, this.shards.length)]!,
-        items,
-        nowMs,
-      )
-      return undelivered ? [undelivered] : []
-    }
+  ingest(items: readonly IngestItem[], nowMs: number): Promise<readonly Undelivered[]> {
+    if (items.length === 1 || this.shards.length === 1)
+      return this.deliver(this.shards[shardOf(items[0]!.id, this.shards.length)]!, items, nowMs)
     const byShard = new Map<Shard, IngestItem[]>()
     for (const item of items) {
       const shard = this.shards[shardOf(item.id, this.shards.length)]!
@@ -224,27 +221,31 @@ export class Shards {
       if (list) list.push(item)
       else byShard.set(shard, [item])
     }
-    const fates = await Promise.all([...byShard].map(([shard, events]) => this.deliver(shard, events, nowMs)))
-    return fates.filter(fate => fate !== null)
+    const fates = [...byShard].map(([shard, events]) => this.deliver(shard, events, nowMs))
+    return Promise.all(fates).then(undelivered => undelivered.flat())
   }
 
-  private async deliver(
+  private deliver(
     shard: Shard,
     events: readonly IngestItem[],
     nowMs: number,
-  ): Promise<Undelivered | null> {
-    try {
-      const posted = this.post(shard, n => ({ n, at: nowMs, events }))
-      shard.events += events.length
-      // a long list leaves at once: kept for the end of the tick it would only grow old in memory
-      if (events.length >= longList) this.send(shard)
-      await posted
-      return null
-    } catch (error) {
-      return { events, error }
-    } finally {
-      shard.events -= events.length
-    }
+  ): Promise<readonly Undelivered[]> {
+    const count = events.length
+    const posted = this.post(shard, n => ({ n, at: nowMs, events }))
+    shard.events += count
+    // a long list leaves at once: kept for the end of the tick it would only grow old in memory
+    if (count >= longList) this.send(shard)
+    const owns = (id: string) => this.shards[shardOf(id, this.shards.length)] === shard
+    return posted.then(
+      () => {
+        shard.events -= count
+        return allDelivered
+      },
+      error => {
+        shard.events -= count
+        return [{ owns, error }]
+      },
+    )
   }
 
   /** Hand a new catalog to every shard; resolves when all serve it. */

@@ -9,7 +9,10 @@ const seed = Number(process.env.TOLLGATE_SEED ?? Date.now() % 2 ** 31)
 const effect: fc.Arbitrary<Effect> = fc.oneof(
   fc.record({
     t: fc.constant('used' as const),
-    subtype: fc.oneof(fc.string({ unit: 'binary' }), fc.constantFrom('api_call', 'a"b', '\u2028', 'a\\b', '')),
+    subtype: fc.oneof(
+      fc.string({ unit: 'binary' }),
+      fc.constantFrom('api_call', 'a"b', '\u2028', 'a\\b', ''),
+    ),
     quantity: fc.maxSafeInteger(),
     atMs: fc.maxSafeInteger(),
   }),

@@ -2,9 +2,9 @@
 import { once } from 'node:events'
 import { MessageChannel } from 'node:worker_threads'
 import t from 'tap'
-import { pack } from '../../src/core/crossing.js'
+import { type Cells, Packing } from '../../src/core/crossing.js'
 import { encodeId } from '../../src/core/id.js'
-import type { AcceptedEvent, ShardNotice, ShardReply } from '../../src/core/message.js'
+import type { AcceptedEvent, ShardNotice } from '../../src/core/message.js'
 import { Positions } from '../../src/journal/positions.js'
 import shard from '../../workers/company.js'
 import { temporaryDirectory } from '../stores.js'
@@ -40,7 +40,9 @@ function request(n: number) {
     fresh: true,
     m: { type: 'event', event },
   } as const
-  return [pack({ n, at: 1_000, events: [item] })]
+  const packing = new Packing()
+  packing.add({ n, at: 1_000, events: [item] })
+  return packing.take()
 }
 
 t.test('writes are refused while more waits for the disk than the bound, and taken again after', async t => {
@@ -65,9 +67,11 @@ t.test('writes are refused while more waits for the disk than the bound, and tak
     heard: 0,
     catalogs: [],
   })
-  const replies: ShardReply[] = []
-  port1.on('message', (message: readonly ShardReply[] | ShardNotice) => {
-    if (Array.isArray(message)) replies.push(...(message as readonly ShardReply[]))
+  const replies: Cells[] = []
+  port1.on('message', (message: Cells | ShardNotice) => {
+    // four values each
+    if (Array.isArray(message))
+      for (let at = 0; at < message.length; at += 4) replies.push(message.slice(at, at + 4))
   })
   await once(port1, 'message')
   const told = async (count: number): Promise<void> => {

@@ -1,5 +1,4 @@
 // Events: one, a list, the collector's list; and the stored records.
-import type { RawEvent } from '../../../schemas/events.js'
 import { ServiceError } from '../../errors.js'
 import type { Answer, Call, RawBody } from '../call.js'
 import { assertPlain } from '../json.js'
@@ -25,7 +24,7 @@ export async function createEvent(call: Call<RawBody>): Promise<Answer> {
   if (event instanceof Unread) throw new ServiceError('body_invalid', event.reason)
   if (typeof event !== 'object' || event === null || Array.isArray(event))
     throw new ServiceError('body_invalid', 'The body must be an event')
-  return { data: await ingestOne(sender(call), event) }
+  return { json: await ingestOne(sender(call), event) }
 }
 
 /**
@@ -33,7 +32,11 @@ export async function createEvent(call: Call<RawBody>): Promise<Answer> {
  * (application/x-ndjson), or a batch of CloudEvents.
  */
 export async function createEventBatch(call: Call<RawBody>): Promise<Answer> {
-  return { data: { events: await ingestMany(sender(call), readBatch(call)) } }
+  return acknowledged(await ingestMany(sender(call), readBatch(call)))
+}
+
+function acknowledged(acks: readonly string[]): Answer {
+  return { json: `{"events":[${acks.join(',')}]}` }
 }
 
 function readBatch(call: Call<RawBody>): readonly unknown[] {
@@ -55,7 +58,7 @@ const isSecret = ({ key }: Call<RawBody>): boolean => key.kind === 'secret'
 export async function collect(call: Call<RawBody>): Promise<Answer> {
   const events = eventsOf(call.body)
   const bySender = new Map<string, { sender: Sender; at: number[]; events: unknown[] }>()
-  const acks: (RawEvent | null)[] = events.map(() => null)
+  const acks: (string | null)[] = events.map(() => null)
   for (const [index, event] of events.entries()) {
     const own = await ownSender(call, event)
     if (own === null) continue
@@ -67,7 +70,7 @@ export async function collect(call: Call<RawBody>): Promise<Answer> {
   }
   for (const { sender: own, at, events: list } of bySender.values())
     for (const [index, ack] of (await ingestMany(own, list)).entries()) acks[at[index]!] = ack
-  return { data: { events: acks.filter(ack => ack !== null) } }
+  return acknowledged(acks.filter(ack => ack !== null))
 }
 
 /** The keys a batch carries itself, each once: the first known one speaks for a request without the header (decision 8). */
