@@ -1,5 +1,5 @@
 // Opens everything in order and closes it in the opposite order: stores, shards, projectors, directory, HTTP.
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Logger } from 'pino'
 import type { Sql } from 'postgres'
@@ -107,8 +107,12 @@ async function open(config: Config, log: Logger, opened: Opened): Promise<Tollga
   const metrics = createMetrics()
 
   const journalDir = join(config.dataDir, 'journal')
+  await removeDrained(journalDir)
   const count = await shardCount(journalDir)
-  if (count !== null && count !== config.shards) await drainJournals({ config, log, sql, addresses, count })
+  if (count !== null && count !== config.shards) {
+    await drainJournals({ config, log, sql, addresses, count })
+    await removeDrained(journalDir)
+  }
   await keepShardCount(journalDir, config.shards)
   const journals = await openJournals(config, sql, addresses.postgres, config.shards)
 
@@ -380,16 +384,38 @@ async function drainJournals(from: {
   } finally {
     await shards.close()
   }
-  await rm(journals.directory, { recursive: true })
+  // Set aside in one step: a start that dies while it clears them away must not find half of them.
+  await rename(journals.directory, drainedDirectory(journals.directory))
 }
 
-/** The number of shards the journals on disk were written by; null before the first start. */
+/** Where drained journals wait to be removed. */
+const drainedDirectory = (directory: string): string => `${directory}.drained`
+
+async function removeDrained(directory: string): Promise<void> {
+  await rm(drainedDirectory(directory), { recursive: true, force: true })
+}
+
+/**
+ * The number of shards the journals on disk were written by; null before the first start.
+ *
+ * errors  Error naming the file when it holds no such number: what it stands for decides which journals are read.
+ */
 async function shardCount(directory: string): Promise<number | null> {
-  const text = await readFile(join(directory, 'shards'), 'utf8').catch(() => null)
-  return text === null ? null : Number(text)
+  const path = join(directory, 'shards')
+  const text = await readFile(path, 'utf8').catch(error => {
+    if (error.code === 'ENOENT') return null
+    throw error
+  })
+  if (text === null) return null
+  if (/^[1-9]\d{0,2}\n$/.test(text)) return Number(text)
+  throw new Error(`${path} does not hold the number of shards that its journals were written by`)
 }
 
+/** Write it down in one step: a start that dies here leaves the old number or the new one. */
 async function keepShardCount(directory: string, count: number): Promise<void> {
+  if ((await shardCount(directory)) === count) return
   await mkdir(directory, { recursive: true })
-  await writeFile(join(directory, 'shards'), `${count}\n`)
+  const draft = join(directory, 'shards.new')
+  await writeFile(draft, `${count}\n`, { flush: true })
+  await rename(draft, join(directory, 'shards'))
 }

@@ -1,4 +1,4 @@
-// What JSON text may not hold, whoever parses it: endless nesting and U+0000.
+// What JSON text may not hold: endless nesting and U+0000, whoever parses it; half a surrogate pair in definitions.
 import { ServiceError } from '../errors.js'
 
 /** Deepest nesting of arrays and objects; serialising one deeper could exhaust the stack. */
@@ -59,3 +59,18 @@ export function hasNul(text: string): boolean {
     if (!escaped(text, i)) return true
   return false
 }
+
+/**
+ * Whether JSON text holds an escaped half of a surrogate pair: no text, so no store would give it back as it was.
+ * (A bare one cannot be: it is no UTF-8.)
+ */
+export function hasHalfPair(text: string): boolean {
+  if (!text.includes('\\ud') && !text.includes('\\uD')) return false
+  // behind an escaped backslash the first is no half at all, and the second stands alone
+  for (const { index, 1: second } of text.matchAll(surrogateEscape))
+    if (escaped(text, index) !== (second === undefined)) return true
+  return false
+}
+
+/** A high half, with its low half behind it when there is one; or a low half alone. */
+const surrogateEscape = /\\u(?:d[89ab][0-9a-f]{2}(\\ud[c-f][0-9a-f]{2})?|d[c-f][0-9a-f]{2})/gi

@@ -3,7 +3,7 @@ import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
 import type { IValidation } from 'typia'
 import type { RawBody } from '../api/call.js'
-import { assertPlain } from '../api/json.js'
+import { assertPlain, hasHalfPair } from '../api/json.js'
 import { ServiceError } from '../errors.js'
 import type { Parser, Route } from './route.js'
 
@@ -82,10 +82,12 @@ export function rawBody(bytes: Buffer, contentType = ''): RawBody {
  * A body through its row's parser.
  *
  * text    the whole body; empty stands for an object without members, so that the message names what is missing.
- * errors  `body_malformed`: no JSON, too deep, or U+0000 in it; `body_invalid`: naming the members at fault.
+ * errors  `body_malformed`: no JSON, too deep, U+0000 or half a surrogate pair in it; `body_invalid`: naming the members at fault.
  */
 export function parseBody<Body>(text: string, parse: Parser<Body>): Body {
   assertPlain(text)
+  if (hasHalfPair(text))
+    throw new ServiceError('body_malformed', 'The request body contains half a surrogate pair')
   let parsed: IValidation<Body>
   try {
     parsed = parse(text === '' ? '{}' : text)

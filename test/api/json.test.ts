@@ -1,7 +1,7 @@
 // What JSON text may not hold.
 import { array, assert, constantFrom, property } from 'fast-check'
 import t from 'tap'
-import { assertPlain, depthMax, hasNul, tooDeep } from '../../src/api/json.js'
+import { assertPlain, depthMax, hasHalfPair, hasNul, tooDeep } from '../../src/api/json.js'
 
 t.test('a body nests to a bound and no further', async t => {
   const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth)
@@ -28,6 +28,21 @@ t.test('an escaped U+0000 is found, an escaped backslash before u0000 is not one
   t.ok(hasNul('{"a":"\\\\u0000 \\u0000"}'))
   t.ok(hasNul('{"a":"\\\\\\u0000"}'))
   t.throws(() => assertPlain('{"a":"\\u0000"}'), /U\+0000/)
+})
+
+t.test('half a surrogate pair is found, a whole one is a character', async t => {
+  for (const half of [
+    '\\ud800',
+    '\\uDC00',
+    'a\\udbffb',
+    '\\ud83d\\ud83d\\ude00',
+    '\\ud83d\\ude00\\ude00',
+    '\\\\\\ud800',
+    '\\\\ud83d\\ude00',
+  ])
+    t.ok(hasHalfPair(`{"a":"${half}"}`), half)
+  for (const whole of ['\\ud83d\\ude00', '\\uD83D\\uDE00', '\\u0041', '\\\\ud800', '\\ud7ff\\ue000'])
+    t.notOk(hasHalfPair(`{"a":"${whole}"}`), whole)
 })
 
 // The same question, one character after the other.

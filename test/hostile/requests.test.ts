@@ -1,0 +1,169 @@
+// Nonsense for every route of a whole Tollgate: no answer is our fault, nothing ends it, memory stays bounded.
+// TOLLGATE_HOSTILE raises the number of requests, TOLLGATE_SEED repeats a run.
+import { readFileSync } from 'node:fs'
+import { gzipSync } from 'node:zlib'
+import t from 'tap'
+import type { Route } from '../../src/http/route.js'
+import { routes } from '../../src/http/routes.js'
+import { type Client, Process } from '../harness.js'
+import { Random } from '../random.js'
+import { temporaryDirectory } from '../stores.js'
+import { readTakes } from './grammar.js'
+import { Maker, mutate } from './make.js'
+import { fill, type Heard, KnownIds, portrait, sendRaw } from './world.js'
+
+const requests = Number(process.env.TOLLGATE_HOSTILE ?? 2_000)
+const random = new Random()
+const takes = readTakes()
+const atOnce = 8
+const failuresShownMax = 20
+/** What a process of this size may hold after any number of requests, bytes. */
+const residentBytesMax = 1.5e9
+/** What no answer may tell: stacks, statements, names of tables, paths. */
+const leak =
+  /\n\s+at |node_modules|\/dist\/|\.js:\d|select .+ from |insert into |relation \\?"|DB::Exception|PostgresError/i
+
+interface Request {
+  readonly route: Route
+  readonly method: string
+  readonly path: string
+  readonly headers: Record<string, string>
+  readonly body: Buffer | null
+}
+
+t.test(`seed ${random.seed}, ${requests} requests`, async t => {
+  for (const route of routes)
+    if (!takes.has(`${route.method} ${route.path}`)) t.fail(`what ${route.path} takes is not to be read`)
+  const tollgate = await Process.start(await temporaryDirectory(t))
+  t.teardown(() => tollgate.end('SIGTERM'))
+  const { client, child } = tollgate
+  await fill(client)
+  const known = new KnownIds()
+  const clients = await makeClients(client, known)
+  await portrait(client, known)
+
+  const words = ['acme', 'bolt', 'core', 'call', 'hostile', 'slug', 'mail', 'plan', 'n', 'usd', 'Basic']
+  const maker = new Maker(random, { ids: known.ids, words })
+  const before = residentBytes(child.pid!)
+  const statuses = new Map<number, number>()
+  let failures = 0
+  let sent = 0
+  const worker = async (): Promise<void> => {
+    while (sent < requests && failures < failuresShownMax) {
+      const route = routes[sent++ % routes.length]!
+      const asked = makeRequest(maker, route, pickClient(clients), clients.kept)
+      const heard = await sendRaw(client.url, asked.method, asked.path, asked.headers, asked.body)
+      statuses.set(heard.status, (statuses.get(heard.status) ?? 0) + 1)
+      const wrong = judge(heard)
+      if (wrong === null) {
+        if (heard.status < 300 && asked.method !== 'HEAD' && heard.text !== '') known.learn(route, heard.text)
+        continue
+      }
+      failures++
+      t.fail(`${wrong}: ${asked.method} ${asked.path}`, {
+        status: heard.status,
+        answer: heard.text.slice(0, 500),
+        body: asked.body?.toString().slice(0, 2_000),
+      })
+    }
+  }
+  await Promise.all(Array.from({ length: atOnce }, worker))
+
+  const after = residentBytes(child.pid!)
+  const told = [...statuses].sort(([a], [b]) => a - b).map(([status, count]) => `${status}: ${count}`)
+  t.comment(`${told.join(', ')}; resident ${mega(before)} → ${mega(after)} MB`)
+  t.equal(failures, 0, 'no answer is our fault')
+  t.ok((statuses.get(200) ?? 0) + (statuses.get(201) ?? 0) > requests / 20, 'some of it was right')
+  t.ok(after < residentBytesMax, 'memory stays bounded')
+  t.equal(child.exitCode, null, 'it is still the same process')
+  t.match(await client.get('/health/ready'), { status: 200, body: { status: 'ready', degraded: [] } })
+  t.match(await client.post('/companies', { keys: { slug: 'after' } }), { status: 200 }, 'and it works')
+  t.equal(await tollgate.end('SIGTERM'), 0)
+})
+
+interface Clients {
+  readonly all: readonly Client[]
+  /** Ids of the environments and keys the run stands on: not to be changed. */
+  readonly kept: readonly string[]
+  /** An environment that may be deleted. */
+  readonly scratch: string
+}
+
+async function makeClients(client: Client, known: KnownIds): Promise<Clients> {
+  const whoami = await client.ok('GET', '/whoami')
+  const [development, production] = whoami.environments as { id: string }[]
+  const scratch = await client.ok('POST', '/environments', { name: 'scratch', environment_type: 'staging' })
+  known.add('environment_id', scratch.id)
+  const made = async (body: object) => client.ok('POST', '/api-keys', { name: 'k', ...body })
+  const account = await made({})
+  const other = await made({ environment_id: production!.id })
+  const torn = await made({ environment_id: scratch.id })
+  const inScratch = { 'X-Service-Environment-Id': scratch.id }
+  return {
+    all: [client, client.as(account.secret, inScratch), client.as(other.secret), client.as(torn.secret)],
+    kept: [development!.id, production!.id, whoami.api_key_id, account.id, other.id, torn.id],
+    scratch: scratch.id,
+  }
+}
+
+/** Mostly the one that may do everything. */
+function pickClient({ all }: Clients): Client {
+  return random.chance(0.85) ? all[0]! : random.pick(all)
+}
+
+function makeRequest(maker: Maker, route: Route, client: Client, kept: readonly string[]): Request {
+  const { body: shape, query } = takes.get(`${route.method} ${route.path}`)!
+  const headers: Record<string, string> = {}
+  if (!random.chance(0.01)) headers['X-Service-Api-Key'] = client.key
+  if (random.chance(0.02))
+    headers['X-Service-Environment-Id'] = random.pick(["'", 'env_22222222222', '\u00ff'])
+  const method = route.method === 'del' ? 'DELETE' : route.method.toUpperCase()
+  let path = `${route.path.replaceAll(/:(\w+)/g, (_, name) => maker.segment(name))}${maker.query(query)}`
+  if (method !== 'GET' && kept.some(id => path.includes(id))) path = route.path
+  if (shape === null)
+    return { route, method: random.chance(0.03) ? 'HEAD' : method, path, headers, body: null }
+  headers['Content-Type'] = random.chance(0.03)
+    ? random.pick(['text/plain', 'image/png', ''])
+    : 'application/json'
+  const text = maker.body(shape)
+  const bytes = damage(random.chance(0.06) ? mutate(random, text) : text, headers)
+  return { route, method, path, headers: { ...headers, 'Content-Length': String(bytes.length) }, body: bytes }
+}
+
+/** Now and then compressed, cut, or no text at all. */
+function damage(text: string, headers: Record<string, string>): Buffer {
+  const bytes = Buffer.from(text)
+  const kind = random.below(60)
+  if (kind === 0) return Buffer.alloc(0)
+  if (kind === 1)
+    return Buffer.concat([bytes.subarray(0, 4), Buffer.from([0xff, 0xc0, 0xed, 0xa0, 0x80]), bytes])
+  if (kind > 5) return bytes
+  headers['Content-Encoding'] = random.pick(['gzip', 'gzip', 'deflate', 'br', 'zstd', 'x'])
+  const packed = gzipSync(bytes)
+  if (kind === 2) return packed.subarray(0, packed.length >> 1)
+  if (kind === 3) return Buffer.concat([packed, packed])
+  return kind === 4 ? packed : bytes
+}
+
+/** What is wrong with an answer, or null. */
+function judge({ status, headers, text }: Heard): string | null {
+  if (status >= 500 && status !== 503) return 'an answer that is our fault'
+  if (status === 503 && headers['retry-after'] === undefined) return '503 without Retry-After'
+  if (status === 204 || text === '') return null
+  let parsed: { error?: unknown }
+  try {
+    parsed = JSON.parse(text)
+  } catch {
+    return 'no JSON'
+  }
+  if (status >= 400 && typeof parsed.error !== 'string') return 'a refusal without its reason'
+  if (status >= 400 && leak.test(text)) return 'a refusal that tells too much'
+  return null
+}
+
+function residentBytes(pid: number): number {
+  const kilobytes = /^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]
+  return Number(kilobytes) * 1024
+}
+
+const mega = (bytes: number) => Math.round(bytes / 1e6)
