@@ -93,7 +93,8 @@ interface Starting {
 
 interface Shard {
   readonly index: number
-  readonly pool: Piscina
+  /** Of one thread; a new one for every thread that died. */
+  pool: Piscina | null
   port: MessagePort | null
   readonly outbox: Packing
   /** Set while the thread is dead or replaying; settled by its next ready, or by a first start that fails. */
@@ -126,13 +127,7 @@ export class Shards {
   private constructor(private readonly options: ShardsOptions) {
     this.shards = options.shards.map((_, index) => ({
       index,
-      pool: new Piscina({
-        filename: options.workerFile.href,
-        minThreads: 1,
-        maxThreads: 1,
-        atomics: 'disabled',
-        idleTimeout: Number.POSITIVE_INFINITY,
-      }),
+      pool: null,
       port: null,
       outbox: new Packing(),
       starting: null,
@@ -280,7 +275,7 @@ export class Shards {
     await Promise.allSettled(this.shards.map(shard => this.control(shard, { type: 'checkpoint' })))
     this.closing = true
     for (const shard of this.shards) shard.port?.close()
-    await Promise.all(this.shards.map(shard => shard.pool.close()))
+    await Promise.all(this.shards.map(shard => shard.pool?.close()))
   }
 
   private async controlAll(control: ShardControl): Promise<void> {
@@ -351,11 +346,30 @@ export class Shards {
       heard: shard.heard,
       catalogs: this.options.catalogs(),
     }
-    shard.pool.run(task, { transferList: [port2] }).then(
-      () => this.revive(shard, new Error('the shard ended by itself')),
-      error => this.revive(shard, error),
-    )
+    const pool = this.newPool()
+    shard.pool = pool
+    let over = false
+    const end = (error: Error): void => {
+      if (over) return
+      over = true
+      if (!this.closing) void pool.destroy()
+      this.revive(shard, error)
+    }
+    pool.run(task, { transferList: [port2] }).then(() => end(new Error('the shard ended by itself')), end)
+    // a thread that dies before it is up loses its task without a word
+    for (const thread of pool.threads)
+      thread.once('exit', code => end(new Error(`the thread left with ${code}`)))
     return shard.starting.promise
+  }
+
+  private newPool(): Piscina {
+    return new Piscina({
+      filename: this.options.workerFile.href,
+      minThreads: 1,
+      maxThreads: 1,
+      atomics: 'disabled',
+      idleTimeout: Number.POSITIVE_INFINITY,
+    })
   }
 
   /** The thread died: everyone waiting hears 503, and a new thread replays the journal. */
