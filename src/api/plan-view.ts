@@ -173,19 +173,39 @@ async function entitlementsByVersion(
   return new Map([...byVersion].map(([id, of]) => [id, of.map(each => each.view)]))
 }
 
-/** PB-12: companies on any version, in the environment of the key. */
+/**
+ * Companies on any version of each plan, in the environment of the request (PB-12); at the level of the account, in
+ * all of them. Who has no base plan is on the fallback plan, and whose trial is over on the plan after it (EN-82, EN-91).
+ */
 async function companyCounts(
   sql: Sql,
   { environment, services, accountId }: Outlook,
   planIds: readonly string[],
 ): Promise<ReadonlyMap<string, number>> {
-  const environmentIds = environment
-    ? [environment.id]
-    : services.keys.environments(accountId).map(({ id }) => id)
-  const rows = await sql<{ plan_id: string; count: number }[]>`
-    select plan_id, count(*)::int as count from company_plans
-    where environment_id in ${among(sql, environmentIds)} and plan_id in ${among(sql, planIds)} group by plan_id`
-  return new Map(rows.map(row => [row.plan_id, row.count]))
+  const counts = new Map<string, number>()
+  const count = (planId: string, more: number) => counts.set(planId, (counts.get(planId) ?? 0) + more)
+  const environments = environment ? [environment] : services.keys.environments(accountId)
+  for (const { id } of environments) {
+    const { fallbackPlanId, trialExpiryPlanId } = services.catalogs.get(id)
+    const nowMs = services.clock.now(id)
+    const over = sql`kind = 'base' and trial_end_setting = 'cancel' and trial_status <> 'converted'
+      and trial_end_at <= ${new Date(nowMs)}`
+    const held = await sql<{ plan_id: string; count: number }[]>`
+      select plan_id, count(*)::int as count from company_plans
+      where environment_id = ${id} and plan_id in ${among(sql, planIds)} and (${over}) is not true group by plan_id`
+    for (const row of held) count(row.plan_id, row.count)
+    const elsewhere = [fallbackPlanId, trialExpiryPlanId].filter(planId => planIds.includes(planId ?? ''))
+    if (elsewhere.length === 0) continue
+    const [rest] = await sql<{ without: number; tried: number }[]>`
+      select (select count(*) from companies where environment_id = ${id})::int
+          - (count(*) filter (where kind = 'base'))::int as without,
+        (count(*) filter (where ${over}))::int as tried
+      from company_plans where environment_id = ${id}`
+    if (fallbackPlanId !== null) count(fallbackPlanId, rest!.without)
+    const afterTrial = trialExpiryPlanId ?? fallbackPlanId
+    if (afterTrial !== null) count(afterTrial, rest!.tried)
+  }
+  return counts
 }
 
 async function companyNames(sql: Sql, plans: readonly PlanRow[]): Promise<ReadonlyMap<string, string>> {

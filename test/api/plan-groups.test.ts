@@ -153,6 +153,8 @@ t.test('plan groups', { timeout: 120_000 }, async t => {
       { plan: { id: free.id } },
       'any company without one',
     )
+    const counted = async (id: string) => (await client.ok('GET', `/plans/${id}`)).company_count
+    t.equal(await counted(free.id), 2, 'PB-12 with those that have no other')
     await put({ initial_plan_id: begin.id })
     const begun = await company('begun')
     t.match(begun, { plan: { id: begin.id } })
@@ -165,6 +167,7 @@ t.test('plan groups', { timeout: 120_000 }, async t => {
     })
     const cleared = await client.ok('PUT', `/company-plans/${begun.id}`, { add_on_ids: [] })
     t.match(cleared, { plan: { id: free.id } }, 'PB-30')
+    t.same([await counted(free.id), await counted(begin.id)], [3, 0])
     t.match(await client.ok('GET', '/plan-groups'), {
       initial_plan: { id: begin.id, is_default: true },
       fallback_plan: { id: free.id, is_default: true },
