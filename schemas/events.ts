@@ -100,6 +100,8 @@ export interface RawEvent {
   user_agent: string
   event_id: string | null
   remote_addr: string | null
+  /** With `report`: why the event is stored as failed; null when it is not. */
+  error?: string | null
 }
 
 interface Preview {

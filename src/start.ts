@@ -8,6 +8,7 @@ import { plansLoader } from './catalog/plans.js'
 import type { Config } from './config.js'
 import type { CatalogData } from './core/catalog.js'
 import type { ShardNotice } from './core/message.js'
+import { AccountLimits } from './engine/account-limits.js'
 import { AuditLog } from './engine/audit.js'
 import { Backlog } from './engine/backlog.js'
 import { Dedupe, segmentsPerTurn } from './engine/dedupe.js'
@@ -22,7 +23,7 @@ import { Projections, restorePositions } from './engine/projections.js'
 import { CheckedFlags, UserSeen } from './engine/seen.js'
 import { Shards } from './engine/shards.js'
 import { Webhooks } from './engine/webhooks.js'
-import { defaultLimits, Limits } from './http/limits.js'
+import { Limits, limitTable } from './http/limits.js'
 import { routes } from './http/routes.js'
 import { Server } from './http/server.js'
 import { nodeDisk } from './journal/disk.js'
@@ -180,6 +181,11 @@ async function open(config: Config, log: Logger, opened: Opened): Promise<Tollga
   opened.add(() => migrations.stop())
 
   const entities = new Entities(directory, shards, traits)
+  const limits = new Limits(limitTable(config.limits))
+  const accountLimits = new AccountLimits(sql, (accountId, setting) =>
+    limits.setAccount(accountId, setting === undefined ? undefined : limitTable(setting)),
+  )
+  await accountLimits.load()
   const services: Services = {
     log,
     sql,
@@ -200,6 +206,7 @@ async function open(config: Config, log: Logger, opened: Opened): Promise<Tollga
     metrics,
     backlog,
     audit,
+    accountLimits,
     webhooks,
     webhookPrivateAddresses: config.webhookPrivateAddresses,
   }
@@ -224,13 +231,7 @@ async function open(config: Config, log: Logger, opened: Opened): Promise<Tollga
     config,
     log,
     metrics,
-    limits: new Limits(
-      config.limits === 'off'
-        ? null
-        : config.limits === 'default'
-          ? defaultLimits
-          : { ...defaultLimits, ...config.limits },
-    ),
+    limits,
     health: {
       ready: () => server.serving,
       degraded: () => [...shards.degraded.map(shard => `shard ${shard}`), ...projections!.degraded()],

@@ -65,6 +65,15 @@ export interface Answer {
   /** The whole serialised body, where a protocol says what it looks like. */
   readonly whole?: string
   readonly headers?: Readonly<Record<string, string>>
+  /** Sent as it is, without an envelope, piece by piece as the caller takes it. A failure cuts the connection. */
+  readonly stream?: Stream
+}
+
+/** An answer that is not gathered in memory. */
+export interface Stream {
+  /** Content-Type. */
+  readonly type: string
+  readonly pieces: AsyncIterable<Uint8Array>
 }
 
 export type Handler<Body = undefined, Query = Readonly<Record<string, never>>> = (

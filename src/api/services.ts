@@ -3,6 +3,7 @@ import type { Logger } from 'pino'
 import type { Sql } from 'postgres'
 import type { TraitRegistry } from '../catalog/traits.js'
 import type { CatalogData } from '../core/catalog.js'
+import type { AccountLimits } from '../engine/account-limits.js'
 import type { AuditLog } from '../engine/audit.js'
 import type { Backlog } from '../engine/backlog.js'
 import type { TestClock } from '../engine/clock.js'
@@ -97,6 +98,7 @@ export interface Services {
   readonly metrics: Metrics
   readonly backlog: Backlog
   readonly audit: AuditLog
+  readonly accountLimits: AccountLimits
   readonly webhooks: Webhooks
   /** Whether webhooks may reach private networks. */
   readonly webhookPrivateAddresses: boolean

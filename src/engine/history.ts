@@ -459,6 +459,36 @@ export async function usageByCompany(
   return rows.map(row => ({ companyId: row.company_id, quantity: row.quantity, lastSeenMs: row.last_ms }))
 }
 
+/** What ClickHouse holds of one company's track events of one name. */
+export interface UsageTotalRow {
+  readonly companyId: string
+  readonly subtype: string
+  /** All hours together. */
+  readonly total: number
+  /** Of the time that events are kept (EV-20): by hours, and of the events themselves. */
+  readonly recent: number
+  readonly raw: number
+}
+
+/** Sums per company and event name, to be held against what the actors count. */
+export async function usageReconcile(
+  store: HistoryStore,
+  environmentId: string,
+  companyIds: readonly string[],
+  nowMs: number,
+): Promise<UsageTotalRow[]> {
+  const rows = await ask<Omit<UsageTotalRow, 'companyId'> & { readonly company_id: string }>(
+    store,
+    'usage_reconcile',
+    {
+      environment_id: environmentId,
+      company_ids: companyIds,
+      since: floor(nowMs - retentionMs, hourMs) / 1_000,
+    },
+  )
+  return rows.map(({ company_id, ...row }) => ({ ...row, companyId: company_id }))
+}
+
 /** An idempotency key and the event that has it (EV-25). */
 export interface ClaimRow {
   readonly environmentId: string

@@ -19,7 +19,12 @@ const exposed = 'X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Re
  * The headers of every response as one value of Content-Type: one crossing into the server instead of three.
  * Every route may be read by a page of any origin: a key, not a cookie, is what opens it.
  */
-export const fixedHeaders = `application/json\r\nAccess-Control-Allow-Origin: *\r\nAccess-Control-Expose-Headers: ${exposed}`
+export const fixedHeaders = headersOf('application/json')
+
+/** The same for an answer of another type. */
+export function headersOf(contentType: string): string {
+  return `${contentType}\r\nAccess-Control-Allow-Origin: *\r\nAccess-Control-Expose-Headers: ${exposed}`
+}
 
 /** Figures of the tightest budget, as header lines; '' where nothing is limited (AL-42). */
 export function allowanceHeaders(allowance: Allowance | null): string {

@@ -40,6 +40,7 @@ import {
 } from '../../schemas/features.js'
 import { parseFlagWrite, parseRulesWrite } from '../../schemas/flags.js'
 import { parseApiKeyCreate, parseApiKeyUpdate } from '../../schemas/keys.js'
+import { parseLimitsUpdate } from '../../schemas/limits.js'
 import { parseModelPrices } from '../../schemas/model-prices.js'
 import { parsePlanGroupWrite } from '../../schemas/plan-groups.js'
 import {
@@ -78,9 +79,11 @@ import * as overrides from '../api/entitlements/overrides.js'
 import * as environments from '../api/environments/handlers.js'
 import * as events from '../api/events/handlers.js'
 import * as stored from '../api/events/stored.js'
+import * as exported from '../api/export/handlers.js'
 import * as features from '../api/features/handlers.js'
 import * as flags from '../api/flags/handlers.js'
 import * as keys from '../api/keys/handlers.js'
+import * as limits from '../api/limits/handlers.js'
 import * as members from '../api/members/handlers.js'
 import * as migrations from '../api/migrations/handlers.js'
 import * as modelPrices from '../api/model-prices/handlers.js'
@@ -89,6 +92,7 @@ import * as planGroups from '../api/plan-groups/handlers.js'
 import * as bundles from '../api/plans/bundles.js'
 import * as plans from '../api/plans/handlers.js'
 import * as publishing from '../api/plans/publish.js'
+import * as reconciling from '../api/reconcile/handlers.js'
 import * as traits from '../api/traits/handlers.js'
 import * as usage from '../api/usage/handlers.js'
 import * as users from '../api/users/handlers.js'
@@ -158,8 +162,8 @@ export const routes: readonly Route[] = [
   post('/company-overrides/:company_override_id', { scope: 'write', body: parseCompanyOverrideUpdate, handle: overrides.changeCompanyOverride }),
   put('/company-overrides/:company_override_id', { scope: 'write', body: parseCompanyOverrideUpdate, handle: overrides.changeCompanyOverride }),
   del('/company-overrides/:company_override_id', { scope: 'write', handle: overrides.deleteCompanyOverride }),
-  get('/company-subscriptions', { scope: 'read', query: subscriptions.companySubscriptionQuery, handle: subscriptions.listCompanySubscriptions }),
   put('/company-plans/:company_id', { scope: 'write', body: parseCompanyPlansUpdate, handle: companyPlans.putCompanyPlans }),
+  get('/company-subscriptions', { scope: 'read', query: subscriptions.companySubscriptionQuery, handle: subscriptions.listCompanySubscriptions }),
   post('/company-traits', { scope: 'write', body: parseTraitUpsert, handle: companies.upsertCompanyTrait }),
   post('/custom-plan-bundles', { scope: 'write', status: 201, body: parseCustomPlanBundleCreate, handle: bundles.createCustomPlanBundle }),
   post('/custom-plans', { scope: 'write', status: 201, body: parseCustomPlanCreate, handle: bundles.createCustomPlan }),
@@ -184,11 +188,14 @@ export const routes: readonly Route[] = [
   get('/environments/:environment_id/clock', { scope: 'admin', environment: 'optional', handle: environments.getClock }),
   put('/environments/:environment_id/clock', { scope: 'admin', environment: 'optional', body: parseClockUpdate, handle: environments.setClock }),
   del('/environments/:environment_id/clock', { scope: 'admin', environment: 'optional', handle: environments.removeClock }),
-  post('/event-batch', { scope: 'capture', limit: 'ingest', status: 201, raw: 'batch', handle: events.createEventBatch }),
+  post('/event-batch', { scope: 'capture', limit: 'ingest', status: 201, raw: 'batch', query: events.batchQuery, handle: events.createEventBatch }),
   get('/event-types', { scope: 'read', query: stored.eventTypesQuery, handle: stored.listEventTypes }),
   get('/events', { scope: 'read', limit: 'analytics', query: stored.eventListQuery, handle: stored.listEvents }),
   post('/events', { scope: 'capture', limit: 'ingest', status: 201, raw: 'one', handle: events.createEvent }),
   get('/events/:event_id', { scope: 'read', handle: stored.getEvent }),
+  get('/export/events', { scope: 'admin', limit: 'analytics', query: exported.exportQuery, handle: exported.exportEvents }),
+  get('/export/ledger', { scope: 'admin', limit: 'analytics', query: exported.exportQuery, handle: exported.exportLedger }),
+  get('/export/usage', { scope: 'admin', limit: 'analytics', query: exported.exportQuery, handle: exported.exportUsage }),
   get('/feature-companies', { scope: 'read', query: usage.entitledQuery, handle: usage.listFeatureCompanies }),
   get('/feature-companies/count', { scope: 'read', query: usage.entitledQuery, handle: usage.countFeatureCompanies }),
   get('/feature-usage', { scope: 'read', query: usage.featureUsageQuery, handle: usage.listFeatureUsage }),
@@ -217,6 +224,8 @@ export const routes: readonly Route[] = [
   get('/licenses', { scope: 'read', environment: 'optional', query: features.licenseListQuery, handle: features.listLicenses }),
   get('/licenses/count', { scope: 'read', environment: 'optional', query: features.licenseListQuery, handle: features.countLicenses }),
   get('/licenses/:license_id', { scope: 'read', environment: 'optional', handle: features.getLicense }),
+  get('/limits', { scope: 'admin', environment: 'optional', handle: limits.getLimits }),
+  put('/limits', { scope: 'admin', environment: 'optional', body: parseLimitsUpdate, handle: limits.setLimits }),
   get('/model-prices', { scope: 'read', environment: 'optional', handle: modelPrices.listModelPrices }),
   put('/model-prices', { scope: 'admin', environment: 'optional', body: parseModelPrices, handle: modelPrices.putModelPrices }),
   post('/ofrep/v1/evaluate/flags', { scope: 'check', limit: 'check', raw: 'one', protocol: 'ofrep', handle: ofrep.evaluateFlags }),
@@ -258,6 +267,7 @@ export const routes: readonly Route[] = [
   put('/plans/:plan_id', { scope: 'write', body: parsePlanUpdate, handle: plans.changePlan }),
   del('/plans/:plan_id', { scope: 'write', environment: 'optional', handle: plans.deletePlan }),
   put('/plans/:plan_id/billing_products', { scope: 'write', body: parseBillingProductWrite, handle: plans.putBillingProduct }),
+  get('/reconcile', { scope: 'admin', limit: 'analytics', query: reconciling.reconcileQuery, handle: reconciling.reconcile }),
   put('/subscription/:subscription_id/edit-trial-end', { scope: 'write', body: parseTrialEndUpdate, handle: subscriptions.editTrialEnd }),
   get('/usage-by-company', { scope: 'read', query: usage.usageByCompanyQuery, handle: usage.getUsageByCompany }),
   post('/user-traits', { scope: 'write', body: parseTraitUpsert, handle: users.upsertUserTrait }),

@@ -1,7 +1,7 @@
 // One request from first byte to last: what must be read at once, admission, body, handler, answer.
 // The request object dies when its callback returns, the response when it is answered or aborted.
 import type { HttpRequest, HttpResponse, TemplatedApp, us_listen_socket } from 'uWebSockets.js'
-import type { Answer, Call, EnvironmentRecord, KeyRecord } from '../api/call.js'
+import type { Answer, KeyRecord, Stream } from '../api/call.js'
 import type { Services } from '../api/services.js'
 import { type Config, prepareNative } from '../config.js'
 import type { AskedChange } from '../engine/audit.js'
@@ -14,12 +14,15 @@ import { boundOf, decompress, type Encoding, encodingOf, parseBody, rawBody, too
 import { preflightHeaders } from './cors.js'
 import { type Health, live, ready } from './health.js'
 import type { Limits } from './limits.js'
+import { Outflow } from './outflow.js'
 import { registerPages } from './pages.js'
 import { addressOf, bearerOf, decodeParameters, firstKnown, headerOf } from './read.js'
+import { none, noParameters, nothing, nothingAsked, Request } from './request.js'
 import {
   allowanceHeaders,
   failure,
   fixedHeaders,
+  headersOf,
   internalError,
   isBodiless,
   type Reply,
@@ -291,6 +294,7 @@ class Exchange {
   private headOnly = false
   /** Answered, and not all of it taken yet. */
   private leaving = false
+  private outflow: Outflow | null = null
   private admission: Admission | null = null
   private headers = ''
   private environmentId = ''
@@ -514,6 +518,7 @@ class Exchange {
   }
 
   private succeed(answer: Answer): void {
+    if (answer.stream !== undefined) return this.pour(answer.stream)
     const echo = this.echo === nothing ? '{}' : JSON.stringify(this.echo)
     const reply = success(answer, this.compiled.route.status, echo, this.headers)
     // What went through is noted even if nobody waits for its answer any more.
@@ -594,6 +599,23 @@ class Exchange {
     })
   }
 
+  // A stream: what fails before its first piece is still told with a status.
+  private pour({ type, pieces }: Stream): void {
+    const iterator = pieces[Symbol.asyncIterator]()
+    this.resume(iterator.next(), first => {
+      const { res, shared, compiled } = this
+      this.settle()
+      this.leaving = true
+      compiled.answered(200)
+      res.cork(() => res.writeHeader('Content-Type', headersOf(type) + this.headers))
+      this.outflow = new Outflow(res, iterator, error => {
+        if (error !== null) shared.logFailure(this.line(shared.nextRequestId(), 200), toFailure(error))
+        this.gone()
+      })
+      void this.outflow.run(this.headOnly ? { done: true, value: undefined } : first)
+    })
+  }
+
   private gone(): void {
     if (!this.leaving) return
     this.leaving = false
@@ -601,6 +623,7 @@ class Exchange {
   }
 
   private abort(): void {
+    this.outflow?.abort()
     this.gone()
     if (this.settled) return
     this.settle()
@@ -626,36 +649,3 @@ class Exchange {
     }
   }
 }
-
-/** What a handler is given. */
-class Request implements Call<unknown, unknown> {
-  constructor(
-    private readonly exchange: Exchange,
-    readonly services: Services,
-    readonly key: KeyRecord,
-    readonly environmentOrNull: EnvironmentRecord | null,
-    readonly params: Readonly<Record<string, string>>,
-    readonly query: unknown,
-    readonly body: unknown,
-    readonly nowMs: number,
-    readonly userAgent: string,
-  ) {}
-
-  get environment(): EnvironmentRecord {
-    if (this.environmentOrNull === null) throw new ServiceError('environment_required')
-    return this.environmentOrNull
-  }
-
-  get remoteIp(): string {
-    return this.exchange.remoteIp()
-  }
-
-  get ifNoneMatch(): string {
-    return this.exchange.ifNoneMatch
-  }
-}
-
-const none: readonly string[] = []
-const nothing: Readonly<Record<string, never>> = Object.freeze({})
-const noParameters: Readonly<Record<string, string>> = Object.freeze({})
-const nothingAsked = { query: nothing, echo: nothing }

@@ -48,6 +48,8 @@ export interface ClickHouse {
    * 64-bit integers come as numbers (exact to 2^53), decimals as strings, times as RFC 3339 UTC.
    */
   select<Row>(sql: string, parameters?: Parameters, settings?: ClickHouseSettings): Promise<Row[]>
+  /** The answer of a query that ends with its FORMAT, as ClickHouse writes it. */
+  bytes(sql: string, parameters?: Parameters): AsyncGenerator<Buffer>
   /** Insert ready-made rows; resolves when they are on disk. */
   insertRaw(options: InsertOptions): Promise<void>
   /** A statement without an answer. */
@@ -107,6 +109,7 @@ export function openClickHouse(address: ClickHouseAddress, options: ClickHouseOp
         })
         return result.json()
       }),
+    bytes: (sql, parameters = {}) => pieces(client, sql, parameters),
     insertRaw: ({ table, rows, columns, token, settings }) =>
       named(async () => {
         if (rows.length === 0) return
@@ -129,6 +132,19 @@ export function openClickHouse(address: ClickHouseAddress, options: ClickHouseOp
       }),
     healthy: () => answers(client),
     close: () => client.close(),
+  }
+}
+
+async function* pieces(
+  client: ClickHouseClient,
+  sql: string,
+  parameters: Parameters,
+): AsyncGenerator<Buffer> {
+  try {
+    const { stream } = await client.exec({ query: sql, query_params: { ...parameters } })
+    for await (const piece of stream) yield piece as Buffer
+  } catch (error) {
+    throw asStoreError(error, 'ClickHouse')
   }
 }
 

@@ -2,6 +2,7 @@
 import { ServiceError } from '../../errors.js'
 import type { Answer, Call, RawBody } from '../call.js'
 import { assertPlain } from '../json.js'
+import { boolean, type QueryOf, query } from '../query.js'
 import { cloudEventBatchType, cloudEventType, fromCloudEvent } from './cloud-event.js'
 import { lineTypes, readLines, Unread } from './formats.js'
 import { ingestMany, ingestOne, type Sender } from './ingest.js'
@@ -16,7 +17,8 @@ export const batchEventsMax = 10_000
  * source   EV-1; CloudEvents are a decision, see cloud-event.ts.
  */
 export async function createEvent(call: Call<RawBody>): Promise<Answer> {
-  if (call.body.type === cloudEventBatchType) return createEventBatch(call)
+  if (call.body.type === cloudEventBatchType)
+    return acknowledged(await ingestMany(sender(call), readBatch(call)))
   const text = call.body.text()
   assertPlain(text)
   const given = parse(text)
@@ -30,16 +32,24 @@ export async function createEvent(call: Call<RawBody>): Promise<Answer> {
 /**
  * POST /event-batch: the list is judged event by event (EV-7, decision 3). `{events: […]}`, one event per line
  * (application/x-ndjson), or a batch of CloudEvents.
+ *
+ * query  report: each acknowledgement also tells `error`, why that event is stored as failed, else null.
  */
-export async function createEventBatch(call: Call<RawBody>): Promise<Answer> {
-  return acknowledged(await ingestMany(sender(call), readBatch(call)))
+export async function createEventBatch(call: Call<RawBody, QueryOf<typeof batchShape>>): Promise<Answer> {
+  const { report } = call.query
+  return acknowledged(await ingestMany(sender(call), readBatch(call), report === true))
 }
 
 function acknowledged(acks: readonly string[]): Answer {
   return { json: `{"events":[${acks.join(',')}]}` }
 }
 
-function readBatch(call: Call<RawBody>): readonly unknown[] {
+const batchShape = { report: boolean } as const
+export const batchQuery = query(batchShape)
+
+type BatchCall = Call<RawBody, unknown>
+
+function readBatch(call: BatchCall): readonly unknown[] {
   const { body, nowMs } = call
   if (lineTypes.has(body.type)) return bounded(readLines(body.text()))
   if (body.type !== cloudEventBatchType) return eventsOf(body)
@@ -48,7 +58,7 @@ function readBatch(call: Call<RawBody>): readonly unknown[] {
   return bounded(list).map(one => fromCloudEvent(one, isSecret(call), nowMs))
 }
 
-const isSecret = ({ key }: Call<RawBody>): boolean => key.kind === 'secret'
+const isSecret = ({ key }: BatchCall): boolean => key.kind === 'secret'
 
 /**
  * POST /batch, the collector: events of several keys, each authorised by its own `api_key` or by the header.
@@ -83,7 +93,7 @@ export function keysOfBatch(body: RawBody): readonly string[] {
   return [...secrets]
 }
 
-function sender(call: Call<RawBody>): Sender {
+function sender(call: BatchCall): Sender {
   return {
     services: call.services,
     key: call.key,

@@ -49,6 +49,13 @@ const nothingUndone: Undone = { whole: null, shards: [], identifies: new Map() }
 /** An event while it is put together. */
 type Draft = { -readonly [Member in keyof AcceptedEvent]: AcceptedEvent[Member] }
 
+/** What an acknowledgement is made from; `failure` null unless the event is stored as failed. */
+interface Acknowledged {
+  readonly eventId: string
+  readonly capturedAtMs: number
+  readonly failure: string | null
+}
+
 interface IdentifyWrites {
   readonly user: EntityWrite
   readonly company: EntityWrite | null
@@ -78,12 +85,17 @@ export async function ingestOne(sender: Sender, event: unknown): Promise<string>
  * returns  one acknowledgement per event, each a RawEvent as JSON, in the order given.
  * errors   503 when they could not be made durable: then none is acknowledged, and all keys are free again.
  * events   as parsed; what could not be read as an event of its format is an `Unread`.
+ * report   acknowledgements tell which events are stored as failed, and why.
  * source   EV-7, EV-27, EV-28, decision 20.
  */
-export async function ingestMany(sender: Sender, events: readonly unknown[]): Promise<readonly string[]> {
+export async function ingestMany(
+  sender: Sender,
+  events: readonly unknown[],
+  report = false,
+): Promise<readonly string[]> {
   if (events.length === 0) return []
   sender.services.backlog.admit()
-  const batch = new Batch(sender)
+  const batch = new Batch(sender, report)
   const secret = sender.key.kind === 'secret'
   for (const event of events) {
     if (event instanceof Unread) {
@@ -107,7 +119,7 @@ export async function ingestMany(sender: Sender, events: readonly unknown[]): Pr
 
 /** Events acknowledged together. */
 class Batch {
-  private readonly acks: { readonly eventId: string; readonly capturedAtMs: number }[] = []
+  private readonly acks: Acknowledged[] = []
   private items: IngestItem[] = []
   /** Writes to users and companies that must be durable before the events: each may be repeated without harm. */
   private readonly preludes: (() => Promise<unknown>)[] = []
@@ -120,7 +132,10 @@ class Batch {
   private settle!: { resolve: () => void; reject: (error: unknown) => void }
   private settled: Promise<void> | null = null
 
-  constructor(private readonly sender: Sender) {}
+  constructor(
+    private readonly sender: Sender,
+    private readonly report = false,
+  ) {}
 
   /** An event that broke a rule: kept as failed, without effect; its key is not consumed (EV-28). */
   fail(event: unknown, message: string): void {
@@ -270,7 +285,7 @@ class Batch {
   /** A duplicate is acknowledged as its first event was, once that is durable. */
   private repeat(first: Claim): void {
     this.sender.services.metrics.events.duplicate.count++
-    this.acks.push({ eventId: first.eventId, capturedAtMs: first.capturedAtMs })
+    this.acks.push({ eventId: first.eventId, capturedAtMs: first.capturedAtMs, failure: null })
     if (first.settled && first.settled !== this.settled) this.awaited.push(first.settled)
   }
 
@@ -394,7 +409,7 @@ class Batch {
       write: writes.user,
       joins: companyId === null ? [] : [companyId],
     }
-    this.acks.push({ eventId: event.id, capturedAtMs: event.capturedAtMs })
+    this.acks.push({ eventId: event.id, capturedAtMs: event.capturedAtMs, failure: null })
     this.ownedBy(event, userTarget.id)
     const run = async () => {
       await entities.ask(userTarget, message, nowMs)
@@ -485,7 +500,7 @@ class Batch {
 
   /** Give an event's record to its company, else its user, else its environment. */
   private keep(event: AcceptedEvent): void {
-    this.acks.push({ eventId: event.id, capturedAtMs: event.capturedAtMs })
+    this.acks.push({ eventId: event.id, capturedAtMs: event.capturedAtMs, failure: event.failure })
     const item = this.item(event)
     this.ownedBy(event, item.id)
     this.items.push(item)
@@ -536,13 +551,14 @@ class Batch {
     }
   }
 
-  /** RawEvents as JSON: all that differs between them is id and time. */
+  /** RawEvents as JSON: all that differs between them is id and time, and what is told of failures. */
   private acknowledgements(): readonly string[] {
     const { remoteIp, userAgent } = this.sender
     const ip = JSON.stringify(remoteIp)
-    const end = `","remote_addr":${ip},"remote_ip":${ip},"user_agent":${JSON.stringify(userAgent)}}`
+    const end = `","remote_addr":${ip},"remote_ip":${ip},"user_agent":${JSON.stringify(userAgent)}`
     return this.acks.map(
-      ack => `{"captured_at":"${isoTime(ack.capturedAtMs)}","event_id":"${ack.eventId}${end}`,
+      ({ eventId, capturedAtMs, failure }) =>
+        `{"captured_at":"${isoTime(capturedAtMs)}","event_id":"${eventId}${end}${this.report ? `,"error":${JSON.stringify(failure)}` : ''}}`,
     )
   }
 }

@@ -1,0 +1,148 @@
+// What an export reads: its columns, and its rows page by page along the table's sorting key, so that no page costs
+// more than itself however far in it lies.
+
+/** One part of a sorting key, and how a value of it is handed back to ClickHouse. */
+interface KeyPart {
+  readonly column: string
+  readonly kind: 'text' | 'milliseconds' | 'seconds' | 'number'
+}
+
+/** What can be exported. */
+export interface Exported {
+  readonly table: string
+  /** The sorting key behind environment_id. */
+  readonly key: readonly KeyPart[]
+  /** The column `from` and `to` bound. */
+  readonly time: KeyPart
+  /** What a row shows. */
+  readonly columns: string
+  /** Whether rows of one key are summed. */
+  readonly summed: boolean
+}
+
+const company: KeyPart = { column: 'company_id', kind: 'text' }
+const capturedAt: KeyPart = { column: 'captured_at', kind: 'milliseconds' }
+const hour: KeyPart = { column: 'hour', kind: 'seconds' }
+const eventAt: KeyPart = { column: 'event_at', kind: 'milliseconds' }
+
+export const exports: Readonly<Record<'events' | 'usage' | 'ledger', Exported>> = {
+  events: {
+    table: 'events',
+    key: [company, capturedAt, { column: 'id', kind: 'text' }],
+    time: capturedAt,
+    columns: `id, type, subtype, company_id, user_id, quantity, status, error_message, mode, captured_at, sent_at,
+      loaded_at, processed_at, api_key_id, idempotency_key, lease_id, reservation_id, feature_ids, flag_id,
+      derived_from, cost, currency, price_id, body`,
+    summed: false,
+  },
+  usage: {
+    table: 'usage_by_hour',
+    key: [company, { column: 'subtype', kind: 'text' }, hour],
+    time: hour,
+    columns: `company_id, subtype AS event_subtype, hour, sum(usage_by_hour.quantity) AS quantity,
+      sum(usage_by_hour.events) AS events`,
+    summed: true,
+  },
+  ledger: {
+    table: 'credit_ledger',
+    key: [company, { column: 'credit_id', kind: 'text' }, eventAt, { column: 'sequence', kind: 'number' }],
+    time: eventAt,
+    columns: `company_id, credit_id, sequence, event_at, event_type, usage_reason, amount, quantity_consumed, grant_id,
+      grant_quantity_remaining, from_grant_id, to_grant_id, transfer_reason, zeroed_out_reason, feature_id, user_id,
+      usage_event_id, hold_id, grant_reason, grant_quantity, grant_valid_from, grant_expires_at, plan_id,
+      plan_grant_id, billing_credit_bundle_id, source_grant_id`,
+    summed: false,
+  },
+}
+
+/** A place in the order of the key: its values as ClickHouse gives them, null before the first and after the last row. */
+export type Place = readonly (string | number)[] | null
+
+/** Which rows: of one environment, perhaps of one company, from an instant (inclusive) to another (exclusive). */
+export interface Selection {
+  readonly environmentId: string
+  readonly companyId: string
+  readonly fromMs: number
+  readonly toMs: number
+}
+
+export interface Statement {
+  readonly sql: string
+  readonly parameters: Readonly<Record<string, string | number>>
+}
+
+/** The last place of the page of `rows` rows after a place: one row (a, b, …), or none when fewer are left. */
+export function pageEnd(one: Exported, selection: Selection, after: Place, rows: number): Statement {
+  const shown = one.key.map((part, index) => `${asNumber(part)} AS k${index}`).join(', ')
+  const { where, parameters } = conditions(one, selection, after, null)
+  return {
+    sql: `SELECT ${shown} FROM ${one.table} WHERE ${where} ORDER BY ${names(one)} LIMIT 1 OFFSET ${rows - 1}`,
+    parameters,
+  }
+}
+
+/** The rows after one place up to and including another, without a FORMAT. */
+export function pageRows(one: Exported, selection: Selection, after: Place, upTo: Place): Statement {
+  const { where, parameters } = conditions(one, selection, after, upTo)
+  const group = one.summed ? `GROUP BY ${names(one)} ` : ''
+  return {
+    sql: `SELECT ${one.columns} FROM ${one.table} WHERE ${where} ${group}ORDER BY ${names(one)}`,
+    parameters,
+  }
+}
+
+const names = ({ key }: Exported): string => key.map(part => part.column).join(', ')
+
+function conditions(
+  one: Exported,
+  { environmentId, companyId, fromMs, toMs }: Selection,
+  after: Place,
+  upTo: Place,
+) {
+  const { time } = one
+  const scale = time.kind === 'seconds' ? 1_000 : 1
+  const where = [
+    'environment_id = {environment_id:String}',
+    `${time.column} >= ${value(time, 'from')}`,
+    `${time.column} < ${value(time, 'to')}`,
+  ]
+  const parameters: Record<string, string | number> = {
+    environment_id: environmentId,
+    from: Math.ceil(fromMs / scale),
+    to: Math.ceil(toMs / scale),
+  }
+  if (companyId !== '') {
+    where.push('company_id = {company_id:String}')
+    parameters.company_id = companyId
+  }
+  for (const [name, place, sign] of [
+    ['after', after, '>'],
+    ['upto', upTo, '<='],
+  ] as const) {
+    if (place === null) continue
+    // The company alone first: the index understands that better than the whole.
+    where.push(`company_id ${sign[0]}= {${name}0:String}`)
+    const values = one.key.map((part, index) => value(part, `${name}${index}`)).join(', ')
+    where.push(`(${names(one)}) ${sign} (${values})`)
+    for (const [index, part] of place.entries()) parameters[`${name}${index}`] = part
+  }
+  return { where: where.join(' AND '), parameters }
+}
+
+function value({ kind }: KeyPart, name: string): string {
+  switch (kind) {
+    case 'text':
+      return `{${name}:String}`
+    case 'milliseconds':
+      return `fromUnixTimestamp64Milli({${name}:Int64}, 'UTC')`
+    case 'seconds':
+      return `toDateTime({${name}:Int64}, 'UTC')`
+    case 'number':
+      return `{${name}:UInt64}`
+  }
+}
+
+function asNumber({ column, kind }: KeyPart): string {
+  if (kind === 'milliseconds') return `toUnixTimestamp64Milli(${column})`
+  return kind === 'seconds' ? `toUnixTimestamp(${column})` : column
+}

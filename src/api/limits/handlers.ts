@@ -1,0 +1,18 @@
+// Request limits of the account: what differs from those of everyone.
+import type { LimitsUpdate } from '../../../schemas/limits.js'
+import type { Handler } from '../call.js'
+
+/** GET /limits: the account's own limits, null when it has those of everyone. source: decision */
+export const getLimits: Handler = ({ services, key }) => ({
+  data: { account_id: key.accountId, limits: services.accountLimits.get(key.accountId) },
+})
+
+/**
+ * PUT /limits: in force for the next request; buckets start full and those not named keep the common numbers.
+ *
+ * source  service.md section 8, "limits can be raised per account on request"; the operation: decision
+ */
+export const setLimits: Handler<LimitsUpdate> = async ({ services, key, body }) => {
+  await services.accountLimits.set(key.accountId, body.limits, services.clock.wall())
+  return { data: { account_id: key.accountId, limits: services.accountLimits.get(key.accountId) } }
+}

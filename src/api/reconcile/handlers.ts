@@ -1,0 +1,158 @@
+// Reconciliation: what the actors count against what ClickHouse holds, per company and event.
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { CompanyDescription } from '../../core/state.js'
+import { type UsageTotalRow, usageReconcile } from '../../engine/history.js'
+import type { Answer, Call } from '../call.js'
+import { type QueryOf, query, string } from '../query.js'
+
+const companiesAtOnce = 500
+const asksAtOnce = 50
+/** Records are on their way to ClickHouse while we look: a difference counts when so many looks find the same. */
+const looks = 4
+const pauseMs = 250
+
+const shape = { company_id: string } as const
+export const reconcileQuery = query(shape)
+type ReconcileCall = Call<undefined, QueryOf<typeof shape>>
+
+/** One pair that disagrees. */
+interface Difference {
+  readonly company_id: string
+  readonly event_subtype: string
+  /** All-time use as the company's actor counts it. */
+  readonly actor: number
+  /** The same by ClickHouse's sums per hour. */
+  readonly hours: number
+  /** Of the last 364 days: by those sums, and of the stored events themselves. */
+  readonly recent_hours: number
+  readonly recent_events: number
+}
+
+/**
+ * GET /reconcile: compares all-time use of every company and event after everything acknowledged is projected, so the
+ * journal's tail is part of it.
+ *
+ * returns  lines of JSON: a Difference for each pair that disagrees, and at the end {companies, pairs, differences}.
+ * errors   503 while a store is away; on the way: the connection is cut and the last line is missing.
+ * source   decision
+ */
+export async function reconcile(call: ReconcileCall): Promise<Answer> {
+  await call.services.projections.barrier('postgres')
+  return { stream: { type: 'application/x-ndjson', pieces: lines(call) } }
+}
+
+async function* lines(call: ReconcileCall): AsyncGenerator<Buffer> {
+  let companies = 0
+  let pairs = 0
+  let differences = 0
+  for await (const ids of companyIds(call)) {
+    companies += ids.length
+    let looked = await look(call, ids)
+    pairs += looked.pairs
+    for (let again = 1; again < looks && looked.differences.length > 0; again++) {
+      await sleep(pauseMs)
+      const known = new Set(looked.differences.map(name))
+      const next = await look(call, [...new Set(looked.differences.map(one => one.company_id))])
+      looked = { pairs: 0, differences: next.differences.filter(one => known.has(name(one))) }
+    }
+    differences += looked.differences.length
+    if (looked.differences.length > 0)
+      yield Buffer.from(looked.differences.map(one => `${JSON.stringify(one)}\n`).join(''))
+  }
+  yield Buffer.from(`${JSON.stringify({ companies, pairs, differences })}\n`)
+}
+
+/** By how much they differ is part of the name: what moves is use on its way. */
+const name = (one: Difference): string =>
+  `${one.company_id} ${one.event_subtype}\0${one.actor - one.hours} ${one.recent_hours - one.recent_events}`
+
+async function* companyIds({
+  services,
+  environment,
+  query,
+}: ReconcileCall): AsyncGenerator<readonly string[]> {
+  const { sql } = services
+  if (query.company_id !== undefined) return yield [query.company_id]
+  for (let last = ''; ; ) {
+    const rows = await sql<{ id: string }[]>`
+      select id from companies where environment_id = ${environment.id} and id > ${last}
+      order by id limit ${companiesAtOnce}`
+    if (rows.length === 0) return
+    yield rows.map(row => row.id)
+    last = rows.at(-1)!.id
+  }
+}
+
+/** Actors first, then ClickHouse brought up to them; those that moved meanwhile agree as far as one can tell. */
+async function look(call: ReconcileCall, ids: readonly string[]): Promise<Looked> {
+  const { services, environment, nowMs } = call
+  const before = await counted(call, ids)
+  await services.projections.barrier('clickhouse')
+  const stored = await usageReconcile(services.clickhouse, environment.id, [...before.keys()], nowMs)
+  const { pairs, differences } = compare(before, stored)
+  if (differences.length === 0) return { pairs, differences }
+  const after = await counted(call, [...new Set(differences.map(one => one.company_id))])
+  const still = differences.filter(
+    one => (after.get(one.company_id)?.get(one.event_subtype) ?? 0) === one.actor,
+  )
+  return { pairs, differences: still }
+}
+
+interface Looked {
+  readonly pairs: number
+  readonly differences: readonly Difference[]
+}
+
+/** All-time use by company and event name, as the actors count it; without companies that are gone. */
+async function counted(
+  { services, environment, nowMs }: ReconcileCall,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, ReadonlyMap<string, number>>> {
+  const byCompany = new Map<string, ReadonlyMap<string, number>>()
+  for (let at = 0; at < ids.length; at += asksAtOnce)
+    await Promise.all(
+      ids.slice(at, at + asksAtOnce).map(async id => {
+        const { reply } = await services.shards.ask<Pick<CompanyDescription, 'metrics'> | null>(
+          'c',
+          environment.id,
+          id,
+          { type: 'describe' },
+          nowMs,
+        )
+        if (reply === null) return
+        const allTime = reply.metrics.filter(one => one.period === 'all_time')
+        byCompany.set(id, new Map(allTime.map(one => [one.eventSubtype, one.value])))
+      }),
+    )
+  return byCompany
+}
+
+function compare(
+  counts: ReadonlyMap<string, ReadonlyMap<string, number>>,
+  stored: readonly UsageTotalRow[],
+): Looked {
+  const rows = new Map(stored.map(row => [`${row.companyId} ${row.subtype}`, row]))
+  const differences: Difference[] = []
+  let pairs = 0
+  const hold = (companyId: string, subtype: string, actor: number, row: UsageTotalRow | undefined): void => {
+    pairs++
+    const { total = 0, recent = 0, raw = 0 } = row ?? {}
+    if (actor === total && recent === raw) return
+    differences.push({
+      company_id: companyId,
+      event_subtype: subtype,
+      actor,
+      hours: total,
+      recent_hours: recent,
+      recent_events: raw,
+    })
+  }
+  for (const [companyId, subtypes] of counts)
+    for (const [subtype, actor] of subtypes) {
+      const pair = `${companyId} ${subtype}`
+      hold(companyId, subtype, actor, rows.get(pair))
+      rows.delete(pair)
+    }
+  for (const row of rows.values()) hold(row.companyId, row.subtype, 0, row)
+  return { pairs, differences }
+}

@@ -1,0 +1,37 @@
+// What a handler is given of a request.
+import type { Call, EnvironmentRecord, KeyRecord } from '../api/call.js'
+import type { Services } from '../api/services.js'
+import { ServiceError } from '../errors.js'
+
+/** One request as its handler sees it; `exchange` is asked while the response is still there. */
+export class Request implements Call<unknown, unknown> {
+  constructor(
+    private readonly exchange: { remoteIp(): string; readonly ifNoneMatch: string },
+    readonly services: Services,
+    readonly key: KeyRecord,
+    readonly environmentOrNull: EnvironmentRecord | null,
+    readonly params: Readonly<Record<string, string>>,
+    readonly query: unknown,
+    readonly body: unknown,
+    readonly nowMs: number,
+    readonly userAgent: string,
+  ) {}
+
+  get environment(): EnvironmentRecord {
+    if (this.environmentOrNull === null) throw new ServiceError('environment_required')
+    return this.environmentOrNull
+  }
+
+  get remoteIp(): string {
+    return this.exchange.remoteIp()
+  }
+
+  get ifNoneMatch(): string {
+    return this.exchange.ifNoneMatch
+  }
+}
+
+export const none: readonly string[] = []
+export const nothing: Readonly<Record<string, never>> = Object.freeze({})
+export const noParameters: Readonly<Record<string, string>> = Object.freeze({})
+export const nothingAsked = { query: nothing, echo: nothing }
