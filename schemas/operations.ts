@@ -66,6 +66,7 @@ import type {
   EnvironmentUpdate,
 } from './environments.js'
 import type {
+  CloudEvent,
   CreateEventRequestBody,
   EventBodyFlagCheck,
   EventBodyIdentify,
@@ -87,19 +88,29 @@ import type { ApiKey, ApiKeyCreate, ApiKeyUpdate, WhoAmI } from './keys.js'
 import type { AccountMember } from './members.js'
 import type { ModelPriceView } from './model-prices.js'
 import type { OfrepEvaluation, OfrepEvaluations, OfrepFailure, OfrepRequest } from './ofrep.js'
+import type { PlanGroup, PlanGroupDetail, PlanGroupWrite } from './plan-groups.js'
 import type {
   BillingLinkedPlanCreate,
+  CompanyPlansUpdate,
   CustomPlanBundleCreate,
   CustomPlanCreate,
+  MigrationCompleteNow,
+  MigrationCreate,
+  MigrationPreviewRequest,
+  MigrationRetry,
   PlanBundle,
   PlanBundleCreate,
   PlanBundleUpdate,
+  PlanChange,
   PlanCreate,
   PlanDetail,
   PlanIssue,
   PlanPublish,
   PlanUpdate,
   PlanVersion,
+  PlanVersionCompanyMigration,
+  PlanVersionMigration,
+  PlanVersionMigrationPreview,
 } from './plans.js'
 import type {
   BillingPrice,
@@ -295,6 +306,11 @@ export interface Operations {
   }
   'DELETE /company-overrides/{company_override_id}': { id: 'deleteCompanyOverride'; data: Deleted }
   'GET /company-subscriptions': { id: 'getActiveCompanySubscription'; data: CompanySubscription[] }
+  'PUT /company-plans/{company_id}': {
+    id: 'updateCompanyPlans'
+    body: CompanyPlansUpdate
+    data: CompanyDetail
+  }
   /** Sets, raises or lowers one trait of the company that the keys name. */
   'POST /company-traits': { id: 'upsertCompanyTrait'; body: TraitUpsert; data: CompanyDetail }
   'POST /custom-plan-bundles': {
@@ -360,7 +376,7 @@ export interface Operations {
   /** Stored events, newest first. */
   'GET /events': { id: 'listEvents'; data: EventDetail[] }
   /** Takes one event. When this is answered the event is on disk, and the next check of its company has counted it. Sent again under the same `idempotency_key` it is counted once. */
-  'POST /events': { id: 'createEvent'; body: EventCreate; data: RawEvent }
+  'POST /events': { id: 'createEvent'; body: EventCreate; data: RawEvent | RawEventBatch }
   'GET /events/{event_id}': { id: 'getEvent'; data: EventDetail }
   'GET /feature-companies': { id: 'listFeatureCompanies'; data: FeatureCompany[] }
   'GET /feature-companies/count': { id: 'countFeatureCompanies'; data: Count }
@@ -412,6 +428,8 @@ export interface Operations {
   'POST /ofrep/v1/evaluate/flags/{key}': { id: 'evaluateFlag'; body: OfrepRequest; data: OfrepEvaluation }
   'POST /plan-bundles': { id: 'createPlanBundle'; body: PlanBundleCreate; data: PlanBundle }
   'PUT /plan-bundles/{plan_id}': { id: 'updatePlanBundle'; body: PlanBundleUpdate; data: PlanBundle }
+  'GET /plan-changes': { id: 'listPlanChanges'; data: PlanChange[] }
+  'GET /plan-changes/{plan_change_id}': { id: 'getPlanChange'; data: PlanChange }
   'GET /plan-entitlements': { id: 'listPlanEntitlements'; data: PlanEntitlement[] }
   /** What a plan grants of a feature. */
   'POST /plan-entitlements': {
@@ -437,6 +455,45 @@ export interface Operations {
     data: PlanEntitlement
   }
   'DELETE /plan-entitlements/{plan_entitlement_id}': { id: 'deletePlanEntitlement'; data: Deleted }
+  'GET /plan-groups': { id: 'getPlanGroup'; data: PlanGroupDetail }
+  'POST /plan-groups': { id: 'createPlanGroup'; body: PlanGroupWrite; data: PlanGroup }
+  'PUT /plan-groups/{plan_group_id}': { id: 'updatePlanGroup'; body: PlanGroupWrite; data: PlanGroup }
+  'GET /plan-version-company-migrations': { id: 'listCompanyMigrations'; data: PlanVersionCompanyMigration[] }
+  'GET /plan-version-company-migrations/count': { id: 'countCompanyMigrations'; data: Count }
+  'POST /plan-version-company-migrations/{plan_version_company_migration_id}/retry': {
+    id: 'retryCompanyMigration'
+    data: PlanVersionCompanyMigration
+  }
+  'GET /plan-version-migrations': { id: 'listMigrations'; data: PlanVersionMigration[] }
+  'POST /plan-version-migrations': {
+    id: 'createMigration'
+    body: MigrationCreate
+    data: PlanVersionMigration
+  }
+  'GET /plan-version-migrations/count': { id: 'countMigrations'; data: Count }
+  'POST /plan-version-migrations/preview': {
+    id: 'previewMigration'
+    body: MigrationPreviewRequest
+    data: PlanVersionMigrationPreview
+  }
+  'GET /plan-version-migrations/{plan_version_migration_id}': {
+    id: 'getMigration'
+    data: PlanVersionMigration
+  }
+  'POST /plan-version-migrations/{plan_version_migration_id}/cancel': {
+    id: 'cancelMigration'
+    data: PlanVersionMigration
+  }
+  'POST /plan-version-migrations/{plan_version_migration_id}/complete-now': {
+    id: 'completeMigrationNow'
+    body: MigrationCompleteNow
+    data: PlanVersionMigration
+  }
+  'POST /plan-version-migrations/{plan_version_migration_id}/retry': {
+    id: 'retryMigration'
+    body: MigrationRetry
+    data: PlanVersionMigration
+  }
   /** Plans and add-ons with the entitlements, prices and grants of their published version. */
   'GET /plans': { id: 'listPlans'; data: PlanDetail[] }
   'POST /plans': { id: 'createPlan'; body: PlanCreate; data: PlanDetail }
@@ -494,4 +551,4 @@ export interface Operations {
 }
 
 /** The schema of `Operations`, and under it every schema by name. */
-export const operationSchemas = typia.json.schemas<[Operations, OfrepFailure], '3.1'>()
+export const operationSchemas = typia.json.schemas<[Operations, OfrepFailure, CloudEvent], '3.1'>()

@@ -33,14 +33,85 @@ ${budgets}
 
 **Freshness.** What was acknowledged is seen by the very next check.`
 
-/** What a group of operations is about. */
+/** What a group of operations is about, in the order they are shown; further groups follow by name. */
 export const tagTexts: Readonly<Record<string, string>> = {
-  Companies: 'Who uses: companies by their keys, with traits, plans, usage and members.',
-  Events: 'What happened: track, identify, inference. Acknowledged means on disk.',
+  Companies: 'Who uses: companies by their keys, with traits, plans and members.',
+  Users: 'Who acts for a company.',
   Features: 'What can be entitled to and counted.',
   Flags: 'Flags, their rules, and checks.',
-  Operation: 'For those who run it: no key, no budget.',
+  Events: 'What happened: track, identify, inference. Acknowledged means on disk.',
+  Plans: 'Plans and add-ons: versions, what they grant, who is on them.',
+  Entitlements: 'What a plan, or an override for one company, grants of a feature.',
+  Usage: 'What was used, now and over time.',
+  Credits: 'Kinds of credits, grants, holds and the ledger.',
+  Billing: 'What the payment provider knows, told to Tollgate: it takes no payments itself.',
   OpenFeature: 'The OpenFeature Remote Evaluation Protocol, for clients of any language.',
+  Webhooks: 'What is told to others when something changes.',
+  'Keys and traits': 'The names by which companies and users are known, and what is known of them.',
+  Operation: 'For those who run it: no key, no budget.',
+}
+
+/** The group of each first part of a path; others are groups of their own. */
+export const groups: Readonly<Record<string, string>> = {
+  batch: 'Events',
+  catalogs: 'Plans',
+  companies: 'Companies',
+  'company-billing-entity': 'Billing',
+  'company-billing-entity-subscriptions': 'Billing',
+  'company-memberships': 'Companies',
+  'company-overrides': 'Entitlements',
+  'company-plans': 'Plans',
+  'company-subscriptions': 'Billing',
+  'company-traits': 'Companies',
+  'custom-plan-billings': 'Billing',
+  'custom-plan-bundles': 'Plans',
+  'custom-plans': 'Plans',
+  'entity-key-definitions': 'Keys and traits',
+  'entity-keys': 'Keys and traits',
+  'entity-trait-definitions': 'Keys and traits',
+  'entity-trait-values': 'Keys and traits',
+  'entity-traits': 'Keys and traits',
+  'event-batch': 'Events',
+  'event-types': 'Events',
+  'feature-companies': 'Usage',
+  'feature-usage': 'Usage',
+  'feature-usage-history': 'Usage',
+  'feature-usage-timeseries': 'Usage',
+  'feature-users': 'Usage',
+  licenses: 'Features',
+  'manage-plan': 'Plans',
+  ofrep: 'OpenFeature',
+  'plan-bundles': 'Plans',
+  'plan-changes': 'Plans',
+  'plan-entitlements': 'Entitlements',
+  'plan-groups': 'Plans',
+  'plan-traits': 'Plans',
+  'plan-version-company-migrations': 'Plans',
+  'plan-version-migrations': 'Plans',
+  'scheduled-checkout': 'Plans',
+  'usage-by-company': 'Usage',
+  'user-traits': 'Users',
+  'user-usage-by-company': 'Usage',
+  'user-usage-detail': 'Usage',
+  'webhook-events': 'Webhooks',
+  whoami: 'API keys',
+  'api-keys': 'API keys',
+}
+
+const cloudEvent = { $ref: '#/components/schemas/CloudEvent' }
+const cloudEventBatch = { schema: { type: 'array', items: cloudEvent, maxItems: 10_000 } }
+const line = { type: 'string', description: 'One event as JSON on each line.' }
+
+/** What an operation takes besides JSON of its own kind, by media type. */
+export const otherBodies: Readonly<Record<string, Readonly<Record<string, object>>>> = {
+  'POST /event-batch': {
+    'application/x-ndjson': { schema: line },
+    'application/cloudevents-batch+json': cloudEventBatch,
+  },
+  'POST /events': {
+    'application/cloudevents+json': { schema: cloudEvent },
+    'application/cloudevents-batch+json': cloudEventBatch,
+  },
 }
 
 const keys = { slug: 'acme' }

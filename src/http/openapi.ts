@@ -4,7 +4,7 @@ import { type ApiKeyScope, type RateLimitBucket, rateLimitBuckets } from '../../
 import { operationSchemas } from '../../schemas/operations.js'
 import type { QueryParameter } from '../api/query.js'
 import { type ErrorCode, errorRows } from '../errors.js'
-import { examples, introduction, tagTexts } from './openapi-texts.js'
+import { examples, groups, introduction, otherBodies, tagTexts } from './openapi-texts.js'
 import type { LimitKind, Route, Scope } from './route.js'
 
 /** Any JSON object of the document. */
@@ -52,7 +52,10 @@ export function openApi(routes: readonly Route[]): Document {
     paths[path] ??= {}
     paths[path][verbs[route.method]] = operationOf(route)
   }
-  const tags = [...new Set(routes.map(tagOf))].sort()
+  const order = Object.keys(tagTexts)
+  const tags = [...new Set(routes.map(tagOf))].sort(
+    (a, b) => rank(order, a) - rank(order, b) || (a < b ? -1 : 1),
+  )
   return {
     openapi: '3.1.0',
     info: {
@@ -129,6 +132,7 @@ function bodyOf(route: Route, schema: Schema | undefined, title: string): Json {
         schema: schemaOf(schema ?? { type: 'object' }),
         ...(example === undefined ? {} : { example }),
       },
+      ...otherBodies[title],
     },
     description: `At most ${route.body === 'batch' ? '10 000 events and 8 MiB' : '1 MiB'}, \`Content-Encoding: gzip\` accepted.`,
   }
@@ -162,8 +166,7 @@ function answerOf(route: Route, schema: Schema | undefined, title: string): Json
 const spends = /\/lease|\/reserv/
 
 function errorsOf(route: Route): Json {
-  const statuses = new Set([401, 403, 404, 429, 500, 503])
-  if (route.body !== 'none' || route.query !== null || route.environmentRequired) statuses.add(400)
+  const statuses = new Set([400, 401, 403, 404, 429, 500, 503])
   if (spends.test(route.path)) statuses.add(402).add(409)
   const responses: Record<string, Json> = {}
   for (const status of [...statuses].sort()) responses[status] = { $ref: `#/components/responses/${status}` }
@@ -221,7 +224,9 @@ function schemaOf(schema: unknown): Json {
   const made: Record<string, unknown> = name === undefined ? {} : { $ref }
   for (const [key, value] of Object.entries(rest)) {
     if (key === 'required' && Array.isArray(value) && value.length === 0) continue
-    made[key] = key === 'description' ? withoutRules(String(value)) : schemaOf(value)
+    // One schema of a union may allow what another does: an entity in brief, and in full.
+    const wide = key === 'oneOf' && !('discriminator' in rest) ? 'anyOf' : key
+    made[wide] = key === 'description' ? withoutRules(String(value)) : schemaOf(value)
   }
   return made
 }
@@ -241,34 +246,17 @@ function sentence(id: string): string {
 }
 
 function tagOf({ path }: Route): string {
-  const [first, second] = path.replace(/^\/v2/, '').slice(1).split('/') as [string, string | undefined]
-  const name = first === 'billing' && second === 'credits' ? 'credits' : (tagNames[first] ?? first)
-  return name.charAt(0).toUpperCase() + name.slice(1).replaceAll('-', ' ')
+  const parts = path.replace(/^\/v2/, '').slice(1).split('/')
+  const name = parts[0] === 'billing' && parts[1] === 'credits' ? 'Credits' : groups[parts[0]!]
+  if (name !== undefined) return name
+  const words = parts[0]!.replaceAll('-', ' ')
+  return words.charAt(0).toUpperCase() + words.slice(1)
 }
 
-const tagNames: Readonly<Record<string, string>> = {
-  batch: 'events',
-  'company-memberships': 'companies',
-  'company-traits': 'companies',
-  'custom-plan-bundles': 'plans',
-  'custom-plans': 'plans',
-  'entity-key-definitions': 'keys-and-traits',
-  'entity-keys': 'keys-and-traits',
-  'entity-trait-definitions': 'keys-and-traits',
-  'entity-trait-values': 'keys-and-traits',
-  'entity-traits': 'keys-and-traits',
-  'event-batch': 'events',
-  'event-types': 'events',
-  'feature-usage': 'usage',
-  'feature-usage-history': 'usage',
-  'feature-usage-timeseries': 'usage',
-  ofrep: 'OpenFeature',
-  'plan-bundles': 'plans',
-  'usage-by-company': 'usage',
-  'user-traits': 'users',
-  'user-usage-by-company': 'usage',
-  'user-usage-detail': 'usage',
-  whoami: 'api-keys',
+// Told of first: what is used first.
+function rank(order: readonly string[], tag: string): number {
+  const at = order.indexOf(tag)
+  return at < 0 ? order.length : at
 }
 
 const operationTag = 'Operation'
