@@ -3,6 +3,8 @@ import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Logger } from 'pino'
 import type { Sql } from 'postgres'
+import { tellHappened } from './api/happened.js'
+import { tellExpired } from './api/override-expiry.js'
 import type { Services } from './api/services.js'
 import { plansLoader } from './catalog/plans.js'
 import type { Config } from './config.js'
@@ -39,6 +41,8 @@ import { migrate } from './storage/migrate.js'
 import { closePostgres, openPostgres, type PostgresAddress } from './storage/postgres.js'
 
 const shardFile = new URL('../workers/company.js', import.meta.url)
+/** How often overrides that ended are looked for. */
+const expiriesMs = 2_000
 /** How long draining may wait for a store. */
 const drainMsMax = 600_000
 
@@ -118,7 +122,10 @@ async function open(config: Config, log: Logger, opened: Opened): Promise<Tollga
   const journals = await openJournals(config, sql, addresses.postgres, config.shards)
 
   let projections: Projections | null = null
+  let told: Services | null = null
   const heard = (notice: ShardNotice): void => {
+    if (notice.notice === 'happened' && told !== null)
+      for (const happened of notice.happened) tellHappened(told, happened)
     if (notice.notice === 'identity')
       for (const fact of notice.facts) {
         directory.replay(fact)
@@ -210,6 +217,7 @@ async function open(config: Config, log: Logger, opened: Opened): Promise<Tollga
     webhooks,
     webhookPrivateAddresses: config.webhookPrivateAddresses,
   }
+  told = services
   keys.onEnvironmentRemoved(id => {
     directory.forgetEnvironment(id)
     webhooks.forgetEnvironment(id)
@@ -222,6 +230,17 @@ async function open(config: Config, log: Logger, opened: Opened): Promise<Tollga
   opened.add(async () => {
     clearInterval(seenTimer)
     await flushSeen()
+  })
+
+  let looking = Promise.resolve()
+  const expiries = setInterval(() => {
+    looking = looking
+      .then(() => tellExpired(services))
+      .catch(error => log.warn({ err: error }, 'expiries not told'))
+  }, expiriesMs)
+  opened.add(async () => {
+    clearInterval(expiries)
+    await looking
   })
 
   const gauges = setInterval(() => void report(services, metrics), 2_000)

@@ -43,6 +43,7 @@ import { type Actor, Actors } from './company/actors.js'
 import { FlagChecks } from './company/checks.js'
 import { describeCompany } from './company/describe.js'
 import { loadSnapshots, replayFact, storeSnapshots, writeSnapshot } from './company/snapshots.js'
+import { Watch } from './company/watch.js'
 
 /** What the HTTP thread gives a shard at its start. */
 export interface ShardTask {
@@ -80,6 +81,7 @@ class Shard {
   private readonly catalogs = new Map<string, Catalog>()
   private readonly actors: Actors
   private readonly checks: FlagChecks
+  private readonly watch = new Watch()
   /** Requests that wait for an actor to be loaded, and the ids wanted. */
   private parked: ShardRequest[] = []
   private wanted = new Set<string>()
@@ -273,11 +275,13 @@ class Shard {
     const sequence = this.next++
     const flags = flagsOf(fx)
     if (actor) {
+      const sight = this.watch.before(actor, this.catalogs.get(env), fx, at)
       if (actor.k === 'c') for (const effect of fx) apply(actor.state, effect, at)
       else for (const effect of fx) applyToUser(actor.state, effect, at)
       actor.state.sequence = sequence
       this.actors.dirty.add(actor)
       if (actor.k === 'c' && flags !== 0) this.settled.delete(actor.state)
+      if (sight) this.watch.after(actor, sight, fx, at)
     }
     const fact: Fact = { k: actor?.k ?? 'e', id, env, at, fx }
     const claim = event !== null && event.idempotencyKey !== null && event.failure === null ? event : null
@@ -321,10 +325,12 @@ class Shard {
     if (this.writes.isEmpty && this.records.length === 0) return
     const writes = this.writes.take()
     const records = this.records
+    const happened = this.watch.take()
     this.records = []
     this.journal.append(records).then(
       () => {
         if (writes.length > 0) this.task.port.postMessage(writes)
+        if (happened.length > 0) this.tell({ notice: 'happened', happened })
       },
       () => {
         this.task.port.postMessage(allFailed(writes, 'overloaded', 'The journal failed; try again'))

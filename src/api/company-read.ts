@@ -8,18 +8,29 @@ import type { CompanyDescription } from '../core/state.js'
 import { billingOfCompanies } from './billing-view.js'
 import { companyDetail, type HeldBilling, type Surroundings } from './company-view.js'
 import { definitionsOf } from './entity-view.js'
-import type { EntityCall } from './entity-write.js'
+import type { EntityPlace } from './entity-write.js'
 import { among } from './sql.js'
 
 /** Companies in full, in the order of the ids; those that are gone are left out. */
-export async function companyDetails(call: EntityCall, ids: readonly string[]): Promise<CompanyDetail[]> {
+export async function companyDetails(call: EntityPlace, ids: readonly string[]): Promise<CompanyDetail[]> {
   const { services, environment, nowMs } = call
   const answers = await Promise.all(
     ids.map(id =>
       services.shards.ask<CompanyDescription | null>('c', environment.id, id, { type: 'describe' }, nowMs),
     ),
   )
-  const companies = answers.map(({ reply }) => reply).filter(company => company !== null)
+  return companyDetailsOf(
+    call,
+    answers.map(({ reply }) => reply).filter(company => company !== null),
+  )
+}
+
+/** Companies in full, of descriptions that were told already. */
+export async function companyDetailsOf(
+  call: EntityPlace,
+  companies: readonly CompanyDescription[],
+): Promise<CompanyDetail[]> {
+  const { services } = call
   const surroundings = await surroundingsOf(call, companies)
   return companies.map(company =>
     companyDetail(company, services.directory.membersOf(company.state.id), surroundings),
@@ -27,7 +38,7 @@ export async function companyDetails(call: EntityCall, ids: readonly string[]): 
 }
 
 async function surroundingsOf(
-  call: EntityCall,
+  call: EntityPlace,
   companies: readonly CompanyDescription[],
 ): Promise<Surroundings> {
   const { services, environment, nowMs } = call

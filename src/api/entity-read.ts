@@ -2,11 +2,11 @@
 import type { Company } from '../../schemas/companies.js'
 import type { EntityBrief } from '../core/entity.js'
 import { companyBrief } from './entity-view.js'
-import type { EntityCall } from './entity-write.js'
+import type { EntityPlace } from './entity-write.js'
 
 /** Brief views of companies by id; those that are gone are left out. */
 export async function companyBriefs(
-  { services, environment, nowMs }: EntityCall,
+  { services, environment, nowMs }: EntityPlace,
   ids: Iterable<string>,
 ): Promise<Map<string, Company>> {
   const answers = await Promise.all(

@@ -30,6 +30,9 @@ interface EntityBody {
 /** A call to a room of entities. */
 export type EntityCall = Call<unknown, unknown>
 
+/** Where and when entities are read. */
+export type EntityPlace = Pick<EntityCall, 'services' | 'environment' | 'nowMs'>
+
 /**
  * See that keys are keys: what their parser cannot say of names, and text that every store gives back as it was.
  *

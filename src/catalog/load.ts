@@ -1,6 +1,12 @@
 // Postgres → the definitions of one environment, in a handful of statements of one snapshot.
 import type { Sql } from 'postgres'
-import type { EnvironmentType, FeatureEventSource, FeatureType, RuleType } from '../../schemas/enums.js'
+import type {
+  EnvironmentType,
+  FeatureEventSource,
+  FeatureType,
+  RuleType,
+  WebhookRequestType,
+} from '../../schemas/enums.js'
 import type {
   CatalogData,
   ConditionDef,
@@ -10,7 +16,9 @@ import type {
   PlanDef,
   RuleDef,
   SpendPolicyDef,
+  Watches,
 } from '../core/catalog.js'
+import { decidedByActors } from '../core/notice.js'
 import type { StoredCondition, StoredGroup } from './rules.js'
 import { type TraitRow, traitId } from './traits.js'
 
@@ -72,10 +80,39 @@ export async function loadCatalog(sql: Sql, environmentId: string, loaders: Load
       flags: await loadFlags(tx, environment),
       ...((await loaders.plans?.(tx, environment)) ?? noPlans),
       ...((await loaders.credits?.(tx, environment)) ?? noCredits),
+      watches: await loadWatches(tx, environment),
     }
     return { data, traits }
   })
   return loaded
+}
+
+interface WebhookRow {
+  readonly request_types: readonly WebhookRequestType[]
+  readonly credit_trigger_configs: readonly { readonly credit_id: string }[] | null
+  readonly entitlement_trigger_configs: readonly { readonly feature_id: string }[] | null
+}
+
+/** What the active webhooks ask of actors, taken together. */
+async function loadWatches(sql: Sql, environment: LoadedEnvironment): Promise<Watches | null> {
+  const rows = await sql<WebhookRow[]>`
+    select request_types, credit_trigger_configs, entitlement_trigger_configs from webhooks
+    where environment_id = ${environment.id} and status = 'active'`
+  const asked = new Set(rows.flatMap(row => row.request_types))
+  const types = decidedByActors.filter(type => asked.has(type))
+  if (types.length === 0) return null
+  const features = rows.filter(row => row.request_types.some(type => type.startsWith('entitlement.')))
+  const credits = rows.filter(row => row.request_types.some(type => type.startsWith('credit.limit.')))
+  return {
+    types,
+    featureIds: together(features.map(row => row.entitlement_trigger_configs?.map(one => one.feature_id))),
+    creditIds: together(credits.map(row => row.credit_trigger_configs?.map(one => one.credit_id))),
+  }
+}
+
+/** All that is named, or null when somebody names nothing and so means everything. */
+function together(lists: readonly (readonly string[] | undefined)[]): readonly string[] | null {
+  return lists.some(list => !list?.length) ? null : [...new Set(lists.flatMap(list => list ?? []))]
 }
 
 interface EnvironmentVersionRow {

@@ -29,6 +29,7 @@ import type {
   PlanType,
   RuleType,
   TraitType,
+  WebhookRequestType,
 } from '../../schemas/enums.js'
 import type { OverrideState, PlanHolding } from './company.js'
 import { type CompiledEntitlement, type CompiledFeature, CompiledVersion } from './entitlement.js'
@@ -52,6 +53,17 @@ export interface CatalogData {
   readonly initialPlanId: string | null
   readonly fallbackPlanId: string | null
   readonly trialExpiryPlanId: string | null
+  /** What actors are to tell webhooks of; absent or null: nothing. */
+  readonly watches?: Watches | null
+}
+
+/** What webhooks of an environment ask to be told of, of what actors decide (core/notice.ts). */
+export interface Watches {
+  readonly types: readonly WebhookRequestType[]
+  /** Features whose limits matter; null: all. */
+  readonly featureIds: readonly string[] | null
+  /** Credits whose limits matter; null: all. */
+  readonly creditIds: readonly string[] | null
 }
 
 /** A trait definition. `name` is the hierarchy joined by "."; its identity within (environment, entity type). */

@@ -6,6 +6,7 @@ import type { OverrideState, PlanHolding } from './company.js'
 import type { CreditEffect, CreditMessage } from './credit.js'
 import type { KeyPair } from './entity.js'
 import type { Tokens } from './model-price.js'
+import type { Happened } from './notice.js'
 import type { PlanEffect, PlanMessage } from './plan-change.js'
 import type { SubscriptionEffect, SubscriptionMessage } from './subscription.js'
 
@@ -312,6 +313,8 @@ export type ShardNotice =
   | { readonly notice: 'identity'; readonly facts: readonly Fact[] }
   /** Flag checks since the last notice (FE-100…103): counts, raw rows for ClickHouse, last check per flag. */
   | { readonly notice: 'checks'; readonly checks: CheckCounts }
+  /** What webhooks asked to be told of, durable by now. */
+  | { readonly notice: 'happened'; readonly happened: readonly Happened[] }
 
 /** Flag checks gathered by a shard. */
 export interface CheckCounts {

@@ -42,7 +42,7 @@ const pendingMax = 10_000
 const retryMs = 1_000
 const rowsPerStatement = 200
 
-interface QueuedRow {
+export interface QueuedRow {
   readonly id: string
   readonly webhook_id: string
   readonly environment_id: string
@@ -152,6 +152,11 @@ export class Webhooks {
     this.#composing.add(composing)
   }
 
+  /** Rows were written by somebody else. */
+  queued(): void {
+    this.options.queued()
+  }
+
   /** Write what was announced so far; for the end, and for tests. */
   async flush(): Promise<void> {
     while (this.#composing.size > 0) await Promise.all(this.#composing)
@@ -178,16 +183,7 @@ export class Webhooks {
       this.options.log.error({ type: announced.type }, 'webhook dropped: too many wait for Postgres')
       return
     }
-    const at = new Date().toISOString()
-    for (const webhook of receivers)
-      this.#pending.push({
-        id: newId('whev_'),
-        webhook_id: webhook.id,
-        environment_id: webhook.environment_id,
-        request_type: announced.type,
-        payload: payloadOf(webhook, announced, body),
-        at,
-      })
+    for (const webhook of receivers) this.#pending.push(queuedRow(webhook, announced, body))
     setImmediate(() => this.#write())
   }
 
@@ -217,8 +213,24 @@ export class Webhooks {
   }
 }
 
+/** A row of the queue: one announcement to one webhook. */
+export function queuedRow(
+  webhook: WebhookRow,
+  announced: Pick<Announcement, 'type' | 'companyId' | 'featureId'>,
+  body: unknown,
+): QueuedRow {
+  return {
+    id: newId('whev_'),
+    webhook_id: webhook.id,
+    environment_id: webhook.environment_id,
+    request_type: announced.type,
+    payload: payloadOf(webhook, announced, body),
+    at: new Date().toISOString(),
+  }
+}
+
 /** Rows of the queue, due at once; a webhook that is gone meanwhile gets none. */
-async function insertEvents(sql: Sql, rows: readonly QueuedRow[]): Promise<void> {
+export async function insertEvents(sql: Sql, rows: readonly QueuedRow[]): Promise<void> {
   await sql`
     insert into webhook_events (id, webhook_id, environment_id, request_type, payload, status, next_attempt_at,
       created_at, updated_at)

@@ -169,6 +169,195 @@ t.test('features, rules, plans and entitlements tell of their changes', async t 
   await client.ok('DELETE', `/webhooks/${webhook.id}`)
 })
 
+t.test('companies, users, overrides and plans tell of their changes, whoever makes them', async t => {
+  const here = await receiver(t)
+  const types = [
+    'company.created',
+    'company.updated',
+    'company.deleted',
+    'user.created',
+    'user.updated',
+    'user.deleted',
+    'company.override.created',
+    'company.override.updated',
+    'company.override.deleted',
+  ]
+  const webhook = await hook(here.url, ...types)
+  const company = await client.ok('POST', '/companies', { keys: { slug: 'hooked' }, name: 'Hooked' })
+  await client.ok('POST', '/companies', { keys: { slug: 'hooked' }, traits: { seats: 3 } })
+  const user = await client.ok('POST', '/users', { keys: { email: 'a@hooked' }, name: 'A' })
+  await client.ok('POST', '/user-traits', { keys: { email: 'a@hooked' }, trait: 'age', set: '4' })
+  const feature = await client.ok('POST', '/features', {
+    name: 'Hooked',
+    description: '',
+    feature_type: 'boolean',
+  })
+  const made = await client.ok('POST', '/company-overrides', {
+    company_id: company.id,
+    feature_id: feature.id,
+    value_type: 'boolean',
+    value_bool: true,
+  })
+  await client.ok('PUT', `/company-overrides/${made.id}`, { value_type: 'boolean', value_bool: false })
+  await client.ok('DELETE', `/company-overrides/${made.id}`)
+  await client.ok('DELETE', `/users/${user.id}`)
+  await client.ok('DELETE', `/companies/${company.id}`)
+  await here.until(9)
+  t.same([...new Set(here.received.map(({ json }) => json.action))].sort(), [...types].sort())
+  t.match(here.of('company.created')[0]!.json, {
+    object_type: 'company',
+    company_id: company.id,
+    body: { id: company.id, name: 'Hooked', keys: [{ value: 'hooked' }] },
+  })
+  t.match(here.of('company.updated')[0]!.json.body.traits, { seats: 3 })
+  t.match(here.of('company.deleted')[0]!.json.body, { id: company.id, name: 'Hooked' }, 'as it was')
+  t.match(here.of('user.deleted')[0]!.json.body, { id: user.id, name: 'A', traits: { age: 4 } })
+  t.match(here.of('company.override.created')[0]!.json, {
+    object_type: 'company_override',
+    company_id: company.id,
+    feature_id: feature.id,
+    body: { id: made.id, value_bool: true },
+  })
+  t.equal(here.of('company.override.updated')[0]!.json.body.value_bool, false)
+  // EV-31 an event that makes a company and a user tells of both, and its use tells nothing
+  here.received.length = 0
+  const event = {
+    event_type: 'track',
+    body: { event: 'x', company: { slug: 'by-event' }, user: { email: 'b@hooked' } },
+  }
+  await client.ok('POST', '/events', event)
+  await client.ok('POST', '/events', event)
+  await here.until(2)
+  await tollgate.services.webhooks.flush()
+  const actions = here.received.map(({ json }) => json.action).filter(action => action.endsWith('.created'))
+  t.same(actions.sort(), ['company.created', 'user.created'])
+  await client.ok('DELETE', `/webhooks/${webhook.id}`)
+})
+
+t.test('EN-53 usage that comes to a limit is told once, and again after a negative event', async t => {
+  const here = await receiver(t)
+  const feature = await client.ok('POST', '/features', {
+    name: 'Metered',
+    description: '',
+    feature_type: 'event',
+    event_subtype: 'metered',
+  })
+  const other = await client.ok('POST', '/features', {
+    name: 'Other',
+    description: '',
+    feature_type: 'event',
+    event_subtype: 'other',
+  })
+  const company = await client.ok('POST', '/companies', { keys: { slug: 'metered' }, name: 'Metered Ltd' })
+  for (const { id } of [feature, other])
+    await client.ok('POST', '/company-overrides', {
+      company_id: company.id,
+      feature_id: id,
+      value_type: 'numeric',
+      value_numeric: 10,
+      metric_period: 'current_month',
+    })
+  const use = async (quantity: number, event = 'metered') =>
+    client.ok('POST', '/events', {
+      event_type: 'track',
+      body: { event, company: { slug: 'metered' }, quantity },
+    })
+  await use(7) // nobody asks yet
+  const webhook = await client.ok('POST', '/webhooks', {
+    name: 'limits',
+    url: here.url,
+    request_types: ['entitlement.limit.warning', 'entitlement.limit.reached'],
+    entitlement_trigger_configs: [{ feature_id: feature.id }],
+  })
+  const actions = async () => {
+    await tollgate.services.webhooks.flush()
+    return eventually(
+      async () => here.received.map(({ json }) => json.action.replace('entitlement.limit.', '')),
+      () => false,
+      300,
+    )
+  }
+  await use(10, 'other')
+  await use(1)
+  t.same(await actions(), ['warning'])
+  t.match(here.received[0]!.json, {
+    object_type: 'entitlement',
+    company_id: company.id,
+    feature_id: feature.id,
+    body: {
+      Allocation: 10,
+      Usage: 8,
+      MetricResetAt: /-01T00:00:00.000Z$/,
+      Feature: { id: feature.id },
+      company: { name: 'Metered Ltd' },
+    },
+  })
+  await use(1)
+  await use(1)
+  await use(1)
+  t.same(await actions(), ['warning', 'reached'])
+  await use(-5)
+  await use(5)
+  t.same((await actions()).sort(), ['reached', 'reached', 'warning', 'warning'])
+  await client.ok('DELETE', `/webhooks/${webhook.id}`)
+  await use(-5)
+  await use(5)
+  t.equal((await actions()).length, 4)
+})
+
+t.test('EN-61 an override that ends by its date is told of once', async t => {
+  const here = await receiver(t)
+  const webhook = await hook(here.url, 'company.override.expired')
+  const feature = await client.ok('POST', '/features', {
+    name: 'Short',
+    description: '',
+    feature_type: 'boolean',
+  })
+  const company = await client.ok('POST', '/companies', { keys: { slug: 'short' } })
+  const ends = (slug: string, ms: number) =>
+    client.ok('POST', '/company-overrides', {
+      company_id: slug,
+      feature_id: feature.id,
+      value_type: 'boolean',
+      value_bool: true,
+      expiration_date: new Date(Date.now() + ms).toISOString(),
+    })
+  const made = await ends(company.id, 1_000)
+  await ends((await client.ok('POST', '/companies', { keys: { slug: 'long' } })).id, 3_600_000)
+  await here.until(1, 10_000)
+  await new Promise(resolve => setTimeout(resolve, 2_500))
+  t.equal(here.received.length, 1)
+  t.match(here.received[0]!.json, {
+    action: 'company.override.expired',
+    company_id: company.id,
+    body: { id: made.id },
+  })
+  await client.ok('DELETE', `/webhooks/${webhook.id}`)
+})
+
+t.test('PB-34 a change of plans is told with its record', async t => {
+  const here = await receiver(t)
+  const webhook = await hook(here.url, 'company.plan_changed')
+  const plan = await client.ok('POST', '/plans', { name: 'Told', description: '', plan_type: 'plan' })
+  await client.ok('PUT', `/plans/version/${plan.draft_version.id}/publish`, {
+    migration_strategy: 'leave',
+    excluded_company_ids: [],
+  })
+  const company = await client.ok('POST', '/companies', { keys: { slug: 'planned' }, base_plan_id: plan.id })
+  await here.until(1)
+  t.match(here.received[0]!.json, {
+    object_type: 'plan_change',
+    company_id: company.id,
+    body: {
+      company_id: company.id,
+      action: 'company_upsert',
+      base_plan: { id: plan.id, name: 'Told' },
+      add_ons_added: [],
+    },
+  })
+  await client.ok('DELETE', `/webhooks/${webhook.id}`)
+})
+
 t.test('a delivery that fails is tried again, at most five times, each wait longer', async t => {
   const here = await receiver(t)
   here.answers.push(500, 503)
@@ -255,7 +444,8 @@ t.test(
     t.equal(await status(), 'active', '24 of 27 have failed: 88.9 %')
     await insert(5, 'failure')
     await failOne('off-2')
-    t.equal(await status(), 'inactive', '30 of 33')
+    t.equal(await eventually(status, now => now === 'inactive'), 'inactive', '30 of 33')
+    await tollgate.services.webhooks.load()
     const before = (await deliveriesOf(webhook.id)).length
     await client.ok('POST', '/flags', flagBody('off-3'))
     t.equal((await deliveriesOf(webhook.id)).length, before, 'an inactive webhook is told nothing')

@@ -3,13 +3,11 @@ import type { Keys, KeysBody, TraitUpsert } from '../../../schemas/companies.js'
 import type { UserDetail, UserUpsert } from '../../../schemas/users.js'
 import type { EntityBrief } from '../../core/entity.js'
 import type { UserMessage } from '../../core/message.js'
-import type { UserSnapshot } from '../../core/state.js'
 import type { Target } from '../../engine/entities.js'
 import type { Answered } from '../../engine/shards.js'
 import { ServiceError } from '../../errors.js'
 import type { Answer, Call, Handler } from '../call.js'
-import { companyBriefs } from '../entity-read.js'
-import { definitionsOf, userBrief } from '../entity-view.js'
+import { userBrief } from '../entity-view.js'
 import {
   type EntityCall,
   entityUnknown,
@@ -27,8 +25,8 @@ import {
   settled,
 } from '../entity-write.js'
 import { list, mapOrBare, page, type QueryOf, query, required, string, text } from '../query.js'
+import { userDetails } from '../user-read.js'
 import { countUserRows, listUserIds, type UserFilter } from './store.js'
-import { userDetail } from './view.js'
 
 const listShape = { company_id: string, ids: list, plan_id: string, q: text(512), ...page } as const
 export const userListQuery = query(listShape)
@@ -239,33 +237,4 @@ async function oneUser(call: EntityCall, id: string): Promise<UserDetail> {
   const [user] = await userDetails(call, [id])
   if (!user) throw entityUnknown('user')
   return user
-}
-
-/** Users in full, in the order of the ids; those that are gone are left out. */
-async function userDetails(call: EntityCall, ids: readonly string[]): Promise<UserDetail[]> {
-  const { services, environment, nowMs } = call
-  const answers = await Promise.all(
-    ids.map(async id => {
-      // looked at as the question leaves: what is noted now may be told, and forgotten here, before the answer
-      const seenAtMs = services.userSeen.of(id)
-      const { reply } = await services.shards.ask<UserSnapshot | null>(
-        'u',
-        environment.id,
-        id,
-        { type: 'describe' },
-        nowMs,
-      )
-      return reply && { state: reply, seenAtMs }
-    }),
-  )
-  const users = answers.filter(user => user !== null)
-  const states = users.map(({ state }) => state)
-  const memberOf = states.flatMap(({ memberships }) => memberships.map(([companyId]) => companyId))
-  const known = memberOf.filter(companyId => services.directory.has(environment.id, companyId))
-  const [definitions, companies] = await Promise.all([
-    definitionsOf(services.sql, 'user', states),
-    companyBriefs(call, known),
-  ])
-  const surroundings = { registry: services.traits, definitions, companies }
-  return users.map(({ state, seenAtMs }) => userDetail(state, seenAtMs, surroundings))
 }

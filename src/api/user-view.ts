@@ -1,8 +1,8 @@
 // A user's state, from its actor, and what is stored beside it → the user as the wire shows it.
-import type { Company } from '../../../schemas/companies.js'
-import type { UserDetail } from '../../../schemas/users.js'
-import type { TraitRegistry } from '../../catalog/traits.js'
-import type { UserSnapshot } from '../../core/state.js'
+import type { Company } from '../../schemas/companies.js'
+import type { UserDetail } from '../../schemas/users.js'
+import type { TraitRegistry } from '../catalog/traits.js'
+import type { UserSnapshot } from '../core/state.js'
 import {
   type Definitions,
   keyViews,
@@ -10,7 +10,7 @@ import {
   traitDetails,
   traitMap,
   userBrief,
-} from '../entity-view.js'
+} from './entity-view.js'
 
 /** What the views of users draw on beside their states. */
 export interface Surroundings {

@@ -1,0 +1,111 @@
+// What actors say happened → announcements to webhooks, with the bodies that receivers are shown.
+import type { Happened } from '../core/notice.js'
+import { companyDetails, companyDetailsOf } from './company-read.js'
+import { companyBriefs } from './entity-read.js'
+import type { EntityPlace } from './entity-write.js'
+import { featureViews } from './feature-view.js'
+import { type OverrideRow, overrideViews } from './override-view.js'
+import { planChangeView } from './plan-change-view.js'
+import type { Services } from './services.js'
+import { isoTimeOrNull } from './time.js'
+import { userDetails, userDetailsOf } from './user-read.js'
+
+/** Announce what an actor says; what is shown is read when somebody is to be told. source: api/webhooks.md */
+export function tellHappened(services: Services, happened: Happened): void {
+  const environment = services.keys.environment(happened.env)
+  if (environment === null) return
+  const place = { services, environment, nowMs: services.clock.now(happened.env) }
+  services.webhooks.announce({
+    accountId: environment.accountId,
+    environmentId: environment.id,
+    type: happened.type,
+    companyId: happened.k === 'c' ? happened.id : null,
+    featureId: featureOf(happened),
+    creditId: happened.subject === 'credit' ? happened.credit.creditId : null,
+    body: () => bodyOf(place, happened),
+  })
+}
+
+function featureOf(happened: Happened): string | null {
+  if (happened.subject === 'limit') return happened.limit.featureId
+  return happened.subject === 'override' ? happened.override.entitlement.featureId : null
+}
+
+async function bodyOf(place: EntityPlace, happened: Happened): Promise<unknown> {
+  const { id } = happened
+  switch (happened.subject) {
+    case 'entity': {
+      const [detail] = happened.k === 'c' ? await companyDetails(place, [id]) : await userDetails(place, [id])
+      // gone again meanwhile
+      return detail ?? { id }
+    }
+    case 'company_gone':
+      return (await companyDetailsOf(place, [happened.last]))[0]
+    case 'user_gone':
+      return (await userDetailsOf(place, [{ state: happened.last, seenAtMs: null }]))[0]
+    case 'plans':
+      return planChangeView(place, id, happened.change)
+    case 'override':
+      return (await overrideViews(place.services.sql, place.environment.id, [overrideRow(happened)]))[0]
+    case 'limit':
+      return usageBody(place, id, happened.limit)
+    case 'credit':
+      return creditBody(place, id, happened.credit)
+  }
+}
+
+function overrideRow({
+  env,
+  id,
+  override,
+}: Extract<Happened, { readonly subject: 'override' }>): OverrideRow {
+  return {
+    id: override.id,
+    environment_id: env,
+    company_id: id,
+    feature_id: override.entitlement.featureId,
+    entitlement: override.entitlement,
+    expires_at: override.expiresAtMs === null ? null : new Date(override.expiresAtMs),
+    created_at: new Date(override.createdAtMs),
+    updated_at: new Date(override.updatedAtMs),
+  }
+}
+
+/** WebFeatureUsageWebhookOutput; the tier a caller defined is told beside it (source: decision). */
+async function usageBody(
+  place: EntityPlace,
+  companyId: string,
+  limit: Extract<Happened, { readonly subject: 'limit' }>['limit'],
+) {
+  const { sql } = place.services
+  const [features, [company]] = await Promise.all([
+    featureViews(sql, [limit.featureId], place.environment.id),
+    companyDetails(place, [companyId]),
+  ])
+  const feature = features.get(limit.featureId)
+  return {
+    Entitlement: limit.entitlementId,
+    Allocation: limit.limit,
+    Usage: limit.usage,
+    MetricResetAt: isoTimeOrNull(limit.resetAtMs),
+    ...(feature && { Feature: feature }),
+    ...(company && { company }),
+    ...(limit.warningTier && { WarningTier: limit.warningTier }),
+  }
+}
+
+/** source: gaps.md, "credit.limit bodies" */
+async function creditBody(
+  place: EntityPlace,
+  companyId: string,
+  { creditId, balance, limit }: Extract<Happened, { readonly subject: 'credit' }>['credit'],
+) {
+  const company = (await companyBriefs(place, [companyId])).get(companyId)
+  const credit = place.services.catalogs.get(place.environment.id).credits.find(one => one.id === creditId)
+  return {
+    company: { id: companyId, name: company?.name ?? '' },
+    credit: { id: creditId, name: credit?.name ?? '' },
+    balance,
+    limit,
+  }
+}

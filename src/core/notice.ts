@@ -1,0 +1,273 @@
+// What webhooks are told of by actors: limits crossed, entities made, changed and gone, overrides, plans. Worked out
+// from a record's effects and two readings, before and after, and only in environments where somebody asks.
+import type { WebhookRequestType } from '../../schemas/enums.js'
+import { amountToNumber } from './amount.js'
+import type { Watches } from './catalog.js'
+import type { Company, OverrideState } from './company.js'
+import { type CompiledFeature, limitOf, resolveEntitlement, usageOf } from './entitlement.js'
+import type { Effect } from './message.js'
+import type { PlanChangeRecord } from './plan-change.js'
+import type { LiveCompany } from './snapshot.js'
+import type { CompanyDescription, UserSnapshot } from './state.js'
+
+/** The types that actors decide; all others are told by whoever changed something. */
+export const decidedByActors: readonly WebhookRequestType[] = [
+  'company.created',
+  'company.deleted',
+  'company.override.created',
+  'company.override.deleted',
+  'company.override.updated',
+  'company.plan_changed',
+  'company.updated',
+  'credit.limit.reached',
+  'credit.limit.warning',
+  'entitlement.limit.reached',
+  'entitlement.limit.warning',
+  'entitlement.soft_limit.reached',
+  'entitlement.soft_limit.warning',
+  'entitlement.tier_limit.reached',
+  'entitlement.tier_limit.warning',
+  'user.created',
+  'user.deleted',
+  'user.updated',
+]
+
+/** What happened, and what only the actor can tell of it. */
+export type Subject =
+  /** Made or changed: as it is now. */
+  | { readonly subject: 'entity' }
+  | { readonly subject: 'company_gone'; readonly last: CompanyDescription }
+  | { readonly subject: 'user_gone'; readonly last: UserSnapshot }
+  | { readonly subject: 'override'; readonly override: OverrideState }
+  | { readonly subject: 'plans'; readonly change: PlanChangeRecord }
+  | { readonly subject: 'limit'; readonly limit: LimitCrossing }
+  | { readonly subject: 'credit'; readonly credit: CreditCrossing }
+
+/** Something that happened to a company or user. Structured-cloneable. */
+export type Happened = Subject & {
+  readonly type: WebhookRequestType
+  readonly k: 'c' | 'u'
+  readonly id: string
+  readonly env: string
+  /** Epoch ms. */
+  readonly at: number
+}
+
+/** Usage of one feature against everything that is warned about, at one instant. */
+export interface LimitReading {
+  readonly featureId: string
+  readonly entitlementId: string
+  readonly usage: number
+  readonly allocation: number | null
+  readonly softLimit: number | null
+  /** Inclusive ends of the price tiers that have one. */
+  readonly tierLimits: readonly number[]
+  readonly warningTiers: readonly WarningTier[]
+  /** When the usage starts again, epoch ms; null: never. */
+  readonly resetAtMs: number | null
+}
+
+interface WarningTier {
+  readonly key: string
+  readonly value: number
+}
+
+/** A point that usage came to or passed. */
+export interface LimitCrossing extends Omit<LimitReading, 'tierLimits' | 'warningTiers' | 'softLimit'> {
+  readonly type: WebhookRequestType
+  /** The limit the point belongs to. */
+  readonly limit: number
+  /** Of a warning tier the caller defined. */
+  readonly warningTier: WarningTier | null
+}
+
+interface Point {
+  readonly type: WebhookRequestType
+  readonly at: number
+  readonly limit: number
+  readonly warningTier: WarningTier | null
+}
+
+/**
+ * What of two readings of one feature, before and after a change, somebody is to be told.
+ *
+ * A point is crossed when usage was below it and no longer is; so each fires once per period, and again only after a
+ * reset or a negative event took usage below it.
+ * source  EN-52, EN-53. A warning tier of the caller's own is told as `entitlement.limit.warning`: decision.
+ */
+export function crossings(before: LimitReading, after: LimitReading): LimitCrossing[] {
+  const former = pointsOf(before)
+  return pointsOf(after).flatMap((point, i) => {
+    // a limit that was moved meanwhile is judged where it was before
+    const was = former[i]?.type === point.type ? former[i] : point
+    if (before.usage >= was.at || after.usage < point.at) return []
+    const { featureId, entitlementId, usage, allocation, resetAtMs } = after
+    const { type, limit, warningTier } = point
+    return [{ type, featureId, entitlementId, usage, allocation, resetAtMs, limit, warningTier }]
+  })
+}
+
+/** EN-53: 80 % and 100 % of hard and soft limits, 75 % and 100 % of tiers; EN-52: the caller's own. */
+function pointsOf({ allocation, softLimit, tierLimits, warningTiers }: LimitReading): Point[] {
+  const points: Point[] = []
+  const add = (kind: 'limit' | 'soft_limit' | 'tier_limit', limit: number, warningPercent: number) => {
+    const of = { limit, warningTier: null }
+    points.push({ ...of, type: `entitlement.${kind}.warning`, at: (limit * warningPercent) / 100 })
+    points.push({ ...of, type: `entitlement.${kind}.reached`, at: limit })
+  }
+  if (allocation !== null) add('limit', allocation, 80)
+  if (softLimit !== null) add('soft_limit', softLimit, 80)
+  for (const limit of tierLimits) add('tier_limit', limit, 75)
+  for (const warningTier of warningTiers)
+    points.push({
+      type: 'entitlement.limit.warning',
+      at: warningTier.value,
+      limit: warningTier.value,
+      warningTier,
+    })
+  return points
+}
+
+/** Readings of some features, of those that are measured (EN-23). */
+export function readLimits(live: LiveCompany, features: readonly CompiledFeature[]): LimitReading[] {
+  return features.flatMap(feature => {
+    const entitlement = resolveEntitlement(live, feature)
+    const { valueType } = entitlement ?? {}
+    if (!entitlement || (valueType !== 'numeric' && valueType !== 'trait' && valueType !== 'unlimited'))
+      return []
+    const { def, subtype, period, monthReset, override } = entitlement
+    const tiers = def.priceBehavior === 'tier' ? (def.tiers ?? []) : []
+    return [
+      {
+        featureId: feature.def.id,
+        entitlementId: override?.id ?? def.id,
+        usage: usageOf(entitlement, live) ?? 0,
+        allocation: limitOf(entitlement, live),
+        softLimit: def.priceBehavior === 'tier' ? null : def.softLimit,
+        tierLimits: tiers.flatMap(({ upTo }) => upTo ?? []),
+        warningTiers: def.warningTiers,
+        resetAtMs: subtype !== null && period !== null ? live.resetsAt(period, monthReset) : null,
+      },
+    ]
+  })
+}
+
+/** The features whose usage some effects move: by events counted and by traits written. */
+export function touchedFeatures(
+  live: LiveCompany,
+  fx: readonly Effect[],
+  { featureIds }: Watches,
+): CompiledFeature[] {
+  const { featuresBySubtype, features } = live.catalog
+  const found = new Set<CompiledFeature>()
+  for (const effect of fx) {
+    if (effect.t === 'used')
+      for (const feature of featuresBySubtype.get(effect.subtype) ?? []) found.add(feature)
+    if (effect.t === 'trait')
+      for (const feature of features)
+        if (feature.usageTrait?.entityType === 'company' && feature.usageTrait.name === effect.name)
+          found.add(feature)
+  }
+  return [...found].filter(({ def }) => featureIds === null || featureIds.includes(def.id))
+}
+
+/** How much of a credit is used, in billionths. */
+export interface CreditReading {
+  readonly used: bigint
+  readonly total: bigint
+  readonly remaining: bigint
+}
+
+/** A point that use of a credit came to or passed; credits as the wire shows them. */
+export interface CreditCrossing {
+  readonly type: WebhookRequestType
+  readonly creditId: string
+  readonly balance: number
+  readonly limit: number
+}
+
+/** Use of the credits that some effects move. */
+export function readCredits(
+  live: LiveCompany,
+  fx: readonly Effect[],
+  { creditIds }: Watches,
+): ReadonlyMap<string, CreditReading> {
+  const found = new Map<string, CreditReading>()
+  for (const effect of fx) {
+    if (!('c' in effect) || found.has(effect.c)) continue
+    if (creditIds !== null && !creditIds.includes(effect.c)) continue
+    const { total, settled, remaining } = live.figures(effect.c)
+    found.set(effect.c, { used: total - settled, total, remaining })
+  }
+  return found
+}
+
+/**
+ * What of two readings of one credit somebody is to be told: 80 % and 100 % of what was granted.
+ *
+ * source  EN-53.
+ */
+export function creditCrossings(
+  creditId: string,
+  before: CreditReading,
+  after: CreditReading,
+): CreditCrossing[] {
+  const reaches = ({ used, total }: CreditReading, percent: bigint) =>
+    total > 0n && used * 100n >= total * percent
+  const points = [
+    ['credit.limit.warning', 80n],
+    ['credit.limit.reached', 100n],
+  ] as const
+  return points
+    .filter(([, percent]) => !reaches(before, percent) && reaches(after, percent))
+    .map(([type]) => ({
+      type,
+      creditId,
+      balance: amountToNumber(after.remaining),
+      limit: amountToNumber(after.total),
+    }))
+}
+
+/** What effects say by themselves of a company that they are about to change. */
+export function companyNotices(
+  company: Pick<Company, 'overrides'>,
+  fx: readonly Effect[],
+): (Subject & { readonly type: WebhookRequestType })[] {
+  const notices: (Subject & { readonly type: WebhookRequestType })[] = []
+  const made = entityNotice('company', fx)
+  if (made) notices.push({ subject: 'entity', type: made })
+  for (const effect of fx) {
+    if (effect.t === 'plan_changed')
+      notices.push({ subject: 'plans', type: 'company.plan_changed', change: effect.change })
+    if (effect.t === 'override') {
+      const had = company.overrides.some(({ id }) => id === effect.override.id)
+      const type = had ? 'company.override.updated' : 'company.override.created'
+      notices.push({ subject: 'override', type, override: effect.override })
+    }
+    if (effect.t === 'override_removed') {
+      const override = company.overrides.find(({ id }) => id === effect.overrideId)
+      if (override) notices.push({ subject: 'override', type: 'company.override.deleted', override })
+    }
+  }
+  return notices
+}
+
+const changing: ReadonlySet<Effect['t']> = new Set<Effect['t']>([
+  'key',
+  'key_removed',
+  'named',
+  'trait',
+  'touched',
+  'seen_set',
+  'joined',
+  'left',
+])
+
+/** Made or changed, by effects on an entity; null for neither. Use and being seen are no change of it. */
+export function entityNotice<Kind extends 'company' | 'user'>(
+  kind: Kind,
+  fx: readonly Effect[],
+): `${Kind}.created` | `${Kind}.updated` | null {
+  if (fx.some(({ t }) => t === 'created')) return `${kind}.created`
+  return fx.some(({ t }) => changing.has(t)) ? `${kind}.updated` : null
+}
