@@ -34,6 +34,16 @@ export interface CheckFlagsBulkRequestBody {
   contexts: unknown[]
 }
 
+/** Body of POST /flags/{key}/check-and-reserve. */
+export interface CheckAndReserveRequestBody extends CheckFlagRequestBody {
+  /** Of the hold: a minute from now when absent, an hour at most. */
+  expires_at?: string | null
+  idempotency_key?: (string & tags.MinLength<1> & tags.MaxLength<255>) | null
+  /** Units to hold for; else those of the preflight, else 1. */
+  quantity?: (number & tags.Type<'int64'> & tags.Minimum<0> & tags.Maximum<9_999_999_999>) | null
+}
+
+export const parseCheckAndReserve = typia.json.createValidateParse<CheckAndReserveRequestBody>()
 export const parseCheck = typia.json.createValidateParse<CheckFlagRequestBody>()
 export const parseCheckBulk = typia.json.createValidateParse<CheckFlagsBulkRequestBody>()
 export const validateContext = typia.createValidate<CheckFlagRequestBody>()

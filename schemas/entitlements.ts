@@ -1,5 +1,6 @@
 // What plans and overrides grant: plan entitlements and company overrides.
 import typia, { type tags } from 'typia'
+import type { Credit } from './credits.js'
 import type {
   BillingArrearsAnchor,
   BillingArrearsCadence,
@@ -116,7 +117,7 @@ export interface PlanEntitlement {
   value_numeric: number | null
   value_trait_id: string | null
   value_trait?: EntityTraitDefinition
-  value_credit?: object
+  value_credit?: Credit
   consumption_rate: number | null
   quantity_rates?: Readonly<Record<string, number>>
   metric_period: MetricPeriod | null
@@ -194,7 +195,7 @@ export interface CompanyOverride {
   value_trait_id: string | null
   value_trait?: EntityTraitDefinition
   value_credit_id: string | null
-  value_credit?: object
+  value_credit?: Credit
   consumption_rate: number | null
   quantity_rates?: Readonly<Record<string, number>>
   metric_period: MetricPeriod | null

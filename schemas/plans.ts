@@ -1,5 +1,6 @@
 // Plans and add-ons, their versions and how they are published; changes of companies' plans.
 import typia, { type tags } from 'typia'
+import type { Credit, PlanCreditGrant } from './credits.js'
 import type { BundleEntitlementWrite, PlanEntitlement } from './entitlements.js'
 import type {
   ActorType,
@@ -81,7 +82,7 @@ export interface CustomPlanCreate {
 
 export const parseCustomPlanCreate = typia.json.createValidateParse<CustomPlanCreate>()
 
-/** One plan credit grant of a bundle; its requests are those of /billing/plan-credit-grants. */
+/** One plan credit grant of a bundle; its requests are those of /billing/credits/plan-grants. */
 export interface BundleCreditGrantWrite {
   action: 'create' | 'update' | 'delete'
   credit_grant_id?: string | null | undefined
@@ -185,7 +186,7 @@ export interface PlanDetail extends Plan {
   is_free: boolean
   is_trialable: boolean
   trial_days: number | null
-  credits: object[]
+  credits: Credit[]
   currency_prices: PlanCurrencyPrices[]
   monthly_price?: BillingPrice
   one_time_price?: BillingPrice
@@ -195,7 +196,7 @@ export interface PlanDetail extends Plan {
   billing_product?: BillingProductDetail
   features: FeatureInPlan[]
   entitlements: PlanEntitlement[] | null
-  included_credit_grants?: object[]
+  included_credit_grants?: PlanCreditGrant[]
   versions: PlanVersion[]
   active_version?: PlanVersion
   draft_version?: PlanVersion
@@ -206,7 +207,7 @@ export interface PlanBundle {
   plan_version?: PlanVersion
   billing_product?: BillingProductPlan
   entitlements?: PlanEntitlement[]
-  credit_grants?: object[]
+  credit_grants?: PlanCreditGrant[]
 }
 
 export interface PlanIssue {

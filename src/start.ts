@@ -6,6 +6,7 @@ import type { Sql } from 'postgres'
 import { tellHappened } from './api/happened.js'
 import { tellExpired } from './api/override-expiry.js'
 import type { Services } from './api/services.js'
+import { loadCredits, loadPlanCreditGrants } from './catalog/credits.js'
 import { plansLoader } from './catalog/plans.js'
 import type { Config } from './config.js'
 import type { CatalogData } from './core/catalog.js'
@@ -99,7 +100,8 @@ async function open(config: Config, log: Logger, opened: Opened): Promise<Tollga
 
   let running: Shards | null = null
   const announce = async (data: CatalogData) => running?.announce(data)
-  const definitions = await openDefinitions({ sql, log, config, announce, loaders: { plans: plansLoader() } })
+  const loaders = { plans: plansLoader(loadPlanCreditGrants), credits: loadCredits }
+  const definitions = await openDefinitions({ sql, log, config, announce, loaders })
   opened.add(() => definitions.close())
   const { keys, clock, traits, catalogs } = definitions
 

@@ -9,12 +9,14 @@ import { once } from 'node:events'
 import type { MessagePort } from 'node:worker_threads'
 import type { Sql } from 'postgres'
 import { type Catalog, type CatalogData, compileCatalog } from '../src/core/catalog.js'
+import { type CheckedAndReserved, writeCheckAndReserve } from '../src/core/check-reserve.js'
 import { apply, type Company, decideCompany } from '../src/core/company.js'
-import { settle } from '../src/core/company-credit.js'
+import { describeCredits, settle } from '../src/core/company-credit.js'
 import { allFailed, type Cells, Replies, unpack } from '../src/core/crossing.js'
 import { featureUsages } from '../src/core/feature.js'
 import type {
   AcceptedEvent,
+  CheckAndReserve,
   CompanyMessage,
   Decision,
   Effect,
@@ -192,7 +194,11 @@ class Shard {
       return
     }
     this.settle(actor, request.env, request.at)
-    if (isQuestion(m)) this.reads.answered(n, this.answer(actor, request.env, m, request.at), 0)
+    if (m.type === 'credits') {
+      // figures may rest on what was settled just now: they leave once that is durable
+      const reply = this.answer(actor, request.env, m, request.at)
+      this.writes.answered(n, reply, actor.state.sequence)
+    } else if (isQuestion(m)) this.reads.answered(n, this.answer(actor, request.env, m, request.at), 0)
     else this.write(n, actor, request.env, request.id, m as Write, request.at)
   }
 
@@ -228,10 +234,35 @@ class Shard {
       this.reads.refused(n, decision.refused, decision.detail)
       return
     }
+    if (m.type === 'check_and_reserve') {
+      this.checkedAndReserved(n, actor, env, m, decision, at)
+      return
+    }
     const event = m.type === 'event' ? m.event : null
     if (decision.effects.length > 0 || event) this.record(actor, env, id, at, decision.effects, event)
     if (actor) this.settle(actor, env, at) // a change of plan brings its credits at once (CR-39)
     this.writes.answered(n, decision.reply, actor ? actor.state.sequence : this.next - 1)
+  }
+
+  /** Leaves what a check leaves; the reply is its text (CR-84), or null for an unknown flag. */
+  private checkedAndReserved(
+    n: number,
+    actor: Actor | null,
+    env: string,
+    m: CheckAndReserve,
+    decision: Extract<Decision, { readonly reply: unknown }>,
+    at: number,
+  ): void {
+    const reply = decision.reply as CheckedAndReserved | null
+    const company = actor?.k === 'c' && actor.state.exists ? actor.state : null
+    if (reply) this.checks.note(this.catalog(env), company, m.context, reply.checked, m.preflight, at)
+    const json = reply && writeCheckAndReserve(reply)
+    if (!actor || decision.effects.length === 0) {
+      this.reads.answered(n, json, 0)
+      return
+    }
+    this.record(actor, env, actor.state.id, at, decision.effects, null)
+    this.writes.answered(n, json, actor.state.sequence)
   }
 
   /** What time alone has moved in a company's plans and credits, applied and journaled before anything is asked. */
@@ -361,6 +392,8 @@ class Shard {
             question.featureIds,
           )
         )
+      case 'credits':
+        return company && describeCredits(company, catalog, at)
       case 'brief':
         return actor?.state.exists ? briefOf(actor.state) : null
     }
@@ -581,6 +614,7 @@ const questions: ReadonlySet<string> = new Set<Question['type']>([
   'check',
   'check_all',
   'brief',
+  'credits',
   'describe',
   'feature_usage',
 ])

@@ -7,6 +7,7 @@ import type { EntitlementRow, PlanRow, PlanVersionRow } from '../catalog/plans.j
 import { numberOrNull } from '../catalog/plans.js'
 import { nativeProductId, type StoredPrice } from '../catalog/prices.js'
 import { productRows } from './billing-rows.js'
+import { creditViews } from './credit-view.js'
 import { featureViews } from './feature-view.js'
 import { entitlementCurrencyPrices, meteredPriceView, productView, type SoldAs } from './price-view.js'
 import { among } from './sql.js'
@@ -57,6 +58,10 @@ export async function entitlementViews(
   const { accountId, environmentId } = place
   const features = await featureViews(sql, distinct(rows.map(row => row.feature_id)), environmentId)
   const traits = await traitViews(sql, distinct(rows.map(row => row.value_trait_id)))
+  const credits = await creditViews(
+    sql,
+    rows.map(row => row.value_credit_id),
+  )
   const plans = await plansOf(sql, rows)
   const products = await productRows(
     sql,
@@ -66,6 +71,7 @@ export async function entitlementViews(
     const plan = plans.get(row.plan_version_id)
     const feature = features.get(row.feature_id)
     const trait = traits.get(row.value_trait_id ?? '')
+    const credit = credits.get(row.value_credit_id ?? '')
     const product = products.get(row.billing_product_id ?? row.prices[0]?.product_id ?? '')
     const soldAs = (price: StoredPrice): SoldAs => {
       const known = products.get(price.product_id ?? row.billing_product_id ?? '')
@@ -78,6 +84,7 @@ export async function entitlementViews(
       ...(plan && { plan }),
       ...(feature && { feature }),
       ...(trait && { value_trait: trait }),
+      ...(credit && { value_credit: credit }),
       ...(product && { usage_based_product: productView(product, accountId) }),
       currency_prices: entitlementCurrencyPrices(row.prices, soldAs, row.updated_at.getTime()),
       ...meteredPrices(row, soldAs),

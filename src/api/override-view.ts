@@ -2,6 +2,7 @@
 import type { Sql } from 'postgres'
 import type { CompanyOverride } from '../../schemas/entitlements.js'
 import type { EntitlementDef } from '../core/catalog.js'
+import { creditViews } from './credit-view.js'
 import { distinct } from './entitlement-view.js'
 import { featureViews } from './feature-view.js'
 import { among } from './sql.js'
@@ -43,13 +44,19 @@ export async function overrideViews(
   )
   const features = await featureViews(sql, distinct(rows.map(row => row.feature_id)), environmentId)
   const traits = await traitViews(sql, distinct(rows.map(row => row.entitlement.valueTraitId)))
+  const credits = await creditViews(
+    sql,
+    rows.map(row => row.entitlement.valueCreditId),
+  )
   return rows.map(row => {
     const feature = features.get(row.feature_id)
+    const credit = credits.get(row.entitlement.valueCreditId ?? '')
     const trait = traits.get(row.entitlement.valueTraitId ?? '')
     return {
       ...members(row),
       ...(feature && { feature }),
       ...(trait && { value_trait: trait }),
+      ...(credit && { value_credit: credit }),
       notes: notes.filter(note => note.override_id === row.id).map(noteView),
     }
   })

@@ -2,6 +2,7 @@
 // go to, the copy a draft begins as.
 import type { Sql } from 'postgres'
 import type { IconColor, PlanType } from '../../schemas/enums.js'
+import type { PlanCreditGrantRow } from '../catalog/credits.js'
 import type { EntitlementRow, PlanRow, PlanVersionRow } from '../catalog/plans.js'
 import { newId } from '../engine/ids.js'
 import { ServiceError } from '../errors.js'
@@ -175,9 +176,41 @@ export async function ensureDraft(
   return made!
 }
 
-/** Everything a version holds beside its own row. Credit grants of plans join here. */
-async function copyParts(tx: Sql, from: PlanVersionRow, to: PlanVersionRow, now: Date): Promise<void> {
+/** Everything a version holds beside its own row. */
+export async function copyParts(
+  tx: Sql,
+  from: Pick<PlanVersionRow, 'id' | 'plan_id'>,
+  to: Pick<PlanVersionRow, 'id' | 'plan_id' | 'environment_id'>,
+  now: Date,
+): Promise<void> {
   await copyEntitlements(tx, from, to, now)
+  await copyPlanGrants(tx, from, to, now)
+}
+
+/** Copies of credit grants on another version. Within a plan they stand for their originals. */
+async function copyPlanGrants(
+  tx: Sql,
+  from: Pick<PlanVersionRow, 'id' | 'plan_id'>,
+  to: Pick<PlanVersionRow, 'id' | 'plan_id' | 'environment_id'>,
+  now: Date,
+): Promise<void> {
+  const rows = await tx<PlanCreditGrantRow[]>`
+    select * from plan_credit_grants where plan_version_id = ${from.id} order by created_at, id`
+  for (const [i, row] of rows.entries()) {
+    const id = newId('pcgr_')
+    const at = new Date(now.getTime() + i)
+    await tx`insert into plan_credit_grants ${tx({
+      ...row,
+      id,
+      origin_id: from.plan_id === to.plan_id ? row.origin_id : id,
+      plan_id: to.plan_id,
+      plan_version_id: to.id,
+      environment_id: to.environment_id,
+      price_tiers: asJson(tx, row.price_tiers),
+      created_at: at,
+      updated_at: at,
+    })}`
+  }
 }
 
 /**

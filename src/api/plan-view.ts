@@ -1,11 +1,13 @@
 // Plans in full: the version that is shown, what it costs and entitles to, and who is on it.
 import type { Sql } from 'postgres'
+import type { PlanCreditGrant } from '../../schemas/credits.js'
 import type { PreviewObject } from '../../schemas/envelope.js'
 import type { Feature } from '../../schemas/features.js'
 import type { FeatureInPlan, FlagInPlan, PlanDetail } from '../../schemas/plans.js'
 import type { BillingProductDetail } from '../../schemas/prices.js'
 import { type EntitlementRow, grouped, type PlanRow, type PlanVersionRow } from '../catalog/plans.js'
 import { pricesOfProducts, productRows } from './billing-rows.js'
+import { planGrantsOfVersions } from './credit-view.js'
 import { distinct, entitlementViews, planView, versionView } from './entitlement-view.js'
 import { type FeatureRow, featureSource, featureView, plansByFeature } from './feature-view.js'
 import { type FlagRow, flagDetails, type Outlook } from './flag-view.js'
@@ -66,6 +68,10 @@ export async function planDetails(
     products: await productDetails(sql, outlook, [...shown.values()]),
     features: await featuresInPlans(sql, outlook, distinct(entitled.map(row => row.feature_id))),
     entitled: grouped(entitled, row => row.plan_version_id),
+    grants: await planGrantsOfVersions(
+      sql,
+      [...shown.values()].map(version => version.id),
+    ),
     entitlements: showing.entitlements ? await entitlementsByVersion(sql, outlook, entitled) : null,
   }
   return plans.map(plan => planDetail(plan, parts))
@@ -80,6 +86,7 @@ interface Parts {
   readonly products: ReadonlyMap<string, BillingProductDetail>
   readonly features: ReadonlyMap<string, FeatureInPlan>
   readonly entitled: ReadonlyMap<string, readonly EntitlementRow[]>
+  readonly grants: ReadonlyMap<string, readonly PlanCreditGrant[]>
   readonly entitlements: ReadonlyMap<string, PlanDetail['entitlements']> | null
 }
 
@@ -91,6 +98,7 @@ function planDetail(plan: PlanRow, parts: Parts): PlanDetail {
   const active = outlook.environment && views.find(each => each.status === 'published')
   const draft = outlook.environment && views.find(each => each.status === 'draft')
   const entitled = (version && parts.entitled.get(version.id)) ?? []
+  const grants = [...((version && parts.grants.get(version.id)) ?? [])]
   const product = parts.products.get(version?.billing_product_id ?? '')
   return {
     ...planView(plan, version),
@@ -104,7 +112,8 @@ function planDetail(plan: PlanRow, parts: Parts): PlanDetail {
     is_free: version?.charge_type === 'free',
     is_trialable: version?.is_trialable ?? false,
     trial_days: version?.trial_days ?? null,
-    credits: [],
+    credits: [...new Map(grants.flatMap(({ credit }) => (credit ? [[credit.id, credit]] : []))).values()],
+    included_credit_grants: grants,
     currency_prices: planCurrencyPrices(version?.prices ?? []),
     ...planPrices((version?.prices ?? []).filter(price => price.currency === version?.currency)),
     ...linkOf(plan),

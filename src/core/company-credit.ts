@@ -1,10 +1,17 @@
 // Credits as part of a company: what its plans say about each account, what time and plans move by themselves,
 // and what an event draws.
-import { costOf } from './amount.js'
+import { amountToNumber, costOf } from './amount.js'
 import { due, nextDueMs } from './balance.js'
 import type { Catalog, PlanCreditGrantDef } from './catalog.js'
 import type { Company } from './company.js'
-import { type CreditAccount, type CreditConfig, type CreditEffect, emptyAccount, spendCap } from './credit.js'
+import {
+  type CreditAccount,
+  type CreditConfig,
+  type CreditContext,
+  type CreditEffect,
+  emptyAccount,
+  spendCap,
+} from './credit.js'
 import { drawForEvent } from './draw.js'
 import { type CreditDraw, creditDraws } from './feature.js'
 import { applyCredit, copyAccount } from './ledger.js'
@@ -42,6 +49,69 @@ export function configFor(live: LiveCompany, creditId: string, userId: string | 
   if (config === null || userId === null) return config
   const { spendPolicies } = live.catalog.data
   return { ...config, maxPerDraw: spendCap(spendPolicies, creditId, live.id, userId) }
+}
+
+/** What credit decisions ask of a company: its accounts and what is said about each. */
+export function creditContext(
+  company: Company,
+  catalog: Catalog,
+  userId: string | null,
+  nowMs: number,
+): CreditContext {
+  const live = new LiveCompany(company, catalog, nowMs)
+  return {
+    companyId: company.id,
+    accounts: company.credits,
+    configOf: creditId => configFor(live, creditId, userId),
+  }
+}
+
+/** The live figures of one grant, as JSON numbers; one that is not told has nothing left. */
+export interface GrantFigures {
+  readonly id: string
+  readonly remaining: number
+  /** Inside open holds. */
+  readonly held: number
+}
+
+/** What a company's actor tells of its credits at one instant. */
+export interface CreditsDescription {
+  readonly name: string
+  readonly accounts: readonly {
+    readonly creditId: string
+    /** Of its last ledger entry: grants with a later one came after. */
+    readonly sequence: number
+    readonly remaining: number
+    readonly reserved: number
+    readonly settled: number
+    readonly total: number
+    readonly grants: readonly GrantFigures[]
+  }[]
+}
+
+/** The credits of a company that exists; settled by then. source: CR-4, CR-5, CR-12 */
+export function describeCredits(company: Company, catalog: Catalog, atMs: number): CreditsDescription {
+  const live = new LiveCompany(company, catalog, atMs)
+  return {
+    name: company.name,
+    accounts: [...company.credits.values()].map(({ creditId, sequence, grants, overdraft }) => {
+      const { remaining, reserved, settled, total } = live.figures(creditId)
+      const all = overdraft === null ? grants : [...grants, overdraft]
+      return {
+        creditId,
+        sequence,
+        remaining: amountToNumber(remaining),
+        reserved: amountToNumber(reserved),
+        settled: amountToNumber(settled),
+        total: amountToNumber(total),
+        grants: all.map(grant => ({
+          id: grant.id,
+          remaining: amountToNumber(grant.remaining),
+          held: amountToNumber(grant.held),
+        })),
+      }
+    }),
+  }
 }
 
 /** What `settle` found, and until when nothing more happens by time alone. */

@@ -6,15 +6,9 @@ import type {
 } from '../../schemas/enums.js'
 import { archive } from './balance.js'
 import type { Catalog, CompiledPlan, EntitlementDef, PlanVersionDef } from './catalog.js'
-import { configFor, drawsOf, inferenceCreditsOf, trackCost } from './company-credit.js'
-import {
-  type CreditAccount,
-  type CreditContext,
-  type CreditEffect,
-  type CreditMessage,
-  decideCredit,
-  emptyAccount,
-} from './credit.js'
+import { checkAndReserve } from './check-reserve.js'
+import { creditContext, drawsOf, inferenceCreditsOf, trackCost } from './company-credit.js'
+import { type CreditAccount, type CreditEffect, decideCredit, emptyAccount } from './credit.js'
 import {
   applyToEntity,
   clearEntity,
@@ -30,7 +24,6 @@ import { applyCredit } from './ledger.js'
 import type { AcceptedEvent, CompanyMessage, Decision, Effect, EntityWrite, Refusal } from './message.js'
 import { cycleOf, type PlanSchedule } from './plan.js'
 import { decidePlans, holding, holdingOf, planEffects } from './plan-change.js'
-import { LiveCompany } from './snapshot.js'
 import { decideSubscriptions } from './subscription.js'
 import { addUsage, type Counter, newCounter, setCycleUsage } from './usage.js'
 
@@ -193,25 +186,13 @@ export function decideCompany(
     case 'drop_subscription':
     case 'cycle_counted':
       return company.exists ? decideSubscriptions(company, catalog, message, nowMs) : { refused: 'not_found' }
-    default:
+    case 'check_and_reserve':
+      return checkAndReserve(company, catalog, message, nowMs)
+    default: {
       if (!company.exists) return { refused: 'not_found' }
-      return decideCredit(creditContext(company, catalog, message, nowMs), message, nowMs)
-  }
-}
-
-/** What credit decisions ask of a company: its accounts and what is said about each. */
-function creditContext(
-  company: Company,
-  catalog: Catalog,
-  message: CreditMessage,
-  nowMs: number,
-): CreditContext {
-  const live = new LiveCompany(company, catalog, nowMs)
-  const userId = 'userId' in message && typeof message.userId === 'string' ? message.userId : null
-  return {
-    companyId: company.id,
-    accounts: company.credits,
-    configOf: creditId => configFor(live, creditId, userId),
+      const userId = 'userId' in message ? message.userId : null
+      return decideCredit(creditContext(company, catalog, userId, nowMs), message, nowMs)
+    }
   }
 }
 

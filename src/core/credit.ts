@@ -275,6 +275,7 @@ export type CreditMessage =
       /** null: the credit's default. */
       readonly expiry: ExpiryRule | null
       readonly bundleId: string | null
+      readonly currency?: string | null
     }
   | {
       readonly type: 'credit_zero_out'
@@ -575,6 +576,7 @@ function grantByHand(
         from: fromMs === nowMs ? undefined : fromMs,
         exp: end ?? undefined,
         bundle: message.bundleId ?? undefined,
+        cur: message.currency ?? undefined,
       },
       nowMs,
     )

@@ -379,6 +379,18 @@ export function writeCheck(checked: CheckResult): string {
   return `${json}}`
 }
 
+/** A result that turned out false after all, for another reason (CR-85). */
+export function denied(checked: CheckResult, reason: string): CheckResult {
+  const { flag, flagId, ruleId, ruleType } = checked
+  const named = JSON.stringify({ flag, flag_id: flagId }).slice(1, -1)
+  return {
+    ...checked,
+    value: false,
+    reason,
+    json: `${named},${verdictJson(false, reason, ruleId, ruleType)}`,
+  }
+}
+
 function quoted(text: string | null): string {
   return text === null ? 'null' : JSON.stringify(text)
 }

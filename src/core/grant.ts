@@ -63,6 +63,8 @@ export interface NewGrant {
   /** Sequence of the grant it was rolled over from. */
   readonly source?: number
   readonly bundle?: string
+  /** Currency it was paid in; nothing is decided by it. */
+  readonly cur?: string
 }
 
 /** A company's standing under one plan credit grant: what its resets need, resolved when it was issued. */

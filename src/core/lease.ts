@@ -16,7 +16,7 @@ export interface HoldSlice {
 
 /** An open hold. Its unspent part is the sum of its slices. */
 export interface HoldState {
-  /** crlse_…, for both kinds. */
+  /** crlse_…, for both kinds; see `holdId`. */
   readonly id: string
   readonly kind: HoldKind
   slices: HoldSlice[]
@@ -55,6 +55,18 @@ export interface HoldView {
   readonly expiresAtMs: number
   /** null while open. */
   readonly releasedAtMs: number | null
+}
+
+/** The id of a hold carries its company's, so that whoever is shown one knows whom to ask. */
+export function holdId(companyId: string, creditId: string, seq: number): string {
+  const owner = companyId.slice(companyId.indexOf('_') + 1)
+  return derivedId(`crlse_${owner}`, companyId, creditId, seq)
+}
+
+/** The company whose hold this is; null for an id that no hold can have. */
+export function companyOfHold(id: string): string | null {
+  const named = /^crlse_(\w{11})\w{11}$/.exec(id)
+  return named && `comp_${named[1]}`
 }
 
 const minuteMs = 60_000
@@ -152,7 +164,7 @@ function open(
   expiresAtMs: number,
   nowMs: number,
 ): HoldDecision {
-  const id = derivedId('crlse_', account.companyId, account.creditId, payment.seq)
+  const id = holdId(account.companyId, account.creditId, payment.seq)
   const effect: CreditEffect = {
     t: 'credit_hold',
     c: account.creditId,

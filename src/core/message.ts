@@ -115,6 +115,22 @@ export type CompanyMessage =
   | { readonly type: 'seen'; readonly atMs: number }
   | PlanMessage
   | CreditMessage
+  | CheckAndReserve
+
+/**
+ * A check that holds the credits of what it allows, in one step (CR-84). The reply is CheckedAndReserved, or null for
+ * an unknown flag.
+ */
+export interface CheckAndReserve {
+  readonly type: 'check_and_reserve'
+  readonly flagKey: string
+  readonly preflight: Preflight | null
+  readonly context: CheckContext
+  /** Units; null: those of the preflight, else 1. */
+  readonly quantity: number | null
+  readonly expiresAtMs: number | null
+  readonly key: string | null
+}
 
 /** Messages to a user's actor. */
 export type UserMessage =
@@ -272,6 +288,8 @@ export type Question =
     }
   /** Its name and times: EntityBrief; null when there is none. */
   | { readonly type: 'brief' }
+  /** Its credits: CreditsDescription; null when there is none. Answered once what time moved is durable. */
+  | { readonly type: 'credits' }
 
 /** A request to a shard. `n` numbers it for its reply. */
 export type ShardRequest =

@@ -13,13 +13,28 @@ import {
   parsePaymentMethodWrite,
   parseTrialEndUpdate,
 } from '../../schemas/billing.js'
-import { parseCheck, parseCheckBulk } from '../../schemas/checks.js'
+import { parseCheck, parseCheckAndReserve, parseCheckBulk } from '../../schemas/checks.js'
 import {
   parseCompanyUpsert,
   parseKeysBody,
   parseMembershipCreate,
   parseTraitUpsert,
 } from '../../schemas/companies.js'
+import {
+  parseCompanyGrantCreate,
+  parseCreditBundleCreate,
+  parseCreditBundleUpdate,
+  parseCreditCreate,
+  parseCreditsReserve,
+  parseCreditUpdate,
+  parseGrantZeroOut,
+  parseLeaseAcquire,
+  parseLeaseExtend,
+  parsePlanGrantCreate,
+  parsePlanGrantUpdate,
+  parseSpendPolicyCreate,
+  parseSpendPolicyUpdate,
+} from '../../schemas/credits.js'
 import {
   parseBillingLinkedEntitlementCreate,
   parseCompanyOverrideCreate,
@@ -74,6 +89,13 @@ import * as companies from '../api/companies/handlers.js'
 import * as entityKeys from '../api/companies/keys.js'
 import * as memberships from '../api/companies/memberships.js'
 import * as companyPlans from '../api/company-plans/handlers.js'
+import * as creditBundles from '../api/credits/bundles.js'
+import * as grants from '../api/credits/grants.js'
+import * as credits from '../api/credits/handlers.js'
+import * as holds from '../api/credits/holds.js'
+import * as ledger from '../api/credits/ledger.js'
+import * as planGrants from '../api/credits/plan-grants.js'
+import * as policies from '../api/credits/policies.js'
 import * as entitlements from '../api/entitlements/handlers.js'
 import * as overrides from '../api/entitlements/overrides.js'
 import * as environments from '../api/environments/handlers.js'
@@ -117,6 +139,43 @@ export const routes: readonly Route[] = [
   get('/billing/coupons', { scope: 'read', query: invoices.couponListQuery, handle: invoices.listCoupons }),
   post('/billing/coupons', { scope: 'write', status: 201, body: parseCouponWrite, handle: invoices.upsertCoupon }),
   del('/billing/coupons/:billing_id', { scope: 'write', handle: invoices.deleteCoupon }),
+  get('/billing/credits', { scope: 'read', query: credits.creditListQuery, handle: credits.listCredits }),
+  post('/billing/credits', { scope: 'write', status: 201, body: parseCreditCreate, handle: credits.createCredit }),
+  get('/billing/credits/balance', { scope: 'read', query: grants.balanceQuery, handle: grants.listBalances }),
+  get('/billing/credits/bundles', { scope: 'read', query: creditBundles.bundleListQuery, handle: creditBundles.listBundles }),
+  post('/billing/credits/bundles', { scope: 'write', status: 201, body: parseCreditBundleCreate, handle: creditBundles.createBundle }),
+  get('/billing/credits/bundles/count', { scope: 'read', query: creditBundles.bundleListQuery, handle: creditBundles.countBundles }),
+  get('/billing/credits/bundles/:bundle_id', { scope: 'read', handle: creditBundles.getBundle }),
+  put('/billing/credits/bundles/:bundle_id', { scope: 'write', body: parseCreditBundleUpdate, handle: creditBundles.changeBundle }),
+  del('/billing/credits/bundles/:bundle_id', { scope: 'write', handle: creditBundles.deleteBundle }),
+  get('/billing/credits/count', { scope: 'read', query: credits.creditListQuery, handle: credits.countCredits }),
+  post('/billing/credits/grants/company', { scope: 'write', status: 201, body: parseCompanyGrantCreate, handle: grants.grantToCompany }),
+  get('/billing/credits/grants/company/count', { scope: 'read', query: grants.companyGrantListQuery, handle: grants.countCompanyGrants }),
+  get('/billing/credits/grants/company/list', { scope: 'read', query: grants.companyGrantListQuery, handle: grants.listCompanyGrants }),
+  get('/billing/credits/grants/count', { scope: 'read', query: grants.creditGrantListQuery, handle: grants.countCreditGrants }),
+  get('/billing/credits/grants/list', { scope: 'read', query: grants.creditGrantListQuery, handle: grants.listCreditGrants }),
+  put('/billing/credits/grants/:grant_id/zero-out', { scope: 'write', body: parseGrantZeroOut, handle: grants.zeroOutGrant }),
+  post('/billing/credits/lease', { scope: 'write', status: 201, body: parseLeaseAcquire, handle: holds.acquireLease }),
+  put('/billing/credits/lease/:lease_id/extend', { scope: 'write', body: parseLeaseExtend, handle: holds.extendLease }),
+  put('/billing/credits/lease/:lease_id/release', { scope: 'write', handle: holds.releaseLease }),
+  get('/billing/credits/ledger', { scope: 'read', query: ledger.ledgerQuery, handle: ledger.listLedger }),
+  get('/billing/credits/plan-grants', { scope: 'read', query: planGrants.planGrantListQuery, handle: planGrants.listPlanGrants }),
+  post('/billing/credits/plan-grants', { scope: 'write', status: 201, body: parsePlanGrantCreate, handle: planGrants.createPlanGrant }),
+  get('/billing/credits/plan-grants/count', { scope: 'read', query: planGrants.planGrantListQuery, handle: planGrants.countPlanGrants }),
+  get('/billing/credits/plan-grants/:plan_grant_id', { scope: 'read', handle: planGrants.getPlanGrant }),
+  put('/billing/credits/plan-grants/:plan_grant_id', { scope: 'write', body: parsePlanGrantUpdate, handle: planGrants.changePlanGrant }),
+  del('/billing/credits/plan-grants/:plan_grant_id', { scope: 'write', query: planGrants.planGrantDeleteQuery, handle: planGrants.deletePlanGrant }),
+  post('/billing/credits/reservations', { scope: 'write', status: 201, body: parseCreditsReserve, handle: holds.reserveCredits }),
+  put('/billing/credits/reservations/:reservation_id/release', { scope: 'write', handle: holds.releaseReservation }),
+  get('/billing/credits/spend-policies', { scope: 'read', query: policies.policyListQuery, handle: policies.listPolicies }),
+  post('/billing/credits/spend-policies', { scope: 'write', status: 201, body: parseSpendPolicyCreate, handle: policies.createPolicy }),
+  get('/billing/credits/spend-policies/count', { scope: 'read', query: policies.policyListQuery, handle: policies.countPolicies }),
+  get('/billing/credits/spend-policies/:spend_policy_id', { scope: 'read', handle: policies.getPolicy }),
+  put('/billing/credits/spend-policies/:spend_policy_id', { scope: 'write', body: parseSpendPolicyUpdate, handle: policies.changePolicy }),
+  del('/billing/credits/spend-policies/:spend_policy_id', { scope: 'write', handle: policies.deletePolicy }),
+  get('/billing/credits/:credit_id', { scope: 'read', handle: credits.getCredit }),
+  put('/billing/credits/:credit_id', { scope: 'write', body: parseCreditUpdate, handle: credits.changeCredit }),
+  del('/billing/credits/:credit_id', { scope: 'write', handle: credits.deleteCredit }),
   post('/billing/customer/upsert', { scope: 'write', status: 201, body: parseBillingCustomerWrite, handle: customers.upsertBillingCustomer }),
   del('/billing/customer/:billing_id', { scope: 'write', handle: customers.deleteBillingCustomer }),
   get('/billing/customers', { scope: 'read', query: customers.customerListQuery, handle: customers.listBillingCustomers }),
@@ -221,6 +280,7 @@ export const routes: readonly Route[] = [
   del('/flags/:flag_id', { scope: 'write', environment: 'optional', handle: flags.deleteFlag }),
   put('/flags/:flag_id/rules', { scope: 'write', body: parseRulesWrite, handle: flags.putRules }),
   post('/flags/:key/check', { scope: 'check', limit: 'check', body: parseCheck, handle: checks.checkFlag }),
+  post('/flags/:key/check-and-reserve', { scope: 'write', body: parseCheckAndReserve, handle: checks.checkAndReserveFlag }),
   get('/licenses', { scope: 'read', environment: 'optional', query: features.licenseListQuery, handle: features.listLicenses }),
   get('/licenses/count', { scope: 'read', environment: 'optional', query: features.licenseListQuery, handle: features.countLicenses }),
   get('/licenses/:license_id', { scope: 'read', environment: 'optional', handle: features.getLicense }),
@@ -281,6 +341,8 @@ export const routes: readonly Route[] = [
   get('/users/lookup', { scope: 'read', query: users.userLookupQuery, handle: users.lookupUser }),
   get('/users/:user_id', { scope: 'read', handle: users.getUser }),
   del('/users/:user_id', { scope: 'write', handle: users.deleteUser }),
+  get('/v2/billing/credits/ledger', { scope: 'read', query: ledger.ledgerQuery, handle: ledger.listLedger }),
+  get('/v2/billing/credits/ledger/count', { scope: 'read', query: ledger.ledgerQuery, handle: ledger.countLedger }),
   get('/webhook-events', { scope: 'read', query: webhooks.webhookEventListQuery, handle: webhooks.listWebhookEvents }),
   get('/webhook-events/count', { scope: 'read', query: webhooks.webhookEventListQuery, handle: webhooks.countWebhookEvents }),
   get('/webhook-events/:webhook_event_id', { scope: 'read', handle: webhooks.getWebhookEvent }),

@@ -1,5 +1,6 @@
 // Flag checks in a shard: evaluated, written as text, counted. What a check leaves behind follows later (FE-100…103).
 import type { Catalog } from '../../src/core/catalog.js'
+import { userFacts } from '../../src/core/check-reserve.js'
 import type { Company } from '../../src/core/company.js'
 import {
   type CheckResult,
@@ -11,8 +12,7 @@ import {
 } from '../../src/core/flag.js'
 import { derivedId } from '../../src/core/id.js'
 import type { CheckContext, CheckCounts, Preflight, Question } from '../../src/core/message.js'
-import type { UserFacts } from '../../src/core/rule.js'
-import { LiveCompany, userOf } from '../../src/core/snapshot.js'
+import { LiveCompany } from '../../src/core/snapshot.js'
 import { text } from '../../src/journal/event-row.js'
 
 interface Count {
@@ -82,7 +82,8 @@ export class FlagChecks {
     return taken
   }
 
-  private note(
+  /** What a check leaves behind: its count, its record, when flag and user were last seen (FE-100…103). */
+  note(
     catalog: Catalog,
     company: Company | null,
     context: CheckContext,
@@ -136,12 +137,6 @@ export class FlagChecks {
     if (checked.userId !== null) row += `,"user_id":"${checked.userId}"`
     return `${row},"body":${text(body)}}`
   }
-}
-
-function userFacts({ userId, userTraits }: CheckContext): UserFacts | null {
-  if (userId === null) return null
-  const traits = new Map(userTraits ?? [])
-  return userOf(userId, name => traits.get(name) ?? null)
 }
 
 function countRow({ environmentId, minuteMs, checked, checks }: Count): string {

@@ -4,7 +4,10 @@
 // made again in one fold is therefore deleted and inserted, with its new creation time.
 
 import type { EntityType } from '../../schemas/enums.js'
+import { type Amount, amountToDecimal, decodeAmount } from '../../src/core/amount.js'
 import type { OverrideState, PlanHolding } from '../../src/core/company.js'
+import type { CreditEffect } from '../../src/core/credit.js'
+import { grantId } from '../../src/core/grant.js'
 import { derivedId } from '../../src/core/id.js'
 import type { Effect, Fact } from '../../src/core/message.js'
 import type { PlanChangeRecord } from '../../src/core/plan-change.js'
@@ -57,6 +60,18 @@ export interface PlanChange {
   readonly rows: readonly Row[]
 }
 
+/** What happens to the row of one grant after its birth. Null members stay as they are. */
+export interface GrantChange {
+  readonly id: string
+  /** To be added to what was written off. */
+  writtenOff: Amount
+  zeroedOutAt: string | null
+  zeroedOutReason: string | null
+  quantity: string | null
+  expiresAt: string | null
+  updatedAt: string
+}
+
 export class Fold {
   readonly companies = new Map<string, EntityChange>()
   readonly users = new Map<string, EntityChange>()
@@ -72,6 +87,9 @@ export class Fold {
   readonly overrideChanges = new RowSet()
   readonly subscriptions = new RowSet()
   readonly credits = new RowSet()
+  /** Grants outlive their company, as the ledger does (CR-12, CR-46). */
+  readonly grants = new RowSet()
+  readonly grantChanges = new Map<string, GrantChange>()
   /** Records of changed plans: they outlive their company (PB-34). */
   readonly planChanges = new RowSet()
   readonly plans = new Map<string, PlanChange>()
@@ -186,7 +204,22 @@ export class Fold {
           environment_id: fact.env,
           created_at: at,
         })
+        this.#granted(fact, effect)
         return
+      case 'credit_zero_out':
+        for (const [seq, moved] of effect.s) {
+          const change = this.#grantChange(fact, effect, seq)
+          change.writtenOff += decodeAmount(moved)
+          change.zeroedOutAt ??= time(effect.at)
+          change.zeroedOutReason ??= effect.r
+        }
+        return
+      case 'credit_refund': {
+        const change = this.#grantChange(fact, effect, effect.s[0])
+        change.quantity = amountToDecimal(decodeAmount(effect.q))
+        change.expiresAt = time(effect.exp)
+        return
+      }
       // Shown by ClickHouse, or written in one go with the last_seen_at of many (seen.ts).
       default:
         return
@@ -292,6 +325,45 @@ export class Fold {
         trial_status: holding.trial?.status ?? null,
       })),
     })
+  }
+
+  #granted(fact: Fact, { c, seq, at, g }: Extract<CreditEffect, { readonly t: 'credit_grant' }>): void {
+    const id = grantId(fact.id, c, seq)
+    this.grants.put(id, {
+      id,
+      environment_id: fact.env,
+      company_id: fact.id,
+      credit_id: c,
+      sequence: seq,
+      reason: g.reason,
+      quantity: amountToDecimal(decodeAmount(g.q)),
+      valid_from: time(g.from ?? at),
+      expires_at: timeOrNull(g.exp ?? null),
+      plan_id: g.plan ?? null,
+      plan_grant_id: g.pg ?? null,
+      licence: g.licence ?? null,
+      bundle_id: g.bundle ?? null,
+      source_grant_id: g.source === undefined ? null : grantId(fact.id, c, g.source),
+      currency: g.cur ?? null,
+      created_at: time(at),
+      updated_at: time(at),
+    })
+  }
+
+  #grantChange(fact: Fact, effect: { readonly c: string; readonly at: number }, seq: number): GrantChange {
+    const id = grantId(fact.id, effect.c, seq)
+    const change = this.grantChanges.get(id) ?? {
+      id,
+      writtenOff: 0n,
+      zeroedOutAt: null,
+      zeroedOutReason: null,
+      quantity: null,
+      expiresAt: null,
+      updatedAt: '',
+    }
+    change.updatedAt = time(effect.at)
+    this.grantChanges.set(id, change)
+    return change
   }
 
   // CU-50, CU-52: everything of the entity goes, whatever came before in this fold.

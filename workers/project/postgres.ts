@@ -3,6 +3,7 @@
 // Every transaction begins by moving the shard's position from where it must be; a position that is elsewhere
 // means that another projector was here, and nothing is written.
 import type { Sql, TransactionSql } from 'postgres'
+import { amountToDecimal } from '../../src/core/amount.js'
 import type { Fact } from '../../src/core/message.js'
 import {
   type JournalReader,
@@ -262,11 +263,12 @@ export class PostgresProjection implements Projection {
   }
 }
 
-const grantEffect = Buffer.from('"t":"credit_grant"')
+/** What Postgres shows of credits; draws and holds, which are many, it does not. */
+const grantEffects = ['credit_grant', 'credit_zero_out', 'credit_refund'].map(t => Buffer.from(`"t":"${t}"`))
 
 function showsInPostgres(record: JournalRecord): boolean {
   if (record.flags & RecordFlag.identity) return true
-  return (record.flags & RecordFlag.ledger) !== 0 && record.fact.includes(grantEffect)
+  return (record.flags & RecordFlag.ledger) !== 0 && grantEffects.some(effect => record.fact.includes(effect))
 }
 
 function mergeSeen(
@@ -291,6 +293,7 @@ function writes(tx: TransactionSql, fold: Fold): Promise<unknown>[] {
   const gone = [...fold.goneCompanies, ...fold.goneUsers]
   if (gone.length > 0) all.push(...forget(tx, fold, gone))
   for (const [table, columns, set] of tables(fold)) all.push(...putRows(tx, table, columns, set))
+  if (fold.grantChanges.size > 0) all.push(changeGrants(tx, fold))
   if (fold.plans.size > 0) all.push(...putPlans(tx, fold))
   all.push(...putEntities(tx, 'companies', fold.companies), ...putEntities(tx, 'users', fold.users))
   return all
@@ -309,6 +312,9 @@ const overrideChangeColumns = `id text, environment_id text, company_id text, ov
 const subscriptionColumns = `id text, environment_id text, company_id text, external_id text, status text, state jsonb,
   updated_at timestamptz`
 const creditColumns = 'company_id text, credit_id text, environment_id text, created_at timestamptz'
+const grantColumns = `id text, environment_id text, company_id text, credit_id text, sequence bigint, reason text,
+  quantity numeric, valid_from timestamptz, expires_at timestamptz, plan_id text, plan_grant_id text, licence integer,
+  bundle_id text, source_grant_id text, currency text, ${times}`
 const planChangeColumns = `id text, environment_id text, company_id text, action text, base_plan_action text,
   subscription_change_action text, actor_type text, api_key_id text, previous_plan_id text, previous_version_id text,
   plan_id text, version_id text, add_ons_added jsonb, add_ons_removed jsonb, trial_status text,
@@ -358,6 +364,7 @@ function tables(fold: Fold): [string, Columns, RowSet][] {
       fold.subscriptions,
     ],
     ['company_credits', { from: creditColumns, onConflict: keep }, fold.credits],
+    ['credit_grants', { from: grantColumns, onConflict: keep }, fold.grants],
     ['plan_changes', { from: planChangeColumns, onConflict: keep }, fold.planChanges],
   ]
 }
@@ -381,6 +388,31 @@ function insert(tx: TransactionSql, table: string, columns: Columns, rows: reado
     [jsonText(rows)],
     { prepare: true },
   )
+}
+
+/** After the births; the position moves in the same transaction, so that what is added is added once. */
+function changeGrants(tx: TransactionSql, fold: Fold): Promise<unknown> {
+  const rows = [...fold.grantChanges.values()].map(change => ({
+    id: change.id,
+    written_off: amountToDecimal(change.writtenOff),
+    zeroed_out_at: change.zeroedOutAt,
+    zeroed_out_reason: change.zeroedOutReason,
+    quantity: change.quantity,
+    expires_at: change.expiresAt,
+    updated_at: change.updatedAt,
+  }))
+  return tx`
+    update credit_grants as row set
+      written_off = row.written_off + change.written_off,
+      zeroed_out_at = coalesce(row.zeroed_out_at, change.zeroed_out_at),
+      zeroed_out_reason = coalesce(row.zeroed_out_reason, change.zeroed_out_reason),
+      quantity = coalesce(change.quantity, row.quantity),
+      expires_at = coalesce(change.expires_at, row.expires_at),
+      updated_at = change.updated_at
+    from jsonb_to_recordset(${jsonText(rows)}::text::jsonb) as change(id text, written_off numeric,
+      zeroed_out_at timestamptz, zeroed_out_reason text, quantity numeric, expires_at timestamptz,
+      updated_at timestamptz)
+    where row.id = change.id`
 }
 
 function putPlans(tx: TransactionSql, fold: Fold): Promise<unknown>[] {

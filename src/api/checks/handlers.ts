@@ -1,5 +1,6 @@
 // Flag checks: the hot path. Keys to ids in the directory, one question to the company's actor, its text as it comes.
 import {
+  type CheckAndReserveRequestBody,
   type CheckFlagRequestBody,
   type CheckFlagsBulkRequestBody,
   type PreflightRequestBody,
@@ -12,6 +13,8 @@ import type { UserSnapshot } from '../../core/state.js'
 import type { Keys } from '../../engine/entities.js'
 import { ServiceError } from '../../errors.js'
 import type { Answer, Call } from '../call.js'
+import { orRefused, type Refusals } from '../entity-write.js'
+import { requireTime } from '../time.js'
 
 /**
  * POST /flags/{key}/check: one flag, with an optional preflight.
@@ -60,13 +63,74 @@ async function checkContext(call: Call<CheckFlagsBulkRequestBody>, context: unkn
   }
 }
 
+/**
+ * POST /flags/{key}/check-and-reserve: where the flag allows use that costs credits, they are held in the same step.
+ *
+ * errors  as of a check; 400 for an end that is over or more than an hour away; 409 for a key that held another amount.
+ * source  CR-84, CR-85; api/flags.md. Short of credits is an answer, not an error: value false.
+ */
+export async function checkAndReserveFlag(call: Call<CheckAndReserveRequestBody>): Promise<Answer> {
+  const { services, environment, params, body, nowMs } = call
+  const preflight = body.preflight ? preflightOf(body.preflight) : null
+  const { companyId, context } = await found(call, body)
+  const flagKey = params.key!
+  const json = await orRefused(
+    companyId
+      ? services.shards.ask<string | null>(
+          'c',
+          environment.id,
+          companyId,
+          {
+            type: 'check_and_reserve',
+            flagKey,
+            preflight,
+            context,
+            quantity: body.quantity ?? null,
+            expiresAtMs: body.expires_at == null ? null : requireTime(body.expires_at, 'expires_at'),
+            key: body.idempotency_key ?? null,
+          },
+          nowMs,
+        )
+      : services.shards.ask<string | null>(
+          'e',
+          environment.id,
+          environment.id,
+          { type: 'check', flagKey, preflight, context },
+          nowMs,
+        ),
+    reserveRefusals,
+  )
+  if (json.reply === null) throw new ServiceError('not_found', 'Flag not found')
+  return { json: json.reply }
+}
+
+const reserveRefusals: Refusals = {
+  expiry_invalid: ['value_invalid', 'expires_at: must be later than now, and at most an hour'],
+  amount_invalid: ['value_invalid', 'quantity: out of bounds'],
+  idempotency_reused: ['idempotency_reused', 'The idempotency key was used with other inputs'],
+}
+
 /** Put a question to the company named, or to the environment's own actor when there is none. */
 export async function ask<Reply>(
   call: Call<unknown>,
   body: Pick<CheckFlagRequestBody, 'company' | 'user'>,
   question: (context: CheckContext) => Question,
 ): Promise<Reply> {
-  const { shards, entities } = call.services
+  const { shards } = call.services
+  const environmentId = call.environment.id
+  const { companyId, context } = await found(call, body)
+  const answered = companyId
+    ? shards.ask<Reply>('c', environmentId, companyId, question(context), call.nowMs)
+    : shards.ask<Reply>('e', environmentId, environmentId, question(context), call.nowMs)
+  return (await answered).reply
+}
+
+/** Whom a check names: the company found, and everything else its actor needs to know. */
+async function found(
+  call: Call<unknown>,
+  body: CheckFlagRequestBody,
+): Promise<{ readonly companyId: string | null; readonly context: CheckContext }> {
+  const { entities } = call.services
   const environmentId = call.environment.id
   const companyKeys = given(body.company)
   const userKeys = given(body.user)
@@ -80,10 +144,7 @@ export async function ask<Reply>(
     userId,
     userTraits: userId === null ? null : await traitsOf(call, userId),
   }
-  const answered = companyId
-    ? shards.ask<Reply>('c', environmentId, companyId, question(context), call.nowMs)
-    : shards.ask<Reply>('e', environmentId, environmentId, question(context), call.nowMs)
-  return (await answered).reply
+  return { companyId, context }
 }
 
 /** The user's traits, fetched from its actor only where some rule of the environment reads users' traits. */

@@ -13,10 +13,12 @@ import type { EntitlementRow, PlanRow, PlanVersionRow } from '../../catalog/plan
 import { nativeProductId } from '../../catalog/prices.js'
 import { ServiceError } from '../../errors.js'
 import type { Call, Handler } from '../call.js'
+import { planGrantsOfVersions } from '../credit-view.js'
 import { entitlementViews, planView, versionView } from '../entitlement-view.js'
 import { applyBundle } from '../entitlement-write.js'
+import { applyGrantBundle } from '../plan-grant-write.js'
 import {
-  copyEntitlements,
+  copyParts,
   ensureDraft,
   findPlan,
   findVersion,
@@ -52,15 +54,11 @@ async function applyParts(
   draft: PlanVersionRow,
   parts: Parts,
 ): Promise<PlanBundle> {
-  if (parts.credit_grants && parts.credit_grants.length > 0)
-    throw new ServiceError(
-      'value_invalid',
-      'credit_grants: not part of a bundle here; use /billing/plan-grants on the draft',
-    )
   const environmentId = call.environment.id
   const { services, key } = call
   const place = { services, accountId: key.accountId, environmentId, nowMs: services.clock.wall() }
   await applyBundle(tx, place, plan, draft, parts.entitlements)
+  await applyGrantBundle(tx, place, plan, draft, parts.credit_grants ?? [])
   if (parts.billing_product) await settleBilling(tx, call, draft, parts.billing_product)
   const version = (await findVersion(tx, environmentId, draft.id))!
   const rows = await tx<EntitlementRow[]>`
@@ -70,6 +68,7 @@ async function applyParts(
     plan_version: versionView(plan, version),
     billing_product: billingView(plan, version),
     entitlements: await entitlementViews(tx, { accountId: key.accountId, environmentId }, rows),
+    credit_grants: (await planGrantsOfVersions(tx, [version.id])).get(version.id) ?? [],
   }
 }
 
@@ -123,7 +122,7 @@ async function makeCustomPlan(tx: Sql, call: Call<unknown, unknown>, body: Custo
   const made = await makePlan(tx, call, { ...body, plan_type: 'plan' }, { custom })
   if (!source) return made
   const nowMs = call.services.clock.wall()
-  await copyEntitlements(tx, source, made.draft, new Date(nowMs))
+  await copyParts(tx, source, made.draft, new Date(nowMs))
   const prices = body.copied_price_id
     ? source.prices.filter(price => price.id === body.copied_price_id)
     : source.prices

@@ -1,0 +1,171 @@
+// Credits and what plan versions grant of them, as the wire shows them, for every room that does.
+import type { Sql } from 'postgres'
+import type { Credit, CreditCurrencyPrice, PlanCreditGrant, PlanGrantTier } from '../../schemas/credits.js'
+import type { BillingPrice } from '../../schemas/prices.js'
+import type { CreditRow, PlanCreditGrantRow, StoredCreditTier } from '../catalog/credits.js'
+import { grouped, numberOrNull } from '../catalog/plans.js'
+import type { StoredPrice } from '../catalog/prices.js'
+import { derivedId } from '../core/id.js'
+import { priceView } from './price-view.js'
+import { among } from './sql.js'
+import { isoTime } from './time.js'
+
+export function creditView(row: CreditRow): Credit {
+  const price = row.prices.find(one => one.currency === row.currency)
+  return {
+    id: row.id,
+    name: row.name,
+    description: row.description,
+    burn_strategy: row.burn_strategy,
+    cost_editable: row.ledger_authority === 'service_authoritative',
+    currency_prices: currencyPrices(row.prices),
+    default_expiry_unit: row.default_expiry_unit,
+    default_expiry_unit_count: numberOrNull(row.default_expiry_unit_count),
+    default_rollover_policy: row.default_rollover_policy,
+    icon: row.icon,
+    ledger_authority: row.ledger_authority,
+    plural_name: row.plural_name,
+    singular_name: row.singular_name,
+    ...(price && { price: priceView(price) }),
+    created_at: isoTime(row.created_at.getTime()),
+    updated_at: isoTime(row.updated_at.getTime()),
+  }
+}
+
+/** Prices by currency, in the order they are stored (PB-43). */
+export function currencyPrices(prices: readonly StoredPrice[]): CreditCurrencyPrice[] {
+  return prices.map(price => ({ currency: price.currency, price: priceView(price) }))
+}
+
+/** Credits by id, deleted ones too: what names them still shows them. */
+export async function creditViews(
+  sql: Sql,
+  ids: readonly (string | null)[],
+): Promise<ReadonlyMap<string, Credit>> {
+  const wanted = [...new Set(ids.filter(id => id !== null))]
+  if (wanted.length === 0) return new Map()
+  const rows = await sql<CreditRow[]>`select * from billing_credits where id in ${among(sql, wanted)}`
+  return new Map(rows.map(row => [row.id, creditView(row)]))
+}
+
+interface NamedPlan {
+  readonly id: string
+  readonly name: string
+  readonly description: string
+  readonly currency: string
+  readonly published_at: Date | null
+}
+
+/** Plan credit grants in full, in the order of the rows. */
+export async function planGrantViews(
+  sql: Sql,
+  rows: readonly PlanCreditGrantRow[],
+): Promise<PlanCreditGrant[]> {
+  if (rows.length === 0) return []
+  const credits = await creditViews(
+    sql,
+    rows.map(row => row.credit_id),
+  )
+  const versions = await sql<(NamedPlan & { version_id: string })[]>`
+    select v.id as version_id, v.plan_id as id, v.name, v.description, v.currency, v.published_at
+    from plan_versions v
+    where v.id in ${among(sql, [...new Set(rows.map(row => row.plan_version_id))])}`
+  const plans = new Map(versions.map(version => [version.version_id, version]))
+  return rows.map(row => planGrantView(row, credits.get(row.credit_id), plans.get(row.plan_version_id)))
+}
+
+/** The grants of plan versions, by version. */
+export async function planGrantsOfVersions(
+  sql: Sql,
+  versionIds: readonly string[],
+): Promise<ReadonlyMap<string, PlanCreditGrant[]>> {
+  if (versionIds.length === 0) return new Map()
+  const rows = await sql<PlanCreditGrantRow[]>`
+    select * from plan_credit_grants where plan_version_id in ${among(sql, versionIds)} order by created_at, id`
+  const views = await planGrantViews(sql, rows)
+  return grouped(views, view => view.plan_version_id!)
+}
+
+function planGrantView(
+  row: PlanCreditGrantRow,
+  credit: Credit | undefined,
+  plan: NamedPlan | undefined,
+): PlanCreditGrant {
+  const price = plan?.published_at ? grantPrice(row, plan.currency) : null
+  return {
+    id: row.id,
+    plan_id: row.plan_id,
+    plan_name: plan?.name ?? '',
+    ...(plan && { plan: { id: plan.id, name: plan.name, description: plan.description, image_url: null } }),
+    plan_version_id: row.plan_version_id,
+    credit_id: row.credit_id,
+    credit_name: credit?.name ?? '',
+    credit_plural_name: credit?.plural_name ?? null,
+    credit_singular_name: credit?.singular_name ?? null,
+    ...(credit && { credit }),
+    credit_amount: Number(row.credit_amount),
+    company_credit_amount: Number(row.company_credit_amount),
+    billing_mode: row.billing_mode,
+    scaling: row.scaling,
+    license_id: row.license_id,
+    reset_type: row.reset_type,
+    reset_cadence: row.reset_cadence,
+    reset_start: row.reset_start,
+    rollover_percentage: row.rollover_percentage,
+    expiry_type: row.expiry_type,
+    expiry_unit: row.expiry_unit,
+    expiry_unit_count: numberOrNull(row.expiry_unit_count),
+    postpaid_enabled: row.postpaid_enabled,
+    postpaid_rate_per_unit: numberOrNull(row.postpaid_rate_per_unit),
+    postpaid_rate_per_unit_decimal: row.postpaid_rate_per_unit_decimal,
+    overdraft_limit: numberOrNull(row.overdraft_limit),
+    arrears_cadence: row.arrears_cadence,
+    arrears_anchor: row.arrears_anchor,
+    auto_topup_availability: row.auto_topup_availability,
+    auto_topup_enabled: row.auto_topup_availability !== 'off',
+    auto_topup_self_service: row.auto_topup_availability === 'user_controlled',
+    auto_topup_amount: numberOrNull(row.auto_topup_amount),
+    auto_topup_amount_type: row.auto_topup_amount_type,
+    auto_topup_threshold_credits: numberOrNull(row.auto_topup_threshold_credits),
+    auto_topup_threshold_percent: row.auto_topup_threshold_percent,
+    auto_topup_expiry_type: row.auto_topup_expiry_type,
+    auto_topup_expiry_unit: row.auto_topup_expiry_unit,
+    auto_topup_expiry_unit_count: numberOrNull(row.auto_topup_expiry_unit_count),
+    can_buy_bundles: row.can_buy_bundles,
+    ...(price && { price }),
+    unit_price: numberOrNull(row.unit_price),
+    unit_price_decimal: row.unit_price_decimal,
+    tier_mode: row.tier_mode,
+    price_tiers: tierViews(row.price_tiers),
+    created_at: isoTime(row.created_at.getTime()),
+    updated_at: isoTime(row.updated_at.getTime()),
+  }
+}
+
+/** What a billed grant costs by the credit, once its version was published (CR-38). */
+function grantPrice(row: PlanCreditGrantRow, currency: string): BillingPrice | null {
+  if (row.billing_mode !== 'billed') return null
+  const first = row.price_tiers[0]
+  const id = derivedId('bilpp_', row.id, currency)
+  return {
+    id,
+    external_price_id: id,
+    currency,
+    interval: 'month',
+    interval_count: 1,
+    price: Number(first?.per_unit_price ?? row.unit_price ?? 0),
+    price_decimal: first ? first.per_unit_price_decimal : row.unit_price_decimal,
+    provider_type: 'native',
+    scheme: first ? 'tiered' : 'per_unit',
+    nickname: null,
+  }
+}
+
+function tierViews(tiers: readonly StoredCreditTier[]): PlanGrantTier[] {
+  return tiers.map((tier, i) => ({
+    from: (tiers[i - 1]?.up_to ?? 0) + 1,
+    to: tier.up_to,
+    per_unit_price: tier.per_unit_price,
+    per_unit_price_decimal: tier.per_unit_price_decimal,
+  }))
+}

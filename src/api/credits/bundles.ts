@@ -1,0 +1,229 @@
+// Bundles: credits as they are sold (PB-70…73).
+import type { Sql } from 'postgres'
+import type { CreditBundle, CreditBundleCreate, CreditBundleUpdate } from '../../../schemas/credits.js'
+import type { CreditBundleRow, CreditRow } from '../../catalog/credits.js'
+import { numberOrNull } from '../../catalog/plans.js'
+import { defaultExpiry } from '../../core/grant.js'
+import { newId } from '../../engine/ids.js'
+import { ServiceError } from '../../errors.js'
+import type { Call, Handler } from '../call.js'
+import { creditViews } from '../credit-view.js'
+import { placeOf, visiblePlans } from '../plan-versions.js'
+import { priceView } from '../price-view.js'
+import { list, oneOf, page, type QueryOf, query, string } from '../query.js'
+import { among, asJson } from '../sql.js'
+import { isoTime } from '../time.js'
+import { bundlePrice, unitPrices } from './prices.js'
+import { countBundleRows, type FoundBundle, listBundleRows, requireBundle, requireCredit } from './store.js'
+
+const listShape = {
+  ids: list,
+  credit_id: string,
+  status: oneOf(['active', 'inactive']),
+  bundle_type: oneOf(['fixed']),
+  ...page,
+} as const
+export const bundleListQuery = query(listShape)
+type BundleListQuery = QueryOf<typeof listShape>
+
+/** GET /billing/credits/bundles, newest first. */
+export const listBundles: Handler<undefined, BundleListQuery> = async call => {
+  const { sql, projections } = call.services
+  await projections.barrier('postgres')
+  const rows = await listBundleRows(sql, call.environment.id, call.query, call.query)
+  return { data: await bundleViews(sql, rows) }
+}
+
+/** GET /billing/credits/bundles/count. */
+export const countBundles: Handler<undefined, BundleListQuery> = async call => ({
+  data: { count: await countBundleRows(call.services.sql, call.environment.id, call.query) },
+})
+
+/** GET /billing/credits/bundles/{bundle_id}. */
+export const getBundle: Handler = async call => {
+  const { sql, projections } = call.services
+  await projections.barrier('postgres')
+  return { data: await viewOf(sql, await requireBundle(sql, call.environment.id, call.params.bundle_id!)) }
+}
+
+async function viewOf(sql: Sql, row: FoundBundle): Promise<CreditBundle> {
+  const [view] = await bundleViews(sql, [row])
+  return view!
+}
+
+async function bundleViews(sql: Sql, rows: readonly FoundBundle[]): Promise<CreditBundle[]> {
+  const credits = await creditViews(
+    sql,
+    rows.map(row => row.credit_id),
+  )
+  return rows.map(row => {
+    const credit = credits.get(row.credit_id)
+    const quantity = numberOrNull(row.quantity)
+    const unit = row.prices.find(price => price.currency === row.currency)
+    return {
+      id: row.id,
+      name: row.name,
+      bundle_type: row.bundle_type,
+      credit_id: row.credit_id,
+      credit_name: credit?.name ?? '',
+      ...(credit && { credit_description: credit.description }),
+      credit_icon: credit?.icon ?? null,
+      plural_name: credit?.plural_name ?? null,
+      singular_name: credit?.singular_name ?? null,
+      billing_invoice_id: null,
+      compatible_plan_ids: [...row.compatible_plan_ids],
+      currency_prices: row.prices.map(price => ({
+        currency: price.currency,
+        price: bundlePrice(price, quantity ?? 1),
+      })),
+      expiry_type: row.expiry_type,
+      expiry_unit: row.expiry_unit,
+      expiry_unit_count: numberOrNull(row.expiry_unit_count),
+      has_grants: row.has_grants,
+      ...(unit && { price: bundlePrice(unit, quantity ?? 1), unit_price: priceView(unit) }),
+      quantity,
+      status: row.status,
+      created_at: isoTime(row.created_at.getTime()),
+      updated_at: isoTime(row.updated_at.getTime()),
+    }
+  })
+}
+
+type Terms = Pick<
+  CreditBundleRow,
+  | 'quantity'
+  | 'expiry_type'
+  | 'expiry_unit'
+  | 'expiry_unit_count'
+  | 'status'
+  | 'compatible_plan_ids'
+  | 'currency'
+  | 'prices'
+>
+
+async function settle(
+  tx: Sql,
+  call: Call<unknown, unknown>,
+  id: string,
+  body: CreditBundleUpdate,
+  former: Terms,
+) {
+  const planIds =
+    body.compatible_plan_ids === undefined ? former.compatible_plan_ids : body.compatible_plan_ids
+  await requirePlans(tx, call, planIds ?? [])
+  const expiryType = body.expiry_type ?? former.expiry_type
+  const count = body.expiry_unit_count === undefined ? former.expiry_unit_count : body.expiry_unit_count
+  if (expiryType === 'duration' && count === null)
+    throw new ServiceError('value_invalid', 'expiry_unit_count: needed by expiry_type duration')
+  return {
+    name: body.bundle_name,
+    status: body.status ?? former.status,
+    quantity: body.quantity === undefined ? former.quantity : body.quantity,
+    expiry_type: expiryType,
+    expiry_unit: body.expiry_unit ?? former.expiry_unit,
+    expiry_unit_count: expiryType === 'duration' ? count : null,
+    compatible_plan_ids: asJson(tx, [...(planIds ?? [])]),
+    prices: asJson(
+      tx,
+      unitPrices(
+        id,
+        former.currency,
+        { amount: body.price_per_unit, exact: body.price_per_unit_decimal, others: body.currency_prices },
+        former.prices,
+      ),
+    ),
+  }
+}
+
+async function requirePlans(tx: Sql, call: Call<unknown, unknown>, ids: readonly string[]): Promise<void> {
+  if (ids.length === 0) return
+  const rows = await tx<{ id: string }[]>`
+    select id from plans where ${visiblePlans(tx, placeOf(call))} and id in ${among(tx, ids)}`
+  const known = new Set(rows.map(row => row.id))
+  const unknown = ids.find(id => !known.has(id))
+  if (unknown !== undefined)
+    throw new ServiceError('not_found', `compatible_plan_ids: no such plan as ${unknown}`)
+}
+
+/** What a new bundle has where its body is silent: the credit's own expiry (CR-34), for sale at once. */
+function defaults(credit: CreditRow, currency: string): Terms {
+  const rule = defaultExpiry({
+    id: credit.id,
+    name: credit.name,
+    burnStrategy: credit.burn_strategy,
+    ledgerAuthority: credit.ledger_authority,
+    defaultExpiryUnit: credit.default_expiry_unit,
+    defaultExpiryUnitCount: numberOrNull(credit.default_expiry_unit_count),
+    defaultRolloverPolicy: credit.default_rollover_policy,
+  })
+  return {
+    quantity: null,
+    expiry_type: rule.type,
+    expiry_unit: credit.default_expiry_unit,
+    expiry_unit_count: rule.count,
+    status: 'active',
+    compatible_plan_ids: [],
+    currency,
+    prices: [],
+  }
+}
+
+/** POST /billing/credits/bundles. */
+export const createBundle: Handler<CreditBundleCreate> = async call => {
+  const { body, services, environment } = call
+  const now = new Date(services.clock.wall())
+  const id = newId('bcbn_')
+  const currency = body.currency.toLowerCase()
+  const data = await services.sql.begin(async transaction => {
+    const tx = transaction as unknown as Sql
+    const credit = await requireCredit(tx, environment.id, body.credit_id, 'credit_id')
+    const terms = await settle(tx, call, id, body, defaults(credit, currency))
+    const [row] = await tx<CreditBundleRow[]>`
+      insert into credit_bundles ${tx({
+        id,
+        environment_id: environment.id,
+        credit_id: credit.id,
+        ...terms,
+        currency,
+        created_at: now,
+        updated_at: now,
+      })} returning *`
+    return viewOf(tx, { ...row!, has_grants: false })
+  })
+  return { status: 201, data }
+}
+
+/**
+ * PUT /billing/credits/bundles/{bundle_id}: of later purchases; grants there are stay as they are (CR-13).
+ *
+ * errors  400 for another quantity once it was bought.
+ * source  PB-70, PB-71.
+ */
+export const changeBundle: Handler<CreditBundleUpdate> = async call => {
+  const { body, services, environment } = call
+  await services.projections.barrier('postgres')
+  const data = await services.sql.begin(async transaction => {
+    const tx = transaction as unknown as Sql
+    const former = await requireBundle(tx, environment.id, call.params.bundle_id!)
+    if (former.has_grants && body.quantity !== undefined && body.quantity !== numberOrNull(former.quantity))
+      throw new ServiceError('state_conflict', 'quantity: the bundle was bought, its quantity stays')
+    const terms = await settle(tx, call, former.id, body, former)
+    const [row] = await tx<CreditBundleRow[]>`
+      update credit_bundles set ${tx({ ...terms, updated_at: new Date(services.clock.wall()) })}
+      where id = ${former.id} returning *`
+    return viewOf(tx, { ...row!, has_grants: former.has_grants })
+  })
+  return { data }
+}
+
+/** DELETE /billing/credits/bundles/{bundle_id}: one that was bought is archived, and so no longer for sale (PB-72). */
+export const deleteBundle: Handler = async call => {
+  const { services, environment } = call
+  await services.projections.barrier('postgres')
+  const bundle = await requireBundle(services.sql, environment.id, call.params.bundle_id!)
+  const now = new Date(services.clock.wall())
+  if (bundle.has_grants)
+    await services.sql`update credit_bundles set status = 'inactive', updated_at = ${now} where id = ${bundle.id}`
+  else await services.sql`update credit_bundles set deleted_at = ${now} where id = ${bundle.id}`
+  return { data: { deleted: true } }
+}

@@ -1,0 +1,160 @@
+// Kinds of credits: what is counted, in which order it burns, what one costs.
+import type { CreditCreate, CreditUpdate } from '../../../schemas/credits.js'
+import type { CreditRow } from '../../catalog/credits.js'
+import { numberOrNull } from '../../catalog/plans.js'
+import { newId } from '../../engine/ids.js'
+import { ServiceError } from '../../errors.js'
+import type { Call, Handler } from '../call.js'
+import { creditView } from '../credit-view.js'
+import { list, page, type QueryOf, query, text } from '../query.js'
+import { asJson } from '../sql.js'
+import { unitPrices } from './prices.js'
+import { countCreditRows, listCreditRows, requireCredit, usersOfCredit } from './store.js'
+
+const listShape = { ids: list, name: text(255), ...page } as const
+export const creditListQuery = query(listShape)
+type CreditListQuery = QueryOf<typeof listShape>
+
+/** The scope of a change to definitions that only this environment has. */
+export function scopeOf(call: Call<unknown, unknown>) {
+  return { accountId: call.key.accountId, environmentId: call.environment.id }
+}
+
+/** GET /billing/credits, newest first. */
+export const listCredits: Handler<undefined, CreditListQuery> = async call => {
+  const rows = await listCreditRows(call.services.sql, call.environment.id, call.query, call.query)
+  return { data: rows.map(creditView) }
+}
+
+/** GET /billing/credits/count. */
+export const countCredits: Handler<undefined, CreditListQuery> = async call => ({
+  data: { count: await countCreditRows(call.services.sql, call.environment.id, call.query) },
+})
+
+/** GET /billing/credits/{credit_id}. */
+export const getCredit: Handler = async call => ({
+  data: creditView(await requireCredit(call.services.sql, call.environment.id, call.params.credit_id!)),
+})
+
+/** What a body settles of a credit. `former`: the credit as it was, with defaults where it is new. */
+function settle(
+  id: string,
+  body: CreditUpdate,
+  former: Pick<
+    CreditRow,
+    | 'burn_strategy'
+    | 'default_expiry_unit'
+    | 'default_expiry_unit_count'
+    | 'default_rollover_policy'
+    | 'icon'
+    | 'plural_name'
+    | 'singular_name'
+    | 'currency'
+    | 'prices'
+  >,
+) {
+  const kept = <T>(given: T | undefined, was: T): T => (given === undefined ? was : given)
+  return {
+    name: body.name,
+    description: body.description,
+    burn_strategy: body.burn_strategy ?? former.burn_strategy,
+    default_expiry_unit: body.default_expiry_unit ?? former.default_expiry_unit,
+    default_expiry_unit_count: kept(
+      body.default_expiry_unit_count,
+      numberOrNull(former.default_expiry_unit_count),
+    ),
+    default_rollover_policy: body.default_rollover_policy ?? former.default_rollover_policy,
+    icon: kept(body.icon, former.icon),
+    plural_name: kept(body.plural_name, former.plural_name),
+    singular_name: kept(body.singular_name, former.singular_name),
+    prices: unitPrices(
+      id,
+      former.currency,
+      { amount: body.per_unit_price, exact: body.per_unit_price_decimal, others: body.currency_prices },
+      former.prices,
+    ),
+  }
+}
+
+/** POST /billing/credits. Nothing said: the default order of CR-21, no expiry, no rollover (CR-34). */
+export const createCredit: Handler<CreditCreate> = async call => {
+  const { body, services, environment } = call
+  const now = new Date(services.clock.wall())
+  const id = newId('bcrd_')
+  const currency = body.currency.toLowerCase()
+  const settled = settle(id, body, {
+    burn_strategy: 'plan_first_then_credit_bundles_first_in_first_out',
+    default_expiry_unit: 'days',
+    default_expiry_unit_count: null,
+    default_rollover_policy: 'none',
+    icon: null,
+    plural_name: null,
+    singular_name: null,
+    currency,
+    prices: [],
+  })
+  const data = await services.catalogs.change(scopeOf(call), async tx => {
+    const [row] = await tx<CreditRow[]>`
+      insert into billing_credits ${tx({
+        id,
+        environment_id: environment.id,
+        ...settled,
+        prices: asJson(tx, settled.prices),
+        currency,
+        created_at: now,
+        updated_at: now,
+      })} returning *`
+    return creditView(row!)
+  })
+  return { status: 201, data }
+}
+
+/** PUT /billing/credits/{credit_id}. A new order of burning counts from the next draw on (CR-24). */
+export const changeCredit: Handler<CreditUpdate> = async call => {
+  const { body, services, environment } = call
+  const data = await services.catalogs.change(scopeOf(call), async tx => {
+    const former = await requireCredit(tx, environment.id, call.params.credit_id!)
+    const settled = settle(former.id, body, former)
+    const [row] = await tx<CreditRow[]>`
+      update billing_credits set ${tx({
+        ...settled,
+        prices: asJson(tx, settled.prices),
+        updated_at: new Date(services.clock.wall()),
+      })} where id = ${former.id} returning *`
+    return creditView(row!)
+  })
+  return { data }
+}
+
+/**
+ * DELETE /billing/credits/{credit_id}: leaves lists and can be granted no more.
+ *
+ * errors  400 while anything is granted or paid with it.
+ * source  PB-72. A company may be granted it while it is being deleted: once nobody can be any more, it is looked
+ *         again, and the credit is put back if somebody was.
+ */
+export const deleteCredit: Handler = async call => {
+  const { services, environment } = call
+  const { sql, catalogs, projections, clock } = services
+  const id = call.params.credit_id!
+  await requireCredit(sql, environment.id, id)
+  await projections.barrier('postgres')
+  await catalogs.change(scopeOf(call), async tx => {
+    await requireCredit(tx, environment.id, id)
+    requireUnused(await usersOfCredit(tx, environment.id, id))
+    await tx`update billing_credits set deleted_at = ${new Date(clock.wall())} where id = ${id}`
+  })
+  await projections.barrier('postgres')
+  const used = await usersOfCredit(sql, environment.id, id)
+  if (used !== null)
+    await catalogs.change(
+      scopeOf(call),
+      tx => tx`update billing_credits set deleted_at = null where id = ${id}`,
+    )
+  requireUnused(used)
+  return { data: { deleted: true } }
+}
+
+function requireUnused(used: string | null): void {
+  if (used !== null) throw new ServiceError('state_conflict', `${used} this credit`)
+}

@@ -1,0 +1,155 @@
+// Leases and reservations: credits set aside before they are used (credits.md sections 8 and 9).
+import type {
+  CreditLease,
+  CreditReservation,
+  CreditsReserve,
+  LeaseAcquire,
+  LeaseExtend,
+} from '../../../schemas/credits.js'
+import { amountFromNumber, amountToNumber } from '../../core/amount.js'
+import type { CreditMessage, CreditReply } from '../../core/credit.js'
+import { companyOfHold, type HoldView } from '../../core/lease.js'
+import { ServiceError } from '../../errors.js'
+import type { Call, Handler } from '../call.js'
+import { isKnown, orRefused } from '../entity-write.js'
+import { isoTime, isoTimeOrNull, requireTime } from '../time.js'
+import { creditRefusals, requireCompany } from './grants.js'
+import { requireCredit } from './store.js'
+
+/** Ask the company; what it answers is durable. */
+async function hold(
+  call: Call<unknown, unknown>,
+  companyId: string,
+  message: CreditMessage,
+): Promise<HoldView> {
+  const { services, environment, nowMs } = call
+  const asked = services.shards.ask<CreditReply>('c', environment.id, companyId, message, nowMs)
+  const { reply } = await orRefused(asked, creditRefusals)
+  if (reply.type !== 'hold') throw new Error('the company answered without a hold')
+  return reply.hold
+}
+
+/** The company and credit of a body. Throws 404. */
+async function requireBoth(
+  call: Call<{ readonly company_id: string; readonly credit_type_id: string }, unknown>,
+): Promise<void> {
+  const { services, environment, body } = call
+  requireCompany(call, body.company_id)
+  const { credits } = services.catalogs.get(environment.id)
+  if (!credits.some(credit => credit.id === body.credit_type_id))
+    await requireCredit(services.sql, environment.id, body.credit_type_id, 'credit_type_id')
+}
+
+/** The company a hold in the path belongs to. Throws 404. */
+function ownerOf(call: Call<unknown, unknown>, id: string, name: string): string {
+  const companyId = companyOfHold(id)
+  if (companyId === null || !isKnown(call, 'company', companyId))
+    throw new ServiceError('not_found', `${name} not found`)
+  return companyId
+}
+
+function amountOf(value: number, member: string) {
+  if (!Number.isFinite(value) || Math.abs(value) > 1e15)
+    throw new ServiceError('value_invalid', `${member}: out of bounds`)
+  return amountFromNumber(value)
+}
+
+function endOf(body: { readonly expires_at?: string | null | undefined }): number | null {
+  return body.expires_at == null ? null : requireTime(body.expires_at, 'expires_at')
+}
+
+function leaseView(companyId: string, lease: HoldView): CreditLease {
+  return {
+    id: lease.id,
+    company_id: companyId,
+    credit_type_id: lease.creditId,
+    granted_amount: amountToNumber(lease.granted),
+    tracked_amount: amountToNumber(lease.tracked),
+    expires_at: isoTime(lease.expiresAtMs),
+    released_at: isoTimeOrNull(lease.releasedAtMs),
+    created_at: isoTime(lease.createdAtMs),
+    updated_at: isoTime(lease.updatedAtMs),
+  }
+}
+
+function reservationView(companyId: string, reservation: HoldView): CreditReservation {
+  return {
+    id: reservation.id,
+    company_id: companyId,
+    credit_type_id: reservation.creditId,
+    reserved_amount: amountToNumber(reservation.granted),
+    settled_amount: amountToNumber(reservation.tracked),
+    expires_at: isoTime(reservation.expiresAtMs),
+    released_at: isoTimeOrNull(reservation.releasedAtMs),
+    created_at: isoTime(reservation.createdAtMs),
+    updated_at: isoTime(reservation.updatedAtMs),
+  }
+}
+
+/**
+ * POST /billing/credits/lease: the open one is given back unchanged; less is held where less is there.
+ *
+ * errors  402 when nothing can be drawn; 400 for an amount that is not positive, or an end that is over or too far.
+ * source  CR-70, CR-72, CR-97.
+ */
+export const acquireLease: Handler<LeaseAcquire> = async call => {
+  await requireBoth(call)
+  const { body } = call
+  const lease = await hold(call, body.company_id, {
+    type: 'credit_lease',
+    creditId: body.credit_type_id,
+    amount: amountOf(body.requested_amount, 'requested_amount'),
+    expiresAtMs: endOf(body),
+  })
+  return { status: 201, data: leaseView(body.company_id, lease) }
+}
+
+/** PUT /billing/credits/lease/{lease_id}/extend. source: CR-73 */
+export const extendLease: Handler<LeaseExtend> = async call => {
+  const { body, params } = call
+  const companyId = ownerOf(call, params.lease_id!, 'Lease')
+  const lease = await hold(call, companyId, {
+    type: 'credit_extend',
+    leaseId: params.lease_id!,
+    amount: amountOf(body.additional_amount, 'additional_amount'),
+    expiresAtMs: endOf(body),
+    key: body.idempotency_key ?? null,
+  })
+  return { data: leaseView(companyId, lease) }
+}
+
+/** PUT /billing/credits/lease/{lease_id}/release: a second time changes nothing. source: CR-75 */
+export const releaseLease: Handler = async call => {
+  const leaseId = call.params.lease_id!
+  const companyId = ownerOf(call, leaseId, 'Lease')
+  return { data: leaseView(companyId, await hold(call, companyId, { type: 'credit_release', leaseId })) }
+}
+
+/**
+ * POST /billing/credits/reservations: all or nothing.
+ *
+ * errors  402 when the balance does not suffice; 409 for a key that made another reservation.
+ * source  CR-80, CR-90, CR-97.
+ */
+export const reserveCredits: Handler<CreditsReserve> = async call => {
+  await requireBoth(call)
+  const { body } = call
+  const reservation = await hold(call, body.company_id, {
+    type: 'credit_reserve',
+    creditId: body.credit_type_id,
+    amount: amountOf(body.amount, 'amount'),
+    expiresAtMs: endOf(body),
+    key: body.idempotency_key ?? null,
+    featureId: null,
+    userId: null,
+  })
+  return { status: 201, data: reservationView(body.company_id, reservation) }
+}
+
+/** PUT /billing/credits/reservations/{reservation_id}/release: a second time changes nothing. source: CR-80 */
+export const releaseReservation: Handler = async call => {
+  const reservationId = call.params.reservation_id!
+  const companyId = ownerOf(call, reservationId, 'Reservation')
+  const message = { type: 'credit_reservation_release', reservationId } as const
+  return { data: reservationView(companyId, await hold(call, companyId, message)) }
+}

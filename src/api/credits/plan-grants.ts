@@ -1,0 +1,180 @@
+// What plans grant of credits. Edits go to the plan's draft (PB-3), and at once to companies where that is asked for.
+import type { Sql } from 'postgres'
+import type { PlanCreditGrant, PlanGrantCreate, PlanGrantUpdate } from '../../../schemas/credits.js'
+import type { PlanCreditGrantRow } from '../../catalog/credits.js'
+import type { PlanRow, PlanVersionRow } from '../../catalog/plans.js'
+import { ServiceError } from '../../errors.js'
+import type { Call, Handler } from '../call.js'
+import { planGrantViews } from '../credit-view.js'
+import {
+  findPlanGrant,
+  type GrantPlace,
+  insertPlanGrant,
+  planGrantIn,
+  removePlanGrant,
+  updatePlanGrant,
+} from '../plan-grant-write.js'
+import { ensureDraft, findVersion, lockPlan, placeOf, unknownVersion, versionsOf } from '../plan-versions.js'
+import { boolean, list, page, type QueryOf, query, string } from '../query.js'
+import { scopeOf } from './handlers.js'
+import { countPlanGrantRows, listPlanGrantRows } from './store.js'
+
+const listShape = {
+  credit_id: string,
+  ids: list,
+  plan_id: string,
+  plan_ids: list,
+  plan_version_id: string,
+  plan_version_ids: list,
+  ...page,
+} as const
+export const planGrantListQuery = query(listShape)
+type PlanGrantListQuery = QueryOf<typeof listShape>
+
+/** GET /billing/credits/plan-grants. Without a version named, of each plan's published version, else of its draft: decision. */
+export const listPlanGrants: Handler<undefined, PlanGrantListQuery> = async call => {
+  const { sql } = call.services
+  const rows = await listPlanGrantRows(sql, call.environment.id, call.query, call.query)
+  return { data: await planGrantViews(sql, rows) }
+}
+
+/** GET /billing/credits/plan-grants/count. */
+export const countPlanGrants: Handler<undefined, PlanGrantListQuery> = async call => ({
+  data: { count: await countPlanGrantRows(call.services.sql, call.environment.id, call.query) },
+})
+
+/** GET /billing/credits/plan-grants/{plan_grant_id}. */
+export const getPlanGrant: Handler = async call => {
+  const { sql } = call.services
+  const row = await findPlanGrant(sql, call.environment.id, call.params.plan_grant_id!)
+  if (!row) throw unknownGrant()
+  return { data: await viewOf(sql, row) }
+}
+
+async function viewOf(sql: Sql, row: PlanCreditGrantRow): Promise<PlanCreditGrant> {
+  const [view] = await planGrantViews(sql, [row])
+  return view!
+}
+
+function unknownGrant(): ServiceError {
+  return new ServiceError('not_found', 'Plan credit grant not found')
+}
+
+function writePlace(call: Call<unknown, unknown>): GrantPlace {
+  return { ...scopeOf(call), nowMs: call.services.clock.wall() }
+}
+
+/**
+ * The versions an edit is of: the draft, made if there is none. One that is to reach the companies on the plan changes
+ * the published version in place, and the draft too where there is one, so that the next publish does not undo it.
+ *
+ * plan    locked.
+ * source  PB-3; that `apply_to_existing` goes before it, and means the version in force: decision.
+ */
+async function edited(
+  tx: Sql,
+  place: GrantPlace,
+  plan: PlanRow,
+  reachesCompanies: boolean,
+): Promise<readonly PlanVersionRow[]> {
+  const versions = await versionsOf(tx, place.environmentId, plan.id)
+  const published = reachesCompanies ? versions.find(({ status }) => status === 'published') : undefined
+  if (!published) return [await ensureDraft(tx, plan, place.environmentId, place.nowMs)]
+  const draft = versions.find(({ status }) => status === 'draft')
+  return draft ? [published, draft] : [published]
+}
+
+/**
+ * POST /billing/credits/plan-grants.
+ *
+ * errors  see plan-grant-write.ts; 400 for a version that is not a draft.
+ * source  CR-35, CR-39, PB-3, PB-7.
+ */
+export const createPlanGrant: Handler<PlanGrantCreate> = async call => {
+  const { body } = call
+  const place = writePlace(call)
+  const data = await call.services.catalogs.change(scopeOf(call), async tx => {
+    const plan = await lockPlan(tx, placeOf(call), body.plan_id, 'plan_id')
+    const reaches = body.apply_to_existing === true
+    await requireEditable(tx, place, plan, body.plan_version_id, reaches)
+    const [first, ...others] = await edited(tx, place, plan, reaches)
+    const row = await insertPlanGrant(tx, place, plan, first!, body)
+    for (const version of others) await insertPlanGrant(tx, place, plan, version, body, row.origin_id)
+    return viewOf(tx, row)
+  })
+  return { status: 201, data }
+}
+
+async function requireEditable(
+  tx: Sql,
+  place: GrantPlace,
+  plan: PlanRow,
+  versionId: string | null | undefined,
+  reachesCompanies: boolean,
+): Promise<void> {
+  if (versionId == null || versionId === '') return
+  const version = await findVersion(tx, place.environmentId, versionId)
+  if (version?.plan_id !== plan.id) throw unknownVersion('plan_version_id')
+  const isEdited = version.status === 'draft' || (reachesCompanies && version.status === 'published')
+  if (!isEdited)
+    throw new ServiceError(
+      'state_conflict',
+      `plan_version_id: a version that is ${version.status} is not edited`,
+    )
+}
+
+/** The grant of the path on each version that the edit is of, and its plan. */
+async function toEdit(
+  tx: Sql,
+  call: Call<unknown, unknown>,
+  place: GrantPlace,
+  reachesCompanies: boolean,
+): Promise<{ readonly plan: PlanRow; readonly rows: readonly PlanCreditGrantRow[] }> {
+  const named = await findPlanGrant(tx, place.environmentId, call.params.plan_grant_id!)
+  if (!named) throw unknownGrant()
+  const plan = await lockPlan(tx, placeOf(call), named.plan_id)
+  const version = await findVersion(tx, place.environmentId, named.plan_version_id)
+  if (version?.status === 'archived')
+    throw new ServiceError('state_conflict', 'The grant belongs to an archived version')
+  const rows: PlanCreditGrantRow[] = []
+  for (const one of await edited(tx, place, plan, reachesCompanies)) {
+    const row = await planGrantIn(tx, one, named)
+    if (row) rows.push(row)
+  }
+  if (rows.length === 0) throw unknownGrant()
+  return { plan, rows }
+}
+
+/**
+ * PUT /billing/credits/plan-grants/{plan_grant_id}. One of the published version is changed on the draft, so the answer
+ * may carry the id of its copy there. For companies that have it, new terms count from the next reset (CR-37 apart).
+ *
+ * errors  400 for one of an archived version; 404 when the draft no longer has it.
+ */
+export const changePlanGrant: Handler<PlanGrantUpdate> = async call => {
+  const { body } = call
+  const place = writePlace(call)
+  const data = await call.services.catalogs.change(scopeOf(call), async tx => {
+    const { plan, rows } = await toEdit(tx, call, place, body.apply_to_existing === true)
+    const changed: PlanCreditGrantRow[] = []
+    for (const row of rows) changed.push(await updatePlanGrant(tx, place, plan, row, body))
+    return viewOf(tx, changed[0]!)
+  })
+  return { data }
+}
+
+const deleteShape = { apply_to_existing: boolean } as const
+export const planGrantDeleteQuery = query(deleteShape)
+
+/**
+ * DELETE /billing/credits/plan-grants/{plan_grant_id}: from the draft; with `apply_to_existing` from the version in force
+ * as well, and what companies have left of it is taken back (CR-39).
+ */
+export const deletePlanGrant: Handler<undefined, QueryOf<typeof deleteShape>> = async call => {
+  const place = writePlace(call)
+  await call.services.catalogs.change(scopeOf(call), async tx => {
+    const { rows } = await toEdit(tx, call, place, call.query.apply_to_existing === true)
+    for (const row of rows) await removePlanGrant(tx, row, place.nowMs)
+  })
+  return { data: { deleted: true } }
+}

@@ -1,0 +1,77 @@
+// What one credit costs, by currency: alone, or sold in bundles.
+import type { CreditCurrencyPriceWrite } from '../../../schemas/credits.js'
+import type { BillingPrice } from '../../../schemas/prices.js'
+import type { PriceTerms, StoredPrice } from '../../catalog/prices.js'
+import { decimalToText, multiply, parseDecimal } from '../../core/amount.js'
+import { roundHalfUp } from '../../core/price.js'
+import { ServiceError } from '../../errors.js'
+import { priceView } from '../price-view.js'
+import { settlePrices } from '../price-write.js'
+
+/** Prices as a caller states them; undefined stays, null is no price. */
+export interface UnitPriceWrite {
+  readonly amount: number | null | undefined
+  readonly exact: string | null | undefined
+  readonly others: readonly CreditCurrencyPriceWrite[] | null | undefined
+}
+
+/**
+ * The prices of one credit: that in its own currency first, then those of the list, which is taken as a whole. Where
+ * the list names the credit's own currency too, the list counts.
+ *
+ * errors  400 for a currency listed twice.
+ * source  PB-41 (the decimal wins), PB-43.
+ */
+export function unitPrices(
+  ownerId: string,
+  currency: string,
+  { amount, exact, others }: UnitPriceWrite,
+  former: readonly StoredPrice[],
+): StoredPrice[] {
+  const isOwn = (price: PriceTerms): boolean => price.currency === currency
+  const stays = amount === undefined && exact === undefined
+  const own = stays ? former.filter(isOwn) : terms(currency, amount ?? null, exact ?? null)
+  const listed: readonly PriceTerms[] =
+    others === undefined ? former.filter(price => !isOwn(price)) : (others ?? []).flatMap(listedTerms)
+  const twice = listed.find((price, i) => listed.findIndex(one => one.currency === price.currency) < i)
+  if (twice) throw new ServiceError('value_invalid', `currency_prices: ${twice.currency} is priced twice`)
+  return settlePrices(ownerId, listed.some(isOwn) ? listed : [...own, ...listed], former)
+}
+
+function listedTerms(price: CreditCurrencyPriceWrite): PriceTerms[] {
+  return terms(
+    price.currency.toLowerCase(),
+    price.price_per_unit ?? null,
+    price.price_per_unit_decimal ?? null,
+  )
+}
+
+function terms(currency: string, amount: number | null, exact: string | null): PriceTerms[] {
+  if (amount === null && exact === null) return []
+  const decimal = exact === null ? null : parseDecimal(exact)
+  return [
+    {
+      currency,
+      cadence: 'one_time',
+      price: decimal === null ? (amount ?? 0) : roundHalfUp(decimal),
+      price_decimal: exact,
+      tiers: null,
+      tiers_mode: null,
+      usage_type: 'licensed',
+    },
+  ]
+}
+
+/** The price of so many credits together (PB-73). */
+export function bundlePrice(unit: StoredPrice, quantity: number): BillingPrice {
+  const each = parseDecimal(unit.price_decimal ?? String(unit.price))!
+  const whole = multiply(each, { units: BigInt(quantity), scale: 0 })
+  const isWhole = whole.units % 10n ** BigInt(whole.scale) === 0n
+  return {
+    ...priceView({
+      ...unit,
+      price: roundHalfUp(whole),
+      price_decimal: isWhole ? null : decimalToText(whole),
+    }),
+  }
+}
