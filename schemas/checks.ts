@@ -71,6 +71,26 @@ export interface CheckFlag {
   entitlement?: FeatureEntitlement
 }
 
+/** What was held by a check that reserves. */
+export interface FlagCheckReservation {
+  id: string
+  company_id: string
+  credit_type_id: string
+  credits_reserved: number
+  /** Units that it covers. */
+  quantity_reserved: number
+  /** Credits per unit. */
+  consumption_rate: number
+  /** To be sent in the event that settles it. */
+  event_subtype: string | null
+  expires_at: string
+}
+
+export interface CheckAndReserveFlag extends CheckFlag {
+  /** Absent where nothing is held: denied, or not paid with credits. */
+  reservation?: FlagCheckReservation
+}
+
 /** Credits a company holds of one kind. */
 export interface CheckCreditBalance {
   remaining: number

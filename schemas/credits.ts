@@ -207,7 +207,7 @@ export interface CreditGrant {
   updated_at: string
 }
 
-export interface CompanyCreditBalance {
+export interface CompanyCreditBalanceRecord {
   credit_id: string
   remaining: number
   reserved: number

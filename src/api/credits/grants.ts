@@ -1,7 +1,7 @@
 // Credits given to companies, and what they have left: the grants are listed by Postgres, what is left of each is told
 // by the company's actor at the moment of asking.
 import type {
-  CompanyCreditBalance,
+  CompanyCreditBalanceRecord,
   CompanyGrantCreate,
   CreditGrant,
   GrantZeroOut,
@@ -355,7 +355,7 @@ export const balanceQuery = query(balanceShape)
 export const listBalances: Handler<undefined, QueryOf<typeof balanceShape>> = async call => {
   requireCompany(call, call.query.company_id)
   const credits = await creditsOf(call, call.query.company_id)
-  const data: CompanyCreditBalance[] = (credits?.accounts ?? []).map(account => ({
+  const data: CompanyCreditBalanceRecord[] = (credits?.accounts ?? []).map(account => ({
     credit_id: account.creditId,
     remaining: account.remaining,
     reserved: account.reserved,
