@@ -21,7 +21,7 @@ export function tellHappened(services: Services, happened: Happened): void {
     type: happened.type,
     companyId: happened.k === 'c' ? happened.id : null,
     featureId: featureOf(happened),
-    creditId: happened.subject === 'credit' ? happened.credit.creditId : null,
+    creditId: creditOf(happened),
     body: () => bodyOf(place, happened),
   })
 }
@@ -29,6 +29,11 @@ export function tellHappened(services: Services, happened: Happened): void {
 function featureOf(happened: Happened): string | null {
   if (happened.subject === 'limit') return happened.limit.featureId
   return happened.subject === 'override' ? happened.override.entitlement.featureId : null
+}
+
+function creditOf(happened: Happened): string | null {
+  if (happened.subject === 'credit') return happened.credit.creditId
+  return happened.subject === 'granted' || happened.subject === 'topup_failed' ? happened.creditId : null
 }
 
 async function bodyOf(place: EntityPlace, happened: Happened): Promise<unknown> {
@@ -49,8 +54,14 @@ async function bodyOf(place: EntityPlace, happened: Happened): Promise<unknown> 
       return (await overrideViews(place.services.sql, place.environment.id, [overrideRow(happened)]))[0]
     case 'limit':
       return usageBody(place, id, happened.limit)
-    case 'credit':
-      return creditBody(place, id, happened.credit)
+    case 'credit': {
+      const { creditId, balance, limit } = happened.credit
+      return { ...(await ofCredit(place, id, creditId)), balance, limit }
+    }
+    case 'granted':
+      return boughtBody(place, happened)
+    case 'topup_failed':
+      return { ...(await ofCredit(place, id, happened.creditId)), consecutive_failures: happened.failures }
   }
 }
 
@@ -94,18 +105,24 @@ async function usageBody(
   }
 }
 
-/** source: gaps.md, "credit.limit bodies" */
-async function creditBody(
-  place: EntityPlace,
-  companyId: string,
-  { creditId, balance, limit }: Extract<Happened, { readonly subject: 'credit' }>['credit'],
-) {
+/** Whose credit it is: what every body about credits begins with. source: gaps.md, "credit.limit bodies" */
+async function ofCredit(place: EntityPlace, companyId: string, creditId: string) {
   const company = (await companyBriefs(place, [companyId])).get(companyId)
   const credit = place.services.catalogs.get(place.environment.id).credits.find(one => one.id === creditId)
   return {
     company: { id: companyId, name: company?.name ?? '' },
     credit: { id: creditId, name: credit?.name ?? '' },
-    balance,
-    limit,
   }
+}
+
+/** CreditsAutoTopupSuccess, or CreditsCreditPurchaseSuccess for credits of a bundle. */
+async function boughtBody(
+  place: EntityPlace,
+  { id, creditId, grantId, quantity, bundleId }: Extract<Happened, { readonly subject: 'granted' }>,
+) {
+  const of = await ofCredit(place, id, creditId)
+  if (bundleId === null) return { ...of, grant_id: grantId, quantity }
+  const [bundle] = await place.services.sql<{ name: string }[]>`
+    select name from credit_bundles where id = ${bundleId}`
+  return { ...of, bundle_id: bundleId, bundle_name: bundle?.name ?? '', grant_ids: [grantId], quantity }
 }

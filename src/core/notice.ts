@@ -1,10 +1,12 @@
 // What webhooks are told of by actors: limits crossed, entities made, changed and gone, overrides, plans. Worked out
 // from a record's effects and two readings, before and after, and only in environments where somebody asks.
 import type { WebhookRequestType } from '../../schemas/enums.js'
-import { amountToNumber } from './amount.js'
+import { amountToNumber, decodeAmount } from './amount.js'
 import type { Watches } from './catalog.js'
 import type { Company, OverrideState } from './company.js'
+import { topupFailuresMax } from './draw.js'
 import { type CompiledFeature, limitOf, resolveEntitlement, usageOf } from './entitlement.js'
+import { grantId } from './grant.js'
 import type { Effect } from './message.js'
 import type { PlanChangeRecord } from './plan-change.js'
 import type { LiveCompany } from './snapshot.js'
@@ -12,6 +14,8 @@ import type { CompanyDescription, UserSnapshot } from './state.js'
 
 /** The types that actors decide; all others are told by whoever changed something. */
 export const decidedByActors: readonly WebhookRequestType[] = [
+  'auto.topup.retry.exceeded',
+  'auto.topup.success',
   'company.created',
   'company.deleted',
   'company.override.created',
@@ -21,6 +25,7 @@ export const decidedByActors: readonly WebhookRequestType[] = [
   'company.updated',
   'credit.limit.reached',
   'credit.limit.warning',
+  'credit.purchase.success',
   'entitlement.limit.reached',
   'entitlement.limit.warning',
   'entitlement.soft_limit.reached',
@@ -42,6 +47,15 @@ export type Subject =
   | { readonly subject: 'plans'; readonly change: PlanChangeRecord }
   | { readonly subject: 'limit'; readonly limit: LimitCrossing }
   | { readonly subject: 'credit'; readonly credit: CreditCrossing }
+  /** Credits bought, in a bundle or by auto top-up; quantity as the wire shows it. */
+  | {
+      readonly subject: 'granted'
+      readonly creditId: string
+      readonly grantId: string
+      readonly quantity: number
+      readonly bundleId: string | null
+    }
+  | { readonly subject: 'topup_failed'; readonly creditId: string; readonly failures: number }
 
 /** Something that happened to a company or user. Structured-cloneable. */
 export type Happened = Subject & {
@@ -230,7 +244,7 @@ export function creditCrossings(
 
 /** What effects say by themselves of a company that they are about to change. */
 export function companyNotices(
-  company: Pick<Company, 'overrides'>,
+  company: Pick<Company, 'id' | 'overrides' | 'credits'>,
   fx: readonly Effect[],
 ): (Subject & { readonly type: WebhookRequestType })[] {
   const notices: (Subject & { readonly type: WebhookRequestType })[] = []
@@ -248,8 +262,36 @@ export function companyNotices(
       const override = company.overrides.find(({ id }) => id === effect.overrideId)
       if (override) notices.push({ subject: 'override', type: 'company.override.deleted', override })
     }
+    if (effect.t === 'credit_grant') notices.push(...boughtNotices(company.id, effect))
+    if (effect.t === 'credit_topup' && effect.failures === topupFailuresMax) {
+      const before = company.credits.get(effect.c)?.topup.failures ?? 0
+      if (before < topupFailuresMax)
+        notices.push({
+          subject: 'topup_failed',
+          type: 'auto.topup.retry.exceeded',
+          creditId: effect.c,
+          failures: effect.failures,
+        })
+    }
   }
   return notices
+}
+
+/** source: CR-55, CR-56; api/webhooks.md */
+function boughtNotices(
+  companyId: string,
+  { c: creditId, seq, g }: Extract<Effect, { readonly t: 'credit_grant' }>,
+): (Subject & { readonly type: WebhookRequestType })[] {
+  const bundleId = g.bundle ?? null
+  const grant = {
+    subject: 'granted',
+    creditId,
+    grantId: grantId(companyId, creditId, seq),
+    quantity: amountToNumber(decodeAmount(g.q)),
+    bundleId,
+  } as const
+  if (g.reason === 'billing_credit_auto_topup') return [{ ...grant, type: 'auto.topup.success' }]
+  return g.reason === 'purchased' && bundleId !== null ? [{ ...grant, type: 'credit.purchase.success' }] : []
 }
 
 const changing: ReadonlySet<Effect['t']> = new Set<Effect['t']>([

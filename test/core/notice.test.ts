@@ -1,7 +1,9 @@
 // What webhooks are told of by actors: which points are crossed, and what effects say by themselves.
 import t from 'tap'
+import { encodeAmount } from '../../src/core/amount.js'
 import { compileCatalog, type EntitlementDef } from '../../src/core/catalog.js'
 import { apply, type Company, decideCompany } from '../../src/core/company.js'
+import { emptyAccount } from '../../src/core/credit.js'
 import type { AcceptedEvent, CompanyMessage, Effect } from '../../src/core/message.js'
 import {
   companyNotices,
@@ -198,8 +200,34 @@ t.test('what effects say by themselves', async t => {
   )
   const held = override('api', { valueType: 'unlimited' })
   const types = (overrides: Company['overrides'], effect: Effect) =>
-    companyNotices({ overrides }, [effect]).map(one => one.type)
+    companyNotices(company({ overrides }), [effect]).map(one => one.type)
   t.same(types([], { t: 'override', override: held }), ['company.override.created'])
   t.same(types([held], { t: 'override', override: held }), ['company.override.updated'])
   t.same(types([held], { t: 'override_removed', overrideId: held.id }), ['company.override.deleted'])
+  const grant = (reason: 'free' | 'purchased' | 'billing_credit_auto_topup', bundle?: string): Effect => ({
+    t: 'credit_grant',
+    c: 'c1',
+    seq: 1,
+    at: 0,
+    g: { reason, q: encodeAmount(5_000_000_000n), ...(bundle && { bundle }) },
+  })
+  t.match(companyNotices(company(), [grant('billing_credit_auto_topup')]), [
+    { type: 'auto.topup.success', creditId: 'c1', quantity: 5, bundleId: null },
+  ])
+  t.same(types([], grant('purchased', 'bndl_1')), ['credit.purchase.success'])
+  t.same(types([], grant('purchased')), [], 'credits sold without a bundle have no such notice')
+  t.same(types([], grant('free')), [])
+  // CR-56 told when the failures reach the bound, once
+  const failed = (failures: number): Effect => ({
+    t: 'credit_topup',
+    c: 'c1',
+    at: 0,
+    settings: null,
+    pending: false,
+    failures,
+  })
+  t.same(types([], failed(4)), [])
+  t.same(types([], failed(5)), ['auto.topup.retry.exceeded'])
+  const tired = { ...emptyAccount('comp_1', 'c1'), topup: { settings: null, pending: false, failures: 5 } }
+  t.same(companyNotices(company({ credits: new Map([['c1', tired]]) }), [failed(5)]), [])
 })

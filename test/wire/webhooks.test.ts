@@ -4,6 +4,7 @@ import { retryDelayMs } from '../../src/engine/deliveries.js'
 import { isPrivateAddress, urlProblem } from '../../src/engine/outgoing.js'
 import { type Client, startHere } from '../harness.js'
 import { temporaryDirectory } from '../stores.js'
+import { CreditWorld } from './credit-world.js'
 import { isSigned, receiver } from './receiver.js'
 
 t.setTimeout(180_000)
@@ -89,7 +90,8 @@ t.test('a change of a definition is delivered once, signed, to who asked for it'
   const flag = await client.ok('POST', '/flags', flagBody('told'))
   await client.ok('PUT', `/flags/${flag.id}`, flagBody('told-2'))
   await client.ok('DELETE', `/flags/${flag.id}`)
-  const [created, deleted] = await here.until(2)
+  await here.until(2)
+  const [created, deleted] = [...here.of('flag.created'), ...here.of('flag.deleted')]
   const { account_id, environment_id } = await client.ok('GET', '/whoami')
   t.match(created!.json, {
     action: 'flag.created',
@@ -295,7 +297,7 @@ t.test('EN-53 usage that comes to a limit is told once, and again after a negati
   await use(1)
   await use(1)
   await use(1)
-  t.same(await actions(), ['warning', 'reached'])
+  t.same((await actions()).sort(), ['reached', 'warning'])
   await use(-5)
   await use(5)
   t.same((await actions()).sort(), ['reached', 'reached', 'warning', 'warning'])
@@ -354,6 +356,31 @@ t.test('PB-34 a change of plans is told with its record', async t => {
       base_plan: { id: plan.id, name: 'Told' },
       add_ons_added: [],
     },
+  })
+  await client.ok('DELETE', `/webhooks/${webhook.id}`)
+})
+
+t.test('EN-53 use that comes to 80 and 100 % of credits is told of', async t => {
+  const here = await receiver(t)
+  const world = new CreditWorld(client)
+  const credit = await world.credit()
+  const { plan, subtype } = await world.metered(credit.id, 1)
+  const { id: companyId, keys } = await world.company({ base_plan_id: plan.id })
+  await world.grant(companyId, credit.id, 10)
+  const webhook = await hook(here.url, 'credit.limit.warning', 'credit.limit.reached')
+  for (const quantity of [7, 1, 1, 1]) await world.track(subtype, keys, { quantity })
+  await here.until(2)
+  const [warning, reached] = [...here.of('credit.limit.warning'), ...here.of('credit.limit.reached')]
+  const body = { company: { id: companyId }, credit: { id: credit.id }, limit: 10 }
+  t.match(warning!.json, {
+    action: 'credit.limit.warning',
+    company_id: companyId,
+    body: { ...body, balance: 2 },
+  })
+  t.match(reached!.json, {
+    action: 'credit.limit.reached',
+    object_type: 'credit_limit',
+    body: { ...body, balance: 0 },
   })
   await client.ok('DELETE', `/webhooks/${webhook.id}`)
 })
