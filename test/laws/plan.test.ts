@@ -9,7 +9,7 @@ import { dayMs } from '../../src/core/period.js'
 import { standing } from '../../src/core/plan.js'
 import { type HeldVersion, settlePlans } from '../../src/core/plan-change.js'
 import { decodeCompany, encodeCompany } from '../../src/core/state.js'
-import { catalogData, company, plan, planVersion } from '../core/make.js'
+import { catalogData, company, holding, plan, planVersion } from '../core/make.js'
 
 const seed = Number(process.env.TOLLGATE_SEED ?? Date.now() % 1_000_000)
 const runs = Number(process.env.TOLLGATE_RUNS ?? 300)
@@ -74,6 +74,7 @@ const step = fc.record({ message, waitDays: fc.integer({ min: 0, max: 6 }) })
 /** A company that pays by the month, so that migrations have dates to wait for. */
 const paying = (): Company =>
   company({
+    plan: holding('pro', { versionId: 'pro_v1' }),
     subscriptions: [
       {
         id: 'bilsub_1',
@@ -103,7 +104,7 @@ t.test(`plans over random lives, seed ${seed}`, async t => {
     fc.property(fc.array(step, { maxLength: 30 }), steps => {
       const of = paying()
       const log: { effects: Effect[]; atMs: number; after: string }[] = []
-      let last: HeldVersion | null = null
+      let last: HeldVersion | null = { planId: 'pro', versionId: 'pro_v1' }
       let atMs = start
       for (const { message, waitDays } of steps) {
         atMs += waitDays * dayMs
