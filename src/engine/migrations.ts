@@ -64,9 +64,9 @@ export interface MigrationsOptions {
 }
 
 /** Companies read, asked and written together. */
-const batch = 200
+const batch = 500
 /** Companies asked at a time. */
-const parallel = 32
+const parallel = 128
 const lookEveryMs = 5_000
 const askUndatedEveryMs = 60_000
 

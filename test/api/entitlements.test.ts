@@ -128,10 +128,46 @@ t.test('plan entitlements', { timeout: 120_000 }, async t => {
   await t.test(
     'EN-15, EN-18, EN-42 credit needs a credit that is there, and rates of known quantities',
     async t => {
-      const credit = { feature_id: tokens.id, value_type: 'credit' }
-      t.equal(await refused({ ...credit, credit_consumption_rate: 1 }), 400, 'no credit named')
-      t.equal(await refused({ ...credit, value_credit_id: 'bcrd_none', credit_consumption_rate: 1 }), 404)
-      t.equal(await refused({ ...credit, value_credit_id: 'bcrd_none', credit_consumption_rate: -1 }), 400)
+      const tokenCredit = await client.ok('POST', '/billing/credits', {
+        name: 'Tokens',
+        description: '',
+        currency: 'usd',
+      })
+      const none = { feature_id: tokens.id, value_type: 'credit' }
+      t.equal(await refused({ ...none, credit_consumption_rate: 1 }), 400, 'no credit named')
+      t.equal(await refused({ ...none, value_credit_id: 'bcrd_none', credit_consumption_rate: 1 }), 404)
+      const credit = { ...none, value_credit_id: tokenCredit.id }
+      t.equal(await refused(credit), 400, 'neither rate nor rates')
+      t.equal(await refused({ ...credit, credit_consumption_rate: -1 }), 400)
+      t.equal(await refused({ ...credit, quantity_rates: { input_tokens: -0.1 } }), 400)
+      t.equal(await refused({ ...credit, quantity_rates: { images: 1 } }), 400, 'no such quantity')
+      const tracked = { ...credit, feature_id: exports_.id, quantity_rates: { input_tokens: 1 } }
+      t.equal(await refused(tracked), 400, 'only inference has quantities')
+      const { body } = await entitle({
+        ...credit,
+        quantity_rates: { input_tokens: 0.001, output_tokens: 0.004 },
+      })
+      isShaped(t, body.data, shapes.planEntitlement, 'PlanEntitlement')
+      t.match(body.data, {
+        value_credit: { id: tokenCredit.id },
+        consumption_rate: null,
+        quantity_rates: { input_tokens: 0.001, output_tokens: 0.004 },
+        rule_id_usage_exceeded: /^rule_/,
+      })
+      const burnt = await entitle({
+        feature_id: exports_.id,
+        value_type: 'numeric',
+        value_numeric: 3,
+        price_behavior: 'credit_burndown',
+        value_credit_id: tokenCredit.id,
+        credit_consumption_rate: 0.5,
+      })
+      t.match(
+        burnt.body.data,
+        { value_type: 'credit', consumption_rate: 0.5, value_numeric: null },
+        'EN-30 corrected',
+      )
+      t.notOk('quantity_rates' in burnt.body.data)
     },
   )
 
