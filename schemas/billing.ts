@@ -1,7 +1,7 @@
 // Billing records as a provider's sync writes them and as they are shown: customers, products, prices, subscriptions,
 // invoices, coupons, payment methods, meters, profiles and details. Amounts are in the currency's smallest unit.
 import typia, { type tags } from 'typia'
-import type { Company } from './companies.js'
+import type { Company, CompanyDetail } from './companies.js'
 import type {
   BillingCollectionMethod,
   BillingPriceScheme,
@@ -16,6 +16,7 @@ import type {
   TaxIdType,
 } from './enums.js'
 import type { PriceTierView } from './prices.js'
+import type { FeatureUsage } from './usage.js'
 
 type Long = number & tags.Type<'int64'>
 type Count = number & tags.Type<'int64'> & tags.Minimum<0> & tags.Maximum<9_007_199_254_740_991>
@@ -254,7 +255,59 @@ export interface CustomPlanBillingRetry {
 }
 
 export const parseCustomPlanBillingRetry = typia.json.createValidateParse<CustomPlanBillingRetry>()
-export const parseNothing = typia.json.createValidateParse<{ readonly [member: string]: unknown }>()
+/** Body of PUT /custom-plan-billings/{custom_plan_billing_id}/mark-paid: nothing is asked. */
+export interface CustomPlanBillingPaid {
+  readonly [member: string]: unknown
+}
+
+export const parseCustomPlanBillingPaid = typia.json.createValidateParse<CustomPlanBillingPaid>()
+
+export interface PlanSelection {
+  plan_id: string
+  price_id?: string | null | undefined
+  version_id?: string | null | undefined
+}
+
+/** Body of POST /manage-plan and its preview: the state a company is to be in, as a whole (PB-30). */
+export interface ManagePlanRequest {
+  company_id: string
+  add_on_selections: PlanSelection[] & tags.MaxItems<100>
+  credit_bundles: { bundle_id: string; quantity: Int32 & tags.Minimum<1> }[] & tags.MaxItems<100>
+  custom_field_values: { id: string; value: string }[] & tags.MaxItems<100>
+  pay_in_advance_entitlements: {
+    price_id: string
+    quantity: Int32 & tags.Minimum<0>
+  }[] &
+    tags.MaxItems<100>
+  activate_on_payment?: boolean | null | undefined
+  base_plan_id?: string | null | undefined
+  base_plan_price_id?: string | null | undefined
+  base_plan_version_id?: string | null | undefined
+  billing_cycle_anchor?: string | null | undefined
+  billing_email?: Text255 | null | undefined
+  billing_entity_id?: string | null | undefined
+  cancel_immediately?: boolean | null | undefined
+  collection_method?: BillingCollectionMethod | null | undefined
+  coupon_external_id?: Text255 | null | undefined
+  days_until_due?: (Int32 & tags.Minimum<0> & tags.Maximum<365>) | null | undefined
+  payment_method_external_id?: Text255 | null | undefined
+  promo_code?: Text255 | null | undefined
+  prorate?: boolean | null | undefined
+  prorate_first_period?: boolean | null | undefined
+  send_invoice?: boolean | null | undefined
+  trial_end?: string | null | undefined
+}
+
+export const parseManagePlanRequest = typia.json.createValidateParse<ManagePlanRequest>()
+
+/** Body of POST /manage-plan/subscription/cancel. */
+export interface SubscriptionCancel {
+  company_id: string
+  cancel_immediately?: boolean | null | undefined
+  prorate?: boolean | null | undefined
+}
+
+export const parseSubscriptionCancel = typia.json.createValidateParse<SubscriptionCancel>()
 
 // ── what is shown ────────────────────────────────────────────────────────────────────────────────
 
@@ -533,4 +586,76 @@ export interface CustomPlanBilling {
   migration_id: string | null
   created_at: string
   updated_at: string
+}
+
+export interface ManagePlanResult {
+  success: boolean
+  company?: CompanyDetail
+}
+
+export interface ManagePlanPreview {
+  subscription_change_preview?: PreviewSubscriptionChange
+}
+
+/** What a change of plans would cost, in the smallest unit of the subscription's currency. */
+export interface PreviewSubscriptionChange {
+  amount_off: number
+  percent_off: number
+  due_now: number
+  new_charges: number
+  proration: number
+  period_start: string
+  trial_end: string | null
+  is_scheduled_downgrade: boolean
+  scheduled_change_time: string | null
+  opt_in_required: boolean
+  opt_in_text: string | null
+  opt_in_title: string | null
+  payment_method_required: boolean
+  promo_code_applied: boolean
+  /** Features used beyond what the new plans allow (EN-87). */
+  usage_violations: FeatureUsage[]
+  finance?: PreviewSubscriptionFinance
+}
+
+export interface PreviewSubscriptionFinance {
+  amount_off: number
+  percent_off: number
+  discount_amount: number
+  discounts: PreviewSubscriptionDiscount[]
+  due_now: number
+  new_charges: number
+  proration: number
+  total_per_billing_period: number
+  period_start: string
+  period_end: string
+  promo_code_applied: boolean
+  tax_require_billing_details: boolean
+  upcoming_invoice_line_items: PreviewLineItem[]
+  proration_billed_at: string | null
+  trial_end: string | null
+  tax_amount: number | null
+  tax_display_name: string | null
+}
+
+export interface PreviewSubscriptionDiscount {
+  coupon_name: string
+  duration: string
+  is_active: boolean
+  started_at: string
+  ended_at: string | null
+  amount_off: number | null
+  percent_off: number | null
+  currency: string | null
+  duration_in_months: number | null
+  customer_facing_code: string | null
+  promo_code_external_id: string | null
+}
+
+export interface PreviewLineItem {
+  amount: number
+  quantity: number
+  description: string
+  price_id: string
+  proration: boolean
 }

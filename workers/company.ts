@@ -14,6 +14,7 @@ import { apply, type Company, decideCompany } from '../src/core/company.js'
 import { describeCredits, settle } from '../src/core/company-credit.js'
 import { allFailed, type Cells, Replies, unpack } from '../src/core/crossing.js'
 import { featureUsages } from '../src/core/feature.js'
+import { settleDowngrade } from '../src/core/manage.js'
 import type {
   AcceptedEvent,
   CheckAndReserve,
@@ -273,6 +274,8 @@ class Shard {
     if (known && known.catalog === catalog && at < known.untilMs) return
     // one change of plan at a time: each has its own record, and the next begins where it ended
     const next = () => {
+      const agreed = settleDowngrade(actor.state, at)
+      if (agreed.length > 0) return agreed
       const effects = settlePlans(actor.state, catalog, at)
       return effects.length > 0 ? effects : settleSubscriptions(actor.state, catalog, at)
     }
@@ -626,7 +629,9 @@ function isQuestion(m: { readonly type: string }): m is Question {
 /** Whether time alone may change the plans of a company. */
 function isTimed({ plan, schedule, subscriptions }: Company): boolean {
   if (schedule !== null || plan?.trial?.status === 'active') return true
-  return subscriptions.some(one => one.status !== 'canceled' && endsAt(one) !== Number.POSITIVE_INFINITY)
+  return subscriptions.some(
+    one => one.status !== 'canceled' && (one.anchorMs != null || endsAt(one) !== Number.POSITIVE_INFINITY),
+  )
 }
 
 /** What a projector must look at: anything but use and last seen shows in Postgres; credit movements in the ledger. */

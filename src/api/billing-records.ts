@@ -1,6 +1,6 @@
 // Billing records at rest, as sync wrote them, and the subscription among them as the core takes it.
 import type { Sql } from 'postgres'
-import type { BillingSubscriptionDiscount } from '../../schemas/billing.js'
+import type { BillingSubscriptionDiscount, ManagePlanRequest } from '../../schemas/billing.js'
 import type {
   BillingCollectionMethod,
   BillingPriceUsageType,
@@ -12,6 +12,8 @@ import type {
   SubscriptionStatus,
 } from '../../schemas/enums.js'
 import type { SubscriptionState } from '../core/company.js'
+import { isActive, renewsAt } from '../core/plan.js'
+import { periodAt } from '../core/subscription.js'
 import { among } from './sql.js'
 
 interface Recorded {
@@ -73,6 +75,28 @@ export interface SubscriptionRow extends Recorded {
   readonly metadata: { readonly [member: string]: unknown } | null
   readonly products: readonly SubscribedProduct[]
   readonly discounts: readonly BillingSubscriptionDiscount[]
+  /** Of one that the service bills itself: its periods renew from the anchor on, epoch seconds. */
+  readonly own: OwnSubscription | null
+}
+
+/** What the service keeps of a subscription of its own. */
+export interface OwnSubscription {
+  readonly anchor: number
+  readonly months: number
+  /** Agreed for later: what it is from that instant on (EN-95); null products: it ends. */
+  readonly scheduled: ScheduledSubscription | null
+}
+
+export interface ScheduledSubscription {
+  readonly id: string
+  /** Epoch seconds. */
+  readonly effective_at: number
+  readonly from_plan_id: string | null
+  readonly to_plan_id: string | null
+  readonly products: readonly SubscribedProduct[] | null
+  readonly total_price: number
+  readonly interval: string
+  readonly months: number
 }
 
 /** A row of billing_invoices. */
@@ -157,6 +181,8 @@ export interface CustomPlanBillingRow extends Recorded {
   readonly plan_id: string
   readonly plan_version_id: string | null
   readonly plan_billing_source: 'amendment' | 'custom_plan' | 'manage_plan'
+  /** The request of POST /manage-plan that it came from. */
+  readonly request: ManagePlanRequest | null
   readonly activation_strategy: 'on_payment' | 'on_publish'
   readonly status: CustomPlanBillingStatus
   readonly days_until_due: number
@@ -182,13 +208,52 @@ export function subscriptionState(row: SubscriptionRow): SubscriptionState {
     status: row.status,
     periodStartMs: ms(row.period_start),
     periodEndMs: ms(row.period_end),
-    intervalMonths: intervalMonths(row.interval),
+    intervalMonths: row.own?.months ?? intervalMonths(row.interval),
     cancelAtPeriodEnd: row.cancel_at_period_end,
     cancelAtMs: msOrNull(row.cancel_at),
     trialEndMs: msOrNull(row.trial_end),
     trialEndSetting: row.trial_end_setting,
     productIds: row.products.map(product => product.product_id),
     items: row.products.map(({ product_id, price_id }) => ({ productId: product_id, priceId: price_id })),
+    ...(row.own && { anchorMs: ms(row.own.anchor) }),
+  }
+}
+
+/**
+ * A subscription of the service's own as time has made it: what was agreed for later has come, periods have renewed.
+ * One that a provider tells of is as it was told.
+ */
+export function subscriptionNow(row: SubscriptionRow, nowMs: number): SubscriptionRow {
+  const { own } = row
+  if (own === null) return row
+  const { scheduled } = own
+  if (scheduled !== null && scheduled.effective_at * 1000 <= nowMs)
+    return afterSchedule(row, scheduled, nowMs)
+  const state = subscriptionState(row)
+  if (!isActive(state, nowMs)) return row
+  const trialOver = row.status === 'trialing' && state.trialEndMs !== null && state.trialEndMs <= nowMs
+  const status = trialOver ? 'active' : row.status
+  if (renewsAt(state) > nowMs) return { ...row, status }
+  const { startMs, endMs } = periodAt(own.anchor * 1000, own.months, nowMs)
+  return { ...row, status, period_start: startMs / 1000, period_end: endMs / 1000 }
+}
+
+function afterSchedule(
+  row: SubscriptionRow,
+  scheduled: ScheduledSubscription,
+  nowMs: number,
+): SubscriptionRow {
+  const { effective_at: anchor, products, total_price, interval, months } = scheduled
+  if (products === null) return { ...row, status: 'canceled', own: { ...row.own!, scheduled: null } }
+  const { startMs, endMs } = periodAt(anchor * 1000, months, nowMs)
+  return {
+    ...row,
+    products,
+    total_price,
+    interval,
+    period_start: startMs / 1000,
+    period_end: endMs / 1000,
+    own: { anchor, months, scheduled: null },
   }
 }
 

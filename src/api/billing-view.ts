@@ -12,6 +12,8 @@ import type {
   Invoice,
   PaymentMethod,
 } from '../../schemas/billing.js'
+import type { CustomPlanBillingStatus } from '../../schemas/enums.js'
+import { dayMs } from '../core/period.js'
 import { endsAt, isActive } from '../core/plan.js'
 import {
   type CouponRow,
@@ -22,6 +24,7 @@ import {
   type ProfileRow,
   plainSubscription,
   type SubscriptionRow,
+  subscriptionNow,
   subscriptionState,
   subscriptionsOf,
 } from './billing-records.js'
@@ -58,7 +61,7 @@ export async function subscriptionParts(
       invoices: new Map(),
       paymentMethods: [],
     }
-  const items = rows.flatMap(row => row.products)
+  const items = rows.flatMap(row => [...row.products, ...(row.own?.scheduled?.products ?? [])])
   const [products, prices, coupons, invoices, paymentMethods] = await Promise.all([
     productRows(sql, [...new Set(items.map(item => item.product_id))]),
     sql<BillingPriceRow[]>`
@@ -97,14 +100,15 @@ export function statusNow(row: SubscriptionRow, nowMs: number): string {
 }
 
 export function isRunning(row: SubscriptionRow, nowMs: number): boolean {
-  return isActive(subscriptionState(row), nowMs)
+  return isActive(subscriptionState(subscriptionNow(row, nowMs)), nowMs)
 }
 
 export function subscriptionView(
-  row: SubscriptionRow,
+  stored: SubscriptionRow,
   parts: SubscriptionParts,
   nowMs: number,
 ): BillingSubscriptionView {
+  const row = subscriptionNow(stored, nowMs)
   const plain = plainSubscription(row)
   const { invoice, paymentMethod } = beside(row, parts)
   return {
@@ -137,11 +141,12 @@ export function subscriptionView(
 
 /** The same as lists of companies' subscriptions show it. */
 export function companySubscription(
-  row: SubscriptionRow,
+  stored: SubscriptionRow,
   parts: SubscriptionParts,
   initialProducts: ReadonlySet<string>,
   nowMs: number,
 ): CompanySubscription {
+  const row = subscriptionNow(stored, nowMs)
   const plain = plainSubscription(row)
   const { invoice, paymentMethod } = beside(row, parts)
   const time = (seconds: number | null) => isoTimeOrNull(seconds === null ? null : seconds * 1000)
@@ -329,14 +334,21 @@ export function profileView(row: ProfileRow, accountId: string): CompanyBillingP
   }
 }
 
-export function customPlanBillingView(row: CustomPlanBillingRow, status = row.status): CustomPlanBilling {
+/** Not paid when it was due, it is expired whether or not anybody wrote so. source: PB-61 */
+export function billingStatusNow(row: CustomPlanBillingRow, nowMs: number): CustomPlanBillingStatus {
+  const { status, published_at: since, days_until_due: days } = row
+  if (status !== 'active' && status !== 'pending') return status
+  return since !== null && since.getTime() + days * dayMs <= nowMs ? 'expired' : status
+}
+
+export function customPlanBillingView(row: CustomPlanBillingRow, nowMs: number): CustomPlanBilling {
   return {
     id: row.id,
     company_id: row.company_id,
     plan_id: row.plan_id,
     plan_billing_source: row.plan_billing_source,
     activation_strategy: row.activation_strategy,
-    status,
+    status: billingStatusNow(row, nowMs),
     days_until_due: row.days_until_due,
     send_invoice: row.send_invoice,
     problems: [],
@@ -426,7 +438,7 @@ export async function billingOfCompanies(
           billing_profiles: ownProfiles.map(row => profileView(row, place.accountId)),
           billing_subscriptions: own,
           ...(current && { billing_subscription: current }),
-          custom_plan_billings: of(owed, id).map(row => customPlanBillingView(row)),
+          custom_plan_billings: of(owed, id).map(row => customPlanBillingView(row, nowMs)),
           payment_methods: ownMethods.map(paymentMethodView),
           ...(chosen && { default_payment_method: paymentMethodView(chosen) }),
         },

@@ -109,12 +109,13 @@ export async function recount(call: AnyCall, companyId: string, wanted: CycleRec
 }
 
 export async function storeSubscription(sql: Sql, row: SubscriptionRow): Promise<void> {
-  const { metadata, products, discounts, created_at, ...plain } = plainSubscription(row)
+  const { metadata, products, discounts, own, created_at, ...plain } = plainSubscription(row)
   const values = {
     ...plain,
     metadata: metadata && asJson(sql, metadata),
     products: asJson(sql, products),
     discounts: asJson(sql, discounts),
+    own: own && asJson(sql, own),
   }
   await sql`
     insert into billing_subscriptions ${sql({ ...values, created_at })}

@@ -110,7 +110,7 @@ export function leadingPrice(prices: readonly StoredPrice[], currency: string): 
 }
 
 /** Tiers as the core takes them; null for none. */
-export function priceTiers(price: StoredPrice | null): readonly PriceTier[] | null {
+export function priceTiers(price: Pick<StoredPrice, 'tiers'> | null): readonly PriceTier[] | null {
   if (!price?.tiers || price.tiers.length === 0) return null
   return price.tiers.map(tier => ({
     upTo: tier.up_to,

@@ -21,6 +21,7 @@ import {
   type WriteReply,
 } from './entity.js'
 import { applyCredit } from './ledger.js'
+import { decideManaged } from './manage.js'
 import type { AcceptedEvent, CompanyMessage, Decision, Effect, EntityWrite, Refusal } from './message.js'
 import { cycleOf, type PlanSchedule } from './plan.js'
 import { decidePlans, holding, holdingOf, planEffects } from './plan-change.js'
@@ -81,6 +82,8 @@ export interface SubscriptionState {
   readonly productIds: readonly string[]
   /** The price at which it sells each product. */
   readonly items?: readonly { readonly productId: string; readonly priceId: string }[]
+  /** Nobody tells of its renewals: its periods follow each other by themselves from this instant on, epoch ms. */
+  readonly anchorMs?: number | null
 }
 
 /** A company override (EN-60…64): an entitlement of its own, with an optional end. */
@@ -182,6 +185,8 @@ export function decideCompany(
     case 'cancel_migration':
     case 'settle':
       return company.exists ? decidePlans(company, catalog, message, nowMs) : { refused: 'not_found' }
+    case 'manage_plan':
+      return company.exists ? decideManaged(company, catalog, message, nowMs) : { refused: 'not_found' }
     case 'put_subscription':
     case 'drop_subscription':
     case 'cycle_counted':

@@ -5,6 +5,7 @@ import type { CatalogData } from './catalog.js'
 import type { OverrideState, PlanHolding } from './company.js'
 import type { CreditEffect, CreditMessage } from './credit.js'
 import type { KeyPair } from './entity.js'
+import type { PlansManaged } from './manage.js'
 import type { Tokens } from './model-price.js'
 import type { Happened } from './notice.js'
 import type { PlanEffect, PlanMessage } from './plan-change.js'
@@ -114,6 +115,7 @@ export type CompanyMessage =
   | SubscriptionMessage
   | { readonly type: 'seen'; readonly atMs: number }
   | PlanMessage
+  | PlansManaged
   | CreditMessage
   | CheckAndReserve
 

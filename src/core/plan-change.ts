@@ -3,6 +3,7 @@ import type {
   ActorType,
   PlanChangeAction,
   PlanChangeBasePlanAction,
+  PlanChangeSubscriptionAction,
   PlanType,
   TrialStatus,
 } from '../../schemas/enums.js'
@@ -25,6 +26,8 @@ export interface PlanChangeCause {
   readonly action: PlanChangeAction
   readonly actorType: ActorType
   readonly apiKeyId: string | null
+  /** What became of the subscription, between plans that are billed (PB-32). */
+  readonly subscriptionAction?: PlanChangeSubscriptionAction | null
 }
 
 /** A plan at a version, as a record names it. */
@@ -255,7 +258,26 @@ function decideChange(
   message: PlansWanted,
   nowMs: number,
 ): Decision {
-  const { basePlanId, addOnIds, cause } = message
+  const next = assembled(company, catalog, message, nowMs)
+  if ('refused' in next) return next
+  const { plan, addOns, why } = next
+  // Another base plan leaves what was agreed about the former behind (EN-95).
+  const left = company.plan?.planId !== plan?.planId
+  const schedule = company.schedule && { ...company.schedule, ...(left && { downgrade: null }) }
+  const effects = planEffects(company, { plan, addOns, schedule }, message.cause, why, nowMs)
+  return { reply: null, effects: [...committed(company, message.commitments, nowMs), ...effects] }
+}
+
+/** Plans as a company would hold them, or the refusal. */
+export function assembled(
+  company: Readonly<Company>,
+  catalog: Catalog,
+  message: Pick<PlansWanted, 'basePlanId' | 'addOnIds' | 'versionIds' | 'priceIds'>,
+  nowMs: number,
+):
+  | { readonly plan: PlanHolding | null; readonly addOns: PlanHolding[]; readonly why: 'fallback' | null }
+  | { readonly refused: 'plan_not_assignable'; readonly detail: string } {
+  const { basePlanId, addOnIds } = message
   const fallback = basePlanId === null
   const plan = fallback
     ? fallbackHolding(company, catalog, nowMs)
@@ -268,16 +290,12 @@ function decideChange(
     addOns.push(addOn)
   }
   addOns.sort((a, b) => a.addedAtMs - b.addedAtMs) // by date added (EN-23)
-  // Another base plan leaves what was agreed about the former behind (EN-95).
-  const left = company.plan?.planId !== plan?.planId
-  const schedule = company.schedule && { ...company.schedule, ...(left && { downgrade: null }) }
-  const next = { plan, addOns, schedule }
-  const effects = planEffects(company, next, cause, fallback && plan ? 'fallback' : null, nowMs)
-  return { reply: null, effects: [...committed(company, message.commitments, nowMs), ...effects] }
+  return { plan, addOns, why: fallback && plan ? 'fallback' : null }
 }
 
-function unassignable(member: string, planId: string | null): Decision {
-  return { refused: 'plan_not_assignable', detail: `${member}: the company cannot be on plan ${planId}` }
+function unassignable(member: string, planId: string | null) {
+  const detail = `${member}: the company cannot be on plan ${planId}`
+  return { refused: 'plan_not_assignable', detail } as const
 }
 
 /** EN-82, PB-30: one that is on it already stays as it is. */
@@ -291,7 +309,7 @@ function fallbackHolding(company: Readonly<Company>, catalog: Catalog, nowMs: nu
 function wanted(
   company: Readonly<Company>,
   catalog: Catalog,
-  message: PlansWanted,
+  message: Pick<PlansWanted, 'versionIds' | 'priceIds'>,
   planId: string,
   planType: PlanType,
   nowMs: number,

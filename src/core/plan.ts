@@ -1,9 +1,11 @@
 // Plans of a company at an instant: trials, ends of subscriptions, fallback, changes agreed for later.
 
-import type { TrialStatus } from '../../schemas/enums.js'
+import type { PlanChangeBasePlanAction, TrialStatus } from '../../schemas/enums.js'
 import type { Catalog } from './catalog.js'
 import type { Company, PlanHolding, SubscriptionState, TrialState } from './company.js'
+import type { BoughtQuantity } from './manage.js'
 import { type Cycle, runningCycle } from './period.js'
+import type { PlanChangeCause } from './plan-change.js'
 
 /** Changes of plan already agreed that take effect by time alone (EN-95, EN-96). */
 export interface PlanSchedule {
@@ -12,6 +14,11 @@ export interface PlanSchedule {
     readonly effectiveAtMs: number
     readonly plan: PlanHolding | null
     readonly addOns: readonly PlanHolding[]
+    /** What changes with them: quantities bought in advance, and the subscription as it is then. */
+    readonly quantities?: readonly BoughtQuantity[]
+    readonly subscription?: SubscriptionState | null
+    readonly cause?: PlanChangeCause
+    readonly why?: PlanChangeBasePlanAction | null
   } | null
   /** At most one per plan (PB-23). */
   readonly migrations: readonly ScheduledMigration[]
@@ -72,7 +79,7 @@ export function standing(company: PlannedCompany, catalog: Catalog, nowMs: numbe
  */
 export function standsUntil(company: PlannedCompany, nowMs: number): number {
   const { plan, schedule, subscriptions } = company
-  const instants = subscriptions.map(endsAt)
+  const instants = subscriptions.flatMap(one => [endsAt(one), renewsAt(one)])
   if (plan?.trial) instants.push(plan.trial.endMs)
   if (schedule?.downgrade) instants.push(schedule.downgrade.effectiveAtMs)
   for (const { effectiveAtMs } of schedule?.migrations ?? [])
@@ -141,6 +148,12 @@ export function endsAt(subscription: SubscriptionState): number {
   if (status === 'trialing' && trialEndSetting === 'cancel' && trialEndMs !== null && trialEndMs < end)
     end = trialEndMs
   return end
+}
+
+/** When a subscription that renews by itself begins its next period, epoch ms; Infinity when it does not. */
+export function renewsAt(subscription: SubscriptionState): number {
+  const { anchorMs, cancelAtPeriodEnd, periodEndMs } = subscription
+  return anchorMs == null || cancelAtPeriodEnd ? Number.POSITIVE_INFINITY : periodEndMs
 }
 
 /** Whether a subscription counts as active now (EN-82, PB-51, PB-56…58). */

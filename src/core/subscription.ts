@@ -3,8 +3,8 @@ import type { PlanChangeBasePlanAction } from '../../schemas/enums.js'
 import type { Catalog, CompiledPlan } from './catalog.js'
 import type { Company, PlanHolding, SubscriptionState, TrialState } from './company.js'
 import type { Decision, Effect } from './message.js'
-import { cycleStart } from './period.js'
-import { cycleOf, endsAt, isActive, isLinked } from './plan.js'
+import { cycleStart, recurrenceAfter, recurrenceAtOrBefore } from './period.js'
+import { cycleOf, endsAt, isActive, isLinked, renewsAt } from './plan.js'
 import { holdingOf, type PlanChangeCause, planEffects } from './plan-change.js'
 import { cycleUsageSince, needsRecount } from './usage.js'
 
@@ -141,23 +141,48 @@ function decideCycleCounted(
   return { reply: null, effects: values.length > 0 ? [{ t: 'cycle_counted', startMs, values }] : [] }
 }
 
+/** The period of a subscription that renews by itself, at an instant; epoch ms. */
+export function periodAt(
+  anchorMs: number,
+  months: number,
+  nowMs: number,
+): { startMs: number; endMs: number } {
+  return {
+    startMs: recurrenceAtOrBefore(anchorMs, nowMs, months),
+    endMs: recurrenceAfter(anchorMs, nowMs, months),
+  }
+}
+
 /**
- * What time alone has ended, to be written down: a subscription that is over by its own terms counts as canceled, and
- * its plans go.
+ * What time alone has done to subscriptions, to be written down: one that is over by its own terms counts as canceled,
+ * and its plans go; one of the company's own is in its next period, its trial over.
  *
- * returns  the effects of the first that ended; call again until there are none.
- * source   PB-56, PB-58.
+ * returns  the effects of the first; call again until there are none.
+ * source   PB-56, PB-58; renewal by itself: decision, as nobody sends upserts for what the service bills.
  */
 export function settleSubscriptions(company: Readonly<Company>, catalog: Catalog, nowMs: number): Effect[] {
   let had: SubscriptionState | null = null
   for (const one of company.subscriptions)
     if (hasEnded(one, nowMs) && (had === null || endsAt(one) < endsAt(had))) had = one
-  if (had === null) return []
+  if (had === null) return renewal(company, nowMs)
   const endMs = endsAt(had)
   const now: SubscriptionState = { ...had, status: 'canceled' }
   const subscriptions = withSubscription(company.subscriptions, now)
   const next = followed({ company, catalog, had, now, subscriptions, nowMs: endMs })
   return [{ t: 'subscription', subscription: now }, ...changes(company, next, byTime, endMs)]
+}
+
+function renewal({ subscriptions }: Readonly<Company>, nowMs: number): Effect[] {
+  for (const one of subscriptions) {
+    if (one.anchorMs == null || !isActive(one, nowMs)) continue
+    const trialOver = one.status === 'trialing' && one.trialEndMs !== null && one.trialEndMs <= nowMs
+    if (renewsAt(one) > nowMs && !trialOver) continue
+    const status = trialOver ? ('active' as const) : one.status
+    const { startMs, endMs } = periodAt(one.anchorMs, one.intervalMonths, nowMs)
+    const period = renewsAt(one) > nowMs ? {} : { periodStartMs: startMs, periodEndMs: endMs }
+    return [{ t: 'subscription', subscription: { ...one, status, ...period } }]
+  }
+  return []
 }
 
 const byTime: PlanChangeCause = { action: 'subscription_change', actorType: 'system', apiKeyId: null }

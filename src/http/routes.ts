@@ -8,9 +8,13 @@ import {
   parseBillingProfileUpdate,
   parseBillingSubscriptionWrite,
   parseCouponWrite,
+  parseCustomPlanBillingPaid,
+  parseCustomPlanBillingRetry,
   parseInvoiceWrite,
+  parseManagePlanRequest,
   parseMeterWrite,
   parsePaymentMethodWrite,
+  parseSubscriptionCancel,
   parseTrialEndUpdate,
 } from '../../schemas/billing.js'
 import { parseCheck, parseCheckAndReserve, parseCheckBulk } from '../../schemas/checks.js'
@@ -106,6 +110,8 @@ import * as features from '../api/features/handlers.js'
 import * as flags from '../api/flags/handlers.js'
 import * as keys from '../api/keys/handlers.js'
 import * as limits from '../api/limits/handlers.js'
+import * as customPlanBillings from '../api/manage-plan/custom-plan-billings.js'
+import * as managing from '../api/manage-plan/handlers.js'
 import * as members from '../api/members/handlers.js'
 import * as migrations from '../api/migrations/handlers.js'
 import * as modelPrices from '../api/model-prices/handlers.js'
@@ -224,6 +230,9 @@ export const routes: readonly Route[] = [
   put('/company-plans/:company_id', { scope: 'write', body: parseCompanyPlansUpdate, handle: companyPlans.putCompanyPlans }),
   get('/company-subscriptions', { scope: 'read', query: subscriptions.companySubscriptionQuery, handle: subscriptions.listCompanySubscriptions }),
   post('/company-traits', { scope: 'write', body: parseTraitUpsert, handle: companies.upsertCompanyTrait }),
+  get('/custom-plan-billings', { scope: 'read', query: customPlanBillings.customPlanBillingListQuery, handle: customPlanBillings.listCustomPlanBillings }),
+  put('/custom-plan-billings/:custom_plan_billing_id/mark-paid', { scope: 'write', body: parseCustomPlanBillingPaid, handle: customPlanBillings.markPaid }),
+  put('/custom-plan-billings/:custom_plan_billing_id/retry', { scope: 'write', body: parseCustomPlanBillingRetry, handle: customPlanBillings.retryBilling }),
   post('/custom-plan-bundles', { scope: 'write', status: 201, body: parseCustomPlanBundleCreate, handle: bundles.createCustomPlanBundle }),
   post('/custom-plans', { scope: 'write', status: 201, body: parseCustomPlanCreate, handle: bundles.createCustomPlan }),
   get('/entity-key-definitions', { scope: 'read', query: entityKeys.keyDefinitionListQuery, handle: entityKeys.listEntityKeyDefinitions }),
@@ -286,6 +295,9 @@ export const routes: readonly Route[] = [
   get('/licenses/:license_id', { scope: 'read', environment: 'optional', handle: features.getLicense }),
   get('/limits', { scope: 'admin', environment: 'optional', handle: limits.getLimits }),
   put('/limits', { scope: 'admin', environment: 'optional', body: parseLimitsUpdate, handle: limits.setLimits }),
+  post('/manage-plan', { scope: 'write', body: parseManagePlanRequest, handle: managing.managePlan }),
+  post('/manage-plan/preview', { scope: 'write', safe: true, body: parseManagePlanRequest, handle: managing.previewManagePlan }),
+  post('/manage-plan/subscription/cancel', { scope: 'write', body: parseSubscriptionCancel, handle: managing.cancelSubscription }),
   get('/model-prices', { scope: 'read', environment: 'optional', handle: modelPrices.listModelPrices }),
   put('/model-prices', { scope: 'admin', environment: 'optional', body: parseModelPrices, handle: modelPrices.putModelPrices }),
   post('/ofrep/v1/evaluate/flags', { scope: 'check', limit: 'check', raw: 'one', protocol: 'ofrep', handle: ofrep.evaluateFlags }),

@@ -409,7 +409,7 @@ function planChangeRow(fact: Fact, change: PlanChangeRecord): Row {
     company_id: fact.id,
     action: change.action,
     base_plan_action: change.basePlanAction,
-    subscription_change_action: null,
+    subscription_change_action: change.subscriptionAction ?? null,
     actor_type: change.actorType,
     api_key_id: change.apiKeyId,
     previous_plan_id: change.from?.planId ?? null,

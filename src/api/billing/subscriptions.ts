@@ -101,6 +101,7 @@ async function subscriptionFrom(
     metadata: given('metadata'),
     products: await inTransaction(sql, tx => subscribedProducts(tx, call, provider)),
     discounts: body.discounts,
+    own: null, // told of by its provider from now on
     created_at: had?.created_at ?? new Date(nowMs),
     updated_at: new Date(nowMs),
   }

@@ -10,9 +10,9 @@ import { type EntityCall, entityUnknown, isKnown } from '../entity-write.js'
 import type { Outlook } from '../flag-view.js'
 import { type OverrideRow, overrideViews } from '../override-view.js'
 import { featuresInPlans } from '../plan-view.js'
+import { type CompanySurroundings, featureUsageView, grantDetails, type Surroundings } from '../usage-view.js'
 import { creditAggregations } from './credits.js'
 import { entitlementRows } from './store.js'
-import { type CompanySurroundings, featureUsageView, grantDetails, type Surroundings } from './view.js'
 
 /** An id that a caller names; 404 unless it is a company's of the environment. */
 export function knownCompany(call: EntityCall, id: string): string {

@@ -1,14 +1,14 @@
 // Usage of features as the wire shows it: the core's row and what is stored of feature, plan and override.
-import type { CompanyOverride, PlanEntitlement } from '../../../schemas/entitlements.js'
-import type { BillingCreditGrantReason } from '../../../schemas/enums.js'
-import type { FeatureInPlan } from '../../../schemas/plans.js'
-import type { CreditGrantDetail, CreditUsageAggregation, FeatureUsage } from '../../../schemas/usage.js'
-import { amountToNumber } from '../../core/amount.js'
-import type { CatalogData } from '../../core/catalog.js'
-import type { Company } from '../../core/company.js'
-import type { FeatureUsage as FeatureUsageRow } from '../../core/feature.js'
-import { usable } from '../../core/grant.js'
-import { isoTimeOrNull } from '../time.js'
+import type { CompanyOverride, PlanEntitlement } from '../../schemas/entitlements.js'
+import type { BillingCreditGrantReason } from '../../schemas/enums.js'
+import type { FeatureInPlan } from '../../schemas/plans.js'
+import type { CreditGrantDetail, CreditUsageAggregation, FeatureUsage } from '../../schemas/usage.js'
+import { amountToNumber } from '../core/amount.js'
+import type { CatalogData } from '../core/catalog.js'
+import type { Company } from '../core/company.js'
+import type { FeatureUsage as FeatureUsageRow } from '../core/feature.js'
+import { usable } from '../core/grant.js'
+import { isoTimeOrNull } from './time.js'
 
 /** What rows of usage draw on beside their figures, each by its id. */
 export interface Surroundings {

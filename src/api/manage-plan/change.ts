@@ -1,0 +1,553 @@
+// From a selection to a change: what it is called, when it takes effect, what becomes of the company's subscription.
+import type { Sql } from 'postgres'
+import type { ManagePlanRequest } from '../../../schemas/billing.js'
+import type { PlanChangeSubscriptionAction } from '../../../schemas/enums.js'
+import type { CatalogData } from '../../core/catalog.js'
+import type { TrialState } from '../../core/company.js'
+import { derivedId } from '../../core/id.js'
+import type { PlansManaged } from '../../core/manage.js'
+import { addMonthsClamped, dayMs } from '../../core/period.js'
+import type { CompanyDescription } from '../../core/state.js'
+import { newId } from '../../engine/ids.js'
+import {
+  type CouponRow,
+  type SubscribedProduct,
+  type SubscriptionRow,
+  subscriptionNow,
+  subscriptionState,
+  subscriptionsOf,
+} from '../billing-records.js'
+import { isRunning } from '../billing-view.js'
+import type { Call } from '../call.js'
+import { causeOf } from '../subscription-write.js'
+import { requireTime } from '../time.js'
+import {
+  amountOf,
+  conflict,
+  invalid,
+  monthsOf,
+  type SelectedPlan,
+  type Selection,
+  type SoldPrice,
+  selectionOf,
+} from './selection.js'
+
+/** One line of what is billed. */
+export interface Line {
+  readonly description: string
+  readonly price: SoldPrice
+  readonly quantity: number
+  readonly amount: number
+}
+
+/** A change, ready to be shown or made. */
+export interface Change {
+  readonly action: PlanChangeSubscriptionAction | null
+  readonly selection: Selection
+  readonly message: PlansManaged
+  /** The company's own subscription as it was, and as it is to be stored; null without. */
+  readonly had: SubscriptionRow | null
+  readonly row: SubscriptionRow | null
+  /** Recurring charges from then on, and what is paid once. */
+  readonly lines: readonly Line[]
+  readonly once: readonly Line[]
+  readonly currency: string
+  /** Of one billing period, in the smallest unit. */
+  readonly totalBefore: number
+  readonly total: number
+  /** The first period, epoch ms. */
+  readonly startMs: number
+  readonly endMs: number
+  readonly restarts: boolean
+  /** EN-95; epoch ms. */
+  readonly scheduledAtMs: number | null
+  readonly trialEndMs: number | null
+  readonly coupon: CouponRow | null
+  readonly invoice: Invoiced | null
+  readonly settings: GroupSettings
+}
+
+/** A new subscription that is paid by invoice (PB-60). */
+interface Invoiced {
+  readonly onPayment: boolean
+  readonly daysUntilDue: number
+  readonly email: string
+  readonly sendInvoice: boolean
+}
+
+/** What an environment says about changes of plan. */
+export interface GroupSettings {
+  readonly scheduled_downgrade_behavior?: 'end_of_billing_period' | 'none' | null
+  readonly prevent_downgrades_when_over_limit?: boolean
+  readonly scheduled_downgrade_prevent_when_over_limit?: boolean | null
+  readonly opt_in_enabled?: boolean
+  readonly opt_in_text?: string | null
+  readonly opt_in_title?: string | null
+}
+
+/**
+ * What a request comes to for a company.
+ *
+ * paid    the request waits for its payment no more (PB-60).
+ * errors  those of `selectionOf`; 400 for what contradicts itself or the company's present subscription.
+ * source  PB-30…33, EN-86, EN-90, EN-94, EN-95.
+ */
+export async function changeOf(
+  call: Call<unknown, unknown>,
+  catalog: CatalogData,
+  company: CompanyDescription,
+  body: ManagePlanRequest,
+  paid = false,
+): Promise<Change> {
+  const { services, nowMs } = call
+  const { sql } = services
+  const selection = await selectionOf(sql, catalog, company, body)
+  const [settings, rows, coupon] = await Promise.all([
+    groupSettings(sql, call.environment.id),
+    subscriptionsOf(sql, [company.state.id]),
+    couponOf(sql, call.environment.id, body.coupon_external_id ?? null),
+  ])
+  const running = rows.map(row => subscriptionNow(row, nowMs)).filter(row => isRunning(row, nowMs))
+  const had = running.find(row => row.own !== null) ?? null
+  const { billed, elsewhere } = split(selection, running)
+  const { lines, once } = linesOf(selection, billed)
+  const currency = oneOf(lines, line => line.price.currency, 'currency') ?? had?.currency ?? 'usd'
+  const months = oneOf(lines, line => monthsOf(line.price)!, 'interval') ?? had?.own?.months ?? 1
+  const total = sum(lines)
+  const totalBefore = had ? Number(had.total_price) : 0
+  const billedElsewhere = elsewhere.length > 0
+  if (had === null) requireForNew(body)
+  else refuseForExisting(body)
+  const trial = trialOf(company, selection, body, had, lines, nowMs)
+  const action = actionOf(company, selection, {
+    had,
+    totalBefore,
+    total,
+    months,
+    lines,
+    billedElsewhere,
+    bundles: body.credit_bundles.length,
+  })
+  refuseWhilePending(company, selection, action, body)
+  const scheduled = had !== null && isScheduled(action, body, settings, had, lines)
+  const restarts = had !== null && action === 'downgrade' && !scheduled
+  const fresh = had === null || restarts
+  const startMs = fresh ? nowMs : Number(had.period_start) * 1000
+  const anchorMs = anchorOf(body, had, nowMs)
+  const periodEndMs = fresh ? (anchorMs ?? addMonthsClamped(startMs, months)) : endOfKept(had, months, nowMs)
+  const scheduledAtMs = scheduled ? Number(had.period_end) * 1000 : null
+  const invoice = invoiceOf(body, had, lines)
+  const products = lines.map(line => subscribed(line))
+  const row = ownRow(call, company, body, {
+    had,
+    products,
+    total,
+    currency,
+    months,
+    startMs: wholeSeconds(startMs),
+    endMs: wholeSeconds(periodEndMs),
+    anchorMs: wholeSeconds(anchorMs ?? (fresh ? startMs : Number(had.own!.anchor) * 1000)),
+    scheduledAtMs,
+    trial,
+    coupon,
+    selection,
+    cancelAtMs: invoice && !paid ? nowMs + invoice.daysUntilDue * dayMs : null,
+    rows,
+  })
+  const message = messageOf(call, body, {
+    selection,
+    row,
+    had,
+    billed,
+    elsewhere,
+    trial,
+    action,
+    scheduledAtMs,
+  })
+  return {
+    action,
+    selection,
+    message,
+    had,
+    row,
+    lines,
+    once,
+    currency,
+    totalBefore,
+    total,
+    startMs,
+    endMs: periodEndMs,
+    restarts,
+    scheduledAtMs,
+    trialEndMs: trial?.endMs ?? null,
+    coupon,
+    invoice,
+    settings,
+  }
+}
+
+export async function groupSettings(sql: Sql, environmentId: string): Promise<GroupSettings> {
+  const [group] = await sql<{ settings: GroupSettings }[]>`
+    select settings from plan_groups where environment_id = ${environmentId}`
+  return group?.settings ?? {}
+}
+
+async function couponOf(
+  sql: Sql,
+  environmentId: string,
+  externalId: string | null,
+): Promise<CouponRow | null> {
+  if (externalId === null) return null
+  const [row] = await sql<CouponRow[]>`
+    select * from billing_coupons where environment_id = ${environmentId} and external_id = ${externalId}`
+  if (!row?.is_active) throw conflict('coupon_external_id: no coupon of this id can be redeemed')
+  return row
+}
+
+/** Plans that the service bills, and those a provider bills already and goes on billing. */
+function split({ base, addOns }: Selection, running: readonly SubscriptionRow[]) {
+  const plans = base ? [base, ...addOns] : [...addOns]
+  const told = new Set(running.filter(row => row.own === null).map(row => row.id))
+  const elsewhere = plans.filter(
+    ({ held, price }) => held?.subscriptionId && told.has(held.subscriptionId) && price?.id === held.priceId,
+  )
+  return { billed: plans.filter(one => one.price !== null && !elsewhere.includes(one)), elsewhere }
+}
+
+function linesOf(
+  { quantities }: Selection,
+  billed: readonly SelectedPlan[],
+): { readonly lines: Line[]; readonly once: Line[] } {
+  const all = [
+    ...billed.map(({ plan, price }) => line(plan.name, price!, 1)),
+    ...quantities
+      .filter(one => one.quantity > 0)
+      .map(({ featureName, price, quantity }) => line(featureName, price, quantity)),
+  ]
+  return {
+    lines: all.filter(one => monthsOf(one.price) !== null),
+    once: all.filter(one => monthsOf(one.price) === null),
+  }
+}
+
+function line(description: string, price: SoldPrice, quantity: number): Line {
+  return { description, price, quantity, amount: amountOf(price, quantity) }
+}
+
+export function sum(lines: readonly Line[]): number {
+  return lines.reduce((total, { amount }) => total + amount, 0)
+}
+
+/** The one value all lines share; null without lines. */
+function oneOf<T>(lines: readonly Line[], of: (line: Line) => T, what: string): T | null {
+  const values = new Set(lines.map(of))
+  if (values.size > 1) throw invalid(`The prices of one subscription share their ${what}`)
+  return values.size === 0 ? null : [...values][0]!
+}
+
+function subscribed({ price, quantity }: Line): SubscribedProduct {
+  return {
+    product_id: price.productId,
+    price_id: price.id,
+    quantity,
+    currency: price.currency,
+    interval: price.interval,
+    price: price.price,
+    price_decimal: price.priceDecimal,
+    usage_type: price.usageType,
+    package_size: 1,
+    billing_threshold: null,
+    meter_id: null,
+    subscription_item_external_id: null,
+  }
+}
+
+function requireForNew(body: ManagePlanRequest): void {
+  const invoiced = body.collection_method === 'send_invoice'
+  if (invoiced && !body.billing_email) throw invalid('billing_email: required when an invoice is sent')
+  if (body.activate_on_payment && !invoiced)
+    throw invalid('activate_on_payment: only for subscriptions that are invoiced')
+  if (body.billing_entity_id != null && body.billing_entity_id !== body.company_id)
+    throw conflict('billing_entity_id: a company pays for itself')
+}
+
+function refuseForExisting(body: ManagePlanRequest): void {
+  const refuse = (member: string) => conflict(`${member}: only for a new subscription`)
+  if (body.billing_entity_id != null) throw refuse('billing_entity_id')
+  if (body.billing_cycle_anchor != null) throw refuse('billing_cycle_anchor')
+  if (body.collection_method === 'send_invoice') throw refuse('collection_method')
+  if (body.activate_on_payment) throw refuse('activate_on_payment')
+  if (body.trial_end != null) throw refuse('trial_end')
+}
+
+/**
+ * The trial a new subscription begins with: as asked, else the plan's own the first time it is got.
+ *
+ * source  EN-90, EN-94. One that begins by itself goes over into the paid plan: decision.
+ */
+function trialOf(
+  { state }: CompanyDescription,
+  { base, addOns, quantities }: Selection,
+  body: ManagePlanRequest,
+  had: SubscriptionRow | null,
+  lines: readonly Line[],
+  nowMs: number,
+): TrialState | null {
+  if (had?.status === 'trialing' && had.trial_end !== null)
+    return {
+      endMs: Number(had.trial_end) * 1000,
+      endSetting: had.trial_end_setting ?? 'subscribe',
+      status: 'active',
+    }
+  const asked = body.trial_end == null ? null : requireTime(body.trial_end, 'trial_end')
+  const usageBased = base?.entitlements.some(one => one.price_behavior !== null) === true
+  const fits =
+    base?.version.is_trialable === true && addOns.length === 0 && !usageBased && quantities.length === 0
+  const first = base !== null && !state.trialedPlanIds.includes(base.plan.id) && base.held === null
+  if (asked !== null) {
+    if (asked <= nowMs) throw invalid('trial_end: must be in the future')
+    if (!fits)
+      throw conflict('trial_end: needs a trialable plan without add-ons and usage-based entitlements')
+    if (!first) throw conflict('trial_end: the company has had its trial of this plan')
+    return { endMs: wholeSeconds(asked), endSetting: 'subscribe', status: 'active' }
+  }
+  const days = base?.version.trial_days ?? 0
+  if (had !== null || !fits || !first || days === 0 || lines.length === 0) return null
+  return { endMs: wholeSeconds(nowMs + days * dayMs), endSetting: 'subscribe', status: 'active' }
+}
+
+interface Compared {
+  readonly had: SubscriptionRow | null
+  readonly totalBefore: number
+  readonly total: number
+  readonly months: number
+  readonly lines: readonly Line[]
+  readonly billedElsewhere: boolean
+  readonly bundles: number
+}
+
+/** What a change is called. source: PB-32 */
+function actionOf(
+  { state }: CompanyDescription,
+  { base, addOns, quantities }: Selection,
+  { had, totalBefore, total, months, lines, billedElsewhere, bundles }: Compared,
+): PlanChangeSubscriptionAction | null {
+  const [paid, pays] = [totalBefore > 0, total > 0]
+  if (!paid && !pays) return billedElsewhere || had === null ? null : 'adjustment'
+  if (!paid) return 'subscribe'
+  if (!pays) return 'unsubscribe'
+  const before = had!.own!
+  const priceOf = (id: string | null | undefined) =>
+    had!.products.find(product => product.price_id === id)?.price ?? 0
+  const quantity = (priceId: string) =>
+    had!.products.find(product => product.price_id === priceId)?.quantity ?? 0
+  const comes = addOns.some(addOn => addOn.held === null)
+  const more = quantities.some(one => one.quantity > quantity(one.price.id))
+  const same =
+    lines.length === had!.products.length &&
+    lines.every(one => quantity(one.price.id) === one.quantity) &&
+    base?.plan.id === state.plan?.planId &&
+    addOns.length === state.addOns.length &&
+    !comes
+  if (same && bundles === 0) return 'adjustment'
+  const up =
+    months > before.months ||
+    (months === before.months && (base?.price?.price ?? 0) >= priceOf(state.plan?.priceId)) ||
+    comes ||
+    more ||
+    bundles > 0
+  if (!up) return 'downgrade'
+  return had!.status === 'trialing' ? 'upgrade_trial' : 'upgrade'
+}
+
+/** EN-95: while a downgrade waits, nothing is bought beside the plan that is about to be left. */
+function refuseWhilePending(
+  { state }: CompanyDescription,
+  { base, addOns, bought }: Selection,
+  action: PlanChangeSubscriptionAction | null,
+  body: ManagePlanRequest,
+): void {
+  if (!state.schedule?.downgrade) return
+  const higher = base !== null && base.plan.id !== state.plan?.planId && action?.startsWith('upgrade')
+  if (higher) return
+  const held = new Map(state.traits.map(([name, value]) => [name, Number(value)]))
+  const more = bought.some(({ trait, quantity }) => quantity > (held.get(trait) ?? 0))
+  if (body.credit_bundles.length > 0 || addOns.some(addOn => addOn.held === null) || more)
+    throw conflict(
+      'A downgrade is pending: add-ons, quantities and credits cannot be bought until it is done',
+    )
+}
+
+function isScheduled(
+  action: PlanChangeSubscriptionAction | null,
+  body: ManagePlanRequest,
+  settings: GroupSettings,
+  had: SubscriptionRow,
+  lines: readonly Line[],
+): boolean {
+  const waits = settings.scheduled_downgrade_behavior === 'end_of_billing_period'
+  if (action === 'unsubscribe' || lines.length === 0)
+    return body.cancel_immediately == null ? waits : !body.cancel_immediately
+  return action === 'downgrade' && waits && had.status !== 'trialing'
+}
+
+function anchorOf(body: ManagePlanRequest, had: SubscriptionRow | null, nowMs: number): number | null {
+  if (body.billing_cycle_anchor == null || had !== null) return null
+  const anchorMs = requireTime(body.billing_cycle_anchor, 'billing_cycle_anchor')
+  if (anchorMs <= nowMs) throw invalid('billing_cycle_anchor: must be in the future')
+  return anchorMs
+}
+
+/** PB-33: an upgrade keeps the period; a longer one ends accordingly later. */
+function endOfKept(had: SubscriptionRow, months: number, nowMs: number): number {
+  if (months === had.own!.months) return Number(had.period_end) * 1000
+  const anchorMs = Number(had.own!.anchor) * 1000
+  let steps = 1
+  while (addMonthsClamped(anchorMs, steps * months) <= nowMs) steps++
+  return addMonthsClamped(anchorMs, steps * months)
+}
+
+function invoiceOf(
+  body: ManagePlanRequest,
+  had: SubscriptionRow | null,
+  lines: readonly Line[],
+): Invoiced | null {
+  if (body.collection_method !== 'send_invoice' || had !== null || lines.length === 0) return null
+  return {
+    onPayment: body.activate_on_payment === true,
+    daysUntilDue: body.days_until_due ?? 30,
+    email: body.billing_email!,
+    sendInvoice: body.send_invoice ?? true,
+  }
+}
+
+const wholeSeconds = (ms: number): number => Math.floor(ms / 1000) * 1000
+
+interface OwnTerms {
+  readonly had: SubscriptionRow | null
+  readonly products: readonly SubscribedProduct[]
+  readonly total: number
+  readonly currency: string
+  readonly months: number
+  readonly startMs: number
+  readonly endMs: number
+  readonly anchorMs: number
+  readonly scheduledAtMs: number | null
+  readonly trial: TrialState | null
+  readonly coupon: CouponRow | null
+  readonly selection: Selection
+  readonly cancelAtMs: number | null
+  /** Every subscription of the company, ended ones too. */
+  readonly rows: readonly SubscriptionRow[]
+}
+
+/** The company's own subscription as it is to be stored; null when there is none and needs none. */
+function ownRow(
+  { environment, nowMs }: Call<unknown, unknown>,
+  { state }: CompanyDescription,
+  body: ManagePlanRequest,
+  terms: OwnTerms,
+): SubscriptionRow | null {
+  const { had, products, total, currency, months, scheduledAtMs, trial, coupon, selection } = terms
+  const now = new Date(nowMs)
+  const interval = months === 12 ? 'year' : 'month'
+  if (had !== null && scheduledAtMs !== null) {
+    const ends = products.length === 0
+    return {
+      ...had,
+      cancel_at_period_end: ends,
+      own: {
+        ...had.own!,
+        scheduled: {
+          id: newId('schd_'),
+          effective_at: scheduledAtMs / 1000,
+          from_plan_id: state.plan?.planId ?? null,
+          to_plan_id: selection.base?.plan.id ?? null,
+          products: ends ? null : products,
+          total_price: total,
+          interval,
+          months,
+        },
+      },
+      updated_at: now,
+    }
+  }
+  if (products.length === 0)
+    return had && { ...had, status: 'canceled', own: { ...had.own!, scheduled: null }, updated_at: now }
+  const count = terms.rows.filter(row => row.own !== null).length
+  const externalId = had?.external_id ?? `${state.id}_${count + 1}`
+  return {
+    id: had?.id ?? derivedId('bilsub_', environment.id, externalId),
+    environment_id: environment.id,
+    provider_type: 'native',
+    external_id: externalId,
+    customer_external_id: had?.customer_external_id ?? state.id,
+    company_id: state.id,
+    status: trial ? 'trialing' : 'active',
+    currency,
+    interval,
+    total_price: total,
+    period_start: terms.startMs / 1000,
+    period_end: terms.endMs / 1000,
+    trial_end: trial ? trial.endMs / 1000 : (had?.trial_end ?? null),
+    trial_end_setting: trial?.endSetting ?? had?.trial_end_setting ?? null,
+    cancel_at: terms.cancelAtMs === null ? (had?.cancel_at ?? null) : Math.floor(terms.cancelAtMs / 1000),
+    cancel_at_period_end: false,
+    started_at: had?.started_at ?? now,
+    expired_at: null,
+    application_id: null,
+    default_payment_method_id: had?.default_payment_method_id ?? null,
+    default_payment_method_external_id:
+      body.payment_method_external_id ?? had?.default_payment_method_external_id ?? null,
+    metadata: had?.metadata ?? null,
+    products,
+    discounts: coupon
+      ? [
+          {
+            coupon_external_id: coupon.external_id,
+            external_id: coupon.external_id,
+            is_active: true,
+            started_at: now.toISOString(),
+          },
+        ]
+      : (had?.discounts ?? []),
+    own: { anchor: terms.anchorMs / 1000, months, scheduled: null },
+    created_at: had?.created_at ?? now,
+    updated_at: now,
+  }
+}
+
+interface Planned {
+  readonly selection: Selection
+  readonly row: SubscriptionRow | null
+  readonly had: SubscriptionRow | null
+  readonly billed: readonly SelectedPlan[]
+  readonly elsewhere: readonly SelectedPlan[]
+  readonly trial: TrialState | null
+  readonly action: PlanChangeSubscriptionAction | null
+  readonly scheduledAtMs: number | null
+}
+
+function messageOf(call: Call<unknown, unknown>, body: ManagePlanRequest, planned: Planned): PlansManaged {
+  const { selection, row, billed, elsewhere, scheduledAtMs } = planned
+  const plans = selection.base ? [selection.base, ...selection.addOns] : [...selection.addOns]
+  const recurring = billed.filter(({ price }) => monthsOf(price!) !== null)
+  const then = row && scheduledAtMs !== null ? subscriptionNow(row, scheduledAtMs) : null
+  return {
+    type: 'manage_plan',
+    basePlanId: body.base_plan_id ?? null,
+    addOnIds: selection.addOns.map(({ plan }) => plan.id),
+    versionIds: Object.fromEntries(plans.map(({ plan, version }) => [plan.id, version.id])),
+    priceIds: Object.fromEntries(plans.flatMap(({ plan, price }) => (price ? [[plan.id, price.id]] : []))),
+    billedBy: Object.fromEntries([
+      ...(row ? recurring.map(({ plan }) => [plan.id, row.id]) : []),
+      ...elsewhere.map(({ plan, held }) => [plan.id, held!.subscriptionId!]),
+    ]),
+    quantities: selection.bought,
+    trial: planned.trial,
+    subscriptions: row ? [subscriptionState(row)] : [],
+    effectiveAtMs: scheduledAtMs,
+    subscriptionThen: then && subscriptionState(then),
+    cause: { ...causeOf(call, 'manage_plan'), subscriptionAction: planned.action },
+  }
+}

@@ -1,0 +1,146 @@
+// What is owed for plans that are invoiced: pending, active, paid, expired (PB-60…62).
+import type { CustomPlanBillingPaid, CustomPlanBillingRetry } from '../../../schemas/billing.js'
+import { customPlanBillingStatuses } from '../../../schemas/enums.js'
+import { dayMs } from '../../core/period.js'
+import { ServiceError } from '../../errors.js'
+import { type CustomPlanBillingRow, subscriptionNow, subscriptionsOf } from '../billing-records.js'
+import { billingStatusNow, customPlanBillingView, isRunning } from '../billing-view.js'
+import type { Call, Handler } from '../call.js'
+import { listOf, oneOf, page, type QueryOf, query, string } from '../query.js'
+import { among, asJson, newest } from '../sql.js'
+import { inTurn, putSubscription } from '../subscription-write.js'
+import { requireTime } from '../time.js'
+import { companyTurn, manage } from './handlers.js'
+import { conflict } from './selection.js'
+
+type AnyCall = Call<unknown, unknown>
+
+const listShape = {
+  company_id: string,
+  plan_id: string,
+  plan_billing_source: oneOf(['custom_plan', 'manage_plan', 'amendment']),
+  status: oneOf(customPlanBillingStatuses),
+  statuses: listOf(customPlanBillingStatuses),
+  ...page,
+} as const
+export const customPlanBillingListQuery = query(listShape)
+
+/** GET /custom-plan-billings. */
+export const listCustomPlanBillings: Handler<undefined, QueryOf<typeof listShape>> = async call => {
+  const { services, environment, query: asked, nowMs } = call
+  const { sql } = services
+  const wanted = [asked.status === undefined ? undefined : [asked.status], asked.statuses].filter(
+    statuses => statuses !== undefined,
+  )
+  const statusNow = sql`case when status in ('active', 'pending')
+    and published_at + days_until_due * interval '24 hours' <= ${new Date(nowMs)} then 'expired' else status end`
+  const rows = await sql<CustomPlanBillingRow[]>`
+    select * from custom_plan_billings where environment_id = ${environment.id}
+      ${asked.company_id ? sql`and company_id = ${asked.company_id}` : sql``}
+      ${asked.plan_id ? sql`and plan_id = ${asked.plan_id}` : sql``}
+      ${asked.plan_billing_source ? sql`and plan_billing_source = ${asked.plan_billing_source}` : sql``}
+      ${wanted.map(statuses => sql`and ${statusNow} in ${among(sql, statuses)}`)}
+    ${newest(sql, asked)}`
+  return { data: rows.map(row => customPlanBillingView(row, nowMs)) }
+}
+
+async function found({ services, environment, params }: AnyCall): Promise<CustomPlanBillingRow> {
+  const [row] = await services.sql<CustomPlanBillingRow[]>`
+    select * from custom_plan_billings
+    where id = ${params.custom_plan_billing_id!} and environment_id = ${environment.id}`
+  if (!row) throw new ServiceError('not_found', 'Custom plan billing not found')
+  return row
+}
+
+/** PUT /custom-plan-billings/{custom_plan_billing_id}/mark-paid. source: PB-60, PB-61 */
+export const markPaid: Handler<CustomPlanBillingPaid> = async call => {
+  const { services, nowMs } = call
+  const { company_id: companyId } = await found(call)
+  const row = await companyTurn(call, companyId, async () => {
+    const billing = await found(call)
+    const status = billingStatusNow(billing, nowMs)
+    if (status !== 'pending' && status !== 'active') throw conflict(`It is ${status}`)
+    if (status === 'pending' && billing.request) await manage(call, billing.request, true)
+    if (status === 'active') await keepAccess(call, companyId)
+    const now = new Date(nowMs)
+    const [stored] = await services.sql<CustomPlanBillingRow[]>`
+      update custom_plan_billings set status = 'paid', paid_at = ${now}, updated_at = ${now}
+      where id = ${billing.id} returning *`
+    return stored!
+  })
+  return { data: customPlanBillingView(row, nowMs) }
+}
+
+/** Paid: the subscription no longer ends when the invoice was due. */
+async function keepAccess(call: AnyCall, companyId: string): Promise<void> {
+  const { services, nowMs } = call
+  const rows = await subscriptionsOf(services.sql, [companyId])
+  const own = rows
+    .map(row => subscriptionNow(row, nowMs))
+    .find(row => row.own !== null && row.cancel_at !== null && isRunning(row, nowMs))
+  if (!own) return
+  await inTurn(call, own.external_id, () =>
+    putSubscription(call, own, { ...own, cancel_at: null, updated_at: new Date(nowMs) }),
+  )
+}
+
+/**
+ * PUT /custom-plan-billings/{custom_plan_billing_id}/retry: the same plan once more, owed from now on.
+ *
+ * errors  404; 400 for one that has not expired.
+ * source  PB-61, PB-62.
+ */
+export const retryBilling: Handler<CustomPlanBillingRetry> = async call => {
+  const { services, body, nowMs } = call
+  const { sql } = services
+  const { company_id: companyId } = await found(call)
+  const anchor =
+    body.billing_cycle_anchor == null ? null : requireTime(body.billing_cycle_anchor, 'billing_cycle_anchor')
+  const row = await companyTurn(call, companyId, async () => {
+    const billing = await found(call)
+    const status = billingStatusNow(billing, nowMs)
+    if (status !== 'expired') throw conflict(`It is ${status}, not expired`)
+    const strategy = body.activation_strategy ?? billing.activation_strategy
+    const days = body.days_until_due ?? billing.days_until_due
+    const request = billing.request && {
+      ...billing.request,
+      billing_email: body.customer_email,
+      billing_cycle_anchor: anchor === null ? null : new Date(anchor).toISOString(),
+      prorate_first_period: body.prorate_first_period ?? true,
+      activate_on_payment: strategy === 'on_payment',
+      days_until_due: days,
+    }
+    const activates = strategy === 'on_publish' && request !== null
+    if (activates) {
+      await manage(call, request, true)
+      await endUnlessPaid(call, companyId, days)
+    }
+    const now = new Date(nowMs)
+    const [stored] = await sql<CustomPlanBillingRow[]>`
+      update custom_plan_billings set ${sql({
+        status: activates ? 'active' : 'pending',
+        activation_strategy: strategy,
+        days_until_due: days,
+        send_invoice: body.send_invoice ?? billing.send_invoice,
+        customer_email: body.customer_email,
+        billing_cycle_anchor: anchor === null ? null : new Date(anchor),
+        prorate_first_period: anchor === null ? null : (body.prorate_first_period ?? true),
+        request: request && asJson(sql, request),
+        published_at: now,
+        paid_at: null,
+        updated_at: now,
+      })} where id = ${billing.id} returning *`
+    return stored!
+  })
+  return { data: customPlanBillingView(row, nowMs) }
+}
+
+/** PB-60: not paid in time, access ends. */
+async function endUnlessPaid(call: AnyCall, companyId: string, days: number): Promise<void> {
+  const { services, nowMs } = call
+  const rows = await subscriptionsOf(services.sql, [companyId])
+  const own = rows.find(row => row.own !== null && isRunning(row, nowMs))
+  if (!own) return
+  const cancelAt = Math.floor((nowMs + days * dayMs) / 1000)
+  await inTurn(call, own.external_id, () => putSubscription(call, own, { ...own, cancel_at: cancelAt }))
+}

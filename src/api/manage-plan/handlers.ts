@@ -1,0 +1,219 @@
+// Managing a company's plans: base plan, add-ons and quantities as a whole, shown before or made (PB-30…34).
+import type {
+  ManagePlanPreview,
+  ManagePlanRequest,
+  ManagePlanResult,
+  SubscriptionCancel,
+} from '../../../schemas/billing.js'
+import type { CompanyDescription } from '../../core/state.js'
+import type { SubscriptionReply } from '../../core/subscription.js'
+import { newId } from '../../engine/ids.js'
+import { ServiceError } from '../../errors.js'
+import { subscriptionNow, subscriptionsOf } from '../billing-records.js'
+import { isRunning } from '../billing-view.js'
+import type { Call, Handler } from '../call.js'
+import { companyDetails } from '../company-read.js'
+import { entityUnknown, isKnown, orRefused, type Refusals } from '../entity-write.js'
+import { asJson } from '../sql.js'
+import { inTurn, recount, storeSubscription } from '../subscription-write.js'
+import { type Change, changeOf } from './change.js'
+import { previewOf, violationsOf } from './preview.js'
+import { conflict, invalid } from './selection.js'
+
+type AnyCall = Call<unknown, unknown>
+
+const refusals: Refusals = {
+  not_found: ['not_found', 'Company not found'],
+  plan_not_assignable: ['state_conflict', 'The company cannot be on these plans'],
+}
+
+/** Changes of one company's plans take turns. */
+export function companyTurn<T>(call: AnyCall, companyId: string, work: () => Promise<T>): Promise<T> {
+  return inTurn(call, `plans of ${companyId}`, work)
+}
+
+/** POST /manage-plan: everything or nothing. source: PB-30…34 */
+export const managePlan: Handler<ManagePlanRequest> = async call => {
+  await companyTurn(call, call.body.company_id, () => manage(call, call.body))
+  return { data: await resultOf(call, call.body.company_id) }
+}
+
+async function resultOf(call: AnyCall, companyId: string): Promise<ManagePlanResult> {
+  const [company] = await companyDetails(call, [companyId])
+  return { success: true, ...(company && { company }) }
+}
+
+/** The company as its actor has it now. */
+export async function described(call: AnyCall, companyId: string): Promise<CompanyDescription> {
+  const { services, environment, nowMs } = call
+  if (!isKnown(call, 'company', companyId)) throw entityUnknown('company')
+  const { reply } = await services.shards.ask<CompanyDescription | null>(
+    'c',
+    environment.id,
+    companyId,
+    { type: 'describe' },
+    nowMs,
+  )
+  if (reply === null) throw entityUnknown('company')
+  return reply
+}
+
+async function prepared(call: AnyCall, body: ManagePlanRequest, paid: boolean) {
+  const company = await described(call, body.company_id)
+  await requireNamed(call, body)
+  const catalog = call.services.catalogs.get(call.environment.id)
+  const change = await changeOf(call, catalog, company, body, paid)
+  return { company, catalog, change }
+}
+
+/** What a body names beside plans. Errors: 404; 400 for a checkout field nobody asks for. */
+async function requireNamed({ services, environment }: AnyCall, body: ManagePlanRequest): Promise<void> {
+  const { sql } = services
+  if (body.credit_bundles.length > 0)
+    throw new ServiceError('not_found', `credit_bundles: no bundle ${body.credit_bundles[0]!.bundle_id}`)
+  if (body.payment_method_external_id != null) {
+    const [method] = await sql`
+      select 1 from billing_payment_methods
+      where environment_id = ${environment.id} and external_id = ${body.payment_method_external_id}`
+    if (!method) throw new ServiceError('not_found', 'payment_method_external_id: no such payment method')
+  }
+  if (body.custom_field_values.length > 0) {
+    const [group] = await sql<{ settings: { custom_checkout_fields?: readonly { id: string }[] } }[]>`
+      select settings from plan_groups where environment_id = ${environment.id}`
+    const known = group?.settings.custom_checkout_fields ?? []
+    const unknown = body.custom_field_values.find(({ id }) => !known.some(field => field.id === id))
+    if (unknown) throw invalid(`custom_field_values: no checkout field ${unknown.id}`)
+  }
+}
+
+/**
+ * Make a change of plans. Runs in the company's turn.
+ *
+ * paid    what waited for its payment has been paid (PB-60).
+ * source  PB-30…34, EN-87, EN-95.
+ */
+export async function manage(call: AnyCall, body: ManagePlanRequest, paid = false): Promise<Change> {
+  const { services, environment, nowMs } = call
+  const { company, catalog, change } = await prepared(call, body, paid)
+  const { message, row, invoice } = change
+  const prevented =
+    change.scheduledAtMs === null
+      ? change.settings.prevent_downgrades_when_over_limit
+      : change.settings.scheduled_downgrade_prevent_when_over_limit
+  const falls = change.action === 'downgrade' || change.action === 'unsubscribe'
+  if (prevented && falls && violationsOf(catalog, company, message, nowMs).length > 0)
+    throw conflict('The company uses more than the new plans allow') // EN-87
+  if (invoice?.onPayment && !paid) {
+    violationsOf(catalog, company, message, nowMs) // refused now rather than once it is paid
+    await storeBilling(call, body, change, 'pending')
+    return change
+  }
+  const asked = services.shards.ask<SubscriptionReply>('c', environment.id, body.company_id, message, nowMs)
+  const { reply } = await orRefused(asked, refusals)
+  if (row) await storeSubscription(services.sql, row)
+  if (invoice && !paid) await storeBilling(call, body, change, 'active')
+  await storeFields(call, body)
+  await recount(call, body.company_id, reply.recount)
+  return change
+}
+
+/** PB-60: what is owed for a new subscription that is invoiced. */
+async function storeBilling(
+  { services, environment, nowMs }: AnyCall,
+  body: ManagePlanRequest,
+  { invoice, selection }: Change,
+  status: 'active' | 'pending',
+): Promise<void> {
+  const { sql } = services
+  const now = new Date(nowMs)
+  await sql`
+    insert into custom_plan_billings ${sql({
+      id: newId('cpbl_'),
+      environment_id: environment.id,
+      company_id: body.company_id,
+      plan_id: (selection.base ?? selection.addOns[0])!.plan.id,
+      plan_version_id: (selection.base ?? selection.addOns[0])!.version.id,
+      plan_billing_source: 'manage_plan',
+      activation_strategy: invoice!.onPayment ? 'on_payment' : 'on_publish',
+      status,
+      days_until_due: invoice!.daysUntilDue,
+      send_invoice: invoice!.sendInvoice,
+      customer_email: invoice!.email,
+      billing_cycle_anchor: body.billing_cycle_anchor == null ? null : new Date(body.billing_cycle_anchor),
+      prorate_first_period: body.billing_cycle_anchor == null ? null : (body.prorate_first_period ?? true),
+      published_at: now,
+      request: asJson(sql, body),
+      created_at: now,
+      updated_at: now,
+    })}`
+}
+
+async function storeFields(
+  { services, environment, nowMs }: AnyCall,
+  body: ManagePlanRequest,
+): Promise<void> {
+  if (body.custom_field_values.length === 0) return
+  const { sql } = services
+  const values = Object.fromEntries(body.custom_field_values.map(({ id, value }) => [id, value]))
+  await sql`
+    insert into company_billing_details (company_id, environment_id, field_values, updated_at)
+    values (${body.company_id}, ${environment.id}, ${asJson(sql, values)}, ${new Date(nowMs)})
+    on conflict (company_id) do update set
+      field_values = company_billing_details.field_values || excluded.field_values, updated_at = excluded.updated_at`
+}
+
+/** POST /manage-plan/preview: the same checks, nothing is made. */
+export const previewManagePlan: Handler<ManagePlanRequest> = async call => {
+  const { services, body, nowMs } = call
+  const { company, catalog, change } = await prepared(call, body, false)
+  const violations = violationsOf(catalog, company, change.message, nowMs)
+  const [methods] = await services.sql<{ count: string }[]>`
+    select count(*) from billing_payment_methods where company_id = ${body.company_id}`
+  const wish = {
+    prorate: body.prorate ?? true,
+    prorateFirstPeriod: body.prorate_first_period ?? true,
+    paymentMethods: Number(methods!.count),
+  }
+  const data: ManagePlanPreview = {
+    subscription_change_preview: previewOf(change, violations, wish, nowMs),
+  }
+  return { data }
+}
+
+/**
+ * POST /manage-plan/subscription/cancel: at once, or at the end of its period. What it does not bill stays.
+ *
+ * errors  404; 400 without a subscription of the company's own.
+ * source  PB-51, PB-56, EN-82, EN-95.
+ */
+export const cancelSubscription: Handler<SubscriptionCancel> = async call => {
+  const { services, body, nowMs } = call
+  await companyTurn(call, body.company_id, async () => {
+    const { state } = await described(call, body.company_id)
+    const rows = await subscriptionsOf(services.sql, [body.company_id])
+    const running = rows.map(row => subscriptionNow(row, nowMs)).filter(row => isRunning(row, nowMs))
+    const own = running.find(row => row.own !== null)
+    if (!own)
+      throw conflict(
+        running.length > 0
+          ? 'A provider bills the subscription: it is canceled there'
+          : 'The company has no active subscription',
+      )
+    const stays = [state.plan, ...state.addOns].filter(
+      held => held !== null && held.subscriptionId !== own.id,
+    )
+    const base = state.plan !== null && stays.includes(state.plan) ? state.plan : null
+    const addOns = state.addOns.filter(addOn => stays.includes(addOn))
+    await manage(call, {
+      company_id: body.company_id,
+      base_plan_id: base?.planId ?? null,
+      add_on_selections: addOns.map(({ planId }) => ({ plan_id: planId })),
+      pay_in_advance_entitlements: [],
+      credit_bundles: [],
+      custom_field_values: [],
+      cancel_immediately: body.cancel_immediately ?? true,
+      prorate: body.prorate ?? true,
+    })
+  })
+  return { data: await resultOf(call, body.company_id) }
+}

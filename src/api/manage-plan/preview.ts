@@ -1,0 +1,184 @@
+// What a change of plans would cost and break, worked out without making it. No tax is known here.
+import type {
+  PreviewLineItem,
+  PreviewSubscriptionChange,
+  PreviewSubscriptionFinance,
+} from '../../../schemas/billing.js'
+import type { FeatureUsage } from '../../../schemas/usage.js'
+import { type CatalogData, compileCatalog } from '../../core/catalog.js'
+import { apply, decideCompany } from '../../core/company.js'
+import { featureUsages } from '../../core/feature.js'
+import type { PlansManaged } from '../../core/manage.js'
+import { addMonthsClamped } from '../../core/period.js'
+import { LiveCompany } from '../../core/snapshot.js'
+import { type CompanyDescription, decodeCompany } from '../../core/state.js'
+import { isoTime, isoTimeOrNull } from '../time.js'
+import { featureUsageView } from '../usage-view.js'
+import { type Change, sum } from './change.js'
+import { conflict, monthsOf } from './selection.js'
+
+/** What is asked beside the change itself. */
+export interface PreviewWish {
+  readonly prorate: boolean
+  /** Of a new subscription with an anchor: false, and the shortened period is free. */
+  readonly prorateFirstPeriod: boolean
+  readonly paymentMethods: number
+}
+
+const nothingBeside = { features: new Map(), entitlements: new Map(), overrides: new Map() }
+const noCredits = { grants: new Map(), aggregations: new Map() }
+
+/**
+ * Features a company uses beyond what it would be allowed: the change is decided on a copy of the company, by the code
+ * that decides it for real.
+ *
+ * errors  400 for plans the company cannot be on.
+ * source  EN-87: over limit is usage > limit.
+ */
+export function violationsOf(
+  data: CatalogData,
+  { state }: CompanyDescription,
+  message: PlansManaged,
+  nowMs: number,
+): FeatureUsage[] {
+  const catalog = compileCatalog(data)
+  const company = decodeCompany(structuredClone(state))
+  const decision = decideCompany(company, catalog, { ...message, effectiveAtMs: null }, nowMs)
+  if ('refused' in decision) throw conflict(decision.detail ?? 'The company cannot be on these plans')
+  for (const effect of decision.effects) apply(company, effect, nowMs)
+  return featureUsages(new LiveCompany(company, catalog, nowMs), { negative: false })
+    .filter(({ usage, allocation }) => usage !== null && allocation !== null && usage > allocation)
+    .map(row => featureUsageView(row, nothingBeside, noCredits))
+}
+
+/**
+ * What a change costs. Amounts in the smallest unit, rounded half-up; time is charged by its share of the period.
+ *
+ * source  gaps.md "preview numbers without psp"; PB-33. How time is shared out: decision.
+ */
+export function previewOf(
+  change: Change,
+  violations: FeatureUsage[],
+  wish: PreviewWish,
+  nowMs: number,
+): PreviewSubscriptionChange {
+  const { settings, scheduledAtMs, coupon } = change
+  const money = amountsOf(change, wish, nowMs)
+  const percentOff = coupon?.percent_off ?? 0
+  const amountOff = Number(coupon?.amount_off ?? 0)
+  return {
+    amount_off: amountOff,
+    percent_off: percentOff,
+    due_now: money.due,
+    new_charges: money.charges,
+    proration: money.proration,
+    period_start: isoTime(change.startMs),
+    trial_end: isoTimeOrNull(change.trialEndMs),
+    is_scheduled_downgrade: scheduledAtMs !== null,
+    scheduled_change_time: isoTimeOrNull(scheduledAtMs),
+    opt_in_required: settings.opt_in_enabled === true,
+    opt_in_text: settings.opt_in_text ?? null,
+    opt_in_title: settings.opt_in_title ?? null,
+    payment_method_required: money.due > 0 && wish.paymentMethods === 0,
+    promo_code_applied: false,
+    usage_violations: violations,
+    finance: financeOf(change, money, nowMs),
+  }
+}
+
+interface Amounts {
+  readonly charges: number
+  readonly proration: number
+  readonly discount: number
+  readonly due: number
+}
+
+function amountsOf(change: Change, wish: PreviewWish, nowMs: number): Amounts {
+  const { had, lines, once, total, totalBefore, scheduledAtMs, coupon } = change
+  const oneTime = sum(once)
+  let recurring = 0
+  let proration = 0
+  if (scheduledAtMs === null && change.trialEndMs === null) {
+    if (had !== null && wish.prorate) {
+      const left = share(nowMs, Number(had.period_start) * 1000, Number(had.period_end) * 1000)
+      proration = -Math.round(totalBefore * left)
+    }
+    if (had === null) recurring = firstPeriod(change, wish)
+    else if (change.restarts) recurring = total
+    else if (lines.length > 0 && wish.prorate)
+      recurring = Math.round(total * share(nowMs, change.startMs, change.endMs))
+  }
+  const charges = recurring + oneTime
+  const percent = Math.round((charges * (coupon?.percent_off ?? 0)) / 100)
+  const discount = Math.min(charges, percent + Number(coupon?.amount_off ?? 0))
+  return { charges, proration, discount, due: Math.max(0, charges - discount + proration) }
+}
+
+/** The first period of a new subscription: whole, or what is left until its anchor. */
+function firstPeriod({ lines, total, startMs, endMs }: Change, wish: PreviewWish): number {
+  const months = lines.length === 0 ? null : monthsOf(lines[0]!.price)
+  if (months === null || endMs === addMonthsClamped(startMs, months)) return total
+  if (!wish.prorateFirstPeriod) return 0
+  const wholeMs = endMs - addMonthsClamped(endMs, -months)
+  return Math.round((total * (endMs - startMs)) / wholeMs)
+}
+
+/** The share of a period that is still ahead, 0 to 1. */
+function share(nowMs: number, startMs: number, endMs: number): number {
+  if (endMs <= startMs) return 0
+  return Math.min(1, Math.max(0, (endMs - nowMs) / (endMs - startMs)))
+}
+
+function financeOf(change: Change, money: Amounts, nowMs: number): PreviewSubscriptionFinance {
+  const { coupon, had, lines, once, total } = change
+  const items: PreviewLineItem[] = [...lines, ...once].map(line => ({
+    amount: line.amount,
+    quantity: line.quantity,
+    description: line.description,
+    price_id: line.price.id,
+    proration: false,
+  }))
+  if (money.proration !== 0)
+    items.push({
+      amount: money.proration,
+      quantity: 1,
+      description: 'Unused time of the present plans',
+      price_id: had?.products[0]?.price_id ?? '',
+      proration: true,
+    })
+  return {
+    amount_off: Number(coupon?.amount_off ?? 0),
+    percent_off: coupon?.percent_off ?? 0,
+    discount_amount: money.discount,
+    discounts: coupon
+      ? [
+          {
+            coupon_name: coupon.name,
+            duration: coupon.duration ?? '',
+            is_active: coupon.is_active,
+            started_at: isoTime(nowMs),
+            ended_at: null,
+            amount_off: coupon.amount_off === null ? null : Number(coupon.amount_off),
+            percent_off: coupon.percent_off,
+            currency: coupon.currency,
+            duration_in_months: coupon.duration_in_months === null ? null : Number(coupon.duration_in_months),
+            customer_facing_code: null,
+            promo_code_external_id: null,
+          },
+        ]
+      : [],
+    due_now: money.due,
+    new_charges: money.charges,
+    proration: money.proration,
+    total_per_billing_period: total,
+    period_start: isoTime(change.startMs),
+    period_end: isoTime(change.endMs),
+    promo_code_applied: false,
+    tax_require_billing_details: false,
+    upcoming_invoice_line_items: items,
+    proration_billed_at: money.proration === 0 ? null : isoTime(nowMs),
+    trial_end: isoTimeOrNull(change.trialEndMs),
+    tax_amount: null,
+    tax_display_name: null,
+  }
+}

@@ -1,0 +1,284 @@
+// What a request to manage a company's plans selects: versions, prices and quantities, each held against what there is.
+import type { Sql } from 'postgres'
+import type { ManagePlanRequest, PlanSelection } from '../../../schemas/billing.js'
+import type {
+  BillingPriceUsageType,
+  BillingProductPriceInterval,
+  BillingProviderType,
+  BillingTiersMode,
+  PlanType,
+} from '../../../schemas/enums.js'
+import type { EntitlementRow, PlanVersionRow } from '../../catalog/plans.js'
+import { intervalOf, priceTiers, type StoredPrice, type StoredTier } from '../../catalog/prices.js'
+import { decimalOf, multiply, parseDecimal } from '../../core/amount.js'
+import type { CatalogData, PlanDef } from '../../core/catalog.js'
+import type { PlanHolding } from '../../core/company.js'
+import type { BoughtQuantity } from '../../core/manage.js'
+import { roundHalfUp, tieredAmount } from '../../core/price.js'
+import type { CompanyDescription } from '../../core/state.js'
+import { ServiceError } from '../../errors.js'
+import { intervalMonths } from '../billing-records.js'
+import { findPrice, productRows } from '../billing-rows.js'
+import { among } from '../sql.js'
+
+/** A price as far as billing by it goes. Amounts in the smallest unit. */
+export interface SoldPrice {
+  readonly id: string
+  readonly productId: string
+  readonly provider: BillingProviderType
+  readonly currency: string
+  readonly interval: BillingProductPriceInterval
+  readonly intervalCount: number
+  readonly price: number
+  readonly priceDecimal: string | null
+  readonly tiers: readonly StoredTier[] | null
+  readonly tiersMode: BillingTiersMode | null
+  readonly usageType: BillingPriceUsageType
+}
+
+/** A plan or add-on selected, at a version and a price. */
+export interface SelectedPlan {
+  readonly plan: PlanDef
+  readonly version: PlanVersionRow
+  readonly held: PlanHolding | null
+  /** Null: billed by nothing. */
+  readonly price: SoldPrice | null
+  readonly entitlements: readonly EntitlementRow[]
+}
+
+/** Units bought in advance. */
+export interface SelectedQuantity {
+  readonly entitlement: EntitlementRow
+  readonly price: SoldPrice
+  readonly quantity: number
+  readonly featureName: string
+}
+
+export interface Selection {
+  readonly base: SelectedPlan | null
+  readonly addOns: readonly SelectedPlan[]
+  readonly quantities: readonly SelectedQuantity[]
+  /** All there are: what is left out is 0 (PB-30). */
+  readonly bought: readonly BoughtQuantity[]
+}
+
+/**
+ * What a request selects.
+ *
+ * errors  404 for a plan, version or price nobody knows; 400 for what this company cannot be on, for a linked plan
+ *         without price, for a price of another plan, and for a provider's price that costs: none is connected.
+ * source  PB-13, PB-30, PB-31, EN-84; gaps.md "manage-plan".
+ */
+export async function selectionOf(
+  sql: Sql,
+  catalog: CatalogData,
+  company: CompanyDescription,
+  body: ManagePlanRequest,
+): Promise<Selection> {
+  const chosen: (PlanSelection & { readonly planType: PlanType; readonly member: string })[] = []
+  if (body.base_plan_id != null)
+    chosen.push({
+      plan_id: body.base_plan_id,
+      price_id: body.base_plan_price_id,
+      version_id: body.base_plan_version_id,
+      planType: 'plan',
+      member: 'base_plan_id',
+    })
+  else if (body.base_plan_price_id != null || body.base_plan_version_id != null)
+    throw invalid('base_plan_id: missing for the price or version given')
+  for (const one of body.add_on_selections)
+    chosen.push({ ...one, planType: 'add_on', member: 'add_on_selections' })
+  if (new Set(chosen.map(one => one.plan_id)).size < chosen.length)
+    throw invalid('add_on_selections: a plan is named twice')
+
+  const { state } = company
+  const placed = chosen.map(one => {
+    const plan = assignable(catalog, one.plan_id, one.planType, state.id, one.member)
+    const held = [state.plan, ...state.addOns].find(holding => holding?.planId === plan.id) ?? null
+    const versionId = one.version_id ?? held?.versionId ?? plan.publishedVersionId
+    if (versionId === null) throw conflict(`${one.member}: the plan has no published version`)
+    if (!plan.versions.some(version => version.id === versionId))
+      throw new ServiceError('not_found', `${one.member}: the plan has no such version`)
+    return { ...one, plan, held, versionId }
+  })
+  const ids = placed.map(({ versionId }) => versionId)
+  const [versions, entitlements] = await Promise.all([
+    sql<PlanVersionRow[]>`select * from plan_versions where id in ${among(sql, ids)}`,
+    sql<EntitlementRow[]>`select * from plan_entitlements where plan_version_id in ${among(sql, ids)}`,
+  ])
+  const plans: SelectedPlan[] = []
+  for (const { plan, held, versionId, price_id: priceId, member } of placed) {
+    const version = versions.find(one => one.id === versionId)!
+    const price = await priceOf(sql, version, priceId ?? null, held, member)
+    const own = entitlements.filter(one => one.plan_version_id === versionId)
+    plans.push({ plan, version, held, price, entitlements: own })
+  }
+  const quantities = await quantitiesOf(sql, catalog, plans, body)
+  return {
+    base: plans.find(({ plan }) => plan.planType === 'plan') ?? null,
+    addOns: plans.filter(({ plan }) => plan.planType === 'add_on'),
+    quantities,
+    bought: boughtQuantities(catalog, company, plans, quantities),
+  }
+}
+
+function assignable(
+  catalog: CatalogData,
+  planId: string,
+  planType: PlanType,
+  companyId: string,
+  member: string,
+): PlanDef {
+  const plan = catalog.plans.find(one => one.id === planId)
+  if (!plan) throw new ServiceError('not_found', `${member}: no such plan`)
+  if (plan.planType !== planType)
+    throw conflict(`${member}: ${planType === 'plan' ? 'is an add-on' : 'is not an add-on'}`)
+  if (plan.companyId !== null && plan.companyId !== companyId)
+    throw conflict(`${member}: is the plan of another company`)
+  return plan
+}
+
+/** The price a plan is to be billed by: the one named, else the one it is billed by already. */
+async function priceOf(
+  sql: Sql,
+  version: PlanVersionRow,
+  named: string | null,
+  held: PlanHolding | null,
+  member: string,
+): Promise<SoldPrice | null> {
+  if (version.billing_product_id === null) {
+    if (named !== null) throw conflict(`${member}: the plan has no price`)
+    return null
+  }
+  const id = named ?? held?.priceId ?? null
+  if (id === null) {
+    if (version.charge_type === 'free' || version.charge_type === 'none') return null
+    throw invalid(`${member}: a plan that is linked to billing needs a price`)
+  }
+  const price = await soldPrice(sql, version.environment_id, version.prices, id)
+  if (price?.productId !== version.billing_product_id) throw conflict(`${member}: not a price of the plan`)
+  if (held?.priceId !== id && price.price > 0)
+    requireOwn(price, version.billing_strategy === 'provider_managed', member)
+  return price
+}
+
+/** gaps.md: without a payment processor the service bills only what it manages itself. */
+function requireOwn(price: SoldPrice, managedElsewhere: boolean, member: string): void {
+  if (managedElsewhere || price.provider !== 'native')
+    throw conflict(`${member}: a provider bills this price, and no payment processor is connected`)
+}
+
+async function soldPrice(
+  sql: Sql,
+  environmentId: string,
+  own: readonly StoredPrice[],
+  id: string,
+): Promise<SoldPrice | null> {
+  const row = await findPrice(sql, environmentId, id)
+  if (row)
+    return {
+      id,
+      productId: row.product_id,
+      provider: (await productRows(sql, [row.product_id])).get(row.product_id)?.provider_type ?? 'native',
+      currency: row.currency,
+      interval: row.interval,
+      intervalCount: row.interval_count,
+      price: Number(row.price),
+      priceDecimal: row.price_decimal,
+      tiers: row.price_tiers.length === 0 ? null : row.price_tiers,
+      tiersMode: row.tiers_mode,
+      usageType: row.usage_type,
+    }
+  const stored = own.find(price => price.id === id)
+  if (!stored?.product_id) return null
+  const { interval, interval_count: intervalCount } = intervalOf(stored.cadence)
+  return {
+    id,
+    productId: stored.product_id,
+    provider: stored.provider_type,
+    currency: stored.currency,
+    interval,
+    intervalCount,
+    price: stored.price,
+    priceDecimal: stored.price_decimal,
+    tiers: stored.tiers,
+    tiersMode: stored.tiers_mode,
+    usageType: stored.usage_type,
+  }
+}
+
+async function quantitiesOf(
+  sql: Sql,
+  catalog: CatalogData,
+  plans: readonly SelectedPlan[],
+  body: ManagePlanRequest,
+): Promise<SelectedQuantity[]> {
+  const member = 'pay_in_advance_entitlements'
+  const found: SelectedQuantity[] = []
+  for (const { price_id: priceId, quantity } of body.pay_in_advance_entitlements) {
+    const entitlement = plans
+      .flatMap(({ entitlements }) => entitlements)
+      .find(one => one.price_behavior === 'pay_in_advance' && one.prices.some(price => price.id === priceId))
+    if (!entitlement)
+      throw new ServiceError('not_found', `${member}: no price ${priceId} in the plans selected`)
+    if (found.some(one => one.entitlement.id === entitlement.id))
+      throw invalid(`${member}: a feature is named twice`)
+    const price = await soldPrice(sql, entitlement.environment_id, entitlement.prices, priceId)
+    if (!price) throw new ServiceError('not_found', `${member}: no price ${priceId} in the plans selected`)
+    if (quantity > 0 && price.price > 0) requireOwn(price, false, member)
+    const featureName = catalog.features.find(one => one.id === entitlement.feature_id)?.name ?? ''
+    found.push({ entitlement, price, quantity, featureName })
+  }
+  return found
+}
+
+/** Every quantity of the plans selected and of those held now; what is not named is 0. source: PB-30, EN-71 */
+function boughtQuantities(
+  catalog: CatalogData,
+  { state }: CompanyDescription,
+  plans: readonly SelectedPlan[],
+  quantities: readonly SelectedQuantity[],
+): BoughtQuantity[] {
+  const named = new Map(quantities.map(one => [one.entitlement.feature_id, one.quantity]))
+  const versions = new Set([state.plan, ...state.addOns].flatMap(held => held?.versionId ?? []))
+  const heldFeatures = catalog.plans
+    .flatMap(plan => plan.versions)
+    .filter(version => versions.has(version.id))
+    .flatMap(version => version.entitlements)
+    .filter(one => one.priceBehavior === 'pay_in_advance')
+    .map(one => one.featureId)
+  const sold = plans
+    .flatMap(({ entitlements }) => entitlements)
+    .filter(one => one.price_behavior === 'pay_in_advance')
+    .map(one => one.feature_id)
+  const traits = new Map<string, number>()
+  for (const featureId of new Set([...heldFeatures, ...sold])) {
+    const traitId = catalog.features.find(one => one.id === featureId)?.usageLimitTraitId
+    const trait = catalog.traits.find(one => one.id === traitId)?.name
+    if (trait !== undefined) traits.set(trait, named.get(featureId) ?? 0)
+  }
+  return [...traits].map(([trait, quantity]) => ({ trait, quantity }))
+}
+
+/** What a quantity costs, in the smallest unit. source: PB-40, PB-41 */
+export function amountOf(price: SoldPrice, quantity: number): number {
+  if (price.tiers) {
+    const tiers = priceTiers({ tiers: price.tiers })!
+    return tieredAmount(tiers, price.tiersMode ?? 'graduated', quantity).amount
+  }
+  const unit = parseDecimal(price.priceDecimal ?? String(price.price))!
+  return roundHalfUp(multiply(unit, decimalOf(quantity)))
+}
+
+/** Months of one period of a price; null for what is paid once. */
+export function monthsOf(price: SoldPrice): number | null {
+  return price.interval === 'one-time' ? null : intervalMonths(price.interval) * price.intervalCount
+}
+
+export function conflict(message: string): ServiceError {
+  return new ServiceError('state_conflict', message)
+}
+
+export function invalid(message: string): ServiceError {
+  return new ServiceError('value_invalid', message)
+}
