@@ -588,6 +588,21 @@ export interface CustomPlanBilling {
   updated_at: string
 }
 
+/** A change of plans that waits for the end of the period (EN-95). */
+export interface ScheduledDowngrade {
+  id: string
+  currency: string
+  effective_after: string
+  from_plan_id: string
+  from_plan_name: string
+  from_subscription_price: number
+  interval: string
+  to_plan_id: string
+  to_plan_name: string
+  scheduled_interval: string | null
+  scheduled_price: number | null
+}
+
 export interface ManagePlanResult {
   success: boolean
   company?: CompanyDetail

@@ -5,6 +5,7 @@ import type {
   CompanyBillingProfile,
   CustomPlanBilling,
   PaymentMethod,
+  ScheduledDowngrade,
 } from './billing.js'
 import type {
   BillingArrearsAnchor,
@@ -331,4 +332,5 @@ export interface CompanyDetail extends Company {
   custom_plan_billings: CustomPlanBilling[]
   default_payment_method?: PaymentMethod
   payment_methods: PaymentMethod[]
+  scheduled_downgrade?: ScheduledDowngrade
 }

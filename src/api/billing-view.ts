@@ -11,8 +11,10 @@ import type {
   CustomPlanBilling,
   Invoice,
   PaymentMethod,
+  ScheduledDowngrade,
 } from '../../schemas/billing.js'
 import type { CustomPlanBillingStatus } from '../../schemas/enums.js'
+import type { CatalogData } from '../core/catalog.js'
 import { dayMs } from '../core/period.js'
 import { endsAt, isActive } from '../core/plan.js'
 import {
@@ -376,6 +378,7 @@ export interface CompanyBilling {
   readonly custom_plan_billings: CustomPlanBilling[]
   readonly payment_methods: PaymentMethod[]
   readonly default_payment_method?: PaymentMethod
+  readonly scheduled_downgrade?: ScheduledDowngrade
 }
 
 export const noBilling: CompanyBilling = {
@@ -386,16 +389,45 @@ export const noBilling: CompanyBilling = {
   payment_methods: [],
 }
 
+/** What its actor says of a company's billing. */
+export interface CompanyStanding {
+  /** PB-53. */
+  readonly billingSubscriptionId: string | null
+  readonly downgradePending: boolean
+}
+
+/** EN-95: what is agreed for the end of the period; without a plan to go to, the fallback plan. */
+function scheduledDowngrade(row: SubscriptionRow, catalog: CatalogData): ScheduledDowngrade | null {
+  const scheduled = row.own?.scheduled
+  if (!scheduled) return null
+  const toPlanId = scheduled.to_plan_id ?? catalog.fallbackPlanId ?? ''
+  const nameOf = (id: string) => catalog.plans.find(plan => plan.id === id)?.name ?? id
+  const fromPlanId = scheduled.from_plan_id ?? ''
+  return {
+    id: scheduled.id,
+    currency: row.currency,
+    effective_after: isoTime(scheduled.effective_at * 1000),
+    from_plan_id: fromPlanId,
+    from_plan_name: nameOf(fromPlanId),
+    from_subscription_price: Number(row.total_price),
+    interval: row.interval,
+    to_plan_id: toPlanId,
+    to_plan_name: nameOf(toPlanId),
+    scheduled_interval: scheduled.products === null ? null : scheduled.interval,
+    scheduled_price: scheduled.products === null ? null : scheduled.total_price,
+  }
+}
+
 /**
  * What is stored of the billing of companies.
  *
- * companies  company id → the id of its billing subscription now.
+ * companies  by id.
  * source     service.md section 2 (Company); PB-53 for `billing_subscription`.
  */
 export async function billingOfCompanies(
   sql: Sql,
-  place: { readonly accountId: string; readonly environmentId: string },
-  companies: ReadonlyMap<string, string | null>,
+  catalog: CatalogData,
+  companies: ReadonlyMap<string, CompanyStanding>,
   nowMs: number,
 ): Promise<ReadonlyMap<string, CompanyBilling>> {
   const companyIds = [...companies.keys()]
@@ -415,7 +447,7 @@ export async function billingOfCompanies(
     sql<CustomPlanBillingRow[]>`
       select * from custom_plan_billings where company_id in ${among_} order by created_at desc, id desc`,
   ])
-  const parts = await subscriptionParts(sql, place.environmentId, subscriptions)
+  const parts = await subscriptionParts(sql, catalog.environmentId, subscriptions)
   const of = <R extends { readonly company_id: string | null }>(rows: readonly R[], id: string): R[] =>
     rows.filter(row => row.company_id === id)
   return new Map(
@@ -429,13 +461,20 @@ export async function billingOfCompanies(
         ...of(customers, id).map(row => row.default_payment_method_id),
       ]
       const chosen = ownMethods.find(row => wanted.includes(row.id) || wanted.includes(row.external_id))
-      const current = own.find(one => one.id === companies.get(id))
+      const current = own.find(one => one.id === companies.get(id)?.billingSubscriptionId)
+      const downgrade = companies.get(id)?.downgradePending
+        ? of(subscriptions, id)
+            .filter(row => isRunning(row, nowMs))
+            .map(row => scheduledDowngrade(subscriptionNow(row, nowMs), catalog))
+            .find(one => one !== null)
+        : undefined
       return [
         id,
         {
+          ...(downgrade && { scheduled_downgrade: downgrade }),
           billing_email: of(details, id)[0]?.email ?? of(customers, id)[0]?.email ?? null,
-          ...(profile && { billing_profile: profileView(profile, place.accountId) }),
-          billing_profiles: ownProfiles.map(row => profileView(row, place.accountId)),
+          ...(profile && { billing_profile: profileView(profile, catalog.accountId) }),
+          billing_profiles: ownProfiles.map(row => profileView(row, catalog.accountId)),
           billing_subscriptions: own,
           ...(current && { billing_subscription: current }),
           custom_plan_billings: of(owed, id).map(row => customPlanBillingView(row, nowMs)),

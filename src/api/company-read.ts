@@ -45,7 +45,13 @@ async function surroundingsOf(
   const catalog = services.catalogs.get(environment.id)
   const holdings = companies.flatMap(({ plan, addOns }) => (plan ? [plan, ...addOns] : addOns))
   const subscriptions = new Map(
-    companies.map(({ state }) => [state.id, billingSubscription(state, nowMs)?.id ?? null]),
+    companies.map(({ state }) => [
+      state.id,
+      {
+        billingSubscriptionId: billingSubscription(state, nowMs)?.id ?? null,
+        downgradePending: (state.schedule?.downgrade ?? null) !== null,
+      },
+    ]),
   )
   const [definitions, billing, companyBilling] = await Promise.all([
     definitionsOf(

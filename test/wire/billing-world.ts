@@ -79,6 +79,7 @@ export async function offerPlans(
   client: Client,
   { services }: Tollgate,
   plans: { readonly fallback?: string; readonly initial?: string; readonly expiry?: string },
+  settings: object = {},
 ): Promise<void> {
   const { environment_id: environmentId } = await client.ok('GET', '/whoami')
   const { accountId } = services.catalogs.get(environmentId)
@@ -88,8 +89,8 @@ export async function offerPlans(
         id, environment_id, fallback_plan_id, initial_plan_id, trial_expiry_plan_id, settings, created_at, updated_at)
       values (
         ${`plgr_${environmentId}`}, ${environmentId}, ${plans.fallback ?? null}, ${plans.initial ?? null},
-        ${plans.expiry ?? null}, '{}', now(), now())
+        ${plans.expiry ?? null}, ${JSON.stringify(settings)}::text::jsonb, now(), now())
       on conflict (environment_id) do update set fallback_plan_id = excluded.fallback_plan_id,
-        initial_plan_id = excluded.initial_plan_id, trial_expiry_plan_id = excluded.trial_expiry_plan_id`
+        initial_plan_id = excluded.initial_plan_id, trial_expiry_plan_id = excluded.trial_expiry_plan_id, settings = excluded.settings`
   })
 }

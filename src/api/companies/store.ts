@@ -91,8 +91,12 @@ function matching(sql: Sql, catalog: CatalogData, filter: CompanyFilter, nowMs: 
     add(whether(sql, subscribed(sql, running(sql)), filter.withSubscription))
   if (filter.withoutSubscription !== undefined)
     add(whether(sql, subscribed(sql, running(sql)), !filter.withoutSubscription))
-  // no operation schedules a downgrade, so no company has one
-  if (filter.hasScheduledDowngrade === true) add(sql`false`)
+  if (filter.hasScheduledDowngrade !== undefined) {
+    const waits = sql`exists (
+      select 1 from billing_subscriptions b where b.company_id = e.id and b.status in ('active', 'past_due', 'trialing')
+        and (b.own->'scheduled'->>'effective_at')::bigint > ${Math.floor(nowMs / 1000)})`
+    add(whether(sql, waits, filter.hasScheduledDowngrade))
+  }
   return allOf(sql, conditions)
 }
 

@@ -6,6 +6,7 @@ import { ServiceError } from '../../errors.js'
 import { type CustomPlanBillingRow, subscriptionNow, subscriptionsOf } from '../billing-records.js'
 import { billingStatusNow, customPlanBillingView, isRunning } from '../billing-view.js'
 import type { Call, Handler } from '../call.js'
+import { allOf } from '../entity-list.js'
 import { listOf, oneOf, page, type QueryOf, query, string } from '../query.js'
 import { among, asJson, newest } from '../sql.js'
 import { inTurn, putSubscription } from '../subscription-write.js'
@@ -34,13 +35,13 @@ export const listCustomPlanBillings: Handler<undefined, QueryOf<typeof listShape
   )
   const statusNow = sql`case when status in ('active', 'pending')
     and published_at + days_until_due * interval '24 hours' <= ${new Date(nowMs)} then 'expired' else status end`
+  const conditions = [sql`environment_id = ${environment.id}`]
+  if (asked.company_id) conditions.push(sql`company_id = ${asked.company_id}`)
+  if (asked.plan_id) conditions.push(sql`plan_id = ${asked.plan_id}`)
+  if (asked.plan_billing_source) conditions.push(sql`plan_billing_source = ${asked.plan_billing_source}`)
+  for (const statuses of wanted) conditions.push(sql`${statusNow} in ${among(sql, statuses)}`)
   const rows = await sql<CustomPlanBillingRow[]>`
-    select * from custom_plan_billings where environment_id = ${environment.id}
-      ${asked.company_id ? sql`and company_id = ${asked.company_id}` : sql``}
-      ${asked.plan_id ? sql`and plan_id = ${asked.plan_id}` : sql``}
-      ${asked.plan_billing_source ? sql`and plan_billing_source = ${asked.plan_billing_source}` : sql``}
-      ${wanted.map(statuses => sql`and ${statusNow} in ${among(sql, statuses)}`)}
-    ${newest(sql, asked)}`
+    select * from custom_plan_billings where ${allOf(sql, conditions)} ${newest(sql, asked)}`
   return { data: rows.map(row => customPlanBillingView(row, nowMs)) }
 }
 
