@@ -20,11 +20,18 @@ import type {
   CompanyBillingProfile,
   CompanySubscription,
   CouponWrite,
+  CustomPlanBilling,
+  CustomPlanBillingPaid,
+  CustomPlanBillingRetry,
   Invoice,
   InvoiceWrite,
+  ManagePlanPreview,
+  ManagePlanRequest,
+  ManagePlanResult,
   MeterWrite,
   PaymentMethod,
   PaymentMethodWrite,
+  SubscriptionCancel,
   TrialEndUpdate,
 } from './billing.js'
 import type {
@@ -426,6 +433,17 @@ export interface Operations {
   }
   /** Sets, raises or lowers one trait of the company that the keys name. */
   'POST /company-traits': { id: 'upsertCompanyTrait'; body: TraitUpsert; data: CompanyDetail }
+  'GET /custom-plan-billings': { id: 'listCustomPlanBillings'; data: CustomPlanBilling[] }
+  'PUT /custom-plan-billings/{custom_plan_billing_id}/mark-paid': {
+    id: 'markCustomPlanBillingPaid'
+    body: CustomPlanBillingPaid
+    data: CustomPlanBilling
+  }
+  'PUT /custom-plan-billings/{custom_plan_billing_id}/retry': {
+    id: 'retryCustomPlanBilling'
+    body: CustomPlanBillingRetry
+    data: CustomPlanBilling
+  }
   'POST /custom-plan-bundles': {
     id: 'createCustomPlanBundle'
     body: CustomPlanBundleCreate
@@ -538,6 +556,17 @@ export interface Operations {
   'GET /licenses/count': { id: 'countLicenses'; data: Count }
   'GET /licenses/{license_id}': { id: 'getSingleLicense'; data: License }
   /** Prices per million tokens that inference events are costed with: the built-in table and your own. */
+  'POST /manage-plan': { id: 'managePlan'; body: ManagePlanRequest; data: ManagePlanResult }
+  'POST /manage-plan/preview': {
+    id: 'previewManagePlan'
+    body: ManagePlanRequest
+    data: ManagePlanPreview
+  }
+  'POST /manage-plan/subscription/cancel': {
+    id: 'cancelSubscription'
+    body: SubscriptionCancel
+    data: ManagePlanResult
+  }
   'GET /model-prices': { id: 'listModelPrices'; data: ModelPriceView[] }
   /** Replaces your own prices. */
   'PUT /model-prices': { id: 'putModelPrices'; body: ModelPriceView[]; data: ModelPriceView[] }

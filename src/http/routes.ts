@@ -296,7 +296,7 @@ export const routes: readonly Route[] = [
   get('/limits', { scope: 'admin', environment: 'optional', handle: limits.getLimits }),
   put('/limits', { scope: 'admin', environment: 'optional', body: parseLimitsUpdate, handle: limits.setLimits }),
   post('/manage-plan', { scope: 'write', body: parseManagePlanRequest, handle: managing.managePlan }),
-  post('/manage-plan/preview', { scope: 'write', safe: true, body: parseManagePlanRequest, handle: managing.previewManagePlan }),
+  post('/manage-plan/preview', { scope: 'read', safe: true, body: parseManagePlanRequest, handle: managing.previewManagePlan }),
   post('/manage-plan/subscription/cancel', { scope: 'write', body: parseSubscriptionCancel, handle: managing.cancelSubscription }),
   get('/model-prices', { scope: 'read', environment: 'optional', handle: modelPrices.listModelPrices }),
   put('/model-prices', { scope: 'admin', environment: 'optional', body: parseModelPrices, handle: modelPrices.putModelPrices }),

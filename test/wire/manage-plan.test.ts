@@ -576,6 +576,8 @@ t.test('managing plans', async t => {
       environment_id: environmentId,
     })
     const reader = client.as(secret)
+    const seen = await reader.post('/manage-plan/preview', { ...none, company_id: id, ...onBasic })
+    t.equal(seen.status, 200)
     t.equal((await reader.post('/manage-plan', { ...none, company_id: id, ...onBasic })).status, 403)
     t.equal((await reader.post('/manage-plan/subscription/cancel', { company_id: id })).status, 403)
   })
