@@ -96,6 +96,8 @@ class Shard {
   private readonly writes = new Replies()
   private readonly reads = new Replies()
   private broken = false
+  /** Appends that failed, each with actors forgotten. */
+  private failures = 0
   private checkpointing: Promise<void> | null = null
   private readonly timers: NodeJS.Timeout[] = []
   /** By how much an environment's present, as last stamped on a message, is ahead of the clock (test clocks). */
@@ -173,6 +175,7 @@ class Shard {
   private sweep(): void {
     for (const company of this.actors.companies()) {
       if (company.state.credits.size === 0 && !isTimed(company.state)) continue
+      if (this.actors.lost.has(company.state.id)) continue
       const at = Date.now() + (this.ahead.get(company.state.environmentId) ?? 0)
       const known = this.settled.get(company.state)
       if (!known || at >= known.untilMs) this.settle(company, company.state.environmentId, at)
@@ -412,7 +415,8 @@ class Shard {
 
   /** The actor in memory; a fresh one is made; else it is wanted from storage. */
   private find(k: 'c' | 'u', id: string, env: string, fresh: boolean): Actor | undefined {
-    const actor = this.actors.get(id)
+    // one that is being loaded with the journal's tail is not whole before its last fact
+    const actor = this.actors.lost.has(id) ? undefined : this.actors.get(id)
     if (actor) return actor
     if (fresh && !this.actors.lost.has(id)) return this.actors.make(k, id, env)
     this.wanted.add(id)
@@ -422,13 +426,13 @@ class Shard {
   /** Load what the parked requests want, then handle them in their order. */
   private async load(): Promise<void> {
     this.loading = true
-    const ids = [...this.wanted]
+    // Asked for again while the load before this one ran: it is here, and has changed since its snapshot.
+    const ids = [...this.wanted].filter(id => this.actors.lost.has(id) || !this.actors.get(id))
     const parked = this.parked
     this.wanted = new Set()
     this.parked = []
     try {
-      const actors = await loadSnapshots(this.sql, this.task.options.generation, ids)
-      for (const actor of actors.values()) this.actors.add(actor)
+      await this.loadAbsent(ids)
       const lost = ids.filter(id => this.actors.lost.has(id))
       if (lost.length > 0) await this.replay(new Set(lost))
       for (const request of parked) if ('m' in request || 'events' in request) this.makeAbsent(request, ids)
@@ -491,17 +495,21 @@ class Shard {
 
   private async loadFor(facts: readonly Fact[]): Promise<void> {
     const cold = [...new Set(facts.map(fact => fact.id))].filter(id => !this.actors.get(id))
-    for (let at = 0; at < cold.length; at += 10_000) {
-      const ids = cold.slice(at, at + 10_000)
-      const actors = await loadSnapshots(this.sql, this.task.options.generation, ids)
-      for (const actor of actors.values()) this.actors.add(actor)
-    }
+    for (let at = 0; at < cold.length; at += 10_000) await this.loadAbsent(cold.slice(at, at + 10_000))
+  }
+
+  /** Add actors from their snapshots; never over one in memory, which may have changed since. */
+  private async loadAbsent(ids: readonly string[]): Promise<void> {
+    if (ids.length === 0) return
+    const actors = await loadSnapshots(this.sql, this.task.options.generation, ids)
+    for (const actor of actors.values()) if (!this.actors.get(actor.state.id)) this.actors.add(actor)
   }
 
   /** After a failed append: forget what is not durable, and open the journal again, however long that takes. */
   private async recover(): Promise<void> {
     if (this.broken) return
     this.broken = true
+    this.failures++
     this.actors.forgetAfter(this.journal.committed)
     for (let delayMs = 50; ; delayMs = Math.min(5_000, delayMs * 2)) {
       try {
@@ -530,6 +538,8 @@ class Shard {
 
   private async writeCheckpoint(): Promise<void> {
     const { options } = this.task
+    await this.loadLost()
+    const { failures } = this
     const upTo = this.next - 1
     const dirty = [...this.actors.dirty]
     try {
@@ -548,12 +558,23 @@ class Shard {
       throw error
     }
     if (upTo <= this.positions.get(options.index, 'checkpointed')) return
+    // records that are no actor's may still be under way
+    await this.journal.append([])
+    if (this.failures !== failures) throw new Error('the journal failed while a checkpoint was written')
     await this.sql`
       insert into checkpoints (generation, shard, sequence) values (${options.generation}, ${options.index}, ${upTo})
       on conflict (generation, shard) do update set sequence = excluded.sequence`
     this.positions.set(options.index, 'checkpointed', upTo)
     await this.journal.trim(this.positions.trimmable(options.index))
     this.actors.evict()
+  }
+
+  /** Actors forgotten after a failed append are brought back first: their last facts are in the journal alone. */
+  private async loadLost(): Promise<void> {
+    if (this.actors.lost.size === 0) return
+    for (const id of this.actors.lost) this.wanted.add(id)
+    if (!this.loading) await this.load()
+    if (this.actors.lost.size > 0) throw new Error('actors are not loaded again yet')
   }
 
   // ── control ──────────────────────────────────────────────────────────────────────────────────

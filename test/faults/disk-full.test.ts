@@ -1,0 +1,101 @@
+// The disk of the journals is full: writes are refused with 503 and Retry-After, nothing is half applied, idempotency
+// keys stay free; when there is room again all goes on, and what was acknowledged before is there after a kill.
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { Process } from '../harness.js'
+import { Random } from '../random.js'
+import { temporaryDirectory } from '../stores.js'
+import { Load } from './load.js'
+
+const bytesOfDisk = 24 << 20
+const settings = { TOLLGATE_CHECKPOINT_INTERVAL_MS: '200', TOLLGATE_JOURNAL_SEGMENT_BYTES: '1048576' }
+
+/** A small disk of its own under `path`, or why there is none. */
+function mountSmallDisk(path: string): string | null {
+  mkdirSync(path, { recursive: true })
+  try {
+    execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${bytesOfDisk}`, 'tmpfs', path], { stdio: 'pipe' })
+    return null
+  } catch (error) {
+    return `no small disk to be had: ${String((error as { stderr?: Buffer }).stderr ?? error).trim()}`
+  }
+}
+
+const probeDirectory = await temporaryDirectory(t)
+const reason = mountSmallDisk(probeDirectory)
+if (reason === null) execFileSync('umount', [probeDirectory])
+
+t.test('the disk is full, then has room again', { skip: reason ?? false }, async t => {
+  const dataDir = await temporaryDirectory(t)
+  const journal = join(dataDir, 'journal')
+  mountSmallDisk(journal)
+  t.teardown(() => execFileSync('umount', ['-l', journal]))
+  const ballast = join(journal, 'ballast')
+  const fillUp = () => {
+    for (let size = bytesOfDisk; size >= 4_096; size >>= 1)
+      try {
+        for (;;) writeFileSync(ballast, Buffer.alloc(size), { flag: 'a' })
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error
+      }
+  }
+  let running = await Process.start(dataDir, settings)
+  t.teardown(() => running.end('SIGTERM'))
+  const random = new Random()
+  t.comment(`seed ${random.seed}`)
+  const load = new Load({ random, client: () => running.client })
+  await load.prepare()
+
+  load.start(8)
+  await new Promise(resolve => setTimeout(resolve, 500))
+  fillUp()
+  await waitFor(async () => (await write(running, 'probe')) === 503)
+  const refused = await running.client.post('/events', event('kept-free', 'co0'))
+  t.equal(refused.status, 503, 'refused while there is no room')
+  t.ok(Number(refused.headers.get('retry-after')) >= 1)
+  t.type(refused.body.error, 'string')
+  const check = await running.client.post('/flags/load/check', { company: { slug: 'co0' } })
+  t.equal(check.status, 200, 'checks go on')
+  const probe = await running.client.get('/companies/lookup?slug=probe')
+  const before = probe.status === 200 ? (probe.body.data.traits.n ?? 0) : 0
+
+  rmSync(ballast)
+  await waitFor(async () => (await write(running, 'probe')) === 200)
+  const accepted = await running.client.ok('POST', '/events', event('kept-free', 'other'))
+  t.type(accepted.event_id, 'string', 'the refused key was free')
+  const again = await running.client.ok('POST', '/events', event('kept-free', 'other'))
+  t.equal(again.event_id, accepted.event_id)
+  const { traits } = await running.client.ok('GET', '/companies/lookup?slug=probe')
+  t.equal(traits.n, before + 1, 'what was refused was not applied')
+  load.adopt('other', 'probe')
+  await load.stop()
+  await load.verify(t)
+
+  // every fact that only the journal held when actors were forgotten must outlive checkpoints and a kill
+  await new Promise(resolve => setTimeout(resolve, 1_000))
+  await running.end('SIGKILL')
+  running = await Process.start(dataDir, settings)
+  await load.verify(t)
+  t.equal(await running.end('SIGTERM'), 0)
+})
+
+const event = (key: string, slug: string) => ({
+  event_type: 'track',
+  idempotency_key: key,
+  body: { event: 'other', company: { slug } },
+})
+
+async function write({ client }: Process, slug: string): Promise<number> {
+  const body = { keys: { slug }, trait: 'n', incr: 1 }
+  return (await client.post('/company-traits', body)).status
+}
+
+async function waitFor(done: () => Promise<boolean>): Promise<void> {
+  const untilMs = performance.now() + 30_000
+  while (!(await done())) {
+    if (performance.now() > untilMs) throw new Error('it did not come to it')
+    await new Promise(resolve => setTimeout(resolve, 50))
+  }
+}
