@@ -276,6 +276,26 @@ async function open(config: Config, log: Logger, opened: Opened): Promise<Tollga
   }
 }
 
+/**
+ * Bring the stores to this Tollgate's schema and stop again: the embedded ones when none are named.
+ *
+ * returns  the files applied, in order; none when everything was.
+ * errors   as `start`.
+ */
+export async function migrateStores(config: Config, log: Logger): Promise<readonly string[]> {
+  const opened = new Opened()
+  try {
+    const lock = await lockDataDir(config.dataDir)
+    opened.add(async () => lock.release())
+    const addresses = await openStores(config, log, opened)
+    const clickhouse = openClickHouse(addresses.clickhouse)
+    opened.add(() => clickhouse.close())
+    return (await migrate({ postgres: addresses.postgres, clickhouse })).applied
+  } finally {
+    await opened.close(log)
+  }
+}
+
 interface Addresses {
   readonly postgres: PostgresAddress
   readonly clickhouse: ClickHouseAddress

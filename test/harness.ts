@@ -99,10 +99,13 @@ export class Process {
     readonly exited: Promise<number | null>,
   ) {}
 
-  /** Start and wait until it listens. */
-  static async start(dataDir: string, more: Readonly<Record<string, string>> = {}): Promise<Process> {
-    const main = fileURLToPath(new URL('../src/main.js', import.meta.url))
-    const child = spawn(process.execPath, ['--enable-source-maps', main], {
+  /** Start and wait until it listens; `program`: another way to start it than its own. */
+  static async start(
+    dataDir: string,
+    more: Readonly<Record<string, string>> = {},
+    program: readonly string[] = [fileURLToPath(new URL('../src/main.js', import.meta.url))],
+  ): Promise<Process> {
+    const child = spawn(process.execPath, ['--enable-source-maps', ...program], {
       env: { ...process.env, ...settings, TOLLGATE_DATA_DIR: dataDir, ...more },
       stdio: ['ignore', 'pipe', 'inherit'],
     })

@@ -43,5 +43,11 @@ t.test('1 000 events, SIGKILL at once, restart: exactly 1 000 in the actor and i
     if (page.length < 250) break
   }
   t.equal(stored, events, 'ClickHouse holds each once')
+  const told = await fetch(`${client.url}/reconcile`, { headers: { 'X-Service-Api-Key': client.key } })
+  t.strictSame(
+    JSON.parse((await told.text()).trim().split('\n').at(-1)!),
+    { companies: 7, pairs: 7, differences: 0 },
+    'actors, hours and events agree',
+  )
   t.equal(await second.end('SIGTERM'), 0, 'SIGTERM exits 0')
 })

@@ -13,6 +13,8 @@ const concrete = (path: string) => path.replaceAll(/:[^/]+/g, 'x')
 function scopeOf({ method, path }: Route): Scope {
   if (/^\/(api-keys|environments|account-members|audit-log|temporary-access-tokens)\b/.test(path))
     return 'admin'
+  // Not in the table: what the commands of those who run Tollgate ask (decision).
+  if (/^\/(export\/\w+|limits|reconcile)$/.test(path)) return 'admin'
   if (/^\/flags\/(check|check-bulk|:key\/check)$|^\/ofrep\//.test(path)) return 'check'
   if (/^\/(events|event-batch|batch)$/.test(path) && method === 'post') return 'capture'
   if (path === '/whoami') return 'any'
@@ -24,6 +26,7 @@ function scopeOf({ method, path }: Route): Scope {
 function limitOf({ method, path }: Route): Route['limit'] {
   const analytics =
     /^\/(events|feature-usage-timeseries|feature-usage-history|user-usage-by-company|user-usage-detail)$/
+  if (/^\/(export\/\w+|reconcile)$/.test(path)) return 'analytics'
   if (method === 'get') return analytics.test(path) ? 'analytics' : 'read'
   if (scopeOf({ method, path } as Route) === 'capture') return 'ingest'
   if (/^\/flags\/(check|check-bulk|:key\/check)$|^\/ofrep\//.test(path)) return 'check'

