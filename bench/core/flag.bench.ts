@@ -1,5 +1,6 @@
 // What checks cost, on live state: one flag, one with many rules, all flags of an environment; and writing it down.
 import { performance } from 'node:perf_hooks'
+import { FlagdCore } from '@openfeature/flagd-core'
 import { compileCatalog } from '../../src/core/catalog.js'
 import { checkAll, checkFlag, writeAllChecks, writeCheck } from '../../src/core/flag.js'
 import { addUsage, newCounter } from '../../src/core/usage.js'
@@ -21,9 +22,9 @@ const nowMs = Date.UTC(2026, 2, 15, 10)
 let sink = 0
 
 /** The best and the median of 25 runs, in microseconds per call; on a busy machine the best is nearer the truth. */
-function bench(name: string, goalUs: number, work: () => unknown): void {
+function bench(name: string, goalUs: number | null, work: () => unknown): void {
   for (let i = 0; i < 30_000; i++) sink += work() === null ? 1 : 0
-  const calls = Math.max(200, Math.round(20_000 / goalUs))
+  const calls = Math.max(200, Math.round(20_000 / (goalUs ?? 0.5)))
   const times: number[] = []
   for (let run = 0; run < 25; run++) {
     const begun = performance.now()
@@ -31,10 +32,8 @@ function bench(name: string, goalUs: number, work: () => unknown): void {
     times.push(((performance.now() - begun) * 1_000) / calls)
   }
   times.sort((a, b) => a - b)
-  const verdict = times[0]! <= goalUs ? 'met' : 'MISSED'
-  console.log(
-    `${name.padEnd(64)} ${times[0]!.toFixed(3)} µs (median ${times[12]!.toFixed(3)})   goal ${goalUs} µs ${verdict}`,
-  )
+  const verdict = goalUs === null ? '' : `  goal ${goalUs} µs ${times[0]! <= goalUs ? 'met' : 'MISSED'}`
+  console.log(`${name.padEnd(64)} ${times[0]!.toFixed(3)} µs (median ${times[12]!.toFixed(3)}) ${verdict}`)
 }
 
 const used = (subtype: string, quantity: number) => {
@@ -97,6 +96,27 @@ const acme = company({
 
 bench('check: 2 rules, 3 conditions, one a metric', 0.5, () =>
   checkFlag(small, 'other', acme, null, null, nowMs),
+)
+// The baseline: a published local evaluator with the same two rules, all of its context given with the call.
+const published = new FlagdCore()
+const isLarge = {
+  and: [{ '==': [{ var: 'region' }, 'eu'] }, { '>=': [{ var: 'seats' }, 5] }],
+}
+published.setConfigurations(
+  JSON.stringify({
+    flags: {
+      other: {
+        state: 'ENABLED',
+        variants: { on: true, off: false },
+        defaultVariant: 'off',
+        targeting: { if: [{ '>=': [{ var: 'used' }, 1_000_000] }, 'on', isLarge, 'on', 'off'] },
+      },
+    },
+  }),
+)
+const given = { targetingKey: 'acme', region: 'eu', seats: 12, used: 42 }
+bench('the same by @openfeature/flagd-core (baseline)', null, () =>
+  published.resolveBooleanEvaluation('other', false, given),
 )
 bench('check: entitled by plan, with its figures', 0.5, () =>
   checkFlag(small, 'exports', acme, null, null, nowMs),

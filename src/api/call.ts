@@ -28,10 +28,10 @@ export interface EnvironmentRecord {
 
 /** A body as it was received (decompressed), for operations that parse it themselves. */
 export interface RawBody {
-  readonly bytes: Buffer
+  readonly byteLength: number
   /** Its media type in lower case, without parameters; '' when none was given. */
   readonly type: string
-  /** Decoded as UTF-8, once. */
+  /** Decoded as UTF-8. */
   text(): string
 }
 

@@ -52,11 +52,12 @@ function decodeParameter(raw: string): string {
 /** The peer's address. One of IPv4 that arrived over an IPv6 socket is written as IPv4. */
 export function addressOf(res: HttpResponse): string {
   const bytes = new Uint8Array(res.getRemoteAddress())
-  const mapped =
-    bytes.length === 16 &&
-    bytes[10] === 0xff &&
-    bytes[11] === 0xff &&
-    bytes.subarray(0, 10).every(b => b === 0)
-  if (mapped || bytes.length === 4) return bytes.subarray(-4).join('.')
+  const at = bytes.length - 4
+  if (at === 0 || (at === 12 && isMapped(bytes)))
+    return `${bytes[at]}.${bytes[at + 1]}.${bytes[at + 2]}.${bytes[at + 3]}`
   return Buffer.from(res.getRemoteAddressAsText()).toString()
+}
+
+function isMapped(bytes: Uint8Array): boolean {
+  return bytes[10] === 0xff && bytes[11] === 0xff && bytes.subarray(0, 10).every(b => b === 0)
 }

@@ -426,8 +426,7 @@ class Exchange {
 
   // The usual case: the body in one piece. It is read where it lies when that is possible at once.
   private whole(chunk: ArrayBuffer): void {
-    const inPlace =
-      this.admission !== null && this.encoding === 'identity' && this.compiled.route.body === 'parsed'
+    const inPlace = this.admission !== null && this.encoding === 'identity'
     this.complete(inPlace ? Buffer.from(chunk) : Buffer.from(chunk.slice(0)))
   }
 

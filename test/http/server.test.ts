@@ -37,7 +37,7 @@ const makeLater: Handler<Thing> = async call => {
 }
 const rawLength: Handler<RawBody> = async call => {
   await pause(1)
-  return { data: { bytes: call.body.bytes.length, start: call.body.text().slice(0, 20), ip: call.remoteIp } }
+  return { data: { bytes: call.body.byteLength, start: call.body.text().slice(0, 20), ip: call.remoteIp } }
 }
 const refuse: Handler = call => {
   switch (call.params.what) {

@@ -1,0 +1,100 @@
+// What 100 000 companies weigh: loaded in a shard (2 keys, 5 traits, 3 counters, 2 grants), and known to the directory
+// alone. Their snapshots as text are the baseline: nothing in memory could be much smaller. Run with --expose-gc.
+import { emptyAccount } from '../../src/core/credit.js'
+import { derivedId } from '../../src/core/id.js'
+import { decodeCompany, encodeCompany } from '../../src/core/state.js'
+import { addUsage, newCounter } from '../../src/core/usage.js'
+import { Directory } from '../../src/engine/directory.js'
+import { company } from '../../test/core/make.js'
+import { Actors } from '../../workers/company/actors.js'
+
+const count = Number(process.env.BENCH_COMPANIES ?? 100_000)
+const nowMs = Date.UTC(2026, 2, 15, 10)
+
+function measured(): { readonly heap: number; readonly resident: number } {
+  globalThis.gc?.()
+  globalThis.gc?.()
+  const { heapUsed, external, rss } = process.memoryUsage()
+  return { heap: heapUsed + external, resident: rss }
+}
+
+/** The snapshot of one company as storage has it. */
+function snapshot(n: number): string {
+  const id = derivedId('comp_', n)
+  const key = (value: string) => ({ value, createdAtMs: nowMs, updatedAtMs: nowMs })
+  const account = emptyAccount(id, 'bcrd_23456789ABC')
+  for (const seq of [1, 2])
+    account.grants.push({
+      id: derivedId('bcgr_', id, seq),
+      seq,
+      reason: 'purchased',
+      quantity: 1_000_000_000_000n,
+      remaining: BigInt(n) * 1_000_000n,
+      held: 0n,
+      createdAtMs: nowMs,
+      validFromMs: nowMs,
+      expiresAtMs: null,
+      planGrantId: null,
+      licence: null,
+      closed: null,
+    })
+  const counters = ['api_call', 'export', 'login'].map(subtype => {
+    const counter = newCounter(nowMs)
+    addUsage(counter, n % 100, nowMs, nowMs, null)
+    return [subtype, counter] as const
+  })
+  const made = company({
+    id,
+    name: `Company ${n}`,
+    keys: new Map([
+      ['slug', key(`company-${n}`)],
+      ['crm', key(`crm-${n * 7}`)],
+    ]),
+    traits: {
+      seats: String(n % 50),
+      region: 'eu',
+      tier: 'gold',
+      domain: `company-${n}.example`,
+      owner: `user-${n}`,
+    },
+    counters: new Map(counters),
+    credits: new Map([[account.creditId, account]]),
+  })
+  return JSON.stringify(encodeCompany(made))
+}
+
+function tell(what: string, bytes: number, goal: string): void {
+  console.log(what.padEnd(56), `${Math.round(bytes / count).toLocaleString('en')} B a company ${goal}`)
+}
+
+const texts = Array.from({ length: count }, (_, n) => snapshot(n))
+tell(
+  'snapshots as text (baseline)',
+  texts.reduce((sum, text) => sum + text.length, 0),
+  '',
+)
+
+const beforeActors = measured()
+const actors = new Actors(count * 2)
+for (const text of texts) actors.add({ k: 'c', state: decodeCompany(JSON.parse(text)), tick: 0 })
+const withActors = measured()
+tell('loaded in a shard, heap', withActors.heap - beforeActors.heap, '(goal 2,000)')
+tell('loaded in a shard, resident', withActors.resident - beforeActors.resident, '')
+
+const directory = new Directory()
+for (let n = 0; n < count; n++) {
+  const id = derivedId('comp_', n)
+  const pairs = [
+    ['slug', `company-${n}`],
+    ['crm', `crm-${n * 7}`],
+  ] as const
+  directory.claim('company', 'env_23456789ABC', id, pairs)
+  directory.confirm('company', 'env_23456789ABC', id, pairs, [])
+}
+const withDirectory = measured()
+tell('known to the directory alone, heap', withDirectory.heap - withActors.heap, '(goal 200)')
+console.log(
+  `resident with ${count.toLocaleString('en')} companies in both`.padEnd(56),
+  `${Math.round(withDirectory.resident / 2 ** 20)} MiB`,
+)
+if (actors.size + directory.size < 0) console.log(texts.length)
