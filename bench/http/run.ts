@@ -3,16 +3,15 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { post, secret, startProduct, stop } from '../product.js'
 import { type Measured, record, root } from '../record.js'
 
 const run = promisify(execFile)
 const seconds = Number(process.env.TOLLGATE_BENCH_SECONDS ?? 5)
 const rounds = 3
 const connections = 64
-const secret = 'sk_dev_bench_only_0123456789abcdef'
 const work = join(root, 'data', `bench-${process.pid}`)
 
 interface Scenario {
@@ -24,6 +23,8 @@ interface Scenario {
   readonly unit: string
   /** Least share of the bare route, as architecture.md sets it; null where it sets another goal. */
   readonly goal: number | null
+  /** Flags the environment has by then, at least. */
+  readonly flags?: number
 }
 
 interface Sample {
@@ -61,17 +62,40 @@ const scenarios: readonly Scenario[] = [
     unit: 'events/s',
     goal: null,
   },
+  {
+    name: 'all of 50 flags, one context',
+    path: '/flags/check',
+    body: JSON.stringify({ company, user }),
+    items: 50,
+    unit: 'flags/s',
+    goal: null,
+    flags: 50,
+  },
+  {
+    name: 'bulk check, 100 contexts × 100 flags',
+    path: '/flags/check-bulk',
+    body: JSON.stringify({ contexts: Array.from({ length: 100 }, () => ({ company, user })) }),
+    items: 10_000,
+    unit: 'flags/s',
+    goal: null,
+    flags: 100,
+  },
 ]
 
 /** Run every scenario and keep the results. */
 export async function benchHttp(): Promise<void> {
   await assertWrk()
   mkdirSync(work, { recursive: true })
-  const product = await startProduct()
+  const product = await startProduct(join(work, 'data'))
   try {
     await prepare(product.port)
     const rows: Measured[] = []
-    for (const scenario of scenarios) rows.push(...(await measure(scenario, product.port)))
+    let flags = 1
+    for (const scenario of scenarios) {
+      for (; flags < (scenario.flags ?? 1); flags++) await makeFlag(product.port, `bench-flag-${flags}`)
+      rows.push(...(await measure(scenario, product.port)))
+      if (scenario.flags !== undefined) rows.push(await alone(scenario, product.port))
+    }
     record('http', rows)
   } finally {
     await stop(product.child)
@@ -97,6 +121,19 @@ async function measure(scenario: Scenario, productPort: number): Promise<readonl
   } finally {
     await stop(bare.child)
   }
+}
+
+/** One request after the other: what a single caller waits. */
+async function alone({ name, path, body }: Scenario, port: number): Promise<Measured> {
+  const times: number[] = []
+  for (let i = 0; i < 200; i++) {
+    const begunMs = performance.now()
+    await post(port, path, body)
+    times.push(performance.now() - begunMs)
+  }
+  const value = round(times.sort((a, b) => a - b)[100]!)
+  console.log(`${name}: alone ${value} ms`)
+  return { name: `${name}: alone, median`, value, unit: 'ms', goal: '' }
 }
 
 function tell(scenario: Scenario, bare: Sample, product: Sample): readonly Measured[] {
@@ -191,65 +228,18 @@ async function replySize({ path, body }: Scenario, port: number): Promise<number
   return Buffer.byteLength(reply)
 }
 
-interface Started {
+interface Bare {
   readonly child: ChildProcess
   readonly port: number
 }
 
-async function startBare(replyBytes: number): Promise<Started> {
+async function startBare(replyBytes: number): Promise<Bare> {
   const child = spawn(process.execPath, [join(root, 'dist/bench/http/bare.js'), '0', String(replyBytes)])
   const [line] = (await once(child.stdout!, 'data')) as [Buffer]
   return { child, port: Number(/listening (\d+)/.exec(line.toString())?.[1]) }
 }
 
-async function startProduct(): Promise<Started> {
-  const port = await freePort()
-  // Limits are on, so that their work is measured, and too high to be met.
-  const plenty = [1e9, 1e9]
-  const limits = { global: plenty, mutation: plenty, events_ingest: plenty, analytics: plenty }
-  const child = spawn(process.execPath, [join(root, 'dist/src/main.js')], {
-    env: {
-      ...process.env,
-      TOLLGATE_PORT: String(port),
-      TOLLGATE_DATA_DIR: join(work, 'data'),
-      TOLLGATE_BOOTSTRAP_KEY: secret,
-      TOLLGATE_LIMITS: JSON.stringify(limits),
-      TOLLGATE_LOG_LEVEL: 'error',
-    },
-    stdio: ['ignore', 'inherit', 'inherit'],
-  })
-  const deadline = Date.now() + 60_000
-  while (Date.now() < deadline) {
-    if (child.exitCode !== null) throw new Error(`The service left with ${child.exitCode}`)
-    const ready = await fetch(`http://127.0.0.1:${port}/health/ready`).then(
-      reply => reply.ok,
-      () => false,
-    )
-    if (ready) return { child, port }
-    await new Promise(resolve => setTimeout(resolve, 100))
-  }
-  await stop(child)
-  throw new Error('The service was not ready within 60 s')
-}
-
-async function stop(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null) return
-  child.kill('SIGTERM')
-  await once(child, 'exit')
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer()
-    server.once('error', reject)
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address()
-      server.close(() => resolve(typeof address === 'object' ? (address?.port ?? 0) : 0))
-    })
-  })
-}
-
-// A flag with two rules and three conditions, a company and a user that meet the second.
+// A company and a user, and the flag that is checked.
 async function prepare(port: number): Promise<void> {
   const identify = {
     event_type: 'identify',
@@ -261,13 +251,18 @@ async function prepare(port: number): Promise<void> {
     },
   }
   await post(port, '/events', JSON.stringify(identify))
+  await makeFlag(port, 'bench-flag')
+}
+
+/** A flag with two rules and three conditions; the company meets the second. */
+async function makeFlag(port: number, key: string): Promise<void> {
   const made = JSON.parse(
     await post(
       port,
       '/flags',
       JSON.stringify({
-        key: 'bench-flag',
-        name: 'Bench',
+        key,
+        name: key,
         description: 'What the benchmark checks',
         flag_type: 'boolean',
         default_value: false,
@@ -292,15 +287,4 @@ async function prepare(port: number): Promise<void> {
   })
   const rules = [rule(1, [condition('lt', 0), condition('gte', 0)]), rule(2, [condition('gte', 0)])]
   await post(port, `/flags/${made.data.id}/rules`, JSON.stringify({ rules }), 'PUT')
-}
-
-async function post(port: number, path: string, body: string, method = 'POST'): Promise<string> {
-  const reply = await fetch(`http://127.0.0.1:${port}${path}`, {
-    method,
-    body,
-    headers: { 'Content-Type': 'application/json', 'X-Service-Api-Key': secret },
-  })
-  const text = await reply.text()
-  if (!reply.ok) throw new Error(`${method} ${path}: ${reply.status} ${text}`)
-  return text
 }

@@ -1,0 +1,83 @@
+// The service as its users start it, in a process of its own, for benchmarks that speak to it over HTTP.
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { root } from './record.js'
+
+/** The key every benchmark uses. */
+export const secret = 'sk_dev_bench_only_0123456789abcdef'
+
+/** A process that listens. */
+export interface Started {
+  readonly child: ChildProcess
+  readonly port: number
+  /** From its start until it was ready. */
+  readonly readyMs: number
+}
+
+/** Start the service over a data directory and wait until it is ready. */
+export async function startProduct(
+  dataDir: string,
+  settings: Readonly<Record<string, string>> = {},
+): Promise<Started> {
+  const port = await freePort()
+  // Limits are on, so that their work is measured, and too high to be met.
+  const plenty = [1e9, 1e9]
+  const limits = { global: plenty, mutation: plenty, events_ingest: plenty, analytics: plenty }
+  const begunMs = performance.now()
+  const child = spawn(process.execPath, [join(root, 'dist/src/main.js')], {
+    env: {
+      ...process.env,
+      TOLLGATE_PORT: String(port),
+      TOLLGATE_DATA_DIR: dataDir,
+      TOLLGATE_BOOTSTRAP_KEY: secret,
+      TOLLGATE_LIMITS: JSON.stringify(limits),
+      TOLLGATE_LOG_LEVEL: 'error',
+      ...settings,
+    },
+    stdio: ['ignore', 'inherit', 'inherit'],
+  })
+  const deadline = Date.now() + 120_000
+  while (Date.now() < deadline) {
+    if (child.exitCode !== null) throw new Error(`The service left with ${child.exitCode}`)
+    const ready = await fetch(`http://127.0.0.1:${port}/health/ready`).then(
+      reply => reply.ok,
+      () => false,
+    )
+    if (ready) return { child, port, readyMs: performance.now() - begunMs }
+    await new Promise(resolve => setTimeout(resolve, 20))
+  }
+  await stop(child)
+  throw new Error('The service was not ready within 120 s')
+}
+
+/** End a process and wait until it is gone. */
+export async function stop(child: ChildProcess, signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return
+  child.kill(signal)
+  await once(child, 'exit')
+}
+
+/** One request that must succeed; its body as text. */
+export async function post(port: number, path: string, body: string, method = 'POST'): Promise<string> {
+  const reply = await fetch(`http://127.0.0.1:${port}${path}`, {
+    method,
+    body,
+    headers: { 'Content-Type': 'application/json', 'X-Service-Api-Key': secret },
+  })
+  const text = await reply.text()
+  if (!reply.ok) throw new Error(`${method} ${path}: ${reply.status} ${text}`)
+  return text
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer()
+    server.once('error', reject)
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address()
+      server.close(() => resolve(typeof address === 'object' ? (address?.port ?? 0) : 0))
+    })
+  })
+}
