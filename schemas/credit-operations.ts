@@ -1,0 +1,125 @@
+// The operations on credits, for operations.ts.
+import type { CheckAndReserveFlag, CheckAndReserveRequestBody } from './checks.js'
+import type {
+  CompanyCreditBalanceRecord,
+  CompanyGrantCreate,
+  Credit,
+  CreditBundle,
+  CreditBundleCreate,
+  CreditBundleUpdate,
+  CreditCreate,
+  CreditGrant,
+  CreditLease,
+  CreditLedgerEntry,
+  CreditReservation,
+  CreditSpendPolicy,
+  CreditsReserve,
+  CreditUpdate,
+  GrantZeroOut,
+  LeaseAcquire,
+  LeaseExtend,
+  PlanCreditGrant,
+  PlanGrantCreate,
+  PlanGrantUpdate,
+  SpendPolicyCreate,
+  SpendPolicyUpdate,
+} from './credits.js'
+import type { Count, Deleted } from './envelope.js'
+
+export interface CreditOperations {
+  'GET /billing/credits': { id: 'listBillingCredits'; data: Credit[] }
+  'POST /billing/credits': { id: 'createBillingCredit'; body: CreditCreate; data: Credit }
+  /** What a company has of every credit now: to draw, in open holds, and both together. */
+  'GET /billing/credits/balance': { id: 'listCompanyCreditBalances'; data: CompanyCreditBalanceRecord[] }
+  'GET /billing/credits/bundles': { id: 'listCreditBundles'; data: CreditBundle[] }
+  'POST /billing/credits/bundles': { id: 'createCreditBundle'; body: CreditBundleCreate; data: CreditBundle }
+  'GET /billing/credits/bundles/count': { id: 'countCreditBundles'; data: Count }
+  'GET /billing/credits/bundles/{bundle_id}': { id: 'getCreditBundle'; data: CreditBundle }
+  'PUT /billing/credits/bundles/{bundle_id}': {
+    id: 'updateCreditBundleDetails'
+    body: CreditBundleUpdate
+    data: CreditBundle
+  }
+  'DELETE /billing/credits/bundles/{bundle_id}': { id: 'deleteCreditBundle'; data: Deleted }
+  'GET /billing/credits/count': { id: 'countBillingCredits'; data: Count }
+  /** Give credits, or sell a bundle of them. */
+  'POST /billing/credits/grants/company': {
+    id: 'grantBillingCreditsToCompany'
+    body: CompanyGrantCreate
+    data: CreditGrant
+  }
+  'GET /billing/credits/grants/company/count': { id: 'countCompanyGrants'; data: Count }
+  'GET /billing/credits/grants/company/list': { id: 'listCompanyGrants'; data: CreditGrant[] }
+  'GET /billing/credits/grants/count': { id: 'countBillingCreditsGrants'; data: Count }
+  'GET /billing/credits/grants/list': { id: 'listGrantsForCredit'; data: CreditGrant[] }
+  'PUT /billing/credits/grants/{grant_id}/zero-out': {
+    id: 'zeroOutGrant'
+    body: GrantZeroOut
+    data: CreditGrant
+  }
+  /** Set credits aside for many uses; the open lease of the company is shared. */
+  'POST /billing/credits/lease': { id: 'acquireCreditLease'; body: LeaseAcquire; data: CreditLease }
+  'PUT /billing/credits/lease/{lease_id}/extend': {
+    id: 'extendCreditLease'
+    body: LeaseExtend
+    data: CreditLease
+  }
+  'PUT /billing/credits/lease/{lease_id}/release': { id: 'releaseCreditLease'; data: CreditLease }
+  /** Every movement of every grant, latest first; nothing is netted. */
+  'GET /billing/credits/ledger': { id: 'getCreditLedger'; data: CreditLedgerEntry[] }
+  'GET /billing/credits/plan-grants': { id: 'listBillingPlanCreditGrants'; data: PlanCreditGrant[] }
+  'POST /billing/credits/plan-grants': {
+    id: 'createBillingPlanCreditGrant'
+    body: PlanGrantCreate
+    data: PlanCreditGrant
+  }
+  'GET /billing/credits/plan-grants/count': { id: 'countBillingPlanCreditGrants'; data: Count }
+  'GET /billing/credits/plan-grants/{plan_grant_id}': {
+    id: 'getSingleBillingPlanCreditGrant'
+    data: PlanCreditGrant
+  }
+  'PUT /billing/credits/plan-grants/{plan_grant_id}': {
+    id: 'updateBillingPlanCreditGrant'
+    body: PlanGrantUpdate
+    data: PlanCreditGrant
+  }
+  'DELETE /billing/credits/plan-grants/{plan_grant_id}': { id: 'deleteBillingPlanCreditGrant'; data: Deleted }
+  /** Set credits aside for one use, all or nothing; the event that names the reservation settles it. */
+  'POST /billing/credits/reservations': {
+    id: 'reserveCredits'
+    body: CreditsReserve
+    data: CreditReservation
+  }
+  'PUT /billing/credits/reservations/{reservation_id}/release': {
+    id: 'releaseCreditReservation'
+    data: CreditReservation
+  }
+  'GET /billing/credits/spend-policies': { id: 'listCreditSpendPolicies'; data: CreditSpendPolicy[] }
+  'POST /billing/credits/spend-policies': {
+    id: 'createCreditSpendPolicy'
+    body: SpendPolicyCreate
+    data: CreditSpendPolicy
+  }
+  'GET /billing/credits/spend-policies/count': { id: 'countCreditSpendPolicies'; data: Count }
+  'GET /billing/credits/spend-policies/{spend_policy_id}': {
+    id: 'getCreditSpendPolicy'
+    data: CreditSpendPolicy
+  }
+  'PUT /billing/credits/spend-policies/{spend_policy_id}': {
+    id: 'updateCreditSpendPolicy'
+    body: SpendPolicyUpdate
+    data: CreditSpendPolicy
+  }
+  'DELETE /billing/credits/spend-policies/{spend_policy_id}': { id: 'deleteCreditSpendPolicy'; data: Deleted }
+  'GET /billing/credits/{credit_id}': { id: 'getSingleBillingCredit'; data: Credit }
+  'PUT /billing/credits/{credit_id}': { id: 'updateBillingCredit'; body: CreditUpdate; data: Credit }
+  'DELETE /billing/credits/{credit_id}': { id: 'softDeleteBillingCredit'; data: Deleted }
+  /** Check, and where the use costs credits hold them in the same step. */
+  'POST /flags/{key}/check-and-reserve': {
+    id: 'checkAndReserveFlag'
+    body: CheckAndReserveRequestBody
+    data: CheckAndReserveFlag
+  }
+  'GET /v2/billing/credits/ledger': { id: 'listCreditEventLedger'; data: CreditLedgerEntry[] }
+  'GET /v2/billing/credits/ledger/count': { id: 'countCreditEventLedger'; data: Count }
+}
