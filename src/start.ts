@@ -185,7 +185,18 @@ async function open(config: Config, log: Logger, opened: Opened): Promise<Tollga
   await webhooks.load()
   opened.add(() => deliveries.stop())
   opened.add(() => webhooks.flush())
-  const migrations = new Migrations({ sql, log, shards, projections, now: id => clock.now(id) })
+  const migrations = new Migrations({
+    sql,
+    log,
+    shards,
+    projections,
+    now: id => clock.now(id),
+    knows: (id, planId, versionId) =>
+      catalogs.ids().includes(id) &&
+      catalogs
+        .get(id)
+        .plans.some(plan => plan.id === planId && plan.versions.some(version => version.id === versionId)),
+  })
   migrations.start()
   opened.add(() => migrations.stop())
 

@@ -57,6 +57,8 @@ export interface MigrationsOptions {
   readonly projections: Pick<Projections, 'barrier'>
   /** The present of an environment, epoch ms. */
   readonly now: (environmentId: string) => number
+  /** Whether what is sent to the shards from now on meets this version of the plan. */
+  readonly knows: (environmentId: string, planId: string, versionId: string) => boolean
   /** Milliseconds between looks for what is due. */
   readonly everyMs?: number
   /** Milliseconds before a company that has no date is asked for one again. */
@@ -154,6 +156,8 @@ export class Migrations {
       this.#askedMs.delete(id)
       return
     }
+    // A version the shards may not have yet would be refused: there is a next time.
+    if (!this.#options.knows(row.environment_id, row.plan_id, row.plan_version_id_to)) return
     if (row.listed_at === null) await this.#list(row)
     const terms = await termsOf(sql, row)
     const undated = this.#asksUndated(row)
@@ -428,6 +432,21 @@ async function insertCompanies(
       where plan_id = ${row.plan_id} and migration_id <> ${row.id} and status = 'pending'
         and company_id = any(${companies.map(one => one.company_id)}::text[])`
   })
+}
+
+/** Call off what is open to a version that is gone, or (`versionId` null) of a plan that is. */
+export async function abandonMigrations(
+  sql: Sql,
+  planId: string,
+  versionId: string | null,
+  nowMs: number,
+): Promise<void> {
+  const now = new Date(nowMs)
+  const to = versionId === null ? sql`` : sql`and plan_version_id_to = ${versionId}`
+  for (const table of ['plan_version_company_migrations', 'plan_version_migrations'])
+    await sql`
+      update ${sql(table)} set status = 'cancelled', completed_at = ${now}, updated_at = ${now}
+      where plan_id = ${planId} and status in ('pending', 'in_progress') ${to}`
 }
 
 /** A migration of which nothing is pending is completed; one that waits for dates is pending (PB-20). */

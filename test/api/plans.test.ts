@@ -151,6 +151,28 @@ t.test('plans', { timeout: 120_000 }, async t => {
     t.equal((await client.ok('GET', `/plans/${plan.id}`)).name, 'Everywhere')
   })
 
+  await t.test('AL-11 plans by id at the level of the account, lists in an environment', async t => {
+    const plan = await published(client, 'Of the account')
+    const key = await client.ok('POST', '/api-keys', { name: 'account' })
+    const account = client.as(key.secret)
+    const seen = await account.ok('GET', `/plans/${plan.id}`)
+    isShaped(t, seen, shapes.planDetail, 'PlanDetail')
+    t.match(seen, { name: 'Of the account', versions: [{ id: plan.active_version.id }] })
+    t.notOk('active_version' in seen, 'which is in force is an environment’s')
+    t.equal((await account.get('/plans')).status, 400)
+    t.equal((await account.put(`/plans/${plan.id}`, { name: 'x' })).status, 400)
+    const there = account.as(key.secret, { 'X-Service-Environment-Id': plan.active_version.environment_id })
+    t.match(await there.ok('GET', `/plans/${plan.id}`), { active_version: { id: plan.active_version.id } })
+    const company = await companyOf(client, tollgate, 'elsewhere')
+    const custom = await client.ok('POST', '/custom-plans', { company_id: company, name: 'Elsewhere' })
+    const [production] = (await account.ok('GET', '/environments')).filter(
+      (each: { environment_type: string }) => each.environment_type === 'production',
+    )
+    const other = account.as(key.secret, { 'X-Service-Environment-Id': production.id })
+    t.equal((await other.get(`/plans/${custom.id}`)).status, 404, 'AL-10 a custom plan is in one environment')
+    t.equal((await account.del(`/plans/${plan.id}`)).status, 200)
+  })
+
   await t.test('PB-12 a deleted plan is gone from lists', async t => {
     const plan = await published(client, 'Short-lived')
     t.same((await client.del(`/plans/${plan.id}`)).body.data, { deleted: true })

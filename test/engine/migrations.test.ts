@@ -5,7 +5,12 @@ import type { Sql } from 'postgres'
 import t from 'tap'
 import type { CompanyMessage } from '../../src/core/message.js'
 import type { MigrationReply } from '../../src/core/plan-change.js'
-import { insertMigration, Migrations, type MigrationsOptions } from '../../src/engine/migrations.js'
+import {
+  abandonMigrations,
+  insertMigration,
+  Migrations,
+  type MigrationsOptions,
+} from '../../src/engine/migrations.js'
 import { Refused } from '../../src/engine/shards.js'
 import { ServiceError } from '../../src/errors.js'
 import { silent, startStores } from '../stores.js'
@@ -82,6 +87,7 @@ t.test('migrations', { timeout: 120_000 }, async t => {
       shards,
       projections: { barrier: async () => {} },
       now: () => clockMs,
+      knows: () => true,
       undatedEveryMs: 0,
       ...more,
     })
@@ -200,4 +206,25 @@ t.test('migrations', { timeout: 120_000 }, async t => {
       await migrations.stop()
     },
   )
+
+  await t.test('nobody is asked before the shards can know the version, nor after it is gone', async t => {
+    await onPlan(sql, 3)
+    let known = false
+    const { shards, asked } = companies(() => done)
+    const migrations = runner(shards, { knows: () => known })
+    await begin('pvmg_early')
+    await migrations.run('pvmg_early')
+    t.equal(asked.length, 0)
+    t.equal(await status('pvmg_early'), 'pending')
+    await abandonMigrations(sql, 'plan_1', 'v3', clockMs)
+    known = true
+    await migrations.run('pvmg_early')
+    t.equal(await status('pvmg_early'), 'completed', 'another version’s end is not its own')
+    await begin('pvmg_gone')
+    await abandonMigrations(sql, 'plan_1', 'v2', clockMs)
+    await migrations.run('pvmg_gone')
+    t.equal(await status('pvmg_gone'), 'cancelled')
+    t.equal(asked.length, 2)
+    await migrations.stop()
+  })
 })

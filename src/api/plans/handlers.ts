@@ -5,6 +5,7 @@ import type { BillingLinkedPlanCreate, PlanCreate, PlanDetail, PlanUpdate } from
 import type { BillingProductPlan, BillingProductWrite } from '../../../schemas/prices.js'
 import type { PlanRow, PlanVersionRow } from '../../catalog/plans.js'
 import { nativeProductId, type StoredPrice } from '../../catalog/prices.js'
+import { abandonMigrations } from '../../engine/migrations.js'
 import { ServiceError } from '../../errors.js'
 import { announce, lastSight } from '../announcing.js'
 import { findProduct } from '../billing-rows.js'
@@ -257,6 +258,7 @@ export const deletePlan: Handler = async call => {
     const role = await groupRole(tx, locked.id)
     if (role) throw new ServiceError('state_conflict', `The plan is the ${role} plan of a plan group`)
     await archivePlan(tx, locked.id, new Date(clock.wall()))
+    await abandonMigrations(tx, locked.id, null, clock.wall())
     return locked
   })
   await projections.barrier('postgres')

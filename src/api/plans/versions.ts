@@ -2,6 +2,7 @@
 import type { Sql } from 'postgres'
 import type { EntitlementRow, PlanRow, PlanVersionRow } from '../../catalog/plans.js'
 import { intervalOf, nativeProductId, type StoredPrice } from '../../catalog/prices.js'
+import { abandonMigrations } from '../../engine/migrations.js'
 import { ServiceError } from '../../errors.js'
 import { entitledName } from '../entitlement-view.js'
 import { asJson } from '../sql.js'
@@ -166,6 +167,7 @@ export async function removeVersion(
       'The published version is in force; promote_archived_version=true puts the newest archived one in its place',
     )
   await tx`update plan_versions set deleted_at = ${now}, updated_at = ${now} where id = ${version.id}`
+  await abandonMigrations(tx, version.plan_id, version.id, nowMs)
   if (version.status === 'published') await promoteArchived(tx, version, now)
 }
 
