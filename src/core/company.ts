@@ -20,8 +20,8 @@ import {
   remaps,
   type WriteReply,
 } from './entity.js'
-import { applyCredit } from './ledger.js'
-import { decideManaged } from './manage.js'
+import { applyCredit, copyAccount } from './ledger.js'
+import { decideManaged, type PlansManaged } from './manage.js'
 import type { AcceptedEvent, CompanyMessage, Decision, Effect, EntityWrite, Refusal } from './message.js'
 import { cycleOf, type PlanSchedule } from './plan.js'
 import { decidePlans, holding, holdingOf, planEffects } from './plan-change.js'
@@ -186,7 +186,7 @@ export function decideCompany(
     case 'settle':
       return company.exists ? decidePlans(company, catalog, message, nowMs) : { refused: 'not_found' }
     case 'manage_plan':
-      return company.exists ? decideManaged(company, catalog, message, nowMs) : { refused: 'not_found' }
+      return company.exists ? managed(company, catalog, message, nowMs) : { refused: 'not_found' }
     case 'put_subscription':
     case 'drop_subscription':
     case 'cycle_counted':
@@ -199,6 +199,28 @@ export function decideCompany(
       return decideCredit(creditContext(company, catalog, userId, nowMs), message, nowMs)
     }
   }
+}
+
+/** A managed change with the credits bought by it: everything or nothing (PB-34). */
+function managed(company: Company, catalog: Catalog, message: PlansManaged, nowMs: number): Decision {
+  const decided = decideManaged(company, catalog, message, nowMs)
+  if ('refused' in decided || message.purchases.length === 0) return decided
+  // bought on the new plans: their periods say when credits end
+  const after: Company = {
+    ...company,
+    traits: new Map(company.traits),
+    trialedPlanIds: [...company.trialedPlanIds],
+    credits: new Map([...company.credits].map(([id, account]) => [id, copyAccount(account)])),
+  }
+  for (const effect of decided.effects) apply(after, effect, nowMs)
+  const bought: Effect[] = []
+  for (const purchase of message.purchases) {
+    const grant = decideCredit(creditContext(after, catalog, null, nowMs), purchase, nowMs)
+    if ('refused' in grant) return grant
+    for (const effect of grant.effects) apply(after, effect, nowMs)
+    bought.push(...grant.effects)
+  }
+  return { reply: decided.reply, effects: [...decided.effects, ...bought] }
 }
 
 /** The one function that changes a company: live traffic and replay both end here. */

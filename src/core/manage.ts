@@ -1,6 +1,7 @@
 // Plans, bought quantities and the company's own subscription changed as one: at once, or at the end of a period.
 import type { Catalog } from './catalog.js'
 import type { Company, PlanHolding, SubscriptionState, TrialState } from './company.js'
+import type { CreditMessage } from './credit.js'
 import type { Decision, Effect } from './message.js'
 import type { PlanSchedule } from './plan.js'
 import { assembled, type PlanChangeCause, planEffects } from './plan-change.js'
@@ -31,6 +32,8 @@ export interface PlansManaged {
   readonly effectiveAtMs: number | null
   /** The subscription as it is from then on. */
   readonly subscriptionThen: SubscriptionState | null
+  /** Credits bought with it, at once (CR-13). */
+  readonly purchases: readonly (CreditMessage & { readonly type: 'credit_grant' })[]
   readonly cause: PlanChangeCause
 }
 

@@ -23,6 +23,8 @@ const finance = {
   nullable: 'proration_billed_at trial_end tax_amount tax_display_name',
 }
 
+t.setTimeout(120_000)
+
 t.test('managing plans', async t => {
   const { client, tollgate } = await startHere(t)
   const { environment_id: environmentId } = await client.ok('GET', '/whoami')
@@ -566,6 +568,56 @@ t.test('managing plans', async t => {
     t.equal((await client.put('/custom-plan-billings/cpbl_none/mark-paid', {})).status, 404)
     t.equal((await retry({ id: 'cpbl_none' })).status, 404)
     t.equal((await client.put(`/custom-plan-billings/${active.id}/retry`, {})).status, 400)
+  })
+
+  await t.test('CR-13, PB-70, PB-71, PB-73 credit bundles are bought with a change, once', async t => {
+    const { id } = await company()
+    const credit = await client.ok('POST', '/billing/credits', {
+      name: 'Tokens',
+      description: '',
+      currency: 'usd',
+      burn_strategy: 'first_in_first_out',
+      default_expiry_unit: 'days',
+      default_rollover_policy: 'none',
+    })
+    const bundle = (name: string, more: object = {}) =>
+      client.ok('POST', '/billing/credits/bundles', {
+        bundle_name: name,
+        bundle_type: 'fixed',
+        credit_id: credit.id,
+        currency: 'usd',
+        expiry_type: 'no_expiry',
+        expiry_unit: 'days',
+        price_per_unit: 2,
+        quantity: 50,
+        ...more,
+      })
+    const fifty = await bundle('Fifty')
+    const elsewhere = await bundle('On Pro', { compatible_plan_ids: [pro.id] })
+    const gone = await bundle('Gone', { status: 'inactive' })
+    const buy = (bundle_id: string, quantity: number) => ({
+      ...onBasic,
+      credit_bundles: [{ bundle_id, quantity }],
+    })
+    const shown = await previewed(id, buy(fifty.id, 3))
+    t.match(shown, {
+      new_charges: 1000 + 3 * 50 * 2,
+      due_now: 1300,
+      finance: { total_per_billing_period: 1000 },
+    })
+    t.equal((await manage(id, buy(elsewhere.id, 1))).status, 400, 'not on this plan')
+    t.equal((await manage(id, buy(gone.id, 1))).status, 400, 'not for sale')
+    t.equal((await show(id)).plan.id, free.id, 'PB-34 and no plan either')
+    const balance = async () => (await show(id)).billing_credit_balances[credit.id]
+    await managed(id, buy(fifty.id, 3))
+    t.equal(await balance(), 150)
+    await managed(id, { base_plan_id: basic.id })
+    t.equal(await balance(), 150, 'PB-30 purchases are no state')
+    const grants = await client.ok('GET', `/billing/credits/grants/company/list?company_id=${id}`)
+    t.match(
+      grants,
+      [1, 2, 3].map(() => ({ quantity: 50, credit_bundle_id: fifty.id, grant_reason: 'purchased' })),
+    )
   })
 
   await t.test('AL-21 a preview is open to readonly keys, a change is not', async t => {

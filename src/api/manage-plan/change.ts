@@ -21,6 +21,7 @@ import { isRunning } from '../billing-view.js'
 import type { Call } from '../call.js'
 import { causeOf } from '../subscription-write.js'
 import { requireTime } from '../time.js'
+import { bundlesOf } from './bundles.js'
 import {
   amountOf,
   conflict,
@@ -115,6 +116,9 @@ export async function changeOf(
   const months = oneOf(lines, line => monthsOf(line.price)!, 'interval') ?? had?.own?.months ?? 1
   const total = sum(lines)
   const totalBefore = had ? Number(had.total_price) : 0
+  const bundles = await bundlesOf(sql, call.environment.id, body, currency)
+  for (const { name, price, quantity, amount } of bundles)
+    if (price) once.push({ description: name, price, quantity, amount })
   const billedElsewhere = elsewhere.length > 0
   if (had === null) requireForNew(body)
   else refuseForExisting(body)
@@ -163,6 +167,7 @@ export async function changeOf(
     trial,
     action,
     scheduledAtMs,
+    purchases: bundles.map(({ purchase }) => purchase),
   })
   return {
     action,
@@ -526,6 +531,7 @@ interface Planned {
   readonly trial: TrialState | null
   readonly action: PlanChangeSubscriptionAction | null
   readonly scheduledAtMs: number | null
+  readonly purchases: PlansManaged['purchases']
 }
 
 function messageOf(call: Call<unknown, unknown>, body: ManagePlanRequest, planned: Planned): PlansManaged {
@@ -548,6 +554,7 @@ function messageOf(call: Call<unknown, unknown>, body: ManagePlanRequest, planne
     subscriptions: row ? [subscriptionState(row)] : [],
     effectiveAtMs: scheduledAtMs,
     subscriptionThen: then && subscriptionState(then),
+    purchases: planned.purchases,
     cause: { ...causeOf(call, 'manage_plan'), subscriptionAction: planned.action },
   }
 }

@@ -69,8 +69,6 @@ async function prepared(call: AnyCall, body: ManagePlanRequest, paid: boolean) {
 /** What a body names beside plans. Errors: 404; 400 for a checkout field nobody asks for. */
 async function requireNamed({ services, environment }: AnyCall, body: ManagePlanRequest): Promise<void> {
   const { sql } = services
-  if (body.credit_bundles.length > 0)
-    throw new ServiceError('not_found', `credit_bundles: no bundle ${body.credit_bundles[0]!.bundle_id}`)
   if (body.payment_method_external_id != null) {
     const [method] = await sql`
       select 1 from billing_payment_methods
