@@ -5,7 +5,7 @@ import { temporaryDirectory } from '../stores.js'
 
 const events = 1_000
 
-t.test('1 000 events, SIGKILL at once, restart: exactly 1 000 in the actor and in ClickHouse', async t => {
+t.test('EV-2 1 000 events, SIGKILL at once, restart: exactly 1 000 in the actor and in ClickHouse', async t => {
   const dataDir = await temporaryDirectory(t)
   const first = await Process.start(dataDir)
   t.teardown(() => first.child.kill('SIGKILL'))
