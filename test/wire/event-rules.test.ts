@@ -1,6 +1,8 @@
 // Rules of events that the other files do not name, over HTTP (events.md).
 import t from 'tap'
+import type { CompanyDescription } from '../../src/core/state.js'
 import { type Client, startHere } from '../harness.js'
+import { CreditWorld } from './credit-world.js'
 
 const { client, tollgate } = await startHere(t)
 const { services } = tollgate
@@ -81,6 +83,37 @@ t.test('EV-40, EV-41 identify needs no name or company, uses nothing, and names 
   t.match(await client.ok('GET', '/users/lookup?email=i@x'), { name: 'I' })
   t.strictSame((await company('identified')).metrics, [])
   t.equal((await identify({ keys: {}, company: of })).status, 400)
+})
+
+t.test('EV-45 use and credits move in one step: whoever looks sees both or neither', async t => {
+  const world = new CreditWorld(client)
+  const credit = await world.credit()
+  const { subtype, plan } = await world.metered(credit.id, 1)
+  const { id, keys } = await world.company({ base_plan_id: plan.id })
+  await world.grant(id, credit.id, 1_000)
+  const { environment_id: environmentId } = await client.ok('GET', '/whoami')
+  const sums = new Set<number>()
+  const seen = new Set<number>()
+  const look = async () => {
+    const question = { type: 'describe' } as const
+    const { reply } = await services.shards.ask<CompanyDescription>(
+      'c',
+      environmentId,
+      id,
+      question,
+      Date.now(),
+    )
+    const used = reply.metrics.find(one => one.eventSubtype === subtype && one.period === 'all_time')
+    seen.add(used?.value ?? 0)
+    sums.add((used?.value ?? 0) + reply.balances[credit.id]!.remaining)
+  }
+  const event = { event_type: 'track', body: { event: subtype, company: keys, quantity: 3 } }
+  await Promise.all(
+    Array.from({ length: 100 }, (_, n) => (n % 2 ? client.ok('POST', '/events', event) : look())),
+  )
+  await look()
+  t.strictSame([...sums], [1_000], 'use and what is left are always the whole')
+  t.ok(seen.size > 1, `${seen.size} states seen`)
 })
 
 t.test('EV-47 a track event that names nobody is stored and counts nowhere', async t => {
