@@ -131,6 +131,7 @@ export interface PlanPublish {
   proration_behavior?: MigrationProrationBehavior | null | undefined
   /** Refuse when any company would move. */
   require_no_migration?: boolean | null | undefined
+  customer_email?: (string & tags.MaxLength<255>) | null | undefined
   days_until_due?: (number & tags.Type<'int32'> & tags.Minimum<0> & tags.Maximum<365>) | null | undefined
   send_invoice?: boolean | null | undefined
 }

@@ -299,6 +299,30 @@ t.test('publishing and migrations', { timeout: 120_000 }, async t => {
     },
   )
 
+  await t.test('PB-60 a custom plan that is to be paid first waits for its payment', async t => {
+    const payer = await company(client, 'payer')
+    const plan = await client.ok('POST', '/custom-plans', { company_id: payer.id, name: 'Paid first' })
+    const costs = { charge_type: 'recurring', is_trialable: false, monthly_price: 9000 }
+    await client.ok('PUT', `/plans/${plan.id}/billing_products`, costs)
+    const body = {
+      migration_strategy: 'leave',
+      activation_strategy: 'on_payment',
+      days_until_due: 14,
+      customer_email: 'pay@x.example',
+    }
+    t.equal((await publish(plan.draft_version.id, body)).status, 200)
+    t.notOk('plan' in (await client.ok('GET', `/companies/${payer.id}`)))
+    const [owed] = await client.ok('GET', `/custom-plan-billings?company_id=${payer.id}`)
+    t.match(owed, {
+      status: 'pending',
+      plan_id: plan.id,
+      plan_billing_source: 'custom_plan',
+      days_until_due: 14,
+    })
+    await client.ok('PUT', `/custom-plan-billings/${owed.id}/mark-paid`, {})
+    t.match(await client.ok('GET', `/companies/${payer.id}`), { plan: { id: plan.id } })
+  })
+
   await t.test('EN-63 overrides survive a migration', async t => {
     const { companies, draft } = await scene(['o1'])
     await client.ok('POST', '/company-overrides', {

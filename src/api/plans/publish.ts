@@ -1,16 +1,20 @@
 // Publishing a draft, and what it means for the companies on older versions.
 import type { Sql } from 'postgres'
+import type { ManagePlanRequest } from '../../../schemas/billing.js'
 import type { PlanPublish, PlanVersion } from '../../../schemas/plans.js'
 import type { PlanRow, PlanVersionRow } from '../../catalog/plans.js'
+import { leadingPrice } from '../../catalog/prices.js'
 import { newId } from '../../engine/ids.js'
 import { affected, commitmentsOf, insertMigration, type NewMigration } from '../../engine/migrations.js'
 import { ServiceError } from '../../errors.js'
 import type { Call, Handler } from '../call.js'
+import { companyDetails } from '../company-read.js'
 import { versionView } from '../entitlement-view.js'
 import { settled } from '../entity-write.js'
 import { soon } from '../migration-run.js'
 import { requireFit } from '../plan-roles.js'
 import { lockVersion, versionsOf } from '../plan-versions.js'
+import { asJson } from '../sql.js'
 import { accountScope, announcePlan, listPlaceOf } from './handlers.js'
 import { publishDraft } from './versions.js'
 
@@ -24,13 +28,12 @@ interface Published {
 
 /**
  * PUT /plans/version/{plan_version_id}/publish: the draft is in force from the answer on. Companies on older versions
- * move as the strategy says; a custom plan's company moves at once, and is put on the plan when it is first published.
+ * move as the strategy says; a custom plan's company moves at once, and is put on the plan when it is first published, or when it has paid.
  *
  * errors  400 for a version that is no draft, a draft without name, a strategy that needs a date nothing carries, and
  *         for `require_no_migration` while a company would move; for a version that does not fit a part its plan
  *         plays in the plan group.
- * source  PB-5…9, PB-13, EN-35, EN-82, EN-83; gaps.md for `scheduled`. A custom plan with `on_payment` puts nobody on it: who records
- *         the payment does: decision. The answer waits for companies that move at once, for a while.
+ * source  PB-5…9, PB-13, EN-35, EN-82, EN-83; gaps.md for `scheduled`. The answer waits for companies that move at once, for a while.
  */
 export const publishVersion: Handler<PlanPublish> = async call => {
   const { services, body } = call
@@ -45,7 +48,9 @@ export const publishVersion: Handler<PlanPublish> = async call => {
   )
   announcePlan(call, 'plan.updated', plan.id)
   if (migrationId !== null) await soon(call, migrationId)
-  if (begins && body.activation_strategy !== 'on_payment') await beginCustom(call, plan, version)
+  if (begins && body.activation_strategy === 'on_payment' && version.prices.length > 0)
+    await owe(call, plan, version)
+  else if (begins) await beginCustom(call, plan, version)
   return { data: versionView(plan, version) satisfies PlanVersion }
 }
 
@@ -132,4 +137,49 @@ async function beginCustom(
     not_found: ['not_found', 'The company of the plan is gone'],
     plan_not_assignable: ['state_conflict', 'The company of the plan cannot be put on it'],
   })
+}
+
+const daysUntilDue = 30
+
+/** The plan waits for its payment; recording it puts the company on the plan, its add-ons kept (PB-60). */
+async function owe(call: Call<PlanPublish>, plan: PlanRow, version: PlanVersionRow): Promise<void> {
+  const { services, environment, body, nowMs } = call
+  const { sql } = services
+  const now = new Date(nowMs)
+  const days = body.days_until_due ?? daysUntilDue
+  const [company] = await companyDetails(call, [plan.company_id!])
+  if (!company) return
+  const request: ManagePlanRequest = {
+    company_id: company.id,
+    base_plan_id: plan.id,
+    base_plan_version_id: version.id,
+    base_plan_price_id: leadingPrice(version.prices, version.currency)!.id,
+    add_on_selections: company.add_ons.map(addOn => ({ plan_id: addOn.id })),
+    credit_bundles: [],
+    custom_field_values: [],
+    pay_in_advance_entitlements: [],
+    activate_on_payment: true,
+    collection_method: 'send_invoice',
+    billing_email: body.customer_email,
+    days_until_due: days,
+    send_invoice: body.send_invoice,
+  }
+  await sql`
+    insert into custom_plan_billings ${sql({
+      id: newId('cpbl_'),
+      environment_id: environment.id,
+      company_id: company.id,
+      plan_id: plan.id,
+      plan_version_id: version.id,
+      plan_billing_source: 'custom_plan',
+      activation_strategy: 'on_payment',
+      status: 'pending',
+      days_until_due: days,
+      send_invoice: body.send_invoice ?? true,
+      customer_email: body.customer_email ?? null,
+      published_at: now,
+      request: asJson(sql, request),
+      created_at: now,
+      updated_at: now,
+    })}`
 }
