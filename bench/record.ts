@@ -1,7 +1,7 @@
 // Keeps what benchmarks measured and writes the table in bench/README.md: numbers, machine, versions, commit.
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { cpus, release, type as systemName, totalmem } from 'node:os'
+import { cpus, loadavg, release, type as systemName, totalmem } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -23,6 +23,8 @@ interface Results {
   readonly machine: string
   readonly node: string
   readonly commit: string
+  /** What else the machine did: its load average of fifteen minutes when the numbers were kept. */
+  readonly load: number
   readonly rows: readonly Measured[]
   /** What a benchmark printed, by its file, where it measures no single number. */
   readonly printed: Readonly<Record<string, readonly string[]>>
@@ -53,6 +55,7 @@ function surroundings() {
     machine: `${processors.length} × ${processors[0]?.model.trim() ?? 'unknown'}, ${memory} GiB, ${systemName()} ${release()}`,
     node: process.version,
     commit: commitOf(),
+    load: Math.round(loadavg()[2]! * 10) / 10,
   }
 }
 
@@ -78,8 +81,13 @@ function writePage(): void {
   writeFileSync(page, `${text.slice(0, from)}${startMark}\n\n${sections}\n${text.slice(to)}`)
 }
 
-function sectionOf({ area, date, machine, node, commit, rows, printed }: Results): string {
-  const lines = [`### ${area}`, '', `${date}, commit ${commit}, Node ${node}, ${machine}`, '']
+function sectionOf({ area, date, machine, node, commit, load, rows, printed }: Results): string {
+  const lines = [
+    `### ${area}`,
+    '',
+    `${date}, commit ${commit}, Node ${node}, ${machine}, load average ${load}`,
+    '',
+  ]
   if (rows.length > 0) {
     lines.push('| measured | value | goal |', '|---|---:|---|')
     for (const { name, value, unit, goal } of rows) {

@@ -2,7 +2,7 @@
 // how many requests a second, and how late the slowest hundredth, on one machine with the load generator.
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { post, secret, startProduct, stop } from '../product.js'
@@ -11,7 +11,6 @@ import { type Measured, record, root } from '../record.js'
 const run = promisify(execFile)
 const seconds = Number(process.env.TOLLGATE_BENCH_SECONDS ?? 5)
 const rounds = 3
-const connections = 64
 const work = join(root, 'data', `bench-${process.pid}`)
 
 interface Scenario {
@@ -25,12 +24,17 @@ interface Scenario {
   readonly goal: number | null
   /** Flags the environment has by then, at least. */
   readonly flags?: number
+  /** Connections of the load generator; 64 unless told. */
+  readonly connections?: number
 }
 
 interface Sample {
   readonly perSecond: number
   readonly p50Ms: number
   readonly p99Ms: number
+  /** CPU time of one request, µs: of the thread that speaks HTTP, and of all others of the process. */
+  readonly httpUs: number
+  readonly othersUs: number
 }
 
 const company = { id: 'acme-corporation-1' }
@@ -79,6 +83,7 @@ const scenarios: readonly Scenario[] = [
     unit: 'flags/s',
     goal: null,
     flags: 100,
+    connections: 2,
   },
 ]
 
@@ -93,7 +98,7 @@ export async function benchHttp(): Promise<void> {
     let flags = 1
     for (const scenario of scenarios) {
       for (; flags < (scenario.flags ?? 1); flags++) await makeFlag(product.port, `bench-flag-${flags}`)
-      rows.push(...(await measure(scenario, product.port)))
+      rows.push(...(await measure(scenario, product.child.pid!, product.port)))
       if (scenario.flags !== undefined) rows.push(await alone(scenario, product.port))
     }
     record('http', rows)
@@ -103,7 +108,11 @@ export async function benchHttp(): Promise<void> {
   }
 }
 
-async function measure(scenario: Scenario, productPort: number): Promise<readonly Measured[]> {
+async function measure(
+  scenario: Scenario,
+  productPid: number,
+  productPort: number,
+): Promise<readonly Measured[]> {
   const script = join(work, 'post.lua')
   writeFileSync(join(work, 'body.json'), scenario.body)
   writeFileSync(script, luaOf(join(work, 'body.json')))
@@ -111,11 +120,11 @@ async function measure(scenario: Scenario, productPort: number): Promise<readonl
   const bare = await startBare(replyBytes)
   try {
     const samples: { bare: Sample[]; product: Sample[] } = { bare: [], product: [] }
-    await load(productPort, scenario, script, 1)
-    await load(bare.port, scenario, script, 1)
+    await load(productPid, productPort, scenario, script, 1)
+    await load(bare.child.pid!, bare.port, scenario, script, 1)
     for (let round = 0; round < rounds; round++) {
-      samples.bare.push(await load(bare.port, scenario, script, seconds))
-      samples.product.push(await load(productPort, scenario, script, seconds))
+      samples.bare.push(await load(bare.child.pid!, bare.port, scenario, script, seconds))
+      samples.product.push(await load(productPid, productPort, scenario, script, seconds))
     }
     return tell(scenario, median(samples.bare), median(samples.product))
   } finally {
@@ -153,6 +162,18 @@ function tell(scenario: Scenario, bare: Sample, product: Sample): readonly Measu
       unit: '%',
       goal,
     },
+    {
+      name: `${scenario.name}: CPU of the HTTP thread a request (bare route ${round(bare.httpUs)})`,
+      value: round(product.httpUs),
+      unit: 'µs',
+      goal: '',
+    },
+    {
+      name: `${scenario.name}: CPU of shards, disk and projectors a request`,
+      value: round(product.othersUs),
+      unit: 'µs',
+      goal: '',
+    },
     { name: `${scenario.name}: p50`, value: product.p50Ms, unit: 'ms', goal: '' },
     {
       name: `${scenario.name}: p99`,
@@ -170,10 +191,19 @@ function median(samples: readonly Sample[]): Sample {
     perSecond: middle(s => s.perSecond),
     p50Ms: middle(s => s.p50Ms),
     p99Ms: middle(s => s.p99Ms),
+    httpUs: middle(s => s.httpUs),
+    othersUs: middle(s => s.othersUs),
   }
 }
 
-async function load(port: number, { path }: Scenario, script: string, forSeconds: number): Promise<Sample> {
+async function load(
+  pid: number,
+  port: number,
+  { path, connections = 64 }: Scenario,
+  script: string,
+  forSeconds: number,
+): Promise<Sample> {
+  const before = cpuOf(pid)
   const { stdout } = await run('wrk', [
     '-t1',
     `-c${connections}`,
@@ -188,7 +218,28 @@ async function load(port: number, { path }: Scenario, script: string, forSeconds
   const refused = /Non-2xx or 3xx responses: (\d+)|Socket errors: (.*)/.exec(stdout)
   if (refused !== null) throw new Error(`${path} on port ${port}: ${refused[0]}`)
   const perSecond = Number(/Requests\/sec:\s+([\d.]+)/.exec(stdout)?.[1])
-  return { perSecond, p50Ms: latency(stdout, '50%'), p99Ms: latency(stdout, '99%') }
+  const after = cpuOf(pid)
+  const requests = Number(/(\d+) requests in/.exec(stdout)?.[1])
+  if (requests === 0) throw new Error(`${path} on port ${port}: no answer within ${forSeconds} s`)
+  return {
+    perSecond,
+    p50Ms: latency(stdout, '50%'),
+    p99Ms: latency(stdout, '99%'),
+    httpUs: (after.httpUs - before.httpUs) / requests,
+    othersUs: (after.othersUs - before.othersUs) / requests,
+  }
+}
+
+/** CPU time so far of a process's first thread and of its others, as Linux counts it, µs. */
+function cpuOf(pid: number): { readonly httpUs: number; readonly othersUs: number } {
+  let httpUs = 0
+  let othersUs = 0
+  for (const thread of readdirSync(`/proc/${pid}/task`)) {
+    const usedUs = Number(readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'utf8').split(' ')[0]) / 1_000
+    if (Number(thread) === pid) httpUs = usedUs
+    else othersUs += usedUs
+  }
+  return { httpUs, othersUs }
 }
 
 function latency(report: string, percentile: string): number {
