@@ -19,4 +19,9 @@ export interface LimitsUpdate {
   limits: Buckets | 'off' | null
 }
 
+/** Answer of GET and PUT /limits. */
+export interface AccountLimits extends LimitsUpdate {
+  account_id: string
+}
+
 export const parseLimitsUpdate = typia.json.createValidateParse<LimitsUpdate>()

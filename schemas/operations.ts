@@ -93,6 +93,7 @@ import type {
 } from './features.js'
 import type { FlagDetail, FlagWrite, RulesDetail, RulesWrite } from './flags.js'
 import type { ApiKey, ApiKeyCreate, ApiKeyUpdate, WhoAmI } from './keys.js'
+import type { AccountLimits, LimitsUpdate } from './limits.js'
 import type { AccountMember } from './members.js'
 import type { ModelPriceView } from './model-prices.js'
 import type { OfrepEvaluation, OfrepEvaluations, OfrepFailure, OfrepRequest } from './ofrep.js'
@@ -195,7 +196,12 @@ export interface RawEventBatch {
   events: RawEvent[]
 }
 
-/** `id`: the operation's name in generated clients. `body`: what is sent. `data`: what the answer's `data` is. */
+type Rows = 'text/csv' | 'application/x-ndjson' | 'application/vnd.apache.parquet'
+
+/**
+ * `id`: the operation's name in generated clients. `body`: what is sent. `data`: what the answer's `data` is; where
+ * the answer is a file instead, `file` says of which types.
+ */
 export interface Operations extends CreditOperations {
   'GET /account-members': { id: 'listAccountMembers'; data: AccountMember[] }
   'GET /account-members/count': { id: 'countAccountMembers'; data: Count }
@@ -397,6 +403,12 @@ export interface Operations extends CreditOperations {
   /** Takes one event. When this is answered the event is on disk, and the next check of its company has counted it. Sent again under the same `idempotency_key` it is counted once. */
   'POST /events': { id: 'createEvent'; body: EventCreate; data: RawEvent | RawEventBatch }
   'GET /events/{event_id}': { id: 'getEvent'; data: EventDetail }
+  /** Events as stored, everything acknowledged before the request. A file that ends early was cut off. */
+  'GET /export/events': { id: 'exportEvents'; file: Rows }
+  /** Every movement of credits. */
+  'GET /export/ledger': { id: 'exportLedger'; file: Rows }
+  /** Sums by company, event and hour. */
+  'GET /export/usage': { id: 'exportUsage'; file: Rows }
   'GET /feature-companies': { id: 'listFeatureCompanies'; data: FeatureCompany[] }
   'GET /feature-companies/count': { id: 'countFeatureCompanies'; data: Count }
   /** Entitled features of a company with their figures now. */
@@ -437,6 +449,10 @@ export interface Operations extends CreditOperations {
   'GET /licenses': { id: 'listLicenses'; data: License[] }
   'GET /licenses/count': { id: 'countLicenses'; data: Count }
   'GET /licenses/{license_id}': { id: 'getSingleLicense'; data: License }
+  /** The account's own budgets; null: those of everyone. */
+  'GET /limits': { id: 'getLimits'; data: AccountLimits }
+  /** In force for the next request; budgets that are not named keep the common numbers. */
+  'PUT /limits': { id: 'setLimits'; body: LimitsUpdate; data: AccountLimits }
   /** Prices per million tokens that inference events are costed with: the built-in table and your own. */
   'POST /manage-plan': { id: 'managePlan'; body: ManagePlanRequest; data: ManagePlanResult }
   'POST /manage-plan/preview': {
@@ -554,6 +570,8 @@ export interface Operations extends CreditOperations {
     body: TrialEndUpdate
     data: BillingSubscriptionView
   }
+  /** Compares what is counted in memory with what is stored: a line for each difference, and a last one with totals. */
+  'GET /reconcile': { id: 'reconcile'; file: 'application/x-ndjson' }
   'GET /usage-by-company': { id: 'getFeatureUsageByCompany'; data: FeatureUsageDetail }
   'POST /user-traits': { id: 'upsertUserTrait'; body: TraitUpsert; data: UserDetail }
   'GET /user-usage-by-company': { id: 'getUserUsageByCompany'; data: UserUsageByCompany }

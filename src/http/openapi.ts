@@ -78,7 +78,7 @@ export function openApi(routes: readonly Route[]): Document {
 function operationOf(route: Route): Json {
   const title = titleOf(route)
   const told = operations[title]
-  const { id, body, data } = told?.properties ?? {}
+  const { id, body, data, file } = told?.properties ?? {}
   const operationId =
     (id?.const as string | undefined) ?? `${route.method}${route.path.replaceAll(/\W+/g, '_')}`
   return {
@@ -93,7 +93,7 @@ function operationOf(route: Route): Json {
       environmentParameter,
     ],
     ...(route.body === 'none' ? {} : { requestBody: bodyOf(route, body, title) }),
-    responses: { [route.status]: answerOf(route, data, title), ...errorsOf(route) },
+    responses: { [route.status]: file ? fileOf(file) : answerOf(route, data, title), ...errorsOf(route) },
     'x-scope': route.scope,
     'x-rate-limit-buckets': bucketsOf[route.limit],
   }
@@ -162,8 +162,18 @@ function answerOf(route: Route, schema: Schema | undefined, title: string): Json
   }
 }
 
+function fileOf(types: Schema): Json {
+  const constants = (types.oneOf ?? [types]) as readonly { readonly const: string }[]
+  const content = Object.fromEntries(constants.map(type => [type.const, { schema: { type: 'string' } }]))
+  return {
+    description: 'The file, without an envelope',
+    headers: headerReferences(rateLimitHeaders),
+    content,
+  }
+}
+
 /** Paths whose answer may be that a balance is too small. */
-const spends = /\/lease|\/reserv/
+const spends = /lease|reserv/
 
 function errorsOf(route: Route): Json {
   const statuses = new Set([400, 401, 403, 404, 429, 500, 503])
