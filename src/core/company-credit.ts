@@ -135,11 +135,13 @@ export function settle(company: Company, catalog: Catalog, nowMs: number): Settl
   for (const creditId of new Set([...company.credits.keys(), ...held.keys()])) {
     const config = live.creditConfig(creditId)
     if (config === null) continue
-    const draft = accountCopy(company, creditId)
-    for (const effect of due(draft, config, nowMs)) push(draft, effect, effects)
-    for (const effect of followPlan(draft, config, held.get(creditId) ?? [], nowMs))
-      push(draft, effect, effects)
-    untilMs = Math.min(untilMs, nextDueMs(draft, config))
+    // nearly always there is nothing to do, and nothing is copied for it
+    let account = company.credits.get(creditId) ?? emptyAccount(company.id, creditId)
+    const ended = due(account, config, nowMs)
+    if (ended.length > 0) account = after(account, ended, effects)
+    const followed = followPlan(account, config, held.get(creditId) ?? [], nowMs)
+    if (followed.length > 0) account = after(account, followed, effects)
+    untilMs = Math.min(untilMs, nextDueMs(account, config))
   }
   return { effects, untilMs }
 }
@@ -162,14 +164,16 @@ export function drawsOf(
   if (event.subtype === null || event.mode === 'backfill') return []
   if (!catalog.featuresBySubtype.has(event.subtype)) return [] // nothing is metered by it: the common case
   const effects: CreditEffect[] = []
-  const drafts = new Map<string, CreditAccount>()
+  /** What the draws before have left, by credit; a second draw on one credit is rare. */
+  const drawn = new Map<string, CreditEffect[]>()
   const live = new LiveCompany(company, catalog, nowMs)
   const source = event.type === 'inference' ? 'inference' : 'track'
   for (const draw of creditDraws(catalog, live, event.subtype, source)) {
     const config = configFor(live, draw.creditId, event.userId)
     if (config === null) continue
-    const draft = drafts.get(draw.creditId) ?? accountCopy(company, draw.creditId)
-    drafts.set(draw.creditId, draft)
+    const before = drawn.get(draw.creditId) ?? []
+    const own = company.credits.get(draw.creditId) ?? emptyAccount(company.id, draw.creditId)
+    const account = before.length === 0 ? own : after(own, before, [])
     const refund = event.quantity < 0
     const use = {
       cost: cost(draw),
@@ -180,7 +184,9 @@ export function drawsOf(
       leaseId: refund ? null : event.leaseId,
       reservationId: refund ? null : event.reservationId,
     }
-    for (const effect of drawForEvent(draft, config, use, nowMs).effects) push(draft, effect, effects)
+    const made = drawForEvent(account, config, use, nowMs).effects
+    drawn.set(draw.creditId, [...before, ...made])
+    effects.push(...made)
   }
   return effects
 }
@@ -195,12 +201,16 @@ export function inferenceCreditsOf(tokens: Tokens): (draw: CreditDraw) => bigint
   return ({ rate, quantityRates }) => inferenceCredits(tokens, rate, quantityRates)
 }
 
-function accountCopy(company: Company, creditId: string): CreditAccount {
-  const account = company.credits.get(creditId)
-  return account ? copyAccount(account) : emptyAccount(company.id, creditId)
-}
-
-function push(draft: CreditAccount, effect: CreditEffect, effects: CreditEffect[]): void {
-  applyCredit(draft, effect)
-  effects.push(effect)
+/** The account as these effects leave it, which are added to `effects`; the account itself stays as it is. */
+function after(
+  account: Readonly<CreditAccount>,
+  made: readonly CreditEffect[],
+  effects: CreditEffect[],
+): CreditAccount {
+  const copy = copyAccount(account)
+  for (const effect of made) {
+    applyCredit(copy, effect)
+    effects.push(effect)
+  }
+  return copy
 }
