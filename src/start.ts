@@ -312,6 +312,20 @@ interface Addresses {
   readonly clickhouse: ClickHouseAddress
 }
 
+const shardChildren = new Map<number, ReturnType<typeof newChildren>>()
+
+function childrenOf(metrics: Metrics, shard: number): ReturnType<typeof newChildren> {
+  const children = shardChildren.get(shard) ?? newChildren(metrics, { shard: String(shard) })
+  shardChildren.set(shard, children)
+  return children
+}
+
+const newChildren = ({ journal, actors }: Metrics, label: { shard: string }) => ({
+  records: journal.groupRecords.child(label),
+  seconds: journal.fsyncSeconds.child(label),
+  cold: actors.coldLoads.child(label),
+})
+
 /** Tell the gauges what the shards and projectors say of themselves. */
 async function report({ shards, projections, dedupe, backlog }: Services, metrics: Metrics): Promise<void> {
   metrics.dedupeKeys.set(dedupe.size)
@@ -322,8 +336,14 @@ async function report({ shards, projections, dedupe, backlog }: Services, metric
   }
   for (const [index, bytes] of backlog.perShard.entries())
     metrics.journal.backlogBytes.set({ shard: String(index) }, bytes)
-  for (const { shard, actors, heapBytes, waiting } of await shards.stats()) {
+  for (const { shard, actors, heapBytes, waiting, coldLoads, groups } of await shards.stats()) {
     const label = { shard: String(shard) }
+    const { records, seconds, cold } = childrenOf(metrics, shard)
+    for (const [count, time] of groups) {
+      records.observe(count)
+      seconds.observe(time)
+    }
+    cold.count = Math.max(cold.count, coldLoads)
     metrics.actors.count.set(label, actors)
     metrics.actors.bytes.set(label, heapBytes)
     metrics.actors.queueDepth.set(label, waiting)

@@ -24,6 +24,7 @@ import type {
   Fact,
   Question,
   ShardControl,
+  ShardFigures,
   ShardNotice,
   ShardRequest,
   UserMessage,
@@ -68,6 +69,8 @@ export default async function shard(task: ShardTask): Promise<void> {
 
 /** Snapshots written by one statement. */
 const snapshotsPerStatement = 500
+/** Groups remembered between two questions for figures; what is beyond is not measured. */
+const groupsMax = 2_000
 /** How often what time alone brings is written down; readers see it to the millisecond without (CR-76). */
 const sweepMs = 10_000
 /** Changed actors that start a checkpoint before its time. */
@@ -96,6 +99,8 @@ class Shard {
   private readonly writes = new Replies()
   private readonly reads = new Replies()
   private broken = false
+  /** Actors asked of storage since the thread started. */
+  private coldLoads = 0
   /** Appends that failed, each with actors forgotten. */
   private failures = 0
   private checkpointing: Promise<void> | null = null
@@ -110,6 +115,8 @@ class Shard {
     private readonly journal: FileJournal,
     private readonly sql: Sql,
     private readonly positions: Positions,
+    /** Sizes and times of the groups written since they were last asked for. */
+    private readonly groups: (readonly [records: number, seconds: number])[],
   ) {
     const { options } = task
     this.actors = new Actors(options.actorsMax)
@@ -124,14 +131,18 @@ class Shard {
   static async start(task: ShardTask): Promise<Shard> {
     const { options, port } = task
     const positions = new Positions(options.positions)
+    const groups: (readonly [number, number])[] = []
     const { journal } = await openFileJournal({
       directory: options.journalDir,
       segmentBytes: options.segmentBytes,
       mustReach: positions.stored(options.index),
       committed: sequence => positions.set(options.index, 'committed', sequence),
+      measured: (records, seconds) => {
+        if (groups.length < groupsMax) groups.push([records, seconds])
+      },
     })
     const sql = openPostgres(options.postgres, { max: 2 })
-    const shard = new Shard(task, journal, sql, positions)
+    const shard = new Shard(task, journal, sql, positions, groups)
     const replayed = await shard.replay(null)
     port.on('message', (cells: Cells) => shard.takePost(cells))
     shard.timers.push(
@@ -502,6 +513,7 @@ class Shard {
   private async loadAbsent(ids: readonly string[]): Promise<void> {
     if (ids.length === 0) return
     const actors = await loadSnapshots(this.sql, this.task.options.generation, ids)
+    this.coldLoads += ids.length
     for (const actor of actors.values()) if (!this.actors.get(actor.state.id)) this.actors.add(actor)
   }
 
@@ -608,7 +620,9 @@ class Shard {
             dirty: this.actors.dirty.size,
             heapBytes: process.memoryUsage().heapUsed,
             journalPendingBytes: this.journal.pendingBytes,
-          },
+            coldLoads: this.coldLoads,
+            groups: this.groups.splice(0),
+          } satisfies ShardFigures,
           0,
         )
         return

@@ -347,3 +347,17 @@ export interface CheckCounts {
   /** Latest check per user, epoch ms. */
   readonly users: readonly (readonly [environmentId: string, userId: string, atMs: number])[]
 }
+
+/** What a shard says of itself when asked. */
+export interface ShardFigures {
+  /** Actors in memory, and how many of them changed since their snapshot. */
+  readonly actors: number
+  readonly dirty: number
+  /** Heap of its thread. */
+  readonly heapBytes: number
+  readonly journalPendingBytes: number
+  /** Actors asked of storage since its thread started. */
+  readonly coldLoads: number
+  /** Groups written since it was last asked: records, and seconds until they were durable. */
+  readonly groups: readonly (readonly [records: number, seconds: number])[]
+}

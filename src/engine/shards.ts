@@ -18,6 +18,7 @@ import type {
   Question,
   Refusal,
   ShardControl,
+  ShardFigures,
   ShardNotice,
   ShardRequest,
   UserMessage,
@@ -68,14 +69,8 @@ const waitingMax = 100_000
 const longList = 64
 
 /** What a shard says of itself. */
-export interface ShardStats {
+export interface ShardStats extends ShardFigures {
   readonly shard: number
-  /** Actors in memory, and how many of them changed since their snapshot. */
-  readonly actors: number
-  readonly dirty: number
-  /** Heap of its thread. */
-  readonly heapBytes: number
-  readonly journalPendingBytes: number
   /** Requests posted and not answered. */
   readonly waiting: number
 }
@@ -262,7 +257,7 @@ export class Shards {
   async stats(): Promise<readonly ShardStats[]> {
     const serving = this.shards.filter(shard => shard.ready)
     const answers = await Promise.allSettled(
-      serving.map(shard => this.control<Omit<ShardStats, 'shard' | 'waiting'>>(shard, { type: 'stats' })),
+      serving.map(shard => this.control<ShardFigures>(shard, { type: 'stats' })),
     )
     return answers.flatMap((answer, index) => {
       const { index: shard, waiting } = serving[index]!

@@ -22,6 +22,8 @@ export interface FileJournalOptions {
   readonly mustReach?: Sequence
   /** Told after each group, before its callers are. */
   readonly committed?: (sequence: Sequence) => void
+  /** Told of each group: its records, and how long its write took until it was durable, seconds. */
+  readonly measured?: (records: number, seconds: number) => void
   readonly disk?: JournalDisk
 }
 
@@ -97,6 +99,7 @@ export class FileJournal implements Journal {
   readonly #segmentBytes: number
   readonly #padBytes: number
   readonly #told: (sequence: Sequence) => void
+  readonly #measured: (records: number, seconds: number) => void
   /** First sequences, ascending; the last is being written. */
   readonly #segments: Sequence[]
   #file: JournalFile
@@ -127,6 +130,7 @@ export class FileJournal implements Journal {
     this.#segmentBytes = options.segmentBytes ?? 64 << 20
     this.#padBytes = options.padBytes ?? 1 << 20
     this.#told = options.committed ?? (() => {})
+    this.#measured = options.measured ?? (() => {})
     this.#segments = segments
     this.#file = file
     this.#offset = offset
@@ -219,7 +223,9 @@ export class FileJournal implements Journal {
     const bytes = group.seal()
     const end = this.#offset + bytes.length
     const zeros = end > this.#allocated && bytes.length <= paddedGroupBytes ? this.#padBytes : 0
+    const began = performance.now()
     await this.#file.write(bytes, this.#offset, zeros)
+    this.#measured(group.count, (performance.now() - began) / 1_000)
     this.#writingBytes = 0
     this.#offset = end
     this.#allocated = Math.max(this.#allocated, end + zeros)

@@ -116,12 +116,14 @@ export async function ask<Reply>(
   body: Pick<CheckFlagRequestBody, 'company' | 'user'>,
   question: (context: CheckContext) => Question,
 ): Promise<Reply> {
-  const { shards } = call.services
+  const { shards, metrics, catalogs } = call.services
   const environmentId = call.environment.id
   const { companyId, context } = await found(call, body)
+  const asked = question(context)
+  metrics.checks.count += asked.type === 'check_all' ? catalogs.get(environmentId).flags.length : 1
   const answered = companyId
-    ? shards.ask<Reply>('c', environmentId, companyId, question(context), call.nowMs)
-    : shards.ask<Reply>('e', environmentId, environmentId, question(context), call.nowMs)
+    ? shards.ask<Reply>('c', environmentId, companyId, asked, call.nowMs)
+    : shards.ask<Reply>('e', environmentId, environmentId, asked, call.nowMs)
   return (await answered).reply
 }
 
