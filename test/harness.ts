@@ -99,16 +99,26 @@ export class Process {
     readonly exited: Promise<number | null>,
   ) {}
 
-  /** Start and wait until it listens; `program`: another way to start it than its own. */
-  static async start(
+  /** Begin a start and do not wait for it; `program`: another way to start it than its own. */
+  static spawn(
     dataDir: string,
     more: Readonly<Record<string, string>> = {},
     program: readonly string[] = [fileURLToPath(new URL('../src/main.js', import.meta.url))],
-  ): Promise<Process> {
-    const child = spawn(process.execPath, ['--enable-source-maps', ...program], {
+    stderr: 'inherit' | 'pipe' = 'inherit',
+  ): ChildProcess {
+    return spawn(process.execPath, ['--enable-source-maps', ...program], {
       env: { ...process.env, ...settings, TOLLGATE_DATA_DIR: dataDir, ...more },
-      stdio: ['ignore', 'pipe', 'inherit'],
+      stdio: ['ignore', 'pipe', stderr],
     })
+  }
+
+  /** Start and wait until it listens. */
+  static async start(
+    dataDir: string,
+    more: Readonly<Record<string, string>> = {},
+    program?: readonly string[],
+  ): Promise<Process> {
+    const child = Process.spawn(dataDir, more, program)
     const exited = new Promise<number | null>(resolve => child.on('exit', code => resolve(code)))
     const url = await new Promise<string>((resolve, reject) => {
       let text = ''

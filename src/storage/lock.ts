@@ -3,6 +3,7 @@ import { readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { mkdir, realpath } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { ConfigError } from '../config.js'
 import { bootId, startOf } from './process.js'
 
 /** Held until released or until the process ends, however it ends. */
@@ -22,7 +23,7 @@ const held = new Set<string>()
  * the earlier: never both go on. When two start at the same instant both step back and try again a moment
  * later. A claim whose process is gone is removed by whoever finds it; it needs no owner to be released.
  *
- * errors   Error naming the directory and the pid that holds it.
+ * errors   ConfigError naming the directory and the pid that holds it.
  *          Claims are compared by pid, so two containers sharing one volume do not see each other here;
  *          the engine's own file lock stops the second one of those.
  */
@@ -43,7 +44,7 @@ export async function lockDataDir(dir: string): Promise<DataDirLock> {
     await sleep(20 + Math.random() * 100)
     holder = null
   }
-  throw new Error(
+  throw new ConfigError(
     `The data directory ${directory} is in use by another Tollgate (process ${holder}). ` +
       'Stop that one first, or give this one a TOLLGATE_DATA_DIR of its own.',
   )

@@ -3,23 +3,29 @@
 import type { Test } from 'tap'
 import type { Client, Response } from '../harness.js'
 import type { Random } from '../random.js'
+import { CreditWorld } from '../wire/credit-world.js'
 
 const pauseMs = 20
 const attemptsMax = 3_000
 const pageMax = 250
+const granted = 1_000_000
+const holdMs = 50 * 60_000
+/** Credits of one hold. */
+const held = 3
 
 /** What one company has been told, by those who told it. */
 interface Told {
   /** Units of events that were acknowledged, by the name of their round. */
   readonly acknowledged: Map<string, number>
-  /** Whether anything was asked of it at all. */
-  sent: boolean
   /** Traits set by the one client that sets them, as acknowledged last. */
   readonly traits: Map<string, number>
   /** A trait counted up: acknowledged, and attempts whose fate is not known. */
   added: number
   doubtful: number
   readonly users: Set<string>
+  /** Credits drawn by events, and in open holds. */
+  drawn: number
+  reserved: number
 }
 
 interface Acknowledged {
@@ -36,7 +42,7 @@ export interface LoadOptions {
 
 /**
  * Mixed load: single events and batches with idempotency keys, upserts, identify, traits counted up, new companies,
- * checks. Every request is repeated until it is answered, with the same key.
+ * checks, draws and holds of credits. Every request is repeated until it is answered, with the same key.
  */
 export class Load {
   readonly told = new Map<string, Told>()
@@ -46,9 +52,14 @@ export class Load {
   /** Answers that a client may not get: each a failure. */
   readonly wrong: string[] = []
   refusals = 0
+  /** When requests were sent whose connection broke before their answer, by the monotonic clock. */
+  readonly broken: number[] = []
   answers = 0
   checks = 0
   private others = 0
+  private creditId = ''
+  private drawing = ''
+  private readonly ids = new Map<string, string>()
   private running = false
   private workers: Promise<void>[] = []
   private numbers = 0
@@ -58,11 +69,21 @@ export class Load {
     for (let index = 0; index < (options.companies ?? 8); index++) this.tellOf(`co${index}`)
   }
 
-  /** The plan, feature and flag that checks ask about. */
+  /** The flag that checks ask about; companies on a plan that draws credits, each with a grant. */
   async prepare(): Promise<void> {
     const client = this.options.client()
     const flag = { key: 'load', name: 'l', description: '', flag_type: 'boolean', default_value: true }
     await client.ok('POST', '/flags', flag)
+    const world = new CreditWorld(client)
+    const credit = await world.credit()
+    const { subtype, plan } = await world.metered(credit.id, 1)
+    this.creditId = credit.id
+    this.drawing = subtype
+    for (const slug of this.told.keys()) {
+      const { id } = await client.ok('POST', '/companies', { keys: { slug }, base_plan_id: plan.id })
+      await world.grant(id, credit.id, granted)
+      this.ids.set(slug, id)
+    }
   }
 
   /** Begin a round with this many clients; the events of a round have a name of their own. */
@@ -86,13 +107,15 @@ export class Load {
   private async work(index: number): Promise<void> {
     const { random } = this.options
     while (this.running) {
-      const kind = random.below(20)
+      const kind = random.below(21)
       if (kind < 9) await this.single()
       else if (kind < 11) await this.batch()
       else if (kind < 13) await this.upsert(index)
       else if (kind < 14) await this.countUp()
       else if (kind < 16) await this.identify()
       else if (kind < 17) await this.makeCompany()
+      else if (kind < 18) await this.draw()
+      else if (kind < 19) await this.hold()
       else await this.check()
     }
   }
@@ -104,7 +127,6 @@ export class Load {
     const key = `${this.round}-${++this.numbers}`
     const name = `call${this.round}`
     const body = { event: name, company: { slug }, quantity }
-    this.told.get(slug)!.sent = true
     return { key, name, quantity, body: { event_type: 'track', idempotency_key: key, body } }
   }
 
@@ -172,6 +194,29 @@ export class Load {
     if (answer !== null) this.made.set(slug, answer.body.data.id)
   }
 
+  private async draw(): Promise<void> {
+    const slug = this.anyCompany()
+    const quantity = 1 + this.options.random.below(5)
+    const body = { event: this.drawing, company: { slug }, quantity }
+    const event = { event_type: 'track', idempotency_key: `draw ${++this.numbers}`, body }
+    if ((await this.insist('POST', '/events', event, 201)) === null) return
+    this.count(slug, this.drawing, quantity)
+    this.told.get(slug)!.drawn += quantity
+  }
+
+  private async hold(): Promise<void> {
+    const slug = this.anyCompany()
+    const body = {
+      company_id: this.ids.get(slug),
+      credit_type_id: this.creditId,
+      amount: held,
+      idempotency_key: `hold ${++this.numbers}`,
+      expires_at: new Date(Date.now() + holdMs).toISOString(),
+    }
+    if ((await this.insist('POST', '/billing/credits/reservations', body, 201)) !== null)
+      this.told.get(slug)!.reserved += held
+  }
+
   private async check(): Promise<void> {
     const slug = this.anyCompany()
     const answer = await this.insist('POST', '/flags/load/check', { company: { slug } }, 200)
@@ -189,10 +234,12 @@ export class Load {
     doubt = () => {},
   ): Promise<Response | null> {
     for (let attempt = 0; attempt < attemptsMax; attempt++) {
+      const sentAtMs = performance.now()
       const answer = await this.options
         .client()
         .send(method, path, body)
         .catch(() => null)
+      if (answer === null) this.broken.push(sentAtMs)
       if (answer?.status === wanted) {
         this.answers++
         return answer
@@ -222,7 +269,6 @@ export class Load {
   }
 
   private async verifyCompany(t: Test, client: Client, slug: string, told: Told): Promise<void> {
-    if (!told.sent && told.traits.size === 0) return
     const company = await client.ok('GET', `/companies/lookup?slug=${slug}`)
     const metrics = company.metrics as { event_subtype: string; period: string; value: number }[]
     const counted = metrics
@@ -235,6 +281,9 @@ export class Load {
     const sure = added >= told.added && added <= told.added + told.doubtful
     t.ok(sure, `${slug}: counted up ${added}, acknowledged ${told.added}, in doubt ${told.doubtful}`)
     t.equal(company.user_count, told.users.size, `${slug}: its users`)
+    const [balance] = await client.ok('GET', `/billing/credits/balance?company_id=${company.id}`)
+    const { drawn, reserved } = told
+    t.match(balance, { reserved, remaining: granted - drawn - reserved }, `${slug}: its credits`)
   }
 
   private async verifyDirectory(t: Test, client: Client): Promise<void> {
@@ -244,9 +293,8 @@ export class Load {
       const { id } = await client.ok('GET', `/companies/lookup?slug=${slug}`)
       if (id !== this.made.get(slug)) t.fail(`${slug} has another id than was told`)
     }
-    const known = [...this.told.values()].filter(one => one.sent || one.traits.size > 0).length
     const { count } = await client.ok('GET', '/companies/count')
-    t.equal(count, this.made.size + known + this.others, 'as many companies as were made')
+    t.equal(count, this.made.size + this.told.size + this.others, 'as many companies as were made')
   }
 
   private async verifyEvents(t: Test, client: Client): Promise<void> {
@@ -283,11 +331,12 @@ export class Load {
   private tellOf(slug: string): void {
     const told = {
       acknowledged: new Map<string, number>(),
-      sent: false,
       traits: new Map<string, number>(),
       added: 0,
       doubtful: 0,
       users: new Set<string>(),
+      drawn: 0,
+      reserved: 0,
     }
     this.told.set(slug, told)
   }
