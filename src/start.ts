@@ -155,7 +155,7 @@ async function open(config: Config, log: Logger, opened: Opened): Promise<Tollga
   projections = await startProjections(journals, addresses, log)
   opened.add(() => projections!.stop())
   // every fact on disk shows in Postgres before the directory is read from it
-  await projections.barrier('postgres')
+  await projections.barrier('postgres', drainMsMax)
   await fillDirectory(sql, directory)
   await fillDedupe(projections, dedupe, clock.wall())
   const sweeping = setInterval(() => dedupe.sweep(clock.wall(), segmentsPerTurn), 1_000)
