@@ -1,29 +1,11 @@
 // An accepted event as the line of JSON that ClickHouse stores, written once, where the event is decided.
 // The projector only concatenates these lines. Members that hold their column's default are left out.
 
-import type { EventStatus, EventType } from '../../schemas/enums.js'
-import type { EventMode } from '../core/message.js'
+import type { EventStatus } from '../../schemas/enums.js'
+import type { AcceptedEvent } from '../core/message.js'
 
-/** What a row needs of an event; core's AcceptedEvent has all of it. */
-export interface RowEvent {
-  readonly id: string
-  readonly type: EventType
-  readonly subtype: string | null
-  readonly body: string
-  readonly quantity: number
-  readonly mode: EventMode
-  readonly capturedAtMs: number
-  readonly sentAtMs: number | null
-  readonly receivedAtMs: number
-  readonly apiKeyId: string
-  readonly idempotencyKey: string | null
-  readonly companyId: string | null
-  readonly userId: string | null
-  readonly leaseId: string | null
-  readonly reservationId: string | null
-  readonly failure: string | null
-  readonly derivedFrom: string | null
-}
+/** What a row needs of an event. */
+export type RowEvent = Omit<AcceptedEvent, 'inference'>
 
 /** What deciding adds to the event (EV-70). */
 export interface RowExtra {
