@@ -44,7 +44,7 @@ import { closePostgres, openPostgres, type PostgresAddress } from './storage/pos
 const shardFile = new URL('../workers/company.js', import.meta.url)
 /** How often overrides that ended are looked for. */
 const expiriesMs = 2_000
-/** How long draining may wait for a store. */
+/** How long a start may wait for a store to take what the journals hold. */
 const drainMsMax = 600_000
 
 /** A running Tollgate. */

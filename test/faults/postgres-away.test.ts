@@ -5,6 +5,9 @@ import t, { type Test } from 'tap'
 import { startHere } from '../harness.js'
 import { startStores } from '../stores.js'
 
+/** Longer than any request waits for a store. */
+const startWaitsMs = 8_000
+
 /** A way to a Postgres that can be cut. */
 async function road(t: Test, target: { readonly host: string; readonly port: number }) {
   const open = new Set<Socket>()
@@ -82,4 +85,35 @@ t.test('companies while Postgres is away', async t => {
   t.same(slugs.sort(), ['acme', 'late', 'other'])
   t.equal((await client.ok('GET', '/users/count')).count, 2)
   t.equal((await client.ok('GET', `/companies/${company.id}`)).user_count, 1)
+})
+
+t.test('a start waits as long as it takes for Postgres to hold what the journals hold', async t => {
+  const { postgres, sql } = await startStores(t, { migrated: false })
+  if ('url' in postgres) throw new Error('the embedded Postgres listens on a socket')
+  const way = await road(t, postgres)
+  const DATABASE_URL = `postgres://${postgres.user}@127.0.0.1:${way.port}/${postgres.database}`
+  const first = await startHere(t, { DATABASE_URL })
+  const event = { event_type: 'track', body: { event: 'e', company: { slug: 'late' } } }
+  // nothing is written there until the lock goes
+  let release = () => {}
+  const released = new Promise<void>(resolve => {
+    release = resolve
+  })
+  let held = () => {}
+  const holds = new Promise<void>(resolve => {
+    held = resolve
+  })
+  const locking = sql.begin(async tx => {
+    await tx`lock table companies in exclusive mode`
+    held()
+    await released
+  })
+  await holds
+  t.equal((await first.client.post('/events', event)).status, 201)
+  await first.tollgate.stop()
+  const starting = startHere(t, { DATABASE_URL, TOLLGATE_DATA_DIR: first.dataDir })
+  setTimeout(release, startWaitsMs)
+  const { client } = await starting
+  await locking
+  t.match(await client.get('/companies/lookup?slug=late'), { status: 200 })
 })

@@ -9,7 +9,7 @@ import { newId } from '../../engine/ids.js'
 import { Lost, Refused, type Undelivered } from '../../engine/shards.js'
 import { ServiceError } from '../../errors.js'
 import type { KeyRecord } from '../call.js'
-import { assertPlain } from '../json.js'
+import { assertPlain, hasHalfPair } from '../json.js'
 import type { Services } from '../services.js'
 import { isoTime } from '../time.js'
 import { Unread } from './formats.js'
@@ -590,6 +590,8 @@ function bodyText(body: object): string {
   if (text.length > eventBytesMax / 3 && Buffer.byteLength(text) > eventBytesMax)
     throw new ServiceError('body_invalid', `an event is at most ${eventBytesMax} bytes`)
   assertPlain(text)
+  // Stores would keep it as U+FFFD: a company named by it would not be found again after a restart (CU-2).
+  if (hasHalfPair(text)) throw new ServiceError('body_invalid', 'body: half a surrogate pair is no text')
   return text
 }
 
