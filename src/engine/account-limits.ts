@@ -29,8 +29,9 @@ export class AccountLimits {
     return this.own.get(accountId) ?? null
   }
 
-  /** In force once it is stored; budgets start full. */
-  async set(accountId: string, limits: OwnLimits, nowMs: number): Promise<void> {
+  /** In force once it is stored; budgets start full. Members that name no bucket are left out. */
+  async set(accountId: string, wanted: OwnLimits, nowMs: number): Promise<void> {
+    const limits = ofBuckets(wanted)
     if (limits === null) await this.sql`delete from account_limits where account_id = ${accountId}`
     else
       await this.sql`
@@ -45,6 +46,13 @@ export class AccountLimits {
     else this.own.set(accountId, limits)
     this.tell(accountId, limits === null ? undefined : settingOf(limits))
   }
+}
+
+const names: readonly LimitName[] = ['global', 'mutation', 'events_ingest', 'analytics']
+
+function ofBuckets(limits: OwnLimits): OwnLimits {
+  if (limits === null || limits === 'off') return limits
+  return Object.fromEntries(names.flatMap(name => (limits[name] ? [[name, limits[name]]] : [])))
 }
 
 function settingOf(limits: LimitPairs | 'off'): LimitSetting {

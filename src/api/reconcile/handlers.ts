@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { CompanyDescription } from '../../core/state.js'
 import { type UsageTotalRow, usageReconcile } from '../../engine/history.js'
 import type { Answer, Call } from '../call.js'
+import { entityUnknown, isKnown } from '../entity-write.js'
 import { type QueryOf, query, string } from '../query.js'
 
 const companiesAtOnce = 500
@@ -33,10 +34,12 @@ interface Difference {
  * journal's tail is part of it.
  *
  * returns  lines of JSON: a Difference for each pair that disagrees, and at the end {companies, pairs, differences}.
- * errors   503 while a store is away; on the way: the connection is cut and the last line is missing.
+ * errors   404 for a company that is not of this environment; 503 while a store is away; on the way: the connection is cut and the last line is missing.
  * source   decision
  */
 export async function reconcile(call: ReconcileCall): Promise<Answer> {
+  const { company_id: companyId } = call.query
+  if (companyId !== undefined && !isKnown(call, 'company', companyId)) throw entityUnknown('company')
   await call.services.projections.barrier('postgres')
   return { stream: { type: 'application/x-ndjson', pieces: lines(call) } }
 }

@@ -1,0 +1,24 @@
+// What hostile runs have found, each held by a line of its own.
+import t from 'tap'
+import { startHere } from '../harness.js'
+
+t.test('names and ids that belong nowhere', async t => {
+  const { client, tollgate, dataDir } = await startHere(t)
+  const company = await client.ok('POST', '/companies', { keys: { slug: 'a' } })
+  const user = await client.ok('POST', '/users', { keys: { mail: 'a' }, company: { slug: 'a' } })
+  const [, production] = (await client.ok('GET', '/whoami')).environments
+  const account = client.as((await client.ok('POST', '/api-keys', { name: 'account' })).secret)
+  const other = account.as(account.key, { 'X-Service-Environment-Id': production.id })
+
+  t.match(await client.get(`/reconcile?company_id=${user.id}`), { status: 404 }, 'a user is no company')
+  t.match(await other.get(`/reconcile?company_id=${company.id}`), { status: 404 }, 'of another environment')
+  t.match(await client.get(`/users/${user.id}`), { status: 200 }, 'the user is as it was')
+  t.match(await client.get('/audit-log?start_time=0000-01-01T00:00:00Z'), { status: 400 }, 'no such year')
+
+  const limits = { toString: null, constructor: 'x', global: [1_000_000, 1_000_000] }
+  t.match(await account.put('/limits', { limits }), { status: 200 })
+  t.same((await account.ok('GET', '/limits')).limits, { global: [1_000_000, 1_000_000] })
+  await tollgate.stop()
+  const again = await startHere(t, { TOLLGATE_DATA_DIR: dataDir })
+  t.match(await again.client.get('/whoami'), { status: 200 }, 'what was kept is read again')
+})
