@@ -50,8 +50,11 @@ t.test('the disk is full, then has room again', { skip: reason ?? false }, async
 
   load.start(8)
   await new Promise(resolve => setTimeout(resolve, 500))
-  fillUp()
-  await waitFor(async () => (await write(running, 'probe')) === 503)
+  // segments that go make room again
+  await waitFor(async () => {
+    fillUp()
+    return (await write(running, 'probe')) === 503
+  })
   const refused = await running.client.post('/events', event('kept-free', 'co0'))
   t.equal(refused.status, 503, 'refused while there is no room')
   t.ok(Number(refused.headers.get('retry-after')) >= 1)

@@ -112,6 +112,13 @@ t.test('managing plans', async t => {
   const onPro = { base_plan_id: pro.id, base_plan_price_id: pro.monthly_price.id }
   const withExtra = { add_on_selections: [{ plan_id: extra.id, price_id: extra.monthly_price.id }] }
   const actions = async (id: string) => {
+    // A check does not wait for the disk, and a change of plan may be due at one; what is acknowledged comes after it.
+    const { keys } = await show(id)
+    await client.ok('POST', '/company-traits', {
+      keys: { slug: keys[0].value },
+      trait: 'last',
+      set: 'asked',
+    })
     await tollgate.services.projections.barrier('postgres')
     const rows = await tollgate.services.sql`
       select subscription_change_action as action from plan_changes where company_id = ${id} order by created_at, id`
