@@ -7,6 +7,7 @@ import type { Target } from '../engine/entities.js'
 import { type Answered, Refused } from '../engine/shards.js'
 import { type ErrorCode, ServiceError } from '../errors.js'
 import type { Call } from './call.js'
+import { halfPair } from './json.js'
 import { requireTime } from './time.js'
 
 /** What a room tells of each refusal of an actor. */
@@ -49,8 +50,6 @@ export function requireKeys(keys: Keys, member = 'keys'): void {
       throw new ServiceError('value_invalid', `${member}: not a text`)
   }
 }
-
-const halfPair = /\p{Surrogate}/u
 
 const noun = { company: 'Company', user: 'User' } as const
 

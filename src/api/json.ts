@@ -72,5 +72,8 @@ export function hasHalfPair(text: string): boolean {
   return false
 }
 
+/** Half a surrogate pair in a text (in JSON text it is an escape: `hasHalfPair`). */
+export const halfPair = /\p{Surrogate}/u
+
 /** A high half, with its low half behind it when there is one; or a low half alone. */
 const surrogateEscape = /\\u(?:d[89ab][0-9a-f]{2}(\\ud[c-f][0-9a-f]{2})?|d[c-f][0-9a-f]{2})/gi

@@ -15,6 +15,10 @@ t.test('half a surrogate pair', async t => {
     ['/events', `{"event_type":"track","body":{"event":"e","company":{"slug":"${half}"}}}`],
     ['/events', `{"event_type":"track","body":{"event":"${half}","company":{"slug":"a"}}}`],
     ['/events', `{"event_type":"identify","body":{"keys":{"${half}":"a"}}}`],
+    [
+      '/events',
+      `{"event_type":"track","idempotency_key":"${half}","body":{"event":"e","company":{"slug":"a"}}}`,
+    ],
   ]
   for (const [path, body] of bodies)
     t.match(await client.post(path, body), { status: 400, body: { error: /half a surrogate pair/ } }, body)

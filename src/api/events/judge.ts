@@ -18,6 +18,7 @@ import {
 } from '../../../schemas/events.js'
 import type { EventMode } from '../../core/message.js'
 import { dayMs } from '../../core/period.js'
+import { halfPair } from '../json.js'
 import { parseTime } from '../time.js'
 
 /** Longest event, in bytes of compact JSON (decision 2). */
@@ -92,6 +93,9 @@ function settleTime(
   const backfill = event.backfill === true
   const trusted = event.trusted_client_clock === true
   const idempotencyKey = event.idempotency_key || null // an empty string is no key (EV-29)
+  // A store would keep another key, and a retry after a restart would be counted again.
+  if (idempotencyKey !== null && halfPair.test(idempotencyKey))
+    return { error: 'idempotency_key: half a surrogate pair is no text' }
   const sentAtMs = event.sent_at == null ? null : parseTime(event.sent_at)
   if (sentAtMs === null && event.sent_at != null) return { error: 'sent_at must be an RFC 3339 date-time' }
   if (!backfill && !trusted) return { mode: 'normal', capturedAtMs: nowMs, sentAtMs, idempotencyKey }
