@@ -1,5 +1,4 @@
 // Every setting, its unit in its name, its default beside it. Nothing else reads process.env.
-import { randomBytes } from 'node:crypto'
 import { availableParallelism } from 'node:os'
 import { resolve } from 'node:path'
 import type { Limit } from './core/bucket.js'
@@ -84,11 +83,6 @@ const headerBytesMax = 16_384
 /** Settings that native parts read from the environment themselves; called before they are loaded. */
 export function prepareNative(): void {
   process.env.UWS_HTTP_MAX_HEADERS_SIZE ??= String(headerBytesMax)
-}
-
-/** A bootstrap key of our own making: 256 random bits. */
-export function newBootstrapKey(): string {
-  return `sk_dev_${randomBytes(32).toString('base64url')}`
 }
 
 function given(env: Env, name: string): string | null {

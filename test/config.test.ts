@@ -1,6 +1,7 @@
 // Settings: defaults, ranges, and what a wrong one is told.
 import t from 'tap'
-import { type Env, newBootstrapKey, parseLimits, readConfig } from '../src/config.js'
+import { type Env, parseLimits, readConfig } from '../src/config.js'
+import { newKeyValue } from '../src/engine/keys.js'
 
 const refuses = (env: Env, message: RegExp) => t.throws(() => readConfig(env), message, JSON.stringify(env))
 
@@ -83,5 +84,5 @@ t.test('secrets are not shown', async t => {
   t.notMatch(told({ TOLLGATE_BOOTSTRAP_KEY: 'short-secret' }), 'short-secret')
   t.match(told({ DATABASE_URL: 'mysql://u:hidden@db' }), /^ConfigError: DATABASE_URL: .*given one of mysql:/)
   t.notMatch(told({ DATABASE_URL: 'mysql://u:hidden@db' }), 'hidden')
-  t.match(newBootstrapKey(), /^sk_dev_[\w-]{43}$/)
+  t.match(newKeyValue('secret', 'development'), /^sk_dev_[\w-]{43}$/)
 })

@@ -15,6 +15,7 @@ import type {
 } from '../../schemas/enums.js'
 import type { EntitlementRow, PlanRow, PlanVersionRow, StoredWarningTier } from '../catalog/plans.js'
 import { correctedValueType } from '../core/entitlement.js'
+import { quantityKeys } from '../core/model-price.js'
 import { newId } from '../engine/ids.js'
 import { ServiceError } from '../errors.js'
 import { findProduct } from './billing-rows.js'
@@ -136,15 +137,6 @@ function creditValue(
     quantity_rates: rates,
   }
 }
-
-/** The quantities an inference event carries (EN-42). */
-export const quantityKeys = [
-  'input_tokens',
-  'output_tokens',
-  'cached_input_tokens',
-  'cache_creation_input_tokens',
-  'reasoning_tokens',
-] as const
 
 function settleRates(
   feature: FeatureRow,

@@ -1,11 +1,9 @@
 // What time does to a credit account, and what it holds at an instant: exact to the millisecond, swept or not.
-import type { BillingCreditGrantZeroedOutReason } from '../../schemas/enums.js'
-import { encodeAmount } from './amount.js'
 import type { CreditAccount, CreditConfig, CreditEffect, CreditFigures } from './credit.js'
 import { payDebt, repayFrom, repays } from './draw.js'
 import { billingPeriodEnd, firstOfMonthAfter, type GrantState, usable } from './grant.js'
 import { endHold } from './lease.js'
-import { type Draft, draftOf, put } from './ledger.js'
+import { type Draft, draftOf, put, zeroOut } from './ledger.js'
 import { recurrenceAfter } from './period.js'
 import { resetDue } from './plan-grant.js'
 
@@ -133,7 +131,7 @@ function happen(draft: Draft, config: CreditConfig, atMs: number): void {
   const ended = account.grants.filter(
     grant => grant.closed === null && grant.expiresAtMs !== null && grant.expiresAtMs <= atMs,
   )
-  if (ended.length > 0) zeroOut(draft, ended, 'expired', atMs)
+  zeroOut(draft, ended, 'expired', atMs)
   for (const enrolment of account.enrolments) {
     if (enrolment.nextResetMs !== null && enrolment.nextResetMs <= atMs) resetDue(draft, enrolment)
   }
@@ -147,22 +145,6 @@ function happen(draft: Draft, config: CreditConfig, atMs: number): void {
   }
 }
 
-function zeroOut(
-  draft: Draft,
-  grants: readonly GrantState[],
-  reason: BillingCreditGrantZeroedOutReason,
-  atMs: number,
-): void {
-  put(draft, {
-    t: 'credit_zero_out',
-    c: draft.account.creditId,
-    seq: draft.account.sequence + 1,
-    at: atMs,
-    r: reason,
-    s: grants.map(grant => [grant.seq, encodeAmount(grant.remaining), 0]),
-  })
-}
-
 /** The end of a company: holds end, every grant is zeroed with `customer_archived`; a debt stays on record. source: CU-50, CR-46 */
 export function archive(account: Readonly<CreditAccount>, nowMs: number): readonly CreditEffect[] {
   const draft = draftOf(account)
@@ -170,7 +152,7 @@ export function archive(account: Readonly<CreditAccount>, nowMs: number): readon
   const holds = own.lease === null ? own.reservations : [own.lease, ...own.reservations]
   for (const hold of holds) for (const effect of endHold(own, hold, 'archived', nowMs)) put(draft, effect)
   const open = own.grants.filter(grant => grant.closed === null)
-  if (open.length > 0) zeroOut(draft, open, 'customer_archived', nowMs)
+  zeroOut(draft, open, 'customer_archived', nowMs)
   for (const e of own.enrolments) {
     if (e.leftUntilMs !== null) continue
     put(draft, {

@@ -322,6 +322,24 @@ export function put(draft: Draft, effect: CreditEffect): void {
   draft.effects.push(effect)
 }
 
+/** Take what is left of those grants, in one effect; none for no grants. */
+export function zeroOut(
+  draft: Draft,
+  grants: readonly GrantState[],
+  reason: BillingCreditGrantZeroedOutReason,
+  atMs: number,
+): void {
+  if (grants.length === 0) return
+  put(draft, {
+    t: 'credit_zero_out',
+    c: draft.account.creditId,
+    seq: draft.account.sequence + 1,
+    at: atMs,
+    r: reason,
+    s: grants.map((grant): Slice => [grant.seq, encodeAmount(grant.remaining), 0]),
+  })
+}
+
 /** An account as JSON keeps it: the same members, amounts as `Nanos`. */
 export type AccountJson = Jsonified<CreditAccount>
 type Jsonified<T> = T extends bigint

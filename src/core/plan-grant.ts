@@ -11,9 +11,8 @@ import {
   type GrantState,
   resetAfter,
   rollsOver,
-  type Slice,
 } from './grant.js'
-import { type Draft, draftOf, put } from './ledger.js'
+import { type Draft, draftOf, put, zeroOut } from './ledger.js'
 import { recurrenceAfter } from './period.js'
 
 /** A plan credit grant as a company holds it: the definition, and what it hangs on. */
@@ -245,18 +244,8 @@ function zeroWhere(
   reason: Extract<CreditEffect, { t: 'credit_zero_out' }>['r'],
   atMs: number,
 ): void {
-  const slices = draft.account.grants
-    .filter(grant => grant.closed === null && which(grant))
-    .map((grant): Slice => [grant.seq, encodeAmount(grant.remaining), 0])
-  if (slices.length === 0) return
-  put(draft, {
-    t: 'credit_zero_out',
-    c: draft.account.creditId,
-    seq: draft.account.sequence + 1,
-    at: atMs,
-    r: reason,
-    s: slices,
-  })
+  const grants = draft.account.grants.filter(grant => grant.closed === null && which(grant))
+  zeroOut(draft, grants, reason, atMs)
 }
 
 function leave(draft: Draft, config: CreditConfig, e: Enrolment, nowMs: number): void {
