@@ -10,6 +10,7 @@ import { temporaryDirectory } from '../stores.js'
 import { Load } from './load.js'
 
 const bytesOfDisk = 24 << 20
+const largeCharacters = 60_000
 const settings = { TOLLGATE_CHECKPOINT_INTERVAL_MS: '200', TOLLGATE_JOURNAL_SEGMENT_BYTES: '1048576' }
 
 /** A small disk of its own under `path`, or why there is none. */
@@ -50,19 +51,21 @@ t.test('the disk is full, then has room again', { skip: reason ?? false }, async
 
   load.start(8)
   await new Promise(resolve => setTimeout(resolve, 500))
-  // segments that go make room again
+  // Large events use up what a journal has written ahead; segments that go make room again.
+  const fillJournalOf = async (slug: string) => {
+    for (let tries = 0; tries < 1_000; tries++) {
+      fillUp()
+      const key = `large-${slug}-${tries}`
+      const response = await running.client.post('/events', event(key, slug, largeCharacters))
+      if (response.status !== 201) return { key, response }
+    }
+    throw new Error('the journal always found room')
+  }
   await waitFor(async () => {
-    fillUp()
+    await fillJournalOf('probe')
     return (await write(running, 'probe')) === 503
   })
-  let key = ''
-  let refused: Awaited<ReturnType<typeof running.client.post>>
-  let tries = 0
-  do {
-    fillUp()
-    key = `kept-free-${++tries}`
-    refused = await running.client.post('/events', event(key, 'other'))
-  } while (refused.status === 201 && tries < 1_000)
+  const { key, response: refused } = await fillJournalOf('other')
   t.equal(refused.status, 503, 'refused while there is no room')
   t.ok(Number(refused.headers.get('retry-after')) >= 1)
   t.type(refused.body.error, 'string')
@@ -73,9 +76,9 @@ t.test('the disk is full, then has room again', { skip: reason ?? false }, async
 
   rmSync(ballast)
   await waitFor(async () => (await write(running, 'probe')) === 200)
-  const accepted = await running.client.ok('POST', '/events', event(key, 'other'))
+  const accepted = await running.client.ok('POST', '/events', event(key, 'other', largeCharacters))
   t.type(accepted.event_id, 'string', 'the refused key was free')
-  const again = await running.client.ok('POST', '/events', event(key, 'other'))
+  const again = await running.client.ok('POST', '/events', event(key, 'other', largeCharacters))
   t.equal(again.event_id, accepted.event_id)
   const { traits } = await running.client.ok('GET', '/companies/lookup?slug=probe')
   t.equal(traits.n, before + 1, 'what was refused was not applied')
@@ -91,10 +94,10 @@ t.test('the disk is full, then has room again', { skip: reason ?? false }, async
   t.equal(await running.end('SIGTERM'), 0)
 })
 
-const event = (key: string, slug: string) => ({
+const event = (key: string, slug: string, characters: number) => ({
   event_type: 'track',
   idempotency_key: key,
-  body: { event: 'other', company: { slug } },
+  body: { event: 'other', company: { slug }, traits: { text: 'x'.repeat(characters) } },
 })
 
 async function write({ client }: Process, slug: string): Promise<number> {

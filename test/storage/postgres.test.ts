@@ -1,7 +1,8 @@
 // Postgres away, in each of its ways: a statement rejects, it never hangs, and goes on when the server is back.
 
-import type { AddressInfo } from 'node:net'
-import { createServer } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
+import { connect, createServer } from 'node:net'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import t from 'tap'
 import { ServiceError } from '../../src/errors.js'
 import { asStoreError, isAway, within } from '../../src/storage/away.js'
@@ -66,6 +67,94 @@ t.test('Postgres', async t => {
       t.ok(await eventually(async () => (await postgresHealthy(sql)) || Promise.reject(new Error('not yet'))))
     },
   )
+})
+
+// What the driver, as it is published, does when a connection dies under a transaction: the statement after it ends the
+// process, or runs on whatever the connection does next. tools/patches mends it.
+t.test('connections that die under the driver', async t => {
+  const { sql, postgres, servers } = await startStores(t, { migrated: false })
+  await sql`create table kept (id int primary key)`
+
+  await t.test('a transaction whose connection died does nothing more, on no connection', async t => {
+    const one = openPostgres(postgres, { max: 1 })
+    t.teardown(() => closePostgres(one))
+    let afterwards: Promise<unknown> = Promise.resolve()
+    let proceed = () => {}
+    const gate = new Promise<void>(resolve => {
+      proceed = resolve
+    })
+    const outcome = one.begin(async tx => {
+      await tx`insert into kept values (1)`
+      await tx`select pg_terminate_backend(pg_backend_pid())`.catch(() => {})
+      await gate
+      afterwards = tx`insert into kept values (2)`
+      await afterwards
+    })
+    await t.rejects(outcome)
+    // the same connection of the pool, open again and in a transaction of its own
+    await one.begin(async tx => {
+      await tx`insert into kept values (3)`
+      proceed()
+      await nextTurn()
+      await t.rejects(afterwards, { code: /CONNECTION_CLOSED|57P01/ })
+      await tx`insert into kept values (4)`
+    })
+    t.same(await sql`select id from kept order by id`, [{ id: 3 }, { id: 4 }])
+  })
+
+  await t.test('statements and transactions under way when the server is killed', async t => {
+    const pool = openPostgres(postgres, { max: 5 })
+    t.teardown(() => closePostgres(pool))
+    const work = Array.from({ length: 10 }, (_, index) =>
+      index % 2 === 0
+        ? pool`select pg_sleep(5)`
+        : pool.begin(async tx => {
+            await tx`select 1`
+            await tx`select pg_sleep(5)`
+          }),
+    ).map(failureOf)
+    await new Promise(resolve => setTimeout(resolve, 100))
+    await killHard(servers.postgres.pid!)
+    for (const error of await Promise.all(work)) t.match(asStoreError(error), { code: 'store_away' })
+    t.same(await eventually(() => pool`select 1 as one`), [{ one: 1 }])
+  })
+
+  await t.test('a connection cut while a statement waits to be sent serves again', async t => {
+    const through = new Set<Socket>()
+    const relay = createServer(client => {
+      const target = postgres as { host: string; port: number }
+      const server = connect(`${target.host}/.s.PGSQL.${target.port}`)
+      for (const socket of [client, server]) {
+        through.add(socket)
+        socket.on('error', () => {})
+        socket.on('close', () => {
+          through.delete(socket)
+          client.destroy()
+          server.destroy()
+        })
+      }
+      client.pipe(server).pipe(client)
+    }).listen(0, '127.0.0.1')
+    await new Promise(resolve => relay.once('listening', resolve))
+    t.teardown(() => relay.close())
+    const { port } = relay.address() as AddressInfo
+    const address = { host: '127.0.0.1', port, user: 'tollgate', database: 'postgres' }
+    const pool = openPostgres(address, { max: 2, connectTimeoutMs: 500 })
+    t.teardown(() => closePostgres(pool))
+    for (let round = 0; round < 50; round++) {
+      await eventually(() => pool`select 1`)
+      const asked: Promise<unknown>[] = []
+      for (const socket of through) socket.destroy()
+      // some are written just before the cut is noticed, some just after
+      for (let turn = 0; turn < 20; turn++) {
+        asked.push(pool`select 1`.catch(() => {}))
+        await nextTurn()
+      }
+      await Promise.all(asked)
+    }
+    for (let index = 0; index < 4; index++)
+      t.same(await Promise.all([pool`select 1 as one`, pool`select 1 as one`]), [[{ one: 1 }], [{ one: 1 }]])
+  })
 })
 
 t.test('nobody listens: away at once', async t => {
