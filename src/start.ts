@@ -19,10 +19,10 @@ import { openDefinitions } from './engine/definitions.js'
 import { Deliveries } from './engine/deliveries.js'
 import { Directory } from './engine/directory.js'
 import { Entities } from './engine/entities.js'
-import { fillDedupe, fillDirectory } from './engine/fill.js'
+import { fillDedupe, fillDirectory, restorePositions, storedIn } from './engine/fill.js'
 import { Migrations } from './engine/migrations.js'
 import { ModelPrices } from './engine/model-prices.js'
-import { Projections, restorePositions } from './engine/projections.js'
+import { Projections } from './engine/projections.js'
 import { CheckedFlags, UserSeen } from './engine/seen.js'
 import { Shards } from './engine/shards.js'
 import { Webhooks } from './engine/webhooks.js'
@@ -156,7 +156,7 @@ async function open(config: Config, log: Logger, opened: Opened): Promise<Tollga
   opened.add(() => projections!.stop())
   // every fact on disk shows in Postgres before the directory is read from it
   await projections.barrier('postgres', drainMsMax)
-  await fillDirectory(sql, directory)
+  await fillDirectory(storedIn(sql), directory)
   await fillDedupe(projections, dedupe, clock.wall())
   const sweeping = setInterval(() => dedupe.sweep(clock.wall(), segmentsPerTurn), 1_000)
   opened.add(async () => clearInterval(sweeping))
@@ -396,7 +396,7 @@ async function openJournals(
   await mkdir(directory, { recursive: true })
   const generation = await journalGeneration(nodeDisk, directory)
   const positions = Positions.make(count)
-  await restorePositions(sql, generation, positions)
+  await restorePositions(storedIn(sql), generation, positions)
   const options = Array.from({ length: count }, (_, index) => ({
     index,
     count,

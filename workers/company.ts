@@ -5,9 +5,6 @@
 //
 // Effects are applied before the journal answers, so two messages of one batch see each other. If the append
 // then fails the actors it touched are forgotten and loaded again: memory never outlives storage.
-import { once } from 'node:events'
-import type { MessagePort } from 'node:worker_threads'
-import type { Sql } from 'postgres'
 import { type Catalog, type CatalogData, compileCatalog } from '../src/core/catalog.js'
 import { type CheckedAndReserved, writeCheckAndReserve } from '../src/core/check-reserve.js'
 import { apply, type Company, decideCompany } from '../src/core/company.js'
@@ -35,10 +32,12 @@ import { LiveCompany } from '../src/core/snapshot.js'
 import { briefOf, encodeUser } from '../src/core/state.js'
 import { settleSubscriptions } from '../src/core/subscription.js'
 import { applyToUser, decideUser } from '../src/core/user.js'
+import { type JournalDisk, nodeDisk } from '../src/journal/disk.js'
 import { eventRow, monthOf, type RowExtra } from '../src/journal/event-row.js'
 import { factText } from '../src/journal/fact-text.js'
 import { type FileJournal, openFileJournal } from '../src/journal/file.js'
 import { type NewRecord, RecordFlag } from '../src/journal/journal.js'
+import { closed, type Port } from '../src/journal/port.js'
 import { Positions } from '../src/journal/positions.js'
 import { FileJournalReader } from '../src/journal/reader.js'
 import type { ShardOptions } from '../src/journal/shard.js'
@@ -46,12 +45,19 @@ import { openPostgres } from '../src/storage/postgres.js'
 import { type Actor, Actors } from './company/actors.js'
 import { FlagChecks } from './company/checks.js'
 import { describeCompany } from './company/describe.js'
-import { loadSnapshots, replayFact, storeSnapshots, writeSnapshot } from './company/snapshots.js'
+import {
+  loadSnapshots,
+  postgresSnapshots,
+  replayFact,
+  type SnapshotStore,
+  storeSnapshots,
+  writeSnapshot,
+} from './company/snapshots.js'
 import { Watch } from './company/watch.js'
 
 /** What the HTTP thread gives a shard at its start. */
 export interface ShardTask {
-  readonly port: MessagePort
+  readonly port: Port
   readonly options: ShardOptions
   /** The shard served before and died: the directory wants the identity effects of the tail. */
   readonly again: boolean
@@ -60,10 +66,23 @@ export interface ShardTask {
   readonly catalogs: readonly CatalogData[]
 }
 
+/** What a shard reaches outside of its thread; a simulation has others. */
+export interface ShardStorage {
+  readonly disk: JournalDisk
+  readonly snapshots: SnapshotStore
+}
+
 /** Runs until the port closes. Rejects, and the thread is replaced, when the shard cannot go on. */
-export default async function shard(task: ShardTask): Promise<void> {
-  const running = await Shard.start(task)
-  await once(task.port, 'close')
+export default function shard(task: ShardTask): Promise<void> {
+  const sql = openPostgres(task.options.postgres, { max: 2 })
+  return runShard(task, { disk: nodeDisk, snapshots: postgresSnapshots(sql) })
+}
+
+/** The same over any storage. */
+export async function runShard(task: ShardTask, storage: ShardStorage): Promise<void> {
+  const over = closed(task.port)
+  const running = await Shard.start(task, storage)
+  await over
   await running.stop()
 }
 
@@ -113,7 +132,7 @@ class Shard {
   private constructor(
     private readonly task: ShardTask,
     private readonly journal: FileJournal,
-    private readonly sql: Sql,
+    private readonly storage: ShardStorage,
     private readonly positions: Positions,
     /** Sizes and times of the groups written since they were last asked for. */
     private readonly groups: (readonly [records: number, seconds: number])[],
@@ -128,12 +147,13 @@ class Shard {
     for (const data of task.catalogs) this.catalogs.set(data.environmentId, compileCatalog(data))
   }
 
-  static async start(task: ShardTask): Promise<Shard> {
+  static async start(task: ShardTask, storage: ShardStorage): Promise<Shard> {
     const { options, port } = task
     const positions = new Positions(options.positions)
     const groups: (readonly [number, number])[] = []
     const { journal } = await openFileJournal({
       directory: options.journalDir,
+      disk: storage.disk,
       segmentBytes: options.segmentBytes,
       mustReach: positions.stored(options.index),
       committed: sequence => positions.set(options.index, 'committed', sequence),
@@ -141,8 +161,7 @@ class Shard {
         if (groups.length < groupsMax) groups.push([records, seconds])
       },
     })
-    const sql = openPostgres(options.postgres, { max: 2 })
-    const shard = new Shard(task, journal, sql, positions, groups)
+    const shard = new Shard(task, journal, storage, positions, groups)
     const replayed = await shard.replay(null)
     port.on('message', (cells: Cells) => shard.takePost(cells))
     shard.timers.push(
@@ -158,7 +177,7 @@ class Shard {
     for (const timer of this.timers) clearInterval(timer)
     await this.checkpointing?.catch(() => {})
     await this.journal.close()
-    await this.sql.end({ timeout: 1 })
+    await this.storage.snapshots.close()
   }
 
   // ── messages ─────────────────────────────────────────────────────────────────────────────────
@@ -471,7 +490,7 @@ class Shard {
    */
   private async replay(only: ReadonlySet<string> | null): Promise<number> {
     const { options } = this.task
-    const reader = new FileJournalReader({ directory: options.journalDir })
+    const reader = new FileJournalReader({ directory: options.journalDir, disk: this.storage.disk })
     let count = 0
     try {
       const from = this.positions.get(options.index, 'checkpointed')
@@ -512,7 +531,7 @@ class Shard {
   /** Add actors from their snapshots; never over one in memory, which may have changed since. */
   private async loadAbsent(ids: readonly string[]): Promise<void> {
     if (ids.length === 0) return
-    const actors = await loadSnapshots(this.sql, this.task.options.generation, ids)
+    const actors = await loadSnapshots(this.storage.snapshots, this.task.options.generation, ids)
     this.coldLoads += ids.length
     for (const actor of actors.values()) if (!this.actors.get(actor.state.id)) this.actors.add(actor)
   }
@@ -563,7 +582,7 @@ class Shard {
         for (const { actor } of written) this.actors.dirty.delete(actor)
         // a snapshot may hold facts of a group under way: it is stored only once they are durable
         await this.journal.append([])
-        await storeSnapshots(this.sql, options.generation, written)
+        await storeSnapshots(this.storage.snapshots, options.generation, written)
       }
     } catch (error) {
       for (const actor of dirty) if (this.actors.get(actor.state.id) === actor) this.actors.dirty.add(actor)
@@ -573,9 +592,7 @@ class Shard {
     // records that are no actor's may still be under way
     await this.journal.append([])
     if (this.failures !== failures) throw new Error('the journal failed while a checkpoint was written')
-    await this.sql`
-      insert into checkpoints (generation, shard, sequence) values (${options.generation}, ${options.index}, ${upTo})
-      on conflict (generation, shard) do update set sequence = excluded.sequence`
+    await this.storage.snapshots.checkpointed(options.generation, options.index, upTo)
     this.positions.set(options.index, 'checkpointed', upTo)
     await this.journal.trim(this.positions.trimmable(options.index))
     this.actors.evict()

@@ -1,6 +1,7 @@
 // The entry of the projectors: one thread that tells Postgres and ClickHouse what the journals say, every shard's
 // into both, behind the committed ends. Nothing else writes companies, users, events or usage to a store.
-import type { MessagePort } from 'node:worker_threads'
+import { type JournalDisk, nodeDisk } from '../src/journal/disk.js'
+import type { Port } from '../src/journal/port.js'
 import { Positions } from '../src/journal/positions.js'
 import type {
   ProjectedStore,
@@ -9,16 +10,18 @@ import type {
   ProjectorRequest,
 } from '../src/journal/projecting.js'
 import { FileJournalReader } from '../src/journal/reader.js'
-import { openClickHouse } from '../src/storage/clickhouse.js'
+import { type ClickHouse, openClickHouse } from '../src/storage/clickhouse.js'
 import { closePostgres, openPostgres } from '../src/storage/postgres.js'
 import { CheckWriter } from './project/checks.js'
+import { type ChunkStore, postgresChunks } from './project/chunks.js'
 import { ClickHouseProjection } from './project/clickhouse.js'
 import { ledgerRows } from './project/ledger.js'
 import { PostgresProjection } from './project/postgres.js'
+import { postgresRows, type RowStore } from './project/rows.js'
 import { type Projection, Stream } from './project/stream.js'
 
 export interface ProjectorTask {
-  readonly port: MessagePort
+  readonly port: Port
   readonly options: ProjectorOptions
 }
 
@@ -28,17 +31,39 @@ const checksMs = 1_000
 /** Chunks for ClickHouse in memory at once, over all shards. */
 const chunksAtOnce = 2
 
+/** What the projectors read and write; a simulation has others. */
+export interface ProjectorStorage {
+  readonly disk: JournalDisk
+  readonly rows: RowStore
+  readonly chunks: ChunkStore
+  readonly clickhouse: Pick<ClickHouse, 'insertRaw'>
+  close(): Promise<unknown>
+}
+
 /** Runs until it is told to stop or the port closes. */
 export default function project(task: ProjectorTask): Promise<void> {
-  return new Projectors(task).run()
+  const { options } = task
+  const sql = openPostgres(options.postgres, { max: Math.min(8, 1 + options.shards.length) })
+  const clickhouse = openClickHouse(options.clickhouse, { max: 4 })
+  return runProjectors(task, {
+    disk: nodeDisk,
+    rows: postgresRows(sql),
+    chunks: postgresChunks(sql),
+    clickhouse,
+    close: () => Promise.all([closePostgres(sql, 1_000), clickhouse.close()]),
+  })
+}
+
+/** The same over any storage. */
+export function runProjectors(task: ProjectorTask, storage: ProjectorStorage): Promise<void> {
+  return new Projectors(task, storage).run()
 }
 
 class Projectors {
-  readonly #port: MessagePort
+  readonly #port: Port
   readonly #options: ProjectorOptions
   readonly #positions: Positions
-  readonly #sql
-  readonly #clickhouse
+  readonly #storage: ProjectorStorage
   readonly #readers: FileJournalReader[] = []
   readonly #streams = new Map<string, Stream>()
   /** The highest sequence somebody waits for, by store and shard. */
@@ -48,13 +73,12 @@ class Projectors {
   readonly #stopped: Promise<void>
   #stop: () => void = () => {}
 
-  constructor({ port, options }: ProjectorTask) {
+  constructor({ port, options }: ProjectorTask, storage: ProjectorStorage) {
     this.#port = port
     this.#options = options
+    this.#storage = storage
     this.#positions = new Positions(options.positions)
-    this.#sql = openPostgres(options.postgres, { max: Math.min(8, 1 + options.shards.length) })
-    this.#clickhouse = openClickHouse(options.clickhouse, { max: 4 })
-    this.#checks = new CheckWriter(this.#clickhouse, rows => this.#tell({ type: 'checks_dropped', rows }))
+    this.#checks = new CheckWriter(storage.clickhouse, rows => this.#tell({ type: 'checks_dropped', rows }))
     this.#stopped = new Promise(resolve => {
       this.#stop = resolve
     })
@@ -73,14 +97,14 @@ class Projectors {
     await Promise.all([...this.#streams.values()].map(stream => stream.ended))
     await this.#checks.flush()
     await Promise.all(this.#readers.map(reader => reader.close()))
-    await Promise.all([closePostgres(this.#sql, 1_000), this.#clickhouse.close()])
+    await this.#storage.close()
     this.#port.close()
   }
 
   #postgresOf(shard: number, directory: string): Projection {
     const { generation, postgres } = this.#bounds()
     return new PostgresProjection({
-      sql: this.#sql,
+      store: this.#storage.rows,
       reader: this.#reader(directory),
       positions: this.#positions,
       generation,
@@ -94,8 +118,8 @@ class Projectors {
     const { generation, clickhouse } = this.#bounds()
     return new ClickHouseProjection({
       turn: this.#turns,
-      sql: this.#sql,
-      clickhouse: this.#clickhouse,
+      chunks: this.#storage.chunks,
+      clickhouse: this.#storage.clickhouse,
       reader: this.#reader(directory),
       positions: this.#positions,
       ledgerRows,
@@ -115,7 +139,7 @@ class Projectors {
   }
 
   #reader(directory: string): FileJournalReader {
-    const reader = new FileJournalReader({ directory })
+    const reader = new FileJournalReader({ directory, disk: this.#storage.disk })
     this.#readers.push(reader)
     return reader
   }

@@ -5,6 +5,13 @@ import { encodeId } from '../core/id.js'
 // Asking the system for randomness costs more than an id, so it is drawn for 512 ids at a time.
 const pool = Buffer.allocUnsafe(4096)
 let next = pool.length
+let fill: (pool: Buffer) => unknown = randomFillSync
+
+/** Draw ids from another source of bytes from now on: those of a simulation come from its seed. */
+export function drawIdsFrom(source: (pool: Buffer) => unknown): void {
+  fill = source
+  next = pool.length
+}
 
 /**
  * A new identifier.
@@ -15,7 +22,7 @@ let next = pool.length
  */
 export function newId(prefix: string): string {
   if (next === pool.length) {
-    randomFillSync(pool)
+    fill(pool)
     next = 0
   }
   const id = encodeId(prefix, pool.readUInt32LE(next), pool.readUInt32LE(next + 4))

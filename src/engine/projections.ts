@@ -1,12 +1,11 @@
 // The HTTP thread's side of the projectors: starts their thread, waits for what they have projected, tells how
 // far behind they are.
-import { MessageChannel, type MessagePort } from 'node:worker_threads'
 import type { Logger } from 'pino'
-import { Piscina } from 'piscina'
-import type { Sql } from 'postgres'
 import type { Fact } from '../core/message.js'
 import { ServiceError } from '../errors.js'
+import { type JournalDisk, nodeDisk } from '../journal/disk.js'
 import { type JournalRecord, RecordFlag, type Sequence } from '../journal/journal.js'
+import type { Port } from '../journal/port.js'
 import type { Positions } from '../journal/positions.js'
 import type {
   ProjectedStore,
@@ -19,6 +18,7 @@ import { shardDirectory } from '../journal/segment.js'
 import { type ClickHouse, type ClickHouseAddress, openClickHouse } from '../storage/clickhouse.js'
 import type { PostgresAddress } from '../storage/postgres.js'
 import { type ClaimRow, eventClaims } from './history.js'
+import { type StartThread, startThread, type Thread } from './thread.js'
 
 export interface ProjectionsOptions {
   readonly positions: Positions
@@ -29,6 +29,10 @@ export interface ProjectionsOptions {
   readonly clickhouse: ClickHouseAddress
   readonly log: Logger
   readonly workerFile?: URL
+  readonly startThread?: StartThread
+  readonly disk?: JournalDisk
+  /** The idempotency keys that ClickHouse holds; asked of it unless told. */
+  readonly claims?: Claims
   /** Bounds and pauses for tests; see ProjectorOptions. */
   readonly bounds?: Pick<ProjectorOptions, 'rowsMax' | 'bytesMax' | 'postgresMs' | 'clickhouseMs'>
 }
@@ -49,6 +53,7 @@ interface Waiter {
   readonly timer: NodeJS.Timeout
 }
 
+const projectorFile = new URL('../../workers/project.js', import.meta.url)
 const stores = ['postgres', 'clickhouse'] as const
 const names = { postgres: 'Postgres', clickhouse: 'ClickHouse' } as const
 const waitMs = 5_000
@@ -58,37 +63,22 @@ const sampleMs = 1_000
 const samplesMax = 3_600
 const claimsAtOnce = 50_000
 
-/**
- * Read the stored positions of every shard into shared memory; before the shards start, so that a journal which
- * ends before what a store holds is noticed (Positions.stored).
- */
-export async function restorePositions(sql: Sql, generation: string, positions: Positions): Promise<void> {
-  const rows = await sql<
-    { shard: number; store: ProjectedStore; sequence: string; seen_sequence: string }[]
-  >`select shard, store, sequence, seen_sequence from projections where generation = ${generation}`
-  for (const { shard, store, sequence, seen_sequence } of rows) {
-    if (shard >= positions.shards) continue
-    positions.set(shard, store, Number(sequence))
-    if (store === 'postgres') positions.set(shard, 'seen', Number(seen_sequence))
-  }
-  const checkpoints = await sql<{ shard: number; sequence: string }[]>`
-    select shard, sequence from checkpoints where generation = ${generation}`
-  for (const { shard, sequence } of checkpoints)
-    if (shard < positions.shards) positions.set(shard, 'checkpointed', Number(sequence))
-}
+/** Idempotency keys received at or after an instant, oldest first, some thousands at a time. */
+export type Claims = (sinceMs: number) => AsyncIterable<readonly ClaimRow[]>
 
 export class Projections {
   readonly #options: ProjectionsOptions
   readonly #positions: Positions
   readonly #clickhouse: ClickHouse
+  readonly #claims: Claims
   readonly #waiters = new Set<Waiter>()
   /** Streams that fail now, by store and shard, with the message. */
   readonly #failing = new Map<string, string>()
   /** Committed sequences at recent times, oldest first. */
   readonly #samples: { readonly atMs: number; readonly committed: readonly Sequence[] }[] = []
   readonly #sampling: NodeJS.Timeout
-  #pool: Piscina | null = null
-  #port: MessagePort | null = null
+  #thread: Thread | null = null
+  #port: Port | null = null
   #life: Promise<void> = Promise.resolve()
   #stopping = false
   #deaths = 0
@@ -97,6 +87,7 @@ export class Projections {
     this.#options = options
     this.#positions = options.positions
     this.#clickhouse = openClickHouse(options.clickhouse, { max: 1 })
+    this.#claims = options.claims ?? (sinceMs => eventClaims(this.#clickhouse, sinceMs, claimsAtOnce))
     this.#sampling = setInterval(() => this.#sample(), sampleMs)
     this.#sampling.unref()
     this.#sample()
@@ -192,7 +183,7 @@ export class Projections {
     const tail: ClaimRow[] = []
     for (let shard = 0; shard < this.#positions.shards; shard++)
       for await (const claims of this.#journalClaims(shard)) tail.push(...claims)
-    for await (const claims of eventClaims(this.#clickhouse, nowMs - windowMs, claimsAtOnce)) yield claims
+    for await (const claims of this.#claims(nowMs - windowMs)) yield claims
     const open = tail.filter(claim => claim.receivedAtMs > nowMs - windowMs)
     yield open.sort((a, b) => a.receivedAtMs - b.receivedAtMs)
   }
@@ -212,13 +203,12 @@ export class Projections {
     for (const waiter of [...this.#waiters])
       this.#settle(waiter, new ServiceError('starting', 'Stopping; try again'))
     this.#port?.close()
-    await this.#pool?.destroy()
+    await this.#thread?.destroy()
     await this.#clickhouse.close()
   }
 
   #launch(): void {
-    const { generation, journalDirectory, postgres, clickhouse, workerFile, bounds } = this.#options
-    const { port1, port2 } = new MessageChannel()
+    const { generation, journalDirectory, postgres, clickhouse, bounds } = this.#options
     const options: ProjectorOptions = {
       generation,
       shards: Array.from({ length: this.#positions.shards }, (_, index) => ({
@@ -230,16 +220,12 @@ export class Projections {
       clickhouse,
       ...bounds,
     }
-    this.#pool ??= new Piscina({
-      filename: (workerFile ?? new URL('../../workers/project.js', import.meta.url)).href,
-      minThreads: 1,
-      maxThreads: 1,
-      atomics: 'disabled',
-      idleTimeout: Number.POSITIVE_INFINITY,
-    })
-    this.#port = port1
-    port1.on('message', (notice: ProjectorNotice) => this.#hear(notice))
-    this.#life = this.#pool.run({ port: port2, options }, { transferList: [port2] }).then(
+    const { startThread: start = startThread, workerFile = projectorFile } = this.#options
+    const thread = start(workerFile, port => ({ port, options }))
+    this.#thread = thread
+    this.#port = thread.port
+    thread.port.on('message', (notice: ProjectorNotice) => this.#hear(notice))
+    this.#life = thread.ended.then(
       () => this.#ended(null),
       (error: unknown) => this.#ended(error),
     )
@@ -252,6 +238,7 @@ export class Projections {
     this.#port?.close()
     this.#port = null
     if (this.#stopping) return
+    void this.#thread?.destroy()
     this.#options.log.error({ err: error }, 'the projectors died and are started again')
     const delayMs = Math.min(10_000, 100 * 2 ** Math.min(10, this.#deaths++))
     setTimeout(() => {
@@ -312,7 +299,8 @@ export class Projections {
   }
 
   async *#journalClaims(shard: number): AsyncGenerator<readonly ClaimRow[]> {
-    const reader = new FileJournalReader({ directory: shardDirectory(this.#options.journalDirectory, shard) })
+    const { journalDirectory, disk = nodeDisk } = this.#options
+    const reader = new FileJournalReader({ directory: shardDirectory(journalDirectory, shard), disk })
     const from = this.#positions.get(shard, 'clickhouse')
     try {
       for await (const records of reader.read(from, this.#positions.get(shard, 'committed')))

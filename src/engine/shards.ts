@@ -3,11 +3,8 @@
 //
 //   ask ──▶ outbox[shard] ──(one post per tick)──▶ worker ──▶ replies ──▶ waiting[n]
 //
-// Piscina gives a task to any idle thread, an actor needs the same thread each time: so a shard is one long
-// task on a pool of one thread, holding a MessagePort. The task's promise tells when the thread died.
-import { MessageChannel, type MessagePort } from 'node:worker_threads'
+// An actor needs the same thread each time: a shard is one long task on a thread of its own (thread.ts).
 import type { Logger } from 'pino'
-import { Piscina } from 'piscina'
 import type { CatalogData } from '../core/catalog.js'
 import { type Cells, type Hearing, hear, Packing } from '../core/crossing.js'
 import { shardOf } from '../core/id.js'
@@ -24,7 +21,9 @@ import type {
   UserMessage,
 } from '../core/message.js'
 import { ServiceError } from '../errors.js'
+import type { Port } from '../journal/port.js'
 import type { ShardOptions } from '../journal/shard.js'
+import { type StartThread, startThread, type Thread } from './thread.js'
 
 /** A reply, and where it became durable (sequence 0 for reads). */
 export interface Answered<Reply> {
@@ -88,9 +87,9 @@ interface Starting {
 
 interface Shard {
   readonly index: number
-  /** Of one thread; a new one for every thread that died. */
-  pool: Piscina | null
-  port: MessagePort | null
+  /** A new one for every thread that died. */
+  thread: Thread | null
+  port: Port | null
   readonly outbox: Packing
   /** Set while the thread is dead or replaying; settled by its next ready, or by a first start that fails. */
   starting: Starting | null
@@ -111,6 +110,7 @@ export interface ShardsOptions {
   /** Catalogs to give a shard that starts. */
   readonly catalogs: () => readonly CatalogData[]
   readonly onNotice: (notice: ShardNotice, shard: number) => void
+  readonly startThread?: StartThread
 }
 
 export class Shards {
@@ -122,7 +122,7 @@ export class Shards {
   private constructor(private readonly options: ShardsOptions) {
     this.shards = options.shards.map((_, index) => ({
       index,
-      pool: null,
+      thread: null,
       port: null,
       outbox: new Packing(),
       starting: null,
@@ -270,7 +270,7 @@ export class Shards {
     await Promise.allSettled(this.shards.map(shard => this.control(shard, { type: 'checkpoint' })))
     this.closing = true
     for (const shard of this.shards) shard.port?.close()
-    await Promise.all(this.shards.map(shard => shard.pool?.close()))
+    await Promise.all(this.shards.map(shard => shard.thread?.close()))
   }
 
   private async controlAll(control: ShardControl): Promise<void> {
@@ -318,11 +318,19 @@ export class Shards {
   }
 
   private launch(shard: Shard): Promise<void> {
-    const { port1, port2 } = new MessageChannel()
-    shard.port = port1
     shard.starting ??= newStarting()
+    const { startThread: start = startThread, workerFile } = this.options
+    const thread = start(workerFile, port => ({
+      port,
+      options: this.options.shards[shard.index]!,
+      again: shard.served,
+      heard: shard.heard,
+      catalogs: this.options.catalogs(),
+    }))
+    shard.thread = thread
+    shard.port = thread.port
     const hearing = hearingOf(shard)
-    port1.on('message', (message: Cells | ShardNotice) => {
+    thread.port.on('message', (message: Cells | ShardNotice) => {
       if (Array.isArray(message)) return hear(message, hearing)
       const notice = message as ShardNotice
       if (notice.notice === 'ready') {
@@ -334,37 +342,12 @@ export class Shards {
       }
       this.options.onNotice(notice, shard.index)
     })
-    const task = {
-      port: port2,
-      options: this.options.shards[shard.index]!,
-      again: shard.served,
-      heard: shard.heard,
-      catalogs: this.options.catalogs(),
-    }
-    const pool = this.newPool()
-    shard.pool = pool
-    let over = false
     const end = (error: Error): void => {
-      if (over) return
-      over = true
-      if (!this.closing) void pool.destroy()
+      if (!this.closing) void thread.destroy()
       this.revive(shard, error)
     }
-    pool.run(task, { transferList: [port2] }).then(() => end(new Error('the shard ended by itself')), end)
-    // a thread that dies before it is up loses its task without a word
-    for (const thread of pool.threads)
-      thread.once('exit', code => end(new Error(`the thread left with ${code}`)))
+    thread.ended.then(() => end(new Error('the shard ended by itself')), end)
     return shard.starting.promise
-  }
-
-  private newPool(): Piscina {
-    return new Piscina({
-      filename: this.options.workerFile.href,
-      minThreads: 1,
-      maxThreads: 1,
-      atomics: 'disabled',
-      idleTimeout: Number.POSITIVE_INFINITY,
-    })
   }
 
   /** The thread died: everyone waiting hears 503, and a new thread replays the journal. */

@@ -1,8 +1,9 @@
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
+import { restorePositions, storedIn } from '../../src/engine/fill.js'
 import { type ClaimRow, eventsList } from '../../src/engine/history.js'
-import { Projections, restorePositions } from '../../src/engine/projections.js'
+import { Projections } from '../../src/engine/projections.js'
 import { openFileJournal } from '../../src/journal/file.js'
 import { Positions } from '../../src/journal/positions.js'
 import { shardDirectory } from '../../src/journal/segment.js'
@@ -170,7 +171,7 @@ t.test('the projectors in their thread, with real stores', { timeout: 120_000 },
         t.equal(positions.get(shard, mark), positions.get(shard, 'committed'), mark)
     t.equal(await events(), total() + 1)
     const restored = Positions.make(2)
-    await restorePositions(stores.sql, 'g1', restored)
+    await restorePositions(storedIn(stores.sql), 'g1', restored)
     t.equal(restored.stored(1), positions.get(1, 'committed'))
     await append(50)
     projections = await Projections.start(options)

@@ -27,7 +27,7 @@ const contracts = ['src/api/call.ts', 'src/api/services.ts']
 /** Where a package may be loaded; types of it are free. */
 const owners: Readonly<Record<string, RegExp>> = {
   'uWebSockets.js': /^src\/http\//,
-  piscina: /^src\/engine\/(shards|projections|parse)\.ts$/,
+  piscina: /^src\/engine\/(thread|parse)\.ts$/,
   postgres: /^src\/storage\//,
   '@clickhouse/client': /^src\/storage\//,
   chdb: /^src\/storage\/embedded\//,

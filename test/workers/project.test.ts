@@ -5,9 +5,11 @@ import { openFileJournal } from '../../src/journal/file.js'
 import { Positions } from '../../src/journal/positions.js'
 import { FileJournalReader } from '../../src/journal/reader.js'
 import type { ClickHouse } from '../../src/storage/clickhouse.js'
+import { postgresChunks } from '../../workers/project/chunks.js'
 import { ClickHouseProjection } from '../../workers/project/clickhouse.js'
 import { ledgerRows } from '../../workers/project/ledger.js'
 import { PostgresProjection } from '../../workers/project/postgres.js'
+import { postgresRows } from '../../workers/project/rows.js'
 import { type Stores, startStores } from '../stores.js'
 import { emptyShown, History, line, randomFrom, type Shown, seedOf, sorted } from './history.js'
 
@@ -141,7 +143,7 @@ t.test('projections with real stores', { timeout: 120_000 }, async t => {
   ): PostgresProjection => {
     let now = 0
     return new PostgresProjection({
-      sql: stores.sql,
+      store: postgresRows(stores.sql),
       reader: new FileJournalReader({ directory: directories[shard]!, chunkBytes: 3_000 }),
       positions,
       generation,
@@ -165,7 +167,7 @@ t.test('projections with real stores', { timeout: 120_000 }, async t => {
     recordsMax = 70,
   ): ClickHouseProjection =>
     new ClickHouseProjection({
-      sql: stores.sql,
+      chunks: postgresChunks(stores.sql),
       clickhouse,
       reader: new FileJournalReader({ directory: directories[shard]!, chunkBytes: 3_000 }),
       positions,

@@ -26,35 +26,79 @@ export function writeSnapshot(actor: Actor): Written {
   return { actor, sequence: actor.state.sequence, state: JSON.stringify(snapshot) }
 }
 
-/** Upsert snapshots; one statement for all. Last seen times of companies and users go to their rows with it. */
+/** A snapshot at rest. */
+export interface SnapshotRow {
+  readonly id: string
+  readonly kind: 'c' | 'u'
+  readonly environmentId: string
+  readonly generation: string
+  readonly sequence: number
+  readonly state: string
+}
+
+/** Where snapshots are kept. */
+export interface SnapshotStore {
+  find(ids: readonly string[]): Promise<readonly SnapshotRow[]>
+  /** Keep these in place of those there were, all or none. */
+  put(rows: readonly SnapshotRow[]): Promise<void>
+  /** Every fact of the shard up to this sequence is in a snapshot. */
+  checkpointed(generation: string, shard: number, sequence: number): Promise<void>
+  close(): Promise<void>
+}
+
+export function postgresSnapshots(sql: Sql): SnapshotStore {
+  return {
+    find: async ids => sql<SnapshotRow[]>`
+      select id, kind, environment_id as "environmentId", generation, sequence, state
+      from snapshots where id = any(${ids as string[]}::text[])`,
+    put: async rows => {
+      await sql`
+        insert into snapshots (id, kind, environment_id, generation, sequence, state)
+        select * from unnest(
+          ${rows.map(row => row.id)}::text[],
+          ${rows.map(row => row.kind)}::text[],
+          ${rows.map(row => row.environmentId)}::text[],
+          ${rows.map(row => row.generation)}::text[],
+          ${rows.map(row => row.sequence)}::bigint[],
+          ${rows.map(row => row.state)}::text[])
+        on conflict (id) do update set
+          generation = excluded.generation, sequence = excluded.sequence, state = excluded.state`
+    },
+    checkpointed: async (generation, shard, sequence) => {
+      await sql`
+        insert into checkpoints (generation, shard, sequence) values (${generation}, ${shard}, ${sequence})
+        on conflict (generation, shard) do update set sequence = excluded.sequence`
+    },
+    close: () => sql.end({ timeout: 1 }),
+  }
+}
+
+/** Upsert snapshots, all at once. */
 export async function storeSnapshots(
-  sql: Sql,
+  store: SnapshotStore,
   generation: string,
   written: readonly Written[],
 ): Promise<void> {
   if (written.length === 0) return
-  const states = written.map(one => one.actor.state)
-  await sql`
-    insert into snapshots (id, kind, environment_id, generation, sequence, state)
-    select * from unnest(
-      ${states.map(state => state.id)}::text[],
-      ${written.map(one => one.actor.k)}::text[],
-      ${states.map(state => state.environmentId)}::text[],
-      ${written.map(() => generation)}::text[],
-      ${written.map(one => one.sequence)}::bigint[],
-      ${written.map(one => one.state)}::text[])
-    on conflict (id) do update set
-      generation = excluded.generation, sequence = excluded.sequence, state = excluded.state`
+  await store.put(
+    written.map(({ actor, sequence, state }) => ({
+      id: actor.state.id,
+      kind: actor.k,
+      environmentId: actor.state.environmentId,
+      generation,
+      sequence,
+      state,
+    })),
+  )
 }
 
 /** Actors from their snapshots; ids without one are absent from the result. */
 export async function loadSnapshots(
-  sql: Sql,
+  store: Pick<SnapshotStore, 'find'>,
   generation: string,
   ids: readonly string[],
 ): Promise<Map<string, Actor>> {
-  const rows = await sql<{ id: string; kind: 'c' | 'u'; generation: string; state: string }[]>`
-    select id, kind, generation, state from snapshots where id = any(${ids as string[]}::text[])`
+  const rows = await store.find(ids)
   const actors = new Map<string, Actor>()
   for (const row of rows) {
     const snapshot = JSON.parse(row.state)

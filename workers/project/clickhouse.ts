@@ -5,7 +5,6 @@
 // Each insert carries a token made from the bounds. Whatever step a crash follows, the bounds say which chunk to
 // send again, and ClickHouse drops the parts it has: here and in the tables its views feed.
 import type { ClickHouseSettings } from '@clickhouse/client'
-import type { Sql } from 'postgres'
 import type { Fact } from '../../src/core/message.js'
 import { monthOf } from '../../src/journal/event-row.js'
 import {
@@ -16,16 +15,16 @@ import {
 } from '../../src/journal/journal.js'
 import type { Positions } from '../../src/journal/positions.js'
 import type { ClickHouse } from '../../src/storage/clickhouse.js'
+import type { ChunkStore } from './chunks.js'
 import type { LedgerRow } from './ledger.js'
 import { Lines } from './lines.js'
-import { PositionMoved } from './postgres.js'
 import type { Projection } from './stream.js'
 
 /** The ledger rows of a fact with the ledger flag, in order. Equal facts must give equal rows. */
 export type LedgerRows = (fact: Fact) => readonly LedgerRow[]
 
 export interface ClickHouseProjectionOptions {
-  readonly sql: Sql
+  readonly chunks: ChunkStore
   readonly clickhouse: Pick<ClickHouse, 'insertRaw'>
   readonly reader: JournalReader
   readonly positions: Positions
@@ -111,34 +110,20 @@ export class ClickHouseProjection implements Projection {
   }
 
   async #start(): Promise<Sequence> {
-    const { sql, generation, shard } = this.#options
-    const [row] = await sql<{ sequence: string; chunk_upto: string | null }[]>`
-      insert into projections (generation, shard, store) values (${generation}, ${shard}, 'clickhouse')
-      on conflict (generation, shard, store) do update set store = excluded.store
-      returning sequence, chunk_upto`
-    this.#chunkUpTo = row!.chunk_upto === null ? null : Number(row!.chunk_upto)
-    return this.#moved(Number(row!.sequence))
+    const { sequence, chunkUpTo } = await this.#options.chunks.start(this.#options)
+    this.#chunkUpTo = chunkUpTo
+    return this.#moved(sequence)
   }
 
   async #begin(from: Sequence, upTo: Sequence): Promise<void> {
-    const { sql, generation, shard } = this.#options
     this.#step('gathered')
-    const begun = await sql`
-      update projections set chunk_upto = ${upTo}
-      where generation = ${generation} and shard = ${shard} and store = 'clickhouse'
-        and sequence = ${from} and chunk_upto is null`
-    if (begun.count !== 1) throw new PositionMoved(`clickhouse position of shard ${shard} is not ${from}`)
+    await this.#options.chunks.begin(this.#options, from, upTo)
     this.#chunkUpTo = upTo
     this.#step('begun')
   }
 
   async #finish(from: Sequence, upTo: Sequence): Promise<void> {
-    const { sql, generation, shard } = this.#options
-    const moved = await sql`
-      update projections set sequence = ${upTo}, chunk_upto = null
-      where generation = ${generation} and shard = ${shard} and store = 'clickhouse' and sequence = ${from}
-        and chunk_upto is not distinct from ${this.#chunkUpTo}`
-    if (moved.count !== 1) throw new PositionMoved(`clickhouse position of shard ${shard} is not ${from}`)
+    await this.#options.chunks.finish(this.#options, from, upTo, this.#chunkUpTo)
     this.#chunkUpTo = null
     this.#moved(upTo)
     this.#step('finished')
@@ -187,20 +172,9 @@ export class ClickHouseProjection implements Projection {
       } catch (error) {
         const row = refusedRow(error)
         if (row === null || refused >= refusedMax) throw error
-        await this.#putAside(from, table, lines.remove(row), error)
+        // a line ClickHouse cannot take would hold up everything behind it
+        await this.#options.chunks.putAside(this.#options, from, table, lines.remove(row), error)
       }
-  }
-
-  // A line ClickHouse cannot take would hold up everything behind it.
-  async #putAside(from: Sequence, table: string, line: string, error: unknown): Promise<void> {
-    const { sql, generation, shard } = this.#options
-    const text = line.replaceAll('\0', '\ufffd')
-    await sql`
-      insert into projection_failures (generation, shard, store, sequence, error, record)
-      values (${generation}, ${shard}, ${'clickhouse'}, ${from + 1}, ${`${table}: ${String(error)}`}, ${text})
-      on conflict (generation, shard, store, sequence) do update set
-        record = case when position(excluded.record in projection_failures.record) > 0
-          then projection_failures.record else projection_failures.record || chr(10) || excluded.record end`
   }
 
   #step(name: string): void {

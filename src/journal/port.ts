@@ -1,0 +1,11 @@
+// One end of the way between two threads, as both sides use it: a MessagePort, or a simulated one.
+import type { MessagePort } from 'node:worker_threads'
+
+export type Port = Pick<MessagePort, 'postMessage' | 'on' | 'close'>
+
+/** Resolves when either end was closed. */
+export function closed(port: Port): Promise<void> {
+  return new Promise(resolve => {
+    port.on('close', () => resolve())
+  })
+}
