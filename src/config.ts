@@ -30,6 +30,7 @@ export function readConfig(env: Env) {
     databaseUrl: url(env, 'DATABASE_URL', ['postgres:', 'postgresql:']), // null: the embedded Postgres
     clickhouseUrl: url(env, 'CLICKHOUSE_URL', ['http:', 'https:']), // null: the embedded ClickHouse
     redisUrl: url(env, 'REDIS_URL', ['redis:', 'rediss:']), // null: one node
+    tracesUrl: tracesUrl(env), // where OpenTelemetry traces are posted to; null: none are made
     logLevel: oneOf(env, 'TOLLGATE_LOG_LEVEL', 'info', logLevels),
     slowRequestMs: integer(env, 'TOLLGATE_SLOW_REQUEST_MS', 1_000, { min: 1, max: 600_000 }), // logged as a warning from here on
     drainMs: integer(env, 'TOLLGATE_DRAIN_MS', 10_000, { min: 0, max: 600_000 }), // longest wait for requests in flight at a stop
@@ -135,6 +136,14 @@ function url(env: Env, name: string, protocols: readonly string[]): string | nul
   throw new ConfigError(
     `${name}: expected a URL of ${protocols.join(' or ')}, given one of ${parsed?.protocol ?? 'no scheme'}`,
   )
+}
+
+// OpenTelemetry's own names: an endpoint turns traces on.
+function tracesUrl(env: Env): string | null {
+  if (given(env, 'OTEL_SDK_DISABLED') === 'true' || given(env, 'OTEL_TRACES_EXPORTER') === 'none') return null
+  const own = url(env, 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', ['http:', 'https:'])
+  const shared = url(env, 'OTEL_EXPORTER_OTLP_ENDPOINT', ['http:', 'https:'])
+  return own ?? (shared && `${shared.replace(/\/$/, '')}/v1/traces`)
 }
 
 // The interface's own name first, then those existing clients use (decision 7).

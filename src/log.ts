@@ -11,6 +11,8 @@ export interface RequestLine {
   readonly status: number
   readonly duration_ms: number
   readonly environment_id: string | null
+  /** Where requests are traced and this one is kept. */
+  readonly trace_id?: string
 }
 
 /** `to`: a file descriptor or a path; stdout by default. Lines are written when 4 kB gathered or a second has passed. */

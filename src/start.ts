@@ -31,6 +31,7 @@ import { routes } from './http/routes.js'
 import { Server } from './http/server.js'
 import { nodeDisk } from './journal/disk.js'
 import { Positions } from './journal/positions.js'
+import type { ProjectedChunk } from './journal/projecting.js'
 import { journalGeneration, shardDirectory } from './journal/segment.js'
 import type { ShardOptions } from './journal/shard.js'
 import { createMetrics, type Metrics } from './metrics.js'
@@ -112,6 +113,7 @@ async function open(config: Config, log: Logger, opened: Opened): Promise<Tollga
   const modelPrices = new ModelPrices(sql)
   await modelPrices.load()
   const metrics = createMetrics()
+  const traced = config.tracesUrl === null ? null : await traceEverything(config.tracesUrl, log, opened)
 
   const journalDir = join(config.dataDir, 'journal')
   await removeDrained(journalDir)
@@ -141,8 +143,8 @@ async function open(config: Config, log: Logger, opened: Opened): Promise<Tollga
       projections?.recordChecks(notice.checks.rows, notice.checks.counts)
     }
   }
-  const shards = await Shards.start({
-    shards: journals.options,
+  const shards = await (traced?.Shards ?? Shards).start({
+    shards: journals.options.map(options => ({ ...options, tellsGroups: traced !== null })),
     workerFile: shardFile,
     log,
     catalogs: () => catalogs.ids().map(id => catalogs.get(id)),
@@ -152,7 +154,7 @@ async function open(config: Config, log: Logger, opened: Opened): Promise<Tollga
   running = shards
   await catalogs.start()
 
-  projections = await startProjections(journals, addresses, log)
+  projections = await startProjections(journals, addresses, log, traced?.chunk)
   opened.add(() => projections!.stop())
   // every fact on disk shows in Postgres before the directory is read from it
   await projections.barrier('postgres', drainMsMax)
@@ -270,6 +272,7 @@ async function open(config: Config, log: Logger, opened: Opened): Promise<Tollga
     },
     routes,
     audit: change => audit.note(change),
+    exchange: traced?.Exchange,
   })
   const port = await server.listen(config.host, config.port)
   opened.add(() => server.close())
@@ -350,6 +353,22 @@ async function report({ shards, projections, dedupe, backlog }: Services, metric
   }
 }
 
+/** What a Tollgate that makes traces has in place of the ordinary; loaded by it alone. */
+async function traceEverything(url: string, log: Logger, opened: Opened) {
+  const [{ Tracing }, { tracedShards }, { tracedExchange }] = await Promise.all([
+    import('./tracing.js'),
+    import('./engine/traced-shards.js'),
+    import('./http/traced.js'),
+  ])
+  const tracing = await Tracing.open(url, log)
+  opened.add(() => tracing.close())
+  const chunk = ({ store, shard, records, failed, fromMs, toMs }: ProjectedChunk) => {
+    const attributes = { 'tollgate.shard': shard, 'tollgate.records': records }
+    tracing.alone({ name: `project to ${store}`, fromMs, toMs, attributes, failed })
+  }
+  return { Shards: tracedShards(tracing), Exchange: tracedExchange(tracing), chunk }
+}
+
 /** The stores named by URL, else the embedded ones, started together. */
 async function openStores(config: Config, log: Logger, opened: Opened): Promise<Addresses> {
   const embedded = async <T extends { stop(): Promise<unknown> }>(starting: Promise<T>): Promise<T> => {
@@ -413,7 +432,12 @@ async function openJournals(
   return { directory, generation, positions, options }
 }
 
-function startProjections(journals: Journals, addresses: Addresses, log: Logger): Promise<Projections> {
+function startProjections(
+  journals: Journals,
+  addresses: Addresses,
+  log: Logger,
+  chunk?: (chunk: ProjectedChunk) => void,
+): Promise<Projections> {
   return Projections.start({
     positions: journals.positions,
     generation: journals.generation,
@@ -421,6 +445,7 @@ function startProjections(journals: Journals, addresses: Addresses, log: Logger)
     postgres: addresses.postgres,
     clickhouse: addresses.clickhouse,
     log,
+    chunk,
   })
 }
 

@@ -71,6 +71,17 @@ t.test('a wrong setting names itself, what it may be, and what was given', async
   t.same(parseLimits('{"analytics":[0.5,1]}'), { analytics: { ratePerSecond: 0.5, burst: 1 } })
 })
 
+t.test('an endpoint in OpenTelemetry’s own names turns traces on', async t => {
+  const endpoint = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318/' }
+  t.equal(readConfig({}).tracesUrl, null)
+  t.equal(readConfig(endpoint).tracesUrl, 'http://collector:4318/v1/traces')
+  const own = { ...endpoint, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'https://traces/in' }
+  t.equal(readConfig(own).tracesUrl, 'https://traces/in', 'taken as it is')
+  t.equal(readConfig({ ...endpoint, OTEL_SDK_DISABLED: 'true' }).tracesUrl, null)
+  t.equal(readConfig({ ...endpoint, OTEL_TRACES_EXPORTER: 'none' }).tracesUrl, null)
+  refuses({ OTEL_EXPORTER_OTLP_ENDPOINT: 'collector:4317' }, /^OTEL_EXPORTER_OTLP_ENDPOINT: expected a URL/)
+})
+
 t.test('secrets are not shown', async t => {
   const told = (env: Env) => {
     try {

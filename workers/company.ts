@@ -45,6 +45,7 @@ import { openPostgres } from '../src/storage/postgres.js'
 import { type Actor, Actors } from './company/actors.js'
 import { FlagChecks } from './company/checks.js'
 import { describeCompany } from './company/describe.js'
+import { groupWritten } from './company/group.js'
 import {
   loadSnapshots,
   postgresSnapshots,
@@ -159,6 +160,7 @@ class Shard {
       committed: sequence => positions.set(options.index, 'committed', sequence),
       measured: (records, seconds) => {
         if (groups.length < groupsMax) groups.push([records, seconds])
+        if (options.tellsGroups) port.postMessage(groupWritten(journal.committed, records, seconds))
       },
     })
     const shard = new Shard(task, journal, storage, positions, groups)

@@ -10,6 +10,7 @@ import type {
   ProjectorRequest,
 } from '../src/journal/projecting.js'
 import { FileJournalReader } from '../src/journal/reader.js'
+import { monotonicMs } from '../src/monotonic.js'
 import { type ClickHouse, openClickHouse } from '../src/storage/clickhouse.js'
 import { closePostgres, openPostgres } from '../src/storage/postgres.js'
 import { CheckWriter } from './project/checks.js'
@@ -18,7 +19,7 @@ import { ClickHouseProjection } from './project/clickhouse.js'
 import { ledgerRows } from './project/ledger.js'
 import { PostgresProjection } from './project/postgres.js'
 import { postgresRows, type RowStore } from './project/rows.js'
-import { type Projection, Stream } from './project/stream.js'
+import { type Attempt, type Projection, Stream } from './project/stream.js'
 
 export interface ProjectorTask {
   readonly port: Port
@@ -157,6 +158,9 @@ class Projectors {
       moved: () => this.#moved(store, shard),
       failing: (_, error) => this.#tell({ type: 'failing', store, shard, error: text(error) }),
       recovered: () => this.#tell({ type: 'recovered', store, shard }),
+      attempted: this.#options.tellsChunks
+        ? (_, attempt) => this.#attempted(store, shard, attempt)
+        : undefined,
     })
     this.#streams.set(`${store} ${shard}`, stream)
   }
@@ -186,6 +190,11 @@ class Projectors {
     if (wanted === undefined) return
     this.#tell({ type: 'moved', store, shard })
     if (this.#positions.get(shard, store) >= wanted) this.#wanted.delete(key)
+  }
+
+  #attempted(store: ProjectedStore, shard: number, { records, failed, ms }: Attempt): void {
+    const toMs = monotonicMs()
+    this.#tell({ type: 'chunk', store, shard, records, failed, fromMs: toMs - ms, toMs })
   }
 
   #end(drainMs: number): void {

@@ -335,6 +335,14 @@ export type ShardNotice =
   | { readonly notice: 'checks'; readonly checks: CheckCounts }
   /** What webhooks asked to be told of, durable by now. */
   | { readonly notice: 'happened'; readonly happened: readonly Happened[] }
+  /** Where requests are traced: a group of records became durable; its write began and ended at these times, ms of the clock that all threads share. */
+  | {
+      readonly notice: 'group'
+      readonly first: number
+      readonly last: number
+      readonly fromMs: number
+      readonly toMs: number
+    }
 
 /** Flag checks gathered by a shard. */
 export interface CheckCounts {

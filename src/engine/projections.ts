@@ -8,6 +8,7 @@ import { type JournalRecord, RecordFlag, type Sequence } from '../journal/journa
 import type { Port } from '../journal/port.js'
 import type { Positions } from '../journal/positions.js'
 import type {
+  ProjectedChunk,
   ProjectedStore,
   ProjectorNotice,
   ProjectorOptions,
@@ -28,6 +29,8 @@ export interface ProjectionsOptions {
   readonly postgres: PostgresAddress
   readonly clickhouse: ClickHouseAddress
   readonly log: Logger
+  /** Told of every chunk, where traces are made. */
+  readonly chunk?: (chunk: ProjectedChunk) => void
   readonly workerFile?: URL
   readonly startThread?: StartThread
   readonly disk?: JournalDisk
@@ -208,7 +211,7 @@ export class Projections {
   }
 
   #launch(): void {
-    const { generation, journalDirectory, postgres, clickhouse, bounds } = this.#options
+    const { generation, journalDirectory, postgres, clickhouse, bounds, chunk } = this.#options
     const options: ProjectorOptions = {
       generation,
       shards: Array.from({ length: this.#positions.shards }, (_, index) => ({
@@ -218,6 +221,7 @@ export class Projections {
       positions: this.#positions.memory,
       postgres,
       clickhouse,
+      tellsChunks: chunk !== undefined,
       ...bounds,
     }
     const { startThread: start = startThread, workerFile = projectorFile } = this.#options
@@ -266,6 +270,9 @@ export class Projections {
         return
       case 'checks_dropped':
         log.warn({ rows: notice.rows }, 'flag check records were dropped: ClickHouse is away')
+        return
+      case 'chunk':
+        this.#options.chunk?.(notice)
         return
     }
   }

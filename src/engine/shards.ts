@@ -85,7 +85,8 @@ interface Starting {
   readonly reject: (error: Error) => void
 }
 
-interface Shard {
+/** One shard as this thread sees it. */
+export interface Shard {
   readonly index: number
   /** A new one for every thread that died. */
   thread: Thread | null
@@ -119,7 +120,7 @@ export class Shards {
   private flushing = false
   private closing = false
 
-  private constructor(private readonly options: ShardsOptions) {
+  protected constructor(private readonly options: ShardsOptions) {
     this.shards = options.shards.map((_, index) => ({
       index,
       thread: null,
@@ -137,7 +138,7 @@ export class Shards {
 
   /** Start every shard thread; resolves when all have replayed their journals and hold the catalogs. */
   static async start(options: ShardsOptions): Promise<Shards> {
-    const shards = new Shards(options)
+    const shards = new this(options)
     await Promise.all(shards.shards.map(shard => shards.launch(shard)))
     return shards
   }
@@ -293,7 +294,7 @@ export class Shards {
     return this.post<Reply>(shard, n => ({ n, control }))
   }
 
-  private post<Reply>(shard: Shard, request: (n: number) => ShardRequest): Promise<Answered<Reply>> {
+  protected post<Reply>(shard: Shard, request: (n: number) => ShardRequest): Promise<Answered<Reply>> {
     if (!shard.ready) return Promise.reject(new ServiceError('starting'))
     if (shard.waiting.size + shard.events >= waitingMax) return Promise.reject(new ServiceError('overloaded'))
     const n = ++this.numbers
@@ -340,7 +341,7 @@ export class Shards {
         shard.starting?.resolve()
         shard.starting = null
       }
-      this.options.onNotice(notice, shard.index)
+      this.noticed(notice, shard.index)
     })
     const end = (error: Error): void => {
       if (!this.closing) void thread.destroy()
@@ -348,6 +349,10 @@ export class Shards {
     }
     thread.ended.then(() => end(new Error('the shard ended by itself')), end)
     return shard.starting.promise
+  }
+
+  protected noticed(notice: ShardNotice, shard: number): void {
+    this.options.onNotice(notice, shard)
   }
 
   /** The thread died: everyone waiting hears 503, and a new thread replays the journal. */

@@ -54,6 +54,8 @@ export interface ServerOptions {
   readonly routes: readonly Route[]
   /** Told of every change that was asked for by a known key, when it is answered. */
   readonly audit?: (change: AskedChange) => void
+  /** Another kind of exchange, where requests are traced. */
+  readonly exchange?: typeof Exchange
 }
 
 /** The HTTP server. It answers /health from `listen` on, and everything else from `serve` on. */
@@ -119,11 +121,12 @@ export class Server {
 
   private register(route: Route): void {
     const compiled = new Compiled(route, this.options.metrics)
+    const Kind = this.options.exchange ?? Exchange
     const serve = (res: HttpResponse, req: HttpRequest) =>
-      new Exchange(this.shared, compiled, res).begin(req, false)
+      new Kind(this.shared, compiled, res).begin(req, false)
     this.app[route.method](route.path, serve)
     if (route.method === 'get') {
-      this.app.head(route.path, (res, req) => new Exchange(this.shared, compiled, res).begin(req, true))
+      this.app.head(route.path, (res, req) => new Kind(this.shared, compiled, res).begin(req, true))
     }
   }
 
@@ -285,7 +288,7 @@ class Compiled {
 }
 
 /** One request on its way: admission and body may end in either order, then the handler, then the answer. */
-class Exchange {
+export class Exchange {
   private readonly startedMs = performance.now()
   /** Answered or aborted: the response must not be touched any more. */
   private settled = false
@@ -295,7 +298,7 @@ class Exchange {
   /** Answered, and not all of it taken yet. */
   private leaving = false
   private outflow: Outflow | null = null
-  private admission: Admission | null = null
+  protected admission: Admission | null = null
   private headers = ''
   private environmentId = ''
   private parameters: readonly string[] = none
@@ -322,7 +325,7 @@ class Exchange {
 
   constructor(
     private readonly shared: Shared,
-    private readonly compiled: Compiled,
+    protected readonly compiled: Compiled,
     private readonly res: HttpResponse,
   ) {}
 
@@ -476,7 +479,7 @@ class Exchange {
     if (this.shared.buffered > this.shared.options.config.bodiesBytesMax) throw new ServiceError('overloaded')
   }
 
-  private handle(body: unknown): void {
+  protected handle(body: unknown): void {
     const { route } = this.compiled
     const { key, environment, environmentUnknown } = this.admission!
     const asked = route.query === null ? nothingAsked : route.query.read(this.rawQuery)
@@ -537,7 +540,7 @@ class Exchange {
     else this.answer(reply, requestId)
   }
 
-  private answer(reply: Reply, requestId?: string): void {
+  protected answer(reply: Reply, requestId?: string): void {
     const { res, shared, headOnly } = this
     this.settle()
     if (reply.body.length > largeCharacters && !headOnly) res.cork(() => this.writeLarge(reply))
@@ -615,13 +618,13 @@ class Exchange {
     })
   }
 
-  private gone(): void {
+  protected gone(): void {
     if (!this.leaving) return
     this.leaving = false
     this.shared.left()
   }
 
-  private abort(): void {
+  protected abort(): void {
     this.outflow?.abort()
     this.gone()
     if (this.settled) return
@@ -638,7 +641,7 @@ class Exchange {
     this.reserved = 0
   }
 
-  private line(requestId: string, status: number): RequestLine {
+  protected line(requestId: string, status: number): RequestLine {
     return {
       request_id: requestId,
       route: this.compiled.label,

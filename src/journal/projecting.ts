@@ -26,6 +26,8 @@ export interface ProjectorOptions {
   /** How long records gather before they are projected, when nobody waits; defaults 200 ms and 1 s. */
   readonly postgresMs?: number
   readonly clickhouseMs?: number
+  /** Whether each chunk is told of. */
+  readonly tellsChunks?: boolean
 }
 
 export type ProjectorRequest =
@@ -53,3 +55,16 @@ export type ProjectorNotice =
   | { readonly type: 'recovered'; readonly store: ProjectedStore; readonly shard: number }
   /** Check rows dropped because ClickHouse was away for too long. */
   | { readonly type: 'checks_dropped'; readonly rows: number }
+  | ({ readonly type: 'chunk' } & ProjectedChunk)
+
+/** One attempt to bring a chunk of a journal into a store. */
+export interface ProjectedChunk {
+  readonly store: ProjectedStore
+  readonly shard: number
+  /** Records that are in the store since. */
+  readonly records: number
+  readonly failed: boolean
+  /** When it began and ended, ms of the clock that all threads share. */
+  readonly fromMs: number
+  readonly toMs: number
+}

@@ -20,4 +20,6 @@ export interface ShardOptions {
   readonly actorsMax: number
   /** Raw flag check rows kept per second; beyond it checks are only counted (FE-101). */
   readonly checkRowsPerSecond: number
+  /** Whether the shard tells of each group it writes. */
+  readonly tellsGroups?: boolean
 }

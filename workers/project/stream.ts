@@ -33,6 +33,15 @@ export interface StreamOptions {
   /** The first failure of a series, and its end. */
   readonly failing: (projection: Projection, error: unknown) => void
   readonly recovered: (projection: Projection) => void
+  /** Every attempt that moved the position, and every one that failed. */
+  readonly attempted?: (projection: Projection, attempt: Attempt) => void
+}
+
+export interface Attempt {
+  /** Records that are in the store since. */
+  readonly records: number
+  readonly failed: boolean
+  readonly ms: number
 }
 
 export class Stream {
@@ -96,20 +105,36 @@ export class Stream {
   }
 
   async #attempt(committed: Sequence): Promise<void> {
+    const from = this.#stored
+    const beganMs = performance.now()
     try {
       await this.#projection.project(committed)
+      this.#tell(from, beganMs, false)
       this.#started = true
       this.#firstNewMs = null
       if (this.#fails > 0) this.#options.recovered(this.#projection)
       this.#fails = 0
       this.#options.moved(this.#projection)
     } catch (error) {
+      this.#tell(from, beganMs, true)
       if (this.#fails === 0) this.#options.failing(this.#projection, error)
       this.#fails++
       const { retryMinMs, retryMaxMs } = this.#options
       if (!this.#abandoned)
         await this.#pause(Math.min(retryMaxMs, retryMinMs * 2 ** Math.min(20, this.#fails - 1)), true)
     }
+  }
+
+  /** The store's position, also while the projection does not know its own. */
+  get #stored(): Sequence {
+    const { store, shard } = this.#projection
+    return this.#options.positions.get(shard, store)
+  }
+
+  #tell(from: Sequence, beganMs: number, failed: boolean): void {
+    const records = this.#stored - from
+    if (records === 0 && !failed) return
+    this.#options.attempted?.(this.#projection, { records, failed, ms: performance.now() - beganMs })
   }
 
   #waitMs(committed: Sequence): number {

@@ -1,0 +1,68 @@
+// Shards whose part in a request shows in its trace: the wait from post to reply, and in it the group write of the
+// journal that made it durable, which a shard tells of before it replies.
+import type { ShardNotice, ShardRequest } from '../core/message.js'
+import { monotonicMs } from '../monotonic.js'
+import type { Tracing, Work } from '../tracing.js'
+import { type Answered, type Shard, Shards } from './shards.js'
+
+/** Groups remembered per shard; a reply follows its group at once. */
+const groupsMax = 256
+
+type Group = Extract<ShardNotice, { readonly notice: 'group' }>
+
+export function tracedShards(tracing: Tracing): typeof Shards {
+  const groups = new Map<number, Group[]>()
+
+  return class extends Shards {
+    protected override noticed(notice: ShardNotice, shard: number): void {
+      if (notice.notice !== 'group') return super.noticed(notice, shard)
+      const known = groups.get(shard) ?? []
+      groups.set(shard, known)
+      known.push(notice)
+      if (known.length > groupsMax) known.shift()
+    }
+
+    protected override post<Reply>(
+      shard: Shard,
+      request: (n: number) => ShardRequest,
+    ): Promise<Answered<Reply>> {
+      const trace = tracing.current
+      if (trace === undefined) return super.post(shard, request)
+      const fromMs = monotonicMs()
+      let asked = ''
+      const posted = super.post<Reply>(shard, n => {
+        const made = request(n)
+        asked = nameOf(made)
+        return made
+      })
+      const add = (failed: boolean, parts?: readonly Work[]): void => {
+        const attributes = { 'tollgate.shard': shard.index, 'tollgate.message': asked }
+        trace.add({ name: 'shard', fromMs, toMs: monotonicMs(), attributes, failed }, parts)
+      }
+      return posted.then(
+        answered => {
+          add(false, journaled(groups.get(shard.index), answered.sequence, fromMs))
+          return answered
+        },
+        error => {
+          add(true)
+          throw error
+        },
+      )
+    }
+  }
+}
+
+function nameOf(request: ShardRequest): string {
+  if ('control' in request) return request.control.type
+  return 'events' in request ? 'events' : request.m.type
+}
+
+/** The group a reply waited for; none when what it rests on was durable before it was asked. */
+function journaled(groups: readonly Group[] | undefined, sequence: number, sinceMs: number): readonly Work[] {
+  const group = groups?.findLast(({ first, last }) => first <= sequence && sequence <= last)
+  if (group === undefined || group.toMs < sinceMs) return []
+  const { first, last, fromMs, toMs } = group
+  const attributes = { 'tollgate.records': last - first + 1, 'tollgate.first_sequence': first }
+  return [{ name: 'journal write', fromMs, toMs, attributes, failed: false }]
+}
