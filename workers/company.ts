@@ -392,17 +392,18 @@ class Shard {
 
   private finishWrites(): void {
     if (this.writes.isEmpty && this.records.length === 0) return
-    const writes = this.writes.take()
+    const writes = this.writes.isEmpty ? null : this.writes.take()
     const records = this.records
     const happened = this.watch.take()
     this.records = []
     this.journal.append(records).then(
       () => {
-        if (writes.length > 0) this.task.port.postMessage(writes)
+        if (writes !== null) this.task.port.postMessage(writes)
         if (happened.length > 0) this.tell({ notice: 'happened', happened })
       },
       () => {
-        this.task.port.postMessage(allFailed(writes, 'overloaded', 'The journal failed; try again'))
+        if (writes !== null)
+          this.task.port.postMessage(allFailed(writes, 'overloaded', 'The journal failed; try again'))
         void this.recover()
       },
     )
@@ -652,7 +653,7 @@ class Shard {
   private tellReply(write: (replies: Replies) => void): void {
     const replies = new Replies()
     write(replies)
-    this.task.port.postMessage(replies.cells)
+    this.task.port.postMessage(replies.take())
   }
 
   private tellChecks(): void {

@@ -1,4 +1,4 @@
-// What a request costs on its way to a shard's thread and back: as one flat list per tick, against cloned objects
+// What a request costs on its way to a shard's thread and back: as numbers and one text per tick, against cloned objects
 // per tick and against one message per request, in one run. Rounds alternate; medians.
 import { performance } from 'node:perf_hooks'
 import { MessageChannel, receiveMessageOnPort, Worker } from 'node:worker_threads'
@@ -28,8 +28,7 @@ const check = (n: number): ShardRequest => ({
     context: {
       companyGiven: true,
       userGiven: true,
-      companyKeys: { id: 'acme-corporation-1' },
-      userKeys: { id: 'someone-at-acme-1' },
+      asked: '{"company":{"id":"acme-corporation-1"},"user":{"id":"someone-at-acme-1"}}',
       userId: 'user_23456789ABC',
       userTraits: null,
     },
@@ -122,11 +121,11 @@ async function roundTrips(how: 'one list' | 'objects' | 'one by one', atOnce: nu
   const begunMs = performance.now()
   await new Promise<void>(resolve => {
     let waiting = atOnce
-    far.on('message', (replies: readonly unknown[]) => {
-      const count = packed ? replies.length / 4 : replies.length
+    far.on('message', (replies: Cells | readonly unknown[]) => {
+      const count = packed ? (replies as Cells)[0].length / 4 : replies.length
       waiting -= count
       for (let i = 0; i < count && left > 0; i++, waiting++) ask()
-      if (packing.cells.length + outbox.length > 0) flush()
+      if (!packing.isEmpty || outbox.length > 0) flush()
       else if (waiting === 0) resolve()
     })
     for (let i = 0; i < atOnce; i++) ask()
@@ -149,7 +148,7 @@ for (const [name, make] of [
   }
   for (const [how, of] of [
     ['objects, one post a tick', samples.objects],
-    ['one flat list a tick', samples.flat],
+    ['numbers and one text a tick', samples.flat],
   ] as const)
     console.log(
       `${name}, ${how}`.padEnd(44),

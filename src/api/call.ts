@@ -47,6 +47,8 @@ export interface Call<Body = undefined, Query = Readonly<Record<string, never>>>
   readonly params: Readonly<Record<string, string>>
   readonly query: Query
   readonly body: Body
+  /** The body as it came, decompressed; '' where a handler parses it itself. */
+  readonly text: string
   /** The environment's present (its test clock applied), epoch ms; the wall clock for account-level operations. */
   readonly nowMs: number
   readonly remoteIp: string
@@ -69,6 +71,53 @@ export interface Answer {
   readonly stream?: Stream
 }
 
+/** Who is told of an answer that comes later. */
+export interface Listener {
+  succeed(answer: Answer): void
+  fail(error: unknown): void
+}
+
+/**
+ * An answer that comes later: what a promise is, for the hot paths, without the turns a promise takes. Told once, by
+ * `resolve` or `reject`, and heard by one listener, whichever comes first.
+ */
+export class Later<Given = unknown> {
+  private listener: Listener | null = null
+  /** What was told before anyone listened. */
+  private early: { readonly given: Given } | { readonly error: unknown } | null = null
+
+  /** `answer` makes the answer of what this is resolved with; what it throws is told as the failure. */
+  constructor(private readonly answer: (given: Given) => Answer) {}
+
+  resolve(given: Given): void {
+    const { listener } = this
+    if (listener === null) {
+      this.early = { given }
+      return
+    }
+    let answer: Answer
+    try {
+      answer = this.answer(given)
+    } catch (error) {
+      listener.fail(error)
+      return
+    }
+    listener.succeed(answer)
+  }
+
+  reject(error: unknown): void {
+    if (this.listener === null) this.early = { error }
+    else this.listener.fail(error)
+  }
+
+  listen(listener: Listener): void {
+    this.listener = listener
+    if (this.early === null) return
+    if ('error' in this.early) this.reject(this.early.error)
+    else this.resolve(this.early.given)
+  }
+}
+
 /** An answer that is not gathered in memory. */
 export interface Stream {
   /** Content-Type. */
@@ -78,4 +127,4 @@ export interface Stream {
 
 export type Handler<Body = undefined, Query = Readonly<Record<string, never>>> = (
   call: Call<Body, Query>,
-) => Answer | Promise<Answer>
+) => Answer | Later | Promise<Answer>

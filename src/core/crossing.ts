@@ -1,11 +1,11 @@
-// Requests and replies on their way between threads. Cloning an object spells out every member's name, and reading it
-// back costs three times as much as writing it; so what is posted together is one flat list of values, in which the two
-// hot kinds of request are spelled out and the rest lies as it is.
+// Requests and replies on their way between threads. What a clone costs is counted in values: a text costs as much as
+// its neighbour twenty times its length. So what is posted together is one list of numbers, one text in which all
+// texts stand one after the other, and the few things that are neither.
 import { type EventType, eventTypes } from '../../schemas/enums.js'
 import type { AcceptedEvent, CheckContext, IngestItem, Question, Refusal, ShardRequest } from './message.js'
 
 /** What one post carries: requests one after the other, or replies. */
-export type Cells = readonly unknown[]
+export type Cells = readonly [numbers: readonly number[], text: string, things: readonly unknown[]]
 
 const plain = 0
 const events = 1
@@ -13,13 +13,29 @@ const check = 2
 const checkAll = 3
 
 const kinds = ['c', 'u', 'e'] as const
+const kindNumbers = { c: 0, u: 1, e: 2 } as const
 const typeNumbers = new Map<EventType, number>(eventTypes.map((type, number) => [type, number]))
 
-/** Values of one event in the list. */
-const cellsPerEvent = 11
+// Bits of a request's first number, above its kind.
+const companyGiven = 1 << 4
+const userGiven = 1 << 5
+const hasThings = 1 << 6
+const otherEnv = 1 << 7
+const otherKey = 1 << 8
+const ofEnv = 1 << 9
 
-/** Members of an event that few events have; null where it has none of them. */
-type Unusual = readonly [
+// Bits of an event's first number, above its actor's kind and its type.
+const typeShift = 2
+const hasKey = 1 << 5
+const hasUser = 1 << 6
+const hasCompany = 1 << 7
+const sameCompany = 1 << 8
+const hasSubtype = 1 << 9
+const isRare = 1 << 10
+const hasQuantity = 1 << 11
+
+/** Members of an event that few events have. */
+type Rare = readonly [
   mode: AcceptedEvent['mode'],
   capturedAtMs: number,
   sentAtMs: number | null,
@@ -31,9 +47,28 @@ type Unusual = readonly [
   fresh: boolean,
 ]
 
+/** What is posted together, on the sending side. */
+class Writing {
+  protected numbers: number[] = []
+  protected text = ''
+  protected things: unknown[] = []
+
+  get isEmpty(): boolean {
+    return this.numbers.length === 0
+  }
+
+  /** What was added, to be posted; begins anew. */
+  take(): Cells {
+    const cells: Cells = [this.numbers, this.text, this.things]
+    this.numbers = []
+    this.text = ''
+    this.things = []
+    return cells
+  }
+}
+
 /** Requests that leave together; `unpack` gives equal ones, in order. */
-export class Packing {
-  cells: unknown[] = []
+export class Packing extends Writing {
   /** Said once for all requests that follow each other with the same. */
   private env = ''
   private apiKeyId = ''
@@ -42,80 +77,109 @@ export class Packing {
     if ('events' in request) this.addEvents(request)
     else if ('m' in request && (request.m.type === 'check' || request.m.type === 'check_all'))
       this.addCheck(request, request.m)
-    else this.cells.push(plain, request)
+    else {
+      this.numbers.push(plain)
+      this.things.push(request)
+    }
   }
 
-  /** What was added, to be posted; begins anew. */
-  take(): Cells {
-    const { cells } = this
-    this.cells = []
+  override take(): Cells {
     this.env = ''
     this.apiKeyId = ''
-    return cells
+    return super.take()
   }
 
   private addEvents(request: Extract<ShardRequest, { readonly events: unknown }>): void {
-    const { cells } = this
+    const { numbers } = this
     const first = request.events[0]!
+    const { env } = first
     const { apiKeyId, receivedAtMs } = first.m.event
-    cells.push(
-      events,
+    const newEnv = env !== this.env
+    const newKey = apiKeyId !== this.apiKeyId
+    numbers.push(
+      events + (newEnv ? otherEnv : 0) + (newKey ? otherKey : 0),
       request.n,
       request.at,
-      this.sameEnv(first.env),
-      apiKeyId === this.apiKeyId ? null : apiKeyId,
-      receivedAtMs === request.at ? null : receivedAtMs,
+      receivedAtMs,
       request.events.length,
     )
+    if (newEnv) this.addText(env)
+    if (newKey) this.addText(apiKeyId)
+    this.env = env
     this.apiKeyId = apiKeyId
-    for (const item of request.events) {
-      const { event } = item.m
-      cells.push(
-        kinds.indexOf(item.k),
-        item.id,
-        event.id,
-        typeNumbers.get(event.type),
-        event.subtype,
-        event.body,
-        event.quantity,
-        event.idempotencyKey,
-        event.userId,
-        event.companyId === item.id ? true : event.companyId,
-        unusual(item),
-      )
-    }
+    for (const item of request.events) this.addEvent(item)
+  }
+
+  private addEvent(item: IngestItem): void {
+    const { numbers } = this
+    const { id, k } = item
+    const { event } = item.m
+    const { subtype, idempotencyKey, userId, companyId, quantity, body } = event
+    const rare = rareOf(item)
+    const same = companyId === id
+    numbers.push(
+      kindNumbers[k] +
+        (typeNumbers.get(event.type)! << typeShift) +
+        (idempotencyKey === null ? 0 : hasKey) +
+        (userId === null ? 0 : hasUser) +
+        (same ? sameCompany : companyId === null ? 0 : hasCompany) +
+        (subtype === null ? 0 : hasSubtype) +
+        (rare === null ? 0 : isRare) +
+        (quantity === 1 ? 0 : hasQuantity),
+      id.length,
+      event.id.length,
+      body.length,
+    )
+    this.text += id
+    this.text += event.id
+    this.text += body
+    if (idempotencyKey !== null) this.addText(idempotencyKey)
+    if (userId !== null) this.addText(userId)
+    if (!same && companyId !== null) this.addText(companyId)
+    if (subtype !== null) this.addText(subtype)
+    if (quantity !== 1) numbers.push(quantity)
+    if (rare !== null) this.things.push(rare)
   }
 
   private addCheck(
     request: Extract<ShardRequest, { readonly m: unknown }>,
     m: Extract<Question, { readonly type: 'check' | 'check_all' }>,
   ): void {
-    const { cells } = this
+    const { id, env, k, n, at } = request
     const { context } = m
-    cells.push(
-      m.type === 'check' ? check : checkAll,
-      request.n,
-      request.at,
-      kinds.indexOf(request.k),
-      request.id === request.env ? null : request.id,
-      this.sameEnv(request.env),
-      (context.companyGiven ? 1 : 0) + (context.userGiven ? 2 : 0),
-      context.userId,
-      context.userTraits,
+    const { userId, userTraits, asked } = context
+    const preflight = m.type === 'check' ? m.preflight : null
+    const newEnv = env !== this.env
+    const things = userTraits !== null || preflight !== null
+    this.numbers.push(
+      (m.type === 'check' ? check : checkAll) +
+        (kindNumbers[k] << 2) +
+        (context.companyGiven ? companyGiven : 0) +
+        (context.userGiven ? userGiven : 0) +
+        (things ? hasThings : 0) +
+        (newEnv ? otherEnv : 0) +
+        (id === env ? ofEnv : 0),
+      n,
+      at,
+      userId === null ? 0 : userId.length,
+      asked.length,
     )
-    addKeys(cells, context.companyKeys)
-    addKeys(cells, context.userKeys)
-    if (m.type === 'check') cells.push(m.flagKey, m.preflight)
+    if (userId !== null) this.text += userId
+    this.text += asked
+    if (newEnv) this.addText(env)
+    this.env = env
+    if (id !== env) this.addText(id)
+    if (m.type === 'check') this.addText(m.flagKey)
+    if (things) this.things.push(userTraits, preflight)
   }
 
-  private sameEnv(env: string): string | null {
-    if (env === this.env) return null
-    this.env = env
-    return env
+  private addText(text: string): void {
+    this.numbers.push(text.length)
+    this.text += text
   }
 }
 
-function unusual({ fresh, m: { event } }: IngestItem): Unusual | null {
+function rareOf({ fresh, m: { event } }: IngestItem): Rare | null {
   if (
     !fresh &&
     event.mode === 'normal' &&
@@ -141,146 +205,171 @@ function unusual({ fresh, m: { event } }: IngestItem): Unusual | null {
   ]
 }
 
-// Their number, then name and value of each; -1 for none at all.
-function addKeys(cells: unknown[], keys: CheckContext['companyKeys']): void {
-  if (keys === null) {
-    cells.push(-1)
-    return
-  }
-  const at = cells.push(0) - 1
-  let count = 0
-  for (const name of Object.keys(keys)) {
-    cells.push(name, keys[name])
-    count++
-  }
-  cells[at] = count
-}
-
-/** Hand over every request of one post, in order; what is not asked for yet is not unpacked yet. */
+/**
+ * Hand over every request of one post, in order; what is not asked for yet is not unpacked yet.
+ *
+ * Texts are parts of the post's one text, which stays in memory as long as one of them does: whoever keeps an id for
+ * longer keeps a copy of its own (`ownText`). Environments, keys and subtypes are copies already.
+ */
 export function unpack(cells: Cells, take: (request: ShardRequest) => void): void {
   const reading = new Unpacking(cells)
   for (let request = reading.next(); request !== null; request = reading.next()) take(request)
 }
 
-class Unpacking {
-  private at = 0
+/** The same text on its own, not as a part of a longer one. */
+export function ownText(text: string): string {
+  return Buffer.from(text).toString()
+}
+
+/** Names that come again and again, each kept once. */
+const namesMax = 20_000
+const names = new Map<string, string>()
+
+function nameOf(text: string): string {
+  const known = names.get(text)
+  if (known !== undefined) return known
+  if (names.size >= namesMax) names.clear()
+  const own = ownText(text)
+  names.set(own, own)
+  return own
+}
+
+/** What was posted together, on the receiving side. */
+class Reading {
+  protected at = 0
+  private textAt = 0
+  private thingAt = 0
+  protected readonly numbers: readonly number[]
+  private readonly text: string
+  private readonly things: readonly unknown[]
+
+  constructor(cells: Cells) {
+    this.numbers = cells[0]
+    this.text = cells[1]
+    this.things = cells[2]
+  }
+
+  protected number(): number {
+    return this.numbers[this.at++]!
+  }
+
+  protected piece(length: number): string {
+    const from = this.textAt
+    this.textAt = from + length
+    return this.text.slice(from, from + length)
+  }
+
+  protected pieceOf(): string {
+    return this.piece(this.number())
+  }
+
+  protected thing(): unknown {
+    return this.things[this.thingAt++]
+  }
+}
+
+class Unpacking extends Reading {
   private env = ''
   private apiKeyId = ''
 
-  constructor(private readonly cells: Cells) {}
-
   next(): ShardRequest | null {
-    if (this.at >= this.cells.length) return null
-    const kind = this.cells[this.at++] as number
-    if (kind === plain) return this.cells[this.at++] as ShardRequest
-    return kind === events ? this.events() : this.check(kind)
+    if (this.at >= this.numbers.length) return null
+    const head = this.number()
+    switch (head & 3) {
+      case plain:
+        return this.thing() as ShardRequest
+      case events:
+        return this.events(head)
+      default:
+        return this.check(head)
+    }
   }
 
-  private events(): ShardRequest {
-    const { cells } = this
-    let { at } = this
-    const n = cells[at++] as number
-    const nowMs = cells[at++] as number
-    const env = this.sameEnv(cells[at++] as string | null)
-    this.apiKeyId = (cells[at++] as string | null) ?? this.apiKeyId
-    const receivedAtMs = (cells[at++] as number | null) ?? nowMs
-    const count = cells[at++] as number
+  private events(head: number): ShardRequest {
+    const n = this.number()
+    const at = this.number()
+    const receivedAtMs = this.number()
+    const count = this.number()
+    if (head & otherEnv) this.env = nameOf(this.pieceOf())
+    if (head & otherKey) this.apiKeyId = nameOf(this.pieceOf())
     const items: IngestItem[] = []
-    for (let i = 0; i < count; i++, at += cellsPerEvent)
-      items.push(readEvent(cells, at, env, this.apiKeyId, receivedAtMs))
-    this.at = at
-    return { n, at: nowMs, events: items }
+    for (let i = 0; i < count; i++) items.push(this.event(receivedAtMs))
+    return { n, at, events: items }
   }
 
-  private check(kind: number): ShardRequest {
-    const { cells } = this
-    let { at } = this
-    const n = cells[at++] as number
-    const nowMs = cells[at++] as number
-    const k = kinds[cells[at++] as number]!
-    const id = cells[at++] as string | null
-    const env = this.sameEnv(cells[at++] as string | null)
-    const given = cells[at++] as number
-    const userId = cells[at++] as string | null
-    const userTraits = cells[at++] as CheckContext['userTraits']
-    const companyKeys = readKeys(cells, at)
-    at += 1 + 2 * Math.max(0, cells[at] as number)
-    const userKeys = readKeys(cells, at)
-    at += 1 + 2 * Math.max(0, cells[at] as number)
+  private event(receivedAtMs: number): IngestItem {
+    const head = this.number()
+    const idLength = this.number()
+    const eventIdLength = this.number()
+    const bodyLength = this.number()
+    const actorId = this.piece(idLength)
+    const id = this.piece(eventIdLength)
+    const body = this.piece(bodyLength)
+    const idempotencyKey = head & hasKey ? this.pieceOf() : null
+    const userId = head & hasUser ? this.pieceOf() : null
+    const companyId = head & sameCompany ? actorId : head & hasCompany ? this.pieceOf() : null
+    const subtype = head & hasSubtype ? nameOf(this.pieceOf()) : null
+    const quantity = head & hasQuantity ? this.number() : 1
+    const rare = head & isRare ? (this.thing() as Rare) : null
+    const event: AcceptedEvent = {
+      id,
+      type: eventTypes[(head >> typeShift) & 7]!,
+      subtype,
+      body,
+      quantity,
+      mode: rare === null ? 'normal' : rare[0],
+      capturedAtMs: rare === null ? receivedAtMs : rare[1],
+      sentAtMs: rare === null ? null : rare[2],
+      receivedAtMs,
+      apiKeyId: this.apiKeyId,
+      idempotencyKey,
+      companyId,
+      userId,
+      leaseId: rare === null ? null : rare[5],
+      reservationId: rare === null ? null : rare[6],
+      failure: rare === null ? null : rare[3],
+      derivedFrom: rare === null ? null : rare[4],
+      inference: rare === null ? null : rare[7],
+    }
+    return {
+      k: kinds[head & 3]!,
+      id: actorId,
+      env: this.env,
+      fresh: rare?.[8] ?? false,
+      m: { type: 'event', event, write: null, joins: [] },
+    }
+  }
+
+  private check(head: number): ShardRequest {
+    const n = this.number()
+    const at = this.number()
+    const userLength = this.number()
+    const askedLength = this.number()
+    const userId = userLength === 0 ? null : this.piece(userLength)
+    const asked = this.piece(askedLength)
+    if (head & otherEnv) this.env = nameOf(this.pieceOf())
+    const id = head & ofEnv ? this.env : this.pieceOf()
+    const flagKey = (head & 3) === check ? this.pieceOf() : ''
+    const userTraits = head & hasThings ? (this.thing() as CheckContext['userTraits']) : null
+    const preflight = head & hasThings ? this.thing() : null
     const context: CheckContext = {
-      companyGiven: (given & 1) !== 0,
-      userGiven: (given & 2) !== 0,
-      companyKeys,
-      userKeys,
+      companyGiven: (head & companyGiven) !== 0,
+      userGiven: (head & userGiven) !== 0,
+      asked,
       userId,
       userTraits,
     }
-    let m: Question = { type: 'check_all', context }
-    if (kind === check) {
-      const flagKey = cells[at++] as string
-      const preflight = cells[at++] as Extract<Question, { readonly type: 'check' }>['preflight']
-      m = { type: 'check', flagKey, preflight, context }
-    }
-    this.at = at
-    return { n, k, id: id ?? env, env, at: nowMs, fresh: false, m }
+    const m: Question =
+      (head & 3) === check
+        ? {
+            type: 'check',
+            flagKey,
+            preflight: preflight as Extract<Question, { readonly type: 'check' }>['preflight'],
+            context,
+          }
+        : { type: 'check_all', context }
+    return { n, k: kinds[(head >> 2) & 3]!, id, env: this.env, at, fresh: false, m }
   }
-
-  private sameEnv(env: string | null): string {
-    if (env !== null) this.env = env
-    return this.env
-  }
-}
-
-function readEvent(
-  cells: Cells,
-  at: number,
-  env: string,
-  apiKeyId: string,
-  receivedAtMs: number,
-): IngestItem {
-  const id = cells[at + 1] as string
-  const companyId = cells[at + 9] as string | null | true
-  const rare = cells[at + 10] as Unusual | null
-  const event: AcceptedEvent = {
-    id: cells[at + 2] as string,
-    type: eventTypes[cells[at + 3] as number]!,
-    subtype: cells[at + 4] as string | null,
-    body: cells[at + 5] as string,
-    quantity: cells[at + 6] as number,
-    mode: rare === null ? 'normal' : rare[0],
-    capturedAtMs: rare === null ? receivedAtMs : rare[1],
-    sentAtMs: rare === null ? null : rare[2],
-    receivedAtMs,
-    apiKeyId,
-    idempotencyKey: cells[at + 7] as string | null,
-    companyId: companyId === true ? id : companyId,
-    userId: cells[at + 8] as string | null,
-    leaseId: rare === null ? null : rare[5],
-    reservationId: rare === null ? null : rare[6],
-    failure: rare === null ? null : rare[3],
-    derivedFrom: rare === null ? null : rare[4],
-    inference: rare === null ? null : rare[7],
-  }
-  return {
-    k: kinds[cells[at] as number]!,
-    id,
-    env,
-    fresh: rare?.[8] ?? false,
-    m: { type: 'event', event, write: null, joins: [] },
-  }
-}
-
-function readKeys(cells: Cells, at: number): CheckContext['companyKeys'] {
-  const count = cells[at] as number
-  if (count < 0) return null
-  const keys: Record<string, string> = {}
-  for (let i = at + 1; i <= at + 2 * count; i += 2) {
-    const name = cells[i] as string
-    const value = cells[i + 1] as string
-    if (name !== '__proto__') keys[name] = value
-    else Object.defineProperty(keys, name, { value, enumerable: true })
-  }
-  return keys
 }
 
 /** Why a request failed for now (503). */
@@ -294,49 +383,62 @@ export interface Hearing {
   failed(n: number, reason: Unavailable, detail: string | undefined): void
 }
 
-/** Replies that leave together: four values each. */
-export class Replies implements Hearing {
-  cells: unknown[] = []
+// How a reply lies: its number, one of these, its sequence, then what it needs.
+const empty = 0
+const text = 1
+const thing = 2
+const refusal = 3
+const failure = 4
 
-  get isEmpty(): boolean {
-    return this.cells.length === 0
-  }
-
+/** Replies that leave together. */
+export class Replies extends Writing implements Hearing {
   answered(n: number, reply: unknown, sequence: number): void {
-    this.cells.push(n, 0, reply, sequence)
+    if (reply === null) this.numbers.push(n, empty, sequence)
+    else if (typeof reply === 'string') {
+      this.numbers.push(n, text, sequence, reply.length)
+      this.text += reply
+    } else {
+      this.numbers.push(n, thing, sequence)
+      this.things.push(reply)
+    }
   }
 
-  refused(n: number, refusal: Refusal, detail?: string): void {
-    this.cells.push(n, 1, refusal, detail)
+  refused(n: number, reason: Refusal, detail?: string): void {
+    this.numbers.push(n, refusal, 0)
+    this.things.push(reason, detail)
   }
 
   failed(n: number, reason: Unavailable, detail?: string): void {
-    this.cells.push(n, 2, reason, detail)
-  }
-
-  /** What was added, to be posted; begins anew. */
-  take(): Cells {
-    const { cells } = this
-    this.cells = []
-    return cells
+    this.numbers.push(n, failure, 0)
+    this.things.push(reason, detail)
   }
 }
 
 /** Hand over every reply of one post, in order. */
 export function hear(cells: Cells, hearing: Hearing): void {
-  for (let at = 0; at < cells.length; at += 4) {
-    const n = cells[at] as number
-    const second = cells[at + 2]
-    const third = cells[at + 3]
-    if (cells[at + 1] === 0) hearing.answered(n, second, third as number)
-    else if (cells[at + 1] === 1) hearing.refused(n, second as Refusal, third as string | undefined)
-    else hearing.failed(n, second as Unavailable, third as string | undefined)
+  new Heard(cells).tell(hearing)
+}
+
+class Heard extends Reading {
+  tell(hearing: Hearing): void {
+    while (this.at < this.numbers.length) {
+      const n = this.number()
+      const how = this.number()
+      const sequence = this.number()
+      if (how === empty) hearing.answered(n, null, sequence)
+      else if (how === text) hearing.answered(n, this.pieceOf(), sequence)
+      else if (how === thing) hearing.answered(n, this.thing(), sequence)
+      else if (how === refusal)
+        hearing.refused(n, this.thing() as Refusal, this.thing() as string | undefined)
+      else hearing.failed(n, this.thing() as Unavailable, this.thing() as string | undefined)
+    }
   }
 }
 
 /** Every one of these replies as a failure. */
 export function allFailed(replies: Cells, reason: Unavailable, detail: string): Cells {
   const failed = new Replies()
-  for (let at = 0; at < replies.length; at += 4) failed.failed(replies[at] as number, reason, detail)
-  return failed.cells
+  const fail = (n: number) => failed.failed(n, reason, detail)
+  hear(replies, { answered: fail, refused: fail, failed: fail })
+  return failed.take()
 }

@@ -252,9 +252,8 @@ export type Decision<Reply = unknown> =
 export interface CheckContext {
   readonly companyGiven: boolean
   readonly userGiven: boolean
-  /** Keys as requested, for the check's record (FE-100). */
-  readonly companyKeys: Readonly<Record<string, string>> | null
-  readonly userKeys: Readonly<Record<string, string>> | null
+  /** The context as requested, JSON with members `company` and `user`: read for the check's record alone (FE-100). */
+  readonly asked: string
   /** The user named, when found. */
   readonly userId: string | null
   /** Its traits by name, when the catalog's rules read users' traits; else null. */

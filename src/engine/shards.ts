@@ -74,9 +74,10 @@ export interface ShardStats extends ShardFigures {
   readonly waiting: number
 }
 
-interface Waiting {
-  readonly resolve: (answered: Answered<unknown>) => void
-  readonly reject: (error: Error) => void
+/** Who waits for a reply. Neither may throw. */
+export interface Waiting {
+  resolve(answered: Answered<unknown>): void
+  reject(error: Error): void
 }
 
 interface Starting {
@@ -185,16 +186,25 @@ export class Shards {
     nowMs: number,
     fresh = false,
   ): Promise<Answered<Reply>> {
+    return new Promise((resolve, reject) => {
+      const waiting = { resolve: resolve as Waiting['resolve'], reject }
+      this.put(kind, environmentId, id, message, nowMs, waiting, fresh)
+    })
+  }
+
+  /** As `ask`; tells the one who waits, without the detour of a promise: at once, when the request is refused here. */
+  put(
+    kind: 'c' | 'u' | 'e',
+    environmentId: string,
+    id: string,
+    message: CompanyMessage | UserMessage | EnvironmentMessage | Question,
+    nowMs: number,
+    waiting: Waiting,
+    fresh = false,
+  ): void {
     const shard = this.shards[shardOf(id, this.shards.length)]!
-    return this.post<Reply>(shard, n => ({
-      n,
-      k: kind,
-      id,
-      env: environmentId,
-      at: nowMs,
-      fresh,
-      m: message,
-    }))
+    const request = (n: number) => ({ n, k: kind, id, env: environmentId, at: nowMs, fresh, m: message })
+    this.enter(shard, request, waiting)
   }
 
   /**
@@ -294,18 +304,25 @@ export class Shards {
     return this.post<Reply>(shard, n => ({ n, control }))
   }
 
-  protected post<Reply>(shard: Shard, request: (n: number) => ShardRequest): Promise<Answered<Reply>> {
-    if (!shard.ready) return Promise.reject(new ServiceError('starting'))
-    if (shard.waiting.size + shard.events >= waitingMax) return Promise.reject(new ServiceError('overloaded'))
+  private post<Reply>(shard: Shard, request: (n: number) => ShardRequest): Promise<Answered<Reply>> {
+    return new Promise((resolve, reject) => {
+      this.enter(shard, request, { resolve: resolve as Waiting['resolve'], reject })
+    })
+  }
+
+  /** Give a request its number, and its place in the post at the end of this tick; or tell why it is refused here. */
+  protected enter(shard: Shard, request: (n: number) => ShardRequest, waiting: Waiting): void {
+    if (!shard.ready || shard.waiting.size + shard.events >= waitingMax) {
+      waiting.reject(new ServiceError(shard.ready ? 'overloaded' : 'starting'))
+      return
+    }
     const n = ++this.numbers
+    shard.waiting.set(n, waiting)
     shard.outbox.add(request(n))
     if (!this.flushing) {
       this.flushing = true
       setImmediate(this.flush)
     }
-    return new Promise((resolve, reject) => {
-      shard.waiting.set(n, { resolve: resolve as Waiting['resolve'], reject })
-    })
   }
 
   private readonly flush = (): void => {
@@ -314,8 +331,7 @@ export class Shards {
   }
 
   private send(shard: Shard): void {
-    const cells = shard.outbox.take()
-    if (cells.length > 0) shard.port?.postMessage(cells)
+    if (!shard.outbox.isEmpty) shard.port?.postMessage(shard.outbox.take())
   }
 
   private launch(shard: Shard): Promise<void> {
@@ -332,7 +348,7 @@ export class Shards {
     shard.port = thread.port
     const hearing = hearingOf(shard)
     thread.port.on('message', (message: Cells | ShardNotice) => {
-      if (Array.isArray(message)) return hear(message, hearing)
+      if (Array.isArray(message)) return hear(message as unknown as Cells, hearing)
       const notice = message as ShardNotice
       if (notice.notice === 'ready') {
         shard.ready = true

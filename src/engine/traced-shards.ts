@@ -3,7 +3,7 @@
 import type { ShardNotice, ShardRequest } from '../core/message.js'
 import { monotonicMs } from '../monotonic.js'
 import type { Tracing, Work } from '../tracing.js'
-import { type Answered, type Shard, Shards } from './shards.js'
+import { type Shard, Shards, type Waiting } from './shards.js'
 
 /** Groups remembered per shard; a reply follows its group at once. */
 const groupsMax = 256
@@ -22,33 +22,30 @@ export function tracedShards(tracing: Tracing): typeof Shards {
       if (known.length > groupsMax) known.shift()
     }
 
-    protected override post<Reply>(
-      shard: Shard,
-      request: (n: number) => ShardRequest,
-    ): Promise<Answered<Reply>> {
+    protected override enter(shard: Shard, request: (n: number) => ShardRequest, waiting: Waiting): void {
       const trace = tracing.current
-      if (trace === undefined) return super.post(shard, request)
+      if (trace === undefined) return super.enter(shard, request, waiting)
       const fromMs = monotonicMs()
       let asked = ''
-      const posted = super.post<Reply>(shard, n => {
-        const made = request(n)
-        asked = nameOf(made)
-        return made
-      })
       const add = (failed: boolean, parts?: readonly Work[]): void => {
         const attributes = { 'tollgate.shard': shard.index, 'tollgate.message': asked }
         trace.add({ name: 'shard', fromMs, toMs: monotonicMs(), attributes, failed }, parts)
       }
-      return posted.then(
-        answered => {
+      const named = (n: number) => {
+        const made = request(n)
+        asked = nameOf(made)
+        return made
+      }
+      super.enter(shard, named, {
+        resolve(answered) {
           add(false, journaled(groups.get(shard.index), answered.sequence, fromMs))
-          return answered
+          waiting.resolve(answered)
         },
-        error => {
+        reject(error) {
           add(true)
-          throw error
+          waiting.reject(error)
         },
-      )
+      })
     }
   }
 }

@@ -13,6 +13,7 @@ export class Request implements Call<unknown, unknown> {
     readonly params: Readonly<Record<string, string>>,
     readonly query: unknown,
     readonly body: unknown,
+    readonly text: string,
     readonly nowMs: number,
     readonly userAgent: string,
   ) {}

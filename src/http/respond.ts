@@ -47,6 +47,13 @@ export function success(answer: Answer, status: number, paramsJson: string, head
   return { status: code, headers: own, body: `{"data":${data},"params":${paramsJson}}` }
 }
 
+/** Path parameters as they are echoed: their names are the routes' own and need no escapes. */
+export function echoOf(params: Readonly<Record<string, string>>): string {
+  let json = ''
+  for (const name in params) json += `${json === '' ? '{' : ','}"${name}":${JSON.stringify(params[name])}`
+  return json === '' ? '{}' : `${json}}`
+}
+
 /** Statuses whose answers end with their head. */
 export function isBodiless(status: number): boolean {
   return status === 204 || status === 304

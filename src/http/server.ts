@@ -1,7 +1,7 @@
 // One request from first byte to last: what must be read at once, admission, body, handler, answer.
 // The request object dies when its callback returns, the response when it is answered or aborted.
 import type { HttpRequest, HttpResponse, TemplatedApp, us_listen_socket } from 'uWebSockets.js'
-import type { Answer, KeyRecord, Stream } from '../api/call.js'
+import { type Answer, type KeyRecord, Later, type Listener, type Stream } from '../api/call.js'
 import type { Services } from '../api/services.js'
 import { type Config, prepareNative } from '../config.js'
 import type { AskedChange } from '../engine/audit.js'
@@ -20,6 +20,7 @@ import { addressOf, bearerOf, decodeParameters, firstKnown, headerOf } from './r
 import { none, noParameters, nothing, nothingAsked, Request } from './request.js'
 import {
   allowanceHeaders,
+  echoOf,
   failure,
   fixedHeaders,
   headersOf,
@@ -288,7 +289,7 @@ class Compiled {
 }
 
 /** One request on its way: admission and body may end in either order, then the handler, then the answer. */
-export class Exchange {
+export class Exchange implements Listener {
   private readonly startedMs = performance.now()
   /** Answered or aborted: the response must not be touched any more. */
   private settled = false
@@ -316,6 +317,7 @@ export class Exchange {
   private keyless = false
   /** A whole body that waits for admission. */
   private waiting: Buffer | null = null
+  private params = noParameters
   private echo: Readonly<Record<string, unknown>> = nothing
   // Kept for the audit log, of changes alone.
   private url = ''
@@ -463,12 +465,12 @@ export class Exchange {
     if (this.compiled.route.mutates) this.requestBody = text
     const body = parse === null ? rawBody(bytes, this.contentType) : parseBody(text!, parse)
     if (!this.keyless) {
-      this.handle(body)
+      this.handle(body, text ?? '')
       return
     }
     this.resume(firstKnown(this.shared.services!.keys, keysInBody!(body)), key => {
       this.admit(key)
-      this.handle(body)
+      this.handle(body, text ?? '')
     })
   }
 
@@ -479,13 +481,15 @@ export class Exchange {
     if (this.shared.buffered > this.shared.options.config.bodiesBytesMax) throw new ServiceError('overloaded')
   }
 
-  protected handle(body: unknown): void {
+  protected handle(body: unknown, text = ''): void {
     const { route } = this.compiled
     const { key, environment, environmentUnknown } = this.admission!
     const asked = route.query === null ? nothingAsked : route.query.read(this.rawQuery)
     if (environmentUnknown) throw new ServiceError('not_found', 'No such environment')
     const params = route.parameters.length === 0 ? noParameters : decodeParameters(route, this.parameters)
-    this.echo = params === noParameters ? asked.echo : { ...asked.echo, ...params }
+    this.params = params
+    this.echo =
+      params === noParameters ? asked.echo : asked.echo === nothing ? params : { ...asked.echo, ...params }
     const services = this.shared.services!
     const nowMs = environment === null ? services.clock.wall() : services.clock.now(environment.id)
     const call = new Request(
@@ -496,12 +500,14 @@ export class Exchange {
       params,
       asked.query,
       body,
+      text,
       nowMs,
       this.userAgent,
     )
     const answer = route.handle(call)
-    if (answer instanceof Promise) this.resume(answer, settled => this.succeed(settled), route.mutates)
-    else this.succeed(answer)
+    if (answer instanceof Later) answer.listen(this)
+    else if (answer instanceof Promise) this.resume(answer, settled => this.conclude(settled), route.mutates)
+    else this.conclude(answer)
   }
 
   // Go on when a promise settles, unless the caller has left meanwhile (`always`: even then).
@@ -519,16 +525,31 @@ export class Exchange {
     )
   }
 
-  private succeed(answer: Answer): void {
+  /** Told by a Later among others' replies: what goes wrong here is this request's alone. */
+  succeed(answer: Answer): void {
+    if (this.settled && !this.compiled.route.mutates) return
+    try {
+      this.conclude(answer)
+    } catch (error) {
+      this.fail(error)
+    }
+  }
+
+  private conclude(answer: Answer): void {
     if (answer.stream !== undefined) return this.pour(answer.stream)
-    const echo = this.echo === nothing ? '{}' : JSON.stringify(this.echo)
+    const echo =
+      this.echo === nothing
+        ? '{}'
+        : this.echo === this.params
+          ? echoOf(this.params)
+          : JSON.stringify(this.echo)
     const reply = success(answer, this.compiled.route.status, echo, this.headers)
     // What went through is noted even if nobody waits for its answer any more.
     if (this.settled) this.note(reply)
     else this.answer(reply)
   }
 
-  private fail(thrown: unknown): void {
+  fail(thrown: unknown): void {
     const error = toFailure(thrown)
     const known = error instanceof ServiceError
     const requestId = this.shared.nextRequestId()

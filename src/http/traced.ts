@@ -21,8 +21,8 @@ export function tracedExchange(tracing: Tracing): typeof Exchange {
       super.begin(req, headOnly)
     }
 
-    protected override handle(body: unknown): void {
-      tracing.within(this.trace!, () => super.handle(body))
+    protected override handle(body: unknown, text?: string): void {
+      tracing.within(this.trace!, () => super.handle(body, text))
     }
 
     protected override answer(reply: Reply, requestId?: string): void {

@@ -1,6 +1,13 @@
 // A service without its front: real Postgres, keys, clock, traits and catalogs; handlers are called with a Call.
 import type { Test } from 'tap'
-import type { Answer, Call, EnvironmentRecord, Handler, KeyRecord } from '../../src/api/call.js'
+import {
+  type Answer,
+  type Call,
+  type EnvironmentRecord,
+  type Handler,
+  type KeyRecord,
+  Later,
+} from '../../src/api/call.js'
 import type { Services } from '../../src/api/services.js'
 import type { CatalogData } from '../../src/core/catalog.js'
 import { type Definitions, openDefinitions } from '../../src/engine/definitions.js'
@@ -106,7 +113,9 @@ export async function openHouse(t: Test): Promise<House> {
       remoteIp: '127.0.0.1',
       userAgent: 'test',
     } as unknown as Call<never, never>
-    return handler(call)
+    const answer = handler(call)
+    if (!(answer instanceof Later)) return answer
+    return new Promise((succeed, fail) => answer.listen({ succeed, fail }))
   }
 
   return {

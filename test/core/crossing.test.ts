@@ -29,8 +29,7 @@ const tokens = { input: 1, output: 2, cachedInput: 0, cacheWrite: 0, reasoning: 
 const context: CheckContext = {
   companyGiven: true,
   userGiven: false,
-  companyKeys: { __proto__x: 'y' },
-  userKeys: null,
+  asked: '{"company":{"id":"b"}}',
   userId: null,
   userTraits: [['plan', 'x']],
 }
@@ -109,8 +108,7 @@ const further: readonly ShardRequest[] = [
       preflight: null,
       context: {
         ...context,
-        companyKeys: JSON.parse('{"__proto__":"a","id":"b"}'),
-        userKeys: { id: 'u', email: 'e' },
+        asked: '{"company":{"name":"Zoë 東京"}}',
         userId: 'user_1',
         userTraits: null,
       },
@@ -125,8 +123,6 @@ t.test('every request is equal and in its place after packing, clone and unpacki
   const got: ShardRequest[] = []
   unpack(structuredClone(packing.take()), request => got.push(request))
   t.strictSame(got, all)
-  const named = got.find(request => request.n === 8)
-  t.equal(JSON.stringify(named), JSON.stringify(further[3]), 'a key named __proto__ is a key')
 
   packing.add(further[1]!)
   const again: ShardRequest[] = []

@@ -1,5 +1,6 @@
 // The actors of one shard: who is in memory, who is changed since its snapshot, how one is loaded or let go.
 import { type Company, newCompany } from '../../src/core/company.js'
+import { ownText } from '../../src/core/crossing.js'
 import { newUser, type User } from '../../src/core/user.js'
 
 /** An actor in memory. An environment's own actor has no state: it only keeps records. */
@@ -33,7 +34,8 @@ export class Actors {
   }
 
   /** An actor that has no facts yet. */
-  make(k: 'c' | 'u', id: string, environmentId: string): Actor {
+  make(k: 'c' | 'u', givenId: string, environmentId: string): Actor {
+    const id = ownText(givenId)
     const actor: Actor =
       k === 'c'
         ? { k, state: newCompany(id, environmentId), tick: this.tick }

@@ -116,6 +116,7 @@ export class FlagChecks {
     preflight: Preflight | null,
     atMs: number,
   ): string {
+    const asked = JSON.parse(context.asked) as { readonly company?: object; readonly user?: object }
     const body = JSON.stringify({
       flag_key: checked.flag,
       flag_id: checked.flagId,
@@ -124,8 +125,8 @@ export class FlagChecks {
       rule_id: checked.ruleId,
       company_id: checked.companyId,
       user_id: checked.userId,
-      req_company: context.companyKeys,
-      req_user: context.userKeys,
+      req_company: context.companyGiven ? asked.company : null,
+      req_user: context.userGiven ? asked.user : null,
       error: checked.error,
       ...(preflight === null ? {} : { preflight: true }),
     })

@@ -11,8 +11,9 @@ import type { CheckContext, Preflight, Question } from '../../core/message.js'
 import { preflightError } from '../../core/rule.js'
 import type { UserSnapshot } from '../../core/state.js'
 import type { Keys } from '../../engine/entities.js'
+import type { Answered, Waiting } from '../../engine/shards.js'
 import { ServiceError } from '../../errors.js'
-import type { Answer, Call } from '../call.js'
+import { type Answer, type Call, Later } from '../call.js'
 import { orRefused, type Refusals } from '../entity-write.js'
 import { requireTime } from '../time.js'
 
@@ -22,22 +23,43 @@ import { requireTime } from '../time.js'
  * errors  400 for keys that match two entities (FE-77) and for a preflight that is negative or no integer (FE-86);
  *         404 for an unknown flag (FE-77).
  */
-export async function checkFlag(call: Call<CheckFlagRequestBody>): Promise<Answer> {
+export function checkFlag(call: Call<CheckFlagRequestBody>): Later | Promise<Answer> {
   const preflight = call.body.preflight ? preflightOf(call.body.preflight) : null
-  const json = await ask<string | null>(call, call.body, context => ({
-    type: 'check',
-    flagKey: call.params.key!,
-    preflight,
-    context,
-  }))
+  const flagKey = call.params.key!
+  return answerTo(call, answerOfFlag, context => ({ type: 'check', flagKey, preflight, context }))
+}
+
+function answerOfFlag(json: string | null): Answer {
   if (json === null) throw new ServiceError('not_found', 'Flag not found')
   return { json }
 }
 
 /** POST /flags/check: every flag of the environment from one snapshot of the company (FE-90, FE-91). */
-export async function checkFlags(call: Call<CheckFlagRequestBody>): Promise<Answer> {
+export function checkFlags(call: Call<CheckFlagRequestBody>): Later | Promise<Answer> {
   if (call.body.preflight) throw new ServiceError('body_invalid', 'preflight is for single checks only')
-  return { json: await ask<string>(call, call.body, context => ({ type: 'check_all', context })) }
+  return answerTo(
+    call,
+    (json: string) => ({ json }),
+    context => ({ type: 'check_all', context }),
+  )
+}
+
+/** Longest body that goes to the shard as it came; of a longer one only who is meant. */
+const askedMax = 2_048
+
+/** Put the question of a request to the company it names; without a promise, unless the user's traits are needed. */
+function answerTo<Reply>(
+  call: Call<CheckFlagRequestBody>,
+  answer: (reply: Reply) => Answer,
+  question: (context: CheckContext) => Question,
+): Later | Promise<Answer> {
+  const { body, text } = call
+  const fits = text !== '' && text.length <= askedMax
+  const subject = subjectOf(call, body, fits ? text : askedOf(body))
+  if (needsTraits(call, subject)) return putWithTraits<Reply>(call, subject, question).then(answer)
+  const later = new Later((given: Answered<Reply>) => answer(given.reply))
+  put(call, subject, question(subject.context), later)
+  return later as Later
 }
 
 /** Most contexts of one bulk check (FE-92). */
@@ -72,7 +94,8 @@ async function checkContext(call: Call<CheckFlagsBulkRequestBody>, context: unkn
 export async function checkAndReserveFlag(call: Call<CheckAndReserveRequestBody>): Promise<Answer> {
   const { services, environment, params, body, nowMs } = call
   const preflight = body.preflight ? preflightOf(body.preflight) : null
-  const { companyId, context } = await found(call, body)
+  const subject = subjectOf(call, body, askedOf(body))
+  const { companyId, context } = needsTraits(call, subject) ? await withTraits(call, subject) : subject
   const flagKey = params.key!
   const json = await orRefused(
     companyId
@@ -111,57 +134,80 @@ const reserveRefusals: Refusals = {
 }
 
 /** Put a question to the company named, or to the environment's own actor when there is none. */
-export async function ask<Reply>(
+export function ask<Reply>(
   call: Call<unknown>,
   body: Pick<CheckFlagRequestBody, 'company' | 'user'>,
   question: (context: CheckContext) => Question,
 ): Promise<Reply> {
-  const { shards, metrics, catalogs } = call.services
-  const environmentId = call.environment.id
-  const { companyId, context } = await found(call, body)
-  const asked = question(context)
-  metrics.checks.count += asked.type === 'check_all' ? catalogs.get(environmentId).flags.length : 1
-  const answered = companyId
-    ? shards.ask<Reply>('c', environmentId, companyId, asked, call.nowMs)
-    : shards.ask<Reply>('e', environmentId, environmentId, asked, call.nowMs)
-  return (await answered).reply
+  const subject = subjectOf(call, body, askedOf(body))
+  if (needsTraits(call, subject)) return putWithTraits(call, subject, question)
+  return new Promise((resolve, reject) => {
+    const waiting = { resolve: (given: Answered<unknown>) => resolve(given.reply as Reply), reject }
+    put(call, subject, question(subject.context), waiting)
+  })
 }
 
-/** Whom a check names: the company found, and everything else its actor needs to know. */
-async function found(
+/** Whom a check names: the company found, and what its actor needs to know, the user's traits apart. */
+interface Subject {
+  readonly companyId: string | null
+  readonly context: CheckContext
+}
+
+const askedOf = ({ company, user }: Pick<CheckFlagRequestBody, 'company' | 'user'>): string =>
+  JSON.stringify({ company, user })
+
+function subjectOf(
   call: Call<unknown>,
-  body: CheckFlagRequestBody,
-): Promise<{ readonly companyId: string | null; readonly context: CheckContext }> {
+  body: Pick<CheckFlagRequestBody, 'company' | 'user'>,
+  asked: string,
+): Subject {
   const { entities } = call.services
   const environmentId = call.environment.id
   const companyKeys = given(body.company)
   const userKeys = given(body.user)
   const companyId = companyKeys && entities.find('company', environmentId, companyKeys)
   const userId = userKeys && entities.find('user', environmentId, userKeys)
-  const context: CheckContext = {
-    companyGiven: companyKeys !== null,
-    userGiven: userKeys !== null,
-    companyKeys,
-    userKeys,
-    userId,
-    userTraits: userId === null ? null : await traitsOf(call, userId),
-  }
-  return { companyId, context }
+  const companyGiven = companyKeys !== null
+  const userGiven = userKeys !== null
+  return { companyId, context: { companyGiven, userGiven, asked, userId, userTraits: null } }
 }
 
-/** The user's traits, fetched from its actor only where some rule of the environment reads users' traits. */
-async function traitsOf(call: Call<unknown>, userId: string): Promise<CheckContext['userTraits']> {
+function put(call: Call<unknown>, { companyId }: Subject, asked: Question, waiting: Waiting): void {
+  const { shards, metrics, catalogs } = call.services
   const environmentId = call.environment.id
-  if (!readsUserTraits(call.services.catalogs.get(environmentId))) return null
-  const question = { type: 'describe' } as const
+  metrics.checks.count += asked.type === 'check_all' ? catalogs.get(environmentId).flags.length : 1
+  if (companyId !== null) shards.put('c', environmentId, companyId, asked, call.nowMs, waiting)
+  else shards.put('e', environmentId, environmentId, asked, call.nowMs, waiting)
+}
+
+/** The user's traits are wanted only where some rule of the environment reads users' traits. */
+function needsTraits(call: Call<unknown>, { context }: Subject): boolean {
+  return context.userId !== null && readsUserTraits(call.services.catalogs.get(call.environment.id))
+}
+
+async function putWithTraits<Reply>(
+  call: Call<unknown>,
+  bare: Subject,
+  question: (context: CheckContext) => Question,
+): Promise<Reply> {
+  const subject = await withTraits(call, bare)
+  return new Promise((resolve, reject) => {
+    const waiting = { resolve: (given: Answered<unknown>) => resolve(given.reply as Reply), reject }
+    put(call, subject, question(subject.context), waiting)
+  })
+}
+
+/** The same with the user's traits, fetched from its actor. */
+async function withTraits(call: Call<unknown>, { companyId, context }: Subject): Promise<Subject> {
   const { reply } = await call.services.shards.ask<UserSnapshot | null>(
     'u',
-    environmentId,
-    userId,
-    question,
+    call.environment.id,
+    context.userId!,
+    { type: 'describe' },
     call.nowMs,
   )
-  return reply?.traits.map(([name, text]) => [name, text] as const) ?? null
+  const userTraits = reply?.traits.map(([name, text]) => [name, text] as const) ?? null
+  return { companyId, context: { ...context, userTraits } }
 }
 
 const readers = new WeakMap<CatalogData, boolean>()
