@@ -268,6 +268,14 @@ export interface PlanSelection {
   version_id?: string | null | undefined
 }
 
+/** A company's own automatic top-up of a credit whose plan leaves it the choice; whole credits. Null: as the plan says. */
+export interface AutoTopupOverride {
+  credit_id: string
+  enabled: boolean
+  amount?: (number & tags.Type<'int64'> & tags.Minimum<1> & tags.Maximum<9_999_999_999>) | null | undefined
+  threshold_credits?: Count | null | undefined
+}
+
 /** Body of POST /manage-plan and its preview: the state a company is to be in, as a whole (PB-30). */
 export interface ManagePlanRequest {
   company_id: string
@@ -280,6 +288,8 @@ export interface ManagePlanRequest {
   }[] &
     tags.MaxItems<100>
   activate_on_payment?: boolean | null | undefined
+  /** What the company chooses about automatic top-up; credits left out stay as they are. */
+  auto_topup_overrides?: (AutoTopupOverride[] & tags.MaxItems<100>) | null | undefined
   base_plan_id?: string | null | undefined
   base_plan_price_id?: string | null | undefined
   base_plan_version_id?: string | null | undefined

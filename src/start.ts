@@ -3,9 +3,11 @@ import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Logger } from 'pino'
 import type { Sql } from 'postgres'
+import { settleDue } from './api/dues.js'
 import { tellHappened } from './api/happened.js'
 import { tellExpired } from './api/override-expiry.js'
 import type { Services } from './api/services.js'
+import { tellTrialEnds } from './api/trial-ends.js'
 import { loadCredits, loadPlanCreditGrants } from './catalog/credits.js'
 import { plansLoader } from './catalog/plans.js'
 import type { Config } from './config.js'
@@ -43,7 +45,7 @@ import { migrate } from './storage/migrate.js'
 import { closePostgres, openPostgres, type PostgresAddress } from './storage/postgres.js'
 
 const shardFile = new URL('../workers/company.js', import.meta.url)
-/** How often overrides that ended are looked for. */
+/** How often what time has ended is looked for: trials, subscriptions, overrides. */
 const expiriesMs = 2_000
 /** How long a start may wait for a store to take what the journals hold. */
 const drainMsMax = 600_000
@@ -247,11 +249,15 @@ async function open(config: Config, log: Logger, opened: Opened): Promise<Tollga
     await flushSeen()
   })
 
-  let looking = Promise.resolve()
+  const looks = [() => settleDue(services, catalogs.ids()), tellTrialEnds, tellExpired]
+  let looking: Promise<void> | null = null
+  const look = async (): Promise<void> => {
+    for (const one of looks)
+      await one(services).catch(error => log.warn({ err: error }, 'what time has ended waits for a store'))
+    looking = null
+  }
   const expiries = setInterval(() => {
-    looking = looking
-      .then(() => tellExpired(services))
-      .catch(error => log.warn({ err: error }, 'expiries not told'))
+    looking ??= look()
   }, expiriesMs)
   opened.add(async () => {
     clearInterval(expiries)

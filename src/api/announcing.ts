@@ -24,15 +24,17 @@ function placeOf({ key, environmentOrNull }: Asking, type: WebhookRequestType) {
  * Tell whoever asked that something was changed. Never waits and never fails.
  *
  * body     what the receiver is shown: as the answer to the caller shows it.
+ * of       the feature or company it is about.
  * source   api/webhooks.md. A definition that the account's environments share is told in each of them: decision.
  */
 export function announce(
   call: Asking,
   type: WebhookRequestType,
   body: unknown,
-  featureId: string | null = null,
+  of: string | null | { readonly companyId: string } = null,
 ): void {
-  call.services.webhooks.announce({ ...placeOf(call, type), body, featureId })
+  const whose = typeof of === 'string' || of === null ? { featureId: of } : of
+  call.services.webhooks.announce({ ...placeOf(call, type), body, ...whose })
 }
 
 /** What is about to be deleted, read while it is there if somebody wants to be told; else null. */

@@ -1,4 +1,5 @@
 // What actors say happened → announcements to webhooks, with the bodies that receivers are shown.
+import type { TopupFailure } from '../core/credit.js'
 import type { Happened } from '../core/notice.js'
 import { companyDetails, companyDetailsOf } from './company-read.js'
 import { companyBriefs } from './entity-read.js'
@@ -61,7 +62,7 @@ async function bodyOf(place: EntityPlace, happened: Happened): Promise<unknown> 
     case 'granted':
       return boughtBody(place, happened)
     case 'topup_failed':
-      return { ...(await ofCredit(place, id, happened.creditId)), consecutive_failures: happened.failures }
+      return failedBody(place, happened)
   }
 }
 
@@ -113,6 +114,22 @@ async function ofCredit(place: EntityPlace, companyId: string, creditId: string)
     company: { id: companyId, name: company?.name ?? '' },
     credit: { id: creditId, name: credit?.name ?? '' },
   }
+}
+
+/** CreditsAutoTopupHardFailure, or CreditsAutoTopupRetryFailure. Payment processors' codes: none is connected. */
+async function failedBody(
+  place: EntityPlace,
+  { type, id, creditId, failures, hard }: Extract<Happened, { readonly subject: 'topup_failed' }>,
+) {
+  const of = await ofCredit(place, id, creditId)
+  const message = hard && failureTexts[hard]
+  if (type === 'auto.topup.hard.failure') return { ...of, error_message: message, psp_error_code: null }
+  return { ...of, consecutive_failures: failures, last_error_message: message, psp_error_code: null }
+}
+
+const failureTexts: Readonly<Record<TopupFailure, string>> = {
+  no_price: 'The credit has no unit price',
+  payment_refused: 'The payment was refused',
 }
 
 /** CreditsAutoTopupSuccess, or CreditsCreditPurchaseSuccess for credits of a bundle. */

@@ -48,7 +48,7 @@ export async function planChangeView(
     add_ons_added: named(change.addOnsAdded),
     add_ons_removed: named(change.addOnsRemoved),
     is_version_upgrade: samePlan && !!version && !!former && version.version > former.version,
-    subscription_change_action: null,
+    subscription_change_action: change.subscriptionAction ?? null,
     traits_updated: [],
     trial_status: change.trialStatus,
     trial_converted_at: change.trialStatus === 'converted' ? isoTime(change.atMs) : null,
@@ -65,7 +65,7 @@ function present(id: string | undefined): id is string {
   return id !== undefined
 }
 
-async function planSnapshots(sql: Sql, ids: readonly string[]): Promise<Map<string, PlanSnapshot>> {
+export async function planSnapshots(sql: Sql, ids: readonly string[]): Promise<Map<string, PlanSnapshot>> {
   const rows = await sql<(PlanSnapshot & { deleted_at: Date | null })[]>`
     select id, name, description, icon, deleted_at from plans where id in ${among(sql, ids)}`
   return new Map(rows.map(({ deleted_at, ...plan }) => [plan.id, { ...plan, deleted: deleted_at !== null }]))

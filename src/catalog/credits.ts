@@ -160,6 +160,7 @@ function creditDef(row: CreditRow): CreditDef {
     defaultExpiryUnit: row.default_expiry_unit,
     defaultExpiryUnitCount: numberOrNull(row.default_expiry_unit_count),
     defaultRolloverPolicy: row.default_rollover_policy,
+    priced: row.prices.length > 0,
   }
 }
 

@@ -195,6 +195,8 @@ export interface CreditDef {
   readonly defaultExpiryUnit: BillingCreditExpiryUnit
   readonly defaultExpiryUnitCount: number | null
   readonly defaultRolloverPolicy: BillingCreditRolloverPolicy
+  /** Has a unit price; absent: yes. What has none can be topped up by no payment (CR-55). */
+  readonly priced?: boolean
 }
 
 export interface PlanCreditGrantDef {

@@ -204,7 +204,8 @@ export function decideCompany(
 /** A managed change with the credits bought by it: everything or nothing (PB-34). */
 function managed(company: Company, catalog: Catalog, message: PlansManaged, nowMs: number): Decision {
   const decided = decideManaged(company, catalog, message, nowMs)
-  if ('refused' in decided || message.purchases.length === 0) return decided
+  const asked = [...(message.topups ?? []), ...message.purchases]
+  if ('refused' in decided || asked.length === 0) return decided
   // bought on the new plans: their periods say when credits end
   const after: Company = {
     ...company,
@@ -214,11 +215,11 @@ function managed(company: Company, catalog: Catalog, message: PlansManaged, nowM
   }
   for (const effect of decided.effects) apply(after, effect, nowMs)
   const bought: Effect[] = []
-  for (const purchase of message.purchases) {
-    const grant = decideCredit(creditContext(after, catalog, null, nowMs), purchase, nowMs)
-    if ('refused' in grant) return grant
-    for (const effect of grant.effects) apply(after, effect, nowMs)
-    bought.push(...grant.effects)
+  for (const one of asked) {
+    const credit = decideCredit(creditContext(after, catalog, null, nowMs), one, nowMs)
+    if ('refused' in credit) return credit
+    for (const effect of credit.effects) apply(after, effect, nowMs)
+    bought.push(...credit.effects)
   }
   return { reply: decided.reply, effects: [...decided.effects, ...bought] }
 }
@@ -243,6 +244,8 @@ export function apply(company: Company, effect: Effect, atMs: number): void {
       return
     case 'plan_changed':
       company.idsMade++
+      return
+    case 'trial_ended':
       return
     case 'schedule':
       company.schedule = effect.schedule

@@ -120,6 +120,9 @@ export interface CreditConfig {
   readonly maxPerDraw: Amount | null
 }
 
+/** Why a top-up failed for good: the credit has no price, or whoever collects the money says so. */
+export type TopupFailure = 'no_price' | 'payment_refused'
+
 export interface TopupConfig {
   readonly availability: BillingCreditAutoTopupAvailability
   /** Whole credits. */
@@ -131,6 +134,8 @@ export interface TopupConfig {
   readonly expiry: ExpiryRule
   /** False: a payment comes first, and `credit_topup_result` tells of it. */
   readonly atOnce: boolean
+  /** False: the credit has lost its price since this was configured, and every attempt fails (CR-56). */
+  readonly priced: boolean
 }
 
 /** The figures of one account at one instant, nano-credits (CR-4, CR-5). */
@@ -251,6 +256,8 @@ export type CreditEffect =
       readonly settings: TopupSettings | null
       readonly pending: boolean
       readonly failures: number
+      /** Of a hard failure, which trying again does not mend: why. */
+      readonly hard?: TopupFailure
     }
   | {
       readonly t: 'credit_external'
@@ -398,7 +405,8 @@ export function creditConfig(
               unit: topup.autoTopupExpiryUnit,
               count: topup.autoTopupExpiryUnitCount,
             },
-            atOnce: true,
+            atOnce: true, // gaps.md: without a payment processor
+            priced: credit.priced !== false,
           },
     defaultExpiry: defaultExpiry(credit),
     period,
@@ -484,7 +492,7 @@ export function decideCredit(
         { t: 'credit_topup', c: creditId, at: nowMs, ...account.topup, settings: message.settings },
       ])
     case 'credit_topup_result':
-      return done(topupEnded(account, config, message.paid, nowMs))
+      return done(topupEnded(account, config, message, nowMs))
     case 'credit_forgive': {
       const draft = draftOf(account)
       payDebt(draft, 'postpaid_forgiven', 'postpaid_forgiven', nowMs)
@@ -652,13 +660,14 @@ function zeroOutEffect(
 function topupEnded(
   account: CreditAccount,
   config: CreditConfig,
-  paid: boolean,
+  { paid, final }: Extract<CreditMessage, { type: 'credit_topup_result' }>,
   nowMs: number,
 ): readonly CreditEffect[] {
   if (!account.topup.pending) return []
   const draft = draftOf(account)
   const failures = paid ? 0 : Math.min(account.topup.failures + 1, topupFailuresMax)
-  noteTopup(draft, { pending: false, failures }, nowMs)
+  const hard = !paid && final ? 'payment_refused' : undefined
+  noteTopup(draft, { pending: false, failures, hard }, nowMs)
   const plan = effectiveTopup(account, config)
   if (paid && plan !== null) giveTopup(draft, config, plan, nowMs)
   return draft.effects

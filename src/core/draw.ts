@@ -1,6 +1,6 @@
 // Use of credits: draws, commits, settlements and refunds of one event, repayment of an overdraft, automatic top-up.
 import { type Amount, encodeAmount, lesser, wholeCredits } from './amount.js'
-import type { CreditAccount, CreditConfig, CreditEffect, TopupConfig } from './credit.js'
+import type { CreditAccount, CreditConfig, CreditEffect, TopupConfig, TopupFailure } from './credit.js'
 import { expiryOf, type NewGrant, pay, usable } from './grant.js'
 import { commit, endHold, type HoldState, openHoldOf, type UseLinks, unspentOf } from './lease.js'
 import { type Draft, debtOf, draftOf, entryCount, put } from './ledger.js'
@@ -311,8 +311,17 @@ export function thresholdOf(
 }
 
 function topUp(draft: Draft, config: CreditConfig, plan: TopupConfig, nowMs: number): void {
-  if (plan.atOnce) giveTopup(draft, config, plan, nowMs)
-  else noteTopup(draft, { pending: true, failures: draft.account.topup.failures }, nowMs)
+  const { failures } = draft.account.topup
+  if (!plan.priced) {
+    // tried again at the next draw; what has failed so often is told no more (CR-56)
+    if (failures < topupFailuresMax)
+      noteTopup(draft, { pending: false, failures: failures + 1, hard: 'no_price' }, nowMs)
+    return
+  }
+  if (plan.atOnce) {
+    if (failures > 0) noteTopup(draft, { pending: false, failures: 0 }, nowMs)
+    giveTopup(draft, config, plan, nowMs)
+  } else noteTopup(draft, { pending: true, failures }, nowMs)
 }
 
 export function giveTopup(draft: Draft, config: CreditConfig, plan: TopupConfig, nowMs: number): void {
@@ -331,9 +340,21 @@ export function giveTopup(draft: Draft, config: CreditConfig, plan: TopupConfig,
 
 export function noteTopup(
   draft: Draft,
-  state: { readonly pending: boolean; readonly failures: number },
+  state: {
+    readonly pending: boolean
+    readonly failures: number
+    readonly hard?: TopupFailure | undefined
+  },
   nowMs: number,
 ): void {
   const { settings } = draft.account.topup
-  put(draft, { t: 'credit_topup', c: draft.account.creditId, at: nowMs, settings, ...state })
+  const { hard, ...rest } = state
+  put(draft, {
+    t: 'credit_topup',
+    c: draft.account.creditId,
+    at: nowMs,
+    settings,
+    ...rest,
+    ...(hard && { hard }),
+  })
 }

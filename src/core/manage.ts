@@ -34,6 +34,8 @@ export interface PlansManaged {
   readonly subscriptionThen: SubscriptionState | null
   /** Credits bought with it, at once (CR-13). */
   readonly purchases: readonly (CreditMessage & { readonly type: 'credit_grant' })[]
+  /** What the company chose about automatic top-up, by credit (CR-55). */
+  readonly topups?: readonly (CreditMessage & { readonly type: 'credit_topup_settings' })[]
   readonly cause: PlanChangeCause
 }
 

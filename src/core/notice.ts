@@ -4,6 +4,7 @@ import type { WebhookRequestType } from '../../schemas/enums.js'
 import { amountToNumber, decodeAmount } from './amount.js'
 import type { Watches } from './catalog.js'
 import type { Company, OverrideState } from './company.js'
+import type { TopupFailure } from './credit.js'
 import { topupFailuresMax } from './draw.js'
 import { type CompiledFeature, limitOf, resolveEntitlement, usageOf } from './entitlement.js'
 import { grantId } from './grant.js'
@@ -14,6 +15,7 @@ import type { CompanyDescription, UserSnapshot } from './state.js'
 
 /** The types that actors decide; all others are told by whoever changed something. */
 export const decidedByActors: readonly WebhookRequestType[] = [
+  'auto.topup.hard.failure',
   'auto.topup.retry.exceeded',
   'auto.topup.success',
   'company.created',
@@ -55,7 +57,13 @@ export type Subject =
       readonly quantity: number
       readonly bundleId: string | null
     }
-  | { readonly subject: 'topup_failed'; readonly creditId: string; readonly failures: number }
+  | {
+      readonly subject: 'topup_failed'
+      readonly creditId: string
+      readonly failures: number
+      /** Null: it may still succeed. */
+      readonly hard: TopupFailure | null
+    }
 
 /** Something that happened to a company or user. Structured-cloneable. */
 export type Happened = Subject & {
@@ -263,18 +271,24 @@ export function companyNotices(
       if (override) notices.push({ subject: 'override', type: 'company.override.deleted', override })
     }
     if (effect.t === 'credit_grant') notices.push(...boughtNotices(company.id, effect))
-    if (effect.t === 'credit_topup' && effect.failures === topupFailuresMax) {
-      const before = company.credits.get(effect.c)?.topup.failures ?? 0
-      if (before < topupFailuresMax)
-        notices.push({
-          subject: 'topup_failed',
-          type: 'auto.topup.retry.exceeded',
-          creditId: effect.c,
-          failures: effect.failures,
-        })
-    }
+    if (effect.t === 'credit_topup') notices.push(...failureNotices(company, effect))
   }
   return notices
+}
+
+/** source: CR-56 */
+function failureNotices(
+  company: Pick<Company, 'credits'>,
+  { c: creditId, failures, hard }: Extract<Effect, { readonly t: 'credit_topup' }>,
+): (Subject & { readonly type: WebhookRequestType })[] {
+  const before = company.credits.get(creditId)?.topup.failures ?? 0
+  const failed = { subject: 'topup_failed', creditId, failures, hard: hard ?? null } as const
+  return [
+    ...(hard === undefined ? [] : [{ ...failed, type: 'auto.topup.hard.failure' } as const]),
+    ...(failures === topupFailuresMax && before < topupFailuresMax
+      ? [{ ...failed, type: 'auto.topup.retry.exceeded' } as const]
+      : []),
+  ]
 }
 
 /** source: CR-55, CR-56; api/webhooks.md */

@@ -1,6 +1,7 @@
 // Changes of a company's plans: by assignment, by migration to another version, by time alone. Each appends a record.
 import type {
   ActorType,
+  BillingSubscriptionTrialEndSetting,
   PlanChangeAction,
   PlanChangeBasePlanAction,
   PlanChangeSubscriptionAction,
@@ -108,8 +109,24 @@ export interface MigrationReply {
   readonly effectiveAtMs: number | null
 }
 
+/** A trial that is over. */
+export interface EndedTrial {
+  /** Null: a plan's own, that no subscription bills. */
+  readonly subscriptionId: string | null
+  /** Null: of a subscription that no plan rests on. */
+  readonly planId: string | null
+  readonly beganMs: number
+  readonly endMs: number
+  readonly endSetting: BillingSubscriptionTrialEndSetting
+  readonly status: Exclude<TrialStatus, 'active'>
+  /** When it was over: its end, or the instant at which it was cut short. */
+  readonly atMs: number
+}
+
 export type PlanEffect =
   | { readonly t: 'plan_changed'; readonly change: PlanChangeRecord }
+  /** Changes nothing: for those who are told. */
+  | { readonly t: 'trial_ended'; readonly trial: EndedTrial }
   | { readonly t: 'schedule'; readonly schedule: PlanSchedule | null }
 
 /** The plan's latest published version as a holding of this company, or null (EN-84). */
@@ -179,7 +196,29 @@ export function planEffects(
     trialStatus: trial?.status ?? null,
     trialEndMs: trial?.endMs ?? null,
   }
-  return [...effects, { t: 'plan_changed', change }]
+  const ended = endedTrial(company.plan, next.plan, atMs)
+  return [
+    ...effects,
+    { t: 'plan_changed', change },
+    ...(ended ? [{ t: 'trial_ended', trial: ended } as const] : []),
+  ]
+}
+
+/** The running trial of a plan, when it does not go on with the next; one may be handed on to a higher plan. */
+function endedTrial(was: PlanHolding | null, next: PlanHolding | null, atMs: number): EndedTrial | null {
+  const trial = was?.trial
+  if (!was || trial?.status !== 'active') return null
+  const stays = next?.planId === was.planId
+  if (next?.trial?.status === 'active' && (stays || next.trial.endMs === trial.endMs)) return null
+  return {
+    subscriptionId: was.subscriptionId ?? null,
+    planId: was.planId,
+    beganMs: was.addedAtMs,
+    endMs: trial.endMs,
+    endSetting: trial.endSetting,
+    status: stays ? 'converted' : 'expired',
+    atMs,
+  }
 }
 
 function heldVersion(held: PlanHolding | null): HeldVersion | null {

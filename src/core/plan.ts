@@ -156,6 +156,14 @@ export function renewsAt(subscription: SubscriptionState): number {
   return anchorMs == null || cancelAtPeriodEnd ? Number.POSITIVE_INFINITY : periodEndMs
 }
 
+/** When time alone ends a subscription or, of one that nobody tells of, its trial, epoch ms; Infinity when never. */
+export function changesAt(subscription: SubscriptionState): number {
+  const { anchorMs, status, trialEndMs } = subscription
+  if (status !== 'active' && status !== 'trialing' && status !== 'past_due') return Number.POSITIVE_INFINITY
+  const trialEnd = anchorMs != null && status === 'trialing' ? trialEndMs : null
+  return Math.min(endsAt(subscription), trialEnd ?? Number.POSITIVE_INFINITY)
+}
+
 /** Whether a subscription counts as active now (EN-82, PB-51, PB-56…58). */
 export function isActive(subscription: SubscriptionState, nowMs: number): boolean {
   switch (subscription.status) {

@@ -5,7 +5,7 @@ import type { Company, PlanHolding, SubscriptionState, TrialState } from './comp
 import type { Decision, Effect } from './message.js'
 import { cycleStart, recurrenceAfter, recurrenceAtOrBefore } from './period.js'
 import { cycleOf, endsAt, isActive, isLinked, renewsAt } from './plan.js'
-import { holdingOf, type PlanChangeCause, planEffects } from './plan-change.js'
+import { type EndedTrial, holdingOf, type PlanChangeCause, planEffects } from './plan-change.js'
 import { cycleUsageSince, needsRecount } from './usage.js'
 
 export type SubscriptionMessage =
@@ -105,8 +105,30 @@ function decidePut(
   const next = followed({ company, catalog, had, now: subscription, subscriptions, nowMs })
   return {
     reply: { accepted: true, recount: recountOf(company, next, nowMs) },
-    effects: [{ t: 'subscription', subscription }, ...changes(company, next, cause, nowMs)],
+    effects: [
+      { t: 'subscription', subscription },
+      ...changes(company, next, cause, nowMs),
+      ...trialEnded(had, subscription, nowMs),
+    ],
   }
+}
+
+/**
+ * The trial of a subscription that is in it no more. Where a plan rests on it the plan's own record says the same of
+ * the same trial, and who is told is told once.
+ */
+function trialEnded(had: SubscriptionState | null, now: SubscriptionState, atMs: number): Effect[] {
+  if (had?.status !== 'trialing' || had.trialEndMs === null || now.status === 'trialing') return []
+  const trial: EndedTrial = {
+    subscriptionId: had.id,
+    planId: null,
+    beganMs: had.periodStartMs,
+    endMs: had.trialEndMs,
+    endSetting: had.trialEndSetting ?? 'subscribe',
+    status: isActive(now, atMs) ? 'converted' : 'expired',
+    atMs,
+  }
+  return [{ t: 'trial_ended', trial }]
 }
 
 function decideDrop(
@@ -169,7 +191,11 @@ export function settleSubscriptions(company: Readonly<Company>, catalog: Catalog
   const now: SubscriptionState = { ...had, status: 'canceled' }
   const subscriptions = withSubscription(company.subscriptions, now)
   const next = followed({ company, catalog, had, now, subscriptions, nowMs: endMs })
-  return [{ t: 'subscription', subscription: now }, ...changes(company, next, byTime, endMs)]
+  return [
+    { t: 'subscription', subscription: now },
+    ...changes(company, next, byTime, endMs),
+    ...trialEnded(had, now, endMs),
+  ]
 }
 
 function renewal({ subscriptions }: Readonly<Company>, nowMs: number): Effect[] {
@@ -180,7 +206,8 @@ function renewal({ subscriptions }: Readonly<Company>, nowMs: number): Effect[] 
     const status = trialOver ? ('active' as const) : one.status
     const { startMs, endMs } = periodAt(one.anchorMs, one.intervalMonths, nowMs)
     const period = renewsAt(one) > nowMs ? {} : { periodStartMs: startMs, periodEndMs: endMs }
-    return [{ t: 'subscription', subscription: { ...one, status, ...period } }]
+    const subscription = { ...one, status, ...period }
+    return [{ t: 'subscription', subscription }, ...trialEnded(one, subscription, one.trialEndMs ?? nowMs)]
   }
   return []
 }

@@ -91,6 +91,7 @@ const topupOf = (changes: Partial<TopupConfig> = {}): TopupConfig => ({
   planGrantId: 'pcgr_1',
   expiry: { type: 'no_expiry', unit: null, count: null },
   atOnce: true,
+  priced: true,
   ...changes,
 })
 
@@ -912,6 +913,27 @@ t.test('CR-56 with payments: one in flight, failures counted, success grants', a
   pay(true)
   t.equal(world.remaining, 542, 'a result nobody waits for is nothing')
 })
+
+t.test(
+  'CR-56 a credit that has lost its price: every attempt fails for good, told until it is too often',
+  async t => {
+    const world = on(configOf({ topup: topupOf({ priced: false }) }))
+    world.grant(50)
+    for (let i = 1; i <= 7; i++) {
+      world.spend(1)
+      t.match(world.account.topup, { pending: false, failures: Math.min(i, 5) })
+    }
+    t.equal(world.remaining, 43, 'a failed top-up changes nothing')
+    t.same(
+      world.effects.flatMap(effect => (effect.t === 'credit_topup' ? [effect.hard] : [])),
+      ['no_price', 'no_price', 'no_price', 'no_price', 'no_price'],
+    )
+    world.config = configOf({ topup: topupOf() })
+    world.spend(1)
+    t.equal(world.remaining, 542, 'tried again at the next draw')
+    t.match(world.account.topup, { pending: false, failures: 0 })
+  },
+)
 
 t.test('CR-60…63 refunds go into one grant, whose end moves with each', async t => {
   const world = on().at('2026-03-01T00:00:00Z')

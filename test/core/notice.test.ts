@@ -230,4 +230,7 @@ t.test('what effects say by themselves', async t => {
   t.same(types([], failed(5)), ['auto.topup.retry.exceeded'])
   const tired = { ...emptyAccount('comp_1', 'c1'), topup: { settings: null, pending: false, failures: 5 } }
   t.same(companyNotices(company({ credits: new Map([['c1', tired]]) }), [failed(5)]), [])
+  const hard = (failures: number): Effect => ({ ...failed(failures), hard: 'no_price' }) as Effect
+  t.same(types([], hard(1)), ['auto.topup.hard.failure'])
+  t.same(types([], hard(5)), ['auto.topup.hard.failure', 'auto.topup.retry.exceeded'])
 })

@@ -317,3 +317,41 @@ t.test('EN-80 the first plan of a company is recorded too', async t => {
     to: { planId: 'free' },
   })
 })
+
+t.test('EN-91 the end of a trial is told as a fact: by time, by leaving, not while it goes on', async t => {
+  const trialOf = (endMs: number, endSetting: 'cancel' | 'subscribe' = 'cancel') =>
+    ({ endMs, endSetting, status: 'active' }) as const
+  const tried = (changes: object = {}) =>
+    company({ plan: holding('tried', { addedAtMs: 7, trial: trialOf(now), ...changes }) })
+  const ended = (effects: readonly Effect[]) =>
+    effects.flatMap(effect => (effect.t === 'trial_ended' ? [effect.trial] : []))
+  t.match(ended(settle(tried(), now + 5)), [
+    { planId: 'tried', subscriptionId: null, beganMs: 7, endMs: now, status: 'expired', atMs: now },
+  ])
+  const goesOver = tried({ trial: trialOf(now, 'subscribe'), subscriptionId: 'bilsub_1' })
+  t.match(ended(settle(goesOver, now)), [{ subscriptionId: 'bilsub_1', status: 'converted' }])
+  t.same(ended(settle(tried(), now - 1)), [], 'EN-93 not before its end')
+  t.same(ended(settle(goesOver, now + dayMs)), [], 'once')
+  t.match(ended(tell(tried({ trial: trialOf(now + dayMs) }), change({})).effects), [
+    { planId: 'tried', status: 'expired', atMs: now },
+  ])
+})
+
+t.test(
+  'PB-51, EN-91 a subscription that is in its trial no more ends it, with or without a plan',
+  async t => {
+    const of = company()
+    const put = (changes: object) =>
+      tell(of, {
+        type: 'put_subscription',
+        subscription: subscription({ id: 's1', status: 'trialing', trialEndMs: now + dayMs, ...changes }),
+        cause,
+      }).effects.filter(effect => effect.t === 'trial_ended')
+    t.same(put({}), [])
+    t.same(put({ trialEndMs: now + 2 * dayMs }), [], 'a later end')
+    t.match(put({ status: 'active' }), [
+      { trial: { subscriptionId: 's1', planId: null, endMs: now + 2 * dayMs, status: 'converted' } },
+    ])
+    t.same(put({ status: 'active' }), [])
+  },
+)

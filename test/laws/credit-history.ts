@@ -97,6 +97,7 @@ export class History {
             planGrantId: 'pcgr_1',
             expiry: { type: 'duration', unit: 'days', count: 20 },
             atOnce: this.chance(60),
+            priced: this.chance(80),
           },
       period: this.chance(50)
         ? null
@@ -257,7 +258,7 @@ export class History {
         )
         return 'other definitions'
       case 1:
-        world.ask({ type: 'credit_topup_result', creditId, paid: this.chance(50), final: false })
+        world.ask({ type: 'credit_topup_result', creditId, paid: this.chance(50), final: this.chance(20) })
         return 'a payment'
       case 2: {
         const settings = { enabled: this.chance(70), amount: null, thresholdCredits: this.random(20) }

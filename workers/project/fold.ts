@@ -10,7 +10,8 @@ import type { CreditEffect } from '../../src/core/credit.js'
 import { grantId } from '../../src/core/grant.js'
 import { derivedId } from '../../src/core/id.js'
 import type { Effect, Fact } from '../../src/core/message.js'
-import type { PlanChangeRecord } from '../../src/core/plan-change.js'
+import { changesAt, type PlanSchedule } from '../../src/core/plan.js'
+import type { EndedTrial, PlanChangeRecord } from '../../src/core/plan-change.js'
 
 /** A row as Postgres takes it by name; times are RFC 3339. */
 export type Row = Readonly<Record<string, unknown>>
@@ -93,6 +94,10 @@ export class Fold {
   /** Records of changed plans: they outlive their company (PB-34). */
   readonly planChanges = new RowSet()
   readonly plans = new Map<string, PlanChange>()
+  /** Instants at which time alone changes a company's plans. */
+  readonly dues = new RowSet()
+  /** Trials that are over, to be told of. */
+  readonly endedTrials = new RowSet()
   /** Facts added. */
   facts = 0
 
@@ -176,6 +181,11 @@ export class Fold {
         return
       case 'plan':
         this.#planned(fact, 'base', effect.plan === null ? [] : [effect.plan])
+        this.#due(
+          fact,
+          `${fact.id} trial`,
+          effect.plan?.trial?.status === 'active' ? effect.plan.trial.endMs : null,
+        )
         return
       case 'add_ons':
         this.#planned(fact, 'add_on', effect.addOns)
@@ -190,12 +200,20 @@ export class Fold {
           state: effect.subscription,
           updated_at: at,
         })
+        this.#due(fact, effect.subscription.id, changesAt(effect.subscription))
+        return
+      case 'schedule':
+        this.#due(fact, `${fact.id} schedule`, scheduledAt(effect.schedule))
+        return
+      case 'trial_ended':
+        this.#trialEnded(fact, effect.trial)
         return
       case 'plan_changed':
         this.planChanges.put(effect.change.id, planChangeRow(fact, effect.change))
         return
       case 'subscription_removed':
         this.subscriptions.remove(effect.subscriptionId)
+        this.dues.remove(effect.subscriptionId)
         return
       case 'credit_grant':
         this.credits.putAbsent(`${fact.id} ${effect.c}`, {
@@ -327,6 +345,28 @@ export class Fold {
     })
   }
 
+  /** Null and Infinity: never. */
+  #due(fact: Fact, id: string, atMs: number | null): void {
+    if (atMs === null || atMs === Number.POSITIVE_INFINITY) this.dues.remove(id)
+    else this.dues.put(id, { id, environment_id: fact.env, company_id: fact.id, due_at: time(atMs) })
+  }
+
+  #trialEnded(fact: Fact, trial: EndedTrial): void {
+    const id = `${fact.id} ${time(trial.endMs)}`
+    this.endedTrials.putAbsent(id, {
+      id,
+      environment_id: fact.env,
+      company_id: fact.id,
+      subscription_id: trial.subscriptionId,
+      plan_id: trial.planId,
+      began_at: time(trial.beganMs),
+      trial_end_at: time(trial.endMs),
+      trial_end_setting: trial.endSetting,
+      status: trial.status,
+      created_at: time(trial.atMs),
+    })
+  }
+
   #granted(fact: Fact, { c, seq, at, g }: Extract<CreditEffect, { readonly t: 'credit_grant' }>): void {
     const id = grantId(fact.id, c, seq)
     this.grants.put(id, {
@@ -379,7 +419,7 @@ export class Fold {
     this.companies.delete(fact.id)
     this.goneCompanies.add(fact.id)
     this.memberships.forget('company_id', fact.id)
-    const sets = [this.overrides, this.overrideChanges, this.subscriptions, this.credits]
+    const sets = [this.overrides, this.overrideChanges, this.subscriptions, this.credits, this.dues]
     for (const set of sets) set.forget('company_id', fact.id)
     for (const [key, change] of this.plans) if (change.companyId === fact.id) this.plans.delete(key)
   }
@@ -397,6 +437,13 @@ export class Fold {
       changed_at: time(fact.at),
     })
   }
+}
+
+/** When the first of what is agreed for later comes; null while no date can be named. */
+function scheduledAt(schedule: PlanSchedule | null): number | null {
+  const instants = (schedule?.migrations ?? []).flatMap(({ effectiveAtMs }) => effectiveAtMs ?? [])
+  if (schedule?.downgrade) instants.push(schedule.downgrade.effectiveAtMs)
+  return instants.length === 0 ? null : Math.min(...instants)
 }
 
 const time = (epochMs: number): string => new Date(epochMs).toISOString()

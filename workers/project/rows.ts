@@ -120,6 +120,10 @@ const planChangeColumns = `id text, environment_id text, company_id text, action
 const planColumns = `company_id text, plan_id text, kind text, environment_id text, version_id text, price_id text,
   added_at timestamptz, trial_end_at timestamptz, trial_end_setting text, trial_status text`
 
+const dueColumns = 'id text, environment_id text, company_id text, due_at timestamptz'
+const endedTrialColumns = `id text, environment_id text, company_id text, subscription_id text, plan_id text,
+  began_at timestamptz, trial_end_at timestamptz, trial_end_setting text, status text, created_at timestamptz`
+
 type Columns = { readonly from: string; readonly onConflict: string }
 
 const keep = 'do nothing'
@@ -164,6 +168,15 @@ function tables(fold: Fold): [string, Columns, RowSet][] {
     ['company_credits', { from: creditColumns, onConflict: keep }, fold.credits],
     ['credit_grants', { from: grantColumns, onConflict: keep }, fold.grants],
     ['plan_changes', { from: planChangeColumns, onConflict: keep }, fold.planChanges],
+    [
+      'company_dues',
+      {
+        from: dueColumns,
+        onConflict: '(id) do update set company_id = excluded.company_id, due_at = excluded.due_at',
+      },
+      fold.dues,
+    ],
+    ['ended_trials', { from: endedTrialColumns, onConflict: keep }, fold.endedTrials],
   ]
 }
 
@@ -298,6 +311,7 @@ function forget(tx: TransactionSql, fold: Fold, gone: readonly string[]): Promis
     tx`delete from company_plans where company_id = any(${companies}::text[])`,
     tx`delete from company_subscriptions where company_id = any(${companies}::text[])`,
     tx`delete from company_credits where company_id = any(${companies}::text[])`,
+    tx`delete from company_dues where company_id = any(${companies}::text[])`,
   ]
 }
 

@@ -32,6 +32,7 @@ import {
   type SoldPrice,
   selectionOf,
 } from './selection.js'
+import { topupsOf } from './topups.js'
 
 /** One line of what is billed. */
 export interface Line {
@@ -168,6 +169,7 @@ export async function changeOf(
     action,
     scheduledAtMs,
     purchases: bundles.map(({ purchase }) => purchase),
+    topups: topupsOf(catalog, selection, body),
   })
   return {
     action,
@@ -532,6 +534,7 @@ interface Planned {
   readonly action: PlanChangeSubscriptionAction | null
   readonly scheduledAtMs: number | null
   readonly purchases: PlansManaged['purchases']
+  readonly topups: NonNullable<PlansManaged['topups']>
 }
 
 function messageOf(call: Call<unknown, unknown>, body: ManagePlanRequest, planned: Planned): PlansManaged {
@@ -555,6 +558,7 @@ function messageOf(call: Call<unknown, unknown>, body: ManagePlanRequest, planne
     effectiveAtMs: scheduledAtMs,
     subscriptionThen: then && subscriptionState(then),
     purchases: planned.purchases,
+    topups: planned.topups,
     cause: { ...causeOf(call, 'manage_plan'), subscriptionAction: planned.action },
   }
 }

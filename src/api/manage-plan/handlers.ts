@@ -9,13 +9,17 @@ import type { CompanyDescription } from '../../core/state.js'
 import type { SubscriptionReply } from '../../core/subscription.js'
 import { newId } from '../../engine/ids.js'
 import { ServiceError } from '../../errors.js'
+import { announce } from '../announcing.js'
 import { subscriptionNow, subscriptionsOf } from '../billing-records.js'
 import { isRunning } from '../billing-view.js'
 import type { Call, Handler } from '../call.js'
 import { companyDetails } from '../company-read.js'
+import { companyBriefs } from '../entity-read.js'
 import { entityUnknown, isKnown, orRefused, type Refusals } from '../entity-write.js'
+import { planSnapshots } from '../plan-change-view.js'
 import { asJson } from '../sql.js'
 import { inTurn, recount, storeSubscription } from '../subscription-write.js'
+import { isoTime } from '../time.js'
 import { type Change, changeOf } from './change.js'
 import { previewOf, violationsOf } from './preview.js'
 import { conflict, invalid } from './selection.js'
@@ -112,7 +116,42 @@ export async function manage(call: AnyCall, body: ManagePlanRequest, paid = fals
   if (invoice && !paid) await storeBilling(call, body, change, 'active')
   await storeFields(call, body)
   await recount(call, body.company_id, reply.recount)
+  announceDowngrade(call, change)
   return change
+}
+
+/** What is agreed for later, told when it is agreed. source: EN-95, api/webhooks.md */
+function announceDowngrade(call: AnyCall, { row }: Change): void {
+  const scheduled = row?.own?.scheduled
+  if (row?.company_id == null || !scheduled) return
+  const { id, effective_at, from_plan_id: fromId, products, interval, total_price } = scheduled
+  const toId = scheduled.to_plan_id ?? call.services.catalogs.get(call.environment.id).fallbackPlanId
+  const companyId = row.company_id
+  announce(
+    call,
+    'company.scheduled_downgrade',
+    async () => {
+      const [companies, plans] = await Promise.all([
+        companyBriefs(call, [companyId]),
+        planSnapshots(
+          call.services.sql,
+          [fromId, toId].filter(one => one !== null),
+        ),
+      ])
+      const company = companies.get(companyId)
+      const [from, to] = [plans.get(fromId ?? ''), plans.get(toId ?? '')]
+      return {
+        id,
+        execute_after: isoTime(effective_at * 1000),
+        ...(company && { company }),
+        ...(from && { from_plan: from }),
+        ...(to && { to_plan: to }),
+        scheduled_interval: products === null ? null : interval,
+        scheduled_price: products === null ? null : total_price,
+      }
+    },
+    { companyId },
+  )
 }
 
 /** PB-60: what is owed for a new subscription that is invoiced. */
