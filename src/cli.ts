@@ -1,7 +1,7 @@
 // The command line, for those who run Tollgate: what there is to say, and where it goes.
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander'
 import { Client, targetOf } from './cli/client.js'
-import { doctor } from './cli/doctor.js'
+import { doctor, node } from './cli/doctor.js'
 import { exportFile, reconcile } from './cli/export.js'
 import { importFile } from './cli/import.js'
 import { type Exit, exit, Failure, type Io } from './cli/io.js'
@@ -75,13 +75,17 @@ program
   .command('start')
   .description('serve until SIGTERM or SIGINT')
   // main.js is a program of its own and stays until it is told to end
-  .action(async () => void (await import(new URL('./main.js', import.meta.url).href)))
+  .action(async () => {
+    onOurNode()
+    await import(new URL('./main.js', import.meta.url).href)
+  })
 
 program
   .command('migrate')
   .description('bring the stores to this version and stop; a start does the same by itself')
   .action(
     ends(async () => {
+      onOurNode()
       // loads what doctor looks for: not before it is needed
       const { migrateStores } = await import('./start.js')
       const config = readConfig(env)
@@ -205,6 +209,12 @@ program
   .command('doctor')
   .description('look at everything a start needs, and say what to do about what is broken')
   .action(ends(async () => doctor(env, io)))
+
+/** Told before what does not load on another Node is loaded. */
+function onOurNode(): void {
+  const { what, advice } = node(process.versions.node)
+  if (advice !== null) throw new Failure(`${what}: ${advice}`)
+}
 
 function oneOf(...words: readonly string[]) {
   return (text: string): string => {

@@ -29,7 +29,6 @@ export function readConfig(env: Env) {
     trustProxy: boolean(env, 'TOLLGATE_TRUST_PROXY', false), // take remote_ip from X-Forwarded-For
     databaseUrl: url(env, 'DATABASE_URL', ['postgres:', 'postgresql:']), // null: the embedded Postgres
     clickhouseUrl: url(env, 'CLICKHOUSE_URL', ['http:', 'https:']), // null: the embedded ClickHouse
-    redisUrl: url(env, 'REDIS_URL', ['redis:', 'rediss:']), // null: one node
     tracesUrl: tracesUrl(env), // where OpenTelemetry traces are posted to; null: none are made
     logLevel: oneOf(env, 'TOLLGATE_LOG_LEVEL', 'info', logLevels),
     slowRequestMs: integer(env, 'TOLLGATE_SLOW_REQUEST_MS', 1_000, { min: 1, max: 600_000 }), // logged as a warning from here on

@@ -167,13 +167,8 @@ export function createMetrics() {
       ),
     },
     projector: {
-      lagRecords: gauge(
-        'tollgate_projector_lag_records',
-        'Durable records a store has not seen',
-        'store',
-        'shard',
-      ),
-      lagSeconds: gauge('tollgate_projector_lag_seconds', 'Age of the oldest of them', 'store', 'shard'),
+      lagRecords: gauge('tollgate_projector_lag_records', 'Durable records a store has not seen', 'store'),
+      lagSeconds: gauge('tollgate_projector_lag_seconds', 'Age of the oldest of them', 'store'),
     },
     dedupeKeys: gauge('tollgate_dedupe_keys', 'Idempotency keys in the window'),
   }

@@ -16,7 +16,6 @@ t.test('nothing needs to be set', async t => {
     environmentHeaders: ['X-Service-Environment-Id'],
     databaseUrl: null,
     clickhouseUrl: null,
-    redisUrl: null,
     logLevel: 'info',
   })
   t.ok(config.shards >= 1)

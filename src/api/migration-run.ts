@@ -8,7 +8,7 @@ const patienceMs = 10_000
 export async function soon({ services }: Call<unknown, unknown>, migrationId: string): Promise<void> {
   const { migrations, log } = services
   const run = migrations.run(migrationId).catch(error => {
-    log.warn({ err: error, migrationId }, 'a migration waits for a store')
+    log.warn({ err: error, migration_id: migrationId }, 'a migration waits for a store')
   })
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<void>(resolve => {

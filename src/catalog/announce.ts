@@ -16,5 +16,8 @@ export function retryDelayMs(failures: number): number {
 /** Log a try that failed; the first and then every tenth, so that a long outage does not fill the log. */
 export function logFailure(log: Logger, environmentId: string, failures: number, error: unknown): void {
   if (failures === 1 || failures % 10 === 0)
-    log.warn({ error, environmentId, failures }, 'catalog not handed to every shard; trying again')
+    log.warn(
+      { err: error, environment_id: environmentId, failures },
+      'catalog not handed to every shard; trying again',
+    )
 }

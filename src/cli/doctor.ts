@@ -4,6 +4,7 @@ import { createServer } from 'node:net'
 import { dirname, join } from 'node:path'
 import { type Config, readConfig } from '../config.js'
 import { openClickHouse } from '../storage/clickhouse.js'
+import { holderOf } from '../storage/lock.js'
 import { closePostgres, openPostgres } from '../storage/postgres.js'
 import { type Exit, exit, type Io } from './io.js'
 
@@ -14,6 +15,8 @@ interface Finding {
 }
 
 const nodeMajor = 20
+const nodeMinorLeast = 19
+const postgresLeast = 15
 const glibcLeast = [2, 27] as const
 const spaceLeast = 1 << 30
 
@@ -44,14 +47,12 @@ function report({ what, advice }: Finding, io: Io): void {
   io.print(advice === null ? `ok      ${what}` : `BROKEN  ${what}\n        ${advice}`)
 }
 
-/** Exported for its test. */
+/** Whether it is the Node that everything is made for. */
 export function node(version: string): Finding {
   const what = `Node ${version}`
-  const major = Number(version.split('.', 1)[0])
-  return {
-    what,
-    advice: major === nodeMajor ? null : `Tollgate runs on Node ${nodeMajor}: install that one.`,
-  }
+  const [major = 0, minor = 0] = version.split('.').map(Number)
+  const advice = `Tollgate runs on Node ${nodeMajor}, from ${nodeMajor}.${nodeMinorLeast} on: install that one.`
+  return { what, advice: major === nodeMajor && minor >= nodeMinorLeast ? null : advice }
 }
 
 function platform(): Finding {
@@ -79,7 +80,9 @@ function dataDirectory(directory: string): Finding {
     accessSync(there, constants.R_OK | constants.W_OK | constants.X_OK)
     writeFileSync(probe, 'x')
     rmSync(probe)
-    return { what, advice: null }
+    const holder = there === directory ? holderOf(directory) : null
+    const advice = `A Tollgate works in it (process ${holder}): stop that one, or set TOLLGATE_DATA_DIR.`
+    return { what, advice: holder === null ? null : advice }
   } catch (error) {
     return {
       what,
@@ -121,11 +124,14 @@ async function postgres({ databaseUrl }: Config): Promise<Finding> {
     const [row] = await sql<{ number: string }[]>`select current_setting('server_version_num') as number`
     const version = Number(row!.number)
     const what = `Postgres ${Math.floor(version / 10_000)}`
-    return { what, advice: version >= 140_000 ? null : 'Tollgate wants Postgres 14 or later.' }
+    return {
+      what,
+      advice: version >= postgresLeast * 10_000 ? null : `Tollgate wants Postgres ${postgresLeast} or later.`,
+    }
   } catch (error) {
     return {
       what: 'Postgres',
-      advice: `${(error as Error).message}. See DATABASE_URL: does it answer, may this user in?`,
+      advice: `${rootOf(error)}. See DATABASE_URL: does it answer, may this user in?`,
     }
   } finally {
     await closePostgres(sql, 1_000)
@@ -141,7 +147,7 @@ async function clickhouse({ clickhouseUrl }: Config): Promise<Finding> {
   } catch (error) {
     return {
       what: 'ClickHouse',
-      advice: `${(error as Error).message}. See CLICKHOUSE_URL: does it answer, may this user in?`,
+      advice: `${rootOf(error)}. See CLICKHOUSE_URL: does it answer, may this user in?`,
     }
   } finally {
     await store.close()
@@ -159,4 +165,11 @@ function embedded(name: string, packageName: string, setting: string): Finding {
       advice: `The package ${packageName} is not installed: run npm install, or set ${setting}.`,
     }
   }
+}
+
+/** What it comes down to: the innermost of errors that wrap each other. */
+function rootOf(error: unknown): string {
+  const { message, cause, code } = error as Error & { readonly code?: string }
+  if (cause instanceof Error) return rootOf(cause)
+  return message || code || String(error)
 }

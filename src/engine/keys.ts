@@ -254,7 +254,7 @@ export class KeyRing implements Keys {
         update api_keys set last_used_at = u.at
         from jsonb_to_recordset(${this.#sql.json(rows)}) as u (id text, at timestamptz) where api_keys.id = u.id`
     } catch (error) {
-      this.#log.warn({ error }, 'last use of keys not written')
+      this.#log.warn({ err: error }, 'last use of keys not written')
       for (const [id, ms] of uses) if (!this.#used.has(id) && this.#byId.has(id)) this.#used.set(id, ms)
     }
   }

@@ -264,7 +264,7 @@ export class Migrations {
       return reply.effectiveAtMs === null ? [] : [told('pending', { dueAtMs: reply.effectiveAtMs })]
     } catch (error) {
       if (!(error instanceof Refused)) {
-        log.warn({ err: error, companyId: one.company_id }, 'a company waits for its migration')
+        log.warn({ err: error, company_id: one.company_id }, 'a company waits for its migration')
         return []
       }
       if (error.refusal === 'not_found') return [told('skipped')]

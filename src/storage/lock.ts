@@ -50,6 +50,11 @@ export async function lockDataDir(dir: string): Promise<DataDirLock> {
   )
 }
 
+/** The pid of the Tollgate that works in a directory, or null. Only looks. */
+export function holderOf(directory: string): number | null {
+  return livingClaim(directory, '', () => {})
+}
+
 function release(directory: string, own: string): void {
   rmSync(join(directory, own), { force: true })
   held.delete(directory)
@@ -59,13 +64,16 @@ const claimName = (pid: number, start: string): string =>
   `tollgate-${pid}-${start.replace(/\W+/g, '_')}-${bootId().slice(0, 8)}.lock`
 
 /** The pid of another living claim, or null; removes the claims of the dead. */
-function otherHolder(directory: string, own: string): number | null {
+const otherHolder = (directory: string, own: string): number | null =>
+  livingClaim(directory, own, name => rmSync(join(directory, name), { force: true }))
+
+function livingClaim(directory: string, own: string, dead: (name: string) => void): number | null {
   for (const name of readdirSync(directory)) {
     const pid = Number(/^tollgate-(\d+)-.*\.lock$/.exec(name)?.[1] ?? 0)
     if (pid === 0 || name === own) continue
     const start = startOf(pid)
     if (start !== null && name === claimName(pid, start)) return pid
-    rmSync(join(directory, name), { force: true })
+    dead(name)
   }
   return null
 }

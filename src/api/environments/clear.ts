@@ -29,6 +29,6 @@ export async function clearStores(
         id: environmentId,
       })
   } catch (error) {
-    log.warn({ error, environmentId }, 'rows of a deleted environment were left behind')
+    log.warn({ err: error, environment_id: environmentId }, 'rows of a deleted environment were left behind')
   }
 }

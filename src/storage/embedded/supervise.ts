@@ -55,7 +55,7 @@ export async function supervise(spec: ChildSpec): Promise<Supervised> {
         if (stopped !== null) return
         delayMs = Math.min(delayMs * 2, longestDelayMs)
         child = await spec.start().catch(error => {
-          spec.log.error({ err: error, retryMs: delayMs }, `${spec.name} did not start again`)
+          spec.log.error({ err: error, retry_ms: delayMs }, `${spec.name} did not start again`)
           return null
         })
       }

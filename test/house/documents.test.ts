@@ -1,0 +1,129 @@
+// What the documents say of settings, metrics and log lines, held against the code: both ways.
+import { existsSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { readConfig } from '../../src/config.js'
+import { createMetrics } from '../../src/metrics.js'
+import { filesUnder, read, root } from './source.js'
+
+const observing = read('deploy/observing.md')
+
+/** The rows of the first table under a heading, cell by cell. */
+function table(text: string, heading: string): readonly (readonly string[])[] {
+  const after = text.slice(text.indexOf(`\n## ${heading}\n`))
+  const rows = /(?:^\|.*\n)+/m.exec(after)?.[0] ?? ''
+  return rows
+    .trim()
+    .split('\n')
+    .slice(2)
+    .map(row =>
+      row
+        .split('|')
+        .slice(1, -1)
+        .map(cell => cell.trim()),
+    )
+}
+
+const words = (cell: string): readonly string[] => [...cell.matchAll(/`([^`]+)`/g)].map(match => match[1]!)
+
+const deployed = readdirSync(join(root, 'deploy'), { withFileTypes: true, recursive: true })
+  .filter(entry => entry.isFile())
+  .map(entry => read(join(entry.parentPath, entry.name).slice(root.length)))
+  .join('\n')
+
+/** Every name that is asked of the environment. */
+function settings(): readonly string[] {
+  const asked = new Set<string>()
+  readConfig(new Proxy({}, { get: (_, name) => void asked.add(String(name)) }))
+  return [...asked].sort()
+}
+
+t.test('every metric is documented as it is, and none that is not', async t => {
+  const families = createMetrics()
+    .registry.getMetricsAsArray()
+    .filter(({ name }) => name.startsWith('tollgate_')) as unknown as readonly {
+    readonly name: string
+    readonly type: string
+    readonly labelNames: readonly string[]
+  }[]
+  const types = new Map(
+    (await createMetrics().registry.getMetricsAsJSON()).map(({ name, type }) => [name, String(type)]),
+  )
+  const there = families.map(({ name, labelNames }) => [name, types.get(name), labelNames.join(' ')])
+  const told = table(observing, 'Metrics').map(([name, type, labels]) => [
+    words(name!)[0],
+    type,
+    words(labels!).join(' '),
+  ])
+  t.ok(there.length > 10)
+  t.same(told.map(String).sort(), there.map(String).sort())
+})
+
+t.test('alerts, dashboard and texts ask for metrics there are', async t => {
+  const known = new Set(
+    (await createMetrics().registry.getMetricsAsJSON()).flatMap(({ name, type }) =>
+      String(type) === 'histogram' ? [`${name}_bucket`, `${name}_sum`, `${name}_count`, name] : [name],
+    ),
+  )
+  const asked = new Set(
+    [...deployed.matchAll(/(?<![$\w])(?:tollgate|nodejs|process)_[a-z0-9]+(?:_[a-z0-9]+)*/g)].map(
+      ([name]) => name,
+    ),
+  )
+  t.ok(asked.size > 10)
+  t.same(
+    [...asked].filter(name => !known.has(name)),
+    [],
+  )
+})
+
+t.test('every setting is in the README, and none that is not', async t => {
+  const told = table(read('README.md'), 'Settings').flatMap(([names]) => words(names!))
+  const asked = settings().filter(name => !name.startsWith('OTEL_') || name.endsWith('_ENDPOINT'))
+  t.ok(asked.length > 20)
+  t.same([...told].sort(), asked)
+})
+
+t.test('what is written elsewhere are settings, too', async t => {
+  // Of the command line: where it finds a running one.
+  const known = new Set([...settings(), 'TOLLGATE_URL', 'TOLLGATE_KEY'])
+  const texts = [deployed, ...['README.md', 'SECURITY.md', 'CHANGELOG.md'].map(read)]
+  const named = new Set(
+    texts.flatMap(text => [...text.matchAll(/\bTOLLGATE_[A-Z_]+|\b[A-Z]+_URL\b/g)].map(([name]) => name)),
+  )
+  t.same(
+    [...named].filter(name => !known.has(name)),
+    [],
+  )
+})
+
+t.test('every field of a log line is documented', async t => {
+  const told = table(observing, 'Log lines').flatMap(([names]) => words(names!))
+  const calls = filesUnder(['src', 'workers'], '.ts').flatMap(path => [
+    ...read(path).matchAll(/\blog\.(?:debug|info|warn|error|fatal)\(\s*\{([^}]*)\}/g),
+  ])
+  const written = calls.flatMap(([, members]) =>
+    members!
+      .split(',')
+      .map(member => member.trim().split(':')[0]!)
+      .filter(name => name !== '' && !name.startsWith('...')),
+  )
+  const line = /interface RequestLine \{(.*?)\n\}/s.exec(read('src/log.ts'))![1]!
+  const ofRequests = [...line.matchAll(/readonly (\w+)/g)].map(match => match[1]!)
+  // the last two come with the outcome of a webhook's delivery
+  const there = new Set([...written, ...ofRequests, 'level', 'time', 'msg', 'status', 'reason'])
+  t.ok(calls.length > 20)
+  t.same([...told].sort(), [...there].sort())
+})
+
+t.test('links between documents lead somewhere', async t => {
+  const documents = ['README.md', 'SECURITY.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', 'CHANGELOG.md']
+  const all = [...documents, 'bench/README.md', 'deploy/README.md', 'deploy/observing.md']
+  const broken = all.flatMap(path =>
+    [...read(path).matchAll(/\]\(([^)#:]+)(?:#[^)]*)?\)/g)]
+      .map(match => join(path, '..', match[1]!))
+      .filter(target => !existsSync(join(root, target)))
+      .map(target => `${path}: ${target}`),
+  )
+  t.same(broken, [])
+})
