@@ -8,7 +8,7 @@ import type { CompanyDescription } from '../core/state.js'
 import { billingOfCompanies } from './billing-view.js'
 import { companyDetail, type HeldBilling, type Surroundings } from './company-view.js'
 import { definitionsOf } from './entity-view.js'
-import type { EntityPlace } from './entity-write.js'
+import { type EntityCall, type EntityPlace, entityUnknown, isKnown } from './entity-write.js'
 import { among } from './sql.js'
 
 /** Companies in full, in the order of the ids; those that are gone are left out. */
@@ -23,6 +23,21 @@ export async function companyDetails(call: EntityPlace, ids: readonly string[]):
     call,
     answers.map(({ reply }) => reply).filter(company => company !== null),
   )
+}
+
+/** One company as its actor has it now. Throws 404. */
+export async function described(call: EntityCall, companyId: string): Promise<CompanyDescription> {
+  const { services, environment, nowMs } = call
+  if (!isKnown(call, 'company', companyId)) throw entityUnknown('company')
+  const { reply } = await services.shards.ask<CompanyDescription | null>(
+    'c',
+    environment.id,
+    companyId,
+    { type: 'describe' },
+    nowMs,
+  )
+  if (reply === null) throw entityUnknown('company')
+  return reply
 }
 
 /** Companies in full, of descriptions that were told already. */

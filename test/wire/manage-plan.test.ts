@@ -627,6 +627,56 @@ t.test('managing plans', async t => {
     )
   })
 
+  await t.test('PB-34 an add-on is taken only beside the base plans it goes with', async t => {
+    const going = { add_on_compatibilities: [{ source_plan_id: extra.id, compatible_plan_ids: [pro.id] }] }
+    const { id } = await company()
+    await managed(id, { ...onBasic, ...withExtra })
+    await offerPlans(client, tollgate, { fallback: free.id }, going)
+    const kept = await managed(id, {
+      ...onBasic,
+      ...withExtra,
+      add_on_selections: withExtra.add_on_selections,
+    })
+    t.match(kept.add_ons, [{ id: extra.id }], 'what is held together stays')
+    t.equal((await managed(id, { ...onPro, ...withExtra })).plan.id, pro.id)
+    const refused = await manage(id, { ...onBasic, ...withExtra })
+    t.match(refused, { status: 400, body: { error: /Extra does not go with Basic/ } })
+    t.equal(
+      (await client.post('/manage-plan/preview', { ...none, company_id: id, ...onBasic, ...withExtra }))
+        .status,
+      400,
+      'and the preview says so',
+    )
+    t.match(
+      await show(id),
+      { plan: { id: pro.id }, add_ons: [{ id: extra.id }] },
+      'PB-34 nothing has changed',
+    )
+    t.equal(
+      (await managed(id, { ...onBasic, add_on_selections: [{ plan_id: gift.id }] })).add_ons[0].id,
+      gift.id,
+    )
+    const other = await company()
+    const put = (body: object) => client.put(`/company-plans/${other.id}`, body)
+    await offerPlans(
+      client,
+      tollgate,
+      { fallback: free.id },
+      { add_on_compatibilities: [{ source_plan_id: free.id, compatible_plan_ids: [extra.id] }] },
+    )
+    t.match(await put({ base_plan_id: free.id, add_on_ids: [gift.id] }), {
+      status: 400,
+      body: { error: /add_on_ids: Gift does not go with Free/ },
+    })
+    t.match(await put({ add_on_ids: [gift.id] }), { status: 400 }, 'the fallback plan is a plan too')
+    await offerPlans(client, tollgate, { fallback: free.id })
+    t.equal((await put({ base_plan_id: free.id, add_on_ids: [gift.id] })).status, 200)
+    await offerPlans(client, tollgate, { fallback: free.id }, going)
+    await client.ok('POST', '/manage-plan/subscription/cancel', { company_id: id })
+    t.match(await show(id), { plan: { id: free.id }, add_ons: [{ id: gift.id }] })
+    await offerPlans(client, tollgate, { fallback: free.id })
+  })
+
   await t.test('AL-21 a preview is open to readonly keys, a change is not', async t => {
     const { id } = await company()
     const { secret } = await client.ok('POST', '/api-keys', {

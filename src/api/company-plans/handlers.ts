@@ -3,9 +3,11 @@ import type { CompanyDetail } from '../../../schemas/companies.js'
 import type { CompanyPlansUpdate } from '../../../schemas/plans.js'
 import type { CatalogData, PlanDef } from '../../core/catalog.js'
 import { ServiceError } from '../../errors.js'
+import { requireCompatible } from '../add-on-compatibility.js'
 import type { Call, Handler } from '../call.js'
-import { companyDetails } from '../company-read.js'
-import { entityUnknown, isKnown, type Refusals, settled } from '../entity-write.js'
+import { companyDetails, described } from '../company-read.js'
+import { entityUnknown, type Refusals, settled } from '../entity-write.js'
+import { groupSettings } from '../group-settings.js'
 
 const refusals: Refusals = {
   not_found: ['not_found', 'Company not found'],
@@ -17,7 +19,7 @@ const refusals: Refusals = {
  * taken at its published one.
  *
  * errors  404 for a company or plan that is not there; 400 for a plan without published version, of the wrong type, of
- *         another company, or linked to billing. Nothing is changed then.
+ *         another company, or linked to billing, or an add-on that does not go with the base plan. Nothing is changed then.
  * source  EN-84, EN-86, PB-13, PB-30, PB-31, PB-34; gaps.md for billing-linked plans. A plan that stays may be linked:
  *         it is not assigned here: decision.
  */
@@ -26,12 +28,15 @@ export const putCompanyPlans: Handler<CompanyPlansUpdate> = async (
 ): Promise<{ data: CompanyDetail }> => {
   const { services, environment, body, key, nowMs } = call
   const companyId = call.params.company_id!
-  if (!isKnown(call, 'company', companyId)) throw entityUnknown('company')
-  const held = await heldPlans(call, companyId)
+  const company = await described(call, companyId)
+  const held = new Set([company.plan, ...company.addOns].flatMap(holding => holding?.planId ?? []))
   const catalog = services.catalogs.get(environment.id)
   const basePlanId = body.base_plan_id ?? null
   if (basePlanId !== null) requireAssignable(catalog, basePlanId, 'plan', companyId, held)
   for (const id of body.add_on_ids) requireAssignable(catalog, id, 'add_on', companyId, held)
+  const { add_on_compatibilities: compatibilities } = await groupSettings(services.sql, environment.id)
+  const wanted = { basePlanId, addOnIds: body.add_on_ids }
+  requireCompatible(catalog, company, compatibilities ?? [], wanted, 'add_on_ids')
   const message = {
     type: 'change_plans',
     basePlanId,
@@ -43,11 +48,6 @@ export const putCompanyPlans: Handler<CompanyPlansUpdate> = async (
   } as const
   await settled(call, services.shards.ask('c', environment.id, companyId, message, nowMs), refusals)
   return { data: await oneCompany(call, companyId) }
-}
-
-async function heldPlans(call: Call<unknown, unknown>, companyId: string): Promise<ReadonlySet<string>> {
-  const { plan, add_ons } = await oneCompany(call, companyId)
-  return new Set([...(plan ? [plan.id] : []), ...add_ons.map(addOn => addOn.id)])
 }
 
 function requireAssignable(

@@ -9,6 +9,7 @@ import type { PlansManaged } from '../../core/manage.js'
 import { addMonthsClamped, dayMs } from '../../core/period.js'
 import type { CompanyDescription } from '../../core/state.js'
 import { newId } from '../../engine/ids.js'
+import { requireCompatible } from '../add-on-compatibility.js'
 import {
   type CouponRow,
   type SubscribedProduct,
@@ -19,6 +20,7 @@ import {
 } from '../billing-records.js'
 import { isRunning } from '../billing-view.js'
 import type { Call } from '../call.js'
+import { type GroupSettings, groupSettings } from '../group-settings.js'
 import { causeOf } from '../subscription-write.js'
 import { requireTime } from '../time.js'
 import { bundlesOf } from './bundles.js'
@@ -77,16 +79,6 @@ interface Invoiced {
   readonly sendInvoice: boolean
 }
 
-/** What an environment says about changes of plan. */
-export interface GroupSettings {
-  readonly scheduled_downgrade_behavior?: 'end_of_billing_period' | 'none' | null
-  readonly prevent_downgrades_when_over_limit?: boolean
-  readonly scheduled_downgrade_prevent_when_over_limit?: boolean | null
-  readonly opt_in_enabled?: boolean
-  readonly opt_in_text?: string | null
-  readonly opt_in_title?: string | null
-}
-
 /**
  * What a request comes to for a company.
  *
@@ -109,6 +101,13 @@ export async function changeOf(
     subscriptionsOf(sql, [company.state.id]),
     couponOf(sql, call.environment.id, body.coupon_external_id ?? null),
   ])
+  requireCompatible(
+    catalog,
+    company,
+    settings.add_on_compatibilities ?? [],
+    { basePlanId: body.base_plan_id ?? null, addOnIds: selection.addOns.map(({ plan }) => plan.id) },
+    'add_on_selections',
+  )
   const running = rows.map(row => subscriptionNow(row, nowMs)).filter(row => isRunning(row, nowMs))
   const had = running.find(row => row.own !== null) ?? null
   const { billed, elsewhere } = split(selection, running)
@@ -191,12 +190,6 @@ export async function changeOf(
     invoice,
     settings,
   }
-}
-
-export async function groupSettings(sql: Sql, environmentId: string): Promise<GroupSettings> {
-  const [group] = await sql<{ settings: GroupSettings }[]>`
-    select settings from plan_groups where environment_id = ${environmentId}`
-  return group?.settings ?? {}
 }
 
 async function couponOf(

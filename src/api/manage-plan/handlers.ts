@@ -5,7 +5,6 @@ import type {
   ManagePlanResult,
   SubscriptionCancel,
 } from '../../../schemas/billing.js'
-import type { CompanyDescription } from '../../core/state.js'
 import type { SubscriptionReply } from '../../core/subscription.js'
 import { newId } from '../../engine/ids.js'
 import { ServiceError } from '../../errors.js'
@@ -13,9 +12,9 @@ import { announce } from '../announcing.js'
 import { subscriptionNow, subscriptionsOf } from '../billing-records.js'
 import { isRunning } from '../billing-view.js'
 import type { Call, Handler } from '../call.js'
-import { companyDetails } from '../company-read.js'
+import { companyDetails, described } from '../company-read.js'
 import { companyBriefs } from '../entity-read.js'
-import { entityUnknown, isKnown, orRefused, type Refusals } from '../entity-write.js'
+import { orRefused, type Refusals } from '../entity-write.js'
 import { planSnapshots } from '../plan-change-view.js'
 import { asJson } from '../sql.js'
 import { inTurn, recount, storeSubscription } from '../subscription-write.js'
@@ -45,21 +44,6 @@ export const managePlan: Handler<ManagePlanRequest> = async call => {
 async function resultOf(call: AnyCall, companyId: string): Promise<ManagePlanResult> {
   const [company] = await companyDetails(call, [companyId])
   return { success: true, ...(company && { company }) }
-}
-
-/** The company as its actor has it now. */
-export async function described(call: AnyCall, companyId: string): Promise<CompanyDescription> {
-  const { services, environment, nowMs } = call
-  if (!isKnown(call, 'company', companyId)) throw entityUnknown('company')
-  const { reply } = await services.shards.ask<CompanyDescription | null>(
-    'c',
-    environment.id,
-    companyId,
-    { type: 'describe' },
-    nowMs,
-  )
-  if (reply === null) throw entityUnknown('company')
-  return reply
 }
 
 async function prepared(call: AnyCall, body: ManagePlanRequest, paid: boolean) {
