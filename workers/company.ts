@@ -45,7 +45,7 @@ import { openPostgres } from '../src/storage/postgres.js'
 import { type Actor, Actors } from './company/actors.js'
 import { FlagChecks } from './company/checks.js'
 import { describeCompany } from './company/describe.js'
-import { groupWritten } from './company/group.js'
+import { type Groups, groupWritten, noteGroup } from './company/group.js'
 import {
   loadSnapshots,
   postgresSnapshots,
@@ -89,8 +89,6 @@ export async function runShard(task: ShardTask, storage: ShardStorage): Promise<
 
 /** Snapshots written by one statement. */
 const snapshotsPerStatement = 500
-/** Groups remembered between two questions for figures; what is beyond is not measured. */
-const groupsMax = 2_000
 /** How often what time alone brings is written down; readers see it to the millisecond without (CR-76). */
 const sweepMs = 10_000
 /** Changed actors that start a checkpoint before its time. */
@@ -136,7 +134,7 @@ class Shard {
     private readonly storage: ShardStorage,
     private readonly positions: Positions,
     /** Sizes and times of the groups written since they were last asked for. */
-    private readonly groups: (readonly [records: number, seconds: number])[],
+    private readonly groups: Groups,
   ) {
     const { options } = task
     this.actors = new Actors(options.actorsMax)
@@ -151,7 +149,7 @@ class Shard {
   static async start(task: ShardTask, storage: ShardStorage): Promise<Shard> {
     const { options, port } = task
     const positions = new Positions(options.positions)
-    const groups: (readonly [number, number])[] = []
+    const groups: Groups = []
     const { journal } = await openFileJournal({
       directory: options.journalDir,
       disk: storage.disk,
@@ -159,7 +157,7 @@ class Shard {
       mustReach: positions.stored(options.index),
       committed: sequence => positions.set(options.index, 'committed', sequence),
       measured: (records, seconds) => {
-        if (groups.length < groupsMax) groups.push([records, seconds])
+        noteGroup(groups, records, seconds)
         if (options.tellsGroups) port.postMessage(groupWritten(journal.committed, records, seconds))
       },
     })

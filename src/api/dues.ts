@@ -44,6 +44,6 @@ async function settleOne(
   } catch (error) {
     if (error instanceof Refused && error.refusal === 'not_found')
       await sql`delete from company_dues where company_id = ${id}`
-    else log.warn({ err: error, companyId: id }, 'a company waits to be settled')
+    else log.warn({ err: error, company_id: id }, 'a company waits to be settled')
   }
 }

@@ -1,7 +1,18 @@
-// What a shard tells of a group that its journal has just written, where requests are traced.
+// What a shard tells of the groups that its journal writes: their sizes and times for metrics, and each of them at once
+// where requests are traced.
 import type { ShardNotice } from '../../src/core/message.js'
 import type { Sequence } from '../../src/journal/journal.js'
 import { monotonicMs } from '../../src/monotonic.js'
+
+/** Groups written since they were last asked for. */
+export type Groups = (readonly [records: number, seconds: number])[]
+
+/** Groups remembered between two questions for figures; what is beyond is not measured. */
+const groupsMax = 2_000
+
+export function noteGroup(groups: Groups, records: number, seconds: number): void {
+  if (groups.length < groupsMax) groups.push([records, seconds])
+}
 
 /** `before`: the last sequence that was durable already; `seconds`: how long the write took. */
 export function groupWritten(before: Sequence, records: number, seconds: number): ShardNotice {
