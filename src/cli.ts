@@ -206,6 +206,39 @@ reaching(limits.command('set <limits>'))
   .action(ends(async (value: string, options: Reach) => setLimits(await clientOf(options), value, io)))
 
 program
+  .command('backup <directory>')
+  .description('everything acknowledged until now, from a Tollgate that runs and goes on running')
+  .addHelpText(
+    'after',
+    `
+Run it where Tollgate runs, as the same user and with its TOLLGATE_DATA_DIR. Both stores, embedded or your own, the
+journals, and the secrets of the data directory go into <directory>, which is empty or not there yet. Nothing else is
+needed to restore it but TOLLGATE_PEPPER, if you set one. Keep it like a secret.`,
+  )
+  .action(
+    ends(async (directory: string) => {
+      const { backup } = await import('./cli/backup.js')
+      return backup(readConfig(env), directory, io)
+    }),
+  )
+
+program
+  .command('restore <directory>')
+  .description('a backup into an empty TOLLGATE_DATA_DIR; then start')
+  .addHelpText(
+    'after',
+    `
+Into the embedded stores, or into those that DATABASE_URL and CLICKHOUSE_URL name, which must be empty: whichever the
+backup was taken of. A backup of an older Tollgate is brought to this version by the next start.`,
+  )
+  .action(
+    ends(async (directory: string) => {
+      const { restore } = await import('./cli/restore.js')
+      return restore(readConfig(env), directory, io)
+    }),
+  )
+
+program
   .command('doctor')
   .description('look at everything a start needs, and say what to do about what is broken')
   .action(ends(async () => doctor(env, io)))

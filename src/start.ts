@@ -1,4 +1,5 @@
 // Opens everything in order and closes it in the opposite order: stores, shards, projectors, directory, HTTP.
+import { existsSync } from 'node:fs'
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Logger } from 'pino'
@@ -10,12 +11,14 @@ import type { Services } from './api/services.js'
 import { tellTrialEnds } from './api/trial-ends.js'
 import { loadCredits, loadPlanCreditGrants } from './catalog/credits.js'
 import { plansLoader } from './catalog/plans.js'
-import type { Config } from './config.js'
+import { type Config, ConfigError } from './config.js'
 import type { CatalogData } from './core/catalog.js'
 import type { ShardNotice } from './core/message.js'
 import { AccountLimits } from './engine/account-limits.js'
 import { AuditLog } from './engine/audit.js'
 import { Backlog } from './engine/backlog.js'
+import { type KeptPoint, keepPoint } from './engine/backup.js'
+import { ControlSocket } from './engine/control.js'
 import { Dedupe, segmentsPerTurn } from './engine/dedupe.js'
 import { openDefinitions } from './engine/definitions.js'
 import { Deliveries } from './engine/deliveries.js'
@@ -38,6 +41,7 @@ import { journalGeneration, shardDirectory } from './journal/segment.js'
 import type { ShardOptions } from './journal/shard.js'
 import { createMetrics, type Metrics } from './metrics.js'
 import { type ClickHouseAddress, openClickHouse } from './storage/clickhouse.js'
+import { dropClones } from './storage/dump.js'
 import { startEmbeddedClickHouse } from './storage/embedded/clickhouse.js'
 import { startEmbeddedPostgres } from './storage/embedded/postgres.js'
 import { lockDataDir } from './storage/lock.js'
@@ -61,7 +65,7 @@ export interface Tollgate {
 }
 
 /** What was opened, to be closed in the opposite order whether the start succeeded or not. */
-class Opened {
+export class Opened {
   private readonly closers: (() => Promise<unknown>)[] = []
 
   add(close: () => Promise<unknown>): void {
@@ -93,6 +97,7 @@ export async function start(config: Config, log: Logger): Promise<Tollgate> {
 async function open(config: Config, log: Logger, opened: Opened): Promise<Tollgate> {
   const lock = await lockDataDir(config.dataDir)
   opened.add(async () => lock.release())
+  mustBeWhole(config.dataDir)
 
   const addresses = await openStores(config, log, opened)
   const sql = openPostgres(addresses.postgres, { max: 10 })
@@ -100,6 +105,8 @@ async function open(config: Config, log: Logger, opened: Opened): Promise<Tollga
   const clickhouse = openClickHouse(addresses.clickhouse)
   opened.add(() => clickhouse.close())
   await migrate({ postgres: addresses.postgres, clickhouse })
+  // of a backup whose service was killed
+  await dropClones(clickhouse)
 
   let running: Shards | null = null
   const announce = async (data: CatalogData) => running?.announce(data)
@@ -284,6 +291,18 @@ async function open(config: Config, log: Logger, opened: Opened): Promise<Tollga
   opened.add(() => server.close())
   server.serve(services)
   deliveries.start()
+  await listenToOperator(config, log, opened, () =>
+    keepPoint({
+      shards,
+      projections: projections!,
+      positions: journals.positions,
+      generation: journals.generation,
+      postgres: addresses.postgres,
+      clickhouse,
+      clickhouseAddress: addresses.clickhouse,
+      flush: () => Promise.all([audit.flush(), webhooks.flush()]),
+    }),
+  )
   let stopping: Promise<void> | null = null
   return {
     port,
@@ -293,6 +312,21 @@ async function open(config: Config, log: Logger, opened: Opened): Promise<Tollga
       stopping ??= opened.close(log)
       return stopping
     },
+  }
+}
+
+/** A data directory that takes no sockets is no reason not to serve. */
+async function listenToOperator(
+  config: Config,
+  log: Logger,
+  opened: Opened,
+  keep: () => Promise<KeptPoint>,
+): Promise<void> {
+  try {
+    const control = await ControlSocket.listen(config.dataDir, keep, log)
+    opened.add(() => control.close())
+  } catch (error) {
+    log.warn({ err: error }, 'no backup can be taken while this Tollgate runs')
   }
 }
 
@@ -316,7 +350,7 @@ export async function migrateStores(config: Config, log: Logger): Promise<readon
   }
 }
 
-interface Addresses {
+export interface Addresses {
   readonly postgres: PostgresAddress
   readonly clickhouse: ClickHouseAddress
 }
@@ -376,7 +410,7 @@ async function traceEverything(url: string, log: Logger, opened: Opened) {
 }
 
 /** The stores named by URL, else the embedded ones, started together. */
-async function openStores(config: Config, log: Logger, opened: Opened): Promise<Addresses> {
+export async function openStores(config: Config, log: Logger, opened: Opened): Promise<Addresses> {
   const embedded = async <T extends { stop(): Promise<unknown> }>(starting: Promise<T>): Promise<T> => {
     const store = await starting
     opened.add(() => store.stop())
@@ -490,6 +524,17 @@ async function drainJournals(from: {
   }
   // Set aside in one step: a start that dies while it clears them away must not find half of them.
   await rename(journals.directory, drainedDirectory(journals.directory))
+}
+
+/** Lies in a data directory while a restore fills it. */
+export const restoringFile = 'restoring'
+
+function mustBeWhole(dataDir: string): void {
+  if (existsSync(join(dataDir, restoringFile)))
+    throw new ConfigError(
+      `A restore into ${dataDir} did not come to its end: empty the directory, and the stores if they are your own, ` +
+        'and restore again.',
+    )
 }
 
 /** Where drained journals wait to be removed. */

@@ -24,9 +24,9 @@ import type {
   ShardFigures,
   ShardNotice,
   ShardRequest,
+  Still,
   UserMessage,
 } from '../src/core/message.js'
-import { endsAt } from '../src/core/plan.js'
 import { settlePlans } from '../src/core/plan-change.js'
 import { LiveCompany } from '../src/core/snapshot.js'
 import { briefOf, encodeUser } from '../src/core/state.js'
@@ -46,6 +46,7 @@ import { type Actor, Actors } from './company/actors.js'
 import { FlagChecks } from './company/checks.js'
 import { describeCompany } from './company/describe.js'
 import { type Groups, groupWritten, noteGroup } from './company/group.js'
+import { flagsOf, isQuestion, isTimed } from './company/kinds.js'
 import {
   loadSnapshots,
   postgresSnapshots,
@@ -122,6 +123,8 @@ class Shard {
   /** Appends that failed, each with actors forgotten. */
   private failures = 0
   private checkpointing: Promise<void> | null = null
+  /** What a backup reads now. */
+  private still: Still = 'nothing'
   private readonly timers: NodeJS.Timeout[] = []
   /** By how much an environment's present, as last stamped on a message, is ahead of the clock (test clocks). */
   private readonly ahead = new Map<string, number>()
@@ -165,7 +168,7 @@ class Shard {
     const replayed = await shard.replay(null)
     port.on('message', (cells: Cells) => shard.takePost(cells))
     shard.timers.push(
-      setInterval(() => void shard.checkpoint().catch(() => {}), options.checkpointMs),
+      setInterval(() => shard.checkpointDue(), options.checkpointMs),
       setInterval(() => shard.tellChecks(), 1_000),
       setInterval(() => shard.sweep(), sweepMs),
     )
@@ -385,7 +388,7 @@ class Shard {
     if (!this.reads.isEmpty) this.task.port.postMessage(this.reads.take())
     this.finishWrites()
     if (this.wanted.size > 0 && !this.loading) void this.load()
-    if (this.actors.dirty.size > dirtyMax) void this.checkpoint().catch(() => {})
+    if (this.actors.dirty.size > dirtyMax) this.checkpointDue()
   }
 
   private finishWrites(): void {
@@ -557,6 +560,10 @@ class Shard {
 
   // ── checkpoints ──────────────────────────────────────────────────────────────────────────────
 
+  private checkpointDue(): void {
+    if (this.still !== 'snapshots') void this.checkpoint().catch(() => {})
+  }
+
   /**
    * Write the snapshots of all actors changed since the last, then move the checkpoint to where the journal
    * was when it began: every fact up to there is in a snapshot.
@@ -595,7 +602,7 @@ class Shard {
     if (this.failures !== failures) throw new Error('the journal failed while a checkpoint was written')
     await this.storage.snapshots.checkpointed(options.generation, options.index, upTo)
     this.positions.set(options.index, 'checkpointed', upTo)
-    await this.journal.trim(this.positions.trimmable(options.index))
+    if (this.still === 'nothing') await this.journal.trim(this.positions.trimmable(options.index))
     this.actors.evict()
   }
 
@@ -623,6 +630,14 @@ class Shard {
         this.actors.forgetEnvironment(control.environmentId)
         this.reads.answered(n, null, 0)
         return
+      case 'hold': {
+        const { still } = this
+        this.still = control.still
+        const held = () => this.tellReply(replies => replies.answered(n, still, 0))
+        // the one under way may still trim
+        ;(this.checkpointing ?? Promise.resolve()).then(held, held)
+        return
+      }
       case 'checkpoint':
         this.checkpoint().then(
           () => this.tellReply(replies => replies.answered(n, null, 0)),
@@ -665,34 +680,3 @@ class Shard {
 }
 
 const noFeatures: readonly string[] = []
-
-const questions: ReadonlySet<string> = new Set<Question['type']>([
-  'check',
-  'check_all',
-  'brief',
-  'credits',
-  'describe',
-  'feature_usage',
-])
-
-function isQuestion(m: { readonly type: string }): m is Question {
-  return questions.has(m.type)
-}
-
-/** Whether time alone may change the plans of a company. */
-function isTimed({ plan, schedule, subscriptions }: Company): boolean {
-  if (schedule !== null || plan?.trial?.status === 'active') return true
-  return subscriptions.some(
-    one => one.status !== 'canceled' && (one.anchorMs != null || endsAt(one) !== Number.POSITIVE_INFINITY),
-  )
-}
-
-/** What a projector must look at: anything but use and last seen shows in Postgres; credit movements in the ledger. */
-function flagsOf(fx: readonly Effect[]): number {
-  let flags = 0
-  for (const { t } of fx)
-    if (t === 'used' || t === 'seen') continue
-    else if (t.startsWith('credit_')) flags |= RecordFlag.ledger
-    else flags |= RecordFlag.identity
-  return flags
-}

@@ -96,6 +96,7 @@ class Projectors {
     await this.#stopped
     clearInterval(checking)
     await Promise.all([...this.#streams.values()].map(stream => stream.ended))
+    this.#checks.held = false
     await this.#checks.flush()
     await Promise.all(this.#readers.map(reader => reader.close()))
     await this.#storage.close()
@@ -178,10 +179,24 @@ class Projectors {
       case 'checks':
         this.#checks.add(request.counts, request.rows)
         return
+      case 'hold':
+        void this.#hold(request.store)
+        return
+      case 'release':
+        this.#checks.held = false
+        for (const stream of this.#streams.values()) stream.release()
+        return
       case 'stop':
         this.#end(request.drainMs)
         return
     }
+  }
+
+  async #hold(store: ProjectedStore): Promise<void> {
+    const streams = [...this.#streams].filter(([key]) => key.startsWith(store)).map(([, stream]) => stream)
+    if (store === 'clickhouse') this.#checks.held = true
+    await Promise.all([...streams.map(stream => stream.hold()), this.#checks.sent])
+    this.#tell({ type: 'held', store })
   }
 
   #moved(store: ProjectedStore, shard: number): void {

@@ -318,9 +318,14 @@ export interface IngestItem {
   readonly m: (CompanyMessage | UserMessage | EnvironmentMessage) & { readonly type: 'event' }
 }
 
+/** Nothing; the journal's beginning; the stored snapshots too. */
+export type Still = 'nothing' | 'journal' | 'snapshots'
+
 export type ShardControl =
   | { readonly type: 'catalog'; readonly data: CatalogData }
   | { readonly type: 'catalog_gone'; readonly environmentId: string }
+  /** What a backup wants to stand still; answers what stood still until now. */
+  | { readonly type: 'hold'; readonly still: Still }
   /** Write every changed actor's snapshot. */
   | { readonly type: 'checkpoint' }
   | { readonly type: 'stats' }

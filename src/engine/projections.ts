@@ -85,6 +85,9 @@ export class Projections {
   #life: Promise<void> = Promise.resolve()
   #stopping = false
   #deaths = 0
+  /** The hold asked for, and those that hold; all are lost with their thread. */
+  #holding: { readonly held: () => void; readonly lost: (error: Error) => void } | null = null
+  readonly #held = new Set<ProjectedStore>()
 
   private constructor(options: ProjectionsOptions) {
     this.#options = options
@@ -191,6 +194,36 @@ export class Projections {
     yield open.sort((a, b) => a.receivedAtMs - b.receivedAtMs)
   }
 
+  /**
+   * Let nothing more be written into a store until `release`: its rows then agree with its positions in Postgres,
+   * unless the last attempt failed. One hold is asked for at a time.
+   *
+   * errors  store_away when what is under way does not end in time.
+   */
+  async hold(store: ProjectedStore, timeoutMs: number): Promise<void> {
+    let timer: NodeJS.Timeout | undefined
+    try {
+      await new Promise<void>((resolve, reject) => {
+        this.#holding = { held: resolve, lost: reject }
+        const late = new ServiceError('store_away', `${names[store]} is away or behind; try again`)
+        timer = setTimeout(() => reject(late), timeoutMs)
+        this.#post({ type: 'hold', store })
+      })
+      this.#held.add(store)
+    } finally {
+      this.#holding = null
+      clearTimeout(timer)
+    }
+  }
+
+  /** Go on. Returns the stores that were held until now. */
+  release(): readonly ProjectedStore[] {
+    const held = [...this.#held]
+    this.#held.clear()
+    this.#post({ type: 'release' })
+    return held
+  }
+
   /** Project what is committed, for at most `drainMs`, and end the thread. Waiters are told `starting` (503). */
   async stop(drainMs = 5_000): Promise<void> {
     if (this.#stopping) return this.#life
@@ -241,6 +274,8 @@ export class Projections {
   #ended(error: unknown): void {
     this.#port?.close()
     this.#port = null
+    this.#held.clear()
+    this.#holding?.lost(new ServiceError('starting', 'The projectors restart; try again'))
     if (this.#stopping) return
     void this.#thread?.destroy()
     this.#options.log.error({ err: error }, 'the projectors died and are started again')
@@ -259,6 +294,9 @@ export class Projections {
     switch (notice.type) {
       case 'moved':
         this.#release(notice.store, notice.shard)
+        return
+      case 'held':
+        this.#holding?.held()
         return
       case 'failing':
         this.#failing.set(`${notice.store} ${notice.shard}`, notice.error)

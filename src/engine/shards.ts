@@ -18,6 +18,7 @@ import type {
   ShardFigures,
   ShardNotice,
   ShardRequest,
+  Still,
   UserMessage,
 } from '../core/message.js'
 import { ServiceError } from '../errors.js'
@@ -262,6 +263,12 @@ export class Shards {
   /** Have every shard write the snapshots of what changed. */
   async checkpoint(): Promise<void> {
     await this.controlAll({ type: 'checkpoint' })
+  }
+
+  /** Hold every shard's snapshots or journal still for a backup. Returns what stood still until now, by shard. */
+  async hold(still: Still): Promise<readonly Still[]> {
+    const answers = this.shards.map(shard => this.control<Still>(shard, { type: 'hold', still }))
+    return (await Promise.all(answers)).map(({ reply }) => reply)
   }
 
   /** Figures of every shard that serves, for metrics. */

@@ -40,12 +40,17 @@ export type ProjectorRequest =
     }
   /** Flag checks: JSONEachRow lines of tables flag_checks and events, not journaled. */
   | { readonly type: 'checks'; readonly counts: readonly string[]; readonly rows: readonly string[] }
+  /** Begin nothing more for this store; `held` is told when nothing is under way. */
+  | { readonly type: 'hold'; readonly store: ProjectedStore }
+  /** Go on with both stores. */
+  | { readonly type: 'release' }
   /** Project what is committed, for at most this long, then end. */
   | { readonly type: 'stop'; readonly drainMs: number }
 
 export type ProjectorNotice =
   /** The position of a shard somebody waited for has moved; it is in the shared positions. */
   | { readonly type: 'moved'; readonly store: ProjectedStore; readonly shard: number }
+  | { readonly type: 'held'; readonly store: ProjectedStore }
   | {
       readonly type: 'failing'
       readonly store: ProjectedStore

@@ -29,9 +29,11 @@ export interface ClickHouseOptions {
 export type Parameters = Readonly<Record<string, unknown>>
 
 export interface InsertOptions {
-  /** Rows as JSONEachRow: one object per line, the bytes as they are. */
   readonly table: string
+  /** The bytes as they are, one row per line. */
   readonly rows: Buffer | string
+  /** JSONEachRow unless given. */
+  readonly format?: 'JSONEachRow' | 'TabSeparated'
   /** Columns the rows may have; a row with any other is refused. Without them: every column of the table. */
   readonly columns?: readonly string[]
   /** Of two inserts with one token the second is dropped, in the table and in the views fed from it. */
@@ -110,13 +112,13 @@ export function openClickHouse(address: ClickHouseAddress, options: ClickHouseOp
         return result.json()
       }),
     bytes: (sql, parameters = {}) => pieces(client, sql, parameters),
-    insertRaw: ({ table, rows, columns, token, settings }) =>
+    insertRaw: ({ table, rows, format = 'JSONEachRow', columns, token, settings }) =>
       named(async () => {
         if (rows.length === 0) return
         const into = columns === undefined ? table : `${table} (${columns.join(', ')})`
         // Not client.insert: it would encode rows from objects, and these are bytes already.
         const { stream } = await client.exec({
-          query: `INSERT INTO ${into} FORMAT JSONEachRow`,
+          query: `INSERT INTO ${into} FORMAT ${format}`,
           values: Readable.from([rows], { objectMode: false }),
           clickhouse_settings: {
             ...insertSettings,

@@ -13,6 +13,8 @@ export interface MigrateOptions {
   readonly clickhouse: ClickHouse
   /** Holds postgres/ and clickhouse/; the project's own sql/ unless given. */
   readonly directory?: string
+  /** Go no further than where these had run: the schema a backup was taken of. */
+  readonly ran?: Readonly<Record<'postgres' | 'clickhouse', readonly Applied[]>>
 }
 
 export interface MigrateResult {
@@ -43,10 +45,10 @@ const lockKey = 5_021_718_304_551
  *          (the driver's error is its cause).
  */
 export async function migrate(options: MigrateOptions): Promise<MigrateResult> {
-  const { postgres, clickhouse, directory = sqlDirectory } = options
+  const { postgres, clickhouse, directory = sqlDirectory, ran } = options
   const files = {
-    postgres: await readFiles(directory, 'postgres'),
-    clickhouse: await readFiles(directory, 'clickhouse'),
+    postgres: upTo(ran?.postgres, await readFiles(directory, 'postgres'), 'postgres'),
+    clickhouse: upTo(ran?.clickhouse, await readFiles(directory, 'clickhouse'), 'clickhouse'),
   }
   // Connections of its own, without bounds: waiting for another start, or changing a large table, takes its time.
   const sql = openPostgres(postgres, { max: 2, statementTimeoutMs: 0 })
@@ -115,6 +117,12 @@ function missing<T extends Applied>(
       )
   }
   return files.slice(applied.length)
+}
+
+function upTo(ran: readonly Applied[] | undefined, files: readonly File[], store: string): readonly File[] {
+  if (ran === undefined) return files
+  missing(files, ran, store)
+  return files.slice(0, ran.length)
 }
 
 async function migratePostgres(sql: Sql, files: readonly File[]): Promise<string[]> {

@@ -59,6 +59,7 @@ export class Load {
   private others = 0
   private creditId = ''
   private drawing = ''
+  readonly granted = granted
   private readonly ids = new Map<string, string>()
   private running = false
   private workers: Promise<void>[] = []
@@ -67,6 +68,11 @@ export class Load {
 
   constructor(private readonly options: LoadOptions) {
     for (let index = 0; index < (options.companies ?? 8); index++) this.tellOf(`co${index}`)
+  }
+
+  /** The event that draws credits, one for each of its units. */
+  get drawn(): string {
+    return this.drawing
   }
 
   /** The flag that checks ask about; companies on a plan that draws credits, each with a grant. */

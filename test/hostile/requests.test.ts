@@ -19,6 +19,10 @@ const atOnce = 8
 const failuresShownMax = 20
 /** What a process of this size may hold after any number of requests, bytes. */
 const residentBytesMax = 1.5e9
+/** A long run is compared with what the process holds once it has compiled, loaded and cached what it uses. */
+const longRun = 50_000
+const warmAfter = 20_000
+const quietMs = 60_000
 /** What no answer may tell: stacks, statements, names of tables, paths. */
 const leak =
   /\n\s+at |node_modules|\/dist\/|\.js:\d|select .+ from |insert into |relation \\?"|DB::Exception|PostgresError/i
@@ -48,9 +52,11 @@ t.test(`seed ${random.seed}, ${requests} requests`, async t => {
   const statuses = new Map<number, number>()
   let failures = 0
   let sent = 0
+  let warm = 0
   const worker = async (): Promise<void> => {
     while (sent < requests && failures < failuresShownMax) {
       const route = routes[sent++ % routes.length]!
+      if (sent === warmAfter) warm = residentBytes(child.pid!)
       const asked = makeRequest(maker, route, pickClient(clients), clients.kept)
       const heard = await sendRaw(client.url, asked.method, asked.path, asked.headers, asked.body)
       statuses.set(heard.status, (statuses.get(heard.status) ?? 0) + 1)
@@ -69,9 +75,16 @@ t.test(`seed ${random.seed}, ${requests} requests`, async t => {
   }
   await Promise.all(Array.from({ length: atOnce }, worker))
 
-  const after = residentBytes(child.pid!)
+  const end = residentBytes(child.pid!)
+  const after = requests < longRun ? end : await quiet(child.pid!, warm)
   const told = [...statuses].sort(([a], [b]) => a - b).map(([status, count]) => `${status}: ${count}`)
-  t.comment(`${told.join(', ')}; resident ${mega(before)} → ${mega(after)} MB`)
+  t.comment(`${told.join(', ')}; resident ${mega(before)} → ${mega(end)} MB`)
+  if (requests >= longRun) {
+    t.comment(
+      `resident after ${warmAfter} requests ${mega(warm)}, after the last and some quiet ${mega(after)} MB`,
+    )
+    t.ok(after <= warm * 1.1, 'memory comes back to within a tenth of what it was')
+  }
   t.equal(failures, 0, 'no answer is our fault')
   t.ok((statuses.get(200) ?? 0) + (statuses.get(201) ?? 0) > requests / 20, 'some of it was right')
   t.ok(after < residentBytesMax, 'memory stays bounded')
@@ -150,7 +163,8 @@ function judge({ status, headers, text }: Heard): string | null {
   if (status >= 500 && status !== 503) return 'an answer that is our fault'
   if (status === 503 && headers['retry-after'] === undefined) return '503 without Retry-After'
   if (status === 204 || text === '') return null
-  if (headers['content-type'] === 'application/x-ndjson') return null
+  const type = String(headers['content-type']).split(';')[0]!
+  if (status === 200 && streamed.has(type)) return broken(type, text)
   let parsed: { error?: unknown; errorCode?: unknown }
   try {
     parsed = JSON.parse(text)
@@ -163,9 +177,35 @@ function judge({ status, headers, text }: Heard): string | null {
   return null
 }
 
+/** What exports and reconciliations are written as, instead of one JSON value. */
+const streamed: ReadonlySet<string> = new Set([
+  'application/x-ndjson',
+  'text/csv',
+  'application/vnd.apache.parquet',
+])
+
+/** What is wrong with a stream that came to its end, or null. */
+function broken(type: string, text: string): string | null {
+  if (type === 'text/csv') return text.endsWith('\n') ? null : 'a table without its end'
+  if (type !== 'application/x-ndjson') return text.endsWith('PAR1') ? null : 'a file without its end'
+  try {
+    for (const line of text.split('\n')) if (line !== '') JSON.parse(line)
+    return null
+  } catch {
+    return 'a line that is no JSON'
+  }
+}
+
 function residentBytes(pid: number): number {
   const kilobytes = /^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]
   return Number(kilobytes) * 1024
+}
+
+/** Resident bytes when nobody asks for anything any more: at once when they are few, else after some time. */
+async function quiet(pid: number, warm: number): Promise<number> {
+  for (let waited = 0; waited < quietMs && residentBytes(pid) > warm * 1.1; waited += 1_000)
+    await new Promise(resolve => setTimeout(resolve, 1_000))
+  return residentBytes(pid)
 }
 
 const mega = (bytes: number) => Math.round(bytes / 1e6)

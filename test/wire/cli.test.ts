@@ -74,6 +74,8 @@ t.test('--help teaches, and what makes no sense exits 2', async t => {
     'reconcile',
     'keys',
     'limits',
+    'backup',
+    'restore',
     'doctor',
     'Exit codes',
   ])

@@ -21,6 +21,8 @@ export class CheckWriter {
   readonly #waiting = { flag_checks: [] as string[], events: [] as string[] }
   readonly #sending: { flag_checks: Batch | null; events: Batch | null } = { flag_checks: null, events: null }
   #flushing: Promise<void> | null = null
+  /** Send nothing for now. */
+  held = false
 
   constructor(clickhouse: Pick<ClickHouse, 'insertRaw'>, dropped: (lines: number) => void) {
     this.#clickhouse = clickhouse
@@ -32,8 +34,14 @@ export class CheckWriter {
     this.#add('events', rows)
   }
 
-  /** Send what waits. Never rejects: what could not be sent waits for the next time. */
+  /** Resolves when what is being sent now is there, or could not be sent. */
+  get sent(): Promise<void> {
+    return this.#flushing ?? Promise.resolve()
+  }
+
+  /** Send what waits, unless held. Never rejects: what could not be sent waits for the next time. */
   flush(): Promise<void> {
+    if (this.held) return this.sent
     this.#flushing ??= Promise.all([this.#send('flag_checks'), this.#send('events')])
       .then(
         () => {},

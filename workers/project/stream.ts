@@ -49,6 +49,9 @@ export class Stream {
   readonly #options: StreamOptions
   #wanted: Sequence = 0
   #stopping = false
+  #held = false
+  /** The attempt under way. */
+  #attempting: Promise<void> = Promise.resolve()
   #wake: (() => void) | null = null
   #firstNewMs: number | null = null
   #fails = 0
@@ -74,8 +77,21 @@ export class Stream {
     this.#wake?.()
   }
 
+  /** Begin nothing more; resolves when what is under way has ended, well or not. */
+  hold(): Promise<void> {
+    this.#held = true
+    return this.#attempting
+  }
+
+  /** Go on after a hold. */
+  release(): void {
+    this.#held = false
+    this.poke()
+  }
+
   /** Project what is committed, then end; with `now`, end after the attempt under way. */
   stop(now: boolean): void {
+    this.#held = false
     this.#stopping = true
     this.#abandoned ||= now
     this.poke()
@@ -85,7 +101,8 @@ export class Stream {
     for (;;) {
       const committed = this.#options.positions.get(this.#projection.shard, 'committed')
       if (this.#abandoned) return
-      if (this.#due(committed)) await this.#attempt(committed)
+      if (this.#held) await this.#pause(idleMs)
+      else if (this.#due(committed)) await this.#attempt(committed)
       else if (this.#stopping) break
       else await this.#pause(this.#waitMs(committed))
     }
@@ -107,8 +124,10 @@ export class Stream {
   async #attempt(committed: Sequence): Promise<void> {
     const from = this.#stored
     const beganMs = performance.now()
+    const projecting = this.#projection.project(committed)
+    this.#attempting = projecting.catch(() => {})
     try {
-      await this.#projection.project(committed)
+      await projecting
       this.#tell(from, beganMs, false)
       this.#started = true
       this.#firstNewMs = null

@@ -1,4 +1,5 @@
 // What a deleted environment leaves behind in the stores once the projectors have caught up with it.
+import { clonePrefix } from '../../storage/dump.js'
 import type { Services } from '../services.js'
 import { deleteRowsOf } from './store.js'
 
@@ -21,7 +22,8 @@ export async function clearStores(
     const tables = await clickhouse.select<{ name: string }>(
       `select distinct c.table as name
       from system.columns c join system.tables t on t.database = c.database and t.name = c.table
-      where c.database = currentDatabase() and c.name = 'environment_id' and t.engine like '%MergeTree'`,
+      where c.database = currentDatabase() and c.name = 'environment_id' and t.engine like '%MergeTree'
+        and not startsWith(c.table, '${clonePrefix}')`,
     )
     for (const { name } of tables)
       await clickhouse.command('delete from {table: Identifier} where environment_id = {id: String}', {

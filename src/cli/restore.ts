@@ -1,0 +1,148 @@
+// `tollgate restore`: a backup into a data directory that is empty, for a start to go on from.
+import { createWriteStream } from 'node:fs'
+import { mkdir, readdir, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { pipeline } from 'node:stream/promises'
+import { SingleBar } from 'cli-progress'
+import type { Config } from '../config.js'
+import { segmentPath, shardDirectory } from '../journal/segment.js'
+import { createLogger } from '../log.js'
+import { Opened, openStores, restoringFile } from '../start.js'
+import { type ClickHouse, openClickHouse } from '../storage/clickhouse.js'
+import { clickhouseTables, loadClickHouse, loadPostgres, postgresTables } from '../storage/dump.js'
+import { lockDataDir } from '../storage/lock.js'
+import { migrate } from '../storage/migrate.js'
+import { closePostgres, openPostgres } from '../storage/postgres.js'
+import { ArchiveReader, syncDirectory } from './archive.js'
+import { segmentFile, tableFile } from './backup.js'
+import { type Exit, exit, Failure, type Io } from './io.js'
+
+/**
+ * Restore a backup. The stores are the embedded ones, or those that DATABASE_URL and CLICKHOUSE_URL name, whichever
+ * the backup was taken of; they get the schema they had, and the next start brings them to its own.
+ *
+ * errors   Failure: no whole backup, a data directory or a store that holds something, a file that is not what was
+ *          written. What was restored until then is no Tollgate: a start refuses it.
+ */
+export async function restore(config: Config, directory: string, io: Io): Promise<Exit> {
+  const archive = await ArchiveReader.open(directory)
+  const { dataDir } = config
+  const names = await readdir(dataDir).catch(error => {
+    if (error.code === 'ENOENT') return []
+    throw new Failure(`${dataDir}: ${error.message}`)
+  })
+  if (names.some(name => name !== 'lost+found'))
+    throw new Failure(`${dataDir} is not empty: name another TOLLGATE_DATA_DIR, or move that one away`)
+  const lock = await lockDataDir(dataDir)
+  try {
+    await writeFile(join(dataDir, restoringFile), `${archive.contents.taken_at}\n`, { flush: true })
+    await fill(config, archive, io)
+    await rm(join(dataDir, restoringFile))
+    await syncDirectory(dataDir)
+  } catch (cause) {
+    if (cause instanceof Failure) throw cause
+    throw new Failure(`the restore broke off: ${cause instanceof Error ? cause.message : cause}`, { cause })
+  } finally {
+    lock.release()
+  }
+  const { taken_at: takenAt, tollgate } = archive.contents
+  io.print(`${dataDir}: as it was at ${takenAt} under Tollgate ${tollgate}; start it`)
+  if (!archive.contents.secrets.includes('pepper') && config.pepper === null)
+    io.note('Start it with the TOLLGATE_PEPPER that it had: no key is known without it')
+  return exit.done
+}
+
+async function fill(config: Config, archive: ArchiveReader, io: Io): Promise<void> {
+  const { contents } = archive
+  const log = createLogger(config, 2)
+  const opened = new Opened()
+  try {
+    const addresses = await openStores(config, log, opened)
+    const sql = openPostgres(addresses.postgres, { max: 2, statementTimeoutMs: 0 })
+    opened.add(() => closePostgres(sql))
+    const clickhouse = openClickHouse(addresses.clickhouse)
+    opened.add(() => clickhouse.close())
+    if ((await postgresTables(sql)).length > 0 || (await clickhouseTables(clickhouse)).length > 0)
+      throw new Failure('the stores named by DATABASE_URL and CLICKHOUSE_URL are not empty')
+    const { postgres: inPostgres, clickhouse: inClickHouse } = contents
+    await migrate({
+      postgres: addresses.postgres,
+      clickhouse,
+      ran: { postgres: inPostgres.migrations, clickhouse: inClickHouse.migrations },
+    })
+    await fillClickHouse(clickhouse, archive, io)
+    await loadPostgres(
+      sql,
+      inPostgres.tables,
+      table => archive.read(tableFile('postgres', table.name)),
+      () => {},
+    )
+    io.note(`Postgres: ${inPostgres.tables.length} tables`)
+    await fillJournals(config.dataDir, archive, io)
+    for (const name of contents.secrets) await writeOut(join(config.dataDir, name), archive.read(name))
+  } finally {
+    await opened.close(log)
+  }
+}
+
+async function fillClickHouse(clickhouse: ClickHouse, archive: ArchiveReader, io: Io): Promise<void> {
+  const { tables } = archive.contents.clickhouse
+  const bar = io.bar === null ? null : new SingleBar({ stream: io.bar, format: barFormat, hideCursor: true })
+  const files = tables.map(({ name }) => archive.contents.files[tableFile('clickhouse', name)]?.bytes ?? 0)
+  bar?.start(
+    files.reduce((sum, bytes) => sum + bytes, 0),
+    0,
+  )
+  let rows = 0
+  try {
+    for (const table of tables)
+      await loadClickHouse(
+        clickhouse,
+        table,
+        counting(archive.read(tableFile('clickhouse', table.name)), bytes => bar?.increment(bytes)),
+        more => {
+          rows += more
+        },
+      )
+  } finally {
+    bar?.stop()
+  }
+  io.note(`ClickHouse: ${rows} rows of ${tables.length} tables`)
+}
+
+const barFormat = '{bar} {percentage}% of ClickHouse  {eta_formatted} left'
+
+async function* counting(
+  pieces: AsyncIterable<Buffer>,
+  count: (bytes: number) => void,
+): AsyncGenerator<Buffer> {
+  for await (const piece of pieces) {
+    count(piece.length)
+    yield piece
+  }
+}
+
+/** The generation comes last: with it the journals are those of the stores. */
+async function fillJournals(dataDir: string, archive: ArchiveReader, io: Io): Promise<void> {
+  const root = join(dataDir, 'journal')
+  const { generation, shards } = archive.contents.journal
+  let files = 0
+  await mkdir(root, { recursive: true })
+  for (const [shard, { segments }] of shards.entries()) {
+    const directory = shardDirectory(root, shard)
+    await mkdir(directory, { mode: 0o700 })
+    for (const first of segments) {
+      await writeOut(segmentPath(directory, first), archive.read(segmentFile(shard, first)))
+      files++
+    }
+    await syncDirectory(directory)
+  }
+  await writeFile(join(root, 'shards'), `${shards.length}\n`, { flush: true })
+  await writeFile(join(root, 'generation'), generation, { mode: 0o600, flush: true })
+  await syncDirectory(root)
+  io.note(`journals: ${files} files`)
+}
+
+function writeOut(path: string, pieces: AsyncIterable<Buffer>): Promise<void> {
+  return pipeline(pieces, createWriteStream(path, { mode: 0o600, flush: true, flags: 'wx' }))
+}

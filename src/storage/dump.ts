@@ -1,0 +1,283 @@
+// Everything in both stores as text, table by table, and back: what a backup keeps, whatever servers hold it.
+import type { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import type { Sql, TransactionSql } from 'postgres'
+import type { ClickHouse } from './clickhouse.js'
+
+/** A table and those of its columns that are written. */
+export interface DumpedTable {
+  readonly name: string
+  readonly columns: readonly string[]
+}
+
+/** One numbered file of sql/ as a store says that it ran. */
+export interface Migrated {
+  readonly name: string
+  readonly checksum: string
+}
+
+const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`
+const list = (columns: readonly string[]): string => columns.map(quoted).join(', ')
+
+// ── Postgres ─────────────────────────────────────────────────────────────────────────────────────
+
+type Asks = Sql | TransactionSql
+
+/** Every table but the list of migrations. */
+export async function postgresTables(sql: Asks): Promise<readonly DumpedTable[]> {
+  return sql<DumpedTable[]>`
+    select c.relname as name, array_agg(a.attname::text order by a.attnum) as columns
+    from pg_class c join pg_attribute a on a.attrelid = c.oid
+    where c.relkind = 'r' and c.relnamespace = current_schema()::regnamespace and c.relname <> 'schema_migrations'
+      and a.attnum > 0 and not a.attisdropped and a.attgenerated = ''
+    group by c.relname order by c.relname`
+}
+
+export async function postgresMigrations(sql: Asks): Promise<readonly Migrated[]> {
+  return sql<Migrated[]>`select name, checksum from schema_migrations order by name`
+}
+
+/** The rows of a table in the text format of COPY. */
+export async function* copyOut(sql: Asks, table: DumpedTable): AsyncGenerator<Buffer> {
+  const rows: Readable = await sql
+    .unsafe(`copy ${quoted(table.name)} (${list(table.columns)}) to stdout`)
+    .readable()
+  yield* rows
+  // The driver pauses its socket while nobody reads and goes on when it is asked for more, which nobody does of a
+  // stream that has ended: what follows on this connection would wait for ever.
+  rows._read(0)
+}
+
+/**
+ * Fill the tables of a database that was just migrated: one transaction, referenced tables first.
+ *
+ * rows     of a table, as `copyOut` gave them.
+ * errors   Error naming the first table that this schema does not have; what the database says.
+ */
+export async function loadPostgres(
+  sql: Sql,
+  tables: readonly DumpedTable[],
+  rows: (table: DumpedTable) => AsyncIterable<Buffer>,
+  done: (table: DumpedTable) => void,
+): Promise<void> {
+  const known = await postgresTables(sql)
+  const unknown = tables.find(({ name }) => !known.some(one => one.name === name))
+  if (unknown !== undefined) throw new Error(`Postgres: there is no table ${unknown.name}`)
+  await sql.begin(async tx => {
+    // What migrations fill in is in the backup, as it has become since.
+    await tx.unsafe(`truncate ${list(known.map(({ name }) => name))}`)
+    for (const table of await referencedFirst(tx, tables)) {
+      const into = await tx
+        .unsafe(`copy ${quoted(table.name)} (${list(table.columns)}) from stdin`)
+        .writable()
+      await pipeline(rows(table), into)
+      done(table)
+    }
+    await countOn(tx)
+  })
+}
+
+async function referencedFirst(
+  tx: TransactionSql,
+  tables: readonly DumpedTable[],
+): Promise<readonly DumpedTable[]> {
+  const references = await tx<{ name: string; to: string }[]>`
+    select f.relname as name, t.relname as to from pg_constraint k
+    join pg_class f on f.oid = k.conrelid join pg_class t on t.oid = k.confrelid
+    where k.contype = 'f' and k.conrelid <> k.confrelid and f.relnamespace = current_schema()::regnamespace`
+  const sorted: DumpedTable[] = []
+  const left = new Set(tables)
+  while (left.size > 0) {
+    const free = [...left].filter(
+      ({ name }) => !references.some(one => one.name === name && [...left].some(of => of.name === one.to)),
+    )
+    if (free.length === 0) throw new Error('Postgres: tables refer to each other in a circle')
+    for (const table of free) left.delete(table)
+    sorted.push(...free)
+  }
+  return sorted
+}
+
+/** Numbers that Postgres gives out go on after the highest there is. */
+async function countOn(tx: TransactionSql): Promise<void> {
+  const columns = await tx<{ table: string; column: string; sequence: string }[]>`
+    select c.relname as table, a.attname as column, pg_get_serial_sequence(quote_ident(c.relname), a.attname) as sequence
+    from pg_class c join pg_attribute a on a.attrelid = c.oid
+    where c.relkind = 'r' and c.relnamespace = current_schema()::regnamespace and a.attidentity <> ''`
+  for (const { table, column, sequence } of columns)
+    await tx`
+      select setval(${sequence}::regclass, highest) from (select max(${tx(column)}) as highest from ${tx(table)}) as of
+      where highest is not null`
+}
+
+// ── ClickHouse ───────────────────────────────────────────────────────────────────────────────────
+
+/** Begins the names of the copies that a backup is read from. */
+export const clonePrefix = 'backup_'
+const stagingPrefix = 'restore_'
+/** Bytes asked for at once, by what rows of that part weigh on average. */
+const pageBytes = 16 << 20
+const pageRowsMax = 200_000
+const insertBytes = 16 << 20
+/** The answer is larger than what one statement may answer. */
+const tooLarge = '396'
+
+const ticked = (name: string): string => `\`${name.replaceAll('\\', '\\\\').replaceAll('`', '\\`')}\``
+
+/** Every table that holds rows but the list of migrations. */
+export async function clickhouseTables(clickhouse: ClickHouse): Promise<readonly DumpedTable[]> {
+  return clickhouse.select<DumpedTable>(
+    `SELECT t.name AS name, arrayMap(x -> x.2, arraySort(groupArray((c.position, c.name)))) AS columns
+     FROM system.tables AS t JOIN system.columns AS c ON c.database = t.database AND c.table = t.name
+     WHERE t.database = currentDatabase() AND t.engine LIKE '%MergeTree' AND t.name != 'schema_migrations'
+       AND NOT startsWith(t.name, '${clonePrefix}') AND NOT startsWith(t.name, '${stagingPrefix}')
+       AND c.default_kind NOT IN ('MATERIALIZED', 'ALIAS', 'EPHEMERAL')
+     GROUP BY t.name ORDER BY t.name`,
+  )
+}
+
+export async function clickhouseMigrations(clickhouse: ClickHouse): Promise<readonly Migrated[]> {
+  return clickhouse.select<Migrated>(
+    `SELECT name, any(checksum) AS checksum FROM schema_migrations
+     GROUP BY name HAVING max(statement) = max(statements) ORDER BY name`,
+  )
+}
+
+/** Copies of all tables as they are now, in milliseconds: their parts are shared, not written again. */
+export async function cloneTables(clickhouse: ClickHouse): Promise<readonly DumpedTable[]> {
+  const tables = await clickhouseTables(clickhouse)
+  for (const { name } of tables) {
+    const clone = ticked(clonePrefix + name)
+    await clickhouse.command(`CREATE TABLE ${clone} AS ${ticked(name)}`)
+    // It is read part by part: none may become another on the way.
+    await clickhouse.command(`SYSTEM STOP MERGES ${clone}`)
+    await clickhouse.command(`ALTER TABLE ${clone} ATTACH PARTITION ALL FROM ${ticked(name)}`)
+  }
+  return tables
+}
+
+/** Remove the copies of a backup, whoever made them. */
+export async function dropClones(clickhouse: ClickHouse): Promise<void> {
+  const clones = await clickhouse.select<{ name: string }>(
+    `SELECT name FROM system.tables WHERE database = currentDatabase() AND startsWith(name, '${clonePrefix}')`,
+  )
+  for (const { name } of clones) await clickhouse.command(`DROP TABLE ${ticked(name)} SYNC`)
+}
+
+/**
+ * The rows of a table's clone in the text format TabSeparated, one line each.
+ *
+ * counted  told how many rows came with each page.
+ * errors   Error when they are not as many as the clone has.
+ */
+export async function* cloneRows(
+  clickhouse: ClickHouse,
+  table: DumpedTable,
+  counted: (rows: number) => void,
+): AsyncGenerator<Buffer> {
+  const clone = clonePrefix + table.name
+  const parts = await clickhouse.select<{ name: string; rows: number; bytes: number }>(
+    `SELECT name, rows, data_uncompressed_bytes AS bytes FROM system.parts
+     WHERE database = currentDatabase() AND table = {table: String} AND active ORDER BY name`,
+    { table: clone },
+  )
+  const rows = await cloneSize(clickhouse, table)
+  let came = 0
+  for (const part of parts) {
+    let most = Math.max(1, Math.min(pageRowsMax, Math.floor((pageBytes * part.rows) / (part.bytes + 1))))
+    for (let from = 0; from < part.rows; ) {
+      const page = await readPage(clickhouse, table, part.name, from, from + most)
+      if (page === null) {
+        if (most === 1) throw new Error(`ClickHouse: a row of ${table.name} is larger than an answer may be`)
+        most = Math.ceil(most / 2)
+        continue
+      }
+      from += most
+      const lines = page.reduce((sum, piece) => sum + countLines(piece), 0)
+      came += lines
+      counted(lines)
+      yield* page
+    }
+  }
+  if (came !== rows) throw new Error(`ClickHouse: ${came} of ${rows} rows of ${table.name} came`)
+}
+
+/** How many rows a table's clone has. */
+export async function cloneSize(clickhouse: ClickHouse, table: DumpedTable): Promise<number> {
+  const [found] = await clickhouse.select<{ rows: number }>(
+    `SELECT count() AS rows FROM ${ticked(clonePrefix + table.name)}`,
+  )
+  return found!.rows
+}
+
+/** Null when they are too many for one answer. */
+async function readPage(
+  clickhouse: ClickHouse,
+  table: DumpedTable,
+  part: string,
+  from: number,
+  to: number,
+): Promise<readonly Buffer[] | null> {
+  const pieces: Buffer[] = []
+  const sql = `SELECT ${table.columns.map(ticked).join(', ')} FROM ${ticked(clonePrefix + table.name)}
+    WHERE _part = {part: String} AND _part_offset >= {from: UInt64} AND _part_offset < {to: UInt64} FORMAT TabSeparated`
+  try {
+    for await (const piece of clickhouse.bytes(sql, { part, from, to })) pieces.push(piece)
+    return pieces
+  } catch (error) {
+    if ((error as { code?: string }).code === tooLarge) return null
+    throw error
+  }
+}
+
+const newline = 0x0a
+
+function countLines(bytes: Buffer): number {
+  let lines = 0
+  for (let at = bytes.indexOf(newline); at !== -1; at = bytes.indexOf(newline, at + 1)) lines++
+  return lines
+}
+
+/**
+ * Fill a table of a database that was just migrated. Rows go into a table beside it first and its parts are handed
+ * over, so that no view counts them again.
+ */
+export async function loadClickHouse(
+  clickhouse: ClickHouse,
+  table: DumpedTable,
+  rows: AsyncIterable<Buffer>,
+  counted: (rows: number) => void,
+): Promise<void> {
+  const staging = stagingPrefix + table.name
+  await clickhouse.command(`CREATE TABLE ${ticked(staging)} AS ${ticked(table.name)}`)
+  for await (const lines of wholeLines(rows)) {
+    await clickhouse.insertRaw({
+      table: staging,
+      columns: table.columns,
+      rows: lines,
+      format: 'TabSeparated',
+      settings: { max_partitions_per_insert_block: '0' },
+    })
+    counted(countLines(lines))
+  }
+  await clickhouse.command(`ALTER TABLE ${ticked(table.name)} ATTACH PARTITION ALL FROM ${ticked(staging)}`)
+  await clickhouse.command(`DROP TABLE ${ticked(staging)} SYNC`)
+}
+
+/** The same bytes in pieces of some megabytes that end with a line. */
+async function* wholeLines(pieces: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  let kept: Buffer[] = []
+  let bytes = 0
+  for await (const piece of pieces) {
+    const end = piece.lastIndexOf(newline) + 1
+    if (bytes + piece.length < insertBytes || end === 0) {
+      kept.push(piece)
+      bytes += piece.length
+      continue
+    }
+    yield Buffer.concat([...kept, piece.subarray(0, end)])
+    kept = [piece.subarray(end)]
+    bytes = piece.length - end
+  }
+  if (bytes > 0) yield Buffer.concat(kept)
+}
