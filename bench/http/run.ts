@@ -39,6 +39,7 @@ interface Sample {
 
 const company = { id: 'acme-corporation-1' }
 const user = { id: 'someone-at-acme-1' }
+const companies = Array.from({ length: 100 }, (_, index) => ({ id: `acme-corporation-${index + 1}` }))
 const track = { event_type: 'track', body: { event: 'api_call', company, user, quantity: 1 } }
 
 const scenarios: readonly Scenario[] = [
@@ -78,7 +79,7 @@ const scenarios: readonly Scenario[] = [
   {
     name: 'bulk check, 100 contexts × 100 flags',
     path: '/flags/check-bulk',
-    body: JSON.stringify({ contexts: Array.from({ length: 100 }, () => ({ company, user })) }),
+    body: JSON.stringify({ contexts: companies.map(one => ({ company: one, user })) }),
     items: 10_000,
     unit: 'flags/s',
     goal: null,
@@ -290,7 +291,7 @@ async function startBare(replyBytes: number): Promise<Bare> {
   return { child, port: Number(/listening (\d+)/.exec(line.toString())?.[1]) }
 }
 
-// A company and a user, and the flag that is checked.
+// Companies and a user, and the flag that is checked.
 async function prepare(port: number): Promise<void> {
   const identify = {
     event_type: 'identify',
@@ -302,6 +303,11 @@ async function prepare(port: number): Promise<void> {
     },
   }
   await post(port, '/events', JSON.stringify(identify))
+  const others = companies.map(keys => ({
+    event_type: 'identify',
+    body: { keys: user, company: { keys, traits: { seats: 12, region: 'eu' } } },
+  }))
+  await post(port, '/event-batch', JSON.stringify({ events: others }))
   await makeFlag(port, 'bench-flag')
 }
 

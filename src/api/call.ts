@@ -64,6 +64,8 @@ export interface Answer {
   readonly data?: unknown
   /** The serialised `data`, when the shard already wrote it. */
   readonly json?: string
+  /** The same in pieces, where there is much of it: they are joined as they are written. */
+  readonly pieces?: readonly string[]
   /** The whole serialised body, where a protocol says what it looks like. */
   readonly whole?: string
   readonly headers?: Readonly<Record<string, string>>

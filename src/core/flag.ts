@@ -42,7 +42,7 @@ export class CompiledFlag {
   readonly defaultValue: boolean
   /** The members of a result that name the flag, serialised. */
   readonly json: string
-  /** The members of a result when no rule matches, serialised. */
+  /** `json`, and the members of a result when no rule matches. */
   readonly unmatchedJson: string
   private grouped: RuleGroups | null = null
 
@@ -55,7 +55,7 @@ export class CompiledFlag {
     this.key = def.key
     this.defaultValue = def.defaultValue
     this.json = `"flag":${JSON.stringify(def.key)},"flag_id":${JSON.stringify(def.id)}`
-    this.unmatchedJson = verdictJson(def.defaultValue, noRuleMatched, null, null)
+    this.unmatchedJson = `${this.json},${verdictJson(def.defaultValue, noRuleMatched, null, null)}`
   }
 
   /**
@@ -261,8 +261,15 @@ export function result(
     featureUsagePeriod: period,
     featureUsageResetAtMs: resetAtMs,
     entitlement,
-    json: rule === null ? `${flag.json},${flag.unmatchedJson}` : `${flag.json},${rule.json}`,
+    json: rule === null ? flag.unmatchedJson : decidedJson(flag, rule),
   }
+}
+
+/** The members of a result that follow from its flag and rule, put together once: nearly every rule is of one flag. */
+function decidedJson(flag: CompiledFlag, rule: CompiledRule): string {
+  if (rule.shown === null || rule.shown.flag !== flag)
+    rule.shown = { flag, json: `${flag.json},${rule.json}` }
+  return rule.shown.json
 }
 
 /** All flags for one context, from one snapshot and one instant (FE-91). */
@@ -315,7 +322,7 @@ function planOf({ standing, catalog, nowMs }: LiveCompany): AllChecks['plan'] {
 /** All checks as the wire spells them (`CheckFlags`), serialised. */
 export function writeAllChecks({ flags, plan, credits }: AllChecks): string {
   let json = '{"flags":['
-  for (let i = 0; i < flags.length; i++) json += `${i === 0 ? '' : ','}${writeCheck(flags[i]!)}`
+  if (flags.length > 0) json += writeChecks(flags)
   json += ']'
   if (plan !== null) {
     const trialEnd = plan.trialEndMs === null ? 'null' : `"${instantText(plan.trialEndMs)}"`
@@ -329,6 +336,21 @@ export function writeAllChecks({ flags, plan, credits }: AllChecks): string {
     json += `,"credit_balances":{${balances.join(',')}}`
   }
   return `${json}}`
+}
+
+// Thousands of results a request: what they share is put together once, and all are joined in one go.
+function writeChecks(flags: readonly CheckResult[]): string {
+  const who = whoJson(flags[0]!)
+  const ending = `${who},"error":null${unusedJson}}`
+  const pieces: string[] = []
+  for (let i = 0; i < flags.length; i++) {
+    const checked = flags[i]!
+    const opening = i === 0 ? '' : ','
+    if (checked.error === null && checked.featureUsage === null && checked.entitlement === null)
+      pieces.push(i === 0 ? '{' : ',{', checked.json, ending)
+    else pieces.push(opening, writeCheck(checked, who))
+  }
+  return pieces.join('')
 }
 
 /** The reason of a check in which nothing matched, by its context: what the API layer substitutes (FE-75, FE-76). */
@@ -359,12 +381,11 @@ export function inContext(
  * A result as the wire spells it (`CheckFlag`), serialised. ON members without value are null, `entitlement` is
  * omitted when absent.
  */
-export function writeCheck(checked: CheckResult): string {
-  let json = `{${checked.json},"company_id":${quoted(checked.companyId)},"user_id":${quoted(checked.userId)}`
-  json += checked.error === null ? ',"error":null' : `,"error":${JSON.stringify(checked.error)}`
-  if (checked.featureUsage === null)
-    json +=
-      ',"feature_allocation":null,"feature_usage":null,"feature_usage_event":null,"feature_usage_period":null,"feature_usage_reset_at":null'
+export function writeCheck(checked: CheckResult, who = whoJson(checked)): string {
+  let json = `{${checked.json}${who}`
+  if (checked.error !== null) json += `,"error":${JSON.stringify(checked.error)}`
+  else json += ',"error":null'
+  if (checked.featureUsage === null) json += unusedJson
   else {
     const { featureUsagePeriod: period, featureUsageResetAtMs: resetAtMs } = checked
     json += `,"feature_allocation":${checked.featureAllocation},"feature_usage":${checked.featureUsage},"feature_usage_event":${quoted(checked.featureUsageEvent)}`
@@ -377,6 +398,13 @@ export function writeCheck(checked: CheckResult): string {
   if (checked.entitlement !== null)
     json += `,"entitlement":${writeEntitlement(checked.entitlement, instantText)}`
   return `${json}}`
+}
+
+const unusedJson =
+  ',"feature_allocation":null,"feature_usage":null,"feature_usage_event":null,"feature_usage_period":null,"feature_usage_reset_at":null'
+
+function whoJson({ companyId, userId }: CheckResult): string {
+  return `,"company_id":${quoted(companyId)},"user_id":${quoted(userId)}`
 }
 
 /** A result that turned out false after all, for another reason (CR-85). */

@@ -133,6 +133,8 @@ export interface CompiledRule {
   readonly usage: UsageSource | null
   /** The members of a result that follow from the rule alone, serialised. */
   readonly json: string
+  /** The same with those of the flag it last decided (flag.ts). */
+  shown: { readonly flag: object; readonly json: string } | null
 }
 
 const never: Condition = () => false
@@ -317,6 +319,7 @@ export function compileRule(def: RuleDef, traits: TraitResolver): CompiledRule {
     groups: def.conditionGroups.map(group => group.map(condition => compileCondition(condition, traits))),
     usage: isEntitlementRule(def.ruleType) ? usageSource(def.conditions, traits) : null,
     json: verdictJson(def.value, reason, def.id, def.ruleType),
+    shown: null,
   }
 }
 

@@ -8,8 +8,9 @@ export interface Reply {
   readonly status: number
   /** Further header lines, each `\r\nName: value`; they follow the fixed ones in one write. */
   readonly headers: string
-  /** '' with 204 and 304. */
+  /** '' with 204 and 304, and where it comes in pieces. */
   readonly body: string
+  readonly pieces?: readonly string[]
 }
 
 // Shown to browsers, besides the simple ones (AL-42).
@@ -43,6 +44,10 @@ export function success(answer: Answer, status: number, paramsJson: string, head
   const code = answer.status ?? status
   if (isBodiless(code)) return { status: code, headers: own, body: '' }
   if (answer.whole !== undefined) return { status: code, headers: own, body: answer.whole }
+  if (answer.pieces !== undefined) {
+    const pieces = ['{"data":', ...answer.pieces, `,"params":${paramsJson}}`]
+    return { status: code, headers: own, body: '', pieces }
+  }
   const data = answer.json ?? JSON.stringify(answer.data ?? null)
   return { status: code, headers: own, body: `{"data":${data},"params":${paramsJson}}` }
 }
@@ -52,6 +57,16 @@ export function echoOf(params: Readonly<Record<string, string>>): string {
   let json = ''
   for (const name in params) json += `${json === '' ? '{' : ','}"${name}":${JSON.stringify(params[name])}`
   return json === '' ? '{}' : `${json}}`
+}
+
+/** Texts one after the other, as bytes. */
+export function bytesOf(pieces: readonly string[]): Buffer {
+  let length = 0
+  for (const piece of pieces) length += Buffer.byteLength(piece)
+  const bytes = Buffer.allocUnsafe(length)
+  let at = 0
+  for (const piece of pieces) at += bytes.write(piece, at)
+  return bytes
 }
 
 /** Statuses whose answers end with their head. */

@@ -20,6 +20,7 @@ import { addressOf, bearerOf, decodeParameters, firstKnown, headerOf } from './r
 import { none, noParameters, nothing, nothingAsked, Request } from './request.js'
 import {
   allowanceHeaders,
+  bytesOf,
   echoOf,
   failure,
   fixedHeaders,
@@ -564,7 +565,8 @@ export class Exchange implements Listener {
   protected answer(reply: Reply, requestId?: string): void {
     const { res, shared, headOnly } = this
     this.settle()
-    if (reply.body.length > largeCharacters && !headOnly) res.cork(() => this.writeLarge(reply))
+    const isLarge = reply.pieces !== undefined || reply.body.length > largeCharacters
+    if (isLarge && !headOnly) res.cork(() => this.writeLarge(reply))
     else {
       if (this.corked) shared.write(res, reply, headOnly)
       else res.cork(() => shared.write(res, reply, headOnly))
@@ -608,7 +610,7 @@ export class Exchange implements Listener {
   private writeLarge(reply: Reply): void {
     const { res, shared } = this
     shared.writeHead(res, reply)
-    const bytes = Buffer.from(reply.body)
+    const bytes = bytesOf(reply.pieces ?? [reply.body])
     const [, whole] = res.tryEnd(bytes, bytes.length)
     if (whole) {
       shared.left()

@@ -4,6 +4,7 @@ import { userFacts } from '../../src/core/check-reserve.js'
 import type { Company } from '../../src/core/company.js'
 import {
   type CheckResult,
+  type CompiledFlag,
   checkAll,
   checkWith,
   inContext,
@@ -15,20 +16,26 @@ import type { CheckContext, CheckCounts, Preflight, Question } from '../../src/c
 import { LiveCompany } from '../../src/core/snapshot.js'
 import { text } from '../../src/journal/event-row.js'
 
+/** Checks of one flag for one company within one minute that all gave the same. */
 interface Count {
   readonly environmentId: string
   readonly minuteMs: number
   readonly checked: CheckResult
   checks: number
+  lastAtMs: number
+  /** Of the same flag and company, with another result or of another minute. */
+  readonly before: Count | undefined
 }
 
-/** Distinct (minute, flag, company, value, reason) kept between two flushes; beyond it the oldest leave early. */
+/** Most counts kept between two flushes; beyond it checks go uncounted until the next. */
 const countsMax = 100_000
+const minuteMs = 60_000
 
 export class FlagChecks {
-  private counts = new Map<string, Count>()
+  /** The latest count of each flag by company; by catalog where there is none. */
+  private running = new Map<Company | Catalog, Map<CompiledFlag, Count>>()
+  private counts: Count[] = []
   private rows: string[] = []
-  private flags = new Map<string, readonly [string, string, number]>()
   private users = new Map<string, readonly [string, string, number]>()
   /** Records that may still be kept before the next flush. */
   private rowsLeft: number
@@ -61,23 +68,35 @@ export class FlagChecks {
   /** Every flag by key from one snapshot, as CheckFlags text (FE-90, FE-91). */
   all(catalog: Catalog, company: Company | null, context: CheckContext, atMs: number): string {
     const checks = checkAll(catalog, company, userFacts(context), context, atMs)
-    for (const checked of checks.flags) this.note(catalog, company, context, checked, null, atMs)
+    const { flags } = checks
+    this.see(catalog, company, context.userId, atMs)
+    const running = this.runningOf(company ?? catalog)
+    for (let i = 0; i < flags.length; i++) {
+      this.count(catalog, running, catalog.flags[i]!, flags[i]!, atMs)
+      if (this.rowsLeft > 0) this.record(catalog, context, flags[i]!, null, atMs)
+    }
     return writeAllChecks(checks)
   }
 
   /** What gathered since the last time; null when nothing did. */
   take(): CheckCounts | null {
     this.rowsLeft = this.rowsPerSecond
-    if (this.flags.size === 0) return null
+    if (this.counts.length === 0) return null
+    const flags = new Map<string, readonly [string, string, number]>()
+    for (const { environmentId, checked, lastAtMs } of this.counts) {
+      const name = `${environmentId} ${checked.flag}`
+      const [, , knownMs = 0] = flags.get(name) ?? []
+      if (knownMs < lastAtMs) flags.set(name, [environmentId, checked.flag, lastAtMs])
+    }
     const taken: CheckCounts = {
-      counts: [...this.counts.values()].map(countRow),
+      counts: this.counts.map(countRow),
       rows: this.rows,
-      flags: [...this.flags.values()],
+      flags: [...flags.values()],
       users: [...this.users.values()],
     }
-    this.counts = new Map()
+    this.running = new Map()
+    this.counts = []
     this.rows = []
-    this.flags = new Map()
     this.users = new Map()
     return taken
   }
@@ -91,21 +110,64 @@ export class FlagChecks {
     preflight: Preflight | null,
     atMs: number,
   ): void {
-    const { environmentId } = catalog.data
-    const minuteMs = atMs - (atMs % 60_000)
-    const name = `${minuteMs}${checked.flagId}${checked.companyId}${checked.ruleId}${checked.value}${checked.error}`
-    const count = this.counts.get(name)
-    if (count) count.checks++
-    else if (this.counts.size < countsMax)
-      this.counts.set(name, { environmentId, minuteMs, checked, checks: 1 })
-    this.flags.set(checked.flag, [environmentId, checked.flag, atMs])
-    if (checked.userId !== null) this.users.set(checked.userId, [environmentId, checked.userId, atMs])
+    const flag = catalog.flagsByKey.get(checked.flag)
+    if (flag === undefined) return
+    this.see(catalog, company, checked.userId, atMs)
+    this.count(catalog, this.runningOf(company ?? catalog), flag, checked, atMs)
+    if (this.rowsLeft > 0) this.record(catalog, context, checked, preflight, atMs)
+  }
+
+  private see({ data }: Catalog, company: Company | null, userId: string | null, atMs: number): void {
+    if (userId !== null) this.users.set(userId, [data.environmentId, userId, atMs])
     // last seen is best effort here: in memory at once, stored with the company's next snapshot (FE-103)
     if (company && (company.lastSeenAtMs === null || company.lastSeenAtMs < atMs)) company.lastSeenAtMs = atMs
-    if (this.rowsLeft > 0) {
-      this.rowsLeft--
-      this.rows.push(this.recordRow(environmentId, context, checked, preflight, atMs))
+  }
+
+  private runningOf(whose: Company | Catalog): Map<CompiledFlag, Count> {
+    let running = this.running.get(whose)
+    if (running === undefined) {
+      running = new Map()
+      this.running.set(whose, running)
     }
+    return running
+  }
+
+  private count(
+    { data }: Catalog,
+    running: Map<CompiledFlag, Count>,
+    flag: CompiledFlag,
+    checked: CheckResult,
+    atMs: number,
+  ): void {
+    let count = running.get(flag)
+    while (count !== undefined && !isOf(count, checked, atMs)) count = count.before
+    if (count !== undefined) {
+      count.checks++
+      if (count.lastAtMs < atMs) count.lastAtMs = atMs
+      return
+    }
+    if (this.counts.length >= countsMax) return
+    const begun: Count = {
+      environmentId: data.environmentId,
+      minuteMs: atMs - (atMs % minuteMs),
+      checked,
+      checks: 1,
+      lastAtMs: atMs,
+      before: running.get(flag),
+    }
+    running.set(flag, begun)
+    this.counts.push(begun)
+  }
+
+  private record(
+    catalog: Catalog,
+    context: CheckContext,
+    checked: CheckResult,
+    preflight: Preflight | null,
+    atMs: number,
+  ): void {
+    this.rowsLeft--
+    this.rows.push(this.recordRow(catalog.data.environmentId, context, checked, preflight, atMs))
   }
 
   /** The flag_check record of one check (FE-100), as a row of table events. */
@@ -140,12 +202,23 @@ export class FlagChecks {
   }
 }
 
-function countRow({ environmentId, minuteMs, checked, checks }: Count): string {
+function isOf({ minuteMs: minute, checked: known }: Count, checked: CheckResult, atMs: number): boolean {
+  return (
+    known.ruleId === checked.ruleId &&
+    known.value === checked.value &&
+    known.reason === checked.reason &&
+    known.error === checked.error &&
+    atMs - minute < minuteMs &&
+    atMs >= minute
+  )
+}
+
+function countRow({ environmentId, minuteMs: minute, checked, checks }: Count): string {
   return JSON.stringify({
     environment_id: environmentId,
     flag_id: checked.flagId ?? '',
     flag_key: checked.flag,
-    minute: minuteMs / 1_000,
+    minute: minute / 1_000,
     company_id: checked.companyId ?? '',
     value: checked.value,
     reason: checked.reason,

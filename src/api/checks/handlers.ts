@@ -70,7 +70,7 @@ export async function checkFlagsBulk(call: Call<CheckFlagsBulkRequestBody>): Pro
   if (call.body.contexts.length > contextsMax)
     throw new ServiceError('body_invalid', `contexts: at most ${contextsMax}`)
   const results = await Promise.all(call.body.contexts.map(context => checkContext(call, context)))
-  return { json: `{"data":[${results.join(',')}]}` }
+  return { pieces: ['{"data":[', ...results.flatMap((json, i) => (i === 0 ? [json] : [',', json])), ']}'] }
 }
 
 async function checkContext(call: Call<CheckFlagsBulkRequestBody>, context: unknown): Promise<string> {
