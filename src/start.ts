@@ -27,6 +27,7 @@ import { Entities } from './engine/entities.js'
 import { fillDedupe, fillDirectory, restorePositions, storedIn } from './engine/fill.js'
 import { Migrations } from './engine/migrations.js'
 import { ModelPrices } from './engine/model-prices.js'
+import { Phases } from './engine/phases.js'
 import { Projections } from './engine/projections.js'
 import { CheckedFlags, UserSeen } from './engine/seen.js'
 import { Shards } from './engine/shards.js'
@@ -95,23 +96,26 @@ export async function start(config: Config, log: Logger): Promise<Tollgate> {
 }
 
 async function open(config: Config, log: Logger, opened: Opened): Promise<Tollgate> {
+  const phases = new Phases()
   const lock = await lockDataDir(config.dataDir)
   opened.add(async () => lock.release())
   mustBeWhole(config.dataDir)
 
-  const addresses = await openStores(config, log, opened)
+  const addresses = await phases.time('stores', () => openStores(config, log, opened))
   const sql = openPostgres(addresses.postgres, { max: 10 })
   opened.add(() => closePostgres(sql))
   const clickhouse = openClickHouse(addresses.clickhouse)
   opened.add(() => clickhouse.close())
-  await migrate({ postgres: addresses.postgres, clickhouse })
+  await phases.time('migrate', () => migrate({ postgres: addresses.postgres, clickhouse }))
   // of a backup whose service was killed
   await dropClones(clickhouse)
 
   let running: Shards | null = null
   const announce = async (data: CatalogData) => running?.announce(data)
   const loaders = { plans: plansLoader(loadPlanCreditGrants), credits: loadCredits }
-  const definitions = await openDefinitions({ sql, log, config, announce, loaders })
+  const definitions = await phases.time('definitions', () =>
+    openDefinitions({ sql, log, config, announce, loaders }),
+  )
   opened.add(() => definitions.close())
   const { keys, clock, traits, catalogs } = definitions
 
@@ -152,23 +156,25 @@ async function open(config: Config, log: Logger, opened: Opened): Promise<Tollga
       projections?.recordChecks(notice.checks.rows, notice.checks.counts)
     }
   }
-  const shards = await (traced?.Shards ?? Shards).start({
-    shards: journals.options.map(options => ({ ...options, tellsGroups: traced !== null })),
-    workerFile: shardFile,
-    log,
-    catalogs: () => catalogs.ids().map(id => catalogs.get(id)),
-    onNotice: heard,
-  })
+  const shards = await phases.time('replay', () =>
+    (traced?.Shards ?? Shards).start({
+      shards: journals.options.map(options => ({ ...options, tellsGroups: traced !== null })),
+      workerFile: shardFile,
+      log,
+      catalogs: () => catalogs.ids().map(id => catalogs.get(id)),
+      onNotice: heard,
+    }),
+  )
   opened.add(() => shards.close())
   running = shards
-  await catalogs.start()
+  await phases.time('catalogs', () => catalogs.start())
 
   projections = await startProjections(journals, addresses, log, traced?.chunk)
   opened.add(() => projections!.stop())
   // every fact on disk shows in Postgres before the directory is read from it
-  await projections.barrier('postgres', drainMsMax)
-  await fillDirectory(storedIn(sql), directory)
-  await fillDedupe(projections, dedupe, clock.wall())
+  await phases.time('barrier', () => projections!.barrier('postgres', drainMsMax))
+  await phases.time('directory', () => fillDirectory(storedIn(sql), directory))
+  await phases.time('dedupe', () => fillDedupe(projections!, dedupe, clock.wall()))
   const sweeping = setInterval(() => dedupe.sweep(clock.wall(), segmentsPerTurn), 1_000)
   opened.add(async () => clearInterval(sweeping))
 
@@ -290,6 +296,7 @@ async function open(config: Config, log: Logger, opened: Opened): Promise<Tollga
   const port = await server.listen(config.host, config.port)
   opened.add(() => server.close())
   server.serve(services)
+  log.info({ ms: phases.told() }, 'ready')
   deliveries.start()
   await listenToOperator(config, log, opened, () =>
     keepPoint({

@@ -39,7 +39,6 @@ import { type FileJournal, openFileJournal } from '../src/journal/file.js'
 import { type NewRecord, RecordFlag } from '../src/journal/journal.js'
 import { closed, type Port } from '../src/journal/port.js'
 import { Positions } from '../src/journal/positions.js'
-import { FileJournalReader } from '../src/journal/reader.js'
 import type { ShardOptions } from '../src/journal/shard.js'
 import { openPostgres } from '../src/storage/postgres.js'
 import { type Actor, Actors } from './company/actors.js'
@@ -47,10 +46,10 @@ import { FlagChecks } from './company/checks.js'
 import { describeCompany } from './company/describe.js'
 import { type Groups, groupWritten, noteGroup } from './company/group.js'
 import { flagsOf, isQuestion, isTimed } from './company/kinds.js'
+import { replayTail } from './company/replay.js'
 import {
   loadSnapshots,
   postgresSnapshots,
-  replayFact,
   type SnapshotStore,
   storeSnapshots,
   writeSnapshot,
@@ -493,43 +492,20 @@ class Shard {
    * Returns the records read.
    */
   private async replay(only: ReadonlySet<string> | null): Promise<number> {
-    const { options } = this.task
-    const reader = new FileJournalReader({ directory: options.journalDir, disk: this.storage.disk })
-    let count = 0
-    try {
-      const from = this.positions.get(options.index, 'checkpointed')
-      for await (const records of reader.read(from, this.journal.committed)) {
-        const facts = records.map(record => ({
-          sequence: record.sequence,
-          identity: (record.flags & RecordFlag.identity) !== 0,
-          fact: JSON.parse(record.fact.toString('utf8')) as Fact,
-        }))
-        const wanted = facts.filter(({ fact }) => fact.k !== 'e' && (only === null || only.has(fact.id)))
-        await this.loadFor(wanted.map(({ fact }) => fact))
-        for (const { fact, sequence } of wanted) {
-          const actor = this.actors.get(fact.id) ?? this.actors.make(fact.k as 'c' | 'u', fact.id, fact.env)
-          replayFact(actor, fact, sequence)
-          this.actors.dirty.add(actor)
-        }
-        if (this.task.again && only === null)
-          this.tell({
-            notice: 'identity',
-            facts: facts
-              .filter(one => one.identity || (one.fact.ik !== undefined && one.sequence > this.task.heard))
-              .map(one => one.fact),
-          })
-        count += records.length
-      }
-    } finally {
-      await reader.close()
-    }
+    const { options, again, heard } = this.task
+    const count = await replayTail({
+      directory: options.journalDir,
+      disk: this.storage.disk,
+      actors: this.actors,
+      from: this.positions.get(options.index, 'checkpointed'),
+      upTo: this.journal.committed,
+      only,
+      load: ids => this.loadAbsent(ids),
+      again: again && only === null ? facts => this.tell({ notice: 'identity', facts }) : null,
+      heard,
+    })
     if (only) for (const id of only) this.actors.lost.delete(id)
     return count
-  }
-
-  private async loadFor(facts: readonly Fact[]): Promise<void> {
-    const cold = [...new Set(facts.map(fact => fact.id))].filter(id => !this.actors.get(id))
-    for (let at = 0; at < cold.length; at += 10_000) await this.loadAbsent(cold.slice(at, at + 10_000))
   }
 
   /** Add actors from their snapshots; never over one in memory, which may have changed since. */

@@ -2,19 +2,22 @@
 // replayed) and after a stop (it is not); and how quickly facts are folded into companies.
 import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { apply, newCompany } from '../../src/core/company.js'
 import { derivedId } from '../../src/core/id.js'
 import type { Fact } from '../../src/core/message.js'
 import { factText } from '../../src/journal/fact-text.js'
 import { openFileJournal } from '../../src/journal/file.js'
 import type { NewRecord } from '../../src/journal/journal.js'
 import { FileJournalReader } from '../../src/journal/reader.js'
+import { Actors } from '../../workers/company/actors.js'
+import { replayTail } from '../../workers/company/replay.js'
+import { replayFact } from '../../workers/company/snapshots.js'
 import { post, startProduct, stop } from '../product.js'
 import { root } from '../record.js'
 
 const companies = Number(process.env.BENCH_COMPANIES ?? 100_000)
 const facts = Number(process.env.BENCH_EVENTS ?? 1_000_000)
 const perBatch = 1_000
+const rounds = 3
 const work = join(root, 'data', `bench-start-${process.pid}`)
 
 mkdirSync(work, { recursive: true })
@@ -25,7 +28,7 @@ try {
   rmSync(work, { recursive: true, force: true })
 }
 
-/** Read, parse and fold as a shard does at its start. */
+/** Fold a tail as a shard does at its start, against parsing each fact as JSON; rounds alternate, medians. */
 async function replay(): Promise<void> {
   const directory = join(work, 'journal')
   const { journal } = await openFileJournal({ directory })
@@ -43,26 +46,45 @@ async function replay(): Promise<void> {
     }
     await journal.append(records)
   }
-  const actors = new Map(ids.map(id => [id, newCompany(id, 'env_23456789ABC')]))
-  const reader = new FileJournalReader({ directory })
-  const begunMs = performance.now()
-  const cpu = process.cpuUsage()
-  let count = 0
-  for await (const records of reader.read(0, journal.committed))
-    for (const record of records) {
-      const fact = JSON.parse(record.fact.toString('utf8')) as Fact
-      const company = actors.get(fact.id)!
-      for (const effect of fact.fx) apply(company, effect, fact.at)
-      count++
+  const made = () => {
+    const actors = new Actors(companies)
+    for (const id of ids) actors.make('c', id, 'env_23456789ABC')
+    return actors
+  }
+  const ways = {
+    'read, parsed as JSON and folded': async (actors: Actors) => {
+      const reader = new FileJournalReader({ directory })
+      for await (const records of reader.read(0, journal.committed))
+        for (const record of records) {
+          const fact = JSON.parse(record.fact.toString('utf8')) as Fact
+          const actor = actors.get(fact.id)!
+          replayFact(actor, fact, record.sequence)
+          actors.dirty.add(actor)
+        }
+      await reader.close()
+    },
+    'replayed as a start does': async (actors: Actors) => {
+      const load = async () => {}
+      const upTo = journal.committed
+      await replayTail({ directory, actors, from: 0, upTo, only: null, load, again: null, heard: 0 })
+    },
+  }
+  const samples = new Map(Object.keys(ways).map(way => [way, [] as { wall: number; cpu: number }[]]))
+  for (let round = 0; round < rounds; round++)
+    for (const [way, work] of Object.entries(ways)) {
+      const actors = made()
+      const begunMs = performance.now()
+      const before = process.cpuUsage()
+      await work(actors)
+      const { user, system } = process.cpuUsage(before)
+      samples
+        .get(way)!
+        .push({ wall: (facts / (performance.now() - begunMs)) * 1_000, cpu: (facts / (user + system)) * 1e6 })
     }
-  const used = process.cpuUsage(cpu)
-  tell(
-    'replay: facts read, parsed and folded',
-    (count / (performance.now() - begunMs)) * 1_000,
-    'facts/s (goal 500,000)',
-  )
-  tell('the same for each second of CPU', (count / (used.user + used.system)) * 1e6, 'facts')
-  await reader.close()
+  for (const [way, of] of samples) {
+    tell(`facts ${way}`, median(of.map(one => one.wall)), 'facts/s (goal 500,000)')
+    tell('  the same for each second of CPU', median(of.map(one => one.cpu)), 'facts')
+  }
   await journal.close()
 }
 
@@ -94,4 +116,8 @@ async function starts(): Promise<void> {
 
 function tell(what: string, value: number, unit: string): void {
   console.log(what.padEnd(48), Math.round(value).toLocaleString('en'), unit)
+}
+
+function median(values: readonly number[]): number {
+  return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)]!
 }

@@ -1,6 +1,8 @@
 // Identifiers: a prefix and 11 characters without look-alikes.
 const alphabet = '23456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
 const base = alphabet.length
+/** How many characters ids are made of. */
+export const idBase = base
 const digits = Int8Array.from({ length: 128 }, (_, code) => alphabet.indexOf(String.fromCharCode(code)))
 
 /** The 64 bits of an id, as two unsigned 32-bit halves, written as 11 characters. */
@@ -34,6 +36,9 @@ export function decodeId(prefix: string, id: string): readonly [high: number, lo
   }
   return [h, l]
 }
+
+/** The digit that a character of an id stands for; negative for one that is in no id. */
+export const idDigit = (code: number): number => digits[code] ?? -1
 
 /**
  * An id worked out from names alone, so that the core needs no randomness and a replay makes the same ids.

@@ -104,32 +104,84 @@ export function groupIsWhole(bytes: Buffer, at: number, header: GroupHeader): bo
 }
 
 /**
- * Records of a checked group with a sequence in (from, upTo], appended to `into`.
- * They point into `bytes`.
+ * Records of consecutive sequences, where they lie in the bytes that were read: nothing is made for one that nobody
+ * looks at. Reused by its reader: valid until the next chunk is asked for.
  */
-export function readRecords(
-  bytes: Buffer,
-  at: number,
-  header: GroupHeader,
-  from: Sequence,
-  upTo: Sequence,
-  into: JournalRecord[],
-): void {
-  let cursor = at + groupHeaderBytes
-  const last = Math.min(upTo, header.first + header.count - 1)
-  for (let sequence = header.first; sequence <= last; sequence++) {
-    const end = cursor + 4 + bytes.readUInt32LE(cursor)
-    if (sequence > from) {
-      const rowAt = cursor + recordHeaderBytes
-      const factAt = rowAt + bytes.readUInt32LE(cursor + 7)
-      into.push({
-        sequence,
-        flags: bytes[cursor + 4] ?? 0,
-        month: bytes.readUInt16LE(cursor + 5),
-        row: bytes.subarray(rowAt, factAt),
-        fact: bytes.subarray(factAt, end),
-      })
+export class Chunk {
+  #bytes: Buffer = Buffer.alloc(0)
+  #starts = new Uint32Array(1_024)
+  #count = 0
+  #first: Sequence = 0
+
+  /** What all offsets point into. */
+  get bytes(): Buffer {
+    return this.#bytes
+  }
+
+  get count(): number {
+    return this.#count
+  }
+
+  begin(bytes: Buffer): void {
+    this.#bytes = bytes
+    this.#count = 0
+  }
+
+  /** Add the records of a checked group with a sequence in (from, upTo]; it follows the group added before it. */
+  add(at: number, header: GroupHeader, from: Sequence, upTo: Sequence): void {
+    const bytes = this.#bytes
+    let cursor = at + groupHeaderBytes
+    const last = Math.min(upTo, header.first + header.count - 1)
+    for (let sequence = header.first; sequence <= last; sequence++) {
+      if (sequence > from) {
+        if (this.#count === 0) this.#first = sequence
+        if (this.#count === this.#starts.length) this.#grow()
+        this.#starts[this.#count++] = cursor
+      }
+      cursor += 4 + bytes.readUInt32LE(cursor)
     }
-    cursor = end
+  }
+
+  sequence(index: number): Sequence {
+    return this.#first + index
+  }
+
+  /** RecordFlag bits. */
+  flags(index: number): number {
+    return this.#bytes[this.#starts[index]! + 4]!
+  }
+
+  /** Where the row begins; it ends where the fact begins. */
+  rowAt(index: number): number {
+    return this.#starts[index]! + recordHeaderBytes
+  }
+
+  factAt(index: number): number {
+    const start = this.#starts[index]!
+    return start + recordHeaderBytes + this.#bytes.readUInt32LE(start + 7)
+  }
+
+  factEnd(index: number): number {
+    const start = this.#starts[index]!
+    return start + 4 + this.#bytes.readUInt32LE(start)
+  }
+
+  /** One record by itself; it points into the bytes. */
+  record(index: number): JournalRecord {
+    const start = this.#starts[index]!
+    const factAt = this.factAt(index)
+    return {
+      sequence: this.sequence(index),
+      flags: this.flags(index),
+      month: this.#bytes.readUInt16LE(start + 5),
+      row: this.#bytes.subarray(start + recordHeaderBytes, factAt),
+      fact: this.#bytes.subarray(factAt, this.factEnd(index)),
+    }
+  }
+
+  #grow(): void {
+    const larger = new Uint32Array(this.#starts.length * 2)
+    larger.set(this.#starts)
+    this.#starts = larger
   }
 }

@@ -1,6 +1,6 @@
 // Reads a shard's journal from any thread, behind its committed end.
 import { type JournalDisk, type JournalFile, nodeDisk } from './disk.js'
-import { type GroupHeader, groupHeaderBytes, groupIsWhole, readGroupHeader, readRecords } from './frame.js'
+import { Chunk, type GroupHeader, groupHeaderBytes, groupIsWhole, readGroupHeader } from './frame.js'
 import { JournalCorrupt, type JournalReader, type JournalRecord, type Sequence } from './journal.js'
 import { listSegments, segmentHolding, segmentPath } from './segment.js'
 
@@ -42,26 +42,44 @@ export class FileJournalReader implements JournalReader {
   }
 
   async *read(from: Sequence, upTo: Sequence): AsyncGenerator<readonly JournalRecord[]> {
+    for await (const chunk of this.chunks(from, upTo))
+      yield Array.from({ length: chunk.count }, (_, index) => chunk.record(index))
+  }
+
+  /**
+   * The same records, without making anything for one that is not looked at.
+   *
+   * kept  chunks that stay as they are at a time: one is filled again when `kept` others have been asked for.
+   */
+  async *chunks(from: Sequence, upTo: Sequence, kept = 1): AsyncGenerator<Chunk> {
     if (from >= upTo) return
     this.#ask = Math.min(firstLoadBytes, this.#chunkBytes)
     await this.#seek(from + 1)
-    while (this.#next <= upTo) {
-      const records: JournalRecord[] = []
+    const ring = Array.from({ length: kept }, (_, index) => ({
+      chunk: new Chunk(),
+      bytes: index === 0 ? this.#bytes : Buffer.alloc(0),
+    }))
+    for (let turn = 0; this.#next <= upTo; turn = (turn + 1) % kept) {
+      const place = ring[turn]!
+      const { chunk } = place
+      this.#bytes = place.bytes
       await this.#fill()
+      place.bytes = this.#bytes
+      chunk.begin(this.#bytes)
       for (;;) {
         const header = this.#groupInMemory()
         if (header === null) break
         const last = header.first + header.count - 1
-        if (last > from) this.#take(header, from, upTo, records)
+        if (last > from) this.#take(header, from, upTo, chunk)
         if (last > upTo) {
-          yield records
+          yield chunk
           return
         }
         this.#offset += groupHeaderBytes + header.bytes
         this.#next = last + 1
         if (last === upTo) break
       }
-      if (records.length > 0) yield records
+      if (chunk.count > 0) yield chunk
     }
   }
 
@@ -146,11 +164,11 @@ export class FileJournalReader implements JournalReader {
     return header
   }
 
-  #take(header: GroupHeader, from: Sequence, upTo: Sequence, into: JournalRecord[]): void {
+  #take(header: GroupHeader, from: Sequence, upTo: Sequence, into: Chunk): void {
     const at = this.#offset - this.#start
     if (!groupIsWhole(this.#bytes, at, header))
       throw this.#corrupt(`the checksum of record ${header.first} is wrong`)
-    readRecords(this.#bytes, at, header, from, upTo, into)
+    into.add(at, header, from, upTo)
   }
 
   #corrupt(what: string): JournalCorrupt {
