@@ -1,37 +1,18 @@
 // A backup taken under load, the Tollgate it was taken of killed, and another one begun from it: everything that was
 // acknowledged before the backup began is there, each once (promises 1 to 3).
-import { spawn } from 'node:child_process'
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
+import { command } from '../command.js'
 import { type Client, Process } from '../harness.js'
 import { Random } from '../random.js'
 import { temporaryDirectory } from '../stores.js'
 import { Load } from './load.js'
 
-const program = fileURLToPath(new URL('../../../bin/tollgate', import.meta.url))
 const clients = 8
 const batchMax = 500
 
-interface Ran {
-  readonly code: number | null
-  readonly said: string
-}
-
-function tollgate(dataDir: string, ...args: readonly string[]): Promise<Ran> {
-  return new Promise(resolve => {
-    const child = spawn(process.execPath, [program, ...args], {
-      env: { ...process.env, TOLLGATE_DATA_DIR: dataDir, TOLLGATE_LOG_LEVEL: 'error' },
-    })
-    let said = ''
-    for (const stream of [child.stdout, child.stderr])
-      stream.on('data', chunk => {
-        said += chunk
-      })
-    child.on('exit', code => resolve({ code, said }))
-  })
-}
+const tollgate = (dataDir: string, ...args: readonly string[]) => command(dataDir, args)
 
 /** Every company and event: what the actor counts, ClickHouse's sums and its events agree. */
 async function reconciled(t: Test, client: Client): Promise<void> {
