@@ -77,6 +77,10 @@ t.test('alerts, dashboard and texts ask for metrics there are', async t => {
   )
 })
 
+t.test('a Service named tollgate does not set TOLLGATE_PORT in the pod', async t => {
+  t.match(read('deploy/helm/tollgate/templates/statefulset.yaml'), /^ {6}enableServiceLinks: false$/m)
+})
+
 t.test('every setting is in the README, and none that is not', async t => {
   const told = table(read('README.md'), 'Settings').flatMap(([names]) => words(names!))
   const asked = settings().filter(name => !name.startsWith('OTEL_') || name.endsWith('_ENDPOINT'))
