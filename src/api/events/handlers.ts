@@ -1,6 +1,6 @@
 // Events: one, a list, the collector's list; and the stored records.
 import { ServiceError } from '../../errors.js'
-import type { Answer, Call, RawBody } from '../call.js'
+import type { Answer, Call, Later, RawBody } from '../call.js'
 import { assertPlain } from '../json.js'
 import { boolean, type QueryOf, query } from '../query.js'
 import { cloudEventBatchType, cloudEventType, fromCloudEvent } from './cloud-event.js'
@@ -16,9 +16,9 @@ export const batchEventsMax = 10_000
  * returns  an acknowledgement; `{events: [acknowledgement…]}` for a batch.
  * source   EV-1; CloudEvents are a decision, see cloud-event.ts.
  */
-export async function createEvent(call: Call<RawBody>): Promise<Answer> {
+export function createEvent(call: Call<RawBody>): Later | Promise<Answer> {
   if (call.body.type === cloudEventBatchType)
-    return acknowledged(await ingestMany(sender(call), readBatch(call)))
+    return ingestMany(sender(call), readBatch(call)).then(acknowledged)
   const text = call.body.text()
   assertPlain(text)
   const given = parse(text)
@@ -26,7 +26,7 @@ export async function createEvent(call: Call<RawBody>): Promise<Answer> {
   if (event instanceof Unread) throw new ServiceError('body_invalid', event.reason)
   if (typeof event !== 'object' || event === null || Array.isArray(event))
     throw new ServiceError('body_invalid', 'The body must be an event')
-  return { json: await ingestOne(sender(call), event) }
+  return ingestOne(sender(call), event)
 }
 
 /**

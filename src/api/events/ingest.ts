@@ -8,7 +8,7 @@ import type { Target } from '../../engine/entities.js'
 import { newId } from '../../engine/ids.js'
 import { Lost, Refused, type Undelivered } from '../../engine/shards.js'
 import { ServiceError } from '../../errors.js'
-import type { KeyRecord } from '../call.js'
+import { type Answer, type KeyRecord, Later } from '../call.js'
 import { assertPlain, hasHalfPair } from '../json.js'
 import type { Services } from '../services.js'
 import { isoTime } from '../time.js'
@@ -66,17 +66,17 @@ const readonlyFailure = 'a read-only key was used'
 /**
  * Take one event (POST /events).
  *
- * returns  its acknowledgement, a RawEvent as JSON.
+ * returns  its acknowledgement, a RawEvent.
  * errors  body_invalid (400) with the rule's message, nothing stored; 503 when it could not be made durable.
  * source  EV-1, EV-7, EV-27.
  */
-export async function ingestOne(sender: Sender, event: unknown): Promise<string> {
+export function ingestOne(sender: Sender, event: unknown): Later | Promise<Answer> {
   sender.services.backlog.admit()
   const judged = judge(event, sender.key.kind === 'secret', sender.nowMs)
   if ('error' in judged) throw new ServiceError('body_invalid', judged.error)
   const batch = new Batch(sender)
   batch.take(judged)
-  return (await batch.commit())[0]!
+  return batch.commitLater() ?? batch.commit().then(acks => ({ json: acks[0]! }))
 }
 
 /**
@@ -185,13 +185,38 @@ class Batch {
     const applied = this.items.length + this.identifies.length
     const undone = await this.deliver()
     if (undone !== nothingUndone) this.giveUp(undone)
+    this.committed(applied)
+    if (this.awaited.length > 0) await Promise.all(this.awaited)
+    return this.acknowledgements()
+  }
+
+  private committed(applied: number): void {
     const { dedupe, metrics } = this.sender.services
     for (const { key } of this.claimed) dedupe.confirm(this.sender.environmentId, key)
     this.settle?.resolve()
     metrics.events.accepted.count += this.acks.length
     metrics.events.applied.count += applied
-    if (this.awaited.length > 0) await Promise.all(this.awaited)
-    return this.acknowledgements()
+  }
+
+  /** `commit` for one event that needs nothing before it, the usual case, without a promise; null for any other. */
+  commitLater(): Later | null {
+    const { items, preludes, identifies, awaited } = this
+    if (items.length !== 1 || preludes.length + identifies.length + awaited.length > 0) return null
+    const later = new Later(() => {
+      this.committed(1)
+      return { json: this.acknowledgements()[0]! }
+    })
+    this.sender.services.shards.putEvent(items[0]!, this.sender.nowMs, {
+      resolve: given => later.resolve(given),
+      reject: error => {
+        try {
+          this.giveUp({ ...nothingUndone, shards: [{ owns: () => true, error }] })
+        } catch {
+          later.reject(error)
+        }
+      },
+    })
+    return later
   }
 
   /** Nothing of this batch was sent: its claims are free again. */
