@@ -25,7 +25,7 @@ import type {
   PlanCreditGrantScaling,
 } from './enums.js'
 import type { PreviewObject } from './envelope.js'
-import type { BillingPrice } from './prices.js'
+import type { BillingPrice, BillingProduct } from './prices.js'
 
 type Money = number & tags.Type<'int64'> & tags.Minimum<0> & tags.Maximum<9_007_199_254_740_991>
 /** A decimal without sign or exponent. */
@@ -87,6 +87,8 @@ export interface Credit {
   plural_name: string | null
   singular_name: string | null
   price?: BillingPrice
+  /** What it is sold as, where it has a price. */
+  product?: BillingProduct
   created_at: string
   updated_at: string
 }
@@ -203,6 +205,8 @@ export interface CreditGrant {
   postpaid_charged_credits: number | null
   zeroed_out_date: string | null
   zeroed_out_reason: BillingCreditGrantZeroedOutReason | null
+  /** Of one credit, where they were bought. */
+  price?: BillingPrice
   created_at: string
   updated_at: string
 }

@@ -1,16 +1,21 @@
 // Credits and what plan versions grant of them, as the wire shows them, for every room that does.
 import type { Sql } from 'postgres'
 import type { Credit, CreditCurrencyPrice, PlanCreditGrant, PlanGrantTier } from '../../schemas/credits.js'
-import type { BillingPrice } from '../../schemas/prices.js'
-import type { CreditRow, PlanCreditGrantRow, StoredCreditTier } from '../catalog/credits.js'
+import type { BillingProduct } from '../../schemas/prices.js'
+import {
+  type CreditRow,
+  type PlanCreditGrantRow,
+  planGrantPrice,
+  type StoredCreditTier,
+} from '../catalog/credits.js'
 import { grouped, numberOrNull } from '../catalog/plans.js'
 import type { StoredPrice } from '../catalog/prices.js'
-import { derivedId } from '../core/id.js'
-import { priceView } from './price-view.js'
+import type { BillingProductRow } from './billing-rows.js'
+import { priceView, productView } from './price-view.js'
 import { among } from './sql.js'
 import { isoTime } from './time.js'
 
-export function creditView(row: CreditRow): Credit {
+function creditView(row: CreditRow, product: BillingProduct | undefined): Credit {
   const price = row.prices.find(one => one.currency === row.currency)
   return {
     id: row.id,
@@ -27,6 +32,7 @@ export function creditView(row: CreditRow): Credit {
     plural_name: row.plural_name,
     singular_name: row.singular_name,
     ...(price && { price: priceView(price) }),
+    ...(product && { product }),
     created_at: isoTime(row.created_at.getTime()),
     updated_at: isoTime(row.updated_at.getTime()),
   }
@@ -37,6 +43,19 @@ export function currencyPrices(prices: readonly StoredPrice[]): CreditCurrencyPr
   return prices.map(price => ({ currency: price.currency, price: priceView(price) }))
 }
 
+/** Credits in full, in the order of the rows, with the products they are sold as. */
+export async function creditViewsOf(sql: Sql, rows: readonly CreditRow[]): Promise<Credit[]> {
+  const ids = rows.flatMap(row => row.prices.flatMap(price => price.product_id ?? []))
+  const products =
+    ids.length === 0
+      ? []
+      : await sql<(BillingProductRow & { account_id: string })[]>`
+          select p.*, e.account_id from billing_products p join environments e on e.id = p.environment_id
+          where p.id in ${among(sql, [...new Set(ids)])}`
+  const views = new Map(products.map(row => [row.id, productView(row, row.account_id)]))
+  return rows.map(row => creditView(row, views.get(row.prices[0]?.product_id ?? '')))
+}
+
 /** Credits by id, deleted ones too: what names them still shows them. */
 export async function creditViews(
   sql: Sql,
@@ -45,7 +64,7 @@ export async function creditViews(
   const wanted = [...new Set(ids.filter(id => id !== null))]
   if (wanted.length === 0) return new Map()
   const rows = await sql<CreditRow[]>`select * from billing_credits where id in ${among(sql, wanted)}`
-  return new Map(rows.map(row => [row.id, creditView(row)]))
+  return new Map((await creditViewsOf(sql, rows)).map(credit => [credit.id, credit]))
 }
 
 interface NamedPlan {
@@ -91,7 +110,8 @@ function planGrantView(
   credit: Credit | undefined,
   plan: NamedPlan | undefined,
 ): PlanCreditGrant {
-  const price = plan?.published_at ? grantPrice(row, plan.currency) : null
+  const billed = row.billing_mode === 'billed' && plan?.published_at
+  const price = billed ? priceView(planGrantPrice(row, plan.currency)) : null
   return {
     id: row.id,
     plan_id: row.plan_id,
@@ -139,25 +159,6 @@ function planGrantView(
     price_tiers: tierViews(row.price_tiers),
     created_at: isoTime(row.created_at.getTime()),
     updated_at: isoTime(row.updated_at.getTime()),
-  }
-}
-
-/** What a billed grant costs by the credit, once its version was published (CR-38). */
-function grantPrice(row: PlanCreditGrantRow, currency: string): BillingPrice | null {
-  if (row.billing_mode !== 'billed') return null
-  const first = row.price_tiers[0]
-  const id = derivedId('bilpp_', row.id, currency)
-  return {
-    id,
-    external_price_id: id,
-    currency,
-    interval: 'month',
-    interval_count: 1,
-    price: Number(first?.per_unit_price ?? row.unit_price ?? 0),
-    price_decimal: first ? first.per_unit_price_decimal : row.unit_price_decimal,
-    provider_type: 'native',
-    scheme: first ? 'tiered' : 'per_unit',
-    nickname: null,
   }
 }
 

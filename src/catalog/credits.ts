@@ -19,6 +19,7 @@ import type {
   PlanCreditGrantScaling,
 } from '../../schemas/enums.js'
 import type { CreditDef, PlanCreditGrantDef } from '../core/catalog.js'
+import { derivedId } from '../core/id.js'
 import type { LoadedCredits, LoadedEnvironment } from './load.js'
 import { grouped, numberOrNull } from './plans.js'
 import type { StoredPrice } from './prices.js'
@@ -128,6 +129,25 @@ export interface SpendPolicyRow {
   readonly updated_at: Date
 }
 
+/** What a credit of a billed plan grant costs, as a price of one month (CR-38). */
+export function planGrantPrice(row: PlanCreditGrantRow, currency: string): StoredPrice {
+  const [first] = row.price_tiers
+  return {
+    id: derivedId('bilpp_', row.id, currency),
+    currency,
+    cadence: 'monthly',
+    price: Number(first?.per_unit_price ?? row.unit_price ?? 0),
+    price_decimal: first ? first.per_unit_price_decimal : row.unit_price_decimal,
+    tiers: first ? row.price_tiers.map(tier => ({ ...tier, flat_amount: 0 })) : null,
+    tiers_mode: row.tier_mode,
+    usage_type: 'licensed',
+    provider_type: 'native',
+    external_id: null,
+    product_id: null,
+    minted_at: null,
+  }
+}
+
 /** The loader of credits and spend policies. */
 export async function loadCredits(sql: Sql, environment: LoadedEnvironment): Promise<LoadedCredits> {
   const credits = await sql<CreditRow[]>`
@@ -169,15 +189,17 @@ export async function loadPlanCreditGrants(
   sql: Sql,
   environment: LoadedEnvironment,
 ): Promise<ReadonlyMap<string, readonly PlanCreditGrantDef[]>> {
-  const rows = await sql<PlanCreditGrantRow[]>`
-    select g.* from plan_credit_grants g join plan_versions v on v.id = g.plan_version_id
+  const rows = await sql<(PlanCreditGrantRow & { readonly plan_currency: string })[]>`
+    select g.*, v.currency as plan_currency from plan_credit_grants g join plan_versions v on v.id = g.plan_version_id
     where g.environment_id = ${environment.id} and v.status <> 'draft' and v.deleted_at is null
     order by g.plan_version_id, g.created_at, g.id`
   const byVersion = grouped(rows, row => row.plan_version_id)
   return new Map([...byVersion].map(([versionId, of]) => [versionId, of.map(planCreditGrantDef)]))
 }
 
-function planCreditGrantDef(row: PlanCreditGrantRow): PlanCreditGrantDef {
+function planCreditGrantDef(
+  row: PlanCreditGrantRow & { readonly plan_currency: string },
+): PlanCreditGrantDef {
   return {
     id: row.id,
     creditId: row.credit_id,
@@ -204,6 +226,10 @@ function planCreditGrantDef(row: PlanCreditGrantRow): PlanCreditGrantDef {
     autoTopupExpiryType: row.auto_topup_expiry_type,
     autoTopupExpiryUnit: row.auto_topup_expiry_unit,
     autoTopupExpiryUnitCount: numberOrNull(row.auto_topup_expiry_unit_count),
+    canBuyBundles: row.can_buy_bundles,
+    postpaidRatePerUnit: numberOrNull(row.postpaid_rate_per_unit),
+    postpaidRatePerUnitDecimal: row.postpaid_rate_per_unit_decimal,
+    priceId: row.billing_mode === 'billed' ? planGrantPrice(row, row.plan_currency).id : null,
     createdAtMs: row.created_at.getTime(),
     updatedAtMs: row.updated_at.getTime(),
   }

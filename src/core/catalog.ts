@@ -227,6 +227,10 @@ export interface PlanCreditGrantDef {
   readonly autoTopupExpiryUnit: BillingCreditExpiryUnit | null
   readonly autoTopupExpiryUnitCount: number | null
   /** Shown with the plans of a company; nothing is decided by them. */
+  readonly canBuyBundles?: boolean
+  readonly postpaidRatePerUnit?: number | null
+  readonly postpaidRatePerUnitDecimal?: string | null
+  readonly priceId?: string | null
   readonly createdAtMs?: number
   readonly updatedAtMs?: number
 }

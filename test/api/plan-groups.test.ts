@@ -120,6 +120,8 @@ t.test('plan groups', { timeout: 120_000 }, async t => {
       ],
     })
     const [field] = shown.custom_checkout_fields
+    const uses = await client.ok('GET', `/entity-trait-definitions/${field.definition_id}/usage`)
+    t.equal(uses.checkout_field_config_count, 1)
     isShaped(
       t,
       field,

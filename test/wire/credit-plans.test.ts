@@ -173,7 +173,13 @@ t.test('CR-38 a custom plan may be billed by the credit, in tiers', async t => {
   t.notOk(grant.price, 'not before it is published')
   const published = await publishDraftOf(client, plan.plan.id)
   isShaped(t, published.included_credit_grants[0], creditShapes.planGrant, 'billed')
-  t.match(published.included_credit_grants[0].price, { scheme: 'tiered', currency: 'usd' })
+  const { price } = published.included_credit_grants[0]
+  t.match(price, { scheme: 'tiered', currency: 'usd' })
+  t.match(await client.ok('GET', `/billing/price?ids=${price.id}`), [
+    { id: price.id, tiers_mode: 'graduated', price_tier: [{ up_to: 10 }, { up_to: null }] },
+  ])
+  const held = (await client.ok('GET', `/companies/${company.id}`)).plan
+  t.equal(held.included_credit_grants[0].billing_product_price_id, price.id)
 })
 
 t.test('CR-35, CR-36 per licence: one grant each, and the company’s own once', async t => {
@@ -204,13 +210,25 @@ t.test('CR-35, CR-36 per licence: one grant each, and the company’s own once',
   const retired = (await world.grants(company.id)).filter(one => one.zeroed_out_reason === 'license_retired')
   t.equal(retired.length, 6)
   t.equal(retired[0].license_name, 'Seats')
+  const instances = (await world.grants(company.id, 'limit=250')).map(one => one.company_license_id)
+  t.equal(new Set(instances.filter(id => id !== null)).size, 10, 'CR-35 one licence instance each')
+  t.match(
+    instances.find(id => id !== null),
+    /^clic_/,
+  )
+  t.ok(instances.includes(null), 'and none for what the company gets once')
   await world.agrees(t, company.id, credit.id, 'CR-88 after licences came and went')
 })
 
 t.test('CR-51, CR-52 an overdraft goes down to its limit; CR-53 a grant repays it', async t => {
   const credit = await world.credit()
   const { subtype, plan, flag } = await world.metered(credit.id, 1, [
-    { credit_amount: 10, postpaid_enabled: true, overdraft_limit: 20 },
+    {
+      credit_amount: 10,
+      postpaid_enabled: true,
+      overdraft_limit: 20,
+      postpaid_rate_per_unit_decimal: '1.95',
+    },
   ])
   const company = await world.company({ base_plan_id: plan.id })
   const balance = () => world.balance(company.id, credit.id)
@@ -222,6 +240,14 @@ t.test('CR-51, CR-52 an overdraft goes down to its limit; CR-53 a grant repays i
     quantity_remaining: -15,
     quantity_used: 15,
     postpaid_charged_credits: 15,
+    postpaid_charge_amount: 29, // 15 × 1.95 = 29.25
+    postpaid_charge_currency: 'usd',
+  })
+  const [shown] = (await client.ok('GET', `/companies/${company.id}`)).plan.included_credit_grants
+  t.match(shown, {
+    billing_credit_postpaid_rate_per_unit: 2,
+    billing_credit_postpaid_rate_per_unit_decimal: '1.95',
+    billing_credit_can_buy_bundles: true,
   })
   const body = { company_id: company.id, credit_type_id: credit.id, amount: 6 }
   t.equal((await client.post('/billing/credits/reservations', body)).status, 402, 'CR-52')

@@ -31,6 +31,24 @@ t.test('credits are created, listed, changed and deleted; shapes exact', async t
     price: { currency: 'usd', price: 0, price_decimal: '0.25', scheme: 'per_unit' },
     currency_prices: [{ currency: 'usd' }, { currency: 'eur', price: { price: 2 } }],
   })
+  t.match(credit.product, { name: 'Tokens', provider_type: 'native', is_active: true })
+  const sold = async () => {
+    const rows = await client.ok('GET', `/billing/price?product_id=${credit.product.product_id}`)
+    return rows.map(
+      (one: { id: string; currency: string; price: number; price_decimal: string; is_active: boolean }) => [
+        one.id,
+        one.currency,
+        one.price_decimal ?? one.price,
+        one.is_active,
+      ],
+    )
+  }
+  const [usd, eur] = credit.currency_prices.map((one: { price: { id: string } }) => one.price.id)
+  t.same(
+    new Set((await sold()).map(String)),
+    new Set([String([usd, 'usd', '0.25', true]), String([eur, 'eur', 2, true])]),
+    'its prices are prices like others',
+  )
   t.same(await client.ok('GET', `/billing/credits/${credit.id}`), credit)
   t.same(await client.ok('GET', '/billing/credits?name=token'), [credit])
   t.same(await client.ok('GET', `/billing/credits/count?ids=${credit.id}`), { count: 1 })
@@ -42,6 +60,18 @@ t.test('credits are created, listed, changed and deleted; shapes exact', async t
   })
   t.match(changed, { name: 'Tokens!', default_expiry_unit_count: null, burn_strategy: 'last_in_first_out' })
   t.same(changed.currency_prices, credit.currency_prices, 'prices that are not named stay')
+  t.equal(changed.product.name, 'Tokens!')
+  await client.ok('PUT', `/billing/credits/${credit.id}`, {
+    name: 'Tokens!',
+    description: '',
+    per_unit_price_decimal: '0.5',
+    currency_prices: [],
+  })
+  t.same(
+    new Set((await sold()).map(String)),
+    new Set([String([usd, 'usd', '0.5', true]), String([eur, 'eur', 2, false])]),
+    'changed in place, and inactive once taken away',
+  )
   const { id: companyId } = await world.company()
   await world.grant(companyId, credit.id, 1)
   t.equal((await client.del(`/billing/credits/${credit.id}`)).status, 400, 'PB-72 with grants it stays')
@@ -369,6 +399,10 @@ t.test('CR-13, PB-70…73 bundles: sold, frozen once bought, refused where they 
     source_label: 'Big',
     currency: 'usd',
   })
+  t.match(bought.body.data.price, { currency: 'usd', price: 3 }, 'what a credit of it cost')
+  t.match(await client.ok('GET', `/billing/price?ids=${bundle.unit_price.id}`), [
+    { price: 3, product_name: 'Big' },
+  ])
   t.equal((await world.grants(inside.id)).length, 2, 'CR-13 one grant per bundle')
   const path = `/billing/credits/bundles/${bundle.id}`
   t.equal((await client.ok('GET', path)).has_grants, true)

@@ -497,6 +497,24 @@ t.test('managing plans', async t => {
     t.match((await managed(id, body)).billing_subscription.discounts, [
       { coupon_name: 'Half', percent_off: 50 },
     ])
+    const other = await company()
+    const coded = { ...onBasic, promo_code: 'HALF' }
+    t.match(await previewed(other.id, coded), {
+      promo_code_applied: true,
+      due_now: 500,
+      finance: { promo_code_applied: true, discounts: [{ customer_facing_code: 'HALF' }] },
+    })
+    t.match(await previewed(other.id, onBasic), { promo_code_applied: false, due_now: 1000 })
+    t.match(await manage(other.id, { ...onBasic, promo_code: 'none' }), {
+      status: 400,
+      body: { error: /promo_code/ },
+    })
+    t.match((await managed(other.id, coded)).billing_subscription.discounts, [
+      { coupon_name: 'Half', customer_facing_code: 'HALF' },
+    ])
+    await client.ok('POST', '/billing/coupons', { ...coupon, max_redemptions: 2, times_redeemed: 2 })
+    t.equal((await manage((await company()).id, coded)).status, 400, 'redeemed as often as it may be')
+    await client.ok('POST', '/billing/coupons', coupon)
   })
 
   await t.test('billing_cycle_anchor: a shortened first period', async t => {
@@ -626,6 +644,35 @@ t.test('managing plans', async t => {
       [1, 2, 3].map(() => ({ quantity: 50, credit_bundle_id: fifty.id, grant_reason: 'purchased' })),
     )
   })
+
+  await t.test(
+    'EN-87 an administrator is warned of limits that are exceeded, and shown them before',
+    async t => {
+      const warned: { companyId: string; exceeded: unknown }[] = []
+      const { log } = tollgate.services
+      t.intercept(log, 'warn', { value: (about: (typeof warned)[number]) => void warned.push(about) })
+      const { slug, id } = await company()
+      await managed(id, onPro)
+      await use(slug, 10)
+      await managed(id, onBasic)
+      t.same(warned, [], 'as much as the limit is not over it')
+      await managed(id, onPro)
+      await use(slug, 1)
+      const shown = await previewed(id, onBasic)
+      t.match(shown.usage_violations, [
+        { usage: 11, allocation: 10, feature: { id: calls.id, name: 'calls' } },
+      ])
+      t.same(warned, [])
+      await managed(id, onBasic)
+      t.same(
+        warned.map(({ companyId, exceeded }) => ({ companyId, exceeded })),
+        [{ companyId: id, exceeded: [{ feature: 'calls', usage: 11, allocation: 10 }] }],
+      )
+      await client.ok('POST', '/manage-plan/subscription/cancel', { company_id: id })
+      await client.ok('PUT', `/company-plans/${id}`, { add_on_ids: [] })
+      t.equal(warned.length, 3, 'and whichever way the plans are changed')
+    },
+  )
 
   await t.test('PB-34 an add-on is taken only beside the base plans it goes with', async t => {
     const going = { add_on_compatibilities: [{ source_plan_id: extra.id, compatible_plan_ids: [pro.id] }] }

@@ -8,6 +8,7 @@ import type { Call, Handler } from '../call.js'
 import { companyDetails, described } from '../company-read.js'
 import { entityUnknown, type Refusals, settled } from '../entity-write.js'
 import { groupSettings } from '../group-settings.js'
+import { violationsOf, warnOverLimit } from '../over-limit.js'
 
 const refusals: Refusals = {
   not_found: ['not_found', 'Company not found'],
@@ -20,7 +21,7 @@ const refusals: Refusals = {
  *
  * errors  404 for a company or plan that is not there; 400 for a plan without published version, of the wrong type, of
  *         another company, or linked to billing, or an add-on that does not go with the base plan. Nothing is changed then.
- * source  EN-84, EN-86, PB-13, PB-30, PB-31, PB-34; gaps.md for billing-linked plans. A plan that stays may be linked:
+ * source  EN-84, EN-86, EN-87, PB-13, PB-30, PB-31, PB-34; gaps.md for billing-linked plans. A plan that stays may be linked:
  *         it is not assigned here: decision.
  */
 export const putCompanyPlans: Handler<CompanyPlansUpdate> = async (
@@ -46,7 +47,9 @@ export const putCompanyPlans: Handler<CompanyPlansUpdate> = async (
     commitments: [],
     cause: { action: 'manage_plan', actorType: 'api_key', apiKeyId: key.id },
   } as const
+  const violations = violationsOf(catalog, company, message, nowMs)
   await settled(call, services.shards.ask('c', environment.id, companyId, message, nowMs), refusals)
+  warnOverLimit(call, companyId, violations)
   return { data: await oneCompany(call, companyId) }
 }
 

@@ -3,12 +3,14 @@ import type { Sql } from 'postgres'
 import type { CreditBundle, CreditBundleCreate, CreditBundleUpdate } from '../../../schemas/credits.js'
 import type { CreditBundleRow, CreditRow } from '../../catalog/credits.js'
 import { numberOrNull } from '../../catalog/plans.js'
+import { nativeProductId } from '../../catalog/prices.js'
 import { defaultExpiry } from '../../core/grant.js'
 import { newId } from '../../engine/ids.js'
 import { ServiceError } from '../../errors.js'
 import type { Call, Handler } from '../call.js'
 import { creditViews } from '../credit-view.js'
 import { placeOf, visiblePlans } from '../plan-versions.js'
+import { mintStanding } from '../price-mint.js'
 import { priceView } from '../price-view.js'
 import { list, oneOf, page, type QueryOf, query, string } from '../query.js'
 import { among, asJson } from '../sql.js'
@@ -125,11 +127,17 @@ async function settle(
     compatible_plan_ids: asJson(tx, [...(planIds ?? [])]),
     prices: asJson(
       tx,
-      unitPrices(
-        id,
-        former.currency,
-        { amount: body.price_per_unit, exact: body.price_per_unit_decimal, others: body.currency_prices },
-        former.prices,
+      await mintStanding(
+        tx,
+        call.environment.id,
+        { productId: nativeProductId(call.environment.id, id, null), name: body.bundle_name },
+        unitPrices(
+          id,
+          former.currency,
+          { amount: body.price_per_unit, exact: body.price_per_unit_decimal, others: body.currency_prices },
+          former.prices,
+        ),
+        new Date(call.services.clock.wall()),
       ),
     ),
   }

@@ -12,13 +12,25 @@ import type {
   BillingPlanCreditGrantResetCadence,
 } from '../../../schemas/enums.js'
 import { numberOrNull } from '../../catalog/plans.js'
-import { amountFromDecimal, amountFromNumber, amountToNumber } from '../../core/amount.js'
+import type { StoredPrice } from '../../catalog/prices.js'
+import {
+  type Amount,
+  amountFromDecimal,
+  amountFromNumber,
+  amountToDecimal,
+  amountToNumber,
+  multiply,
+  parseDecimal,
+} from '../../core/amount.js'
 import type { CreditsDescription, GrantFigures } from '../../core/company-credit.js'
 import type { CreditReply } from '../../core/credit.js'
 import type { ExpiryRule } from '../../core/grant.js'
+import { derivedId } from '../../core/id.js'
+import { roundHalfUp } from '../../core/price.js'
 import { ServiceError } from '../../errors.js'
 import type { Call, Handler } from '../call.js'
 import { isKnown, type Refusals, settled } from '../entity-write.js'
+import { priceView } from '../price-view.js'
 import { list, oneOf, page, type QueryOf, query, required, string } from '../query.js'
 import { isoTime, isoTimeOrNull, requireTime } from '../time.js'
 import {
@@ -87,6 +99,8 @@ function grantView(row: GrantRow, figures: Figures): CreditGrant {
   const open = amountFromNumber(remaining) + amountFromNumber(held)
   const used = exact(row.quantity) - exact(row.written_off) - open
   const overdraft = row.reason === 'postpaid_overdraft'
+  const charge = overdraft ? chargeOf(row, -open) : null
+  const price = boughtAt(row)
   return {
     id: row.id,
     company_id: row.company_id,
@@ -109,18 +123,36 @@ function grantView(row: GrantRow, figures: Figures): CreditGrant {
     plan_id: row.plan_id,
     plan_name: row.plan_name,
     license_name: row.license_name,
-    company_license_id: null,
+    company_license_id:
+      row.licence === null ? null : derivedId('clic_', row.company_id, row.plan_grant_id ?? '', row.licence),
     credit_bundle_id: row.bundle_id,
     source_grant_id: row.source_grant_id,
     currency: row.currency,
-    postpaid_charge_amount: null,
-    postpaid_charge_currency: null,
+    postpaid_charge_amount: charge,
+    postpaid_charge_currency: charge === null ? null : row.credit_currency,
     postpaid_charged_credits: overdraft ? amountToNumber(-open) : null,
     zeroed_out_date: isoTimeOrNull(row.zeroed_out_at?.getTime()),
     zeroed_out_reason: row.zeroed_out_reason as BillingCreditGrantZeroedOutReason | null,
+    ...(price && { price: priceView(price) }),
     created_at: isoTime(row.created_at.getTime()),
     updated_at: isoTime(row.updated_at.getTime()),
   }
+}
+
+/** What a credit of a purchase costs by itself: its bundle's, or the credit's own price. */
+function boughtAt(row: GrantRow): StoredPrice | undefined {
+  if (row.reason !== 'purchased' && row.reason !== 'billing_credit_auto_topup') return undefined
+  const currency = row.currency ?? row.credit_currency
+  return (row.bundle_prices ?? row.credit_prices)?.find(price => price.currency === currency)
+}
+
+/** What use past zero comes to so far, in the smallest unit: by the plan's rate, else by the credit's price. source: CR-53 */
+function chargeOf(row: GrantRow, credits: Amount): number | null {
+  const own = row.credit_prices?.find(price => price.currency === row.credit_currency)
+  const rate = row.postpaid_rate ?? own?.price_decimal ?? (own ? String(own.price) : null)
+  const unit = rate === null ? null : parseDecimal(rate)
+  const used = parseDecimal(amountToDecimal(credits))
+  return unit === null || used === null ? null : roundHalfUp(multiply(unit, used))
 }
 
 /** Where a grant came from, when neither a plan nor a bundle says it. */

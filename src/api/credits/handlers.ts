@@ -1,11 +1,14 @@
 // Kinds of credits: what is counted, in which order it burns, what one costs.
+import type { Sql } from 'postgres'
 import type { CreditCreate, CreditUpdate } from '../../../schemas/credits.js'
 import type { CreditRow } from '../../catalog/credits.js'
 import { numberOrNull } from '../../catalog/plans.js'
+import { nativeProductId } from '../../catalog/prices.js'
 import { newId } from '../../engine/ids.js'
 import { ServiceError } from '../../errors.js'
 import type { Call, Handler } from '../call.js'
-import { creditView } from '../credit-view.js'
+import { creditViewsOf } from '../credit-view.js'
+import { mintStanding } from '../price-mint.js'
 import { list, page, type QueryOf, query, text } from '../query.js'
 import { asJson } from '../sql.js'
 import { unitPrices } from './prices.js'
@@ -23,7 +26,7 @@ export function scopeOf(call: Call<unknown, unknown>) {
 /** GET /billing/credits, newest first. */
 export const listCredits: Handler<undefined, CreditListQuery> = async call => {
   const rows = await listCreditRows(call.services.sql, call.environment.id, call.query, call.query)
-  return { data: rows.map(creditView) }
+  return { data: await creditViewsOf(call.services.sql, rows) }
 }
 
 /** GET /billing/credits/count. */
@@ -32,9 +35,17 @@ export const countCredits: Handler<undefined, CreditListQuery> = async call => (
 })
 
 /** GET /billing/credits/{credit_id}. */
-export const getCredit: Handler = async call => ({
-  data: creditView(await requireCredit(call.services.sql, call.environment.id, call.params.credit_id!)),
-})
+export const getCredit: Handler = async ({ services, environment, params }) => {
+  const row = await requireCredit(services.sql, environment.id, params.credit_id!)
+  const [data] = await creditViewsOf(services.sql, [row])
+  return { data }
+}
+
+/** What a credit is sold as: its prices are there under the ids it shows, changed in place. */
+function sold(tx: Sql, environmentId: string, id: string, settled: ReturnType<typeof settle>, now: Date) {
+  const product = { productId: nativeProductId(environmentId, id, null), name: settled.name }
+  return mintStanding(tx, environmentId, product, settled.prices, now)
+}
 
 /** What a body settles of a credit. `former`: the credit as it was, with defaults where it is new. */
 function settle(
@@ -99,12 +110,12 @@ export const createCredit: Handler<CreditCreate> = async call => {
         id,
         environment_id: environment.id,
         ...settled,
-        prices: asJson(tx, settled.prices),
+        prices: asJson(tx, await sold(tx, environment.id, id, settled, now)),
         currency,
         created_at: now,
         updated_at: now,
       })} returning *`
-    return creditView(row!)
+    return (await creditViewsOf(tx, [row!]))[0]
   })
   return { status: 201, data }
 }
@@ -112,16 +123,17 @@ export const createCredit: Handler<CreditCreate> = async call => {
 /** PUT /billing/credits/{credit_id}. A new order of burning counts from the next draw on (CR-24). */
 export const changeCredit: Handler<CreditUpdate> = async call => {
   const { body, services, environment } = call
+  const now = new Date(services.clock.wall())
   const data = await services.catalogs.change(scopeOf(call), async tx => {
     const former = await requireCredit(tx, environment.id, call.params.credit_id!)
     const settled = settle(former.id, body, former)
     const [row] = await tx<CreditRow[]>`
       update billing_credits set ${tx({
         ...settled,
-        prices: asJson(tx, settled.prices),
-        updated_at: new Date(services.clock.wall()),
+        prices: asJson(tx, await sold(tx, environment.id, former.id, settled, now)),
+        updated_at: now,
       })} where id = ${former.id} returning *`
-    return creditView(row!)
+    return (await creditViewsOf(tx, [row!]))[0]
   })
   return { data }
 }

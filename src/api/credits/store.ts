@@ -1,6 +1,7 @@
 // Statements of credits, bundles and spend policies.
 import type { Sql } from 'postgres'
 import type { CreditBundleRow, CreditRow, PlanCreditGrantRow, SpendPolicyRow } from '../../catalog/credits.js'
+import type { StoredPrice } from '../../catalog/prices.js'
 import { ServiceError } from '../../errors.js'
 import { among, contains, newest } from '../sql.js'
 
@@ -150,6 +151,10 @@ export interface GrantRow {
   readonly bundle_name: string | null
   readonly reset_cadence: string | null
   readonly license_name: string | null
+  readonly bundle_prices: readonly StoredPrice[] | null
+  readonly credit_prices: readonly StoredPrice[] | null
+  /** What the plan says of use past zero, of the grant that carries it; decimal text. */
+  readonly postpaid_rate: string | null
 }
 
 export interface GrantFilter {
@@ -167,14 +172,21 @@ function grantsWhere(sql: Sql, environmentId: string, { company_id, credit_id, i
 
 function namedGrants(sql: Sql) {
   return sql`select g.*, c.name as credit_name, c.icon as credit_icon, c.currency as credit_currency,
-      p.name as plan_name, b.name as bundle_name, l.name as license_name,
+      p.name as plan_name, b.name as bundle_name, l.name as license_name, b.prices as bundle_prices,
+      c.prices as credit_prices, rate.per_unit as postpaid_rate,
       case when pg.reset_type = 'plan_period' then pg.reset_cadence end as reset_cadence
     from credit_grants g
     left join billing_credits c on c.id = g.credit_id
     left join plans p on p.id = g.plan_id
     left join credit_bundles b on b.id = g.bundle_id
     left join plan_credit_grants pg on pg.id = g.plan_grant_id
-    left join licenses l on l.id = pg.license_id and g.licence is not null`
+    left join licenses l on l.id = pg.license_id and g.licence is not null
+    left join lateral (
+      select coalesce(r.postpaid_rate_per_unit_decimal, r.postpaid_rate_per_unit::text) as per_unit
+      from company_plans cp join plan_credit_grants r
+        on r.plan_version_id = cp.version_id and r.credit_id = g.credit_id and r.postpaid_enabled
+      where cp.company_id = g.company_id order by cp.kind = 'base' desc, r.created_at, r.id limit 1
+    ) as rate on g.reason = 'postpaid_overdraft'`
 }
 
 /** What grants can be ordered by in Postgres; what is left of one is known to its company alone. */

@@ -67,6 +67,8 @@ export interface Change {
   readonly scheduledAtMs: number | null
   readonly trialEndMs: number | null
   readonly coupon: CouponRow | null
+  /** By which the coupon was named, where it was. */
+  readonly promoCode: string | null
   readonly invoice: Invoiced | null
   readonly settings: GroupSettings
 }
@@ -99,7 +101,7 @@ export async function changeOf(
   const [settings, rows, coupon] = await Promise.all([
     groupSettings(sql, call.environment.id),
     subscriptionsOf(sql, [company.state.id]),
-    couponOf(sql, call.environment.id, body.coupon_external_id ?? null),
+    couponOf(sql, call.environment.id, body),
   ])
   requireCompatible(
     catalog,
@@ -187,21 +189,35 @@ export async function changeOf(
     scheduledAtMs,
     trialEndMs: trial?.endMs ?? null,
     coupon,
+    promoCode: body.promo_code ?? null,
     invoice,
     settings,
   }
 }
 
+/**
+ * The coupon a request redeems: by its id, or by the code its customer was given.
+ *
+ * errors  400 for one that nobody knows or that is used up, and for a code and an id that mean two.
+ * source  decision: sync tells of no codes, so a coupon goes by its name and its external id, whatever their case.
+ */
 async function couponOf(
   sql: Sql,
   environmentId: string,
-  externalId: string | null,
+  { coupon_external_id: id, promo_code: code }: ManagePlanRequest,
 ): Promise<CouponRow | null> {
-  if (externalId === null) return null
-  const [row] = await sql<CouponRow[]>`
-    select * from billing_coupons where environment_id = ${environmentId} and external_id = ${externalId}`
-  if (!row?.is_active) throw conflict('coupon_external_id: no coupon of this id can be redeemed')
-  return row
+  if (id == null && code == null) return null
+  const rows = await sql<CouponRow[]>`
+    select * from billing_coupons where environment_id = ${environmentId} and is_active
+      and (max_redemptions is null or max_redemptions = 0 or times_redeemed < max_redemptions)
+    order by created_at desc, id desc`
+  const goesBy = ({ name, external_id }: CouponRow) =>
+    [name, external_id].some(one => one.toLowerCase() === code?.toLowerCase())
+  const named = id == null ? null : rows.find(row => row.external_id === id)
+  const coded = code == null ? null : rows.find(row => (named ? row === named : true) && goesBy(row))
+  if (named === undefined) throw conflict('coupon_external_id: no coupon of this id can be redeemed')
+  if (coded === undefined) throw conflict('promo_code: no coupon that goes by this code can be redeemed')
+  return named ?? coded
 }
 
 /** Plans that the service bills, and those a provider bills already and goes on billing. */
@@ -508,6 +524,7 @@ function ownRow(
             external_id: coupon.external_id,
             is_active: true,
             started_at: now.toISOString(),
+            ...(body.promo_code != null && { customer_facing_code: body.promo_code }),
           },
         ]
       : (had?.discounts ?? []),

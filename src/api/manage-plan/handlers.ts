@@ -15,12 +15,15 @@ import type { Call, Handler } from '../call.js'
 import { companyDetails, described } from '../company-read.js'
 import { companyBriefs } from '../entity-read.js'
 import { orRefused, type Refusals } from '../entity-write.js'
+import { violationsOf, warnOverLimit } from '../over-limit.js'
 import { planSnapshots } from '../plan-change-view.js'
+import { featuresInPlans } from '../plan-view.js'
 import { asJson } from '../sql.js'
 import { inTurn, recount, storeSubscription } from '../subscription-write.js'
 import { isoTime } from '../time.js'
+import { featureUsageView } from '../usage-view.js'
 import { type Change, changeOf } from './change.js'
-import { previewOf, violationsOf } from './preview.js'
+import { previewOf } from './preview.js'
 import { conflict, invalid } from './selection.js'
 
 type AnyCall = Call<unknown, unknown>
@@ -87,10 +90,10 @@ export async function manage(call: AnyCall, body: ManagePlanRequest, paid = fals
       ? change.settings.prevent_downgrades_when_over_limit
       : change.settings.scheduled_downgrade_prevent_when_over_limit
   const falls = change.action === 'downgrade' || change.action === 'unsubscribe'
-  if (prevented && falls && violationsOf(catalog, company, message, nowMs).length > 0)
+  const violations = violationsOf(catalog, company, message, nowMs)
+  if (prevented && falls && violations.length > 0)
     throw conflict('The company uses more than the new plans allow') // EN-87
   if (invoice?.onPayment && !paid) {
-    violationsOf(catalog, company, message, nowMs) // refused now rather than once it is paid
     await storeBilling(call, body, change, 'pending')
     return change
   }
@@ -101,6 +104,7 @@ export async function manage(call: AnyCall, body: ManagePlanRequest, paid = fals
   await storeFields(call, body)
   await recount(call, body.company_id, reply.recount)
   announceDowngrade(call, change)
+  warnOverLimit(call, body.company_id, violations)
   return change
 }
 
@@ -183,6 +187,9 @@ async function storeFields(
       field_values = company_billing_details.field_values || excluded.field_values, updated_at = excluded.updated_at`
 }
 
+const nothingBeside = { entitlements: new Map(), overrides: new Map() }
+const noCredits = { grants: new Map(), aggregations: new Map() }
+
 /** POST /manage-plan/preview: the same checks, nothing is made. */
 export const previewManagePlan: Handler<ManagePlanRequest> = async call => {
   const { services, body, nowMs } = call
@@ -190,13 +197,23 @@ export const previewManagePlan: Handler<ManagePlanRequest> = async call => {
   const violations = violationsOf(catalog, company, change.message, nowMs)
   const [methods] = await services.sql<{ count: string }[]>`
     select count(*) from billing_payment_methods where company_id = ${body.company_id}`
+  const features = await featuresInPlans(
+    services.sql,
+    { services, accountId: call.key.accountId, environment: call.environment },
+    violations.map(row => row.featureId),
+  )
   const wish = {
     prorate: body.prorate ?? true,
     prorateFirstPeriod: body.prorate_first_period ?? true,
     paymentMethods: Number(methods!.count),
   }
   const data: ManagePlanPreview = {
-    subscription_change_preview: previewOf(change, violations, wish, nowMs),
+    subscription_change_preview: previewOf(
+      change,
+      violations.map(row => featureUsageView(row, { ...nothingBeside, features }, noCredits)),
+      wish,
+      nowMs,
+    ),
   }
   return { data }
 }

@@ -5,17 +5,10 @@ import type {
   PreviewSubscriptionFinance,
 } from '../../../schemas/billing.js'
 import type { FeatureUsage } from '../../../schemas/usage.js'
-import { type CatalogData, compileCatalog } from '../../core/catalog.js'
-import { apply, decideCompany } from '../../core/company.js'
-import { featureUsages } from '../../core/feature.js'
-import type { PlansManaged } from '../../core/manage.js'
 import { addMonthsClamped } from '../../core/period.js'
-import { LiveCompany } from '../../core/snapshot.js'
-import { type CompanyDescription, decodeCompany } from '../../core/state.js'
 import { isoTime, isoTimeOrNull } from '../time.js'
-import { featureUsageView } from '../usage-view.js'
 import { type Change, sum } from './change.js'
-import { conflict, monthsOf } from './selection.js'
+import { monthsOf } from './selection.js'
 
 /** What is asked beside the change itself. */
 export interface PreviewWish {
@@ -23,32 +16,6 @@ export interface PreviewWish {
   /** Of a new subscription with an anchor: false, and the shortened period is free. */
   readonly prorateFirstPeriod: boolean
   readonly paymentMethods: number
-}
-
-const nothingBeside = { features: new Map(), entitlements: new Map(), overrides: new Map() }
-const noCredits = { grants: new Map(), aggregations: new Map() }
-
-/**
- * Features a company uses beyond what it would be allowed: the change is decided on a copy of the company, by the code
- * that decides it for real.
- *
- * errors  400 for plans the company cannot be on.
- * source  EN-87: over limit is usage > limit.
- */
-export function violationsOf(
-  data: CatalogData,
-  { state }: CompanyDescription,
-  message: PlansManaged,
-  nowMs: number,
-): FeatureUsage[] {
-  const catalog = compileCatalog(data)
-  const company = decodeCompany(structuredClone(state))
-  const decision = decideCompany(company, catalog, { ...message, effectiveAtMs: null }, nowMs)
-  if ('refused' in decision) throw conflict(decision.detail ?? 'The company cannot be on these plans')
-  for (const effect of decision.effects) apply(company, effect, nowMs)
-  return featureUsages(new LiveCompany(company, catalog, nowMs), { negative: false })
-    .filter(({ usage, allocation }) => usage !== null && allocation !== null && usage > allocation)
-    .map(row => featureUsageView(row, nothingBeside, noCredits))
 }
 
 /**
@@ -80,7 +47,7 @@ export function previewOf(
     opt_in_text: settings.opt_in_text ?? null,
     opt_in_title: settings.opt_in_title ?? null,
     payment_method_required: money.due > 0 && wish.paymentMethods === 0,
-    promo_code_applied: false,
+    promo_code_applied: change.promoCode !== null,
     usage_violations: violations,
     finance: financeOf(change, money, nowMs),
   }
@@ -162,7 +129,7 @@ function financeOf(change: Change, money: Amounts, nowMs: number): PreviewSubscr
             percent_off: coupon.percent_off,
             currency: coupon.currency,
             duration_in_months: coupon.duration_in_months === null ? null : Number(coupon.duration_in_months),
-            customer_facing_code: null,
+            customer_facing_code: change.promoCode,
             promo_code_external_id: null,
           },
         ]
@@ -173,7 +140,7 @@ function financeOf(change: Change, money: Amounts, nowMs: number): PreviewSubscr
     total_per_billing_period: total,
     period_start: isoTime(change.startMs),
     period_end: isoTime(change.endMs),
-    promo_code_applied: false,
+    promo_code_applied: change.promoCode !== null,
     tax_require_billing_details: false,
     upcoming_invoice_line_items: items,
     proration_billed_at: money.proration === 0 ? null : isoTime(nowMs),

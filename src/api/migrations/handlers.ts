@@ -169,7 +169,7 @@ export const previewMigration: Handler<MigrationPreviewRequest> = async call => 
       company_id: row.company_id,
       plan_version_id_from: row.version_id,
       has_billing_changes: changes,
-      has_custom_pricing: false,
+      has_custom_pricing: plan.company_id !== null,
       will_update_subscription: changes,
       would_fail: false,
       note: null,

@@ -1,12 +1,13 @@
 // Draft, published, archived: how a version becomes the one that is in force, and what its prices become then.
 import type { Sql } from 'postgres'
+import { type PlanCreditGrantRow, planGrantPrice } from '../../catalog/credits.js'
 import type { EntitlementRow, PlanRow, PlanVersionRow } from '../../catalog/plans.js'
-import { intervalOf, nativeProductId, type StoredPrice } from '../../catalog/prices.js'
+import { nativeProductId, type StoredPrice } from '../../catalog/prices.js'
 import { abandonMigrations } from '../../engine/migrations.js'
 import { ServiceError } from '../../errors.js'
 import { entitledName } from '../entitlement-view.js'
+import { mintPrices, mintProduct } from '../price-mint.js'
 import { asJson } from '../sql.js'
-import { isoTime } from '../time.js'
 
 /**
  * Publish a draft: it is in force, the version that was is archived, its prices are minted.
@@ -32,6 +33,7 @@ export async function publishDraft(
     where plan_id = ${plan.id} and environment_id = ${draft.environment_id} and status = 'published'
       and deleted_at is null`
   await mintEntitlements(tx, draft, now)
+  await mintGrants(tx, draft, now)
   const minted = await mintPlan(tx, draft, now)
   const [version] = await tx<PlanVersionRow[]>`
     update plan_versions set status = 'published', published_at = ${now}, updated_at = ${now},
@@ -55,7 +57,7 @@ async function mintPlan(
     draft.billing_product_id ??
     (await mintProduct(
       tx,
-      draft,
+      draft.environment_id,
       nativeProductId(draft.environment_id, draft.plan_id, null),
       draft.name,
       now,
@@ -73,7 +75,7 @@ async function mintEntitlements(tx: Sql, draft: PlanVersionRow, now: Date): Prom
       row.billing_product_id ??
       (await mintProduct(
         tx,
-        draft,
+        draft.environment_id,
         nativeProductId(draft.environment_id, draft.plan_id, row.feature_id),
         entitledName(draft.name, row.feature_name),
         now,
@@ -83,62 +85,21 @@ async function mintEntitlements(tx: Sql, draft: PlanVersionRow, now: Date): Prom
   }
 }
 
-/** The product of this id, made or renamed. */
-async function mintProduct(
-  tx: Sql,
-  { environment_id }: PlanVersionRow,
-  id: string,
-  name: string,
-  now: Date,
-): Promise<string> {
-  await tx`
-    insert into billing_products ${tx({
-      id,
-      environment_id,
-      external_id: id,
-      name,
-      provider_type: 'native',
-      created_at: now,
-      updated_at: now,
-    })} on conflict (id) do update set name = excluded.name, updated_at = excluded.updated_at`
-  return id
-}
-
-/** Prices as they are once sold: those that were the draft's become rows of billing_prices. */
-async function mintPrices(
-  tx: Sql,
-  prices: readonly StoredPrice[],
-  productId: string,
-  environmentId: string,
-  now: Date,
-): Promise<readonly StoredPrice[]> {
-  const minted: StoredPrice[] = []
-  for (const price of prices) {
-    if (price.minted_at !== null) {
-      minted.push(price)
-      continue
-    }
-    await tx`
-      insert into billing_prices ${tx({
-        id: price.id,
-        environment_id: environmentId,
-        product_id: productId,
-        external_id: price.id,
-        provider_type: 'native',
-        currency: price.currency,
-        ...intervalOf(price.cadence),
-        price: price.price,
-        price_decimal: price.price_decimal,
-        billing_scheme: price.tiers ? 'tiered' : 'per_unit',
-        tiers_mode: price.tiers_mode,
-        price_tiers: asJson(tx, price.tiers ?? []),
-        usage_type: price.usage_type,
-        created_at: now,
-        updated_at: now,
-      })}`
-    minted.push({ ...price, external_id: price.id, product_id: productId, minted_at: isoTime(now.getTime()) })
+/** What billed plan grants cost, as rows of billing_prices under the ids they are shown by (CR-38). */
+async function mintGrants(tx: Sql, draft: PlanVersionRow, now: Date): Promise<void> {
+  const rows = await tx<(PlanCreditGrantRow & { credit_name: string })[]>`
+    select g.*, c.name as credit_name from plan_credit_grants g join billing_credits c on c.id = g.credit_id
+    where g.plan_version_id = ${draft.id} and g.billing_mode = 'billed' order by g.created_at, g.id`
+  for (const row of rows) {
+    const productId = await mintProduct(
+      tx,
+      draft.environment_id,
+      nativeProductId(draft.environment_id, draft.plan_id, row.credit_id),
+      entitledName(draft.name, row.credit_name),
+      now,
+    )
+    await mintPrices(tx, [planGrantPrice(row, draft.currency)], productId, draft.environment_id, now)
   }
-  return minted
 }
 
 /**

@@ -163,12 +163,16 @@ async function usageOf(
   trait: TraitDefinitionRow,
 ): Promise<EntityTraitDefinitionUsage> {
   const uses = await traitUses(sql, environment.accountId, trait)
+  const [fields] = await sql<{ count: number }[]>`
+    select count(*)::int as count
+    from plan_groups g, jsonb_array_elements(g.settings -> 'custom_checkout_fields') as field
+    where g.environment_id = ${environment.id} and field ->> 'definition_id' = ${trait.id}`
   const granted = services.catalogs
     .get(environment.id)
     .plans.flatMap(plan => plan.versions)
     .flatMap(version => version.entitlements)
   return {
-    checkout_field_config_count: 0,
+    checkout_field_config_count: fields!.count,
     company_override_count: uses.overrides,
     feature_count: uses.features,
     plan_entitlement_count: granted.filter(entitlement => entitlement.valueTraitId === trait.id).length,
