@@ -27,6 +27,7 @@ export function readConfig(env: Env) {
     apiKeyHeaders: headers(env, 'TOLLGATE_API_KEY_HEADERS', 'X-Service-Api-Key'),
     environmentHeaders: headers(env, 'TOLLGATE_ENVIRONMENT_HEADERS', 'X-Service-Environment-Id'),
     trustProxy: boolean(env, 'TOLLGATE_TRUST_PROXY', false), // take remote_ip from X-Forwarded-For
+    clockBack: boolean(env, 'TOLLGATE_CLOCK_BACK', false), // begin at the machine's clock though it is behind where time was
     databaseUrl: url(env, 'DATABASE_URL', ['postgres:', 'postgresql:']), // null: the embedded Postgres
     clickhouseUrl: url(env, 'CLICKHOUSE_URL', ['http:', 'https:']), // null: the embedded ClickHouse
     tracesUrl: tracesUrl(env), // where OpenTelemetry traces are posted to; null: none are made

@@ -18,6 +18,7 @@ import { AccountLimits } from './engine/account-limits.js'
 import { AuditLog } from './engine/audit.js'
 import { Backlog } from './engine/backlog.js'
 import { type KeptPoint, keepPoint } from './engine/backup.js'
+import { ClockMark, clockFloor } from './engine/clock-mark.js'
 import { ControlSocket } from './engine/control.js'
 import { Dedupe, segmentsPerTurn } from './engine/dedupe.js'
 import { openDefinitions } from './engine/definitions.js'
@@ -100,6 +101,7 @@ async function open(config: Config, log: Logger, opened: Opened): Promise<Tollga
   const lock = await lockDataDir(config.dataDir)
   opened.add(async () => lock.release())
   mustBeWhole(config.dataDir)
+  const floorMs = await clockFloor(config.dataDir, Date.now(), config.clockBack, log)
 
   const addresses = await phases.time('stores', () => openStores(config, log, opened))
   const sql = openPostgres(addresses.postgres, { max: 10 })
@@ -114,10 +116,12 @@ async function open(config: Config, log: Logger, opened: Opened): Promise<Tollga
   const announce = async (data: CatalogData) => running?.announce(data)
   const loaders = { plans: plansLoader(loadPlanCreditGrants), credits: loadCredits }
   const definitions = await phases.time('definitions', () =>
-    openDefinitions({ sql, log, config, announce, loaders }),
+    openDefinitions({ sql, log, config, announce, loaders, floorMs }),
   )
   opened.add(() => definitions.close())
   const { keys, clock, traits, catalogs } = definitions
+  const mark = new ClockMark(config.dataDir, () => clock.wall(), log)
+  opened.add(() => mark.stop())
 
   const directory = new Directory()
   const dedupe = new Dedupe(config.idempotencyKeysMax)

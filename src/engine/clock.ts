@@ -47,8 +47,10 @@ export class ServiceClock {
   /** Writes go out in the order the clocks were set. */
   #writes: Promise<unknown> = Promise.resolve()
 
-  constructor(options: { sql: Sql; source?: () => number }) {
+  /** floorMs  an instant before which time may not begin. */
+  constructor(options: { sql: Sql; source?: () => number; floorMs?: number }) {
     this.#sql = options.sql
+    this.#wallMs = options.floorMs ?? 0
     this.#source = options.source ?? Date.now
   }
 

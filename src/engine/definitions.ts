@@ -32,11 +32,13 @@ export async function openDefinitions(options: {
   config: BootstrapConfig
   announce: Announce
   loaders?: Loaders
+  /** Time does not begin before it. */
+  floorMs?: number
 }): Promise<Definitions> {
-  const { sql, log, config, announce, loaders } = options
+  const { sql, log, config, announce, loaders, floorMs = 0 } = options
   const bootstrapped = await bootstrap(sql, config)
   const keys = new KeyRing({ sql, log, pepper: bootstrapped.pepper })
-  const clock = new ServiceClock({ sql })
+  const clock = new ServiceClock({ sql, floorMs })
   const traits = new TraitRegistry()
   const catalogs = new CatalogCache({ sql, log, traits, announce, loaders })
   await Promise.all([keys.load(), clock.load(), traits.load(sql)])
