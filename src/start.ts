@@ -26,6 +26,7 @@ import { Deliveries } from './engine/deliveries.js'
 import { Directory } from './engine/directory.js'
 import { Entities } from './engine/entities.js'
 import { fillDedupe, fillDirectory, restorePositions, storedIn } from './engine/fill.js'
+import { HoldKeys } from './engine/hold-keys.js'
 import { Migrations } from './engine/migrations.js'
 import { ModelPrices } from './engine/model-prices.js'
 import { Phases } from './engine/phases.js'
@@ -53,6 +54,8 @@ import { closePostgres, openPostgres, type PostgresAddress } from './storage/pos
 const shardFile = new URL('../workers/company.js', import.meta.url)
 /** How often what time has ended is looked for: trials, subscriptions, overrides. */
 const expiriesMs = 2_000
+/** How often keys of holds that are over for a day are removed from Postgres. */
+const pruneMs = 3_600_000
 /** How long a start may wait for a store to take what the journals hold. */
 const drainMsMax = 600_000
 
@@ -125,6 +128,7 @@ async function open(config: Config, log: Logger, opened: Opened): Promise<Tollga
 
   const directory = new Directory()
   const dedupe = new Dedupe(config.idempotencyKeysMax)
+  const holdKeys = new HoldKeys(config.idempotencyKeysMax)
   const userSeen = new UserSeen()
   const checkedFlags = new CheckedFlags()
   const modelPrices = new ModelPrices(sql)
@@ -179,8 +183,19 @@ async function open(config: Config, log: Logger, opened: Opened): Promise<Tollga
   await phases.time('barrier', () => projections!.barrier('postgres', drainMsMax))
   await phases.time('directory', () => fillDirectory(storedIn(sql), directory))
   await phases.time('dedupe', () => fillDedupe(projections!, dedupe, clock.wall()))
-  const sweeping = setInterval(() => dedupe.sweep(clock.wall(), segmentsPerTurn), 1_000)
-  opened.add(async () => clearInterval(sweeping))
+  await holdKeys.load(sql)
+  const sweeping = setInterval(() => {
+    dedupe.sweep(clock.wall(), segmentsPerTurn)
+    holdKeys.sweep(clock.wall(), segmentsPerTurn)
+  }, 1_000)
+  const pruning = setInterval(
+    () => void holdKeys.prune(sql).catch(error => log.warn({ err: error }, 'old keys are not removed')),
+    pruneMs,
+  )
+  opened.add(async () => {
+    clearInterval(sweeping)
+    clearInterval(pruning)
+  })
 
   const backlog = new Backlog(
     journals.options.map(one => one.journalDir),
@@ -239,6 +254,7 @@ async function open(config: Config, log: Logger, opened: Opened): Promise<Tollga
     directory,
     entities,
     dedupe,
+    holdKeys,
     projections,
     migrations,
     userSeen,

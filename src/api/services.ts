@@ -10,6 +10,7 @@ import type { TestClock } from '../engine/clock.js'
 import type { Dedupe } from '../engine/dedupe.js'
 import type { Directory } from '../engine/directory.js'
 import type { Entities } from '../engine/entities.js'
+import type { HoldKeys } from '../engine/hold-keys.js'
 import type { Migrations } from '../engine/migrations.js'
 import type { ModelPrices } from '../engine/model-prices.js'
 import type { Projections } from '../engine/projections.js'
@@ -90,6 +91,7 @@ export interface Services {
   readonly directory: Directory
   readonly entities: Entities
   readonly dedupe: Dedupe
+  readonly holdKeys: HoldKeys
   readonly projections: Projections
   readonly migrations: Migrations
   readonly userSeen: UserSeen

@@ -36,7 +36,8 @@ const insufficient = 'Insufficient credits'
  *
  * company  its credits settled.
  * reply    CheckedAndReserved; null for an unknown flag.
- * errors   expiry_invalid; idempotency_reused for a key that held another amount.
+ * errors   expiry_invalid; idempotency_reused for a key that held another amount, idempotency_over for one whose hold
+ *          is forgotten.
  * source   CR-84, CR-85; FE-80…86 for the preflight. No hold where the ledger is kept elsewhere (CR-6), nor where the
  *          use costs nothing. A known key answers with its reservation even when nothing is left: decision.
  */
@@ -73,6 +74,7 @@ export function checkAndReserve(
       amount: size.credits,
       expiresAtMs: message.expiresAtMs,
       key: message.key,
+      ...(message.used && { used: true }),
       featureId: report.featureId,
       userId: context.userId,
     },

@@ -302,6 +302,8 @@ export type CreditMessage =
       readonly amount: Amount
       readonly expiresAtMs: number | null
       readonly key: string | null
+      /** The key is known to have extended a lease of the company. */
+      readonly used?: boolean
     }
   | { readonly type: 'credit_release'; readonly leaseId: string }
   | {
@@ -310,6 +312,8 @@ export type CreditMessage =
       readonly amount: Amount
       readonly expiresAtMs: number | null
       readonly key: string | null
+      /** The key is known to have made a reservation of the company. */
+      readonly used?: boolean
       readonly featureId: string | null
       readonly userId: string | null
     }
@@ -480,7 +484,7 @@ export function decideCredit(
     case 'credit_lease':
       return holdReply(acquireLease(account, config, message, nowMs))
     case 'credit_extend':
-      return holdReply(extendLease(account, config, message.leaseId, message, nowMs))
+      return extendOnce(context, account, config, message, nowMs)
     case 'credit_release':
       return holdReply(releaseHold(account, 'lease', message.leaseId, nowMs))
     case 'credit_reserve':
@@ -532,6 +536,25 @@ function done(effects: readonly CreditEffect[]): Decision<CreditReply> {
 function holdReply(decision: HoldDecision): Decision<CreditReply> {
   if ('refused' in decision) return decision
   return { reply: { type: 'hold', hold: decision.hold }, effects: decision.effects }
+}
+
+/** An idempotency key is one extension's over all leases of the company. source: CR-73 */
+function extendOnce(
+  context: CreditContext,
+  account: CreditAccount,
+  config: CreditConfig,
+  message: Extract<CreditMessage, { type: 'credit_extend' }>,
+  nowMs: number,
+): Decision<CreditReply> {
+  const { key, leaseId } = message
+  if (key !== null) {
+    const elsewhere = (hold: HoldState | ClosedHold): boolean =>
+      hold.kind === 'lease' && hold.id !== leaseId && hold.keys.includes(key)
+    for (const { lease, closed } of context.accounts.values())
+      if ((lease !== null && elsewhere(lease)) || closed.some(elsewhere))
+        return { refused: 'idempotency_reused' }
+  }
+  return holdReply(extendLease(account, config, leaseId, message, nowMs))
 }
 
 /** An idempotency key is one reservation's over all credits of the company. source: CR-80 */

@@ -83,6 +83,8 @@ export interface HoldRequest {
   /** null: the default life. */
   readonly expiresAtMs: number | null
   readonly key?: string | null
+  /** The key has been used before, even where the company no longer remembers for what. */
+  readonly used?: boolean
   readonly featureId?: string | null
   readonly userId?: string | null
 }
@@ -112,7 +114,8 @@ export function acquireLease(
 /**
  * Hold an amount for one use, all or nothing. A known idempotency key gives the reservation it made.
  *
- * errors   as for a lease; idempotency_reused when the key was used with another amount
+ * errors   as for a lease; idempotency_reused when the key was used with another amount; idempotency_over when what it
+ *          made is over for so long that it is forgotten
  * source   CR-80, CR-52
  */
 export function reserve(
@@ -130,6 +133,7 @@ export function reserve(
       ? { hold: earlier, effects: [], reused: true }
       : { refused: 'idempotency_reused' }
   }
+  if (request.used) return { refused: 'idempotency_over' }
   const capacity = capacityOf(account, config, nowMs)
   if (capacity !== null && capacity < request.amount) return { refused: 'insufficient_credits' }
   const payment = pay(account, config, request.amount, nowMs)
@@ -209,7 +213,7 @@ export function extendLease(
 ): HoldDecision {
   const lease = account.lease?.id === leaseId ? account.lease : closedHold(account, leaseId, 'lease')
   if (lease === undefined) return { refused: 'lease_not_found' }
-  if (request.key != null && lease.keys.includes(request.key)) {
+  if (request.key != null && (request.used || lease.keys.includes(request.key))) {
     return { hold: viewHold(account, lease), effects: [], reused: true }
   }
   if ('releasedAtMs' in lease) return { refused: 'lease_closed' }

@@ -132,6 +132,8 @@ export interface CheckAndReserve {
   readonly quantity: number | null
   readonly expiresAtMs: number | null
   readonly key: string | null
+  /** The key is known to have made a reservation of the company. */
+  readonly used?: boolean
 }
 
 /** Messages to a user's actor. */
@@ -190,6 +192,7 @@ export type Refusal =
   | 'lease_closed'
   | 'reservation_not_found'
   | 'idempotency_reused'
+  | 'idempotency_over'
   | 'no_trial'
 
 /** The changes of a company or user. Each carries resolved amounts and times, so that replay needs no definitions. */

@@ -285,6 +285,28 @@ t.test('CR-80 a key used for another credit of the company is used', async t => 
   t.match(ask('key'), { refused: 'idempotency_reused' }, 'also when it is over')
 })
 
+t.test(
+  'CR-73, CR-80 a key known as used holds nothing anew, also where the company has forgotten it',
+  async t => {
+    const world = new Desk(100)
+    const lease = world.lease(30)!
+    const ask = (message: object) =>
+      world.hold({ amount: 1_000_000_000n, expiresAtMs: null, ...message } as never)
+    t.match(ask({ type: 'credit_extend', leaseId: lease.id, key: 'gone', used: true }), {
+      granted: lease.granted,
+    })
+    const reserve = { type: 'credit_reserve', creditId, key: 'gone', featureId: null, userId: null }
+    t.equal(ask({ ...reserve, used: true }), null)
+    t.equal(world.lastRefusal, 'idempotency_over')
+    t.same(world.whole, [70, 30, 100])
+    t.match(ask({ type: 'credit_extend', leaseId: lease.id, key: 'k1' }), { granted: 31_000_000_000n })
+    world.hold({ type: 'credit_release', leaseId: lease.id })
+    const next = world.lease(30)!
+    t.equal(ask({ type: 'credit_extend', leaseId: next.id, key: 'k1' }), null, 'over all extends')
+    t.equal(world.lastRefusal, 'idempotency_reused')
+  },
+)
+
 t.test('a hold is found by its id among the credits of a company', async t => {
   const world = new Desk(100)
   const [lease, hold] = [world.lease(10)!, world.reservation(10)!]

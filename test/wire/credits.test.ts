@@ -2,7 +2,8 @@
 import t from 'tap'
 import { publishedPlan } from '../api/planned.js'
 import { isShaped } from '../api/shape.js'
-import { startHere } from '../harness.js'
+import { type Client, startHere } from '../harness.js'
+import { temporaryDirectory } from '../stores.js'
 import { CreditWorld, creditShapes } from './credit-world.js'
 
 const { client } = await startHere(t)
@@ -226,6 +227,66 @@ t.test('CR-80 reservations: keys, ends, releases', async t => {
     404,
   )
   await world.agrees(t, id, credit.id, 'CR-91 hold and release are both written')
+})
+
+t.test('CR-73, CR-80 a key is unique in its environment, also over a restart', async t => {
+  const dataDir = await temporaryDirectory(t)
+  const first = await startHere(t, { TOLLGATE_DATA_DIR: dataDir })
+  const here = new CreditWorld(first.client)
+  const credit = await here.credit()
+  const { plan, flag } = await here.metered(credit.id, 5)
+  const [one, two] = [
+    await here.company({ base_plan_id: plan.id }),
+    await here.company({ base_plan_id: plan.id }),
+  ]
+  for (const { id } of [one, two]) await here.grant(id, credit.id, 100)
+  const reserve = (by: Client, company_id: string, idempotency_key: string, amount = 4) =>
+    by.post('/billing/credits/reservations', {
+      company_id,
+      credit_type_id: credit.id,
+      amount,
+      idempotency_key,
+    })
+  const made = await reserve(first.client, one.id, 'mine')
+  t.equal(made.status, 201)
+  t.match(await reserve(first.client, two.id, 'mine'), { status: 409 }, 'another company’s')
+  t.same((await reserve(first.client, one.id, 'mine')).body, made.body)
+  t.equal((await reserve(first.client, one.id, 'much', 1_000)).status, 402)
+  t.equal((await reserve(first.client, two.id, 'much')).status, 201, 'a key that held nothing is free')
+
+  const lease = async (company_id: string) =>
+    first.client.ok('POST', '/billing/credits/lease', {
+      company_id,
+      credit_type_id: credit.id,
+      requested_amount: 10,
+    })
+  const [mine, other] = [await lease(one.id), await lease(two.id)]
+  const extend = (by: Client, leaseId: string, idempotency_key: string) =>
+    by.put(`/billing/credits/lease/${leaseId}/extend`, { additional_amount: 5, idempotency_key })
+  t.match(await extend(first.client, mine.id, 'mine'), {
+    status: 200,
+    body: { data: { granted_amount: 15 } },
+  })
+  t.equal((await extend(first.client, other.id, 'mine')).status, 409, 'CR-73 over all extends')
+  t.match(await extend(first.client, mine.id, 'mine'), {
+    status: 200,
+    body: { data: { granted_amount: 15 } },
+  })
+
+  const path = `/flags/${flag.key}/check-and-reserve`
+  const check = (company: object, idempotency_key: string, quantity = 1) =>
+    first.client.post(path, { company, idempotency_key, quantity })
+  t.equal((await check(two.keys, 'mine')).status, 409)
+  t.equal((await check(one.keys, 'checked', 1_000)).body.data.reservation, undefined)
+  t.match((await check(two.keys, 'checked')).body.data, { value: true, reservation: { company_id: two.id } })
+
+  await first.tollgate.stop()
+  const { client: again } = await startHere(t, { TOLLGATE_DATA_DIR: dataDir })
+  t.equal((await reserve(again, two.id, 'mine')).status, 409)
+  t.same((await reserve(again, one.id, 'mine')).body, made.body)
+  t.equal((await extend(again, other.id, 'mine')).status, 409)
+  t.match(await extend(again, mine.id, 'mine'), { status: 200, body: { data: { granted_amount: 15 } } })
+  t.equal((await reserve(again, one.id, 'new')).status, 201)
 })
 
 t.test('CR-70…78 the courses of leases', async t => {

@@ -96,6 +96,8 @@ export class Fold {
   readonly plans = new Map<string, PlanChange>()
   /** Instants at which time alone changes a company's plans. */
   readonly dues = new RowSet()
+  /** Idempotency keys of holds; they outlive their company, as the window does. */
+  readonly holdKeys = new RowSet()
   /** Trials that are over, to be told of. */
   readonly endedTrials = new RowSet()
   /** Facts added. */
@@ -232,6 +234,14 @@ export class Fold {
           change.zeroedOutReason ??= effect.r
         }
         return
+      case 'credit_hold': {
+        if (effect.key === undefined) return
+        const kind = effect.k === 'lease' ? 'extension' : 'reservation'
+        const id = `${fact.env} ${kind} ${effect.key}`
+        const row = { id, environment_id: fact.env, kind, key: effect.key, company_id: fact.id, used_at: at }
+        this.holdKeys.put(id, row)
+        return
+      }
       case 'credit_refund': {
         const change = this.#grantChange(fact, effect, effect.s[0])
         change.quantity = amountToDecimal(decodeAmount(effect.q))

@@ -217,11 +217,15 @@ export class PostgresProjection implements Projection {
 }
 
 /** What Postgres shows of credits; draws and holds, which are many, it does not. */
+const holdEffect = Buffer.from('"t":"credit_hold"')
+const keyMember = Buffer.from('"key":')
 const grantEffects = ['credit_grant', 'credit_zero_out', 'credit_refund'].map(t => Buffer.from(`"t":"${t}"`))
 
 function showsInPostgres(record: JournalRecord): boolean {
   if (record.flags & RecordFlag.identity) return true
-  return (record.flags & RecordFlag.ledger) !== 0 && grantEffects.some(effect => record.fact.includes(effect))
+  if ((record.flags & RecordFlag.ledger) === 0) return false
+  if (grantEffects.some(effect => record.fact.includes(effect))) return true
+  return record.fact.includes(holdEffect) && record.fact.includes(keyMember)
 }
 
 function mergeSeen(

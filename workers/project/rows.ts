@@ -121,6 +121,8 @@ const planColumns = `company_id text, plan_id text, kind text, environment_id te
   added_at timestamptz, trial_end_at timestamptz, trial_end_setting text, trial_status text`
 
 const dueColumns = 'id text, environment_id text, company_id text, due_at timestamptz'
+const holdKeyColumns =
+  'id text, environment_id text, kind text, key text, company_id text, used_at timestamptz'
 const endedTrialColumns = `id text, environment_id text, company_id text, subscription_id text, plan_id text,
   began_at timestamptz, trial_end_at timestamptz, trial_end_setting text, status text, created_at timestamptz`
 
@@ -175,6 +177,15 @@ function tables(fold: Fold): [string, Columns, RowSet][] {
         onConflict: '(id) do update set company_id = excluded.company_id, due_at = excluded.due_at',
       },
       fold.dues,
+    ],
+    [
+      'hold_keys',
+      {
+        from: holdKeyColumns,
+        onConflict:
+          '(id) do update set company_id = excluded.company_id, used_at = excluded.used_at, made_at = now()',
+      },
+      fold.holdKeys,
     ],
     ['ended_trials', { from: endedTrialColumns, onConflict: keep }, fold.endedTrials],
   ]

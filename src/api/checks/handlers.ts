@@ -88,7 +88,8 @@ async function checkContext(call: Call<CheckFlagsBulkRequestBody>, context: unkn
 /**
  * POST /flags/{key}/check-and-reserve: where the flag allows use that costs credits, they are held in the same step.
  *
- * errors  as of a check; 400 for an end that is over or more than an hour away; 409 for a key that held another amount.
+ * errors  as of a check; 400 for an end that is over or more than an hour away; 409 for a key that held
+ *         another amount, or for another company.
  * source  CR-84, CR-85; api/flags.md. Short of credits is an answer, not an error: value false.
  */
 export async function checkAndReserveFlag(call: Call<CheckAndReserveRequestBody>): Promise<Answer> {
@@ -97,40 +98,43 @@ export async function checkAndReserveFlag(call: Call<CheckAndReserveRequestBody>
   const subject = subjectOf(call, body, askedOf(body))
   const { companyId, context } = needsTraits(call, subject) ? await withTraits(call, subject) : subject
   const flagKey = params.key!
-  const json = await orRefused(
-    companyId
-      ? services.shards.ask<string | null>(
-          'c',
-          environment.id,
-          companyId,
-          {
-            type: 'check_and_reserve',
-            flagKey,
-            preflight,
-            context,
-            quantity: body.quantity ?? null,
-            expiresAtMs: body.expires_at == null ? null : requireTime(body.expires_at, 'expires_at'),
-            key: body.idempotency_key ?? null,
-          },
-          nowMs,
-        )
-      : services.shards.ask<string | null>(
+  const expiresAtMs = body.expires_at == null ? null : requireTime(body.expires_at, 'expires_at')
+  const key = body.idempotency_key ?? null
+  const reserve = async (used: boolean) => {
+    const message = {
+      type: 'check_and_reserve',
+      flagKey,
+      preflight,
+      context,
+      quantity: body.quantity ?? null,
+      expiresAtMs,
+      key,
+      ...(used && { used }),
+    } as const
+    const asked = services.shards.ask<string | null>('c', environment.id, companyId!, message, nowMs)
+    const { reply } = await orRefused(asked, reserveRefusals)
+    return { value: reply, made: reply?.includes(',"reservation":{') === true }
+  }
+  const json = companyId
+    ? await services.holdKeys.with(environment.id, 'reservation', key, companyId, nowMs, reserve)
+    : (
+        await services.shards.ask<string | null>(
           'e',
           environment.id,
           environment.id,
           { type: 'check', flagKey, preflight, context },
           nowMs,
-        ),
-    reserveRefusals,
-  )
-  if (json.reply === null) throw new ServiceError('not_found', 'Flag not found')
-  return { json: json.reply }
+        )
+      ).reply
+  if (json === null) throw new ServiceError('not_found', 'Flag not found')
+  return { json }
 }
 
 const reserveRefusals: Refusals = {
   expiry_invalid: ['value_invalid', 'expires_at: must be later than now, and at most an hour'],
   amount_invalid: ['value_invalid', 'quantity: out of bounds'],
   idempotency_reused: ['idempotency_reused', 'The idempotency key was used with other inputs'],
+  idempotency_over: ['idempotency_reused', 'What the idempotency key held is over'],
 }
 
 /** Put a question to the company named, or to the environment's own actor when there is none. */

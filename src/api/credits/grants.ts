@@ -182,6 +182,7 @@ export const creditRefusals: Refusals = {
   spend_cap: ['insufficient_credits', 'insufficient credits: above the most that one draw may take'],
   credit_external: ['value_invalid', 'The ledger of this credit is kept elsewhere'],
   idempotency_reused: ['idempotency_reused', 'The idempotency key was used with other inputs'],
+  idempotency_over: ['idempotency_reused', 'What the idempotency key held is over'],
 }
 
 const grantableReasons: readonly BillingCreditGrantReason[] = ['free', 'purchased', 'adjustment']

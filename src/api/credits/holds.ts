@@ -9,6 +9,7 @@ import type {
 import { amountFromNumber, amountToNumber } from '../../core/amount.js'
 import type { CreditMessage, CreditReply } from '../../core/credit.js'
 import { companyOfHold, type HoldView } from '../../core/lease.js'
+import type { HoldKeyKind } from '../../engine/hold-keys.js'
 import { ServiceError } from '../../errors.js'
 import type { Call, Handler } from '../call.js'
 import { isKnown, orRefused } from '../entity-write.js'
@@ -27,6 +28,20 @@ async function hold(
   const { reply } = await orRefused(asked, creditRefusals)
   if (reply.type !== 'hold') throw new Error('the company answered without a hold')
   return reply.hold
+}
+
+/** The same under the message's idempotency key. Throws 409 for the key of another company. */
+function keyed(
+  call: Call<unknown, unknown>,
+  kind: HoldKeyKind,
+  companyId: string,
+  message: CreditMessage & { readonly type: 'credit_extend' | 'credit_reserve' },
+): Promise<HoldView> {
+  const { services, environment, nowMs } = call
+  return services.holdKeys.with(environment.id, kind, message.key, companyId, nowMs, async used => ({
+    value: await hold(call, companyId, used ? { ...message, used } : message),
+    made: true,
+  }))
 }
 
 /** The company and credit of a body. Throws 404. */
@@ -104,17 +119,18 @@ export const acquireLease: Handler<LeaseAcquire> = async call => {
   return { status: 201, data: leaseView(body.company_id, lease) }
 }
 
-/** PUT /billing/credits/lease/{lease_id}/extend. source: CR-73 */
+/** PUT /billing/credits/lease/{lease_id}/extend. Errors: 409 for a key that extended another lease. source: CR-73 */
 export const extendLease: Handler<LeaseExtend> = async call => {
   const { body, params } = call
   const companyId = ownerOf(call, params.lease_id!, 'Lease')
-  const lease = await hold(call, companyId, {
+  const message = {
     type: 'credit_extend',
     leaseId: params.lease_id!,
     amount: amountOf(body.additional_amount, 'additional_amount'),
     expiresAtMs: endOf(body),
     key: body.idempotency_key ?? null,
-  })
+  } as const
+  const lease = await keyed(call, 'extension', companyId, message)
   return { data: leaseView(companyId, lease) }
 }
 
@@ -128,13 +144,14 @@ export const releaseLease: Handler = async call => {
 /**
  * POST /billing/credits/reservations: all or nothing.
  *
- * errors  402 when the balance does not suffice; 409 for a key that made another reservation.
+ * errors  402 when the balance does not suffice; 409 for a key that made another reservation in the
+ *         environment.
  * source  CR-80, CR-90, CR-97.
  */
 export const reserveCredits: Handler<CreditsReserve> = async call => {
   await requireBoth(call)
   const { body } = call
-  const reservation = await hold(call, body.company_id, {
+  const message = {
     type: 'credit_reserve',
     creditId: body.credit_type_id,
     amount: amountOf(body.amount, 'amount'),
@@ -142,7 +159,8 @@ export const reserveCredits: Handler<CreditsReserve> = async call => {
     key: body.idempotency_key ?? null,
     featureId: null,
     userId: null,
-  })
+  } as const
+  const reservation = await keyed(call, 'reservation', body.company_id, message)
   return { status: 201, data: reservationView(body.company_id, reservation) }
 }
 
