@@ -52,7 +52,7 @@ export function warnOverLimit(
     return { feature, usage, allocation }
   })
   services.log.warn(
-    { environmentId: environment.id, companyId, exceeded },
+    { environment_id: environment.id, company_id: companyId, exceeded },
     'a company uses more than its new plans allow',
   )
 }

@@ -115,6 +115,7 @@ export const otherBodies: Readonly<Record<string, Readonly<Record<string, object
 }
 
 const keys = { slug: 'acme' }
+const limit = { value_type: 'numeric', value_numeric: 8000, metric_period: 'current_month' }
 const checked = {
   flag: 'api-calls',
   flag_id: 'flag_7QmKc2sYh4D',
@@ -153,6 +154,9 @@ const acknowledged = {
 }
 
 export const examples: Readonly<Record<string, Example>> = {
+  'POST /batch': {
+    body: { events: [{ type: 'track', body: { event: 'api_call', company: keys } }] },
+  },
   'POST /companies': { body: { keys, name: 'Acme', traits: { seats: 25 } } },
   'POST /company-overrides': {
     body: {
@@ -163,6 +167,7 @@ export const examples: Readonly<Record<string, Example>> = {
       metric_period: 'current_month',
     },
   },
+  'POST /company-overrides/{company_override_id}': { body: limit },
   'POST /company-traits': { body: { keys, trait: 'seats', incr: 1 } },
   'POST /event-batch': {
     body: {
@@ -212,6 +217,9 @@ export const examples: Readonly<Record<string, Example>> = {
   'POST /flags/check-bulk': {
     body: { contexts: [{ company: keys }, { user: { email: 'ada@acme.example' } }] },
   },
+  'POST /flags/{key}/check-and-reserve': {
+    body: { company: keys, quantity: 20, idempotency_key: 'render-1' },
+  },
   'POST /flags/{key}/check': {
     body: { company: keys, preflight: { usage: 10 } },
     data: checked,
@@ -225,6 +233,12 @@ export const examples: Readonly<Record<string, Example>> = {
     body: { context: { targetingKey: 'ada', company: keys } },
     data: evaluated,
   },
+  'POST /plan-bundles': {
+    body: {
+      plan: { name: 'Starter', description: 'To begin with', plan_type: 'plan' },
+      entitlements: [{ action: 'create', req: { plan_id: '', feature_id: 'feat_2bCe6FgHj8K', ...limit } }],
+    },
+  },
   'POST /plan-entitlements': {
     body: {
       plan_id: 'plan_9yUv1WxZa3B',
@@ -236,4 +250,21 @@ export const examples: Readonly<Record<string, Example>> = {
   },
   'POST /plans': { body: { name: 'Starter', description: 'To begin with', plan_type: 'plan' } },
   'POST /users': { body: { keys: { email: 'ada@acme.example' }, name: 'Ada', companies: [keys] } },
+  'PUT /company-overrides/{company_override_id}': { body: limit },
+  'PUT /company-plans/{company_id}': { body: { base_plan_id: 'plan_9yUv1WxZa3B', add_on_ids: [] } },
+  'PUT /environments/{environment_id}/clock': { body: { offset_seconds: 86_400 } },
+  'PUT /flags/{flag_id}/rules': {
+    body: {
+      rules: [
+        {
+          name: 'Starter',
+          priority: 1,
+          value: true,
+          conditions: [{ condition_type: 'plan', operator: 'eq', resource_ids: ['plan_9yUv1WxZa3B'] }],
+          condition_groups: [],
+        },
+      ],
+    },
+  },
+  'PUT /plan-entitlements/{plan_entitlement_id}': { body: limit },
 }

@@ -4,6 +4,8 @@ import { type ApiKeyScope, type RateLimitBucket, rateLimitBuckets } from '../../
 import { operationSchemas } from '../../schemas/operations.js'
 import type { QueryParameter } from '../api/query.js'
 import { type ErrorCode, errorRows } from '../errors.js'
+import { exampleOf } from './openapi-examples.js'
+import { parameterText } from './openapi-parameters.js'
 import { examples, groups, introduction, otherBodies, tagTexts } from './openapi-texts.js'
 import type { LimitKind, Route, Scope } from './route.js'
 
@@ -124,14 +126,11 @@ function needs(route: Route): string {
 }
 
 function bodyOf(route: Route, schema: Schema | undefined, title: string): Json {
-  const example = examples[title]?.body
+  const example = examples[title]?.body ?? exampleOf(schema ?? {}, found)
   return {
     required: true,
     content: {
-      'application/json': {
-        schema: schemaOf(schema ?? { type: 'object' }),
-        ...(example === undefined ? {} : { example }),
-      },
+      'application/json': { schema: schemaOf(schema ?? { type: 'object' }), example },
       ...otherBodies[title],
     },
     description: `At most ${route.body === 'batch' ? '10 000 events and 8 MiB' : '1 MiB'}, \`Content-Encoding: gzip\` accepted.`,
@@ -139,7 +138,7 @@ function bodyOf(route: Route, schema: Schema | undefined, title: string): Json {
 }
 
 function answerOf(route: Route, schema: Schema | undefined, title: string): Json {
-  const example = examples[title]?.data
+  const example = examples[title]?.data ?? exampleOf(schema ?? {}, found)
   const data = schemaOf(schema ?? {})
   const enveloped = {
     type: 'object',
@@ -154,7 +153,7 @@ function answerOf(route: Route, schema: Schema | undefined, title: string): Json
     required: ['data', 'params'],
   }
   const params = examples[title]?.params ?? {}
-  const shown = example === undefined ? {} : { example: route.ofrep ? example : { data: example, params } }
+  const shown = { example: route.ofrep ? example : { data: example, params } }
   return {
     description: route.status === 201 ? 'Made' : 'Done',
     headers: { ...headerReferences(rateLimitHeaders), ...(route.ofrep ? headerReferences(['ETag']) : {}) },
@@ -193,11 +192,17 @@ function errorsOf(route: Route): Json {
 }
 
 function pathParameters(route: Route): readonly Json[] {
-  return route.parameters.map(name => ({ name, in: 'path', required: true, schema: { type: 'string' } }))
+  return route.parameters.map(name => ({
+    name,
+    in: 'path',
+    required: true,
+    description: parameterText(name, 'path'),
+    schema: { type: 'string' },
+  }))
 }
 
 function parameterOf({ name, spelling, required, schema }: QueryParameter): Json {
-  const { description, ...plain } = schema
+  const { description = parameterText(name, 'query'), ...plain } = schema
   const map = spelling === 'map' || spelling === 'map_or_bare'
   return {
     name,

@@ -2,6 +2,7 @@
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import t from 'tap'
+import { parseBody } from '../../src/http/body.js'
 import { openApi, titleOf, undescribed } from '../../src/http/openapi.js'
 import { examples } from '../../src/http/openapi-texts.js'
 import type { Route } from '../../src/http/route.js'
@@ -54,6 +55,19 @@ t.test('references lead somewhere, operations have names of their own', async t 
   )
 })
 
+t.test('every operation and every parameter is told of in words', async t => {
+  for (const route of routes) {
+    const { summary, description, parameters } = operationOf(route)
+    t.ok(summary && description, titleOf(route))
+    const silent = (parameters as Members[]).filter(one => !one.$ref && !one.description)
+    t.same(
+      silent.map(({ name }) => name),
+      [],
+      `${titleOf(route)}: add them to src/http/openapi-parameters.ts`,
+    )
+  }
+})
+
 t.test('bodies and parameters are those the server reads', async t => {
   for (const route of routes) {
     const operation = operationOf(route)
@@ -70,23 +84,32 @@ t.test('bodies and parameters are those the server reads', async t => {
   }
 })
 
-t.test('examples match their schemas', async t => {
-  for (const [title, example] of Object.entries(examples)) {
-    const [method, path] = title.split(' ') as [string, string]
-    const operation = document.paths[path]?.[method.toLowerCase()]
-    t.ok(operation, title)
-    const status = Object.keys(operation!.responses as object)[0]!
-    const content = (place: unknown) => at(place, 'content', 'application/json') as Members | undefined
-    for (const [name, media] of [
-      ['body', content(operation!.requestBody)],
-      ['data', content(at(operation!.responses, status))],
+/** The schema of a body or an answer, as a reference into the document. */
+const pointer = (path: string, method: string, place: string): string =>
+  `openapi.json#/paths/${path.replaceAll('/', '~1').replaceAll('{', '%7B').replaceAll('}', '%7D')}/${method}/${place}/content/application~1json/schema`
+
+t.test('every operation has examples, and they match their schemas', async t => {
+  for (const route of routes) {
+    const title = titleOf(route)
+    const operation = operationOf(route)
+    const [, method, path] = /^(\w+) (.*)$/.exec(title)!
+    const status = Object.keys(operation.responses as object)[0]!
+    for (const [place, media] of [
+      ['requestBody', at(operation.requestBody, 'content', 'application/json')],
+      [`responses/${status}`, at(operation.responses, status, 'content', 'application/json')],
     ] as const) {
-      if (example[name] === undefined) continue
-      const pointer = `openapi.json#/paths/${path.replaceAll('/', '~1').replaceAll('{', '%7B').replaceAll('}', '%7D')}/${method.toLowerCase()}/${name === 'body' ? 'requestBody' : `responses/${status}`}/content/application~1json/schema`
-      const valid = ajv.validate({ $ref: pointer }, media!.example)
-      t.ok(valid, `${title} ${name}: ${ajv.errorsText()}`)
+      if (media === undefined) continue
+      const { example } = media as Members
+      if (example === undefined) t.fail(`${title} has no example in ${place}`)
+      else if (!ajv.validate({ $ref: pointer(path!, method!.toLowerCase(), place) }, example))
+        t.fail(`${title} ${place}: ${ajv.errorsText()}\n${JSON.stringify(example)}`)
     }
+    const body = at(operation.requestBody, 'content', 'application/json', 'example')
+    if (body !== undefined && route.parse !== null)
+      t.doesNotThrow(() => parseBody(JSON.stringify(body), route.parse!), `${title}: the server reads it`)
   }
+  const served = routes.map(titleOf)
+  for (const title of Object.keys(examples)) t.ok(served.includes(title), title)
 })
 
 t.test('document and page are served without a key, by this host alone', async t => {
