@@ -25,7 +25,8 @@ import { openDefinitions } from './engine/definitions.js'
 import { Deliveries } from './engine/deliveries.js'
 import { Directory } from './engine/directory.js'
 import { Entities } from './engine/entities.js'
-import { fillDedupe, fillDirectory, restorePositions, storedIn } from './engine/fill.js'
+import { allOf, fillMemory, restorePositions, storedIn } from './engine/fill.js'
+import { claimsAtOnce, eventClaims } from './engine/history.js'
 import { HoldKeys } from './engine/hold-keys.js'
 import { Migrations } from './engine/migrations.js'
 import { ModelPrices } from './engine/model-prices.js'
@@ -56,7 +57,7 @@ const shardFile = new URL('../workers/company.js', import.meta.url)
 const expiriesMs = 2_000
 /** How often keys of holds that are over for a day are removed from Postgres. */
 const pruneMs = 3_600_000
-/** How long a start may wait for a store to take what the journals hold. */
+/** How long draining may wait for a store. */
 const drainMsMax = 600_000
 
 /** A running Tollgate. */
@@ -164,7 +165,7 @@ async function open(config: Config, log: Logger, opened: Opened): Promise<Tollga
       projections?.recordChecks(notice.checks.rows, notice.checks.counts)
     }
   }
-  const shards = await phases.time('replay', () =>
+  const starting = phases.time('replay', () =>
     (traced?.Shards ?? Shards).start({
       shards: journals.options.map(options => ({ ...options, tellsGroups: traced !== null })),
       workerFile: shardFile,
@@ -173,17 +174,26 @@ async function open(config: Config, log: Logger, opened: Opened): Promise<Tollga
       onNotice: heard,
     }),
   )
-  opened.add(() => shards.close())
+  opened.add(() =>
+    starting.then(
+      shards => shards.close(),
+      () => {},
+    ),
+  )
+  const stored = {
+    journals,
+    entities: storedIn(sql),
+    claims: (sinceMs: number) => eventClaims(clickhouse, sinceMs, claimsAtOnce),
+    holdKeys: () => holdKeys.load(sql),
+  }
+  const memory = { directory, dedupe, traits, holdKeys }
+  const filling = fillMemory(stored, memory, clock.wall(), phases)
+  const [shards] = await allOf([starting, filling])
   running = shards
   await phases.time('catalogs', () => catalogs.start())
 
   projections = await startProjections(journals, addresses, log, traced?.chunk)
   opened.add(() => projections!.stop())
-  // every fact on disk shows in Postgres before the directory is read from it
-  await phases.time('barrier', () => projections!.barrier('postgres', drainMsMax))
-  await phases.time('directory', () => fillDirectory(storedIn(sql), directory))
-  await phases.time('dedupe', () => fillDedupe(projections!, dedupe, clock.wall()))
-  await holdKeys.load(sql)
   const sweeping = setInterval(() => {
     dedupe.sweep(clock.wall(), segmentsPerTurn)
     holdKeys.sweep(clock.wall(), segmentsPerTurn)

@@ -96,6 +96,11 @@ export class TraitRegistry {
     return { trait, fresh: true }
   }
 
+  /** Whether no further name of this entity type fits. */
+  isFull(environmentId: string, entityType: EntityType): boolean {
+    return (this.#environments.get(environmentId)?.[entityType].size ?? 0) >= namesMax
+  }
+
   /** A definition as Postgres has it: new, or its type changed. */
   define(row: TraitRow): void {
     const environment = this.#environment(row.environment_id)

@@ -122,6 +122,17 @@ export class Dedupe {
     this.underWay.delete(eventId)
   }
 
+  /** Make room for this many keys in all, before they are loaded: to grow by eighths would move each many times. */
+  reserve(keys: number): void {
+    const slots = Math.ceil(Math.min(keys, this.keysMax) / segmentCount / loadMax)
+    if (slots <= slotsMin) return
+    for (let index = 0; index < segmentCount; index++) {
+      const segment = this.segments[index] ?? new Segment()
+      this.segments[index] = segment
+      segment.reserve(slots)
+    }
+  }
+
   /** One claim as storage knows it, at start, in any order: of two with one key the later receipt counts. */
   load(
     environmentId: string,
@@ -205,6 +216,10 @@ class Segment {
 
   get bytes(): number {
     return this.tags.byteLength + this.words.byteLength
+  }
+
+  reserve(slots: number): void {
+    if (slots > this.tags.length) this.resize(slots)
   }
 
   seek(tag: number, middle: number, low: number): void {

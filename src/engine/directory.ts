@@ -236,9 +236,18 @@ export class Directory {
     this.entities.set(id, environmentId)
   }
 
-  /** One key pair as Postgres knows it, at start. */
-  loadPair(kind: DirectoryKind, environmentId: string, id: string, name: string, value: string): void {
-    this.pairs.set(pairKey(kind, environmentId, name, value), id)
+  /** One key pair as Postgres knows it, at start; returns whose it was until now, or null. */
+  loadPair(
+    kind: DirectoryKind,
+    environmentId: string,
+    id: string,
+    name: string,
+    value: string,
+  ): string | null {
+    const key = pairKey(kind, environmentId, name, value)
+    const had = this.pairs.get(key) ?? null
+    this.pairs.set(key, id)
+    return had
   }
 
   /**

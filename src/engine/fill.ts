@@ -1,10 +1,15 @@
 // What the HTTP thread remembers, read from storage at start: positions, the directory, the idempotency window.
 import type { Sql } from 'postgres'
+import type { TraitRegistry } from '../catalog/traits.js'
 import type { Positions } from '../journal/positions.js'
 import type { ProjectedStore } from '../journal/projecting.js'
-import type { Dedupe } from './dedupe.js'
+import { type Dedupe, windowMs } from './dedupe.js'
 import type { Directory, DirectoryKind } from './directory.js'
+import type { ClaimRow } from './history.js'
+import type { HoldKeys } from './hold-keys.js'
+import type { Phases } from './phases.js'
 import type { Projections } from './projections.js'
+import { type DoublePair, type Journals, readTail } from './tail.js'
 
 const rowsAtOnce = 10_000
 
@@ -77,15 +82,27 @@ export async function restorePositions(
     if (shard < positions.shards) positions.set(shard, 'checkpointed', Number(sequence))
 }
 
-/** Every company, user, key pair and membership that is stored. */
-export async function fillDirectory(stored: StoredEntities, directory: Directory): Promise<void> {
+/**
+ * Every company, user, key pair and membership that is stored.
+ *
+ * returns  pairs that two entities are shown with: the rows of one lag behind its journal.
+ */
+export async function fillDirectory(
+  stored: StoredEntities,
+  directory: Directory,
+): Promise<readonly DoublePair[]> {
+  const doubles: DoublePair[] = []
   for await (const rows of stored.entities())
     for (const row of rows) directory.load(row.environment_id, row.id)
   for await (const rows of stored.pairs())
-    for (const row of rows)
-      directory.loadPair(row.entity_type, row.environment_id, row.entity_id, row.name, row.value)
+    for (const { entity_type: kind, environment_id: environmentId, entity_id: id, name, value } of rows) {
+      const other = directory.loadPair(kind, environmentId, id, name, value)
+      if (other !== null && other !== id)
+        doubles.push({ kind, environmentId, name, value, owners: [other, id] })
+    }
   for await (const rows of stored.memberships())
     for (const row of rows) directory.join(row.user_id, row.company_id)
+  return doubles
 }
 
 /** The idempotency keys of the last 24 hours, by stored events and by the facts not projected yet. */
@@ -94,7 +111,65 @@ export async function fillDedupe(
   dedupe: Dedupe,
   nowMs: number,
 ): Promise<void> {
-  for await (const claims of projections.claimsSince(nowMs))
-    for (const claim of claims)
-      dedupe.load(claim.environmentId, claim.key, claim.eventId, claim.capturedAtMs, claim.receivedAtMs)
+  await fillWindow(projections.claimsSince(nowMs), dedupe)
+}
+
+/** Idempotency keys whose window is open, in any order. */
+export async function fillWindow(stored: AsyncIterable<readonly ClaimRow[]>, dedupe: Dedupe): Promise<void> {
+  for await (const claims of stored) {
+    dedupe.reserve(dedupe.size + claims.length)
+    for (const { environmentId, key, eventId, capturedAtMs, receivedAtMs } of claims)
+      dedupe.load(environmentId, key, eventId, capturedAtMs, receivedAtMs)
+  }
+}
+
+/**
+ * Everything the HTTP thread must know before it serves, from the stores and the ends of the journals at once: no
+ * projector is waited for, and none may run meanwhile.
+ *
+ * nowMs   the wall clock: keys received 24 hours before it are free.
+ * errors  store_away; JournalCorrupt.
+ * source  EV-25, EV-26.
+ */
+export async function fillMemory(
+  from: {
+    readonly journals: Journals
+    readonly entities: StoredEntities
+    readonly claims: (sinceMs: number) => AsyncIterable<readonly ClaimRow[]>
+    /** Reads the keys of holds that are stored into their memory. */
+    readonly holdKeys: () => Promise<void>
+  },
+  memory: {
+    readonly directory: Directory
+    readonly dedupe: Dedupe
+    readonly traits: TraitRegistry
+    readonly holdKeys: Pick<HoldKeys, 'know'>
+  },
+  nowMs: number,
+  phases: Phases,
+): Promise<void> {
+  const { directory, dedupe, traits, holdKeys } = memory
+  const opened = nowMs - windowMs
+  const [tail, doubles] = await allOf([
+    phases.time('tail', () =>
+      readTail(from.journals, ({ environmentId, key, eventId, capturedAtMs, receivedAtMs }) => {
+        if (receivedAtMs > opened) dedupe.load(environmentId, key, eventId, capturedAtMs, receivedAtMs)
+      }),
+    ),
+    phases.time('directory', () => fillDirectory(from.entities, directory)),
+    phases.time('window', () => fillWindow(from.claims(opened), dedupe)),
+    phases.time('holds', from.holdKeys),
+  ])
+  tail.settle(directory, doubles)
+  for (const used of tail.holdKeys) holdKeys.know(used)
+  for (const [environmentId, kind, { name, hierarchy, traitType }] of tail.traits())
+    if (!traits.isFull(environmentId, kind)) traits.introduce(environmentId, kind, name, hierarchy, traitType)
+}
+
+/** All results, once all have ended; the first error when one has failed. */
+export async function allOf<const T extends readonly Promise<unknown>[]>(
+  work: T,
+): Promise<{ -readonly [Index in keyof T]: Awaited<T[Index]> }> {
+  await Promise.allSettled(work)
+  return Promise.all(work)
 }

@@ -498,49 +498,77 @@ export interface ClaimRow {
   readonly receivedAtMs: number
 }
 
+/** Idempotency keys read by one statement. */
+export const claimsAtOnce = 200_000
+
 /** Idempotency keys received at or after an instant, oldest first, `limit` at a time. source: EV-25, EV-26 */
 export async function* eventClaims(
-  store: HistoryStore,
+  store: Pick<ClickHouse, 'bytes'>,
   sinceMs: number,
   limit: number,
 ): AsyncGenerator<readonly ClaimRow[]> {
   let last = { after_ms: sinceMs, after_id: '' }
   for (;;) {
-    const rows = await ask<{
-      environment_id: string
-      idempotency_key: string
-      id: string
-      captured_at_ms: number
-      loaded_at_ms: number
-    }>(store, 'event_claims', { ...last, limit })
-    yield rows.map(row => ({
-      environmentId: row.environment_id,
-      key: row.idempotency_key,
-      eventId: row.id,
-      capturedAtMs: row.captured_at_ms,
-      receivedAtMs: row.loaded_at_ms,
-    }))
+    // as numbers and bytes: there may be millions
+    const pieces: Buffer[] = []
+    const sql = `${statement('event_claims')} FORMAT RowBinary`
+    for await (const piece of store.bytes(sql, { ...last, limit })) pieces.push(piece)
+    const rows = claimRows(pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces))
+    yield rows
     const end = rows.at(-1)
     if (end === undefined || rows.length < limit) return
-    last = { after_ms: end.loaded_at_ms, after_id: end.id }
+    last = { after_ms: end.receivedAtMs, after_id: end.eventId }
   }
+}
+
+/** Rows of event_claims.sql: three texts, each behind its length, and two 64-bit numbers. */
+function claimRows(bytes: Buffer): ClaimRow[] {
+  const rows: ClaimRow[] = []
+  let at = 0
+  const text = (): string => {
+    let length = 0
+    for (let shift = 0; ; shift += 7) {
+      const byte = bytes[at++]!
+      length += (byte & 0x7f) * 2 ** shift
+      if (byte < 0x80) break
+    }
+    at += length
+    return bytes.toString('utf8', at - length, at)
+  }
+  const number = (): number => {
+    at += 8
+    return bytes.readUInt32LE(at - 8) + bytes.readInt32LE(at - 4) * 0x1_0000_0000
+  }
+  while (at < bytes.length)
+    rows.push({
+      environmentId: text(),
+      key: text(),
+      eventId: text(),
+      capturedAtMs: number(),
+      receivedAtMs: number(),
+    })
+  return rows
 }
 
 const floor = (epochMs: number, unitMs: number): number => Math.floor(epochMs / unitMs) * unitMs
 
 const statements = new Map<string, string>()
 
-/** Run sql/clickhouse/queries/<name>.sql; it is read once. */
+/** Run sql/clickhouse/queries/<name>.sql. */
 function ask<Row>(
   store: HistoryStore,
   name: string,
   parameters: Readonly<Record<string, unknown>>,
 ): Promise<Row[]> {
-  let statement = statements.get(name)
-  if (statement === undefined) {
-    const file = new URL(`../../../sql/clickhouse/queries/${name}.sql`, import.meta.url)
-    statement = readFileSync(file, 'utf8')
-    statements.set(name, statement)
+  return store.select<Row>(statement(name), parameters)
+}
+
+/** The text of sql/clickhouse/queries/<name>.sql; it is read once. */
+function statement(name: string): string {
+  let text = statements.get(name)
+  if (text === undefined) {
+    text = readFileSync(new URL(`../../../sql/clickhouse/queries/${name}.sql`, import.meta.url), 'utf8')
+    statements.set(name, text)
   }
-  return store.select<Row>(statement, parameters)
+  return text
 }

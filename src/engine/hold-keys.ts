@@ -6,6 +6,15 @@ import { Dedupe } from './dedupe.js'
 
 export type HoldKeyKind = 'extension' | 'reservation'
 
+/** A key that holds something; when it was used, epoch ms. */
+export interface UsedKey {
+  readonly environmentId: string
+  readonly kind: HoldKeyKind
+  readonly key: string
+  readonly companyId: string
+  readonly usedMs: number
+}
+
 const rowsAtOnce = 10_000
 /** Rows are kept a little longer than the window, so that none is missed that still counts. */
 const keptHours = 25
@@ -87,10 +96,19 @@ export class HoldKeys {
       select environment_id, kind, key, company_id, used_at from hold_keys
       where made_at > now() - ${`${keptHours} hours`}::interval`.cursor(rowsAtOnce)
     for await (const some of rows)
-      for (const { environment_id, kind, key, company_id, used_at } of some) {
-        const usedMs = used_at.getTime()
-        this.claims.load(environment_id, nameOf(kind, key), ownerOf(company_id), usedMs, usedMs)
-      }
+      for (const { environment_id, kind, key, company_id, used_at } of some)
+        this.know({
+          environmentId: environment_id,
+          kind,
+          key,
+          companyId: company_id,
+          usedMs: used_at.getTime(),
+        })
+  }
+
+  /** One key that was used, at start, in any order. */
+  know({ environmentId, kind, key, companyId, usedMs }: UsedKey): void {
+    this.claims.load(environmentId, nameOf(kind, key), ownerOf(companyId), usedMs, usedMs)
   }
 
   /** Drop what is older than the window, from memory by turns. */

@@ -1,10 +1,10 @@
 // The HTTP thread's side of the projectors: starts their thread, waits for what they have projected, tells how
 // far behind they are.
 import type { Logger } from 'pino'
-import type { Fact } from '../core/message.js'
 import { ServiceError } from '../errors.js'
 import { type JournalDisk, nodeDisk } from '../journal/disk.js'
-import { type JournalRecord, RecordFlag, type Sequence } from '../journal/journal.js'
+import { FactReader } from '../journal/fact-read.js'
+import type { Sequence } from '../journal/journal.js'
 import type { Port } from '../journal/port.js'
 import type { Positions } from '../journal/positions.js'
 import type {
@@ -18,7 +18,8 @@ import { FileJournalReader } from '../journal/reader.js'
 import { shardDirectory } from '../journal/segment.js'
 import { type ClickHouse, type ClickHouseAddress, openClickHouse } from '../storage/clickhouse.js'
 import type { PostgresAddress } from '../storage/postgres.js'
-import { type ClaimRow, eventClaims } from './history.js'
+import { type ClaimRow, claimsAtOnce, eventClaims } from './history.js'
+import { claimOf } from './tail.js'
 import { type StartThread, startThread, type Thread } from './thread.js'
 
 export interface ProjectionsOptions {
@@ -64,7 +65,6 @@ const seenPollMs = 20
 const windowMs = 24 * 3_600_000
 const sampleMs = 1_000
 const samplesMax = 3_600
-const claimsAtOnce = 50_000
 
 /** Idempotency keys received at or after an instant, oldest first, some thousands at a time. */
 export type Claims = (sinceMs: number) => AsyncIterable<readonly ClaimRow[]>
@@ -346,24 +346,15 @@ export class Projections {
   async *#journalClaims(shard: number): AsyncGenerator<readonly ClaimRow[]> {
     const { journalDirectory, disk = nodeDisk } = this.#options
     const reader = new FileJournalReader({ directory: shardDirectory(journalDirectory, shard), disk })
+    const facts = new FactReader()
     const from = this.#positions.get(shard, 'clickhouse')
     try {
-      for await (const records of reader.read(from, this.#positions.get(shard, 'committed')))
-        yield records.flatMap(claimOf)
+      for await (const chunk of reader.chunks(from, this.#positions.get(shard, 'committed')))
+        yield Array.from({ length: chunk.count }, (_, index) => claimOf(chunk, index, facts)).filter(
+          claim => claim !== null,
+        )
     } finally {
       await reader.close()
     }
   }
-}
-
-const claimMember = Buffer.from('"ik":[')
-
-function claimOf(record: JournalRecord): ClaimRow[] {
-  if ((record.flags & RecordFlag.event) === 0 || !record.fact.includes(claimMember)) return []
-  const fact = JSON.parse(record.fact.toString()) as Fact
-  if (fact.ik === undefined) return []
-  const [key, eventId, capturedAtMs] = fact.ik
-  // The window runs by the receipt, which only the row knows; `at` may be shifted by a test clock.
-  const receivedAtMs = (JSON.parse(record.row.toString()) as { loaded_at: number }).loaded_at
-  return [{ environmentId: fact.env, key, eventId, capturedAtMs, receivedAtMs }]
 }

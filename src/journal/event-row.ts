@@ -62,6 +62,18 @@ export function eventRow(event: RowEvent, extra: RowExtra): string {
   return `${row},"body":${text(event.body)}}`
 }
 
+const loadedAtMember = Buffer.from('"loaded_at":')
+
+/** When the event of a row was received, epoch ms: read from the row's bytes, where nothing of a caller's precedes it. */
+export function loadedAt(bytes: Buffer, rowAt: number): number {
+  let epochMs = 0
+  for (let at = bytes.indexOf(loadedAtMember, rowAt) + loadedAtMember.length; ; at++) {
+    const digit = bytes[at]! - 0x30
+    if (!(digit >= 0 && digit <= 9)) return epochMs
+    epochMs = epochMs * 10 + digit
+  }
+}
+
 function costMembers(cost: NonNullable<RowExtra['cost']>): string {
   const price = cost.priceId === null ? '' : `,"price_id":${text(cost.priceId)}`
   return `,"cost":"${cost.amount}","currency":${text(cost.currency)}${price}`

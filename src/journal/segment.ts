@@ -79,8 +79,8 @@ export interface SegmentEnd {
  */
 export async function findEnd(file: JournalFile, path: string, first: Sequence): Promise<SegmentEnd> {
   const size = await file.size()
-  const bytes = Buffer.allocUnsafeSlow(size)
-  await file.read(bytes, size, 0)
+  const room = Buffer.allocUnsafeSlow(size)
+  const bytes = room.subarray(0, await file.read(room, size, 0))
   let offset = 0
   let next = first
   for (;;) {
@@ -93,6 +93,19 @@ export async function findEnd(file: JournalFile, path: string, first: Sequence):
     if (wholeGroup(bytes, at) !== null)
       throw new JournalCorrupt(path, offset, `record ${next} is broken and whole groups follow it`)
   return { bytes: offset, last: next - 1, torn: Math.max(0, lastUsed(bytes) - offset) }
+}
+
+/** The last record of a journal that is not written to now; 0 for one that does not exist. Errors as `findEnd`. */
+export async function journalEnd(disk: JournalDisk, directory: string): Promise<Sequence> {
+  const first = (await listSegments(disk, directory)).at(-1)
+  if (first === undefined) return 0
+  const path = segmentPath(directory, first)
+  const file = await disk.open(path, 'read')
+  try {
+    return (await findEnd(file, path, first)).last
+  } finally {
+    await file.close()
+  }
 }
 
 function wholeGroup(bytes: Buffer, at: number): GroupHeader | null {
