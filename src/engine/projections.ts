@@ -60,7 +60,7 @@ interface Waiter {
 const projectorFile = new URL('../../workers/project.js', import.meta.url)
 const stores = ['postgres', 'clickhouse'] as const
 const names = { postgres: 'Postgres', clickhouse: 'ClickHouse' } as const
-const waitMs = 5_000
+const waitMs = 10_000
 const seenPollMs = 20
 const windowMs = 24 * 3_600_000
 const sampleMs = 1_000
