@@ -548,6 +548,15 @@ export interface Operations extends CreditOperations {
     body: BillingLinkedPlanCreate
     data: PlanDetail
   }
+  /** Companies whose subscription sells what the plan is sold as, on it or not. */
+  'GET /plans/billing-product-match-companies': {
+    id: 'listBillingProductMatchCompanies'
+    data: CompanyDetail[]
+  }
+  'GET /plans/billing-product-match-companies/count': {
+    id: 'countBillingProductMatchCompanies'
+    data: Count
+  }
   'GET /plans/count': { id: 'countPlans'; data: Count }
   'GET /plans/issues': { id: 'listPlanIssues'; data: PlanIssue[] }
   'DELETE /plans/version/{plan_version_id}': { id: 'deletePlanVersion'; data: Deleted }

@@ -50,11 +50,13 @@ import { startEmbeddedClickHouse } from './storage/embedded/clickhouse.js'
 import { startEmbeddedPostgres } from './storage/embedded/postgres.js'
 import { lockDataDir } from './storage/lock.js'
 import { migrate } from './storage/migrate.js'
-import { closePostgres, openPostgres, type PostgresAddress } from './storage/postgres.js'
+import { closePostgres, openPostgres, type PostgresAddress, postgresHealthy } from './storage/postgres.js'
 
 const shardFile = new URL('../workers/company.js', import.meta.url)
 /** How often what time has ended is looked for: trials, subscriptions, overrides. */
 const expiriesMs = 2_000
+/** How often Postgres is asked whether it is there. */
+const healthMs = 2_000
 /** How often keys of holds that are over for a day are removed from Postgres. */
 const pruneMs = 3_600_000
 /** How long draining may wait for a store. */
@@ -309,6 +311,19 @@ async function open(config: Config, log: Logger, opened: Opened): Promise<Tollga
 
   const gauges = setInterval(() => void report(services, metrics), 2_000)
   opened.add(async () => clearInterval(gauges))
+  let postgresAnswers = true
+  let asking: Promise<void> | null = null
+  const askPostgres = async (): Promise<void> => {
+    postgresAnswers = await postgresHealthy(sql)
+    asking = null
+  }
+  const asks = setInterval(() => {
+    asking ??= askPostgres()
+  }, healthMs)
+  opened.add(async () => {
+    clearInterval(asks)
+    await asking
+  })
 
   const server: Server = new Server({
     config,
@@ -317,7 +332,11 @@ async function open(config: Config, log: Logger, opened: Opened): Promise<Tollga
     limits,
     health: {
       ready: () => server.serving,
-      degraded: () => [...shards.degraded.map(shard => `shard ${shard}`), ...projections!.degraded()],
+      degraded: () => [
+        ...shards.degraded.map(shard => `shard ${shard}`),
+        ...(postgresAnswers ? [] : ['Postgres']),
+        ...projections!.degraded(),
+      ],
     },
     routes,
     audit: change => audit.note(change),

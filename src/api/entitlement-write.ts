@@ -11,10 +11,9 @@ import type {
   BillingArrearsCadence,
   BillingProviderType,
   EntitlementPriceBehavior,
-  FeatureType,
 } from '../../schemas/enums.js'
 import type { EntitlementRow, PlanRow, PlanVersionRow, StoredWarningTier } from '../catalog/plans.js'
-import { correctedValueType } from '../core/entitlement.js'
+import { correctedValueType, saleProblem } from '../core/entitlement.js'
 import { quantityKeys } from '../core/model-price.js'
 import { newId } from '../engine/ids.js'
 import { ServiceError } from '../errors.js'
@@ -81,8 +80,7 @@ export function settleValue(
     metric_period_month_reset: metered ? reset : null,
   }
   const unmetered = { ...none, metric_period: null, metric_period_month_reset: null }
-  if (feature.event_source === 'inference' && (valueType === 'numeric' || valueType === 'trait'))
-    throw invalid('value_type: a feature of inference events is metered through credits only')
+  requireSellable(feature, body, priceBehavior)
   switch (valueType) {
     case 'boolean':
       return { ...unmetered, value_bool: needed(body.value_bool, 'value_bool', valueType) }
@@ -160,22 +158,15 @@ function invalid(message: string): ServiceError {
   return new ServiceError('value_invalid', message)
 }
 
-const sellable: Partial<Record<EntitlementPriceBehavior, readonly FeatureType[]>> = {
-  credit_burndown: ['event'],
-  tier: ['event', 'trait'],
-}
-
 /** EN-33. */
-function requireSellable(feature: FeatureRow, behavior: EntitlementPriceBehavior | null): void {
-  if (behavior === null) return
-  const { feature_type: type, event_source: source } = feature
-  const types = sellable[behavior]
-  if (types && !types.includes(type))
-    throw invalid(`price_behavior: ${behavior} is for ${types.join(' and ')} features`)
-  if (type === 'license' && behavior !== 'pay_in_advance')
-    throw invalid('price_behavior: a license feature is sold pay_in_advance only')
-  if (source === 'inference' && behavior !== 'credit_burndown')
-    throw invalid('price_behavior: a feature of inference events is sold through credits only')
+function requireSellable(
+  { feature_type: featureType, event_source: eventSource }: FeatureRow,
+  body: EntitlementValueWrite,
+  behavior: EntitlementPriceBehavior | null,
+): void {
+  const valueType = correctedValueType(behavior, body.value_type, body.value_numeric ?? null)
+  const problem = saleProblem({ featureType, eventSource }, behavior, valueType)
+  if (problem !== null) throw invalid(`${behavior === null ? 'value_type' : 'price_behavior'}: ${problem}`)
 }
 
 const anchors = { billing_cycle: 'billing_period_start', first_of_month: 'month_end' } as const
@@ -239,7 +230,7 @@ export async function writeEntitlement(
 ): Promise<EntitlementRow> {
   const { services, accountId, environmentId, nowMs } = place
   const behavior = body.price_behavior ?? null
-  requireSellable(await requireFeature(tx, accountId, featureId), behavior)
+  requireSellable(await requireFeature(tx, accountId, featureId), body, behavior)
   if (behavior === 'pay_in_advance') await ensureUsageLimitTrait(tx, services, accountId, featureId, nowMs)
   const feature = await requireFeature(tx, accountId, featureId)
   if (!former) await requireFree(tx, draft, featureId)

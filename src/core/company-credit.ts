@@ -20,6 +20,7 @@ import { inferenceCredits, type Tokens } from './model-price.js'
 import { standsUntil } from './plan.js'
 import { followPlan, type HeldPlanGrant } from './plan-grant.js'
 import { LiveCompany } from './snapshot.js'
+import { effectsOf } from './usage.js'
 
 /** The plan credit grants that a company holds now, by credit, base plan first (CR-35, CR-39). */
 function heldPlanGrants(live: LiveCompany): ReadonlyMap<string, readonly HeldPlanGrant[]> {
@@ -161,7 +162,7 @@ export function drawsOf(
   cost: (draw: CreditDraw) => bigint,
   nowMs: number,
 ): readonly CreditEffect[] {
-  if (event.subtype === null || event.mode === 'backfill') return []
+  if (event.subtype === null || !effectsOf(event.mode).draws) return []
   if (!catalog.featuresBySubtype.has(event.subtype)) return [] // nothing is metered by it: the common case
   const effects: CreditEffect[] = []
   /** What the draws before have left, by credit; a second draw on one credit is rare. */

@@ -26,7 +26,7 @@ import type { AcceptedEvent, CompanyMessage, Decision, Effect, EntityWrite, Refu
 import { cycleOf, type PlanSchedule } from './plan.js'
 import { decidePlans, holding, holdingOf, planEffects } from './plan-change.js'
 import { decideSubscriptions } from './subscription.js'
-import { addUsage, type Counter, newCounter, setCycleUsage } from './usage.js'
+import { addUsage, type Counter, effectsOf, newCounter, setCycleUsage } from './usage.js'
 
 /**
  * All live state of one company. Owned by one shard thread and changed by `apply` alone.
@@ -307,7 +307,7 @@ function decideEvent(company: Company, catalog: Catalog, event: AcceptedEvent, n
   }
   if (event.inference !== null)
     effects.push(...drawsOf(company, catalog, event, inferenceCreditsOf(event.inference.tokens), nowMs))
-  if (event.mode !== 'backfill') effects.push({ t: 'seen', atMs: event.capturedAtMs })
+  if (effectsOf(event.mode).seen) effects.push({ t: 'seen', atMs: event.capturedAtMs })
   return { reply: null, effects }
 }
 

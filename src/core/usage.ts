@@ -220,9 +220,17 @@ export function cycleUsageSince(
 }
 
 /** What an event of each mode does beside counting (EV-16). */
-export function effectsOf(mode: EventMode): { readonly draws: boolean; readonly seen: boolean } {
-  return mode === 'backfill' ? { draws: false, seen: false } : { draws: true, seen: true }
+export function effectsOf(mode: EventMode): ModeEffects {
+  return mode === 'backfill' ? past : live
 }
+
+interface ModeEffects {
+  readonly draws: boolean
+  readonly seen: boolean
+}
+
+const live: ModeEffects = { draws: true, seen: true }
+const past: ModeEffects = { draws: false, seen: false }
 
 /** Bring every window to the one that holds now. */
 function roll(counter: Counter, nowMs: number, cycle: Cycle | null): void {

@@ -11,6 +11,7 @@ import {
   type WriteReply,
 } from './entity.js'
 import type { Decision, Effect, UserMessage } from './message.js'
+import { effectsOf } from './usage.js'
 
 /** All live state of one user. `memberships` maps company id → when joined, epoch ms. */
 export interface User extends Entity {
@@ -43,7 +44,7 @@ export function decideUser(user: Readonly<User>, message: UserMessage, nowMs: nu
     case 'event': {
       const event = message.event
       const seen: Effect[] =
-        event.failure === null && event.mode !== 'backfill' ? [{ t: 'seen', atMs: event.capturedAtMs }] : []
+        event.failure === null && effectsOf(event.mode).seen ? [{ t: 'seen', atMs: event.capturedAtMs }] : []
       if (message.write === null)
         return { reply: nothingFreed, effects: user.exists ? [...seen, ...joins(user, message.joins)] : [] }
       const decided = decideWrite(user, message.write, nowMs, false)

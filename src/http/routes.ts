@@ -119,6 +119,7 @@ import * as planChanges from '../api/plan-changes/handlers.js'
 import * as planGroups from '../api/plan-groups/handlers.js'
 import * as bundles from '../api/plans/bundles.js'
 import * as plans from '../api/plans/handlers.js'
+import * as productMatch from '../api/plans/product-match.js'
 import * as publishing from '../api/plans/publish.js'
 import * as reconciling from '../api/reconcile/handlers.js'
 import * as traits from '../api/traits/handlers.js'
@@ -333,6 +334,8 @@ export const routes: readonly Route[] = [
   get('/plans', { scope: 'read', query: plans.planListQuery, handle: plans.listPlans }),
   post('/plans', { scope: 'write', status: 201, body: parsePlanCreate, handle: plans.createPlan }),
   post('/plans/billing-linked', { scope: 'write', status: 201, body: parseBillingLinkedPlanCreate, handle: plans.putBillingLinkedPlan }),
+  get('/plans/billing-product-match-companies', { scope: 'read', query: productMatch.productMatchQuery, handle: productMatch.listMatches }),
+  get('/plans/billing-product-match-companies/count', { scope: 'read', query: productMatch.productMatchQuery, handle: productMatch.countMatches }),
   get('/plans/count', { scope: 'read', query: plans.planListQuery, handle: plans.countPlans }),
   get('/plans/issues', { scope: 'read', query: plans.planIssuesQuery, handle: plans.listPlanIssues }),
   del('/plans/version/:plan_version_id', { scope: 'write', query: plans.versionDeleteQuery, handle: plans.deleteVersion }),

@@ -202,6 +202,27 @@ t.test('billing', async t => {
     )
   })
 
+  await t.test('PB-51 companies that pay for what a plan is sold as are listed, on it or not', async t => {
+    const [one, two] = [await billed(), await billed()]
+    for (const { customer } of [one, two])
+      await upsert(subscriptionBody(`match_${customer}`, customer, [max], { status: 'active' }))
+    await client.ok('PUT', `/company-plans/${two.id}`, { base_plan_id: free.id, add_on_ids: [] })
+    const path = '/plans/billing-product-match-companies'
+    const matches = async (query: string) => {
+      const found = await client.ok('GET', `${path}?${query}`)
+      t.same(await client.ok('GET', `${path}/count?${query}`), { count: found.length })
+      const ids = found.map((company: { id: string }) => company.id)
+      return [one, two].filter(({ id }) => ids.includes(id)).map(({ slug }) => slug)
+    }
+    t.same(await matches(`plan_id=${max.plan.id}&q=company-`), [one.slug, two.slug])
+    t.same(await matches(`plan_id=${max.plan.id}&q=${two.slug}`), [two.slug])
+    t.same(await matches(`plan_id=${free.id}`), [], 'a plan that nobody is billed for')
+    await upsert(subscriptionBody(`match_${one.customer}`, one.customer, [max], { status: 'canceled' }))
+    t.same(await matches(`plan_id=${max.plan.id}`), [two.slug])
+    t.equal((await client.get(`${path}?plan_id=plan_none`)).status, 404)
+    t.equal((await client.get(path)).status, 400)
+  })
+
   await t.test('PB-50 by company id; a customer known later; a subscription that moves', async t => {
     const [one, two] = [await billed(), await billed()]
     const body = subscriptionBody('sub_2', 'cus_late', [pro], january)

@@ -83,6 +83,7 @@ function bought(row: BundleRow, count: number, currency: string): BoughtBundle {
         tiers: stored.tiers,
         tiersMode: stored.tiers_mode,
         usageType: stored.usage_type,
+        packageSize: 1,
       }
     : null
   return {

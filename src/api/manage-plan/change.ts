@@ -271,7 +271,7 @@ function subscribed({ price, quantity }: Line): SubscribedProduct {
     price: price.price,
     price_decimal: price.priceDecimal,
     usage_type: price.usageType,
-    package_size: 1,
+    package_size: price.packageSize,
     billing_threshold: null,
     meter_id: null,
     subscription_item_external_id: null,

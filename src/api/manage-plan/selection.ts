@@ -14,7 +14,7 @@ import { decimalOf, multiply, parseDecimal } from '../../core/amount.js'
 import type { CatalogData, PlanDef } from '../../core/catalog.js'
 import type { PlanHolding } from '../../core/company.js'
 import type { BoughtQuantity } from '../../core/manage.js'
-import { roundHalfUp, tieredAmount } from '../../core/price.js'
+import { billedUnits, roundHalfUp, tieredAmount } from '../../core/price.js'
 import type { CompanyDescription } from '../../core/state.js'
 import { ServiceError } from '../../errors.js'
 import { intervalMonths } from '../billing-records.js'
@@ -34,6 +34,8 @@ export interface SoldPrice {
   readonly tiers: readonly StoredTier[] | null
   readonly tiersMode: BillingTiersMode | null
   readonly usageType: BillingPriceUsageType
+  /** Units sold together (PB-42). */
+  readonly packageSize: number
 }
 
 /** A plan or add-on selected, at a version and a price. */
@@ -188,6 +190,7 @@ async function soldPrice(
       tiers: row.price_tiers.length === 0 ? null : row.price_tiers,
       tiersMode: row.tiers_mode,
       usageType: row.usage_type,
+      packageSize: row.package_size,
     }
   const stored = own.find(price => price.id === id)
   if (!stored?.product_id) return null
@@ -204,6 +207,7 @@ async function soldPrice(
     tiers: stored.tiers,
     tiersMode: stored.tiers_mode,
     usageType: stored.usage_type,
+    packageSize: 1,
   }
 }
 
@@ -260,14 +264,15 @@ function boughtQuantities(
   return [...traits].map(([trait, quantity]) => ({ trait, quantity }))
 }
 
-/** What a quantity costs, in the smallest unit. source: PB-40, PB-41 */
+/** What a quantity costs, in the smallest unit; whole packages are billed. source: PB-40…42 */
 export function amountOf(price: SoldPrice, quantity: number): number {
+  const units = billedUnits(quantity, price.packageSize)
   if (price.tiers) {
     const tiers = priceTiers({ tiers: price.tiers })!
-    return tieredAmount(tiers, price.tiersMode ?? 'graduated', quantity).amount
+    return tieredAmount(tiers, price.tiersMode ?? 'graduated', units).amount
   }
   const unit = parseDecimal(price.priceDecimal ?? String(price.price))!
-  return roundHalfUp(multiply(unit, decimalOf(quantity)))
+  return roundHalfUp(multiply(unit, decimalOf(units)))
 }
 
 /** Months of one period of a price; null for what is paid once. */

@@ -1,0 +1,63 @@
+// Companies that pay for what a plan is sold as, whether or not they are on it.
+import { ServiceError } from '../../errors.js'
+import type { Call, Handler } from '../call.js'
+import { companyDetails } from '../company-read.js'
+import { allOf, type Fragment, mentions } from '../entity-list.js'
+import { findPlan, placeOf } from '../plan-versions.js'
+import { page, type QueryOf, query, required, string } from '../query.js'
+
+const shape = { plan_id: required(string), q: string, ...page } as const
+export const productMatchQuery = query(shape)
+type ProductMatchQuery = QueryOf<typeof shape>
+
+/**
+ * GET /plans/billing-product-match-companies: companies with a subscription in force that sells a product of the plan,
+ * in any of its versions; newest first.
+ *
+ * errors  404 for a plan that is not there.
+ * source  api/plans.md; what a match is: decision, as PB-51 takes it.
+ */
+export const listMatches: Handler<undefined, ProductMatchQuery> = async call => {
+  const { sql } = call.services
+  const { limit, offset } = call.query
+  const products = await productsOf(call)
+  const rows = await sql<{ id: string }[]>`
+    select e.id from companies e where ${matching(call, products)}
+    order by e.created_at desc, e.id desc limit ${limit} offset ${offset}`
+  return {
+    data: await companyDetails(
+      call,
+      rows.map(row => row.id),
+    ),
+  }
+}
+
+/** GET /plans/billing-product-match-companies/count. */
+export const countMatches: Handler<undefined, ProductMatchQuery> = async call => {
+  const { sql } = call.services
+  const products = await productsOf(call)
+  const [row] = await sql<{ count: number }[]>`
+    select count(*)::int as count from companies e where ${matching(call, products)}`
+  return { data: { count: row!.count } }
+}
+
+/** The products of the plan asked for. Throws 404. Postgres shows what was acknowledged before. */
+async function productsOf(call: Call<undefined, ProductMatchQuery>): Promise<readonly string[]> {
+  const { services, environment, query } = call
+  if (!(await findPlan(services.sql, placeOf(call), query.plan_id)))
+    throw new ServiceError('not_found', 'plan_id: no such plan')
+  await services.projections.barrier('postgres')
+  const plan = services.catalogs.get(environment.id).plans.find(one => one.id === query.plan_id)
+  return plan?.versions.flatMap(version => version.billingProductId ?? []) ?? []
+}
+
+function matching(call: Call<undefined, ProductMatchQuery>, products: readonly string[]): Fragment {
+  const { services, environment, query } = call
+  const { sql } = services
+  const sells = sql`exists (
+    select 1 from company_subscriptions s
+    where s.company_id = e.id and s.status in ('active', 'past_due', 'trialing')
+      and s.state -> 'productIds' ?| ${[...products]}::text[])`
+  const asked = query.q ? [mentions(sql, 'company', query.q)] : []
+  return allOf(sql, [sql`e.environment_id = ${environment.id}`, sells, ...asked])
+}
