@@ -22,7 +22,8 @@ export function tracedExchange(tracing: Tracing): typeof Exchange {
     }
 
     protected override handle(body: unknown, text?: string): void {
-      tracing.within(this.trace!, () => super.handle(body, text))
+      if (this.trace?.kept) tracing.within(this.trace, () => super.handle(body, text))
+      else super.handle(body, text)
     }
 
     protected override answer(reply: Reply, requestId?: string): void {
