@@ -25,7 +25,7 @@ import { openDefinitions } from './engine/definitions.js'
 import { Deliveries } from './engine/deliveries.js'
 import { Directory } from './engine/directory.js'
 import { Entities } from './engine/entities.js'
-import { allOf, fillMemory, restorePositions, storedIn } from './engine/fill.js'
+import { allOf, fillMemory, rememberAgain, restorePositions, storedIn } from './engine/fill.js'
 import { claimsAtOnce, eventClaims } from './engine/history.js'
 import { HoldKeys } from './engine/hold-keys.js'
 import { Migrations } from './engine/migrations.js'
@@ -154,11 +154,7 @@ async function open(config: Config, log: Logger, opened: Opened): Promise<Tollga
   const heard = (notice: ShardNotice): void => {
     if (notice.notice === 'happened' && told !== null)
       for (const happened of notice.happened) tellHappened(told, happened)
-    if (notice.notice === 'identity')
-      for (const fact of notice.facts) {
-        directory.replay(fact)
-        if (fact.ik) dedupe.confirm(fact.env, fact.ik[0])
-      }
+    if (notice.notice === 'identity') rememberAgain({ directory, dedupe }, notice.facts)
     if (notice.notice === 'checks') {
       for (const [environmentId, flagKey, atMs] of notice.checks.flags)
         checkedFlags.note(environmentId, flagKey, atMs)

@@ -403,7 +403,7 @@ class Shard {
       },
       () => {
         if (writes !== null)
-          this.task.port.postMessage(allFailed(writes, 'overloaded', 'The journal failed; try again'))
+          this.task.port.postMessage(allFailed(writes, 'doubtful', 'The journal failed; try again'))
         void this.recover()
       },
     )
@@ -532,6 +532,7 @@ class Shard {
     }
     this.next = this.journal.committed + 1
     this.broken = false
+    this.tell({ notice: 'mended' })
   }
 
   // ── checkpoints ──────────────────────────────────────────────────────────────────────────────

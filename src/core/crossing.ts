@@ -372,8 +372,11 @@ class Unpacking extends Reading {
   }
 }
 
-/** Why a request failed for now (503). */
-export type Unavailable = 'store_away' | 'overloaded' | 'starting'
+/**
+ * Why a request failed for now (503). `doubtful`: its record was being written when the disk failed, and may be found
+ * there after all; the shard says when it is known (notice `mended`).
+ */
+export type Unavailable = 'store_away' | 'overloaded' | 'starting' | 'doubtful'
 
 /** What is done with each reply of a post. */
 export interface Hearing {

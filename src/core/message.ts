@@ -336,6 +336,8 @@ export type ShardControl =
 /** What a shard tells without being asked. */
 export type ShardNotice =
   | { readonly notice: 'ready'; readonly replayed: number }
+  /** What failed to be written is cut off: none of it is durable. */
+  | { readonly notice: 'mended' }
   /** Met in a replay after a death: identity effects, which the directory applies again, and idempotency claims. */
   | { readonly notice: 'identity'; readonly facts: readonly Fact[] }
   /** Flag checks since the last notice (FE-100…103): counts, raw rows for ClickHouse, last check per flag. */

@@ -1,6 +1,7 @@
 // What the HTTP thread remembers, read from storage at start: positions, the directory, the idempotency window.
 import type { Sql } from 'postgres'
 import type { TraitRegistry } from '../catalog/traits.js'
+import type { Fact } from '../core/message.js'
 import type { Positions } from '../journal/positions.js'
 import type { ProjectedStore } from '../journal/projecting.js'
 import { type Dedupe, windowMs } from './dedupe.js'
@@ -172,4 +173,17 @@ export async function allOf<const T extends readonly Promise<unknown>[]>(
 ): Promise<{ -readonly [Index in keyof T]: Awaited<T[Index]> }> {
   await Promise.allSettled(work)
   return Promise.all(work)
+}
+
+interface Remembered {
+  readonly directory: Directory
+  readonly dedupe: Dedupe
+}
+
+/** What a shard that died may have made durable without telling: facts it met in its journal. */
+export function rememberAgain({ directory, dedupe }: Remembered, facts: readonly Fact[]): void {
+  for (const fact of facts) {
+    directory.replay(fact)
+    if (fact.ik) dedupe.confirm(fact.env, fact.ik[0])
+  }
 }

@@ -72,7 +72,8 @@ export type Claims = (sinceMs: number) => AsyncIterable<readonly ClaimRow[]>
 export class Projections {
   readonly #options: ProjectionsOptions
   readonly #positions: Positions
-  readonly #clickhouse: ClickHouse
+  /** Opened only to be asked for claims. */
+  readonly #clickhouse: ClickHouse | null
   readonly #claims: Claims
   readonly #waiters = new Set<Waiter>()
   /** Streams that fail now, by store and shard, with the message. */
@@ -92,8 +93,9 @@ export class Projections {
   private constructor(options: ProjectionsOptions) {
     this.#options = options
     this.#positions = options.positions
-    this.#clickhouse = openClickHouse(options.clickhouse, { max: 1 })
-    this.#claims = options.claims ?? (sinceMs => eventClaims(this.#clickhouse, sinceMs, claimsAtOnce))
+    const clickhouse = options.claims ? null : openClickHouse(options.clickhouse, { max: 1 })
+    this.#clickhouse = clickhouse
+    this.#claims = options.claims ?? (sinceMs => eventClaims(clickhouse!, sinceMs, claimsAtOnce))
     this.#sampling = setInterval(() => this.#sample(), sampleMs)
     this.#sampling.unref()
     this.#sample()
@@ -240,7 +242,7 @@ export class Projections {
       this.#settle(waiter, new ServiceError('starting', 'Stopping; try again'))
     this.#port?.close()
     await this.#thread?.destroy()
-    await this.#clickhouse.close()
+    await this.#clickhouse?.close()
   }
 
   #launch(): void {

@@ -44,14 +44,10 @@ export class Refused extends Error {
 }
 
 /**
- * The thread died with the request: whether it became durable shows only when the shard has replayed its journal
- * (`restarted`).
+ * The thread died with the request, or its disk failed under it: whether it became durable shows only when the shard
+ * has replayed its journal, or mended it (`restarted`).
  */
-export class Lost extends ServiceError {
-  constructor() {
-    super('starting', 'The shard restarts; try again')
-  }
-}
+export class Lost extends ServiceError {}
 
 /** Events of one shard did not become durable, or it is not known whether they did (`Lost`). */
 export interface Undelivered {
@@ -96,6 +92,8 @@ export interface Shard {
   readonly outbox: Packing
   /** Set while the thread is dead or replaying; settled by its next ready, or by a first start that fails. */
   starting: Starting | null
+  /** Set while it is not known what of a failed write is on the disk. */
+  mending: Starting | null
   ready: boolean
   served: boolean
   readonly waiting: Map<number, Waiting>
@@ -129,6 +127,7 @@ export class Shards {
       port: null,
       outbox: new Packing(),
       starting: null,
+      mending: null,
       ready: false,
       served: false,
       waiting: new Map(),
@@ -159,10 +158,13 @@ export class Shards {
     return this.shards.filter(shard => !shard.ready).map(shard => shard.index)
   }
 
-  /** Resolves when the shard of this id serves, or at once when it does: by then it has told what it met in its journal. */
-  restarted(id: string): Promise<void> {
-    const { starting } = this.shards[shardOf(id, this.shards.length)]!
-    return starting === null ? Promise.resolve() : starting.promise.catch(() => {})
+  /**
+   * Resolves when the shard of this id serves and its journal is whole, or at once when it is so: by then it has told
+   * what it met there.
+   */
+  async restarted(id: string): Promise<void> {
+    const { starting, mending } = this.shards[shardOf(id, this.shards.length)]!
+    await Promise.allSettled([starting?.promise, mending?.promise])
   }
 
   /** Whether a request for this id would be refused at the door. */
@@ -360,7 +362,7 @@ export class Shards {
     shard.thread = thread
     shard.port = thread.port
     const hearing = hearingOf(shard)
-    thread.port.on('message', (message: Cells | ShardNotice) => {
+    const take = (message: Cells | ShardNotice): void => {
       if (Array.isArray(message)) return hear(message as unknown as Cells, hearing)
       const notice = message as ShardNotice
       if (notice.notice === 'ready') {
@@ -370,9 +372,16 @@ export class Shards {
         shard.starting?.resolve()
         shard.starting = null
       }
+      if (notice.notice === 'ready' || notice.notice === 'mended') {
+        shard.mending?.resolve()
+        shard.mending = null
+      }
       this.noticed(notice, shard.index)
-    })
+    }
+    thread.port.on('message', take)
     const end = (error: Error): void => {
+      // what it answered is durable, and may lie before the checkpoint that the next thread replays from
+      for (const message of thread.rest()) take(message as Cells | ShardNotice)
       if (!this.closing) void thread.destroy()
       this.revive(shard, error)
     }
@@ -392,11 +401,12 @@ export class Shards {
     shard.deaths++
     const lost = [...shard.waiting.values()]
     shard.waiting.clear()
-    for (const waiting of lost) waiting.reject(new Lost())
+    // first: who hears that a request is lost asks at once when its fate will be known
+    if (shard.served && !this.closing) shard.starting ??= newStarting()
+    for (const waiting of lost) waiting.reject(new Lost('starting', 'The shard restarts; try again'))
     if (this.closing) return
     this.options.log.error({ shard: shard.index, err: error }, 'shard died')
     if (!shard.served) return shard.starting?.reject(error)
-    shard.starting ??= newStarting()
     const delayMs = shard.deaths === 1 ? 0 : Math.min(5_000, 50 * 2 ** shard.deaths)
     setTimeout(() => this.launch(shard), delayMs)
   }
@@ -415,7 +425,12 @@ function hearingOf(shard: Shard): Hearing {
       take(n)?.resolve({ reply, shard: shard.index, sequence })
     },
     refused: (n, refusal, detail) => take(n)?.reject(new Refused(refusal, detail)),
-    failed: (n, reason, detail) => take(n)?.reject(new ServiceError(reason, detail)),
+    failed(n, reason, detail) {
+      if (reason === 'doubtful') shard.mending ??= newStarting()
+      take(n)?.reject(
+        reason === 'doubtful' ? new Lost('overloaded', detail) : new ServiceError(reason, detail),
+      )
+    },
   }
 }
 

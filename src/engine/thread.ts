@@ -2,7 +2,7 @@
 //
 // Piscina gives a task to any idle thread, an actor needs the same thread each time: so a task has a pool of one
 // thread to itself, and holds a port. Its promise tells when the thread died.
-import { MessageChannel } from 'node:worker_threads'
+import { MessageChannel, receiveMessageOnPort } from 'node:worker_threads'
 import { Piscina } from 'piscina'
 import type { Port } from '../journal/port.js'
 
@@ -10,6 +10,8 @@ export interface Thread {
   readonly port: Port
   /** Resolves when the task ended by itself; rejects when it threw, or the thread died. */
   readonly ended: Promise<void>
+  /** Takes what it has said and nobody has heard yet: it may have died since. */
+  rest(): readonly unknown[]
   /** Let the task end, then the thread. */
   close(): Promise<void>
   /** End the thread now. */
@@ -39,5 +41,11 @@ export const startThread: StartThread = (file, task) => {
     for (const thread of pool.threads)
       thread.once('exit', code => reject(new Error(`the thread left with ${code}`)))
   })
-  return { port: port1, ended, close: () => pool.close(), destroy: () => pool.destroy() }
+  const rest = () => {
+    const messages: unknown[] = []
+    for (let next = receiveMessageOnPort(port1); next; next = receiveMessageOnPort(port1))
+      messages.push(next.message)
+    return messages
+  }
+  return { port: port1, ended, rest, close: () => pool.close(), destroy: () => pool.destroy() }
 }

@@ -52,9 +52,7 @@ export async function openFileJournal(
   if (segments.length === 0) {
     if (options.mustReach) throw ended(directory, 0, 0, options.mustReach)
     const file = await createSegment(disk, directory, 1)
-    // The directory may be new too, and so may the one it lies in.
-    await disk.syncDirectory(dirname(directory))
-    await disk.syncDirectory(dirname(dirname(directory)))
+    await syncNames(disk, directory)
     return { journal: new FileJournal(options, disk, [1], file, 0, 0, 0), cutBytes: 0 }
   }
   const first = segments.at(-1)!
@@ -64,6 +62,8 @@ export async function openFileJournal(
     const end = await findEnd(file, path, first)
     if (end.last < (options.mustReach ?? 0)) throw ended(path, end.bytes, end.last, options.mustReach ?? 0)
     if (end.torn > 0) await file.truncate(end.bytes)
+    // who made the segment may have died before its name was durable
+    await syncNames(disk, directory)
     const size = await file.size()
     const journal = new FileJournal(options, disk, segments, file, end.bytes, size, end.last)
     return { journal, cutBytes: end.torn }
@@ -71,6 +71,13 @@ export async function openFileJournal(
     await file.close()
     throw error
   }
+}
+
+/** Make the names of the segments durable. Their directory may be new too, and so may the one it lies in. */
+async function syncNames(disk: JournalDisk, directory: string): Promise<void> {
+  await disk.syncDirectory(directory)
+  await disk.syncDirectory(dirname(directory))
+  await disk.syncDirectory(dirname(dirname(directory)))
 }
 
 function ended(file: string, offset: number, last: Sequence, known: Sequence): JournalCorrupt {

@@ -12,6 +12,7 @@ import type { Sequence } from './journal.js'
 const marks = ['committed', 'checkpointed', 'postgres', 'seen', 'clickhouse'] as const
 export type Mark = (typeof marks)[number]
 
+const readers: readonly Mark[] = ['checkpointed', 'postgres', 'seen', 'clickhouse']
 const stores: readonly Mark[] = ['committed', 'checkpointed', 'postgres', 'clickhouse']
 
 // One cache line per shard, so that shards do not slow each other.
@@ -39,13 +40,12 @@ export class Positions {
     Atomics.store(this.#cells, this.#cell(shard, mark), BigInt(sequence))
   }
 
-  /** Records nobody needs any more: every projector and the checkpoint are past them. */
+  /**
+   * Records nobody needs any more: every projector and the checkpoint are past them, and no last_seen_at would have to
+   * be gathered from them again.
+   */
   trimmable(shard: number): Sequence {
-    return Math.min(
-      this.get(shard, 'checkpointed'),
-      this.get(shard, 'postgres'),
-      this.get(shard, 'clickhouse'),
-    )
+    return Math.min(...readers.map(mark => this.get(shard, mark)))
   }
 
   /** A sequence known to be durable or in some store already: a journal that ends before it has lost records. */

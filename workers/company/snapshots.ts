@@ -39,9 +39,12 @@ export interface SnapshotRow {
 /** Where snapshots are kept. */
 export interface SnapshotStore {
   find(ids: readonly string[]): Promise<readonly SnapshotRow[]>
-  /** Keep these in place of those there were, all or none. */
+  /**
+   * Keep these in place of those there were, all or none, but never an older one in place of a newer: a statement that
+   * was given up may still run, after its successor.
+   */
   put(rows: readonly SnapshotRow[]): Promise<void>
-  /** Every fact of the shard up to this sequence is in a snapshot. */
+  /** Every fact of the shard up to this sequence is in a snapshot; never moves back. */
   checkpointed(generation: string, shard: number, sequence: number): Promise<void>
   close(): Promise<void>
 }
@@ -62,12 +65,14 @@ export function postgresSnapshots(sql: Sql): SnapshotStore {
           ${rows.map(row => row.sequence)}::bigint[],
           ${rows.map(row => row.state)}::text[])
         on conflict (id) do update set
-          generation = excluded.generation, sequence = excluded.sequence, state = excluded.state`
+          generation = excluded.generation, sequence = excluded.sequence, state = excluded.state
+        where snapshots.generation <> excluded.generation or snapshots.sequence <= excluded.sequence`
     },
     checkpointed: async (generation, shard, sequence) => {
       await sql`
         insert into checkpoints (generation, shard, sequence) values (${generation}, ${shard}, ${sequence})
-        on conflict (generation, shard) do update set sequence = excluded.sequence`
+        on conflict (generation, shard) do update
+        set sequence = greatest(checkpoints.sequence, excluded.sequence)`
     },
     close: () => sql.end({ timeout: 1 }),
   }

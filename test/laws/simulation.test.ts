@@ -1,0 +1,52 @@
+// The whole engine on a simulated machine, from seeds: whatever fails, everything acknowledged is there once.
+// TOLLGATE_RUNS makes it longer, TOLLGATE_SEED repeats it; `npm run simulate` runs as many as one likes.
+import t from 'tap'
+import type { Break } from './simulation/machine.js'
+import { simulate } from './simulation/run.js'
+
+const first = Number(process.env.TOLLGATE_SEED ?? Math.floor(Math.random() * 2 ** 30))
+const runs = Number(process.env.TOLLGATE_RUNS ?? 200)
+
+t.test(`${runs} simulations from seed ${first}`, async t => {
+  let answers = 0
+  let starts = 0
+  const failed: string[] = []
+  for (let seed = first; seed < first + runs; seed++) {
+    const outcome = await simulate(seed)
+    answers += outcome.answers
+    starts += outcome.starts
+    if (outcome.wrong.length > 0)
+      failed.push(`npm run simulate -- --seed ${seed} --verbose: ${outcome.wrong.slice(0, 3).join('; ')}`)
+  }
+  t.same(
+    failed,
+    [],
+    'every acknowledged effect is there once, none was invented, every store shows the state',
+  )
+  t.ok(answers > 50 * runs, 'clients were answered')
+  t.ok(starts > 2 * runs, 'processes ended and began again')
+})
+
+t.test('equal seeds, equal runs', async t => {
+  const [one, two] = [await simulate(first), await simulate(first)]
+  t.same(one, two)
+})
+
+/** What is broken on purpose, and how that shows. */
+const breaks: readonly (readonly [Exclude<Break, null>, RegExp])[] = [
+  ['fsync', /is stored elsewhere|acknowledged|is gone/],
+  ['claim', /EV-27|acknowledged|promise 3/],
+  ['chunk', /is stored \d+ times/],
+]
+const noticedWithin = 200
+
+for (const [broken, shows] of breaks)
+  t.test(`a broken ${broken} is noticed`, async t => {
+    let count = 0
+    let noticed = false
+    while (!noticed && count < noticedWithin) {
+      const { wrong } = await simulate(first + count++, broken)
+      noticed = wrong.some(text => shows.test(text))
+    }
+    t.ok(noticed, `within ${count} runs`)
+  })
