@@ -573,14 +573,19 @@ class Shard {
       for (const actor of dirty) if (this.actors.get(actor.state.id) === actor) this.actors.dirty.add(actor)
       throw error
     }
-    if (upTo <= this.positions.get(options.index, 'checkpointed')) return
+    // a backlog that is full lets no record in: what the stores have taken since must go without one
+    if (upTo <= this.positions.get(options.index, 'checkpointed')) return this.trim()
     // records that are no actor's may still be under way
     await this.journal.append([])
     if (this.failures !== failures) throw new Error('the journal failed while a checkpoint was written')
     await this.storage.snapshots.checkpointed(options.generation, options.index, upTo)
     this.positions.set(options.index, 'checkpointed', upTo)
-    if (this.still === 'nothing') await this.journal.trim(this.positions.trimmable(options.index))
+    await this.trim()
     this.actors.evict()
+  }
+
+  private async trim(): Promise<void> {
+    if (this.still === 'nothing') await this.journal.trim(this.positions.trimmable(this.task.options.index))
   }
 
   /** Actors forgotten after a failed append are brought back first: their last facts are in the journal alone. */

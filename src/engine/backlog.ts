@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import { ServiceError } from '../errors.js'
 
 export class Backlog {
-  /** Bytes of every shard's segments, as last looked at. */
-  private bytes: readonly number[] = []
+  /** Of every shard's segments, as last looked at. */
+  private kept: readonly Kept[] = []
   private readonly timer: NodeJS.Timeout
 
   /** `directories`: one per shard. Looks once a second. */
@@ -20,11 +20,12 @@ export class Backlog {
 
   /** Bytes per shard. */
   get perShard(): readonly number[] {
-    return this.bytes
+    return this.kept.map(({ bytes }) => bytes)
   }
 
+  /** The newest segment of a shard is there with or without a backlog: it does not count. */
   get full(): boolean {
-    return this.bytes.reduce((sum, bytes) => sum + bytes, 0) >= this.bytesMax
+    return this.kept.reduce((sum, { closed }) => sum + closed, 0) >= this.bytesMax
   }
 
   /** Throws `overloaded` (503) when the bound is reached. */
@@ -40,12 +41,18 @@ export class Backlog {
   }
 
   private async look(): Promise<void> {
-    this.bytes = await Promise.all(this.directories.map(bytesOf))
+    this.kept = await Promise.all(this.directories.map(keptIn))
   }
 }
 
-async function bytesOf(directory: string): Promise<number> {
-  const names = await readdir(directory).catch(() => [])
+/** Bytes of a shard's segments, and of those that are closed. */
+interface Kept {
+  readonly bytes: number
+  readonly closed: number
+}
+
+async function keptIn(directory: string): Promise<Kept> {
+  const names = (await readdir(directory).catch(() => [])).sort()
   const sizes = await Promise.all(
     names.map(name =>
       stat(join(directory, name)).then(
@@ -54,5 +61,6 @@ async function bytesOf(directory: string): Promise<number> {
       ),
     ),
   )
-  return sizes.reduce((sum, size) => sum + size, 0)
+  const bytes = sizes.reduce((sum, size) => sum + size, 0)
+  return { bytes, closed: bytes - (sizes.at(-1) ?? 0) }
 }
