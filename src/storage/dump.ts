@@ -115,9 +115,9 @@ async function countOn(tx: TransactionSql): Promise<void> {
 /** Begins the names of the copies that a backup is read from. */
 export const clonePrefix = 'backup_'
 const stagingPrefix = 'restore_'
-/** Bytes asked for at once, by what rows of that part weigh on average. */
-const pageBytes = 16 << 20
-const pageRowsMax = 200_000
+/** Bytes asked for at once, by what rows of that part weigh on average; finding where a page begins takes the longer the later it is. */
+const pageBytes = 64 << 20
+const pageRowsMax = 1_000_000
 const insertBytes = 16 << 20
 /** The answer is larger than what one statement may answer. */
 const tooLarge = '396'
