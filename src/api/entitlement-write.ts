@@ -361,19 +361,33 @@ export async function applyBundle(
   plan: PlanRow,
   draft: PlanVersionRow,
   actions: readonly BundleEntitlementWrite[],
-): Promise<void> {
+): Promise<readonly BundledChange[]> {
+  const changes: BundledChange[] = []
   for (const { action, entitlement_id: id, req } of actions) {
     if (action === 'create') {
       const body = bundled(req, 'req')
-      await writeEntitlement(tx, place, draft, body.feature_id, body, null)
+      const row = await writeEntitlement(tx, place, draft, body.feature_id, body, null)
+      changes.push({ type: 'created', row })
       continue
     }
     const named = await findEntitlement(tx, place.environmentId, bundled(id, 'entitlement_id'))
     const own = named?.plan_id === plan.id ? await entitlementInDraft(tx, draft, named) : null
     if (!own) throw new ServiceError('not_found', 'entitlement_id: no such entitlement of the plan')
-    if (action === 'delete') await removeEntitlement(tx, own, place.nowMs)
-    else await writeEntitlement(tx, place, draft, own.feature_id, bundled(req, 'req'), own)
+    if (action === 'delete') {
+      await removeEntitlement(tx, own, place.nowMs)
+      changes.push({ type: 'deleted', row: own })
+    } else {
+      const row = await writeEntitlement(tx, place, draft, own.feature_id, bundled(req, 'req'), own)
+      changes.push({ type: 'updated', row })
+    }
   }
+  return changes
+}
+
+/** What a bundle did to one entitlement: as it is, or was. */
+export interface BundledChange {
+  readonly type: 'created' | 'deleted' | 'updated'
+  readonly row: EntitlementRow
 }
 
 function bundled<T extends string | PlanEntitlementCreate>(value: T | null | undefined, member: string): T {

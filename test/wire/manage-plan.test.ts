@@ -648,7 +648,7 @@ t.test('managing plans', async t => {
   await t.test(
     'EN-87 an administrator is warned of limits that are exceeded, and shown them before',
     async t => {
-      const warned: { companyId: string; exceeded: unknown }[] = []
+      const warned: { company_id: string; exceeded: unknown }[] = []
       const { log } = tollgate.services
       t.intercept(log, 'warn', { value: (about: (typeof warned)[number]) => void warned.push(about) })
       const { slug, id } = await company()
@@ -665,8 +665,8 @@ t.test('managing plans', async t => {
       t.same(warned, [])
       await managed(id, onBasic)
       t.same(
-        warned.map(({ companyId, exceeded }) => ({ companyId, exceeded })),
-        [{ companyId: id, exceeded: [{ feature: 'calls', usage: 11, allocation: 10 }] }],
+        warned.map(({ company_id, exceeded }) => ({ company_id, exceeded })),
+        [{ company_id: id, exceeded: [{ feature: 'calls', usage: 11, allocation: 10 }] }],
       )
       await client.ok('POST', '/manage-plan/subscription/cancel', { company_id: id })
       await client.ok('PUT', `/company-plans/${id}`, { add_on_ids: [] })

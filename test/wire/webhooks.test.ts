@@ -171,6 +171,47 @@ t.test('features, rules, plans and entitlements tell of their changes', async t 
   await client.ok('DELETE', `/webhooks/${webhook.id}`)
 })
 
+t.test('a feature tells of its flag, a bundle of its entitlements', async t => {
+  const here = await receiver(t)
+  const types = ['flag.created', 'flag.updated', 'plan.entitlement.created', 'plan.entitlement.deleted']
+  const webhook = await hook(here.url, ...types, 'plan.entitlement.updated')
+  const flag = flagBody('with-feature')
+  const feature = await client.ok('POST', '/features', {
+    name: 'Bundled',
+    description: '',
+    feature_type: 'boolean',
+    flag,
+  })
+  await client.ok('PUT', `/features/${feature.id}`, { flag: { ...flag, name: 'Renamed' } })
+  const made = await client.ok('POST', '/plan-bundles', {
+    plan: { name: 'Bundle', description: '', plan_type: 'plan' },
+    billing_product: { charge_type: 'none', is_trialable: false },
+    entitlements: [
+      {
+        action: 'create',
+        req: { feature_id: feature.id, plan_id: '', value_type: 'boolean', value_bool: true },
+      },
+    ],
+    credit_grants: [],
+  })
+  const [entitlement] = made.entitlements
+  await client.ok('PUT', `/plan-bundles/${made.plan.id}`, {
+    plan: { name: 'Bundle' },
+    entitlements: [{ action: 'delete', entitlement_id: entitlement.id }],
+    credit_grants: [],
+  })
+  await here.until(4)
+  t.same(here.received.map(({ json }) => json.action).sort(), types)
+  t.match(here.of('flag.created')[0]!.json, { feature_id: feature.id, body: { key: 'with-feature' } })
+  t.match(here.of('flag.updated')[0]!.json.body, { name: 'Renamed' })
+  for (const what of ['created', 'deleted'])
+    t.match(here.of(`plan.entitlement.${what}`)[0]!.json, {
+      feature_id: feature.id,
+      body: { id: entitlement.id, plan_id: made.plan.id },
+    })
+  await client.ok('DELETE', `/webhooks/${webhook.id}`)
+})
+
 t.test('companies, users, overrides and plans tell of their changes, whoever makes them', async t => {
   const here = await receiver(t)
   const types = [

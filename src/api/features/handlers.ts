@@ -215,7 +215,17 @@ async function write(
 export const createFeature: Handler<FeatureCreate> = async call => {
   const data = await write(call, (tx, nowMs) => make(tx, call, call.body, null, nowMs))
   announce(call, 'feature.created', data, data.id)
+  announceFlag(call, data, call.body.flag?.id == null ? 'flag.created' : 'flag.updated')
   return { status: 201, data }
+}
+
+/** A feature's flag is made and changed with it: who asks about flags is told too. */
+function announceFlag(
+  call: Call<unknown, unknown>,
+  { id, flags: [flag] }: FeatureDetail,
+  type: 'flag.created' | 'flag.updated',
+): void {
+  if (flag) announce(call, type, flag, id)
 }
 
 /** POST /features/billing-linked: the feature of this provider's resource, made or changed. */
@@ -229,6 +239,7 @@ export const putBillingLinkedFeature: Handler<BillingLinkedFeatureCreate> = asyn
     return former ? change(tx, call, body, former, nowMs) : make(tx, call, body, link, nowMs)
   })
   announce(call, known ? 'feature.updated' : 'feature.created', detail, detail.id)
+  if (!known) announceFlag(call, detail, 'flag.created')
   return { status: 201, data: detail }
 }
 
@@ -276,6 +287,7 @@ export const changeFeature: Handler<FeatureUpdate> = async call => {
     return change(tx, call, call.body, former, nowMs)
   })
   announce(call, 'feature.updated', detail, detail.id)
+  if (call.body.flag) announceFlag(call, detail, 'flag.updated')
   return { data: detail }
 }
 

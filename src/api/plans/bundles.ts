@@ -12,10 +12,11 @@ import type { BillingProductWrite } from '../../../schemas/prices.js'
 import type { EntitlementRow, PlanRow, PlanVersionRow } from '../../catalog/plans.js'
 import { nativeProductId } from '../../catalog/prices.js'
 import { ServiceError } from '../../errors.js'
+import { announce } from '../announcing.js'
 import type { Call, Handler } from '../call.js'
 import { planGrantsOfVersions } from '../credit-view.js'
 import { entitlementViews, planView, versionView } from '../entitlement-view.js'
-import { applyBundle } from '../entitlement-write.js'
+import { applyBundle, type BundledChange } from '../entitlement-write.js'
 import { applyGrantBundle } from '../plan-grant-write.js'
 import {
   copyParts,
@@ -53,33 +54,58 @@ async function applyParts(
   plan: PlanRow,
   draft: PlanVersionRow,
   parts: Parts,
-): Promise<PlanBundle> {
+): Promise<Applied> {
   const environmentId = call.environment.id
   const { services, key } = call
   const place = { services, accountId: key.accountId, environmentId, nowMs: services.clock.wall() }
-  await applyBundle(tx, place, plan, draft, parts.entitlements)
+  const changes = await applyBundle(tx, place, plan, draft, parts.entitlements)
   await applyGrantBundle(tx, place, plan, draft, parts.credit_grants ?? [])
   if (parts.billing_product) await settleBilling(tx, call, draft, parts.billing_product)
   const version = (await findVersion(tx, environmentId, draft.id))!
   const rows = await tx<EntitlementRow[]>`
     select * from plan_entitlements where plan_version_id = ${version.id} order by created_at, id`
-  return {
+  const data: PlanBundle = {
     plan: planView(plan, version),
     plan_version: versionView(plan, version),
     billing_product: billingView(plan, version),
     entitlements: await entitlementViews(tx, { accountId: key.accountId, environmentId }, rows),
     credit_grants: (await planGrantsOfVersions(tx, [version.id])).get(version.id) ?? [],
   }
+  return { data, changes }
+}
+
+/** A bundle as it is then, and what it did to entitlements. */
+interface Applied {
+  readonly data: PlanBundle
+  readonly changes: readonly BundledChange[]
+}
+
+/** Tell of a bundle: of its plan, and of each entitlement as if it had been written alone. */
+function announceBundle(
+  call: Call<unknown, unknown>,
+  type: 'plan.created' | 'plan.updated',
+  { data, changes }: Applied,
+): void {
+  announcePlan(call, type, data.plan!.id)
+  const { services, key, environment } = call
+  const place = { accountId: key.accountId, environmentId: environment.id }
+  for (const { type: what, row } of changes)
+    announce(
+      call,
+      `plan.entitlement.${what}`,
+      async () => (await entitlementViews(services.sql, place, [row]))[0],
+      row.feature_id,
+    )
 }
 
 /** POST /plan-bundles: a plan with its draft, prices and entitlements, or nothing at all. */
 export const createPlanBundle: Handler<PlanBundleCreate> = async call => {
-  const data = await call.services.catalogs.change(accountScope(call), async tx => {
+  const applied = await call.services.catalogs.change(accountScope(call), async tx => {
     const { plan, draft } = await makePlan(tx, call, call.body.plan)
     return applyParts(tx, call, plan, draft, call.body)
   })
-  announcePlan(call, 'plan.created', data.plan!.id)
-  return { status: 201, data }
+  announceBundle(call, 'plan.created', applied)
+  return { status: 201, data: applied.data }
 }
 
 /**
@@ -89,7 +115,7 @@ export const createPlanBundle: Handler<PlanBundleCreate> = async call => {
  */
 export const updatePlanBundle: Handler<PlanBundleUpdate> = async call => {
   const { services, body } = call
-  const data = await services.catalogs.change(accountScope(call), async tx => {
+  const applied = await services.catalogs.change(accountScope(call), async tx => {
     const plan = await lockPlan(tx, placeOf(call), call.params.plan_id!)
     if (body.plan_version_id != null) {
       const named = await findVersion(tx, call.environment.id, body.plan_version_id)
@@ -104,8 +130,8 @@ export const updatePlanBundle: Handler<PlanBundleUpdate> = async call => {
     const edited = await editDraft(tx, call, draft, body.plan)
     return applyParts(tx, call, (await findPlan(tx, placeOf(call), plan.id))!, edited, body)
   })
-  announcePlan(call, 'plan.updated', data.plan!.id)
-  return { data }
+  announceBundle(call, 'plan.updated', applied)
+  return { data: applied.data }
 }
 
 /** A custom plan with its draft, copied from another plan where one is named (PB-13). */
@@ -176,10 +202,10 @@ export const createCustomPlan: Handler<CustomPlanCreate> = async call => {
 
 /** POST /custom-plan-bundles: the same with prices and entitlements. */
 export const createCustomPlanBundle: Handler<CustomPlanBundleCreate> = async call => {
-  const data = await call.services.catalogs.change(accountScope(call), async tx => {
+  const applied = await call.services.catalogs.change(accountScope(call), async tx => {
     const { plan, draft } = await makeCustomPlan(tx, call, call.body.plan)
     return applyParts(tx, call, plan, draft, call.body)
   })
-  announcePlan(call, 'plan.created', data.plan!.id)
-  return { status: 201, data }
+  announceBundle(call, 'plan.created', applied)
+  return { status: 201, data: applied.data }
 }
