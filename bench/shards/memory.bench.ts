@@ -48,7 +48,7 @@ function snapshot(n: number): string {
     name: `Company ${n}`,
     keys: new Map([
       ['slug', key(`company-${n}`)],
-      ['crm', key(`crm-${n * 7}`)],
+      ['crm', key(`customer-${n * 7}`)],
     ]),
     traits: {
       seats: String(n % 50),
@@ -84,10 +84,8 @@ tell('loaded in a shard, resident', withActors.resident - beforeActors.resident,
 const directory = new Directory()
 for (let n = 0; n < count; n++) {
   const id = derivedId('comp_', n)
-  const pairs = [
-    ['slug', `company-${n}`],
-    ['crm', `crm-${n * 7}`],
-  ] as const
+  // texts in one piece, as bodies and rows bring them
+  const pairs: [string, string][] = JSON.parse(`[["slug","company-${n}"],["crm","customer-${n * 7}"]]`)
   directory.claim('company', 'env_23456789ABC', id, pairs)
   directory.confirm('company', 'env_23456789ABC', id, pairs, [])
 }

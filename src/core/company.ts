@@ -35,13 +35,13 @@ import { addUsage, type Counter, effectsOf, newCounter, setCycleUsage } from './
 export interface Company extends Entity {
   plan: PlanHolding | null
   /** By date added (EN-23). */
-  addOns: PlanHolding[]
+  addOns: readonly PlanHolding[]
   /** Plans whose trial this company has already had (EN-90). */
-  trialedPlanIds: string[]
-  subscriptions: SubscriptionState[]
+  trialedPlanIds: readonly string[]
+  subscriptions: readonly SubscriptionState[]
   /** What was agreed for later; null for nothing (EN-95, EN-96). */
   schedule: PlanSchedule | null
-  overrides: OverrideState[]
+  overrides: readonly OverrideState[]
   /** By event subtype (US-1). */
   counters: Map<string, Counter>
   /** By credit id. */
@@ -95,6 +95,9 @@ export interface OverrideState {
   readonly updatedAtMs: number
 }
 
+/** One empty list for all of them: what changes is a new list. */
+const none: readonly never[] = []
+
 export function newCompany(id: string, environmentId: string): Company {
   return {
     id,
@@ -108,11 +111,11 @@ export function newCompany(id: string, environmentId: string): Company {
     lastSeenAtMs: null,
     sequence: 0,
     plan: null,
-    addOns: [],
-    trialedPlanIds: [],
-    subscriptions: [],
+    addOns: none,
+    trialedPlanIds: none,
+    subscriptions: none,
     schedule: null,
-    overrides: [],
+    overrides: none,
     counters: new Map(),
     credits: new Map(),
     idsMade: 0,
@@ -210,7 +213,6 @@ function managed(company: Company, catalog: Catalog, message: PlansManaged, nowM
   const after: Company = {
     ...company,
     traits: new Map(company.traits),
-    trialedPlanIds: [...company.trialedPlanIds],
     credits: new Map([...company.credits].map(([id, account]) => [id, copyAccount(account)])),
   }
   for (const effect of decided.effects) apply(after, effect, nowMs)
@@ -405,5 +407,5 @@ const publishedVersion = ({ def }: CompiledPlan): PlanVersionDef | undefined =>
   def.versions.find(version => version.id === def.publishedVersionId)
 
 function rememberTrial(company: Company, planId: string): void {
-  if (!company.trialedPlanIds.includes(planId)) company.trialedPlanIds.push(planId)
+  if (!company.trialedPlanIds.includes(planId)) company.trialedPlanIds = [...company.trialedPlanIds, planId]
 }

@@ -59,11 +59,11 @@ export function decodeCompany(snapshot: CompanySnapshot): Company {
   const company = newCompany(snapshot.id, snapshot.environmentId)
   decodeEntity(company, snapshot)
   company.plan = snapshot.plan
-  company.addOns = [...snapshot.addOns]
-  company.trialedPlanIds = [...snapshot.trialedPlanIds]
-  company.subscriptions = [...snapshot.subscriptions]
+  if (snapshot.addOns.length > 0) company.addOns = snapshot.addOns
+  if (snapshot.trialedPlanIds.length > 0) company.trialedPlanIds = snapshot.trialedPlanIds
+  if (snapshot.subscriptions.length > 0) company.subscriptions = snapshot.subscriptions
   company.schedule = snapshot.schedule
-  company.overrides = [...snapshot.overrides]
+  if (snapshot.overrides.length > 0) company.overrides = snapshot.overrides
   company.counters = new Map(snapshot.counters)
   company.credits = new Map(snapshot.credits.map(one => [one.creditId, decodeAccount(one)]))
   company.idsMade = snapshot.idsMade

@@ -4,6 +4,7 @@
 import type { KeyPair } from '../core/entity.js'
 import type { Fact } from '../core/message.js'
 import { newId } from './ids.js'
+import { Pairs } from './pairs.js'
 
 export type DirectoryKind = 'company' | 'user'
 
@@ -31,9 +32,9 @@ interface Claim {
  * whether a pair is the entity's.
  */
 export class Directory {
-  /** "c" or "u", environment, name and value → id. */
-  private readonly pairs = new Map<string, string>()
-  private readonly claims = new Map<string, Claim>()
+  /** Ids by pair. */
+  private readonly pairs = new Pairs<string>()
+  private readonly claims = new Pairs<Claim>()
   /** Entity id → environment id. */
   private readonly entities = new Map<string, string>()
   /** Entities whose creation is under way and not known to be durable. */
@@ -74,7 +75,7 @@ export class Directory {
       if (isServiceId(kind, name, value)) {
         if (!this.has(environmentId, value)) return { found: null, reason: 'unknown_id' }
         id = value
-      } else id = this.pairs.get(pairKey(kind, environmentId, name, value))
+      } else id = this.pairs.get(kind, environmentId, name, value)
       if (id === undefined || this.isRetired(id)) continue
       if (found !== null && found !== id) return { found: null, reason: 'ambiguous' }
       found = id
@@ -98,17 +99,16 @@ export class Directory {
   /** Claim pairs for an entity while a write is under way; the caller has resolved them to it or to nobody. */
   claim(kind: DirectoryKind, environmentId: string, id: string, pairs: readonly KeyPair[]): void {
     for (const [name, value] of pairs) {
-      const key = pairKey(kind, environmentId, name, value)
-      const owner = this.pairs.get(key)
+      const owner = this.pairs.get(kind, environmentId, name, value)
       if (owner === undefined || (owner !== id && this.isRetired(owner))) {
-        this.pairs.set(key, id)
-        this.claims.set(key, { id, count: 1, durable: false })
+        this.pairs.set(kind, environmentId, name, value, id)
+        this.claims.set(kind, environmentId, name, value, { id, count: 1, durable: false })
         continue
       }
       if (owner !== id) throw new Error('a claimed pair belongs to another entity')
-      const claim = this.claims.get(key)
+      const claim = this.claims.get(kind, environmentId, name, value)
       if (claim) claim.count++
-      else this.claims.set(key, { id, count: 1, durable: true })
+      else this.claims.set(kind, environmentId, name, value, { id, count: 1, durable: true })
     }
   }
 
@@ -124,12 +124,12 @@ export class Directory {
     if (!this.entities.has(id)) this.entities.set(id, environmentId)
     this.unconfirmed.delete(id)
     for (const [name, value] of pairs) {
-      const key = pairKey(kind, environmentId, name, value)
-      if (!this.pairs.has(key)) this.pairs.set(key, id)
-      const claim = this.claims.get(key)
+      if (this.pairs.get(kind, environmentId, name, value) === undefined)
+        this.pairs.set(kind, environmentId, name, value, id)
+      const claim = this.claims.get(kind, environmentId, name, value)
       if (claim?.id !== id) continue
       claim.durable = true
-      if (--claim.count === 0) this.claims.delete(key)
+      if (--claim.count === 0) this.claims.delete(kind, environmentId, name, value)
     }
     this.free(kind, environmentId, id, freed)
   }
@@ -138,14 +138,13 @@ export class Directory {
   release(kind: DirectoryKind, environmentId: string, id: string, pairs: readonly KeyPair[]): void {
     let held = false
     for (const [name, value] of pairs) {
-      const key = pairKey(kind, environmentId, name, value)
-      const claim = this.claims.get(key)
+      const claim = this.claims.get(kind, environmentId, name, value)
       if (claim?.id !== id) continue
       if (--claim.count > 0) held = true
       else {
-        this.claims.delete(key)
+        this.claims.delete(kind, environmentId, name, value)
         if (claim.durable) held = true
-        else this.pairs.delete(key)
+        else this.pairs.delete(kind, environmentId, name, value)
       }
     }
     if (!held && this.unconfirmed.delete(id)) this.entities.delete(id)
@@ -154,11 +153,10 @@ export class Directory {
   /** Pairs that an entity gave up are free for others, unless a later write of its own is about to take them back. */
   free(kind: DirectoryKind, environmentId: string, id: string, freed: readonly KeyPair[]): void {
     for (const [name, value] of freed) {
-      const key = pairKey(kind, environmentId, name, value)
-      if (this.pairs.get(key) !== id) continue
-      const claim = this.claims.get(key)
+      if (this.pairs.get(kind, environmentId, name, value) !== id) continue
+      const claim = this.claims.get(kind, environmentId, name, value)
       if (claim) claim.durable = false
-      else this.pairs.delete(key)
+      else this.pairs.delete(kind, environmentId, name, value)
     }
   }
 
@@ -180,11 +178,8 @@ export class Directory {
   /** Everything of an environment is gone (AL-13). */
   forgetEnvironment(environmentId: string): void {
     for (const [id, environment] of this.entities) if (environment === environmentId) this.forget(id)
-    for (const key of this.pairs.keys())
-      if (key.startsWith(`${environmentId}\0`, 2)) {
-        this.pairs.delete(key)
-        this.claims.delete(key)
-      }
+    this.pairs.forgetEnvironment(environmentId)
+    this.claims.forgetEnvironment(environmentId)
   }
 
   /** Companies of a user that still exist, oldest membership first. */
@@ -244,9 +239,8 @@ export class Directory {
     name: string,
     value: string,
   ): string | null {
-    const key = pairKey(kind, environmentId, name, value)
-    const had = this.pairs.get(key) ?? null
-    this.pairs.set(key, id)
+    const had = this.pairs.get(kind, environmentId, name, value) ?? null
+    this.pairs.set(kind, environmentId, name, value, id)
     return had
   }
 
@@ -264,9 +258,10 @@ export class Directory {
           this.unconfirmed.delete(fact.id)
           break
         case 'key': {
-          const key = pairKey(kind, fact.env, effect.name, effect.value)
-          if (!this.pairs.has(key)) this.pairs.set(key, fact.id)
-          const claim = this.claims.get(key)
+          const { name, value } = effect
+          if (this.pairs.get(kind, fact.env, name, value) === undefined)
+            this.pairs.set(kind, fact.env, name, value, fact.id)
+          const claim = this.claims.get(kind, fact.env, name, value)
           if (claim?.id === fact.id) claim.durable = true
           if (effect.was !== null) this.free(kind, fact.env, fact.id, [[effect.name, effect.was]])
           break
@@ -292,6 +287,3 @@ export class Directory {
 export function isServiceId(kind: DirectoryKind, name: string, value: string): boolean {
   return name === 'id' && value.startsWith(servicePrefix[kind])
 }
-
-const pairKey = (kind: DirectoryKind, environmentId: string, name: string, value: string): string =>
-  `${kind === 'company' ? 'c' : 'u'}\0${environmentId}\0${name}\0${value}`

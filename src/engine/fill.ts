@@ -93,16 +93,25 @@ export async function fillDirectory(
   directory: Directory,
 ): Promise<readonly DoublePair[]> {
   const doubles: DoublePair[] = []
+  // every row brings texts of its own: an id is kept once, and so is an environment's
+  const texts = new Map<string, string>()
+  const once = (text: string): string => {
+    const had = texts.get(text)
+    if (had === undefined) texts.set(text, text)
+    return had ?? text
+  }
   for await (const rows of stored.entities())
-    for (const row of rows) directory.load(row.environment_id, row.id)
+    for (const row of rows) directory.load(once(row.environment_id), once(row.id))
   for await (const rows of stored.pairs())
-    for (const { entity_type: kind, environment_id: environmentId, entity_id: id, name, value } of rows) {
+    for (const { entity_type: kind, environment_id, entity_id, name, value } of rows) {
+      const id = once(entity_id)
+      const environmentId = once(environment_id)
       const other = directory.loadPair(kind, environmentId, id, name, value)
       if (other !== null && other !== id)
         doubles.push({ kind, environmentId, name, value, owners: [other, id] })
     }
   for await (const rows of stored.memberships())
-    for (const row of rows) directory.join(row.user_id, row.company_id)
+    for (const row of rows) directory.join(once(row.user_id), once(row.company_id))
   return doubles
 }
 

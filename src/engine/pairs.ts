@@ -1,0 +1,54 @@
+// Something for each key pair. Environment, kind and name are kept once for all their values: a pair costs its value
+// and a place in a map, and to find it no text is put together.
+import type { EntityType } from '../../schemas/enums.js'
+
+interface Names<T> {
+  readonly company: Map<string, Map<string, T>>
+  readonly user: Map<string, Map<string, T>>
+}
+
+export class Pairs<T> {
+  private readonly environments = new Map<string, Names<T>>()
+  private count = 0
+
+  get size(): number {
+    return this.count
+  }
+
+  get(kind: EntityType, environmentId: string, name: string, value: string): T | undefined {
+    return this.environments.get(environmentId)?.[kind].get(name)?.get(value)
+  }
+
+  set(kind: EntityType, environmentId: string, name: string, value: string, to: T): void {
+    let environment = this.environments.get(environmentId)
+    if (environment === undefined) {
+      environment = { company: new Map(), user: new Map() }
+      this.environments.set(environmentId, environment)
+    }
+    const names = environment[kind]
+    let values = names.get(name)
+    if (values === undefined) {
+      values = new Map()
+      names.set(name, values)
+    }
+    const before = values.size
+    values.set(value, to)
+    this.count += values.size - before
+  }
+
+  delete(kind: EntityType, environmentId: string, name: string, value: string): void {
+    const names = this.environments.get(environmentId)?.[kind]
+    const values = names?.get(name)
+    if (!names || !values?.delete(value)) return
+    this.count--
+    if (values.size === 0) names.delete(name)
+  }
+
+  forgetEnvironment(environmentId: string): void {
+    const environment = this.environments.get(environmentId)
+    if (environment === undefined) return
+    for (const names of [environment.company, environment.user])
+      for (const values of names.values()) this.count -= values.size
+    this.environments.delete(environmentId)
+  }
+}
