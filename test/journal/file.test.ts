@@ -118,6 +118,17 @@ t.test('an open journal goes on after the last record', async t => {
   t.same(await readAll(disk, 12), expected(1, 12))
 })
 
+t.test('the names of segments are made durable at every start', async t => {
+  const disk = new MemoryDisk()
+  const { journal } = await open(disk)
+  await journal.append(range(1, 3))
+  await journal.close()
+  // whoever made the segment may have died before it saw to that
+  disk.faults.push({ on: 'sync' })
+  await t.rejects(open(disk), /the disk failed/)
+  await (await open(disk)).journal.close()
+})
+
 t.test('a tail torn at any byte of the last group is cut at the last whole group and reported', async t => {
   const disk = new MemoryDisk()
   const { journal } = await open(disk)

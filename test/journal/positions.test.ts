@@ -12,6 +12,8 @@ t.test('positions are seen by every holder of the memory, and trimming waits for
   one.set(1, 'clickhouse', 50)
   t.equal(two.get(1, 'committed'), 2 ** 40)
   t.equal(two.trimmable(1), 50)
+  one.set(1, 'seen', 40)
+  t.equal(two.trimmable(1), 40, 'last seen times that are not stored are gathered again from there')
   t.equal(two.trimmable(0), 0)
   t.equal(two.stored(1), 2 ** 40)
   one.set(0, 'clickhouse', 5)
