@@ -1,4 +1,5 @@
-// Keeps what benchmarks measured and writes the table in bench/README.md: numbers, machine, versions, commit.
+// Keeps what benchmarks measured and writes it into bench/README.md, and the first of it into README.md: numbers,
+// machine, versions, commit.
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { cpus, loadavg, release, type as systemName, totalmem } from 'node:os'
@@ -17,7 +18,7 @@ export interface Measured {
   readonly goal: string
 }
 
-interface Results {
+export interface Results {
   readonly area: string
   readonly date: string
   readonly machine: string
@@ -45,6 +46,7 @@ export function record(
   mkdirSync(resultsDir, { recursive: true })
   writeFileSync(join(resultsDir, `${area}.json`), `${JSON.stringify(results, null, 2)}\n`)
   writePage()
+  if (area === 'http') writeNumbers(results)
 }
 
 function surroundings() {
@@ -69,16 +71,54 @@ function commitOf(): string {
   }
 }
 
-// Only what is between the marks is ours to write.
 function writePage(): void {
-  const text = readFileSync(page, 'utf8')
-  const from = text.indexOf(startMark)
-  const to = text.indexOf(endMark)
-  if (from < 0 || to < from) throw new Error(`${page} lacks its marks`)
   const files = readdirSync(resultsDir).filter(name => name.endsWith('.json'))
   const all = files.map(name => JSON.parse(readFileSync(join(resultsDir, name), 'utf8')) as Results)
   const sections = all.map(sectionOf).join('\n')
-  writeFileSync(page, `${text.slice(0, from)}${startMark}\n\n${sections}\n${text.slice(to)}`)
+  writeBetween(page, startMark, endMark, `\n\n${sections}\n`)
+}
+
+const numbersMarks = ['<!-- numbers -->', '<!-- end of numbers -->'] as const
+
+function writeNumbers(results: Results): void {
+  writeBetween(join(root, 'README.md'), ...numbersMarks, numbersOf(results))
+}
+
+// Only what is between the marks is ours to write.
+function writeBetween(path: string, start: string, end: string, written: string): void {
+  const text = readFileSync(path, 'utf8')
+  const from = text.indexOf(start)
+  const to = text.indexOf(end)
+  if (from < 0 || to < from) throw new Error(`${path} lacks its marks`)
+  writeFileSync(path, text.slice(0, from) + start + written + text.slice(to))
+}
+
+/** What README.md says of the results of `http`. */
+export function numbersOf({ date, commit, machine, load, rows }: Results): string {
+  const find = (name: string) => rows.find(one => one.name.startsWith(name))
+  const told = (name: string, text: string, each = 1): readonly string[] => {
+    const [rate, p50, p99] = ['', ': p50', ': p99'].map(what => find(name + what)?.value)
+    const cpu = find(`${name}: CPU of the HTTP thread`)?.value
+    const share = find(`${name}: share`)
+    if (rate === undefined || cpu === undefined || share === undefined) return []
+    const perSecond = (Math.round(rate / 100) * 100).toLocaleString('en')
+    const ofBare = share.goal === '' ? '' : `${share.value} % (${share.goal})`
+    return [`| ${text} | ${perSecond} | ${p50} ms | ${p99} ms | ${(cpu / each).toFixed(1)} µs | ${ofBare} |`]
+  }
+  const lines = [
+    ...told('flag check, 2 rules / 3 conditions', 'flag check, 2 rules, 3 conditions'),
+    ...told('one event, durable', 'one event, durable when acknowledged'),
+    ...told('batch of 500 events, durable', 'events in batches of 500, durable; times of a batch', 500),
+  ]
+  return `
+Measured by \`npm run bench\` on ${date} (commit ${commit}) on ${machine}, the load generator on the same machine, load average ${load}. [bench/README.md](bench/README.md) has all of it.
+
+| | a second | p50 | p99 | CPU of the HTTP thread, each | of a bare answer's rate (goal) |
+|---|---:|---:|---:|---:|---:|
+${lines.join('\n')}
+
+A bare answer: the same HTTP library reading and writing as many bytes, and doing nothing.
+`
 }
 
 function sectionOf({ area, date, machine, node, commit, load, rows, printed }: Results): string {

@@ -2,6 +2,7 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
+import { numbersOf, type Results } from '../../bench/record.js'
 import { readConfig } from '../../src/config.js'
 import { createMetrics } from '../../src/metrics.js'
 import { filesUnder, read, root } from './source.js'
@@ -118,6 +119,11 @@ t.test('every field of a log line is documented', async t => {
   const there = new Set([...written, ...ofRequests, 'level', 'time', 'msg', 'status', 'reason'])
   t.ok(calls.length > 20)
   t.same([...told].sort(), [...there].sort())
+})
+
+t.test('the README’s numbers are those of the last benchmark', async t => {
+  const results = JSON.parse(read('bench/results/http.json')) as Results
+  t.match(read('README.md'), `<!-- numbers -->${numbersOf(results)}<!-- end of numbers -->`)
 })
 
 t.test('links between documents lead somewhere', async t => {
