@@ -38,7 +38,7 @@ export async function startProduct(
     },
     stdio: ['ignore', 'inherit', 'inherit'],
   })
-  const deadline = Date.now() + 120_000
+  const deadline = Date.now() + 600_000
   while (Date.now() < deadline) {
     if (child.exitCode !== null) throw new Error(`The service left with ${child.exitCode}`)
     const ready = await fetch(`http://127.0.0.1:${port}/health/ready`).then(
@@ -49,7 +49,7 @@ export async function startProduct(
     await new Promise(resolve => setTimeout(resolve, 20))
   }
   await stop(child)
-  throw new Error('The service was not ready within 120 s')
+  throw new Error('The service was not ready within 600 s')
 }
 
 /** End a process and wait until it is gone. */

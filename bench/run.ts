@@ -1,7 +1,8 @@
-// npm run bench [core] [shards] [http]: runs the benchmarks of the areas named, or of all, and keeps the results.
+// npm run bench [core] [shards] [http] [lists [companies]]: runs the benchmarks of the areas named, or of all, and keeps the results.
 import { spawn } from 'node:child_process'
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { benchLists } from './http/lists.js'
 import { benchHttp } from './http/run.js'
 import { record, root } from './record.js'
 
@@ -9,6 +10,7 @@ const areas: Readonly<Record<string, () => Promise<void>>> = {
   core: () => runFiles('core'),
   shards: () => runFiles('shards'),
   http: benchHttp,
+  lists: () => benchLists(numbers),
 }
 
 // Each file measures in a process of its own, so that none warms up or litters for the next.
@@ -40,7 +42,9 @@ function runFile(path: string): Promise<readonly string[]> {
   })
 }
 
-const asked = process.argv.slice(2)
+const given = process.argv.slice(2)
+const numbers = given.filter(one => /^\d+$/.test(one))
+const asked = given.filter(one => !numbers.includes(one))
 const unknown = asked.find(area => areas[area] === undefined)
 if (unknown !== undefined) {
   console.error(`No such benchmarks: ${unknown}. There are: ${Object.keys(areas).join(', ')}`)

@@ -58,8 +58,14 @@ t.test('filters of companies and users', async t => {
       updated_at: at,
       last_seen_at: null,
     })}`
-  const assign = (company_id: string, plan_id: string, version_id: string, over: object = {}) =>
-    sql`insert into company_plans ${sql({
+  const assign = async (
+    company_id: string,
+    plan_id: string,
+    version_id: string,
+    over: Readonly<Record<string, unknown>> = {},
+  ) => {
+    if (over.kind !== 'add_on') await sql`update companies set on_plan = true where id = ${company_id}`
+    await sql`insert into company_plans ${sql({
       company_id,
       plan_id,
       kind: 'base',
@@ -72,6 +78,7 @@ t.test('filters of companies and users', async t => {
       trial_status: null,
       ...over,
     })}`
+  }
   const trial = (endMs: number, over: object = {}) => ({
     trial_end_at: new Date(endMs),
     trial_end_setting: 'cancel',
@@ -90,8 +97,14 @@ t.test('filters of companies and users', async t => {
 
   const byName = { column: 'name', direction: 'asc' } as const
   const list = async (filter: CompanyFilter, data = withFallback) => {
-    const ids = await listCompanyIds(sql, data, filter, byName, { limit: 100, offset: 0 }, now)
+    const page = { limit: 100, offset: 0 }
+    const ids = await listCompanyIds(sql, data, filter, byName, page, now)
     t.equal(await countCompanyRows(sql, data, filter, now), ids.length, 'the count agrees')
+    const walking = { gatheredMax: 0, walkedMax: 100 }
+    const walked = await listCompanyIds(sql, data, filter, byName, page, now, walking)
+    t.same(walked, ids, 'gathered by indexes or met along the order')
+    const first = { limit: Math.max(1, ids.length), offset: 0 }
+    t.same(await listCompanyIds(sql, data, filter, byName, first, now, walking), ids, 'a full page')
     return ids
   }
   const all = ['adding', 'archived', 'converting', 'ended', 'planless', 'published', 'trialing']

@@ -2,7 +2,19 @@
 import type { Sql } from 'postgres'
 import type { SubscriptionStatus, SubscriptionType } from '../../../schemas/enums.js'
 import type { CatalogData, PlanVersionDef } from '../../core/catalog.js'
-import { allOf, type Fragment, mentions, ordered, type Sort } from '../entity-list.js'
+import {
+  allOf,
+  type Bounds,
+  type Condition,
+  countOf,
+  type Fragment,
+  type Listed,
+  mentions,
+  type Page,
+  pageOfIds,
+  type Sort,
+  whether,
+} from '../entity-list.js'
 import type { KeyDefinitionRow } from '../entity-view.js'
 import { PlanColumns } from '../plan-columns.js'
 import { among, contains, newest } from '../sql.js'
@@ -27,86 +39,87 @@ export interface CompanyFilter {
   readonly hasScheduledDowngrade?: boolean | undefined
 }
 
-export interface Page {
-  readonly limit: number
-  readonly offset: number
-}
-
 /** Ids of one page. `nowMs` decides which trials and overrides are over. */
-export async function listCompanyIds(
+export function listCompanyIds(
   sql: Sql,
   catalog: CatalogData,
   filter: CompanyFilter,
   sort: Sort,
   page: Page,
   nowMs: number,
+  bounds?: Bounds,
 ): Promise<string[]> {
-  const rows = await sql<{ id: string }[]>`
-    select e.id from companies e where ${matching(sql, catalog, filter, nowMs)}
-    ${ordered(sql, sort)} limit ${page.limit} offset ${page.offset}`
-  return rows.map(row => row.id)
+  return pageOfIds(sql, listed(sql, catalog, filter, nowMs), sort, page, bounds)
 }
 
-export async function countCompanyRows(
+export function countCompanyRows(
   sql: Sql,
   catalog: CatalogData,
   filter: CompanyFilter,
   nowMs: number,
 ): Promise<number> {
-  const [row] = await sql<{ count: string }[]>`
-    select count(*) from companies e where ${matching(sql, catalog, filter, nowMs)}`
-  return Number(row!.count)
+  return countOf(sql, listed(sql, catalog, filter, nowMs))
 }
 
-function matching(sql: Sql, catalog: CatalogData, filter: CompanyFilter, nowMs: number): Fragment {
+function listed(sql: Sql, catalog: CatalogData, filter: CompanyFilter, nowMs: number): Listed {
+  const { environmentId } = catalog
   const plans = new PlanColumns(sql, catalog, 'e', nowMs)
-  const conditions = [sql`e.environment_id = ${catalog.environmentId}`]
-  const add = (condition: Fragment) => void conditions.push(condition)
-  const { ids, q, creditIds } = filter
-  if (ids) add(sql`e.id in ${among(sql, ids)}`)
-  if (q) add(mentions(sql, 'company', q))
+  const conditions: Condition[] = []
+  const add = (condition: Condition) => void conditions.push(condition)
+  const addIf = (wanted: boolean | undefined, condition: () => Condition) =>
+    wanted !== undefined && add(whether(sql, condition(), wanted))
+  const subscribed = (subscription: Fragment) => withSubscription(sql, environmentId, subscription)
+  const { ids, q, creditIds, subscriptionStatuses, subscriptionTypes } = filter
+  if (ids) add({ test: sql`e.id in ${among(sql, ids)}`, hits: among(sql, ids) })
+  if (q) add(mentions(sql, 'company', environmentId, q))
   for (const planIds of filter.planIds ?? []) add(plans.on('plan_id', planIds))
   if (filter.planVersionIds) add(plans.on('version_id', filter.planVersionIds))
-  if (filter.planVersionUnpublished !== undefined)
-    add(whether(sql, plans.off('version_id', publishedVersions(catalog)), filter.planVersionUnpublished))
-  if (filter.withoutPlan !== undefined)
-    add(whether(sql, sql`${plans.base('plan_id')} is null`, filter.withoutPlan))
+  addIf(filter.planVersionUnpublished, () => plans.off('version_id', publishedVersions(catalog)))
+  addIf(filter.withoutPlan, () => plans.without)
   if (filter.withEntitlementFor) add(plans.entitledTo(filter.withEntitlementFor))
   // an expired override still takes the one place a company has for it (EN-4)
   if (filter.withoutFeatureOverrideFor)
-    add(sql`not exists (
-      select 1 from company_overrides o
-      where o.company_id = e.id and o.feature_id = ${filter.withoutFeatureOverrideFor})`)
-  if (creditIds)
-    add(sql`exists (
-      select 1 from company_credits r where r.company_id = e.id and r.credit_id in ${among(sql, creditIds)})`)
-  if (filter.subscriptionStatuses)
-    add(subscribed(sql, sql`s.status in ${among(sql, filter.subscriptionStatuses)}`))
-  if (filter.subscriptionTypes) add(subscribed(sql, ofTypes(sql, catalog, filter.subscriptionTypes)))
-  if (filter.monetized !== undefined) {
-    const monetized = subscribed(sql, sql`${running(sql)} and ${ofTypes(sql, catalog, ['one_time', 'paid'])}`)
-    add(whether(sql, monetized, filter.monetized))
+    add({
+      test: sql`not exists (
+        select 1 from company_overrides o
+        where o.company_id = e.id and o.feature_id = ${filter.withoutFeatureOverrideFor})`,
+    })
+  if (creditIds) {
+    const granted = sql`r.credit_id in ${among(sql, creditIds)}`
+    add({
+      test: sql`exists (select 1 from company_credits r where r.company_id = e.id and ${granted})`,
+      hits: sql`select r.company_id from company_credits r where r.environment_id = ${environmentId} and ${granted}`,
+    })
   }
-  if (filter.withSubscription !== undefined)
-    add(whether(sql, subscribed(sql, running(sql)), filter.withSubscription))
+  if (subscriptionStatuses) add(subscribed(sql`s.status in ${among(sql, subscriptionStatuses)}`))
+  if (subscriptionTypes) add(subscribed(ofTypes(sql, catalog, subscriptionTypes)))
+  const paid = () => subscribed(sql`${running(sql)} and ${ofTypes(sql, catalog, ['one_time', 'paid'])}`)
+  addIf(filter.monetized, paid)
+  addIf(filter.withSubscription, () => subscribed(running(sql)))
   if (filter.withoutSubscription !== undefined)
-    add(whether(sql, subscribed(sql, running(sql)), !filter.withoutSubscription))
-  if (filter.hasScheduledDowngrade !== undefined) {
-    const waits = sql`exists (
-      select 1 from billing_subscriptions b where b.company_id = e.id and b.status in ('active', 'past_due', 'trialing')
-        and (b.own->'scheduled'->>'effective_at')::bigint > ${Math.floor(nowMs / 1000)})`
-    add(whether(sql, waits, filter.hasScheduledDowngrade))
-  }
-  return allOf(sql, conditions)
-}
-
-function whether(sql: Sql, condition: Fragment, wanted: boolean): Fragment {
-  return wanted ? condition : sql`not ${condition}`
+    add(whether(sql, subscribed(running(sql)), !filter.withoutSubscription))
+  addIf(filter.hasScheduledDowngrade, () => downgraded(sql, environmentId, nowMs))
+  return { kind: 'company', environmentId, conditions }
 }
 
 /** A subscription of the company (a row named `s`). */
-function subscribed(sql: Sql, condition: Fragment): Fragment {
-  return sql`exists (select 1 from company_subscriptions s where s.company_id = e.id and ${condition})`
+function withSubscription(sql: Sql, environmentId: string, condition: Fragment): Condition {
+  return {
+    test: sql`exists (select 1 from company_subscriptions s where s.company_id = e.id and ${condition})`,
+    hits: sql`
+      select s.company_id from company_subscriptions s where s.environment_id = ${environmentId} and ${condition}`,
+  }
+}
+
+/** A downgrade that waits for the end of its subscription's period. */
+function downgraded(sql: Sql, environmentId: string, nowMs: number): Condition {
+  const waits = sql`b.status in ('active', 'past_due', 'trialing') and b.own->'scheduled' is not null
+    and (b.own->'scheduled'->>'effective_at')::bigint > ${Math.floor(nowMs / 1000)}`
+  return {
+    test: sql`exists (select 1 from billing_subscriptions b where b.company_id = e.id and ${waits})`,
+    hits: sql`
+      select b.company_id from billing_subscriptions b where b.environment_id = ${environmentId} and ${waits}`,
+  }
 }
 
 /** EN-82: the statuses that give access. */
@@ -125,9 +138,8 @@ function ofTypes(sql: Sql, catalog: CatalogData, types: readonly SubscriptionTyp
   const products = versionsOf(catalog)
     .filter(({ chargeType }) => charges.some(charge => charge === chargeType))
     .flatMap(({ billingProductId }) => billingProductId ?? [])
-  const trial = types.includes('trial') ? sql`s.status = 'trialing'` : sql`false`
-  return sql`(${trial} or s.status <> 'trialing' and exists (
-    select 1 from jsonb_array_elements_text(s.state->'productIds') p (id) where p.id in ${among(sql, products)}))`
+  const sold = sql`s.status <> 'trialing' and s.state->'productIds' ?| ${products}::text[]`
+  return types.includes('trial') ? sql`(s.status = 'trialing' or ${sold})` : sql`(${sold})`
 }
 
 function versionsOf(catalog: CatalogData): PlanVersionDef[] {

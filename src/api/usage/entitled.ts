@@ -1,10 +1,10 @@
 // Who is entitled to a feature: its companies, and the users of these.
 import type { FeatureCompany, FeatureCompanyUser, FeatureUsage } from '../../../schemas/usage.js'
 import { companyDetails } from '../company-read.js'
+import type { Page } from '../entity-list.js'
 import { userBrief } from '../entity-view.js'
 import type { EntityCall } from '../entity-write.js'
 import { usageRowsOrNull, usageViews } from './rows.js'
-import type { Page } from './store.js'
 import { entitledCompanyIds, entitledMembers, userRows } from './store.js'
 
 /** Companies entitled to a feature, newest first, each with its usage as of now. */

@@ -4,15 +4,19 @@ import type { BillingProviderType } from '../../../schemas/enums.js'
 import type { EntitlementRow } from '../../catalog/plans.js'
 import type { CatalogData, EntitlementDef } from '../../core/catalog.js'
 import type { EntityBrief } from '../../core/entity.js'
-import { allOf, type Fragment, mentions } from '../entity-list.js'
+import {
+  allOf,
+  countOf,
+  type Fragment,
+  type Listed,
+  mentions,
+  newestFirst,
+  type Page,
+  pageOfIds,
+} from '../entity-list.js'
 import { PlanColumns } from '../plan-columns.js'
 import { among, contains } from '../sql.js'
 import type { HoldingChange, OverrideSpan } from './limits.js'
-
-export interface Page {
-  readonly limit: number
-  readonly offset: number
-}
 
 /** What a list of features is narrowed by; absent members do not narrow. */
 export interface FeatureFilter {
@@ -109,44 +113,38 @@ export async function userRows(
 }
 
 /** Companies entitled to a feature, newest first. `q`: part of a name, key or trait. */
-export async function entitledCompanyIds(
+export function entitledCompanyIds(
   sql: Sql,
   catalog: CatalogData,
   featureId: string,
   q: string | undefined,
   nowMs: number,
-  { limit, offset }: Page,
+  page: Page,
 ): Promise<string[]> {
-  const rows = await sql<{ id: string }[]>`
-    select e.id from companies e where ${entitledCompany(sql, catalog, featureId, q, nowMs)}
-    order by e.created_at desc, e.id desc limit ${limit} offset ${offset}`
-  return rows.map(row => row.id)
+  return pageOfIds(sql, entitledCompanies(sql, catalog, featureId, q, nowMs), newestFirst, page)
 }
 
-export async function countEntitledCompanies(
+export function countEntitledCompanies(
   sql: Sql,
   catalog: CatalogData,
   featureId: string,
   q: string | undefined,
   nowMs: number,
 ): Promise<number> {
-  const [row] = await sql<{ count: number }[]>`
-    select count(*)::int as count from companies e where ${entitledCompany(sql, catalog, featureId, q, nowMs)}`
-  return row!.count
+  return countOf(sql, entitledCompanies(sql, catalog, featureId, q, nowMs))
 }
 
-function entitledCompany(
+function entitledCompanies(
   sql: Sql,
   catalog: CatalogData,
   featureId: string,
   q: string | undefined,
   nowMs: number,
-): Fragment {
-  return allOf(sql, [
-    sql`e.environment_id = ${catalog.environmentId}`,
-    new PlanColumns(sql, catalog, 'e', nowMs).entitledTo(featureId),
-    ...(q ? [mentions(sql, 'company', q)] : []),
-  ])
+): Listed {
+  const { environmentId } = catalog
+  const entitled = new PlanColumns(sql, catalog, 'e', nowMs).entitledTo(featureId)
+  const conditions = q ? [entitled, mentions(sql, 'company', environmentId, q)] : [entitled]
+  return { kind: 'company', environmentId, conditions }
 }
 
 /** Members of such companies, newest membership first. `q`: part of the user's name, a key or a trait of it. */
@@ -185,8 +183,8 @@ function entitledMember(
 ): Fragment {
   const conditions = [
     sql`m.environment_id = ${catalog.environmentId}`,
-    new PlanColumns(sql, catalog, 'c', nowMs).entitledTo(featureId),
-    ...(q ? [mentions(sql, 'user', q)] : []),
+    new PlanColumns(sql, catalog, 'c', nowMs).entitledTo(featureId).test,
+    ...(q ? [mentions(sql, 'user', catalog.environmentId, q).test] : []),
   ]
   return sql`
     from memberships m join companies c on c.id = m.company_id join users e on e.id = m.user_id

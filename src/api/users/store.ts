@@ -1,7 +1,15 @@
 // What Postgres is asked about users: which there are, by what a list may be narrowed.
 import type { Sql } from 'postgres'
 import type { CatalogData } from '../../core/catalog.js'
-import { allOf, type Fragment, mentions, ordered, type Sort } from '../entity-list.js'
+import {
+  type Condition,
+  countOf,
+  type Listed,
+  mentions,
+  newestFirst,
+  type Page,
+  pageOfIds,
+} from '../entity-list.js'
 import { PlanColumns } from '../plan-columns.js'
 import { among } from '../sql.js'
 
@@ -14,45 +22,46 @@ export interface UserFilter {
   readonly q?: string | undefined
 }
 
-const newestFirst: Sort = { column: 'created_at', direction: 'desc' }
-
 /** Ids of one page, newest first. `nowMs` decides which trials are over. */
-export async function listUserIds(
+export function listUserIds(
   sql: Sql,
   catalog: CatalogData,
   filter: UserFilter,
-  page: { readonly limit: number; readonly offset: number },
+  page: Page,
   nowMs: number,
 ): Promise<string[]> {
-  const rows = await sql<{ id: string }[]>`
-    select e.id from users e where ${matching(sql, catalog, filter, nowMs)}
-    ${ordered(sql, newestFirst)} limit ${page.limit} offset ${page.offset}`
-  return rows.map(row => row.id)
+  return pageOfIds(sql, listed(sql, catalog, filter, nowMs), newestFirst, page)
 }
 
-export async function countUserRows(
+export function countUserRows(
   sql: Sql,
   catalog: CatalogData,
   filter: UserFilter,
   nowMs: number,
 ): Promise<number> {
-  const [row] = await sql<{ count: string }[]>`
-    select count(*) from users e where ${matching(sql, catalog, filter, nowMs)}`
-  return Number(row!.count)
+  return countOf(sql, listed(sql, catalog, filter, nowMs))
 }
 
-function matching(sql: Sql, catalog: CatalogData, filter: UserFilter, nowMs: number): Fragment {
-  const conditions = [sql`e.environment_id = ${catalog.environmentId}`]
+function listed(sql: Sql, catalog: CatalogData, filter: UserFilter, nowMs: number): Listed {
+  const { environmentId } = catalog
+  const conditions: Condition[] = []
   const { companyId, ids, planId, q } = filter
-  if (ids) conditions.push(sql`e.id in ${among(sql, ids)}`)
-  if (q) conditions.push(mentions(sql, 'user', q))
+  if (ids) conditions.push({ test: sql`e.id in ${among(sql, ids)}`, hits: among(sql, ids) })
+  if (q) conditions.push(mentions(sql, 'user', environmentId, q))
   // one condition for both: a company that is the one and on the plan
   if (companyId !== undefined || planId !== undefined) {
-    const plans = new PlanColumns(sql, catalog, 'c', nowMs)
-    conditions.push(sql`exists (
-      select 1 from memberships m join companies c on c.id = m.company_id where m.user_id = e.id
-        ${companyId === undefined ? sql`` : sql`and c.id = ${companyId}`}
-        ${planId === undefined ? sql`` : sql`and ${plans.on('plan_id', [planId])}`})`)
+    const one = companyId === undefined ? sql`true` : sql`c.id = ${companyId}`
+    const plan =
+      planId === undefined ? null : new PlanColumns(sql, catalog, 'c', nowMs).on('plan_id', [planId])
+    const onPlan = plan?.hits && sql`and c.id in (${plan.hits})`
+    conditions.push({
+      test: sql`exists (
+        select 1 from memberships m join companies c on c.id = m.company_id
+        where m.user_id = e.id and ${one} and ${plan?.test ?? sql`true`})`,
+      hits: sql`
+        select m.user_id from memberships m join companies c on c.id = m.company_id
+        where m.environment_id = ${environmentId} and ${one} ${onPlan ?? sql``}`,
+    })
   }
-  return allOf(sql, conditions)
+  return { kind: 'user', environmentId, conditions }
 }
