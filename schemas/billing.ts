@@ -434,7 +434,7 @@ export interface PaymentMethod {
   updated_at: string
 }
 
-export interface BillingSubscriptionView {
+export interface BillingSubscription {
   id: string
   subscription_external_id: string
   customer_external_id: string
@@ -453,12 +453,15 @@ export interface BillingSubscriptionView {
   application_id: string | null
   default_payment_method_id: string | null
   metadata?: { readonly [member: string]: unknown }
+  provider_type: BillingProviderType
+  created_at: string
+}
+
+export interface BillingSubscriptionView extends BillingSubscription {
   discounts: BillingSubscriptionDiscountView[]
   products: BillingProductForSubscription[]
   latest_invoice?: Invoice
   payment_method?: PaymentMethod
-  provider_type: BillingProviderType
-  created_at: string
 }
 
 export interface CompanySubscription {

@@ -12,6 +12,7 @@ import type {
   BillingPriceWrite,
   BillingProductUpsert,
   BillingProfileUpdate,
+  BillingSubscription,
   BillingSubscriptionView,
   BillingSubscriptionWrite,
   CompanyBillingDetails,
@@ -262,7 +263,7 @@ export interface Operations extends CreditOperations {
   'POST /billing/subscription/upsert': {
     id: 'upsertBillingSubscription'
     body: BillingSubscriptionWrite
-    data: BillingSubscriptionView
+    data: BillingSubscription
   }
   /** Companies with their plans, traits, usage and entitlements. Which members are filled follows from the parameters. */
   'GET /companies': { id: 'listCompanies'; data: CompanyDetail[] }

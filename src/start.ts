@@ -178,14 +178,16 @@ async function open(config: Config, log: Logger, opened: Opened): Promise<Tollga
       () => {},
     ),
   )
+  // what is read may be millions of rows: a bound on its time would be one on how many companies there may be
+  const unbounded = openPostgres(addresses.postgres, { max: 1, statementTimeoutMs: 0 })
   const stored = {
     journals,
-    entities: storedIn(sql),
+    entities: storedIn(unbounded),
     claims: (sinceMs: number) => eventClaims(clickhouse, sinceMs, claimsAtOnce),
     holdKeys: () => holdKeys.load(sql),
   }
   const memory = { directory, dedupe, traits, holdKeys }
-  const filling = fillMemory(stored, memory, clock.wall(), phases)
+  const filling = fillMemory(stored, memory, clock.wall(), phases).finally(() => closePostgres(unbounded))
   const [shards] = await allOf([starting, filling])
   running = shards
   await phases.time('catalogs', () => catalogs.start())

@@ -1,5 +1,6 @@
 // A whole Tollgate for tests: embedded stores in a directory of its own, two shards, real HTTP.
 import { type ChildProcess, spawn } from 'node:child_process'
+import { appendFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -7,7 +8,11 @@ import type { Test } from 'tap'
 import { readConfig } from '../src/config.js'
 import { createLogger } from '../src/log.js'
 import { start, type Tollgate } from '../src/start.js'
+import { endpointOf, faultsOf } from './documented.js'
 import { temporaryDirectory } from './stores.js'
+
+/** Where successes are noted, for `tools/covered.mjs`. */
+const coveredFile = process.env.TOLLGATE_COVERED_FILE
 
 export const bootstrapKey = 'sk_dev_test_key_of_the_harness_0001'
 
@@ -49,7 +54,13 @@ export class Client {
       ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
     })
     const text = await response.text()
-    return { status: response.status, headers: response.headers, body: text === '' ? null : JSON.parse(text) }
+    const answer = {
+      status: response.status,
+      headers: response.headers,
+      body: text === '' ? null : JSON.parse(text),
+    }
+    mustBeDocumented(method, path, answer)
+    return answer
   }
 
   get = (path: string, headers?: Record<string, string>) => this.send('GET', path, undefined, headers)
@@ -67,6 +78,16 @@ export class Client {
       throw new Error(`${method} ${path} answered ${response.status}: ${JSON.stringify(response.body)}`)
     return response.body.data
   }
+}
+
+/** Every success that a test hears has the members that are documented for it, no more and no fewer. */
+function mustBeDocumented(method: string, path: string, { status, body }: Response): void {
+  const endpoint = status < 300 ? endpointOf(method, path) : null
+  const faults = endpoint === null ? [] : faultsOf(endpoint, body)
+  if (faults.length > 0)
+    throw new Error(`${method} ${path} does not answer as documented: ${faults.slice(0, 10).join('; ')}`)
+  if (endpoint !== null && coveredFile !== undefined)
+    appendFileSync(coveredFile, `${endpoint.method} ${endpoint.path}\n`)
 }
 
 const settings = {

@@ -188,6 +188,10 @@ function statements(world: World, companies: number): readonly (readonly [string
       `insert into snapshots select id, 'c', ${env}, '-', 0, ${companyState(world, env)} from bench;
       insert into snapshots select id, 'u', ${env}, '-', 0, ${userState(env)} from bench_users`,
     ],
+    [
+      'rows of lists',
+      `select list_again(array(select id from bench)); select list_again(array(select id from bench_users))`,
+    ],
     ['scaffolding away', 'drop table bench; drop table bench_users'],
   ]
 }

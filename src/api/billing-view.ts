@@ -4,6 +4,7 @@ import type {
   BillingCoupon,
   BillingCustomer,
   BillingProductForSubscription,
+  BillingSubscription,
   BillingSubscriptionDiscountView,
   BillingSubscriptionView,
   CompanyBillingProfile,
@@ -32,7 +33,7 @@ import {
 } from './billing-records.js'
 import { type BillingPriceRow, type BillingProductRow, productRows } from './billing-rows.js'
 import { among } from './sql.js'
-import { isoTime, isoTimeOrNull } from './time.js'
+import { isoTime, isoTimeOrNull, parseTime } from './time.js'
 
 const iso = (date: Date): string => isoTime(date.getTime())
 const isoOrNull = (date: Date | null): string | null => (date === null ? null : iso(date))
@@ -105,14 +106,10 @@ export function isRunning(row: SubscriptionRow, nowMs: number): boolean {
   return isActive(subscriptionState(subscriptionNow(row, nowMs)), nowMs)
 }
 
-export function subscriptionView(
-  stored: SubscriptionRow,
-  parts: SubscriptionParts,
-  nowMs: number,
-): BillingSubscriptionView {
+/** A subscription alone, as its upsert answers it. */
+export function subscriptionBrief(stored: SubscriptionRow, nowMs: number): BillingSubscription {
   const row = subscriptionNow(stored, nowMs)
   const plain = plainSubscription(row)
-  const { invoice, paymentMethod } = beside(row, parts)
   return {
     id: row.id,
     subscription_external_id: row.external_id,
@@ -132,12 +129,24 @@ export function subscriptionView(
     application_id: row.application_id,
     default_payment_method_id: row.default_payment_method_id,
     ...(row.metadata && { metadata: row.metadata }),
+    provider_type: row.provider_type,
+    created_at: iso(row.created_at),
+  }
+}
+
+export function subscriptionView(
+  stored: SubscriptionRow,
+  parts: SubscriptionParts,
+  nowMs: number,
+): BillingSubscriptionView {
+  const row = subscriptionNow(stored, nowMs)
+  const { invoice, paymentMethod } = beside(row, parts)
+  return {
+    ...subscriptionBrief(stored, nowMs),
     discounts: discountViews(row, parts),
     products: productViews(row, parts),
     ...(invoice && { latest_invoice: invoiceView(invoice) }),
     ...(paymentMethod && { payment_method: paymentMethodView(paymentMethod) }),
-    provider_type: row.provider_type,
-    created_at: iso(row.created_at),
   }
 }
 
@@ -217,6 +226,12 @@ function productViews(
   })
 }
 
+/** A time as it was given, in the form of all others (decision 9). */
+function shownTime(given: string): string {
+  const ms = parseTime(given)
+  return ms === null ? given : isoTime(ms)
+}
+
 /** A coupon nobody told of is named by its external id. */
 function discountViews(
   row: SubscriptionRow,
@@ -231,8 +246,8 @@ function discountViews(
       duration: coupon?.duration ?? '',
       subscription_external_id: row.external_id,
       is_active: discount.is_active,
-      started_at: discount.started_at,
-      ended_at: discount.ended_at ?? null,
+      started_at: shownTime(discount.started_at),
+      ended_at: discount.ended_at == null ? null : shownTime(discount.ended_at),
       amount_off: numberOrNull(coupon?.amount_off ?? null),
       percent_off: coupon?.percent_off ?? null,
       currency: coupon?.currency ?? null,

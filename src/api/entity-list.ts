@@ -7,22 +7,27 @@ import type { PendingQuery, Row, Sql } from 'postgres'
 import type { SortDirection } from '../../schemas/enums.js'
 import type { DirectoryKind } from '../engine/directory.js'
 import { ServiceError } from '../errors.js'
-import { contains } from './sql.js'
+import { anywhere } from './sql.js'
 
 /** A piece of a statement. */
 export type Fragment = PendingQuery<Row[]>
 
-/** What an entity (a row named `e`) has to meet. */
+/**
+ * What an entity (its row of `listed`, named `e`) has to meet.
+ *
+ * A test is asked of one after the other; `exists` in it ends with `offset 0`, else the planner may answer it for
+ * everybody at once. `hits` and `misses` are selects of one column along an index: the ids of all who meet the test, or
+ * of all who do not; some perhaps twice, and some perhaps that are gone.
+ */
 export interface Condition {
   readonly test: Fragment
-  /**
-   * A select of one column, along an index: the ids of all who meet the test, some perhaps twice, and some perhaps
-   * that are gone. Absent: there is no such index, the test is asked of one after the other.
-   */
   readonly hits?: Fragment
+  readonly misses?: Fragment
+  /** The test asks another table: where everybody is asked, hits or misses are looked up instead. */
+  readonly apart?: boolean
 }
 
-/** What a list is of: `kind` names the table. */
+/** What a list is of. */
 export interface Listed {
   readonly kind: DirectoryKind
   readonly environmentId: string
@@ -35,15 +40,15 @@ export interface Page {
   readonly offset: number
 }
 
-const tables = { company: 'companies', user: 'users' } as const
-
 export interface Bounds {
+  /** So many are looked at first of all: what many meet fills a page from them. */
+  readonly glancedMax: number
   /** So many are gathered and sorted at once, where that is all there are. */
   readonly gatheredMax: number
   /** Along the order of the list so many are looked at before everybody is. */
   readonly walkedMax: number
 }
-const usual: Bounds = { gatheredMax: 10_000, walkedMax: 20_000 }
+const usual: Bounds = { glancedMax: 4_000, gatheredMax: 2_000, walkedMax: 50_000 }
 
 /** Ids of one page. */
 export async function pageOfIds(
@@ -53,21 +58,26 @@ export async function pageOfIds(
   page: Page,
   bounds: Bounds = usual,
 ): Promise<string[]> {
+  const glanced = await walk(sql, listed, sort, page, bounds.glancedMax)
+  if (glanced.length === page.limit) return glanced
   const few = await fewest(sql, listed.conditions, bounds.gatheredMax)
-  if (few === null) {
-    const walked = await walk(sql, listed, sort, page, bounds)
+  if (few === null && listed.conditions.length > 0) {
+    const walked = await walk(sql, listed, sort, page, bounds.walkedMax)
     if (walked.length === page.limit) return walked
   }
   // either not many meet the condition, or they lie far along the order
+  const seen = sort.column === 'last_seen_at' ? sql`join companies s on s.id = e.id` : sql``
   const rows = await sql<{ id: string }[]>`
-    ${from(sql, listed, few)} ${ordered(sql, sort)} limit ${page.limit} offset ${page.offset}`
+    select e.id from listed e ${seen} where ${everybody(sql, listed, few)}
+    ${ordered(sql, sort)} limit ${page.limit} offset ${page.offset}`
   return rows.map(row => row.id)
 }
 
 /** How many the list has on all its pages. */
 export async function countOf(sql: Sql, listed: Listed): Promise<number> {
   const few = await fewest(sql, listed.conditions, usual.gatheredMax)
-  const [row] = await sql<{ count: string }[]>`select count(*) from (${from(sql, listed, few, true)}) e`
+  const [row] = await sql<{ count: string }[]>`
+    select count(*) from listed e where ${everybody(sql, listed, few)}`
   return Number(row!.count)
 }
 
@@ -86,16 +96,19 @@ function separated(sql: Sql, parts: readonly Fragment[]): Fragment {
   return parts.reduce((all, one) => sql`${all}, ${one}`)
 }
 
-/** Everybody listed, in no order; gathered by the hits of `few` where there are any, and of all with `byAll`. */
-function from(sql: Sql, listed: Listed, few: Condition | null, byAll = false): Fragment {
-  const { kind, environmentId, conditions } = listed
-  const tests = conditions
-    .filter(one => one !== few)
-    .map(one => (byAll && one.hits ? sql`e.id in (${one.hits})` : one.test))
+/** Everybody who is listed. `few`: those who meet it are looked at alone. */
+function everybody(sql: Sql, { kind, environmentId, conditions }: Listed, few: Condition | null): Fragment {
+  const tests = conditions.filter(one => one !== few).map(one => (few === null ? atOnce(sql, one) : one.test))
   const gathered = few?.hits && sql`and e.id in (select * from (${few.hits}) h offset 0)`
   return sql`
-    select e.id from ${sql(tables[kind])} e
-    where e.environment_id = ${environmentId} ${gathered ?? sql``} and ${allOf(sql, tests)}`
+    e.environment_id = ${environmentId} and e.kind = ${kind} ${gathered ?? sql``} and ${allOf(sql, tests)}`
+}
+
+function atOnce(sql: Sql, { test, hits, misses, apart }: Condition): Fragment {
+  if (apart && hits !== undefined) return sql`e.id in (${hits})`
+  if (apart && misses !== undefined)
+    return sql`not exists (select 1 from (${misses}) m (id) where m.id = e.id)`
+  return test
 }
 
 /** A page from the first so many of the order; less than a page when it is not to be filled from them. */
@@ -104,19 +117,27 @@ async function walk(
   { kind, environmentId, conditions }: Listed,
   sort: Sort,
   { limit, offset }: Page,
-  { walkedMax }: Bounds,
+  most: number,
 ): Promise<string[]> {
-  const max = conditions.length === 0 ? offset + limit : walkedMax + 2 * (offset + limit)
-  // who was never seen comes last in both directions: ascending, they are beyond what is walked
-  const seen = sort.column === 'last_seen_at' && sort.direction === 'asc'
-  const order = seen ? sql`order by e.last_seen_at asc nulls first, e.id asc` : ordered(sql, sort)
+  const max = conditions.length === 0 ? offset + limit : most + 2 * (offset + limit)
   const tests = conditions.map(({ test }) => test)
+  // who was never seen comes last in both directions: ascending, they are beyond what is walked
+  const ascending = sort.direction === 'asc'
+  const order =
+    sort.column === 'last_seen_at' && ascending
+      ? sql`order by s.last_seen_at asc nulls first, s.id asc`
+      : ordered(sql, sort)
+  const seen = sql`
+    select s.id, s.last_seen_at from companies s
+    where s.environment_id = ${environmentId} ${ascending ? sql`and s.last_seen_at is not null` : sql``}
+    ${order} limit ${max}`
+  const along = sql`
+    select * from listed e where e.environment_id = ${environmentId} and e.kind = ${kind}
+    ${order} limit ${max}`
+  const walked =
+    sort.column === 'last_seen_at' ? sql`(${seen}) s join listed e on e.id = s.id` : sql`(${along}) e`
   const rows = await sql<{ id: string }[]>`
-    select e.id from (
-      select * from ${sql(tables[kind])} e
-      where e.environment_id = ${environmentId} ${seen ? sql`and e.last_seen_at is not null` : sql``}
-      ${order} limit ${max}) e
-    where ${allOf(sql, tests)} ${order} limit ${limit} offset ${offset}`
+    select e.id from ${walked} where ${allOf(sql, tests)} ${order} limit ${limit} offset ${offset}`
   return rows.map(row => row.id)
 }
 
@@ -126,32 +147,27 @@ export function allOf(sql: Sql, conditions: readonly Fragment[]): Fragment {
 }
 
 /** Whether it is true, or not. */
-export function whether(sql: Sql, { test, hits }: Condition, wanted: boolean): Condition {
-  if (!wanted) return { test: sql`not ${test}` }
-  return hits === undefined ? { test } : { test, hits }
+export function whether(sql: Sql, condition: Condition, wanted: boolean): Condition {
+  if (wanted) return condition
+  const { test, hits, apart } = condition
+  return { test: sql`not ${test}`, ...(hits && { misses: hits }), ...(apart && { apart }) }
 }
 
 /**
- * Whether the name, a key value or a string trait of an entity (a row named `e`) contains a text, whatever their case.
+ * Whether the name, a key value or a string trait of an entity contains a text, whatever their case.
  *
  * source  CU-60. Traits of type url are strings too: decision (FE-67 compares them as such).
  */
-export function mentions(sql: Sql, kind: DirectoryKind, environmentId: string, q: string): Condition {
-  const here = sql`environment_id = ${environmentId} and entity_type = ${kind}`
-  const textual = sql`
-    select id from trait_definitions where ${here} and trait_type in ('string', 'url')`
+export function mentions(
+  sql: Sql,
+  { kind, environmentId }: Omit<Listed, 'conditions'>,
+  q: string,
+): Condition {
+  const pattern = sql`lower(${anywhere(q)})`
   return {
-    test: sql`(
-      ${contains(sql, 'e.name', q)}
-      or exists (select 1 from entity_keys k where k.entity_id = e.id and ${contains(sql, 'k.value', q)})
-      or exists (
-        select 1 from entity_traits t
-        where t.entity_id = e.id and t.definition_id in (${textual}) and ${contains(sql, 't.value', q)}))`,
+    test: sql`e.text like ${pattern}`,
     hits: sql`
-      select entity_id from entity_names where ${here} and ${contains(sql, 'name', q)}
-      union all select entity_id from entity_keys where ${here} and ${contains(sql, 'value', q)}
-      union all select entity_id from entity_traits
-      where ${here} and ${contains(sql, 'value', q)} and definition_id in (${textual})`,
+      select id from listed where environment_id = ${environmentId} and kind = ${kind} and text like ${pattern}`,
   }
 }
 
@@ -181,13 +197,14 @@ export function sortOf(column: string | undefined, direction: SortDirection | un
 }
 
 /**
- * `order by` of rows named `e`: nulls last, ties by id in the same direction (AL-51 for the default). Where there are
- * no nulls none are mentioned: an index says on which side it has them, even if it has none.
+ * `order by`: nulls last, ties by id in the same direction (AL-51 for the default). Where there are no nulls none are
+ * mentioned: an index says on which side it has them, even if it has none. Rows are named `e`, those of companies `s`.
  */
 function ordered(sql: Sql, { column, direction }: Sort): Fragment {
+  if (column === 'last_seen_at')
+    return direction === 'asc'
+      ? sql`order by s.last_seen_at asc nulls last, s.id asc`
+      : sql`order by s.last_seen_at desc nulls last, s.id desc`
   const by = sql(`e.${column}`)
-  const nulls = column === 'last_seen_at' ? sql`nulls last` : sql``
-  return direction === 'asc'
-    ? sql`order by ${by} asc ${nulls}, e.id asc`
-    : sql`order by ${by} desc ${nulls}, e.id desc`
+  return direction === 'asc' ? sql`order by ${by} asc, e.id asc` : sql`order by ${by} desc, e.id desc`
 }

@@ -1,8 +1,7 @@
 // The plans companies are on, as statements see them.
 import type { Sql } from 'postgres'
-import type { CatalogData, PlanDef } from '../core/catalog.js'
+import type { CatalogData } from '../core/catalog.js'
 import type { Condition, Fragment } from './entity-list.js'
-import { among } from './sql.js'
 
 /** A plan and the version of it that is assigned now. */
 interface Assigned {
@@ -21,7 +20,7 @@ export class PlanColumns {
   constructor(
     private readonly sql: Sql,
     private readonly catalog: CatalogData,
-    /** Name of the companies' rows in the statement. */
+    /** Name of the company's row of `listed` in the statement. */
     private readonly company: string,
     private readonly nowMs: number,
   ) {
@@ -29,35 +28,30 @@ export class PlanColumns {
     this.#afterTrial = assigned(catalog, catalog.trialExpiryPlanId) ?? this.#fallback
   }
 
-  get #id(): Fragment {
-    return this.sql`${this.sql(`${this.company}.id`)}`
-  }
-
-  /** The trial of a row `p` is over, and with it the plan. */
-  get #over(): Fragment {
-    return this.sql`(p.trial_end_setting = 'cancel' and p.trial_status <> 'converted'
-      and p.trial_end_at <= ${new Date(this.nowMs)})`
+  #of(column: 'id' | 'plan_id' | 'version_id' | 'plan_until' | 'add_ons' | 'overridden'): Fragment {
+    return this.sql`${this.sql(`${this.company}.${column}`)}`
   }
 
   /** Of the base plan; null without one. */
   #base(column: keyof Assigned): Fragment {
     const { sql } = this
-    return sql`coalesce((
-      select case when ${this.#over} then ${this.#afterTrial?.[column] ?? null} else ${sql(`p.${column}`)} end
-      from company_plans p where p.company_id = ${this.#id} and p.kind = 'base' limit 1),
+    const over = sql`${this.#of('plan_until')} <= ${new Date(this.nowMs)}`
+    return sql`coalesce(
+      case when ${over} then ${this.#afterTrial?.[column] ?? null} else ${this.#of(column)} end,
       ${this.#fallback?.[column] ?? null})`
   }
 
-  /** Ids of the companies whose base plan comes from a plan that `counts`: stored, after a trial, or as fallback. */
+  /** Ids of the companies with a plan that `stored` says of, or whose base plan after a trial or as fallback `counts`. */
   #holders(stored: Fragment, counts: (plan: Assigned | null) => boolean): Fragment {
     const { sql } = this
     const here = sql`environment_id = ${this.catalog.environmentId}`
-    const afterTrial = sql`
-      union all select p.company_id from company_plans p where ${here} and p.kind = 'base' and ${this.#over}`
-    const fallback = sql`union all select id from companies where ${here} and not on_plan`
+    const now = new Date(this.nowMs)
+    const afterTrial = sql`union all select id from listed where ${here} and plan_until <= ${now}`
+    const fallback = sql`union all select id from listed where ${here} and kind = 'company' and plan_id is null`
     return sql`
       select p.company_id from company_plans p
-      where ${here} and ${stored} and (p.kind = 'add_on' or ${this.#over} is not true)
+      where ${here} and ${stored} and (p.kind = 'add_on' or (p.trial_end_setting = 'cancel'
+        and p.trial_status <> 'converted' and p.trial_end_at <= ${now}) is not true)
       ${counts(this.#afterTrial) ? afterTrial : sql``} ${counts(this.#fallback) ? fallback : sql``}`
   }
 
@@ -70,47 +64,39 @@ export class PlanColumns {
   /** Base plan or an add-on is one of these. */
   on(column: keyof Assigned, values: readonly string[]): Condition {
     const { sql } = this
-    const plans = this.#plansOf(column, values)
-    const known = values.every(value =>
-      plans.some(({ id, versions }) => id === value || versions.some(version => version.id === value)),
+    const plans = this.catalog.plans.filter(({ id, versions }) =>
+      column === 'plan_id' ? values.includes(id) : versions.some(version => values.includes(version.id)),
     )
-    // what nobody knows may be either
-    const basePlans = !known || plans.some(({ planType }) => planType !== 'add_on')
-    const addOns = !known || plans.some(({ planType }) => planType === 'add_on')
-    const one = among(sql, values)
-    const base = sql`coalesce(${this.#base(column)} in ${one}, false)`
-    const added = sql`exists (
-      select 1 from company_plans p where p.company_id = ${this.#id} and p.kind = 'add_on'
-        and ${sql(`p.${column}`)} in ${one})`
+    const known = plans.flatMap(({ id, versions }) => [id, ...versions.map(version => version.id)])
     const planIds = plans.map(({ id }) => id)
-    const narrower = column === 'version_id' && known ? sql`p.plan_id in ${among(sql, planIds)} and` : sql``
+    // the index begins with the plan
+    const narrower =
+      column === 'version_id' && values.every(value => known.includes(value))
+        ? sql`p.plan_id = any(${planIds}::text[]) and`
+        : sql``
     return {
-      test: sql`(${basePlans ? base : sql`false`} or ${addOns ? added : sql`false`})`,
+      test: sql`(coalesce(${this.#base(column)} = any(${values as string[]}::text[]), false)
+        or ${this.#of('add_ons')} && ${values as string[]}::text[])`,
       hits: this.#holders(
-        sql`${narrower} ${sql(`p.${column}`)} in ${one}`,
+        sql`${narrower} ${sql(`p.${column}`)} = any(${values as string[]}::text[])`,
         plan => plan !== null && values.includes(plan[column]),
       ),
     }
   }
 
-  /** The plans that these are, or these are versions of; those nobody knows are left out. */
-  #plansOf(column: keyof Assigned, values: readonly string[]): PlanDef[] {
-    return this.catalog.plans.filter(({ id, versions }) =>
-      column === 'plan_id' ? values.includes(id) : versions.some(version => values.includes(version.id)),
-    )
-  }
-
-  /** Base plan or an add-on is none of these. */
-  off(column: keyof Assigned, values: readonly string[]): Condition {
+  /** Base plan or an add-on is a version that is not published any more (PB-8). */
+  get unpublished(): Condition {
     const { sql } = this
-    const several = among(sql, values)
+    const published = this.catalog.plans.flatMap(plan => plan.publishedVersionId ?? [])
+    const addOn = sql`exists (
+      select 1 from company_plans p where p.company_id = ${this.#of('id')} and p.kind = 'add_on'
+        and p.version_id <> all(${published}::text[]) offset 0)`
     return {
-      test: sql`((${this.#base(column)} is not null and ${this.#base(column)} not in ${several}) or exists (
-        select 1 from company_plans p where p.company_id = ${this.#id} and p.kind = 'add_on'
-          and ${sql(`p.${column}`)} not in ${several}))`,
+      test: sql`((${this.#base('version_id')} is not null and ${this.#base('version_id')} <> all(${published}::text[]))
+        or (${this.#of('add_ons')} <> '{}' and ${addOn}))`,
       hits: this.#holders(
-        sql`${sql(`p.${column}`)} not in ${several}`,
-        plan => plan !== null && !values.includes(plan[column]),
+        sql`p.version_id <> all(${published}::text[])`,
+        plan => plan !== null && !published.includes(plan.version_id),
       ),
     }
   }
@@ -128,8 +114,8 @@ export class PlanColumns {
     const inForce = sql`o.feature_id = ${featureId}
       and (o.expires_at is null or o.expires_at > ${new Date(this.nowMs)})`
     return {
-      test: sql`(${planned.test} or exists (
-        select 1 from company_overrides o where o.company_id = ${this.#id} and ${inForce}))`,
+      test: sql`(${planned.test} or (${featureId} = any(${this.#of('overridden')}) and exists (
+        select 1 from company_overrides o where o.company_id = ${this.#of('id')} and ${inForce} offset 0)))`,
       hits: sql`${planned.hits!} union all
         select o.company_id from company_overrides o
         where o.environment_id = ${this.catalog.environmentId} and ${inForce}`,

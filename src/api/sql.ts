@@ -11,9 +11,14 @@ export function newest(sql: Sql, page: { readonly limit: number; readonly offset
   return sql`order by created_at desc, id desc limit ${page.limit} offset ${page.offset}`
 }
 
-/** Whether a text contains another, whatever their case (CU-60). Said so that an index of trigrams can answer it. */
+/** Whether a text contains another, whatever their case (CU-60). */
 export function contains(sql: Sql, column: string, part: string) {
-  return sql`lower(${sql(column)}) like lower(${`%${part.replaceAll(/[\\%_]/g, '\\$&')}%`})`
+  return sql`lower(${sql(column)}) like lower(${anywhere(part)})`
+}
+
+/** The pattern of texts that contain this one. */
+export function anywhere(part: string): string {
+  return `%${part.replaceAll(/[\\%_]/g, '\\$&')}%`
 }
 
 /** A value for a jsonb column. Our own interfaces have no index signature, which the driver's type asks for. */

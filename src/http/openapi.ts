@@ -241,7 +241,8 @@ function schemaOf(schema: unknown): Json {
     if (key === 'required' && Array.isArray(value) && value.length === 0) continue
     // One schema of a union may allow what another does: an entity in brief, and in full.
     const wide = key === 'oneOf' && !('discriminator' in rest) ? 'anyOf' : key
-    made[wide] = key === 'description' ? withoutRules(String(value)) : schemaOf(value)
+    // a member may be called so too
+    made[wide] = key === 'description' && typeof value === 'string' ? withoutRules(value) : schemaOf(value)
   }
   return made
 }

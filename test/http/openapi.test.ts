@@ -68,6 +68,22 @@ t.test('every operation and every parameter is told of in words', async t => {
   }
 })
 
+t.test('every member has a schema, whatever it is called', async t => {
+  const bad: string[] = []
+  const walk = (value: unknown, place: string): void => {
+    if (typeof value !== 'object' || value === null) return
+    for (const [name, member] of Object.entries(value)) {
+      if (name === 'properties' && place.includes('/schema'))
+        for (const [one, schema] of Object.entries(member as Members))
+          if (typeof schema !== 'object') bad.push(`${place}/${one}`)
+      walk(member, `${place}/${name}`)
+    }
+  }
+  walk(document, '')
+  t.same(bad, [])
+  t.type(at(document, 'components', 'schemas', 'PlanCreate', 'properties', 'description'), 'object')
+})
+
 t.test('bodies and parameters are those the server reads', async t => {
   for (const route of routes) {
     const operation = operationOf(route)

@@ -164,13 +164,6 @@ t.test('billing', async t => {
     const body = subscriptionBody('sub_1', customer, [pro, extra], { ...january, metadata: { from: 'test' } })
     const posted = await client.post('/billing/subscription/upsert', body)
     t.equal(posted.status, 201)
-    isShaped(t, posted.body.data, billingShapes.subscriptionView, 'BillingSubscriptionView')
-    isShaped(
-      t,
-      posted.body.data.products[0],
-      billingShapes.subscribedProduct,
-      'BillingProductForSubscription',
-    )
     t.match(posted.body.data, { ...january, company_id: id, status: 'active', metadata: { from: 'test' } })
     const company = await show(id)
     t.match(company.plan, {
@@ -408,11 +401,17 @@ t.test('billing', async t => {
       is_active: true,
       started_at: '2030-03-01T00:00:00Z',
     }
-    const shown = await upsert(
-      subscriptionBody('sub_12', customer, [pro], { ...january, discounts: [discount] }),
-    )
+    const body = (one: object) =>
+      subscriptionBody('sub_12', customer, [pro], { ...january, discounts: [{ ...discount, ...one }] })
+    await upsert(body({}))
+    const { plan, billing_subscription: shown } = await show(id)
+    isShaped(t, shown, billingShapes.subscriptionView, 'BillingSubscriptionView')
+    isShaped(t, shown.products[0], billingShapes.subscribedProduct, 'BillingProductForSubscription')
     isShaped(t, shown.discounts[0], billingShapes.discountView, 'BillingSubscriptionDiscountView')
-    t.equal((await show(id)).plan.id, pro.plan.id)
+    t.equal(shown.discounts[0].started_at, '2030-03-01T00:00:00.000Z', 'decision 9 a time like all others')
+    t.equal(plan.id, pro.plan.id)
+    const wrong = await client.post('/billing/subscription/upsert', body({ ended_at: 'some day' }))
+    t.equal(wrong.status, 400, 'an end that is no time')
   })
 
   await t.test('AL-20, AL-22 a key that may only read or capture upserts nothing', async t => {

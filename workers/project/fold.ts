@@ -73,6 +73,22 @@ export interface GrantChange {
   updatedAt: string
 }
 
+/** What shows in `listed`. */
+const listedEffects: ReadonlySet<Effect['t']> = new Set([
+  'created',
+  'named',
+  'key',
+  'key_removed',
+  'trait',
+  'override',
+  'override_removed',
+  'plan',
+  'add_ons',
+  'subscription',
+  'subscription_removed',
+  'credit_grant',
+])
+
 export class Fold {
   readonly companies = new Map<string, EntityChange>()
   readonly users = new Map<string, EntityChange>()
@@ -100,6 +116,8 @@ export class Fold {
   readonly holdKeys = new RowSet()
   /** Trials that are over, to be told of. */
   readonly endedTrials = new RowSet()
+  /** Companies and users whose row of `listed` may be another from now on. */
+  readonly relisted = new Set<string>()
   /** Facts added. */
   facts = 0
 
@@ -107,7 +125,10 @@ export class Fold {
     if (fact.k === 'e') return
     this.facts++
     const entity: EntityType = fact.k === 'c' ? 'company' : 'user'
-    for (const effect of fact.fx) this.#effect(fact, entity, effect)
+    for (const effect of fact.fx) {
+      if (listedEffects.has(effect.t)) this.relisted.add(fact.id)
+      this.#effect(fact, entity, effect)
+    }
   }
 
   #effect(fact: Fact, entity: EntityType, effect: Effect): void {

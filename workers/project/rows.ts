@@ -27,35 +27,6 @@ export interface RowStore {
   writeSeen(place: Place, upTo: Sequence, times: ReadonlyMap<string, Seen>): Promise<void>
 }
 
-/** Names as lists search them. */
-function putNames(
-  tx: TransactionSql,
-  entity_type: 'company' | 'user',
-  changes: ReadonlyMap<string, EntityChange>,
-): Promise<unknown>[] {
-  const rows: Row[] = []
-  for (const { id, environmentId, created, name } of changes.values())
-    if (created !== null || name !== null)
-      rows.push({ entity_id: id, environment_id: environmentId, entity_type, name: name ?? created?.name })
-  if (rows.length === 0) return []
-  const columns: Columns = {
-    from: 'entity_id text, environment_id text, entity_type text, name text',
-    onConflict: '(entity_id) do update set name = excluded.name where entity_names.name <> excluded.name',
-  }
-  return [insert(tx, 'entity_names', columns, rows)]
-}
-
-/** Whether companies have a base plan; after their rows and those of their plans. */
-function tellOnPlan(tx: TransactionSql, fold: Fold): Promise<unknown> {
-  const rows = [...fold.plans.values()]
-    .filter(({ kind }) => kind === 'base')
-    .map(change => ({ id: change.companyId, on_plan: change.rows.length > 0 }))
-  return tx`
-    update companies as row set on_plan = change.on_plan
-    from jsonb_to_recordset(${jsonText(rows)}::text::jsonb) as change(id text, on_plan boolean)
-    where row.id = change.id and row.on_plan <> change.on_plan`
-}
-
 export function postgresRows(sql: Sql): RowStore {
   return {
     async start({ generation, shard }) {
@@ -123,8 +94,7 @@ function writes(tx: TransactionSql, fold: Fold): Promise<unknown>[] {
   if (fold.grantChanges.size > 0) all.push(changeGrants(tx, fold))
   if (fold.plans.size > 0) all.push(...putPlans(tx, fold))
   all.push(...putEntities(tx, 'companies', fold.companies), ...putEntities(tx, 'users', fold.users))
-  all.push(...putNames(tx, 'company', fold.companies), ...putNames(tx, 'user', fold.users))
-  if (fold.plans.size > 0) all.push(tellOnPlan(tx, fold))
+  if (fold.relisted.size > 0) all.push(tx`select list_again(${[...fold.relisted]}::text[])`)
   return all
 }
 
@@ -344,7 +314,7 @@ function forget(tx: TransactionSql, fold: Fold, gone: readonly string[]): Promis
   return [
     tx`delete from companies where id = any(${companies}::text[])`,
     tx`delete from users where id = any(${users}::text[])`,
-    tx`delete from entity_names where entity_id = any(${gone as string[]}::text[])`,
+    tx`delete from listed where id = any(${gone as string[]}::text[])`,
     tx`delete from entity_keys where entity_id = any(${gone as string[]}::text[])`,
     tx`delete from entity_traits where entity_id = any(${gone as string[]}::text[])`,
     tx`delete from memberships where company_id = any(${companies}::text[])`,

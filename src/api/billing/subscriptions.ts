@@ -22,7 +22,13 @@ import {
   type SubscribedProduct,
   type SubscriptionRow,
 } from '../billing-records.js'
-import { companySubscription, isRunning, subscriptionParts, subscriptionView } from '../billing-view.js'
+import {
+  companySubscription,
+  isRunning,
+  subscriptionBrief,
+  subscriptionParts,
+  subscriptionView,
+} from '../billing-view.js'
 import type { Call, Handler } from '../call.js'
 import { list, page, type QueryOf, query, string } from '../query.js'
 import { inTransaction } from '../sql.js'
@@ -48,7 +54,7 @@ export const upsertBillingSubscription: Handler<BillingSubscriptionWrite> = asyn
     const wanted = await subscriptionFrom(call, had)
     return (await putSubscription(call, had, wanted)) ? wanted : (had ?? wanted)
   })
-  return { data: await viewOf(call, row) }
+  return { data: subscriptionBrief(row, call.nowMs) }
 }
 
 async function viewOf(call: Call<unknown, unknown>, row: SubscriptionRow) {
@@ -70,7 +76,10 @@ async function subscriptionFrom(
   const provider = body.provider_type ?? had?.provider_type ?? defaultProvider
   const startedAt = body.started_at == null ? null : new Date(requireTime(body.started_at, 'started_at'))
   const expiredAt = new Date(requireTime(body.expired_at, 'expired_at'))
-  for (const discount of body.discounts) requireTime(discount.started_at, 'discounts.started_at')
+  for (const { started_at, ended_at } of body.discounts) {
+    requireTime(started_at, 'discounts.started_at')
+    if (ended_at != null) requireTime(ended_at, 'discounts.ended_at')
+  }
   const start = body.period_start ?? known?.period_start ?? Math.floor((startedAt?.getTime() ?? nowMs) / 1000)
   const end =
     body.period_end ?? (body.period_start == null ? known?.period_end : null) ?? periodEnd(start, interval)

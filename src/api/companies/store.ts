@@ -62,6 +62,7 @@ export function countCompanyRows(
 }
 
 function listed(sql: Sql, catalog: CatalogData, filter: CompanyFilter, nowMs: number): Listed {
+  const kind = 'company'
   const { environmentId } = catalog
   const plans = new PlanColumns(sql, catalog, 'e', nowMs)
   const conditions: Condition[] = []
@@ -69,45 +70,57 @@ function listed(sql: Sql, catalog: CatalogData, filter: CompanyFilter, nowMs: nu
   const addIf = (wanted: boolean | undefined, condition: () => Condition) =>
     wanted !== undefined && add(whether(sql, condition(), wanted))
   const subscribed = (subscription: Fragment) => withSubscription(sql, environmentId, subscription)
+  const running = () => ofStatus(sql, environmentId, runningStatuses)
   const { ids, q, creditIds, subscriptionStatuses, subscriptionTypes } = filter
-  if (ids) add({ test: sql`e.id in ${among(sql, ids)}`, hits: among(sql, ids) })
-  if (q) add(mentions(sql, 'company', environmentId, q))
+  if (ids) add({ test: sql`e.id = any(${ids as string[]}::text[])`, hits: among(sql, ids) })
+  if (q) add(mentions(sql, { kind, environmentId }, q))
   for (const planIds of filter.planIds ?? []) add(plans.on('plan_id', planIds))
   if (filter.planVersionIds) add(plans.on('version_id', filter.planVersionIds))
-  addIf(filter.planVersionUnpublished, () => plans.off('version_id', publishedVersions(catalog)))
+  addIf(filter.planVersionUnpublished, () => plans.unpublished)
   addIf(filter.withoutPlan, () => plans.without)
   if (filter.withEntitlementFor) add(plans.entitledTo(filter.withEntitlementFor))
   // an expired override still takes the one place a company has for it (EN-4)
   if (filter.withoutFeatureOverrideFor)
+    add({ test: sql`${filter.withoutFeatureOverrideFor} <> all(e.overridden)` })
+  if (creditIds)
     add({
-      test: sql`not exists (
-        select 1 from company_overrides o
-        where o.company_id = e.id and o.feature_id = ${filter.withoutFeatureOverrideFor})`,
+      test: sql`e.credits && ${creditIds as string[]}::text[]`,
+      hits: sql`
+        select r.company_id from company_credits r
+        where r.environment_id = ${environmentId} and r.credit_id = any(${creditIds as string[]}::text[])`,
     })
-  if (creditIds) {
-    const granted = sql`r.credit_id in ${among(sql, creditIds)}`
-    add({
-      test: sql`exists (select 1 from company_credits r where r.company_id = e.id and ${granted})`,
-      hits: sql`select r.company_id from company_credits r where r.environment_id = ${environmentId} and ${granted}`,
-    })
-  }
-  if (subscriptionStatuses) add(subscribed(sql`s.status in ${among(sql, subscriptionStatuses)}`))
+  if (subscriptionStatuses) add(ofStatus(sql, environmentId, subscriptionStatuses))
   if (subscriptionTypes) add(subscribed(ofTypes(sql, catalog, subscriptionTypes)))
-  const paid = () => subscribed(sql`${running(sql)} and ${ofTypes(sql, catalog, ['one_time', 'paid'])}`)
-  addIf(filter.monetized, paid)
-  addIf(filter.withSubscription, () => subscribed(running(sql)))
-  if (filter.withoutSubscription !== undefined)
-    add(whether(sql, subscribed(running(sql)), !filter.withoutSubscription))
+  addIf(filter.monetized, () =>
+    subscribed(
+      sql`s.status = any(${runningStatuses}::text[]) and ${ofTypes(sql, catalog, ['one_time', 'paid'])}`,
+    ),
+  )
+  addIf(filter.withSubscription, running)
+  if (filter.withoutSubscription !== undefined) add(whether(sql, running(), !filter.withoutSubscription))
   addIf(filter.hasScheduledDowngrade, () => downgraded(sql, environmentId, nowMs))
-  return { kind: 'company', environmentId, conditions }
+  return { kind, environmentId, conditions }
 }
 
-/** A subscription of the company (a row named `s`). */
+/** A subscription (a row named `s`) that meets a condition. */
 function withSubscription(sql: Sql, environmentId: string, condition: Fragment): Condition {
   return {
-    test: sql`exists (select 1 from company_subscriptions s where s.company_id = e.id and ${condition})`,
+    test: sql`(e.subscribed <> '{}' and exists (
+      select 1 from company_subscriptions s where s.company_id = e.id and ${condition} offset 0))`,
+    apart: true,
     hits: sql`
       select s.company_id from company_subscriptions s where s.environment_id = ${environmentId} and ${condition}`,
+  }
+}
+
+/** A subscription in one of these statuses. */
+function ofStatus(sql: Sql, environmentId: string, statuses: readonly SubscriptionStatus[]): Condition {
+  const among = statuses as SubscriptionStatus[]
+  return {
+    test: sql`e.subscribed && ${among}::text[]`,
+    hits: sql`
+      select s.company_id from company_subscriptions s
+      where s.environment_id = ${environmentId} and s.status = any(${among}::text[])`,
   }
 }
 
@@ -116,16 +129,16 @@ function downgraded(sql: Sql, environmentId: string, nowMs: number): Condition {
   const waits = sql`b.status in ('active', 'past_due', 'trialing') and b.own->'scheduled' is not null
     and (b.own->'scheduled'->>'effective_at')::bigint > ${Math.floor(nowMs / 1000)}`
   return {
-    test: sql`exists (select 1 from billing_subscriptions b where b.company_id = e.id and ${waits})`,
+    test: sql`(e.subscribed <> '{}' and exists (
+      select 1 from billing_subscriptions b where b.company_id = e.id and ${waits} offset 0))`,
+    apart: true,
     hits: sql`
       select b.company_id from billing_subscriptions b where b.environment_id = ${environmentId} and ${waits}`,
   }
 }
 
 /** EN-82: the statuses that give access. */
-function running(sql: Sql): Fragment {
-  return sql`s.status in ('active', 'past_due', 'trialing')`
-}
+const runningStatuses: SubscriptionStatus[] = ['active', 'past_due', 'trialing']
 
 /**
  * Whether a subscription is of one of these types: in its trial, else by how the plans are charged whose products it
@@ -144,10 +157,6 @@ function ofTypes(sql: Sql, catalog: CatalogData, types: readonly SubscriptionTyp
 
 function versionsOf(catalog: CatalogData): PlanVersionDef[] {
   return catalog.plans.flatMap(plan => plan.versions)
-}
-
-function publishedVersions(catalog: CatalogData): string[] {
-  return catalog.plans.flatMap(plan => plan.publishedVersionId ?? [])
 }
 
 /** A membership of two that exist. */

@@ -1,6 +1,6 @@
 // Trait definitions of an environment: made at first sight or here, their type changed here alone (CU-30, CU-31).
 import type { Sql } from 'postgres'
-import { entityTypes, traitTypes } from '../../../schemas/enums.js'
+import { entityTypes, type TraitType, traitTypes } from '../../../schemas/enums.js'
 import type {
   EntityTraitDefinitionUsage,
   TraitDefinitionCreate,
@@ -15,6 +15,7 @@ import {
   countTraitRows,
   deleteTraitRow,
   findTraitRow,
+  listAgainWith,
   listTraitRows,
   type TraitFilter,
   traitUses,
@@ -110,14 +111,18 @@ export const getOrCreateTraitDefinition: Handler<TraitDefinitionCreate> = async 
 /** PUT /entity-trait-definitions/{entity_trait_definition_id}: from the answer on, values compare by the new type. */
 export const updateTraitDefinition: Handler<TraitDefinitionUpdate> = async call => {
   const { services, environment, body, nowMs } = call
+  let before: TraitType | null = null
   const row = await services.catalogs.change(
     { accountId: environment.accountId, environmentId: environment.id },
     async tx => {
-      const { id } = await named(tx, call)
+      const { id, trait_type } = await named(tx, call)
+      before = trait_type
       const change = { traitType: body.trait_type, displayName: body.display_name ?? undefined }
       return updateTraitRow(tx, id, change, nowMs)
     },
   )
+  // lists search string traits alone
+  if (before !== row.trait_type) await listAgainWith(services.sql, row.id)
   return { data: traitView(row) }
 }
 

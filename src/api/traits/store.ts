@@ -61,6 +61,18 @@ export async function updateTraitRow(
   return row!
 }
 
+const listedAtOnce = 2_000
+
+/** Have the rows that lists search say what they should of a trait whose type has changed, some thousands at a time. */
+export async function listAgainWith(sql: Sql, definitionId: string): Promise<void> {
+  const rows = await sql<{ entity_id: string }[]>`
+    select entity_id from entity_traits where definition_id = ${definitionId}`
+  for (let at = 0; at < rows.length; at += listedAtOnce) {
+    const ids = rows.slice(at, at + listedAtOnce).map(row => row.entity_id)
+    await sql`select list_again(${ids}::text[])`
+  }
+}
+
 export async function deleteTraitRow(sql: Sql, id: string): Promise<void> {
   await sql`delete from trait_definitions where id = ${id}`
 }

@@ -141,10 +141,9 @@ function entitledCompanies(
   q: string | undefined,
   nowMs: number,
 ): Listed {
-  const { environmentId } = catalog
+  const of = { kind: 'company', environmentId: catalog.environmentId } as const
   const entitled = new PlanColumns(sql, catalog, 'e', nowMs).entitledTo(featureId)
-  const conditions = q ? [entitled, mentions(sql, 'company', environmentId, q)] : [entitled]
-  return { kind: 'company', environmentId, conditions }
+  return { ...of, conditions: q ? [entitled, mentions(sql, of, q)] : [entitled] }
 }
 
 /** Members of such companies, newest membership first. `q`: part of the user's name, a key or a trait of it. */
@@ -184,9 +183,9 @@ function entitledMember(
   const conditions = [
     sql`m.environment_id = ${catalog.environmentId}`,
     new PlanColumns(sql, catalog, 'c', nowMs).entitledTo(featureId).test,
-    ...(q ? [mentions(sql, 'user', catalog.environmentId, q).test] : []),
+    ...(q ? [mentions(sql, { kind: 'user', environmentId: catalog.environmentId }, q).test] : []),
   ]
   return sql`
-    from memberships m join companies c on c.id = m.company_id join users e on e.id = m.user_id
+    from memberships m join listed c on c.id = m.company_id join listed e on e.id = m.user_id
     where ${allOf(sql, conditions)}`
 }

@@ -43,11 +43,12 @@ export function countUserRows(
 }
 
 function listed(sql: Sql, catalog: CatalogData, filter: UserFilter, nowMs: number): Listed {
+  const kind = 'user'
   const { environmentId } = catalog
   const conditions: Condition[] = []
   const { companyId, ids, planId, q } = filter
-  if (ids) conditions.push({ test: sql`e.id in ${among(sql, ids)}`, hits: among(sql, ids) })
-  if (q) conditions.push(mentions(sql, 'user', environmentId, q))
+  if (ids) conditions.push({ test: sql`e.id = any(${ids as string[]}::text[])`, hits: among(sql, ids) })
+  if (q) conditions.push(mentions(sql, { kind, environmentId }, q))
   // one condition for both: a company that is the one and on the plan
   if (companyId !== undefined || planId !== undefined) {
     const one = companyId === undefined ? sql`true` : sql`c.id = ${companyId}`
@@ -56,12 +57,13 @@ function listed(sql: Sql, catalog: CatalogData, filter: UserFilter, nowMs: numbe
     const onPlan = plan?.hits && sql`and c.id in (${plan.hits})`
     conditions.push({
       test: sql`exists (
-        select 1 from memberships m join companies c on c.id = m.company_id
-        where m.user_id = e.id and ${one} and ${plan?.test ?? sql`true`})`,
+        select 1 from memberships m join listed c on c.id = m.company_id
+        where m.user_id = e.id and ${one} and ${plan?.test ?? sql`true`} offset 0)`,
+      apart: true,
       hits: sql`
-        select m.user_id from memberships m join companies c on c.id = m.company_id
+        select m.user_id from memberships m join listed c on c.id = m.company_id
         where m.environment_id = ${environmentId} and ${one} ${onPlan ?? sql``}`,
     })
   }
-  return { kind: 'user', environmentId, conditions }
+  return { kind, environmentId, conditions }
 }

@@ -1,0 +1,147 @@
+// Whole answers held against the members the specification documents: nothing missing, nothing undocumented, and
+// every value of the kind it names. `test/fixtures/interface.json` says for each operation what it answers.
+import { readFileSync } from 'node:fs'
+
+/** One operation of the specification. */
+export interface Endpoint {
+  readonly tag: 'seed' | 'ext'
+  readonly method: string
+  /** With `{name}` parameters. */
+  readonly path: string
+  readonly status: number
+  /** The type of `data`; null: no body. */
+  readonly data: string | null
+  /** Statuses of refusals. */
+  readonly errors: readonly number[]
+}
+
+/** Member → `R type`, `O type` or `ON type`; or a choice of types. */
+type Members = Readonly<Record<string, string>>
+
+const { endpoints, types, words } = JSON.parse(
+  readFileSync(new URL('../../test/fixtures/interface.json', import.meta.url), 'utf8'),
+) as {
+  readonly endpoints: readonly Endpoint[]
+  readonly types: Record<string, Members | string>
+  readonly words: Readonly<Record<string, readonly string[]>>
+}
+
+/** Where the shapes are not the last word, and what is. */
+const settled: Readonly<Record<string, Members>> = {
+  // a feature shows the event_source it takes (decision 12)
+  Feature: { event_source: 'O inference|track' },
+  FeatureDetail: { event_source: 'O inference|track' },
+  // "fields seen" in the interface document, optional elsewhere (api/README.md, Disagreements)
+  FlagInPlan: {
+    feature: 'O Feature',
+    feature_id: 'ON string',
+    last_checked_at: 'ON datetime',
+    maintainer_account_member_id: 'ON string',
+  },
+  // what a credit condition was written with (service.md, Rule)
+  RuleConditionDetail: {
+    credit_id: 'ON string',
+    consumption_rate: 'ON double',
+    quantity_rates: 'O map<string,double>',
+  },
+  // publishable keys are not secrets (decision 13)
+  ApiKey: { secret: 'ON string' },
+  // the cost of an inference event, from which price (decision 18), and the event it was made from (EV-66)
+  EventDetail: { cost: 'ON string', currency: 'ON string', price_id: 'ON string', derived_from: 'ON string' },
+  // what is wrong with an event, where `report=true` asks for it (EV-7)
+  RawEvent: { error: 'ON string' },
+  // why this context could not be checked (FE-92)
+  CheckFlags: { error: 'O string' },
+}
+for (const [name, members] of Object.entries(settled)) Object.assign(types[name]!, members)
+
+/** Documented without an answer, and served as its working form is (api/credits.md). */
+const answers: Readonly<Record<string, string>> = { 'GET /billing/credits/ledger': 'list<CreditEventLedger>' }
+
+export { endpoints }
+
+/** The operation that a request is for; null for one beyond the specification. Words win over parameters. */
+export function endpointOf(method: string, url: string): Endpoint | null {
+  const parts = url.split('?')[0]!.split('/')
+  const fits = endpoints.filter(one => one.method === method && matches(one.path.split('/'), parts))
+  const least = (one: Endpoint) => one.path.split('{').length
+  return fits.sort((a, b) => least(a) - least(b))[0] ?? null
+}
+
+function matches(template: readonly string[], parts: readonly string[]): boolean {
+  return (
+    template.length === parts.length &&
+    template.every((part, at) => part.startsWith('{') || part === parts[at])
+  )
+}
+
+/** What is wrong with the body of a success, most often nothing; faults are named by where they are. */
+export function faultsOf({ method, path, data: documented }: Endpoint, body: unknown): readonly string[] {
+  const data = answers[`${method} ${path}`] ?? documented
+  const faults: string[] = []
+  const say = (place: string, what: string) => void faults.push(`${place} ${what}`)
+  if (data === null) return faults
+  const { data: shown, params, ...more } = (body ?? {}) as Readonly<Record<string, unknown>>
+  if (typeof params !== 'object' || params === null) say('params', 'missing')
+  for (const name of Object.keys(more)) say(name, 'undocumented')
+  check(shown, data, 'data', say)
+  return faults
+}
+
+type Say = (place: string, what: string) => void
+
+const scalars: Readonly<Record<string, (value: unknown) => boolean>> = {
+  any: () => true,
+  string: value => typeof value === 'string',
+  boolean: value => typeof value === 'boolean',
+  long: value => Number.isInteger(value),
+  double: value => typeof value === 'number',
+  datetime: value => typeof value === 'string' && /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(value),
+}
+
+function check(value: unknown, type: string, place: string, say: Say): void {
+  const scalar = scalars[type]
+  if (scalar !== undefined) {
+    if (!scalar(value)) say(place, `is ${JSON.stringify(value)}, not a ${type}`)
+    return
+  }
+  const part = /^(list|map)<(?:string,)?(.+)>$/.exec(type)
+  if (part !== null) return checkEach(value, part[1] === 'list', part[2]!, place, say)
+  const known = types[type]
+  if (typeof known === 'object') return checkMembers(value, known, place, say)
+  if (known !== undefined) return checkChoice(value, known.split(' | '), place, say)
+  const choice = words[type] ?? type.split('|')
+  if (!choice.includes(value as string))
+    say(place, `is ${JSON.stringify(value)}, not one of ${choice.join(', ')}`)
+}
+
+function checkEach(value: unknown, isList: boolean, of: string, place: string, say: Say): void {
+  if (typeof value !== 'object' || value === null || Array.isArray(value) !== isList)
+    return say(place, `is no ${isList ? 'list' : 'map'}`)
+  for (const [name, one] of Object.entries(value))
+    check(one, of, isList ? `${place}[]` : `${place}.${name}`, say)
+}
+
+function checkMembers(value: unknown, members: Members, place: string, say: Say): void {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return say(place, 'is no object')
+  const found = value as Readonly<Record<string, unknown>>
+  for (const name of Object.keys(found))
+    if (members[name] === undefined) say(`${place}.${name}`, 'undocumented')
+  for (const [name, said] of Object.entries(members)) {
+    const [flag, type] = said.split(/ (.*)/) as [string, string]
+    const member = found[name] ?? null
+    if (member !== null) check(member, type, `${place}.${name}`, say)
+    else if (flag === 'R') say(`${place}.${name}`, name in found ? 'is null' : 'missing')
+  }
+}
+
+/** One of several types, which nothing tells apart. */
+function checkChoice(value: unknown, choice: readonly string[], place: string, say: Say): void {
+  const heard = choice.map(type => {
+    const faults: string[] = []
+    check(value, type, place, (where, what) => void faults.push(`${where} ${what}`))
+    return faults
+  })
+  if (heard.some(faults => faults.length === 0)) return
+  for (const fault of heard.sort((a, b) => a.length - b.length)[0]!) say(fault, `(of ${choice.join(', ')})`)
+}
