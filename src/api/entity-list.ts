@@ -171,6 +171,17 @@ export function mentions(
   }
 }
 
+/** Companies with a subscription (a row named `s`) that meets a condition. */
+export function withSubscription(sql: Sql, environmentId: string, condition: Fragment): Condition {
+  return {
+    test: sql`(e.subscribed <> '{}' and exists (
+      select 1 from company_subscriptions s where s.company_id = e.id and ${condition} offset 0))`,
+    apart: true,
+    hits: sql`
+      select s.company_id from company_subscriptions s where s.environment_id = ${environmentId} and ${condition}`,
+  }
+}
+
 const sortColumns = ['name', 'created_at', 'last_seen_at'] as const
 type SortColumn = (typeof sortColumns)[number]
 

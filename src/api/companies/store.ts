@@ -14,6 +14,7 @@ import {
   pageOfIds,
   type Sort,
   whether,
+  withSubscription,
 } from '../entity-list.js'
 import type { KeyDefinitionRow } from '../entity-view.js'
 import { PlanColumns } from '../plan-columns.js'
@@ -100,17 +101,6 @@ function listed(sql: Sql, catalog: CatalogData, filter: CompanyFilter, nowMs: nu
   if (filter.withoutSubscription !== undefined) add(whether(sql, running(), !filter.withoutSubscription))
   addIf(filter.hasScheduledDowngrade, () => downgraded(sql, environmentId, nowMs))
   return { kind, environmentId, conditions }
-}
-
-/** A subscription (a row named `s`) that meets a condition. */
-function withSubscription(sql: Sql, environmentId: string, condition: Fragment): Condition {
-  return {
-    test: sql`(e.subscribed <> '{}' and exists (
-      select 1 from company_subscriptions s where s.company_id = e.id and ${condition} offset 0))`,
-    apart: true,
-    hits: sql`
-      select s.company_id from company_subscriptions s where s.environment_id = ${environmentId} and ${condition}`,
-  }
 }
 
 /** A subscription in one of these statuses. */

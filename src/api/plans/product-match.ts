@@ -2,7 +2,7 @@
 import { ServiceError } from '../../errors.js'
 import type { Call, Handler } from '../call.js'
 import { companyDetails } from '../company-read.js'
-import { allOf, type Fragment, mentions } from '../entity-list.js'
+import { countOf, type Listed, mentions, newestFirst, pageOfIds, withSubscription } from '../entity-list.js'
 import { findPlan, placeOf } from '../plan-versions.js'
 import { page, type QueryOf, query, required, string } from '../query.js'
 
@@ -18,27 +18,16 @@ type ProductMatchQuery = QueryOf<typeof shape>
  * source  api/plans.md; what a match is: decision, as PB-51 takes it.
  */
 export const listMatches: Handler<undefined, ProductMatchQuery> = async call => {
-  const { sql } = call.services
-  const { limit, offset } = call.query
-  const products = await productsOf(call)
-  const rows = await sql<{ id: string }[]>`
-    select e.id from companies e where ${matching(call, products)}
-    order by e.created_at desc, e.id desc limit ${limit} offset ${offset}`
+  const matches = matching(call, await productsOf(call))
   return {
-    data: await companyDetails(
-      call,
-      rows.map(row => row.id),
-    ),
+    data: await companyDetails(call, await pageOfIds(call.services.sql, matches, newestFirst, call.query)),
   }
 }
 
 /** GET /plans/billing-product-match-companies/count. */
 export const countMatches: Handler<undefined, ProductMatchQuery> = async call => {
-  const { sql } = call.services
-  const products = await productsOf(call)
-  const [row] = await sql<{ count: number }[]>`
-    select count(*)::int as count from companies e where ${matching(call, products)}`
-  return { data: { count: row!.count } }
+  const matches = matching(call, await productsOf(call))
+  return { data: { count: await countOf(call.services.sql, matches) } }
 }
 
 /** The products of the plan asked for. Throws 404. Postgres shows what was acknowledged before. */
@@ -51,13 +40,14 @@ async function productsOf(call: Call<undefined, ProductMatchQuery>): Promise<rea
   return plan?.versions.flatMap(version => version.billingProductId ?? []) ?? []
 }
 
-function matching(call: Call<undefined, ProductMatchQuery>, products: readonly string[]): Fragment {
+function matching(call: Call<undefined, ProductMatchQuery>, products: readonly string[]): Listed {
   const { services, environment, query } = call
   const { sql } = services
-  const sells = sql`exists (
-    select 1 from company_subscriptions s
-    where s.company_id = e.id and s.status in ('active', 'past_due', 'trialing')
-      and s.state -> 'productIds' ?| ${[...products]}::text[])`
-  const asked = query.q ? [mentions(sql, 'company', query.q)] : []
-  return allOf(sql, [sql`e.environment_id = ${environment.id}`, sells, ...asked])
+  const of = { kind: 'company', environmentId: environment.id } as const
+  const sells = withSubscription(
+    sql,
+    environment.id,
+    sql`s.status in ('active', 'past_due', 'trialing') and s.state->'productIds' ?| ${[...products]}::text[]`,
+  )
+  return { ...of, conditions: query.q ? [sells, mentions(sql, of, query.q)] : [sells] }
 }
