@@ -1,4 +1,5 @@
-// npm run bench [core] [shards] [http] [lists [companies]]: runs the benchmarks of the areas named, or of all, and keeps the results.
+// npm run bench [core] [shards] [http] [start] [lists [companies]]: runs the benchmarks of the areas named, or of all,
+// and keeps the results.
 import { spawn } from 'node:child_process'
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
@@ -11,6 +12,9 @@ const areas: Readonly<Record<string, () => Promise<void>>> = {
   shards: () => runFiles('shards'),
   http: benchHttp,
   lists: () => benchLists(numbers),
+  start: async () => {
+    await runFile(join(root, 'dist', 'bench', 'shards', 'start.bench.js'))
+  },
 }
 
 // Each file measures in a process of its own, so that none warms up or litters for the next.
@@ -51,7 +55,9 @@ if (unknown !== undefined) {
   process.exit(2)
 }
 try {
-  for (const area of asked.length > 0 ? asked : Object.keys(areas)) await areas[area]!()
+  // a start is one of the shards' benchmarks: by itself only when asked for
+  const all = Object.keys(areas).filter(area => area !== 'start')
+  for (const area of asked.length > 0 ? asked : all) await areas[area]!()
 } catch (error) {
   console.error(error instanceof Error ? error.message : error)
   process.exit(1)
