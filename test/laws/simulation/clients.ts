@@ -62,7 +62,6 @@ export class Clients {
   private numbers = 0
   private running = 0
   private ending = false
-  private readonly remakes = process.env.REMAKE === '1'
 
   constructor(private readonly machine: Machine) {
     this.world = machine.world
@@ -123,7 +122,6 @@ export class Clients {
     if (kind < 16) return this.draw()
     if (kind < 17) return this.hold(briefHoldMs)
     if (kind < 18) return this.hold(longHoldMs)
-    if (kind < 19 && this.remakes) return this.remake(index)
     return this.look()
   }
 
@@ -283,32 +281,6 @@ export class Clients {
     if (reply !== null && forMs === longHoldMs) told.held += amount
     if (told.slug === poor && told.held > poorGranted)
       this.wrong(`CR-80 ${told.held} credits are held of ${poorGranted}`)
-  }
-
-  /** A company of one client: deleted, and made again with the key it had (CU-50). */
-  private async remake(index: number): Promise<void> {
-    const slug = `own${index}`
-    const former = this.told.get(slug)
-    if (former === undefined) {
-      const told = new Told(slug)
-      told.id = await this.write({ keys: { slug } })
-      this.told.set(slug, told)
-      return
-    }
-    this.told.delete(slug)
-    await this.insist(async service => {
-      const { directory, entities } = service.services
-      const { found } = directory.resolve('company', environmentId, { slug })
-      if (found === null) return
-      if (found !== former.id) this.wrong(`${slug} was ${former.id} and is ${found}`)
-      const { nowMs } = service.call()
-      await entities.remove('company', environmentId, found, nowMs).catch(unless('not_found'))
-    })
-    const id = await this.write({ keys: { slug } })
-    if (id === former.id) this.wrong(`CU-50 ${slug} was deleted and is ${id} again`)
-    const told = new Told(slug)
-    told.id = id
-    this.told.set(slug, told)
   }
 
   /** What a company reads as: at least what was acknowledged before it was asked, at most what was ever sent. */
