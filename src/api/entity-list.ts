@@ -48,7 +48,7 @@ export interface Bounds {
   /** Along the order of the list so many are looked at before everybody is. */
   readonly walkedMax: number
 }
-const usual: Bounds = { glancedMax: 4_000, gatheredMax: 2_000, walkedMax: 50_000 }
+const usual: Bounds = { glancedMax: 4_000, gatheredMax: 4_000, walkedMax: 50_000 }
 
 /** Ids of one page. */
 export async function pageOfIds(

@@ -54,15 +54,15 @@ function listed(sql: Sql, catalog: CatalogData, filter: UserFilter, nowMs: numbe
     const one = companyId === undefined ? sql`true` : sql`c.id = ${companyId}`
     const plan =
       planId === undefined ? null : new PlanColumns(sql, catalog, 'c', nowMs).on('plan_id', [planId])
-    const onPlan = plan?.hits && sql`and c.id in (${plan.hits})`
     conditions.push({
       test: sql`exists (
         select 1 from memberships m join listed c on c.id = m.company_id
         where m.user_id = e.id and ${one} and ${plan?.test ?? sql`true`} offset 0)`,
       apart: true,
       hits: sql`
-        select m.user_id from memberships m join listed c on c.id = m.company_id
-        where m.environment_id = ${environmentId} and ${one} ${onPlan ?? sql``}`,
+        select m.user_id from ${plan?.hits ? sql`(${plan.hits}) h (id) join listed c on c.id = h.id` : sql`listed c`}
+        join memberships m on m.company_id = c.id
+        where m.environment_id = ${environmentId} and ${one}`,
     })
   }
   return { kind, environmentId, conditions }
