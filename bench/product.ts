@@ -1,6 +1,7 @@
 // The service as its users start it, in a process of its own, for benchmarks that speak to it over HTTP.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { readdirSync, readFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { root } from './record.js'
@@ -80,4 +81,16 @@ function freePort(): Promise<number> {
       server.close(() => resolve(typeof address === 'object' ? (address?.port ?? 0) : 0))
     })
   })
+}
+
+/** CPU time so far of a process's first thread and of its others, as Linux counts it, µs. */
+export function cpuOf(pid: number): { readonly httpUs: number; readonly othersUs: number } {
+  let httpUs = 0
+  let othersUs = 0
+  for (const thread of readdirSync(`/proc/${pid}/task`)) {
+    const usedUs = Number(readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'utf8').split(' ')[0]) / 1_000
+    if (Number(thread) === pid) httpUs = usedUs
+    else othersUs += usedUs
+  }
+  return { httpUs, othersUs }
 }

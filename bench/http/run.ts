@@ -2,10 +2,10 @@
 // how many requests a second, and how late the slowest hundredth, on one machine with the load generator.
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { post, secret, startProduct, stop } from '../product.js'
+import { cpuOf, post, secret, startProduct, stop } from '../product.js'
 import { type Measured, record, root } from '../record.js'
 
 const run = promisify(execFile)
@@ -229,18 +229,6 @@ async function load(
     httpUs: (after.httpUs - before.httpUs) / requests,
     othersUs: (after.othersUs - before.othersUs) / requests,
   }
-}
-
-/** CPU time so far of a process's first thread and of its others, as Linux counts it, µs. */
-function cpuOf(pid: number): { readonly httpUs: number; readonly othersUs: number } {
-  let httpUs = 0
-  let othersUs = 0
-  for (const thread of readdirSync(`/proc/${pid}/task`)) {
-    const usedUs = Number(readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'utf8').split(' ')[0]) / 1_000
-    if (Number(thread) === pid) httpUs = usedUs
-    else othersUs += usedUs
-  }
-  return { httpUs, othersUs }
 }
 
 function latency(report: string, percentile: string): number {

@@ -2,9 +2,7 @@
 // with credits, against the same batches of a feature that nothing is paid for.
 import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { readConfig } from '../../src/config.js'
-import { createLogger } from '../../src/log.js'
-import { start } from '../../src/start.js'
+import { cpuOf, post, startProduct, stop } from '../product.js'
 import { root } from '../record.js'
 
 const companies = 1_000
@@ -13,46 +11,39 @@ const batchSize = 500
 const callers = 8
 const batches = Number(process.env.BENCH_BATCHES ?? 120)
 const rounds = 3
-const secret = 'sk_dev_bench_only_0123456789abcdef'
 const directory = join(root, 'data', `bench-credits-${process.pid}`)
 mkdirSync(directory, { recursive: true })
 
-const config = readConfig({
-  TOLLGATE_HOST: '127.0.0.1',
-  TOLLGATE_PORT: '0',
-  TOLLGATE_LIMITS: 'off',
-  TOLLGATE_LOG_LEVEL: 'error',
-  TOLLGATE_BOOTSTRAP_KEY: secret,
-  TOLLGATE_DATA_DIR: directory,
-})
-const tollgate = await start(config, createLogger(config, 2))
-const url = `http://127.0.0.1:${tollgate.port}`
+const product = await startProduct(directory)
 
 // biome-ignore lint/suspicious/noExplicitAny: bodies are looked at member by member
 async function send(method: string, path: string, body: unknown): Promise<any> {
-  const response = await fetch(url + path, {
-    method,
-    headers: { 'X-Service-Api-Key': secret, 'Content-Type': 'application/json' },
-    body: typeof body === 'string' ? body : JSON.stringify(body),
-  })
-  const answer = await response.text()
-  if (!response.ok) throw new Error(`${method} ${path} answered ${response.status}: ${answer}`)
-  return JSON.parse(answer).data
+  const text = typeof body === 'string' ? body : JSON.stringify(body)
+  return JSON.parse(await post(product.port, path, text, method)).data
 }
 
 try {
   await prepare()
-  const plain = { name: 'nothing to pay', event: 'plain', rates: [] as number[] }
-  const paid = { name: 'paid with credits', event: 'paid', rates: [] as number[] }
+  const plain = { name: 'nothing to pay', event: 'plain', rates: [] as number[], httpUs: 0, othersUs: 0 }
+  const paid = { name: 'paid with credits', event: 'paid', rates: [] as number[], httpUs: 0, othersUs: 0 }
   for (let round = 0; round < rounds; round++)
-    for (const one of [plain, paid]) one.rates.push(await rateOf(one.event))
-  for (const { name, rates } of [plain, paid])
+    for (const one of [plain, paid]) {
+      const before = cpuOf(product.child.pid!)
+      one.rates.push(await rateOf(one.event))
+      // what follows into the stores is part of the price
+      await new Promise(resolve => setTimeout(resolve, 3_000))
+      const after = cpuOf(product.child.pid!)
+      one.httpUs += (after.httpUs - before.httpUs) / (rounds * batches * batchSize)
+      one.othersUs += (after.othersUs - before.othersUs) / (rounds * batches * batchSize)
+    }
+  for (const { name, rates, httpUs, othersUs } of [plain, paid])
     console.log(
-      `batches of ${batchSize}, ${name}: ${Math.round(median(rates)).toLocaleString('en')} events/s`,
+      `batches of ${batchSize}, ${name}: ${Math.round(median(rates)).toLocaleString('en')} events/s; ` +
+        `CPU of the HTTP thread ${httpUs.toFixed(2)} µs, of all others ${othersUs.toFixed(2)} µs an event`,
     )
   console.log(`  share kept: ${(median(paid.rates) / median(plain.rates)).toFixed(2)}`)
 } finally {
-  await tollgate.stop()
+  await stop(product.child)
   rmSync(directory, { recursive: true, force: true })
 }
 
@@ -108,7 +99,7 @@ async function rateOf(event: string): Promise<number> {
   const began = performance.now()
   await Promise.all(
     bodies.map(async body => {
-      while (left-- > 0) await send('POST', '/event-batch', body)
+      while (left-- > 0) await post(product.port, '/event-batch', body)
     }),
   )
   return (batches * batchSize) / ((performance.now() - began) / 1_000)
