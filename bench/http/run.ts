@@ -100,7 +100,7 @@ export async function benchHttp(): Promise<void> {
     for (const scenario of scenarios) {
       for (; flags < (scenario.flags ?? 1); flags++) await makeFlag(product.port, `bench-flag-${flags}`)
       rows.push(...(await measure(scenario, product.child.pid!, product.port)))
-      if (scenario.flags !== undefined) rows.push(await alone(scenario, product.port))
+      if (scenario.flags !== undefined) rows.push(await alone(scenario, product.child.pid!, product.port))
     }
     record('http', rows)
   } finally {
@@ -114,9 +114,7 @@ async function measure(
   productPid: number,
   productPort: number,
 ): Promise<readonly Measured[]> {
-  const script = join(work, 'post.lua')
-  writeFileSync(join(work, 'body.json'), scenario.body)
-  writeFileSync(script, luaOf(join(work, 'body.json')))
+  const script = writeScript(scenario)
   const replyBytes = await replySize(scenario, productPort)
   const bare = await startBare(replyBytes)
   try {
@@ -133,17 +131,22 @@ async function measure(
   }
 }
 
-/** One request after the other: what a single caller waits. */
-async function alone({ name, path, body }: Scenario, port: number): Promise<Measured> {
-  const times: number[] = []
-  for (let i = 0; i < 200; i++) {
-    const begunMs = performance.now()
-    await post(port, path, body)
-    times.push(performance.now() - begunMs)
-  }
-  const value = round(times.sort((a, b) => a - b)[100]!)
-  console.log(`${name}: alone ${value} ms`)
-  return { name: `${name}: alone, median`, value, unit: 'ms', goal: '' }
+/** One request after the other: what a single caller waits. By the load generator: a client that parses is slower. */
+async function alone(scenario: Scenario, pid: number, port: number): Promise<Measured> {
+  const script = writeScript(scenario)
+  const samples: Sample[] = []
+  for (let round = 0; round < rounds; round++)
+    samples.push(await load(pid, port, { ...scenario, connections: 1 }, script, seconds))
+  const value = median(samples).p50Ms
+  console.log(`${scenario.name}: alone ${value} ms`)
+  return { name: `${scenario.name}: alone, median`, value, unit: 'ms', goal: '' }
+}
+
+function writeScript({ body }: Scenario): string {
+  const script = join(work, 'post.lua')
+  writeFileSync(join(work, 'body.json'), body)
+  writeFileSync(script, luaOf(join(work, 'body.json')))
+  return script
 }
 
 function tell(scenario: Scenario, bare: Sample, product: Sample): readonly Measured[] {

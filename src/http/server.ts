@@ -16,7 +16,8 @@ import { type Health, live, ready } from './health.js'
 import type { Limits } from './limits.js'
 import { Outflow } from './outflow.js'
 import { registerPages } from './pages.js'
-import { addressOf, bearerOf, decodeParameters, firstKnown, headerOf } from './read.js'
+import { Peers } from './peers.js'
+import { bearerOf, decodeParameters, firstKnown, headerOf } from './read.js'
 import { none, noParameters, nothing, nothingAsked, Request } from './request.js'
 import {
   allowanceHeaders,
@@ -67,8 +68,8 @@ export class Server {
   private socket: us_listen_socket | null = null
 
   constructor(private readonly options: ServerOptions) {
-    this.shared = new Shared(options)
     this.app = uWS.App()
+    this.shared = new Shared(options, new Peers(this.app))
     for (const route of options.routes) this.register(route)
     this.registerOthers()
   }
@@ -194,7 +195,10 @@ class Shared {
   readonly keyHeaders: readonly string[]
   readonly environmentHeaders: readonly string[]
 
-  constructor(readonly options: ServerOptions) {
+  constructor(
+    readonly options: ServerOptions,
+    readonly peers: Peers,
+  ) {
     this.log = options.log
     this.logsRequests = options.log.isLevelEnabled('debug')
     this.keyHeaders = options.config.apiKeyHeaders.map(name => name.toLowerCase())
@@ -360,7 +364,7 @@ export class Exchange implements Listener {
   remoteIp(): string {
     const first = this.forwardedFor.split(',', 1)[0]!.trim()
     if (first !== '') return first
-    return this.settled ? '' : addressOf(this.res)
+    return this.settled ? '' : this.shared.peers.addressOf(this.res)
   }
 
   private copy(req: HttpRequest): void {
