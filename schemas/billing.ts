@@ -1,6 +1,7 @@
 // Billing records as a provider's sync writes them and as they are shown: customers, products, prices, subscriptions,
 // invoices, coupons, payment methods, meters, profiles and details. Amounts are in the currency's smallest unit.
 import typia, { type tags } from 'typia'
+import type { CheckoutProblem } from './checkout.js'
 import type { Company, CompanyDetail } from './companies.js'
 import type {
   BillingCollectionMethod,
@@ -587,7 +588,7 @@ export interface CustomPlanBilling {
   status: CustomPlanBillingStatus
   days_until_due: number
   send_invoice: boolean
-  problems: { readonly [member: string]: unknown }[]
+  problems: CheckoutProblem[]
   external_invoice_id: string | null
   psp_invoice_url: string | null
   paid_at: string | null

@@ -7,6 +7,7 @@ import type {
   PaymentMethod,
   ScheduledDowngrade,
 } from './billing.js'
+import type { BillingCreditView } from './credits.js'
 import type {
   BillingArrearsAnchor,
   BillingArrearsCadence,
@@ -28,6 +29,7 @@ import type {
   RuleType,
 } from './enums.js'
 import type { PreviewObject } from './envelope.js'
+import type { BillingPriceView } from './prices.js'
 import type { EntityTraitDefinition } from './traits.js'
 
 type Long = number & tags.Type<'int64'>
@@ -204,6 +206,10 @@ export interface CompanyPlan {
 /** A credit grant that comes with a plan of a company. */
 export interface CompanyPlanCreditGrant {
   id: string
+  /** Not sent: `credit_id` names the credit. */
+  credit?: BillingCreditView
+  /** Not sent: `billing_price_id` names the price. */
+  price?: BillingPriceView
   plan_id: string
   plan_version_id: string | null
   credit_id: string

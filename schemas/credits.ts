@@ -25,7 +25,7 @@ import type {
   PlanCreditGrantScaling,
 } from './enums.js'
 import type { PreviewObject } from './envelope.js'
-import type { BillingPrice, BillingProduct } from './prices.js'
+import type { BillingPrice, BillingPriceView, BillingProduct } from './prices.js'
 
 type Money = number & tags.Type<'int64'> & tags.Minimum<0> & tags.Maximum<9_007_199_254_740_991>
 /** A decimal without sign or exponent. */
@@ -89,6 +89,30 @@ export interface Credit {
   price?: BillingPrice
   /** What it is sold as, where it has a price. */
   product?: BillingProduct
+  created_at: string
+  updated_at: string
+}
+
+/** A credit as other things show it. */
+export interface BillingCreditView extends Omit<Credit, 'currency_prices' | 'price' | 'product'> {
+  account_id: string
+  environment_id: string
+  currency_prices: { currency: string; price?: BillingPriceView }[]
+  price?: BillingPriceView
+  price_per_unit?: number | null
+  price_per_unit_decimal?: string | null
+  product?: BillingProductRecord
+}
+
+/** A product by its record alone. */
+export interface BillingProductRecord {
+  id: string
+  account_id: string
+  environment_id: string
+  external_id: string
+  name: string
+  is_active: boolean
+  provider_type: BillingProviderType
   created_at: string
   updated_at: string
 }
@@ -174,7 +198,19 @@ export interface GrantZeroOut {
 
 export const parseGrantZeroOut = typia.json.createValidateParse<GrantZeroOut>()
 
+/** Credits that moved to or from another grant. */
+export interface CreditTransfer {
+  id: string
+  amount: number
+  direction: string
+  reason: string
+  related_grant_id: string
+  created_at: string
+}
+
 export interface CreditGrant {
+  /** Not sent: the ledger has them. */
+  transfers?: CreditTransfer[]
   id: string
   company_id: string
   company_name: string

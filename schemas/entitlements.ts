@@ -1,5 +1,6 @@
 // What plans and overrides grant: plan entitlements and company overrides.
 import typia, { type tags } from 'typia'
+import type { CompanyDetail } from './companies.js'
 import type { Credit } from './credits.js'
 import type {
   BillingArrearsAnchor,
@@ -184,7 +185,8 @@ export interface CompanyOverride {
   id: string
   environment_id: string
   company_id: string
-  company?: object
+  /** Not sent: a company shows its overrides' effects itself. */
+  company?: CompanyDetail
   feature_id: string
   feature?: Feature
   rule_id: string | null

@@ -1,5 +1,6 @@
 // Events on the wire (api/events.md). The parsers judge one event at a time: a batch is never refused for one (EV-7).
 import typia, { type tags } from 'typia'
+import type { ApiKey } from './keys.js'
 
 /** Keys of a company or user: names and values of 1 to 255 characters (CU-2, EV-9). */
 export interface Keys {
@@ -114,6 +115,8 @@ interface Preview {
 /** A stored event (EV-70). */
 export interface EventDetail {
   id: string
+  /** Not sent: `api_key` names the key. */
+  api_key_view?: ApiKey
   type: 'flag_check' | 'identify' | 'inference' | 'track'
   subtype: string | null
   status: 'enriched' | 'failed' | 'pending' | 'processed' | 'unknown'

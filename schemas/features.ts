@@ -5,6 +5,7 @@ import type { PreviewObject } from './envelope.js'
 import type { EventSummary } from './events.js'
 import type { FlagDetail, FlagWithFeature } from './flags.js'
 import type { AccountMember } from './members.js'
+import type { BillingProduct } from './prices.js'
 import type { EntityTraitDefinition } from './traits.js'
 
 /** Members of a feature that may be left out. Absent: as is; null: cleared. */
@@ -69,6 +70,8 @@ export interface Feature {
 }
 
 export interface FeatureDetail extends Feature {
+  /** Not sent: features are sold through plans. */
+  billing_product?: BillingProduct
   flags: FlagDetail[]
   /** Plans whose published version grants the feature. */
   plans: PreviewObject[]

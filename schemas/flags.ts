@@ -151,6 +151,8 @@ export interface RuleConditionDetail {
   metric_value: number | null
   credit_id: string | null
   consumption_rate: number | null
+  /** Of rules that an entitlement paid with credits makes, by event member. */
+  quantity_rates?: Readonly<Record<string, number>>
   created_at: string
   updated_at: string
 }

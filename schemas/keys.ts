@@ -26,6 +26,13 @@ export interface ApiKeyUpdate {
 
 export const parseApiKeyUpdate = typia.json.createValidateParse<ApiKeyUpdate>()
 
+/** What made a key. */
+export interface ApiKeyIntegration {
+  id: string
+  state: 'active' | 'created' | 'pending'
+  type: 'ext_a' | 'ext_b' | 'idp_a' | 'idp_b' | 'psp' | 'unknown'
+}
+
 export interface ApiKey {
   id: string
   name: string
@@ -37,6 +44,8 @@ export interface ApiKey {
   /** null: uncapped. */
   rate_limit_percent: number | null
   last_used_at: string | null
+  /** Of keys that an integration made; there are none here. */
+  integration?: ApiKeyIntegration
   /** The value: of a publishable key always, of a secret key in the answer to its creation alone. */
   secret?: string
   created_at: string

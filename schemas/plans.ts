@@ -20,6 +20,7 @@ import type {
   TrialStatus,
 } from './enums.js'
 import type { PreviewObject } from './envelope.js'
+import type { EventSummary } from './events.js'
 import type { Feature } from './features.js'
 import type { FlagDetail } from './flags.js'
 import type { ApiKey } from './keys.js'
@@ -172,11 +173,19 @@ export interface FeatureInPlan extends Feature {
   plans: PreviewObject[]
   billing_linked_resource?: BillingLinkedResource
   trait?: EntityTraitDefinition
+  event_summary?: EventSummary
 }
 
 export type FlagInPlan = Omit<FlagDetail, 'maintainer'>
 
+export interface PlanCatalogMembership {
+  id: string
+  name: string
+}
+
 export interface PlanDetail extends Plan {
+  /** Those that list the plan; catalogs are not served. */
+  catalogs?: PlanCatalogMembership[]
   billing_strategy: BillingStrategy
   charge_type: ChargeType
   controlled_by: BillingProviderType

@@ -38,6 +38,8 @@ export interface FeatureUsage {
   /** null: unlimited or paid by credit. */
   allocation: number | null
   allocation_type: EntitlementValueType
+  /** Credits have no icons here. */
+  credit_type_icon?: string | null
   entitlement_id: string
   entitlement_type: EntitlementType
   entitlement_source: 'plan' | 'company_override'

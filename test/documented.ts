@@ -58,7 +58,7 @@ for (const [name, members] of Object.entries(settled)) Object.assign(types[name]
 /** Documented without an answer, and served as its working form is (api/credits.md). */
 const answers: Readonly<Record<string, string>> = { 'GET /billing/credits/ledger': 'list<CreditEventLedger>' }
 
-export { endpoints }
+export { endpoints, types }
 
 /** The operation that a request is for; null for one beyond the specification. Words win over parameters. */
 export function endpointOf(method: string, url: string): Endpoint | null {

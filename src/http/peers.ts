@@ -10,10 +10,11 @@ export class Peers {
   private only: string | null = null
 
   constructor(app: TemplatedApp) {
-    app.filter((res, change) => {
-      if (Number(change) > 0) this.came(addressOf(res))
+    const changed = (res: HttpResponse, change: number): void => {
+      if (change > 0) this.came(addressOf(res))
       else this.connected--
-    })
+    }
+    app.filter(changed as (res: HttpResponse, change: unknown) => void)
   }
 
   /** The address of the peer of a response that is still there. */

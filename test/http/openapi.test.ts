@@ -7,6 +7,7 @@ import { openApi, titleOf, undescribed } from '../../src/http/openapi.js'
 import { examples } from '../../src/http/openapi-texts.js'
 import type { Route } from '../../src/http/route.js'
 import { routes } from '../../src/http/routes.js'
+import { endpoints, types } from '../documented.js'
 import { read } from '../house/source.js'
 import { ask, start } from './make.js'
 
@@ -159,3 +160,52 @@ t.test('the operations that the interface document names are served', async t =>
     [],
   )
 })
+
+t.test(
+  'every operation of the interface document with its statuses and every member of its answer',
+  async t => {
+    const faults: string[] = []
+    for (const one of endpoints.filter(({ tag }) => tag === 'seed')) {
+      const shape = (path: string) => path.replaceAll(/\{[^}]+\}/g, '{}')
+      const path = Object.keys(document.paths).find(served => shape(served) === shape(one.path))!
+      const operation = at(document.paths, path, one.method.toLowerCase())
+      const name = `${one.method} ${one.path}`
+      for (const status of [one.status, ...one.errors])
+        if (at(operation, 'responses', String(status)) === undefined) faults.push(`${name}: no ${status}`)
+      const schema = at(operation, 'responses', String(one.status), 'content', 'application/json', 'schema')
+      if (one.data !== null) faults.push(...membersMissing(one.data, membersOf(schema).data, name, []))
+    }
+    t.same(faults, [])
+  },
+)
+
+/** Documented members that a schema does not have, by where they are. */
+function membersMissing(type: string, schema: unknown, where: string, within: readonly string[]): string[] {
+  const bare = type.replace(/^(?:R|ON|O) /, '')
+  const [, item] = /^list<(.*)>$/.exec(bare) ?? []
+  if (item !== undefined) {
+    const items = alternatives(schema).find(one => at(one, 'items') !== undefined)
+    return items === undefined
+      ? [`${where}: no list`]
+      : membersMissing(item, at(items, 'items'), `${where}[]`, within)
+  }
+  const members = types[bare]
+  if (members === undefined || typeof members === 'string' || within.includes(bare)) return []
+  const shown = membersOf(schema)
+  return Object.entries(members).flatMap(([name, of]) =>
+    name in shown
+      ? membersMissing(of, shown[name], `${where}.${name}`, [...within, bare])
+      : [`${where}.${name} (${bare})`],
+  )
+}
+
+/** A schema and what it is made of, references followed. */
+function alternatives(schema: unknown): readonly unknown[] {
+  const named = at(schema, '$ref')
+  if (typeof named === 'string') return alternatives(at(document, ...named.slice(2).split('/')))
+  const parts = ['allOf', 'anyOf', 'oneOf'].flatMap(how => (at(schema, how) as unknown[] | undefined) ?? [])
+  return [schema, ...parts.flatMap(alternatives)]
+}
+
+const membersOf = (schema: unknown): Members =>
+  Object.assign({}, ...alternatives(schema).map(one => at(one, 'properties') ?? {}))

@@ -1,0 +1,17 @@
+// What a checkout tells of itself.
+
+/** What keeps a checkout from going on. */
+export interface CheckoutProblem {
+  blocking: boolean
+  code: string
+  message: string
+  source: string
+  bundle_id?: string | null
+  currency?: string | null
+  detail?: string | null
+  feature_id?: string | null
+  field_id?: string | null
+  payment_method_id?: string | null
+  plan_id?: string | null
+  price_id?: string | null
+}
