@@ -56,7 +56,7 @@ function answerTo<Reply>(
   const { body, text } = call
   const fits = text !== '' && text.length <= askedMax
   const subject = subjectOf(call, body, fits ? text : askedOf(body))
-  if (needsTraits(call, subject)) return putWithTraits<Reply>(call, subject, question).then(answer)
+  if (needsTraits(call, subject)) return replyWithTraits<Reply>(call, subject, question).then(answer)
   const later = new Later((given: Answered<Reply>) => answer(given.reply))
   put(call, subject, question(subject.context), later)
   return later as Later
@@ -144,11 +144,9 @@ export function ask<Reply>(
   question: (context: CheckContext) => Question,
 ): Promise<Reply> {
   const subject = subjectOf(call, body, askedOf(body))
-  if (needsTraits(call, subject)) return putWithTraits(call, subject, question)
-  return new Promise((resolve, reject) => {
-    const waiting = { resolve: (given: Answered<unknown>) => resolve(given.reply as Reply), reject }
-    put(call, subject, question(subject.context), waiting)
-  })
+  return needsTraits(call, subject)
+    ? replyWithTraits(call, subject, question)
+    : replyTo(call, subject, question(subject.context))
 }
 
 /** Whom a check names: the company found, and what its actor needs to know, the user's traits apart. */
@@ -189,16 +187,19 @@ function needsTraits(call: Call<unknown>, { context }: Subject): boolean {
   return context.userId !== null && readsUserTraits(call.services.catalogs.get(call.environment.id))
 }
 
-async function putWithTraits<Reply>(
+function replyTo<Reply>(call: Call<unknown>, subject: Subject, asked: Question): Promise<Reply> {
+  return new Promise((resolve, reject) => {
+    put(call, subject, asked, { resolve: given => resolve(given.reply as Reply), reject })
+  })
+}
+
+async function replyWithTraits<Reply>(
   call: Call<unknown>,
   bare: Subject,
   question: (context: CheckContext) => Question,
 ): Promise<Reply> {
   const subject = await withTraits(call, bare)
-  return new Promise((resolve, reject) => {
-    const waiting = { resolve: (given: Answered<unknown>) => resolve(given.reply as Reply), reject }
-    put(call, subject, question(subject.context), waiting)
-  })
+  return replyTo(call, subject, question(subject.context))
 }
 
 /** The same with the user's traits, fetched from its actor. */
