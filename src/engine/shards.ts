@@ -25,6 +25,7 @@ import { ServiceError } from '../errors.js'
 import type { Port } from '../journal/port.js'
 import type { ShardOptions } from '../journal/shard.js'
 import { type StartThread, startThread, type Thread } from './thread.js'
+import { Waiters } from './waiting.js'
 
 /** A reply, and where it became durable (sequence 0 for reads). */
 export interface Answered<Reply> {
@@ -96,7 +97,7 @@ export interface Shard {
   mending: Starting | null
   ready: boolean
   served: boolean
-  readonly waiting: Map<number, Waiting>
+  readonly waiting: Waiters<Waiting>
   /** Events of batches that wait. */
   events: number
   deaths: number
@@ -116,7 +117,6 @@ export interface ShardsOptions {
 
 export class Shards {
   private readonly shards: Shard[]
-  private numbers = 0
   private flushing = false
   private closing = false
 
@@ -130,7 +130,7 @@ export class Shards {
       mending: null,
       ready: false,
       served: false,
-      waiting: new Map(),
+      waiting: new Waiters(),
       events: 0,
       deaths: 0,
       heard: 0,
@@ -331,9 +331,7 @@ export class Shards {
       waiting.reject(new ServiceError(shard.ready ? 'overloaded' : 'starting'))
       return
     }
-    const n = ++this.numbers
-    shard.waiting.set(n, waiting)
-    shard.outbox.add(request(n))
+    shard.outbox.add(request(shard.waiting.add(waiting)))
     if (!this.flushing) {
       this.flushing = true
       setImmediate(this.flush)
@@ -399,8 +397,7 @@ export class Shards {
     shard.port?.close()
     shard.outbox.take()
     shard.deaths++
-    const lost = [...shard.waiting.values()]
-    shard.waiting.clear()
+    const lost = shard.waiting.takeAll()
     // first: who hears that a request is lost asks at once when its fate will be known
     if (shard.served && !this.closing) shard.starting ??= newStarting()
     for (const waiting of lost) waiting.reject(new Lost('starting', 'The shard restarts; try again'))
@@ -414,20 +411,15 @@ export class Shards {
 
 /** Settles what waits for the replies of a shard. */
 function hearingOf(shard: Shard): Hearing {
-  const take = (n: number) => {
-    const waiting = shard.waiting.get(n)
-    shard.waiting.delete(n)
-    return waiting
-  }
   return {
     answered(n, reply, sequence) {
       if (sequence > shard.heard) shard.heard = sequence
-      take(n)?.resolve({ reply, shard: shard.index, sequence })
+      shard.waiting.take(n)?.resolve({ reply, shard: shard.index, sequence })
     },
-    refused: (n, refusal, detail) => take(n)?.reject(new Refused(refusal, detail)),
+    refused: (n, refusal, detail) => shard.waiting.take(n)?.reject(new Refused(refusal, detail)),
     failed(n, reason, detail) {
       if (reason === 'doubtful') shard.mending ??= newStarting()
-      take(n)?.reject(
+      shard.waiting.take(n)?.reject(
         reason === 'doubtful' ? new Lost('overloaded', detail) : new ServiceError(reason, detail),
       )
     },

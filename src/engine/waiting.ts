@@ -1,0 +1,66 @@
+// Who waits for the replies of a shard, each under the number of the request. Not a Map: a Map that many come to and
+// leave is rebuilt again and again, every old table holds on to the next, and one that has grown old keeps all who
+// ever waited in memory until the next full collection.
+
+/** Places at least; as many as ever waited at once are kept. */
+const placesMin = 64
+/** A number is its place, and how often the place was taken before: beyond any number of places. */
+const turnSize = 2 ** 20
+
+export class Waiters<T> {
+  private readonly held: (T | null)[] = []
+  private readonly turns: number[] = []
+  /** Places nobody waits in, the last one next. */
+  private readonly free: number[] = []
+  private count = 0
+
+  get size(): number {
+    return this.count
+  }
+
+  /** Returns the number that finds the one who waits; no other gets it again before the place was taken 2³³ times. */
+  add(one: T): number {
+    if (this.free.length === 0) this.grow()
+    const place = this.free.pop()!
+    this.held[place] = one
+    this.count++
+    return this.turns[place]! * turnSize + place
+  }
+
+  /** Who waits under a number, once; undefined when nobody does. */
+  take(number: number): T | undefined {
+    const place = number % turnSize
+    const one = this.held[place]
+    if (one === null || one === undefined || this.turns[place] !== (number - place) / turnSize) return undefined
+    this.release(place)
+    return one
+  }
+
+  /** All who wait, in the order of their places; none of them waits any more. */
+  takeAll(): readonly T[] {
+    const all: T[] = []
+    for (const [place, one] of this.held.entries()) {
+      if (one === null) continue
+      all.push(one)
+      this.release(place)
+    }
+    return all
+  }
+
+  private release(place: number): void {
+    this.held[place] = null
+    this.turns[place]!++
+    this.free.push(place)
+    this.count--
+  }
+
+  private grow(): void {
+    const from = this.held.length
+    const to = Math.max(placesMin, from * 2)
+    for (let place = from; place < to; place++) {
+      this.held.push(null)
+      this.turns.push(0)
+    }
+    for (let place = to - 1; place >= from; place--) this.free.push(place)
+  }
+}
