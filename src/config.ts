@@ -37,7 +37,16 @@ export function readConfig(env: Env) {
     bodiesBytesMax: integer(env, 'TOLLGATE_BODIES_BYTES_MAX', 268_435_456, {
       min: 16_777_216,
       max: 17_179_869_184,
-    }), // bodies being received, together
+    }), // bodies being received, together; and large ones being read, together
+    parseThreads: integer(
+      env,
+      'TOLLGATE_PARSE_THREADS',
+      Math.max(1, Math.floor(availableParallelism() / 4)),
+      {
+        min: 0,
+        max: 64,
+      },
+    ), // read large bodies; 0: the HTTP thread does
     journalSegmentBytes: integer(env, 'TOLLGATE_JOURNAL_SEGMENT_BYTES', 67_108_864, {
       min: 1_048_576,
       max: 1_073_741_824,

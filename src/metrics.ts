@@ -124,6 +124,7 @@ export function createMetrics() {
     'route',
   )
   const rejected = counter('tollgate_rate_limited_total', 'Requests refused by a rate limit', 'bucket')
+  const largeBodies = counter('tollgate_large_bodies_total', 'Bodies read on another thread', 'outcome')
   const events = counter('tollgate_events_total', 'Events by what became of them', 'outcome')
 
   return {
@@ -144,6 +145,13 @@ export function createMetrics() {
       applied: events.child({ outcome: 'applied' }),
       duplicate: events.child({ outcome: 'duplicate' }),
       failed: events.child({ outcome: 'failed' }),
+    },
+    largeBodies: {
+      parsed: largeBodies.child({ outcome: 'parsed' }),
+      refused: largeBodies.child({ outcome: 'refused' }),
+      lost: largeBodies.child({ outcome: 'lost' }),
+      left: largeBodies.child({ outcome: 'left' }),
+      bytes: gauge('tollgate_large_bodies_bytes', 'Bytes of large bodies that are being read or taken'),
     },
     checks: counter('tollgate_flag_checks_total', 'Flags evaluated for callers').child({}),
     /** Children are made per shard: `groupRecords.child({ shard: '0' })`. */

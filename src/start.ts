@@ -30,6 +30,7 @@ import { claimsAtOnce, eventClaims } from './engine/history.js'
 import { HoldKeys } from './engine/hold-keys.js'
 import { Migrations } from './engine/migrations.js'
 import { ModelPrices } from './engine/model-prices.js'
+import { Parsers } from './engine/parsers.js'
 import { Phases } from './engine/phases.js'
 import { Projections } from './engine/projections.js'
 import { CheckedFlags, UserSeen } from './engine/seen.js'
@@ -53,6 +54,7 @@ import { migrate } from './storage/migrate.js'
 import { closePostgres, openPostgres, type PostgresAddress, postgresHealthy } from './storage/postgres.js'
 
 const shardFile = new URL('../workers/company.js', import.meta.url)
+const parserFile = new URL('../workers/parse.js', import.meta.url)
 /** How often what time has ended is looked for: trials, subscriptions, overrides. */
 const expiriesMs = 2_000
 /** How often Postgres is asked whether it is there. */
@@ -246,6 +248,15 @@ async function open(config: Config, log: Logger, opened: Opened): Promise<Tollga
   migrations.start()
   opened.add(() => migrations.stop())
 
+  const parsers = new Parsers({
+    workerFile: parserFile,
+    threads: config.parseThreads,
+    shards: config.shards,
+    bytesMax: config.bodiesBytesMax,
+    log,
+    metrics: metrics.largeBodies,
+  })
+  opened.add(() => parsers.close())
   const entities = new Entities(directory, shards, traits)
   const limits = new Limits(limitTable(config.limits))
   const accountLimits = new AccountLimits(sql, (accountId, setting) =>
@@ -261,6 +272,7 @@ async function open(config: Config, log: Logger, opened: Opened): Promise<Tollga
     catalogs,
     traits,
     shards,
+    parsers,
     directory,
     entities,
     dedupe,
@@ -424,8 +436,12 @@ const newChildren = ({ journal, actors }: Metrics, label: { shard: string }) => 
 })
 
 /** Tell the gauges what the shards and projectors say of themselves. */
-async function report({ shards, projections, dedupe, backlog }: Services, metrics: Metrics): Promise<void> {
+async function report(
+  { shards, projections, dedupe, backlog, parsers }: Services,
+  metrics: Metrics,
+): Promise<void> {
   metrics.dedupeKeys.set(dedupe.size)
+  metrics.largeBodies.bytes.set(parsers.held)
   for (const store of ['postgres', 'clickhouse'] as const) {
     const { records, seconds } = projections.lag(store)
     metrics.projector.lagRecords.set({ store }, records)

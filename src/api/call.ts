@@ -33,6 +33,8 @@ export interface RawBody {
   readonly type: string
   /** Decoded as UTF-8. */
   text(): string
+  /** Of a large body, which may be read on another thread: its bytes. Who hands them over puts back what comes back. */
+  bytes?: Uint8Array
 }
 
 /** One request, authenticated, admitted and parsed. */
@@ -55,6 +57,8 @@ export interface Call<Body = undefined, Query = Readonly<Record<string, never>>>
   readonly userAgent: string
   /** What the caller already has, as its ETag; '' or absent: nothing. Read where the row's protocol knows it. */
   readonly ifNoneMatch?: string
+  /** Whether the caller has left. */
+  readonly gone?: boolean
 }
 
 /** What a handler answers; `params` is the echo of the path and query parameters given (AL-33). */

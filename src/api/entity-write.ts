@@ -6,8 +6,8 @@ import { type DirectoryKind, isServiceId } from '../engine/directory.js'
 import type { Target } from '../engine/entities.js'
 import { type Answered, Refused } from '../engine/shards.js'
 import { type ErrorCode, ServiceError } from '../errors.js'
+import { halfPair } from '../json.js'
 import type { Call } from './call.js'
-import { halfPair } from './json.js'
 import { requireTime } from './time.js'
 
 /** What a room tells of each refusal of an actor. */

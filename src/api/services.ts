@@ -13,6 +13,7 @@ import type { Entities } from '../engine/entities.js'
 import type { HoldKeys } from '../engine/hold-keys.js'
 import type { Migrations } from '../engine/migrations.js'
 import type { ModelPrices } from '../engine/model-prices.js'
+import type { Parsers } from '../engine/parsers.js'
 import type { Projections } from '../engine/projections.js'
 import type { CheckedFlags, UserSeen } from '../engine/seen.js'
 import type { Shards } from '../engine/shards.js'
@@ -88,6 +89,7 @@ export interface Services {
   readonly catalogs: Catalogs
   readonly traits: TraitRegistry
   readonly shards: Shards
+  readonly parsers: Parsers
   readonly directory: Directory
   readonly entities: Entities
   readonly dedupe: Dedupe

@@ -1,47 +1,8 @@
-// Times on the wire: RFC 3339, UTC, milliseconds (decision 9).
+// Times on the wire, as rooms read and write them; the encoding itself is the core's.
+import { parseTime } from '../core/instant.js'
 import { ServiceError } from '../errors.js'
 
-const rfc3339 =
-  /^(\d{4}-\d{2}-\d{2})(?:[Tt ](\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?)([Zz]|[+-]\d{2}:?\d{2})?)?$/
-
-/** The years the wire writes with four digits and the stores know: from 0001, in UTC. */
-const earliestMs = Date.parse('0001-01-01T00:00:00Z')
-const latestMs = Date.parse('9999-12-31T23:59:59.999Z')
-
-/** An instant as the wire writes it. `ms` epoch ms. source: decision 9 */
-export function isoTime(ms: number): string {
-  if (ms !== lastMs) {
-    lastText = new Date(ms).toISOString()
-    lastMs = ms
-  }
-  return lastText
-}
-
-// What is acknowledged together has one time.
-let lastMs = Number.NaN
-let lastText = ''
-
-/** The same for a value that may be absent. */
-export function isoTimeOrNull(ms: number | null | undefined): string | null {
-  return ms === null || ms === undefined ? null : isoTime(ms)
-}
-
-/**
- * An instant given by a caller: ISO 8601 with any offset, fractions beyond the millisecond cut off.
- *
- * returns  epoch ms, or null when the text is no such time or not of the years 1 to 9999. Without an offset, and for a bare date, UTC is meant.
- * source   api/README.md "Wire encodings"; UTC by default is a decision
- */
-export function parseTime(text: string): number | null {
-  const parts = rfc3339.exec(text)
-  if (parts === null) return null
-  const [, day, time = '00:00:00.000', zone = 'Z'] = parts
-  const offset = zone.length === 5 ? `${zone.slice(0, 3)}:${zone.slice(3)}` : zone.toUpperCase()
-  const ms = Date.parse(`${day}T${shorten(time)}${offset}`)
-  // Date.parse turns 30 February into 1 March: such a day is no day.
-  if (!(ms >= earliestMs && ms <= latestMs) || Number.isNaN(Date.parse(`${day}T00:00:00Z`))) return null
-  return isoTime(Date.parse(`${day}T00:00:00Z`)).startsWith(day!) ? ms : null
-}
+export { isoTime, isoTimeOrNull, parseTime } from '../core/instant.js'
 
 /** The same for a member of a body; throws `value_invalid` naming it. */
 export function requireTime(text: string, member: string): number {
@@ -52,9 +13,4 @@ export function requireTime(text: string, member: string): number {
       `${member}: expected a date and time, as 2024-01-02T03:04:05.000Z`,
     )
   return ms
-}
-
-// More than three digits of a second are not portable in Date.parse.
-function shorten(time: string): string {
-  return time.length > 12 ? time.slice(0, 12) : time
 }

@@ -59,6 +59,11 @@ export class Dedupe {
     return this.count >= this.keysMax
   }
 
+  /** Further keys that fit. */
+  get room(): number {
+    return this.keysMax - this.count
+  }
+
   /** Bytes of the tables. */
   get bytes(): number {
     return this.segments.reduce((sum, segment) => sum + (segment?.bytes ?? 0), 0)

@@ -6,10 +6,9 @@ import type { Positions } from '../journal/positions.js'
 import type { ProjectedStore } from '../journal/projecting.js'
 import { type Dedupe, windowMs } from './dedupe.js'
 import type { Directory, DirectoryKind } from './directory.js'
-import type { ClaimRow } from './history.js'
+import type { ClaimRow, Claims } from './history.js'
 import type { HoldKeys } from './hold-keys.js'
 import type { Phases } from './phases.js'
-import type { Projections } from './projections.js'
 import { type DoublePair, type Journals, readTail } from './tail.js'
 
 const rowsAtOnce = 10_000
@@ -115,15 +114,6 @@ export async function fillDirectory(
   return doubles
 }
 
-/** The idempotency keys of the last 24 hours, by stored events and by the facts not projected yet. */
-export async function fillDedupe(
-  projections: Pick<Projections, 'claimsSince'>,
-  dedupe: Dedupe,
-  nowMs: number,
-): Promise<void> {
-  await fillWindow(projections.claimsSince(nowMs), dedupe)
-}
-
 /** Idempotency keys whose window is open, in any order. */
 export async function fillWindow(stored: AsyncIterable<readonly ClaimRow[]>, dedupe: Dedupe): Promise<void> {
   for await (const claims of stored) {
@@ -145,7 +135,7 @@ export async function fillMemory(
   from: {
     readonly journals: Journals
     readonly entities: StoredEntities
-    readonly claims: (sinceMs: number) => AsyncIterable<readonly ClaimRow[]>
+    readonly claims: Claims
     /** Reads the keys of holds that are stored into their memory. */
     readonly holdKeys: () => Promise<void>
   },

@@ -498,6 +498,9 @@ export interface ClaimRow {
   readonly receivedAtMs: number
 }
 
+/** Idempotency keys received at or after an instant, oldest first, some thousands at a time. */
+export type Claims = (sinceMs: number) => AsyncIterable<readonly ClaimRow[]>
+
 /** Idempotency keys read by one statement. */
 export const claimsAtOnce = 200_000
 

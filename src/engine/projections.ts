@@ -2,8 +2,6 @@
 // far behind they are.
 import type { Logger } from 'pino'
 import { ServiceError } from '../errors.js'
-import { type JournalDisk, nodeDisk } from '../journal/disk.js'
-import { FactReader } from '../journal/fact-read.js'
 import type { Sequence } from '../journal/journal.js'
 import type { Port } from '../journal/port.js'
 import type { Positions } from '../journal/positions.js'
@@ -14,12 +12,9 @@ import type {
   ProjectorOptions,
   ProjectorRequest,
 } from '../journal/projecting.js'
-import { FileJournalReader } from '../journal/reader.js'
 import { shardDirectory } from '../journal/segment.js'
-import { type ClickHouse, type ClickHouseAddress, openClickHouse } from '../storage/clickhouse.js'
+import type { ClickHouseAddress } from '../storage/clickhouse.js'
 import type { PostgresAddress } from '../storage/postgres.js'
-import { type ClaimRow, claimsAtOnce, eventClaims } from './history.js'
-import { claimOf } from './tail.js'
 import { type StartThread, startThread, type Thread } from './thread.js'
 
 export interface ProjectionsOptions {
@@ -34,9 +29,6 @@ export interface ProjectionsOptions {
   readonly chunk?: (chunk: ProjectedChunk) => void
   readonly workerFile?: URL
   readonly startThread?: StartThread
-  readonly disk?: JournalDisk
-  /** The idempotency keys that ClickHouse holds; asked of it unless told. */
-  readonly claims?: Claims
   /** Bounds and pauses for tests; see ProjectorOptions. */
   readonly bounds?: Pick<ProjectorOptions, 'rowsMax' | 'bytesMax' | 'postgresMs' | 'clickhouseMs'>
 }
@@ -62,19 +54,12 @@ const stores = ['postgres', 'clickhouse'] as const
 const names = { postgres: 'Postgres', clickhouse: 'ClickHouse' } as const
 const waitMs = 10_000
 const seenPollMs = 20
-const windowMs = 24 * 3_600_000
 const sampleMs = 1_000
 const samplesMax = 3_600
-
-/** Idempotency keys received at or after an instant, oldest first, some thousands at a time. */
-export type Claims = (sinceMs: number) => AsyncIterable<readonly ClaimRow[]>
 
 export class Projections {
   readonly #options: ProjectionsOptions
   readonly #positions: Positions
-  /** Opened only to be asked for claims. */
-  readonly #clickhouse: ClickHouse | null
-  readonly #claims: Claims
   readonly #waiters = new Set<Waiter>()
   /** Streams that fail now, by store and shard, with the message. */
   readonly #failing = new Map<string, string>()
@@ -93,9 +78,6 @@ export class Projections {
   private constructor(options: ProjectionsOptions) {
     this.#options = options
     this.#positions = options.positions
-    const clickhouse = options.claims ? null : openClickHouse(options.clickhouse, { max: 1 })
-    this.#clickhouse = clickhouse
-    this.#claims = options.claims ?? (sinceMs => eventClaims(clickhouse!, sinceMs, claimsAtOnce))
     this.#sampling = setInterval(() => this.#sample(), sampleMs)
     this.#sampling.unref()
     this.#sample()
@@ -181,22 +163,6 @@ export class Projections {
   }
 
   /**
-   * Idempotency keys whose window is still open, in the order of receipt, some thousands at a time: those in
-   * ClickHouse, then those of records it does not have yet. Call before records are trimmed.
-   *
-   * errors  store_away when ClickHouse cannot be asked: the window would have holes.
-   * source  EV-25, EV-26.
-   */
-  async *claimsSince(nowMs: number): AsyncGenerator<readonly ClaimRow[]> {
-    const tail: ClaimRow[] = []
-    for (let shard = 0; shard < this.#positions.shards; shard++)
-      for await (const claims of this.#journalClaims(shard)) tail.push(...claims)
-    for await (const claims of this.#claims(nowMs - windowMs)) yield claims
-    const open = tail.filter(claim => claim.receivedAtMs > nowMs - windowMs)
-    yield open.sort((a, b) => a.receivedAtMs - b.receivedAtMs)
-  }
-
-  /**
    * Let nothing more be written into a store until `release`: its rows then agree with its positions in Postgres,
    * unless the last attempt failed. One hold is asked for at a time.
    *
@@ -242,7 +208,6 @@ export class Projections {
       this.#settle(waiter, new ServiceError('starting', 'Stopping; try again'))
     this.#port?.close()
     await this.#thread?.destroy()
-    await this.#clickhouse?.close()
   }
 
   #launch(): void {
@@ -343,20 +308,5 @@ export class Projections {
   #coveredAt(shard: number, position: Sequence): number {
     const sample = this.#samples.findLast(one => one.committed[shard]! <= position)
     return sample?.atMs ?? this.#samples[0]?.atMs ?? Date.now()
-  }
-
-  async *#journalClaims(shard: number): AsyncGenerator<readonly ClaimRow[]> {
-    const { journalDirectory, disk = nodeDisk } = this.#options
-    const reader = new FileJournalReader({ directory: shardDirectory(journalDirectory, shard), disk })
-    const facts = new FactReader()
-    const from = this.#positions.get(shard, 'clickhouse')
-    try {
-      for await (const chunk of reader.chunks(from, this.#positions.get(shard, 'committed')))
-        yield Array.from({ length: chunk.count }, (_, index) => claimOf(chunk, index, facts)).filter(
-          claim => claim !== null,
-        )
-    } finally {
-      await reader.close()
-    }
   }
 }

@@ -70,7 +70,7 @@ function concerns(chunk: Chunk, index: number): boolean {
 const digits = [0x30, 0x39] as const
 
 /** The idempotency key that a record claims, or null. */
-export function claimOf(chunk: Chunk, index: number, facts: FactReader): ClaimRow | null {
+function claimOf(chunk: Chunk, index: number, facts: FactReader): ClaimRow | null {
   if ((chunk.flags(index) & RecordFlag.event) === 0) return null
   const { bytes } = chunk
   const end = chunk.factEnd(index)

@@ -3,8 +3,9 @@ import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
 import type { IValidation } from 'typia'
 import type { RawBody } from '../api/call.js'
-import { assertPlain, hasHalfPair } from '../api/json.js'
+import { largeBytes } from '../engine/parsers.js'
 import { ServiceError } from '../errors.js'
+import { assertPlain, hasHalfPair } from '../json.js'
 import type { Parser, Route } from './route.js'
 
 /** Bounds of a body as received and as decompressed, bytes (decision 2). */
@@ -67,9 +68,12 @@ export async function decompress(bytes: Buffer, route: Route): Promise<Buffer> {
 
 /** A body for a handler that parses it itself; `contentType` as the header has it. */
 export function rawBody(bytes: Buffer, contentType = ''): RawBody {
+  const type = mediaType(contentType)
+  if (bytes.length >= largeBytes)
+    return { byteLength: bytes.length, type, text: () => bytes.toString(), bytes }
   // at once: the bytes are read where they lie, and are the server's again when this returns
   const text = bytes.toString()
-  return { byteLength: bytes.length, type: mediaType(contentType), text: () => text }
+  return { byteLength: bytes.length, type, text: () => text }
 }
 
 // Parameters are cut off. The two that nearly every caller sends are told by one comparison.

@@ -6,7 +6,11 @@ import { ServiceError } from '../errors.js'
 /** One request as its handler sees it; `exchange` is asked while the response is still there. */
 export class Request implements Call<unknown, unknown> {
   constructor(
-    private readonly exchange: { remoteIp(): string; readonly ifNoneMatch: string },
+    private readonly exchange: {
+      remoteIp(): string
+      readonly ifNoneMatch: string
+      readonly settled: boolean
+    },
     readonly services: Services,
     readonly key: KeyRecord,
     readonly environmentOrNull: EnvironmentRecord | null,
@@ -29,6 +33,10 @@ export class Request implements Call<unknown, unknown> {
 
   get ifNoneMatch(): string {
     return this.exchange.ifNoneMatch
+  }
+
+  get gone(): boolean {
+    return this.exchange.settled
   }
 }
 

@@ -3,6 +3,7 @@
 import type { IValidation } from 'typia'
 import type { Call, Handler, RawBody } from '../api/call.js'
 import type { QueryShape } from '../api/query.js'
+import type { Services } from '../api/services.js'
 
 export type Method = 'get' | 'post' | 'put' | 'del'
 
@@ -31,7 +32,7 @@ interface Common<Body, Query> {
   /** Spoken by clients of another protocol: a bearer key is one, If-None-Match is read, answers have no envelope. */
   readonly protocol?: 'ofrep'
   /** The secrets to try, in order, when no header carries one (decision 8: the collector). */
-  readonly keysInBody?: (body: Body) => readonly string[]
+  readonly keysInBody?: (body: Body, services: Services) => Promise<readonly string[]>
   readonly handle: Handler<Body, Query>
 }
 
@@ -69,7 +70,7 @@ export interface Route {
   readonly parse: Parser<unknown> | null
   readonly query: QueryShape<unknown> | null
   readonly ofrep: boolean
-  readonly keysInBody: ((body: unknown) => readonly string[]) | null
+  readonly keysInBody: ((body: unknown, services: Services) => Promise<readonly string[]>) | null
   readonly handle: (call: Call<unknown, unknown>) => ReturnType<Handler>
 }
 

@@ -5,6 +5,7 @@ import { type Answer, type KeyRecord, Later, type Listener, type Stream } from '
 import type { Services } from '../api/services.js'
 import { type Config, prepareNative } from '../config.js'
 import type { AskedChange } from '../engine/audit.js'
+import { largeBytes } from '../engine/parsers.js'
 import { type ErrorCode, ServiceError } from '../errors.js'
 import type { Logger, RequestLine } from '../log.js'
 import type { Metrics, Spread, Tally } from '../metrics.js'
@@ -297,7 +298,7 @@ class Compiled {
 export class Exchange implements Listener {
   private readonly startedMs = performance.now()
   /** Answered or aborted: the response must not be touched any more. */
-  private settled = false
+  settled = false
   /** Inside a callback of the server, where writes are gathered anyway. */
   private corked = true
   private headOnly = false
@@ -434,9 +435,10 @@ export class Exchange implements Listener {
     }
   }
 
-  // The usual case: the body in one piece. It is read where it lies when that is possible at once.
+  // The usual case: the body in one piece. It is read where it lies when that is possible at once; a large one may leave.
   private whole(chunk: ArrayBuffer): void {
-    const inPlace = this.admission !== null && this.encoding === 'identity'
+    const small = chunk.byteLength < largeBytes
+    const inPlace = small && this.admission !== null && this.encoding === 'identity'
     this.complete(inPlace ? Buffer.from(chunk) : Buffer.from(chunk.slice(0)))
   }
 
@@ -473,7 +475,9 @@ export class Exchange implements Listener {
       this.handle(body, text ?? '')
       return
     }
-    this.resume(firstKnown(this.shared.services!.keys, keysInBody!(body)), key => {
+    const services = this.shared.services!
+    const known = keysInBody!(body, services).then(secrets => firstKnown(services.keys, secrets))
+    this.resume(known, key => {
       this.admit(key)
       this.handle(body, text ?? '')
     })

@@ -16,6 +16,8 @@ const lines: readonly (readonly string[])[] = [
   ['src/journal'],
   ['src/storage'],
   ['src/tracing.ts'],
+  ['src/events'],
+  ['src/json.ts'],
   ['src/log.ts', 'src/metrics.ts'],
   ['src/config.ts', 'src/errors.ts', 'src/monotonic.ts'],
   ['src/core'],
@@ -28,7 +30,7 @@ const contracts = ['src/api/call.ts', 'src/api/services.ts']
 /** Where a package may be loaded; types of it are free. */
 const owners: Readonly<Record<string, RegExp>> = {
   'uWebSockets.js': /^src\/http\//,
-  piscina: /^src\/engine\/(thread|parse)\.ts$/,
+  piscina: /^src\/engine\/thread\.ts$/,
   postgres: /^src\/storage\//,
   '@clickhouse/client': /^src\/storage\//,
   chdb: /^src\/storage\/embedded\//,

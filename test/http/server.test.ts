@@ -517,7 +517,7 @@ t.test('decision 8 a key in the body opens the routes that say so', async t => {
     scope: 'capture',
     limit: 'ingest',
     raw: 'batch',
-    keysInBody: body => [...body.text().matchAll(/"api_key":"([^"]+)"/g)].map(found => found[1]!),
+    keysInBody: async body => [...body.text().matchAll(/"api_key":"([^"]+)"/g)].map(found => found[1]!),
     handle: rawLength,
   })
   const { server, port } = await start([...everyRoute, collect], { limits: defaultLimits })

@@ -8,8 +8,8 @@ import {
   validateOfrep,
 } from '../../../schemas/ofrep.js'
 import { ServiceError } from '../../errors.js'
+import { assertPlain } from '../../json.js'
 import type { Answer, Call, RawBody } from '../call.js'
-import { assertPlain } from '../json.js'
 import { ask } from './handlers.js'
 
 /** Who is asked for, as a check takes it. */

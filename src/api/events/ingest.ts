@@ -8,12 +8,12 @@ import type { Target } from '../../engine/entities.js'
 import { newId } from '../../engine/ids.js'
 import { Lost, Refused, type Undelivered } from '../../engine/shards.js'
 import { ServiceError } from '../../errors.js'
+import { Unread } from '../../events/formats.js'
+import { type Judged, judge } from '../../events/judge.js'
+import { bodyText, failedBody, typeOf } from '../../events/text.js'
 import { type Answer, type KeyRecord, Later } from '../call.js'
-import { assertPlain, hasHalfPair } from '../json.js'
 import type { Services } from '../services.js'
 import { isoTime } from '../time.js'
-import { Unread } from './formats.js'
-import { eventBytesMax, type Judged, judge } from './judge.js'
 
 /** Who sends, and how failures are told. */
 export interface Sender {
@@ -59,6 +59,11 @@ interface Acknowledged {
 interface IdentifyWrites {
   readonly user: EntityWrite
   readonly company: EntityWrite | null
+}
+
+/** 503 of events whose keys the idempotency window has no room for. */
+export function windowFull(): ServiceError {
+  return new ServiceError('overloaded', 'The idempotency window is full', { retryAfterSeconds: 60 })
 }
 
 const readonlyFailure = 'a read-only key was used'
@@ -118,7 +123,7 @@ export async function ingestMany(
 }
 
 /** Events acknowledged together. */
-class Batch {
+export class Batch {
   private readonly acks: Acknowledged[] = []
   private items: IngestItem[] = []
   /** Writes to users and companies that must be durable before the events: each may be repeated without harm. */
@@ -141,17 +146,26 @@ class Batch {
 
   /** An event that broke a rule: kept as failed, without effect; its key is not consumed (EV-28). */
   fail(event: unknown, message: string): void {
+    this.failAs(typeOf(event), failedBody(event), message)
+  }
+
+  /** The same of an event that was judged elsewhere: its type, and what is kept of it. */
+  failAs(type: AcceptedEvent['type'], body: string, message: string): void {
     this.sender.services.metrics.events.failed.count++
-    const draft = this.draft(typeOf(event), failedBody(event))
+    const draft = this.draft(type, body)
     draft.failure = message
     this.keep(draft)
   }
 
-  /** An event that passed. Throws before anything is claimed when its traits cannot be taken (CU-33). */
-  take(judged: Judged): void {
+  /**
+   * An event that passed. Throws before anything is claimed when its body or traits cannot be taken (CU-33).
+   *
+   * text  its body as it is stored.
+   */
+  take(judged: Judged, text = bodyText(judged.body, this.plain)): void {
     const { sender } = this
     const writes = judged.type === 'identify' && !sender.key.readonly ? this.writesOf(judged) : null
-    const event = this.draft(judged.type, bodyText(judged.body, this.plain))
+    const event = this.draft(judged.type, text)
     event.mode = judged.mode
     event.capturedAtMs = judged.capturedAtMs
     event.sentAtMs = judged.sentAtMs
@@ -190,6 +204,11 @@ class Batch {
     this.committed(applied)
     if (this.awaited.length > 0) await Promise.all(this.awaited)
     return this.acknowledgements()
+  }
+
+  /** Whether `commit` gives its events to their actors at once: nothing must be durable before them. */
+  get leavesAtOnce(): boolean {
+    return this.preludes.length + this.identifies.length === 0
   }
 
   private committed(applied: number): void {
@@ -293,7 +312,7 @@ class Batch {
     if (idempotencyKey === null) return null
     const { dedupe } = this.sender.services
     if (dedupe.full && !dedupe.find(this.sender.environmentId, idempotencyKey, this.sender.nowMs))
-      throw new ServiceError('overloaded', 'The idempotency window is full', { retryAfterSeconds: 60 })
+      throw windowFull()
     this.settled ??= this.newSettled()
     const claim = { eventId, capturedAtMs, settled: this.settled }
     const first = dedupe.claim(this.sender.environmentId, idempotencyKey, claim, this.sender.nowMs)
@@ -620,32 +639,6 @@ function describe(event: Draft, judged: Judged): void {
     case 'identify':
       return
   }
-}
-
-/** The body as it is stored: compact JSON within its bound, nothing that no store can keep (decision 2). */
-function bodyText(body: object, plain: boolean): string {
-  const text = JSON.stringify(body)
-  if (text.length > eventBytesMax / 3 && Buffer.byteLength(text) > eventBytesMax)
-    throw new ServiceError('body_invalid', `an event is at most ${eventBytesMax} bytes`)
-  if (!plain) assertPlain(text)
-  // Stores would keep it as U+FFFD: a company named by it would not be found again after a restart (CU-2).
-  if (hasHalfPair(text)) throw new ServiceError('body_invalid', 'body: half a surrogate pair is no text')
-  return text
-}
-
-/** What is kept of an event that was never read: its first thousand characters (decision 20). */
-function failedBody(event: unknown): string {
-  try {
-    return (JSON.stringify(event) ?? 'null').slice(0, 1_000)
-  } catch {
-    return '' // nested too deep to be written
-  }
-}
-
-/** The type a failed event claims to be; track when it claims none that exists. */
-function typeOf(event: unknown): AcceptedEvent['type'] {
-  const type = typeof event === 'object' && event !== null && 'event_type' in event ? event.event_type : null
-  return type === 'identify' || type === 'inference' || type === 'flag_check' ? type : 'track'
 }
 
 /** A user deleted meanwhile needs no membership (CU-53). */

@@ -129,8 +129,6 @@ export class Service {
       clickhouse: nowhere,
       log,
       startThread: threads.start,
-      disk,
-      claims: clickhouse.claims,
       bounds: { rowsMax, postgresMs, clickhouseMs },
     })
     machine.note('started')

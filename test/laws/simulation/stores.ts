@@ -2,7 +2,7 @@
 // is away for a while. A statement has its effect at one instant, whatever becomes of who asked.
 
 import type { StoredEntities, StoredPositions } from '../../../src/engine/fill.js'
-import type { Claims } from '../../../src/engine/projections.js'
+import type { Claims } from '../../../src/engine/history.js'
 import type { Sequence } from '../../../src/journal/journal.js'
 import type { SnapshotRow, SnapshotStore } from '../../../workers/company/snapshots.js'
 import { type ChunkStore, type Place, PositionMoved } from '../../../workers/project/chunks.js'

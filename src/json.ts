@@ -1,5 +1,5 @@
 // What JSON text may not hold: endless nesting and U+0000, whoever parses it; half a surrogate pair in definitions.
-import { ServiceError } from '../errors.js'
+import { ServiceError } from './errors.js'
 
 /** Deepest nesting of arrays and objects; serialising one deeper could exhaust the stack. */
 export const depthMax = 64

@@ -1,7 +1,7 @@
 // What JSON text may not hold.
 import { array, assert, constantFrom, property } from 'fast-check'
 import t from 'tap'
-import { assertPlain, depthMax, hasHalfPair, hasNul, tooDeep } from '../../src/api/json.js'
+import { assertPlain, depthMax, hasHalfPair, hasNul, tooDeep } from '../src/json.js'
 
 t.test('a body nests to a bound and no further', async t => {
   const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth)

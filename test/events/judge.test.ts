@@ -1,7 +1,7 @@
 // One event judged alone (EV-7…10, EV-15) against the conformance cases.
 import { readFileSync } from 'node:fs'
 import t from 'tap'
-import { judge } from '../../src/api/events/judge.js'
+import { judge } from '../../src/events/judge.js'
 
 interface Case {
   id: string

@@ -10,8 +10,8 @@
 //   data.quantity   default 1
 //   data.lease_id, data.reservation_id
 //   other data      the event's traits
-import { type CloudEvent, isCloudEvent, validateCloudEvent } from '../../../schemas/events.js'
-import { parseTime } from '../time.js'
+import { type CloudEvent, isCloudEvent, validateCloudEvent } from '../../schemas/events.js'
+import { parseTime } from '../core/instant.js'
 import { Unread } from './formats.js'
 import { aheadMsMax, firstError, trustedBackMsMax } from './judge.js'
 

@@ -15,11 +15,11 @@ import {
   validateIdentify,
   validateInference,
   validateTrack,
-} from '../../../schemas/events.js'
-import type { EventMode } from '../../core/message.js'
-import { dayMs } from '../../core/period.js'
+} from '../../schemas/events.js'
+import { parseTime } from '../core/instant.js'
+import type { EventMode } from '../core/message.js'
+import { dayMs } from '../core/period.js'
 import { halfPair } from '../json.js'
-import { parseTime } from '../time.js'
 
 /** Longest event, in bytes of compact JSON (decision 2). */
 export const eventBytesMax = 64 * 1024

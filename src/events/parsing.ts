@@ -1,0 +1,135 @@
+// A large body read and judged: what is asked, what is answered, and the work itself. Pure; it runs in workers/parse.ts.
+import { type ErrorCode, ServiceError } from '../errors.js'
+import { Unread } from './formats.js'
+import { judge } from './judge.js'
+import { JudgedWriting, type Slice } from './judged.js'
+import { asEvent, type BatchFormat, readBatch, readEvents, type Speaker, secretOf } from './read.js'
+import { bodyText, failedBody, typeOf } from './text.js'
+
+/** A key that events of the collector name. */
+export interface Voice extends Speaker {
+  /** Events of one group are acknowledged together. */
+  readonly group: number
+}
+
+/** A body to read. Its bytes are transferred. */
+export type ParseJob = { readonly bytes: Uint8Array } & (
+  | { readonly format: BatchFormat; readonly speaker: Speaker }
+  | {
+      readonly format: 'collector'
+      /** Who speaks for events that name no key, of group 0; null: the keys are asked for first. */
+      readonly speaker: Speaker | null
+      /** Keys named by events, as far as they are known; null: nobody's. */
+      readonly voices: ReadonlyMap<string, Voice | null>
+    }
+)
+
+/** Events of one sender, judged. */
+export interface JudgedGroup {
+  readonly group: number
+  readonly count: number
+  /** How many of them have an idempotency key. */
+  readonly keyed: number
+  /** Their places in the body; null: all of them, in order. */
+  readonly at: Uint32Array | null
+  readonly slices: readonly Slice[]
+}
+
+export type ParseReply =
+  | {
+      readonly refused: {
+        readonly code: ErrorCode
+        readonly message: string
+        readonly extra: Readonly<Record<string, unknown>> | undefined
+      }
+    }
+  /** Keys that events name, some not known yet; the bytes come back for another job. */
+  | { readonly secrets: readonly string[]; readonly bytes: Uint8Array }
+  | { readonly groups: readonly JudgedGroup[] }
+
+/**
+ * Read and judge a body, exactly as the HTTP thread does with a small one.
+ *
+ * returns  the events judged; or what the caller hears (400); or which keys must be known first.
+ * source   EV-4, EV-7, decisions 3, 8, 20.
+ */
+export function parseBody(job: ParseJob): ParseReply {
+  try {
+    const { buffer, byteOffset, byteLength } = job.bytes
+    const text = Buffer.from(buffer, byteOffset, byteLength).toString()
+    if (job.format === 'collector') return parseCollected(job, readEvents(text))
+    const events = readBatch(text, job.format, job.speaker)
+    return { groups: [judgeAll(0, events, null, job.speaker)] }
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error
+    const { code, message, extra } = error
+    return { refused: { code, message, extra } }
+  }
+}
+
+function parseCollected(
+  { bytes, speaker, voices }: Extract<ParseJob, { readonly format: 'collector' }>,
+  events: readonly unknown[],
+): ParseReply {
+  const named = events.map(secretOf)
+  const secrets = new Set(named)
+  secrets.delete('')
+  if (speaker === null || [...secrets].some(secret => !voices.has(secret)))
+    return { secrets: [...secrets], bytes }
+  const groups = new Map<number, { voice: Speaker; at: number[] }>()
+  for (const [at, secret] of named.entries()) {
+    const voice = secret === '' ? { ...speaker, group: 0 } : voices.get(secret)!
+    if (voice === null) continue
+    const group = groups.get(voice.group)
+    if (group) group.at.push(at)
+    else groups.set(voice.group, { voice, at: [at] })
+  }
+  return {
+    groups: [...groups].map(([group, { voice, at }]) =>
+      judgeAll(
+        group,
+        at.map(index => asEvent(events[index])),
+        Uint32Array.from(at),
+        voice,
+      ),
+    ),
+  }
+}
+
+function judgeAll(
+  group: number,
+  events: readonly unknown[],
+  at: Uint32Array | null,
+  speaker: Speaker,
+): JudgedGroup {
+  const writing = new JudgedWriting()
+  for (const event of events) judgeOne(event, speaker, writing)
+  const { keyed } = writing
+  return { group, count: events.length, keyed, at, slices: writing.end() }
+}
+
+function judgeOne(event: unknown, { secret, nowMs }: Speaker, writing: JudgedWriting): void {
+  const fail = (given: unknown, reason: string) => writing.failed(typeOf(given), failedBody(given), reason)
+  if (event instanceof Unread) return fail(event.given, event.reason)
+  try {
+    const judged = judge(event, secret, nowMs)
+    if ('error' in judged) fail(event, judged.error)
+    else writing.judged(judged, bodyText(judged.body, false), event)
+  } catch (error) {
+    if (!(error instanceof ServiceError && error.status === 400)) throw error
+    fail(event, error.message)
+  }
+}
+
+/** What a reply carries that is handed over instead of copied. */
+export function transfersOf(reply: ParseReply): readonly ArrayBuffer[] {
+  if ('refused' in reply) return []
+  const views =
+    'secrets' in reply
+      ? [reply.bytes]
+      : reply.groups.flatMap(({ at, slices }) => [
+          ...(at === null ? [] : [at]),
+          ...slices.flatMap(({ numbers, text }) => [numbers, text]),
+        ])
+  return views.map(view => view.buffer as ArrayBuffer)
+}

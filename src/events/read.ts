@@ -1,0 +1,71 @@
+// Lists of events as bodies carry them: read whole, or refused whole. What is wrong with one event is not seen here.
+import { ServiceError } from '../errors.js'
+import { fromCloudEvent } from './cloud-event.js'
+import { readLines } from './formats.js'
+
+/** Most events in one batch (decision 2). */
+export const batchEventsMax = 10_000
+
+/** `{events: […]}`, one event per line, or a list of CloudEvents. */
+export type BatchFormat = 'events' | 'lines' | 'cloud_events'
+
+/** What judging asks of who sends. */
+export interface Speaker {
+  /** Whether a secret key submits. */
+  readonly secret: boolean
+  /** Server receipt, epoch ms. */
+  readonly nowMs: number
+}
+
+/**
+ * The events of a batch, in order; what could not be read as an event of its format is an `Unread`.
+ *
+ * errors  body_malformed, body_invalid, batch_too_large (400).
+ * source  EV-4, EV-7, decision 3.
+ */
+export function readBatch(text: string, format: BatchFormat, { secret, nowMs }: Speaker): readonly unknown[] {
+  if (format === 'events') return readEvents(text)
+  if (format === 'lines') return bounded(readLines(text))
+  const list = parse(text)
+  if (!Array.isArray(list)) throw new ServiceError('body_invalid', 'A batch of CloudEvents is a list')
+  return bounded(list).map(one => fromCloudEvent(one, secret, nowMs))
+}
+
+/** The members of `{events: […]}`. Errors as `readBatch`. */
+export function readEvents(text: string): readonly unknown[] {
+  const parsed = parse(text)
+  const events =
+    typeof parsed === 'object' && parsed !== null && 'events' in parsed
+      ? (parsed.events as unknown)
+      : undefined
+  if (!Array.isArray(events)) throw new ServiceError('body_invalid', 'events must be a list')
+  return bounded(events)
+}
+
+/** Any JSON. errors: body_malformed (400). */
+export function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw new ServiceError('body_malformed')
+  }
+}
+
+function bounded(events: readonly unknown[]): readonly unknown[] {
+  if (events.length > batchEventsMax)
+    throw new ServiceError('batch_too_large', undefined, { extra: { max_size: batchEventsMax } }) // EV-4
+  return events
+}
+
+/** The key that an event of the collector names itself; '' when it names none (decision 8). */
+export function secretOf(event: unknown): string {
+  const secret = typeof event === 'object' && event !== null && 'api_key' in event ? event.api_key : null
+  return typeof secret === 'string' ? secret : ''
+}
+
+/** The collector writes `type` for `event_type`. */
+export function asEvent(event: unknown): unknown {
+  if (typeof event !== 'object' || event === null || Array.isArray(event)) return event
+  const { api_key: _, type, ...rest } = event as Record<string, unknown>
+  return { ...rest, event_type: rest.event_type ?? type }
+}
