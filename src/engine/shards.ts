@@ -419,9 +419,9 @@ function hearingOf(shard: Shard): Hearing {
     refused: (n, refusal, detail) => shard.waiting.take(n)?.reject(new Refused(refusal, detail)),
     failed(n, reason, detail) {
       if (reason === 'doubtful') shard.mending ??= newStarting()
-      shard.waiting.take(n)?.reject(
-        reason === 'doubtful' ? new Lost('overloaded', detail) : new ServiceError(reason, detail),
-      )
+      shard.waiting
+        .take(n)
+        ?.reject(reason === 'doubtful' ? new Lost('overloaded', detail) : new ServiceError(reason, detail))
     },
   }
 }

@@ -31,7 +31,8 @@ export class Waiters<T> {
   take(number: number): T | undefined {
     const place = number % turnSize
     const one = this.held[place]
-    if (one === null || one === undefined || this.turns[place] !== (number - place) / turnSize) return undefined
+    if (one === null || one === undefined || this.turns[place] !== (number - place) / turnSize)
+      return undefined
     this.release(place)
     return one
   }
