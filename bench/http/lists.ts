@@ -1,7 +1,7 @@
 // How long the lists of companies and users take, with every filter they have, when there are very many: one caller,
 // one request after the other, the first page of 100 unless the name says otherwise.
 // Companies: `npm run bench lists 100000`, or TOLLGATE_BENCH_COMPANIES (1 000 000). TOLLGATE_BENCH_DIR keeps what was
-// filled and uses it again.
+// filled and uses it again; TOLLGATE_BENCH_ONLY, a regular expression, asks only what it names, and keeps no results.
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { post, secret, startProduct, stop } from '../product.js'
@@ -23,6 +23,7 @@ interface Asked {
 export async function benchLists(asked: readonly string[]): Promise<void> {
   const companies = Number(asked[0] ?? process.env.TOLLGATE_BENCH_COMPANIES ?? 1_000_000)
   const kept = process.env.TOLLGATE_BENCH_DIR
+  const only = process.env.TOLLGATE_BENCH_ONLY
   const work = kept ?? join(root, 'data', `bench-lists-${process.pid}`)
   mkdirSync(work, { recursive: true })
   try {
@@ -37,8 +38,10 @@ export async function benchLists(asked: readonly string[]): Promise<void> {
         ),
         row('the same: memory of the process', residentMiB(product.child.pid!), 'MiB'),
       ]
-      for (const one of questions(world, companies)) rows.push(await median(product.port, one))
-      record('lists', rows)
+      const named = new RegExp(only ?? '')
+      for (const one of questions(world, companies))
+        if (named.test(one.name)) rows.push(await median(product.port, one))
+      if (only === undefined) record('lists', rows)
     } finally {
       await stop(product.child)
     }

@@ -25,6 +25,8 @@ export interface Condition {
   readonly misses?: Fragment
   /** The test asks another table: where everybody is asked, hits or misses are looked up instead. */
   readonly apart?: boolean
+  /** Select of id and created_at: the first `most` of all who meet the test, newest or oldest, some perhaps twice. */
+  readonly inOrder?: (direction: SortDirection, most: number) => Fragment
 }
 
 /** What a list is of. */
@@ -50,6 +52,9 @@ export interface Bounds {
 }
 const usual: Bounds = { glancedMax: 4_000, gatheredMax: 4_000, walkedMax: 50_000 }
 
+/** Walking on is begun when so much of what may be walked ought to be enough. */
+const hopeful = 0.6
+
 /** Ids of one page. */
 export async function pageOfIds(
   sql: Sql,
@@ -58,18 +63,91 @@ export async function pageOfIds(
   page: Page,
   bounds: Bounds = usual,
 ): Promise<string[]> {
+  const { conditions } = listed
+  const end = page.offset + page.limit
+  if (conditions.length === 0) return everyPage(sql, listed, sort, page)
+  const inOrder = sort.column === 'created_at' ? conditions.find(one => one.inOrder)?.inOrder : undefined
+  if (inOrder && conditions.length === 1 && end > bounds.glancedMax)
+    return firstOf(sql, inOrder(sort.direction, end), sort, page)
   const glanced = await walk(sql, listed, sort, page, bounds.glancedMax)
   if (glanced.length === page.limit) return glanced
-  const few = await fewest(sql, listed.conditions, bounds.gatheredMax)
-  if (few === null && listed.conditions.length > 0) {
+  if (inOrder && conditions.length === 1) return firstOf(sql, inOrder(sort.direction, end), sort, page)
+  // as many again as were met so far, and the page is full after so many
+  const met = glanced.length === 0 ? 0 : page.offset + glanced.length
+  const enough = ((bounds.glancedMax + 2 * end) * end) / met
+  if (enough < hopeful * bounds.walkedMax) {
     const walked = await walk(sql, listed, sort, page, bounds.walkedMax)
     if (walked.length === page.limit) return walked
   }
-  // either not many meet the condition, or they lie far along the order
+  const few = await fewest(sql, conditions, bounds.gatheredMax)
+  if (few !== null) return sorted(sql, amongFew(sql, listed, few), sort, page)
+  if (inOrder || !conditions.some(({ hits }) => hits)) {
+    const walked = await walk(sql, listed, sort, page, bounds.walkedMax, inOrder)
+    if (walked.length === page.limit) return walked
+  }
+  return amongMany(sql, listed, sort, page, bounds)
+}
+
+/** A page of a list without conditions. */
+async function everyPage(sql: Sql, listed: Listed, sort: Sort, page: Page): Promise<string[]> {
+  if (sort.column === 'last_seen_at') {
+    const walked = await walk(sql, listed, sort, page, 0)
+    if (walked.length === page.limit) return walked
+  }
+  return sorted(sql, here(sql, listed), sort, page)
+}
+
+/** A page of the rows of `listed` that a condition leaves. */
+async function sorted(sql: Sql, condition: Fragment, sort: Sort, { limit, offset }: Page): Promise<string[]> {
   const seen = sort.column === 'last_seen_at' ? sql`join companies s on s.id = e.id` : sql``
   const rows = await sql<{ id: string }[]>`
-    select e.id from listed e ${seen} where ${everybody(sql, listed, few)}
+    select e.id from listed e ${seen} where ${condition} ${ordered(sql, sort)} limit ${limit} offset ${offset}`
+  return rows.map(row => row.id)
+}
+
+/** A page of those a select in this order brings. */
+async function firstOf(sql: Sql, some: Fragment, sort: Sort, page: Page): Promise<string[]> {
+  const rows = await sql<{ id: string }[]>`
+    select e.id from (${some}) e group by e.id, e.created_at
     ${ordered(sql, sort)} limit ${page.limit} offset ${page.offset}`
+  return rows.map(row => row.id)
+}
+
+/**
+ * A page of many that lie far along the order: all of them are gathered, for the order has been tried and the planner
+ * would go on along it. The first few that are found say how far at most the page lies, and nobody behind is gathered.
+ */
+async function amongMany(
+  sql: Sql,
+  listed: Listed,
+  sort: Sort,
+  { limit, offset }: Page,
+  { gatheredMax }: Bounds,
+): Promise<string[]> {
+  const all = everybody(sql, listed)
+  const { column, direction } = sort
+  if (column === 'last_seen_at') {
+    const rows = await sql<{ id: string }[]>`
+      with met as materialized (select e.id from listed e where ${all})
+      select e.id from met e join companies s on s.id = e.id ${ordered(sql, sort)} limit ${limit} offset ${offset}`
+    return rows.map(row => row.id)
+  }
+  const by = sql(`e.${column}`)
+  const [far] = listed.conditions.some(({ apart }) => apart)
+    ? []
+    : await sql<{ by: string }[]>`
+        select ${by}::text as by from (select e.* from listed e where ${all} limit ${gatheredMax}) e
+        ${ordered(sql, sort)} limit 1 offset ${offset + limit - 1}`
+  const type = column === 'name' ? sql`text` : sql`timestamptz`
+  const within =
+    far === undefined
+      ? sql``
+      : direction === 'asc'
+        ? sql`and ${by} <= ${far.by}::text::${type}`
+        : sql`and ${by} >= ${far.by}::text::${type}`
+  const rows = await sql<{ id: string }[]>`
+    with met as materialized (select e.id, ${by} from listed e where ${all} ${within})
+    select e.id from met e ${ordered(sql, sort)} limit ${limit} offset ${offset}`
   return rows.map(row => row.id)
 }
 
@@ -77,31 +155,44 @@ export async function pageOfIds(
 export async function countOf(sql: Sql, listed: Listed): Promise<number> {
   const few = await fewest(sql, listed.conditions, usual.gatheredMax)
   const [row] = await sql<{ count: string }[]>`
-    select count(*) from listed e where ${everybody(sql, listed, few)}`
+    select count(*) from listed e where ${few === null ? everybody(sql, listed) : amongFew(sql, listed, few)}`
   return Number(row!.count)
 }
 
+/** Everybody who meets a condition. */
+interface Few {
+  readonly condition: Condition
+  readonly ids: readonly string[]
+}
+
 /** The condition met by the fewest, of those met by at most `max`; null when there is none. */
-async function fewest(sql: Sql, conditions: readonly Condition[], max: number): Promise<Condition | null> {
+async function fewest(sql: Sql, conditions: readonly Condition[], max: number): Promise<Few | null> {
   const known = conditions.filter(({ hits }) => hits !== undefined)
-  if (known.length === 0) return null
-  const counts = known.map(({ hits }) => sql`(select count(*) from (${hits!} limit ${max + 1}) h)`)
-  const [row] = await sql<{ counts: string[] }[]>`select array[${separated(sql, counts)}] as counts`
-  const found = row!.counts.map(Number)
-  const least = Math.min(...found)
-  return least > max ? null : known[found.indexOf(least)]!
+  const found = await Promise.all(
+    known.map(async condition => {
+      const rows = await sql<{ id: string }[]>`select * from (${condition.hits!} limit ${max + 1}) h (id)`
+      return { condition, ids: rows.map(row => row.id) }
+    }),
+  )
+  const least = found.sort((a, b) => a.ids.length - b.ids.length)[0]
+  return least === undefined || least.ids.length > max ? null : least
 }
 
-function separated(sql: Sql, parts: readonly Fragment[]): Fragment {
-  return parts.reduce((all, one) => sql`${all}, ${one}`)
+/** Everybody who is listed and among these few. */
+function amongFew(sql: Sql, listed: Listed, { condition, ids }: Few): Fragment {
+  const tests = listed.conditions.filter(one => one !== condition).map(one => one.test)
+  return sql`${here(sql, listed)} and e.id = any(${ids as string[]}::text[]) and ${allOf(sql, tests)}`
 }
 
-/** Everybody who is listed. `few`: those who meet it are looked at alone. */
-function everybody(sql: Sql, { kind, environmentId, conditions }: Listed, few: Condition | null): Fragment {
-  const tests = conditions.filter(one => one !== few).map(one => (few === null ? atOnce(sql, one) : one.test))
-  const gathered = few?.hits && sql`and e.id in (select * from (${few.hits}) h offset 0)`
-  return sql`
-    e.environment_id = ${environmentId} and e.kind = ${kind} ${gathered ?? sql``} and ${allOf(sql, tests)}`
+/** Everybody who is listed. */
+function everybody(sql: Sql, listed: Listed): Fragment {
+  const tests = listed.conditions.map(one => atOnce(sql, one))
+  return sql`${here(sql, listed)} and ${allOf(sql, tests)}`
+}
+
+/** The kind stands in the statement itself: indexes of one kind are known to do. */
+function here(sql: Sql, { kind, environmentId }: Omit<Listed, 'conditions'>): Fragment {
+  return sql`e.environment_id = ${environmentId} and e.kind = ${kind === 'company' ? sql`'company'` : sql`'user'`}`
 }
 
 function atOnce(sql: Sql, { test, hits, misses, apart }: Condition): Fragment {
@@ -111,16 +202,20 @@ function atOnce(sql: Sql, { test, hits, misses, apart }: Condition): Fragment {
   return test
 }
 
-/** A page from the first so many of the order; less than a page when it is not to be filled from them. */
+/**
+ * A page from the first so many of the order; less than a page when it is not to be filled from them. `inOrder`: only
+ * those are looked at who meet this condition, and so further along the order.
+ */
 async function walk(
   sql: Sql,
-  { kind, environmentId, conditions }: Listed,
+  listed: Listed,
   sort: Sort,
   { limit, offset }: Page,
   most: number,
+  inOrder?: Condition['inOrder'],
 ): Promise<string[]> {
-  const max = conditions.length === 0 ? offset + limit : most + 2 * (offset + limit)
-  const tests = conditions.map(({ test }) => test)
+  const max = most + 2 * (offset + limit)
+  const tests = listed.conditions.map(({ test }) => test)
   // who was never seen comes last in both directions: ascending, they are beyond what is walked
   const ascending = sort.direction === 'asc'
   const order =
@@ -129,13 +224,16 @@ async function walk(
       : ordered(sql, sort)
   const seen = sql`
     select s.id, s.last_seen_at from companies s
-    where s.environment_id = ${environmentId} ${ascending ? sql`and s.last_seen_at is not null` : sql``}
+    where s.environment_id = ${listed.environmentId} ${ascending ? sql`and s.last_seen_at is not null` : sql``}
     ${order} limit ${max}`
-  const along = sql`
-    select * from listed e where e.environment_id = ${environmentId} and e.kind = ${kind}
-    ${order} limit ${max}`
-  const walked =
-    sort.column === 'last_seen_at' ? sql`(${seen}) s join listed e on e.id = s.id` : sql`(${along}) e`
+  const along = sql`select * from listed e where ${here(sql, listed)} ${order} limit ${max}`
+  const walked = inOrder
+    ? sql`(
+        select e.id from (${inOrder(sort.direction, max)}) e group by e.id, e.created_at ${order} limit ${max}
+      ) h join listed e on e.id = h.id`
+    : sort.column === 'last_seen_at'
+      ? sql`(${seen}) s join listed e on e.id = s.id`
+      : sql`(${along}) e`
   const rows = await sql<{ id: string }[]>`
     select e.id from ${walked} where ${allOf(sql, tests)} ${order} limit ${limit} offset ${offset}`
   return rows.map(row => row.id)
@@ -164,12 +262,28 @@ export function mentions(
   q: string,
 ): Condition {
   const pattern = sql`lower(${anywhere(q)})`
-  return {
-    test: sql`e.text like ${pattern}`,
-    hits: sql`
-      select id from listed where environment_id = ${environmentId} and kind = ${kind} and text like ${pattern}`,
-  }
+  const listed = here(sql, { kind, environmentId })
+  // the index looks a piece up that everybody has as thoroughly as one that hardly anybody has
+  const pieces = q.match(/[a-z]{3,}|[0-9]{3,}/gi)?.length ?? 0
+  const hits =
+    pieces < 2
+      ? sql`select e.id from listed e where ${listed} and e.text like ${pattern}`
+      : sql`
+          select e.id from listed e where ${listed} and e.text || '' like ${pattern}
+            and e.text like (${rarePieces(sql, listed, q)})`
+  return { test: sql`e.text like ${pattern}`, hits }
 }
+
+/** Select of a pattern that says less than `q` does: its pieces, without those that every other of some texts has. */
+function rarePieces(sql: Sql, listed: Fragment, q: string): Fragment {
+  return sql`
+    with known as materialized (
+      select e.text from listed e where ${listed} order by e.created_at desc, e.id desc limit ${sampled})
+    select coalesce('%' || string_agg(p.piece[1], '%' order by p.at) || '%', lower(${anywhere(q)}))
+    from regexp_matches(lower(${q}), '[a-z]{3,}|[0-9]{3,}', 'g') with ordinality p (piece, at)
+    where (select count(*) from known where strpos(known.text, p.piece[1]) > 0) <= ${sampled / 2}`
+}
+const sampled = 200
 
 /** Companies with a subscription (a row named `s`) that meets a condition. */
 export function withSubscription(sql: Sql, environmentId: string, condition: Fragment): Condition {

@@ -1,5 +1,6 @@
 // The plans companies are on, as statements see them.
 import type { Sql } from 'postgres'
+import type { SortDirection } from '../../schemas/enums.js'
 import type { CatalogData } from '../core/catalog.js'
 import type { Condition, Fragment } from './entity-list.js'
 
@@ -58,7 +59,45 @@ export class PlanColumns {
   /** Without a base plan. */
   get without(): Condition {
     const test = this.sql`${this.#base('plan_id')} is null`
-    return { test, hits: this.#holders(this.sql`false`, plan => plan === null) }
+    return {
+      test,
+      hits: this.#holders(this.sql`false`, plan => plan === null),
+      inOrder: (direction, most) => this.#inOrder([], null, plan => plan === null, direction, most),
+    }
+  }
+
+  /** The first holders of plans, and of no other versions than these, as companies were made. */
+  #inOrder(
+    planIds: readonly string[],
+    versionIds: readonly string[] | null,
+    counts: (plan: Assigned | null) => boolean,
+    direction: SortDirection,
+    most: number,
+  ): Fragment {
+    const { sql } = this
+    const here = sql`l.environment_id = ${this.catalog.environmentId}`
+    const companies = sql`${here} and l.kind = 'company'`
+    const now = new Date(this.nowMs)
+    const version = (row: 'l' | 'p') =>
+      versionIds === null
+        ? sql``
+        : sql`and ${sql(`${row}.version_id`)} = any(${versionIds as string[]}::text[])`
+    const first =
+      direction === 'asc'
+        ? sql`order by l.created_at asc, l.id asc limit ${most}`
+        : sql`order by l.created_at desc, l.id desc limit ${most}`
+    const afterTrial = sql`
+      union all select l.id, l.created_at from listed l where ${here} and l.plan_until <= ${now}`
+    const fallback = sql`
+      union all (select l.id, l.created_at from listed l where ${companies} and l.plan_id is null ${first})`
+    return sql`
+      select h.id, h.created_at from unnest(${planIds as string[]}::text[]) p (id) cross join lateral (
+        select l.id, l.created_at from listed l where ${companies} and l.plan_id = p.id ${version('l')}
+          and (l.plan_until is null or l.plan_until > ${now}) ${first}) h
+      union all select l.id, l.created_at from company_plans p join listed l on l.id = p.company_id
+        where p.environment_id = ${this.catalog.environmentId} and p.kind = 'add_on'
+          and p.plan_id = any(${planIds as string[]}::text[]) ${version('p')}
+      ${counts(this.#afterTrial) ? afterTrial : sql``} ${counts(this.#fallback) ? fallback : sql``}`
   }
 
   /** Base plan or an add-on is one of these. */
@@ -69,18 +108,22 @@ export class PlanColumns {
     )
     const known = plans.flatMap(({ id, versions }) => [id, ...versions.map(version => version.id)])
     const planIds = plans.map(({ id }) => id)
-    // the index begins with the plan
-    const narrower =
-      column === 'version_id' && values.every(value => known.includes(value))
-        ? sql`p.plan_id = any(${planIds}::text[]) and`
-        : sql``
+    // indexes begin with the plan
+    const ofPlans = column === 'version_id' && values.every(value => known.includes(value))
+    const narrower = ofPlans ? sql`p.plan_id = any(${planIds}::text[]) and` : sql``
+    const counts = (plan: Assigned | null) => plan !== null && values.includes(plan[column])
+    const inOrder: Condition['inOrder'] = (direction, most) =>
+      column === 'plan_id'
+        ? this.#inOrder(values, null, counts, direction, most)
+        : this.#inOrder(planIds, values, counts, direction, most)
     return {
       test: sql`(coalesce(${this.#base(column)} = any(${values as string[]}::text[]), false)
         or ${this.#of('add_ons')} && ${values as string[]}::text[])`,
       hits: this.#holders(
         sql`${narrower} ${sql(`p.${column}`)} = any(${values as string[]}::text[])`,
-        plan => plan !== null && values.includes(plan[column]),
+        counts,
       ),
+      ...((column === 'plan_id' || ofPlans) && { inOrder }),
     }
   }
 
