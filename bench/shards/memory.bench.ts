@@ -21,26 +21,27 @@ function measured(): { readonly heap: number; readonly resident: number } {
 /** The snapshot of one company as storage has it. */
 function snapshot(n: number): string {
   const id = derivedId('comp_', n)
-  const key = (value: string) => ({ value, createdAtMs: nowMs, updatedAtMs: nowMs })
+  // each at its own time: nothing may look shared that is not in life
+  const atMs = nowMs + n
+  const key = (value: string) => ({ value, createdAtMs: atMs, updatedAtMs: atMs })
   const account = emptyAccount(id, 'bcrd_23456789ABC')
   for (const seq of [1, 2])
-    account.grants.push({
-      id: derivedId('bcgr_', id, seq),
+    account.grants = account.grants.concat({
       seq,
       reason: 'purchased',
       quantity: 1_000_000_000_000n,
       remaining: BigInt(n) * 1_000_000n,
       held: 0n,
-      createdAtMs: nowMs,
-      validFromMs: nowMs,
+      createdAtMs: atMs,
+      validFromMs: atMs,
       expiresAtMs: null,
       planGrantId: null,
       licence: null,
       closed: null,
     })
   const counters = ['api_call', 'export', 'login'].map(subtype => {
-    const counter = newCounter(nowMs)
-    addUsage(counter, n % 100, nowMs, nowMs, null)
+    const counter = newCounter(atMs)
+    addUsage(counter, n % 100, atMs, atMs, null)
     return [subtype, counter] as const
   })
   const made = company({

@@ -27,7 +27,7 @@ export function encodeAmount(amount: Amount): Nanos {
 }
 
 export function decodeAmount(nanos: Nanos): Amount {
-  return BigInt(nanos)
+  return nanos === 0 ? 0n : BigInt(nanos)
 }
 
 export function lesser(a: Amount, b: Amount): Amount {

@@ -10,10 +10,11 @@ import {
   type CreditContext,
   type CreditEffect,
   emptyAccount,
-  spendCap,
 } from './credit.js'
+import { spendCap } from './credit-config.js'
 import { drawForEvent } from './draw.js'
 import { type CreditDraw, creditDraws } from './feature.js'
+import { grantId } from './grant.js'
 import { applyCredit, copyAccount } from './ledger.js'
 import type { AcceptedEvent } from './message.js'
 import { inferenceCredits, type Tokens } from './model-price.js'
@@ -40,7 +41,7 @@ function licencesOf({ company, catalog }: LiveCompany, { licenseId }: PlanCredit
   if (licenseId === null) return 0
   const feature = catalog.data.features.find(one => one.licenseId === licenseId)
   const trait = feature?.usageLimitTraitId ? catalog.traits.get(feature.usageLimitTraitId) : undefined
-  const text = trait && company.traits.get(trait.name)?.value
+  const text = trait && company.traits.text(trait.name)
   return text && /^\d{1,9}$/.test(text) ? Number(text) : 0
 }
 
@@ -95,7 +96,7 @@ export function describeCredits(company: Company, catalog: Catalog, atMs: number
   const live = new LiveCompany(company, catalog, atMs)
   return {
     name: company.name,
-    accounts: [...company.credits.values()].map(({ creditId, sequence, grants, overdraft }) => {
+    accounts: [...company.credits.values()].map(({ companyId, creditId, sequence, grants, overdraft }) => {
       const { remaining, reserved, settled, total } = live.figures(creditId)
       const all = overdraft === null ? grants : [...grants, overdraft]
       return {
@@ -106,7 +107,7 @@ export function describeCredits(company: Company, catalog: Catalog, atMs: number
         settled: amountToNumber(settled),
         total: amountToNumber(total),
         grants: all.map(grant => ({
-          id: grant.id,
+          id: grantId(companyId, creditId, grant.seq),
           remaining: amountToNumber(grant.remaining),
           held: amountToNumber(grant.held),
         })),

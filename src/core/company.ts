@@ -23,6 +23,8 @@ import {
 import { applyCredit, copyAccount } from './ledger.js'
 import { decideManaged, type PlansManaged } from './manage.js'
 import type { AcceptedEvent, CompanyMessage, Decision, Effect, EntityWrite, Refusal } from './message.js'
+import { NamedTexts } from './named.js'
+import { Few, interned } from './names.js'
 import { cycleOf, type PlanSchedule } from './plan.js'
 import { decidePlans, holding, holdingOf, planEffects } from './plan-change.js'
 import { decideSubscriptions } from './subscription.js'
@@ -30,7 +32,7 @@ import { addUsage, type Counter, effectsOf, newCounter, setCycleUsage } from './
 
 /**
  * All live state of one company. Owned by one shard thread and changed by `apply` alone.
- * Plain data with Maps: keys from callers ("__proto__" included) are data.
+ * Plain data, and little of it: names are kept once for all (`Few`, `NamedTexts`), empty lists are one list.
  */
 export interface Company extends Entity {
   plan: PlanHolding | null
@@ -43,9 +45,9 @@ export interface Company extends Entity {
   schedule: PlanSchedule | null
   overrides: readonly OverrideState[]
   /** By event subtype (US-1). */
-  counters: Map<string, Counter>
+  counters: Few<Counter>
   /** By credit id. */
-  credits: Map<string, CreditAccount>
+  credits: Few<CreditAccount>
   /** Ids made for this company so far; see core/id.ts. */
   idsMade: number
 }
@@ -101,11 +103,11 @@ const none: readonly never[] = []
 export function newCompany(id: string, environmentId: string): Company {
   return {
     id,
-    environmentId,
+    environmentId: interned(environmentId),
     exists: false,
     name: '',
-    keys: new Map(),
-    traits: new Map(),
+    keys: new NamedTexts(),
+    traits: new NamedTexts(),
     createdAtMs: 0,
     updatedAtMs: 0,
     lastSeenAtMs: null,
@@ -116,8 +118,8 @@ export function newCompany(id: string, environmentId: string): Company {
     subscriptions: none,
     schedule: null,
     overrides: none,
-    counters: new Map(),
-    credits: new Map(),
+    counters: new Few(),
+    credits: new Few(),
     idsMade: 0,
   }
 }
@@ -212,8 +214,8 @@ function managed(company: Company, catalog: Catalog, message: PlansManaged, nowM
   // bought on the new plans: their periods say when credits end
   const after: Company = {
     ...company,
-    traits: new Map(company.traits),
-    credits: new Map([...company.credits].map(([id, account]) => [id, copyAccount(account)])),
+    traits: company.traits.copy(),
+    credits: Few.of([...company.credits].map(([id, account]) => [id, copyAccount(account)])),
   }
   for (const effect of decided.effects) apply(after, effect, nowMs)
   const bought: Effect[] = []
@@ -232,8 +234,11 @@ export function apply(company: Company, effect: Effect, atMs: number): void {
   if (applyToEntity(company, effect, atMs)) return
   switch (effect.t) {
     case 'used': {
-      const counter = company.counters.get(effect.subtype) ?? newCounter(atMs)
-      company.counters.set(effect.subtype, counter)
+      let counter = company.counters.get(effect.subtype)
+      if (counter === undefined) {
+        counter = newCounter(atMs)
+        company.counters.set(effect.subtype, counter)
+      }
       addUsage(counter, effect.quantity, effect.atMs, atMs, cycleOf(company, atMs))
       return
     }
@@ -242,7 +247,7 @@ export function apply(company: Company, effect: Effect, atMs: number): void {
       if (effect.plan?.trial) rememberTrial(company, effect.plan.planId)
       return
     case 'add_ons':
-      company.addOns = [...effect.addOns]
+      company.addOns = effect.addOns.length === 0 ? none : effect.addOns.slice()
       return
     case 'plan_changed':
       company.idsMade++
@@ -277,13 +282,13 @@ export function apply(company: Company, effect: Effect, atMs: number): void {
     case 'deleted':
       clearEntity(company)
       company.plan = null
-      company.addOns = []
-      company.trialedPlanIds = []
-      company.subscriptions = []
+      company.addOns = none
+      company.trialedPlanIds = none
+      company.subscriptions = none
       company.schedule = null
-      company.overrides = []
-      company.counters = new Map()
-      company.credits = new Map()
+      company.overrides = none
+      company.counters = new Few()
+      company.credits = new Few()
       return
     default:
       throw new Error(`a company knows no effect ${effect.t}`)
@@ -291,8 +296,11 @@ export function apply(company: Company, effect: Effect, atMs: number): void {
 }
 
 function applyToAccount(company: Company, effect: CreditEffect): void {
-  const account = company.credits.get(effect.c) ?? emptyAccount(company.id, effect.c)
-  company.credits.set(effect.c, account)
+  let account = company.credits.get(effect.c)
+  if (account === undefined) {
+    account = emptyAccount(company.id, effect.c)
+    company.credits.set(account.creditId, account)
+  }
   applyCredit(account, effect)
 }
 

@@ -9,15 +9,7 @@ import type {
   BillingCreditLedgerAuthority,
   CreditTransferReason,
 } from '../../schemas/enums.js'
-import {
-  type Amount,
-  amountFromDecimal,
-  decodeAmount,
-  encodeAmount,
-  type Nanos,
-  wholeCredits,
-} from './amount.js'
-import type { CreditDef, PlanCreditGrantDef, SpendPolicyDef } from './catalog.js'
+import { type Amount, decodeAmount, encodeAmount, type Nanos, wholeCredits } from './amount.js'
 import {
   effectiveTopup,
   giveGrant,
@@ -30,7 +22,6 @@ import {
 } from './draw.js'
 import {
   type BillingPeriod,
-  defaultExpiry,
   type Enrolment,
   type ExpiryRule,
   expiryOf,
@@ -53,6 +44,7 @@ import {
 } from './lease.js'
 import { type Draft, draftOf } from './ledger.js'
 import type { Decision } from './message.js'
+import { interned } from './names.js'
 
 /**
  * The account of one (company, credit). Plain data; amounts are bigint, so JSON goes through
@@ -70,14 +62,14 @@ export interface CreditAccount {
   /** Since when the overdraft has stood; null while nothing is owed. */
   overdrawnSinceMs: number | null
   lease: HoldState | null
-  reservations: HoldState[]
+  reservations: readonly HoldState[]
   /** Recent, oldest first, at most 256. */
-  closed: ClosedHold[]
-  spent: SpentGrant[]
+  closed: readonly ClosedHold[]
+  spent: readonly SpentGrant[]
   /** Total of spent grants without an end that are no longer kept one by one. */
   spentForever: Amount
-  enrolments: Enrolment[]
-  topup: TopupState
+  enrolments: readonly Enrolment[]
+  topup: Readonly<TopupState>
   /** Sequence of the grant that takes refunds (CR-60); null before the first. */
   refundSeq: number | null
   /** Balance told from outside, for accounts kept elsewhere (CR-6). */
@@ -338,119 +330,48 @@ export type CreditMessage =
       readonly total: Amount
     }
 
-export type GrantView = Readonly<GrantState>
+/** A grant with its id, which follows from its sequence. */
+export type GrantView = Readonly<GrantState> & { readonly id: string }
 
 export type CreditReply =
   | { readonly type: 'grants'; readonly grants: readonly GrantView[] }
   | { readonly type: 'hold'; readonly hold: HoldView }
   | { readonly type: 'done' }
 
+/** One empty list for all accounts, and one state of top-ups before there is any: what changes is a new one. */
+const none: never[] = []
+const noTopup: Readonly<TopupState> = { settings: null, pending: false, failures: 0 }
+
 export function emptyAccount(companyId: string, creditId: string): CreditAccount {
   return {
     companyId,
-    creditId,
+    creditId: interned(creditId),
     sequence: 0,
-    grants: [],
+    grants: none,
     overdraft: null,
     overdrawnSinceMs: null,
     lease: null,
-    reservations: [],
-    closed: [],
-    spent: [],
+    reservations: none,
+    closed: none,
+    spent: none,
     spentForever: 0n,
-    enrolments: [],
-    topup: { settings: null, pending: false, failures: 0 },
+    enrolments: none,
+    topup: noTopup,
     refundSeq: null,
     external: null,
   }
 }
 
-/**
- * What the definitions say about one credit of one company.
- *
- * planGrants  those of this credit, over the plan versions and add-ons the company holds, base plan first
- * maxPerDraw  see `spendCap`
- * source      CR-51, CR-52, CR-55: of several plan grants the most generous overdraft and the first top-up count
- *             (source: decision, the rules know one)
- */
-export function creditConfig(
-  credit: CreditDef,
-  planGrants: readonly PlanCreditGrantDef[],
-  period: BillingPeriod | null,
-  trialEndMs: number | null,
-  maxPerDraw: Amount | null,
-): CreditConfig {
-  const postpaid = planGrants.filter(grant => grant.postpaidEnabled)
-  const topup = planGrants.find(
-    grant => grant.autoTopupAvailability !== 'off' && grant.autoTopupAmount !== null,
-  )
-  return {
-    burnStrategy: credit.burnStrategy,
-    ledgerAuthority: credit.ledgerAuthority,
-    overdraft:
-      postpaid.length === 0
-        ? null
-        : {
-            limit: mostGenerous(postpaid),
-            arrearsCadence: postpaid[0]!.arrearsCadence ?? 'end_of_billing_period',
-            arrearsAnchor: postpaid[0]!.arrearsAnchor ?? 'billing_period_start',
-          },
-    topup:
-      topup === undefined
-        ? null
-        : {
-            availability: topup.autoTopupAvailability,
-            amount: topup.autoTopupAmount!,
-            thresholdCredits: topup.autoTopupThresholdCredits,
-            thresholdPercent: topup.autoTopupThresholdPercent,
-            planGrantId: topup.id,
-            expiry: {
-              type: topup.autoTopupExpiryType ?? 'no_expiry',
-              unit: topup.autoTopupExpiryUnit,
-              count: topup.autoTopupExpiryUnitCount,
-            },
-            atOnce: true, // gaps.md: without a payment processor
-            priced: credit.priced !== false,
-          },
-    defaultExpiry: defaultExpiry(credit),
-    period,
-    trialEndMs,
-    maxPerDraw,
-  }
-}
-
-/** The largest overdraft limit; null, without floor, beats any. */
-function mostGenerous(grants: readonly PlanCreditGrantDef[]): Amount | null {
-  let limit = 0n
-  for (const { overdraftLimit } of grants) {
-    const own = overdraftLimit === null ? null : amountFromDecimal(overdraftLimit)
-    if (own === null) return null
-    if (own > limit) limit = own
-  }
-  return limit
-}
-
-/** The smallest cap on one draw for a company, or for it and one of its users; null without any. source: decision, gaps.md */
-export function spendCap(
-  policies: readonly SpendPolicyDef[],
-  creditId: string,
-  companyId: string,
-  userId: string | null,
-): Amount | null {
-  let smallest: Amount | null = null
-  for (const policy of policies) {
-    const ours = policy.companyId === companyId || (userId !== null && policy.userId === userId)
-    if (policy.creditId !== creditId || !ours) continue
-    const cap = amountFromDecimal(policy.maxPerDraw)
-    if (cap !== null && (smallest === null || cap < smallest)) smallest = cap
-  }
-  return smallest
+/** The accounts of one company by credit. */
+interface Accounts {
+  get(creditId: string): CreditAccount | undefined
+  values(): Iterable<CreditAccount>
 }
 
 /** What the core asks about the credits of the company a message is for. */
 export interface CreditContext {
   readonly companyId: string
-  readonly accounts: ReadonlyMap<string, CreditAccount>
+  readonly accounts: Accounts
   /** null: no such credit. */
   configOf(creditId: string): CreditConfig | null
 }
@@ -516,10 +437,7 @@ export function decideCredit(
 }
 
 /** The credit a message is about; for one that names a hold, that of the hold. null when the hold is unknown. */
-export function creditOf(
-  accounts: ReadonlyMap<string, CreditAccount>,
-  message: CreditMessage,
-): string | null {
+export function creditOf(accounts: Accounts, message: CreditMessage): string | null {
   if ('creditId' in message) return message.creditId
   const id = message.type === 'credit_reservation_release' ? message.reservationId : message.leaseId
   for (const account of accounts.values()) {
@@ -623,7 +541,7 @@ function grantByHand(
 /** A grant as it stands in a draft; one that a debt swallowed whole is told from its birth. */
 function viewGrant(draft: Draft, seq: number, nowMs: number): GrantView {
   const grant = draft.account.grants.find(other => other.seq === seq)
-  if (grant !== undefined) return grant
+  if (grant !== undefined) return viewOf(draft.account, grant)
   const birth = draft.effects.find(effect => effect.t === 'credit_grant' && effect.seq === seq)
   const g = (birth as Extract<CreditEffect, { t: 'credit_grant' }>).g
   return {
@@ -642,23 +560,27 @@ function viewGrant(draft: Draft, seq: number, nowMs: number): GrantView {
   }
 }
 
+function viewOf({ companyId, creditId }: CreditAccount, grant: GrantState): GrantView {
+  return { ...grant, id: grantId(companyId, creditId, grant.seq) }
+}
+
 /** Zero a grant out; one that is over already stays as it is. source: CR-45 */
 function zeroOutByHand(
   account: CreditAccount,
   message: Extract<CreditMessage, { type: 'credit_zero_out' }>,
   nowMs: number,
 ): Decision<CreditReply> {
-  const grant = account.grants.find(other => other.id === message.grantId)
-  if (grant?.closed != null) return { reply: { type: 'grants', grants: [grant] }, effects: [] }
+  const idOf = (seq: number): string => grantId(account.companyId, account.creditId, seq)
+  const grant = account.grants.find(other => idOf(other.seq) === message.grantId)
+  if (grant?.closed != null)
+    return { reply: { type: 'grants', grants: [viewOf(account, grant)] }, effects: [] }
   if (grant === undefined) {
-    const spent = account.spent.find(
-      other => grantId(account.companyId, account.creditId, other.seq) === message.grantId,
-    )
+    const spent = account.spent.find(other => idOf(other.seq) === message.grantId)
     if (spent === undefined) return { refused: 'grant_not_found' }
     return done([zeroOutEffect(account, spent.seq, 0n, message.reason, nowMs)])
   }
   const effect = zeroOutEffect(account, grant.seq, grant.remaining, message.reason, nowMs)
-  const view: GrantView = { ...grant, remaining: 0n, closed: message.reason }
+  const view: GrantView = { ...viewOf(account, grant), remaining: 0n, closed: message.reason }
   return { reply: { type: 'grants', grants: [view] }, effects: [effect] }
 }
 

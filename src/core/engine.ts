@@ -1,4 +1,5 @@
 // Snapshots in the wire's Engine* shapes, for clients that evaluate by themselves: the types, and live state as them.
+
 import type {
   ComparableOperator,
   ComparableType,
@@ -13,6 +14,7 @@ import { amountToNumber } from './amount.js'
 import type { Catalog, ConditionDef, RuleDef } from './catalog.js'
 import { generatedRules, reportEntitlement, resolveEntitlement, writeEntitlement } from './entitlement.js'
 import { type CompiledFlag, instantText } from './flag.js'
+import type { NamedTexts } from './named.js'
 import { billingSubscription, isActive } from './plan.js'
 import type { LiveCompany } from './snapshot.js'
 import type { TraitRef } from './trait.js'
@@ -291,15 +293,11 @@ function engineCondition(condition: ConditionDef, catalog: Catalog): EngineCondi
   }
 }
 
-function engineTraits(
-  traits: ReadonlyMap<string, { readonly value: string }>,
-  entityType: EntityType,
-  catalog: Catalog,
-): EngineTrait[] {
+function engineTraits(traits: NamedTexts, entityType: EntityType, catalog: Catalog): EngineTrait[] {
   const found: EngineTrait[] = []
   for (const ref of catalog.traits.values()) {
-    const stored = ref.entityType === entityType ? traits.get(ref.name) : undefined
-    if (stored) found.push({ value: stored.value, trait_definition: definition(ref) })
+    const stored = ref.entityType === entityType ? traits.text(ref.name) : undefined
+    if (stored !== undefined) found.push({ value: stored, trait_definition: definition(ref) })
   }
   return found
 }

@@ -1,35 +1,23 @@
 // What companies and users have in common: keys, traits, a name and times (CU rules).
 import { decimalToText, parseDecimal, sum } from './amount.js'
 import type { Effect, EntityWrite, Refusal } from './message.js'
+import { NamedTexts } from './named.js'
 
-/** A company or user as far as keys, traits and times go. Maps, because names from callers are data. */
+/** A company or user as far as keys, traits and times go. */
 export interface Entity {
   readonly id: string
   readonly environmentId: string
   /** False before the first creating fact and after deletion (CU-50). */
   exists: boolean
   name: string
-  keys: Map<string, KeyState>
+  keys: NamedTexts
   /** By trait name (hierarchy joined by "."). */
-  traits: Map<string, TraitState>
+  traits: NamedTexts
   createdAtMs: number
   updatedAtMs: number
   lastSeenAtMs: number | null
   /** Journal sequence of the last fact applied. */
   sequence: number
-}
-
-export interface KeyState {
-  value: string
-  createdAtMs: number
-  updatedAtMs: number
-}
-
-/** `value` is the stored text (CU-32). `updatedAtMs` is the captured time of the last write (EV-42). */
-export interface TraitState {
-  value: string
-  createdAtMs: number
-  updatedAtMs: number
 }
 
 /** A (name, value) key pair. */
@@ -77,18 +65,18 @@ export function decideWrite(
 
   let keysLeft = created ? 0 : entity.keys.size
   for (const [name, value] of write.addKeys) {
-    const had = created ? undefined : entity.keys.get(name)
-    if (had?.value === value) continue
-    if (had) freed.push([name, had.value])
+    const had = created ? undefined : entity.keys.text(name)
+    if (had === value) continue
+    if (had !== undefined) freed.push([name, had])
     else keysLeft++
-    effects.push({ t: 'key', name, value, was: had?.value ?? null })
+    effects.push({ t: 'key', name, value, was: had ?? null })
   }
   for (const name of write.removeKeys) {
-    const had = created ? undefined : entity.keys.get(name)
-    if (!had) continue
+    const had = created ? undefined : entity.keys.text(name)
+    if (had === undefined) continue
     keysLeft--
-    freed.push([name, had.value])
-    effects.push({ t: 'key_removed', name, value: had.value })
+    freed.push([name, had])
+    effects.push({ t: 'key_removed', name, value: had })
   }
   if (keysLeft < 1) return { refused: 'no_key_left' }
 
@@ -108,8 +96,8 @@ export function decideWrite(
 /** Whether adding these pairs would change the value of a name the entity already has (CU-13). */
 export function remaps(entity: Readonly<Entity>, pairs: readonly (readonly [string, string])[]): boolean {
   return pairs.some(([name, value]) => {
-    const had = entity.keys.get(name)
-    return had !== undefined && had.value !== value
+    const had = entity.keys.text(name)
+    return had !== undefined && had !== value
   })
 }
 
@@ -124,7 +112,7 @@ export function decideEnsure(
   nowMs: number,
 ): ReturnType<typeof decideWrite> {
   if (!entity.exists) return decideWrite(entity, write, nowMs, false)
-  const freed = write.addKeys.filter(([name, value]) => entity.keys.get(name)?.value !== value)
+  const freed = write.addKeys.filter(([name, value]) => entity.keys.text(name) !== value)
   return { effects: [], reply: { created: false, freed } }
 }
 
@@ -136,7 +124,7 @@ export function decideEnsure(
  * source   CU-36, CU-32.
  */
 export function incremented(entity: Readonly<Entity>, name: string, by: number): string | null {
-  const text = entity.exists ? (entity.traits.get(name)?.value ?? '0') : '0'
+  const text = entity.exists ? (entity.traits.text(name) ?? '0') : '0'
   const parsed = Number.isFinite(Number(text)) ? parseDecimal(text.replace(/^([+-]?)\./, '$10.')) : null
   return parsed && decimalToText(sum(parsed, { units: BigInt(by), scale: 0 }))
 }
@@ -156,11 +144,7 @@ export function applyToEntity(entity: Entity, effect: Effect, atMs: number): boo
       return true
     case 'key': {
       const had = entity.keys.get(effect.name)
-      entity.keys.set(effect.name, {
-        value: effect.value,
-        createdAtMs: had?.createdAtMs ?? atMs,
-        updatedAtMs: atMs,
-      })
+      entity.keys.put(effect.name, effect.value, had?.createdAtMs ?? atMs, atMs)
       entity.updatedAtMs = atMs
       return true
     }
@@ -176,11 +160,7 @@ export function applyToEntity(entity: Entity, effect: Effect, atMs: number): boo
       if (effect.value === null) entity.traits.delete(effect.name)
       else {
         const had = entity.traits.get(effect.name)
-        entity.traits.set(effect.name, {
-          value: effect.value,
-          createdAtMs: had?.createdAtMs ?? atMs,
-          updatedAtMs: effect.atMs,
-        })
+        entity.traits.put(effect.name, effect.value, had?.createdAtMs ?? atMs, effect.atMs)
       }
       entity.updatedAtMs = atMs
       return true
@@ -209,7 +189,7 @@ export function keyPairs(entity: Readonly<Entity>): KeyPair[] {
 export function clearEntity(entity: Entity): void {
   entity.exists = false
   entity.name = ''
-  entity.keys = new Map()
-  entity.traits = new Map()
+  entity.keys = new NamedTexts()
+  entity.traits = new NamedTexts()
   entity.lastSeenAtMs = null
 }

@@ -17,9 +17,7 @@ import { addMonthsClamped, dayMs, recurrenceAfter, weekMs } from './period.js'
 
 /** A grant that can still move: usable, not yet valid, or closed with credits still inside holds. */
 export interface GrantState {
-  /** bcgr_…, derived from company, credit and `seq`. */
-  readonly id: string
-  /** Sequence of the ledger entry that made it; slices name a grant by it. */
+  /** Sequence of the ledger entry that made it; slices name a grant by it, and its id (`grantId`) follows from it. */
   readonly seq: number
   readonly reason: BillingCreditGrantReason
   quantity: Amount

@@ -7,9 +7,10 @@ import type {
   CreditUsageReason,
 } from '../../schemas/enums.js'
 import { type Amount, decodeAmount, encodeAmount, type Nanos } from './amount.js'
-import type { CreditAccount, CreditEffect } from './credit.js'
+import { type CreditAccount, type CreditEffect, emptyAccount } from './credit.js'
 import { type GrantState, grantId, type NewGrant, type Slice } from './grant.js'
 import type { HoldState } from './lease.js'
+import { interned } from './names.js'
 
 /** Most closed holds, keys of one lease, and endless spent grants that an account remembers one by one. */
 const closedHoldsMax = 256
@@ -104,9 +105,8 @@ function noteDebt(account: CreditAccount, atMs: number): void {
 
 function granted(account: CreditAccount, effect: Effect<'credit_grant'>): void {
   const { g, seq, at } = effect
-  const quantity = decodeAmount(g.q)
+  const quantity = sharedAmount(g.q)
   const grant: GrantState = {
-    id: grantId(account.companyId, account.creditId, seq),
     seq,
     reason: g.reason,
     quantity,
@@ -115,7 +115,7 @@ function granted(account: CreditAccount, effect: Effect<'credit_grant'>): void {
     createdAtMs: at,
     validFromMs: g.from ?? at,
     expiresAtMs: g.exp ?? null,
-    planGrantId: g.pg ?? null,
+    planGrantId: g.pg === undefined ? null : interned(g.pg),
     licence: g.licence ?? null,
     closed: null,
   }
@@ -126,7 +126,7 @@ function granted(account: CreditAccount, effect: Effect<'credit_grant'>): void {
   // Creation time orders, creation sequence breaks ties (CR-23); time may step back when a test clock is removed.
   let place = account.grants.length
   while (place > 0 && account.grants[place - 1]!.createdAtMs > at) place--
-  account.grants.splice(place, 0, grant)
+  account.grants = account.grants.toSpliced(place, 0, grant)
 }
 
 /** The grant with this sequence. Throws when there is none: an effect was decided on another account. */
@@ -218,7 +218,7 @@ function openHold(account: CreditAccount, effect: Effect<'credit_hold'>): HoldSt
     keys: [],
   }
   if (effect.k === 'lease') account.lease = hold
-  else account.reservations.push(hold)
+  else account.reservations = account.reservations.concat(hold)
   return hold
 }
 
@@ -255,19 +255,11 @@ function released(account: CreditAccount, effect: Effect<'credit_release'>): voi
     grant.held -= decodeAmount(moved)
   }
   const { id, kind, granted, tracked, createdAtMs, expiresAtMs, keys } = hold
-  account.closed.push({
-    id,
-    kind,
-    granted,
-    tracked,
-    createdAtMs,
-    expiresAtMs,
-    releasedAtMs: effect.at,
-    keys,
-  })
-  let forget = Math.max(0, account.closed.length - closedHoldsMax)
-  while (account.closed[forget]!.releasedAtMs < effect.at - closedHoldsMs) forget++
-  if (forget > 0) account.closed.splice(0, forget)
+  const over = { id, kind, granted, tracked, createdAtMs, expiresAtMs, releasedAtMs: effect.at, keys }
+  const { closed } = account
+  let forget = Math.max(0, closed.length + 1 - closedHoldsMax)
+  while (forget < closed.length && closed[forget]!.releasedAtMs < effect.at - closedHoldsMs) forget++
+  account.closed = (forget > 0 ? closed.slice(forget) : closed).concat(over)
 }
 
 function zeroed(account: CreditAccount, seq: number, effect: Effect<'credit_zero_out'>): void {
@@ -303,7 +295,6 @@ export function copyAccount(account: Readonly<CreditAccount>): CreditAccount {
     overdraft: account.overdraft === null ? null : { ...account.overdraft },
     lease: account.lease === null ? null : copyHold(account.lease),
     reservations: account.reservations.map(copyHold),
-    closed: account.closed.slice(),
   }
 }
 
@@ -362,38 +353,69 @@ function jsonified(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, jsonified(member)]))
 }
 
-export function decodeAccount(json: AccountJson): CreditAccount {
-  return {
-    ...json,
-    grants: json.grants.map(decodeGrant),
-    overdraft: json.overdraft === null ? null : decodeGrant(json.overdraft),
-    lease: json.lease === null ? null : decodeHold(json.lease),
-    reservations: json.reservations.map(decodeHold),
-    closed: json.closed.map(hold => ({
+/** What is absent or empty stays what a new account has: one for all. Shapes are those of accounts made by effects. */
+export function decodeAccount(json: AccountJson, companyId: string = json.companyId): CreditAccount {
+  const account = emptyAccount(companyId, json.creditId)
+  account.sequence = json.sequence
+  if (json.grants.length > 0) account.grants = json.grants.map(decodeGrant)
+  if (json.overdraft !== null) account.overdraft = decodeGrant(json.overdraft)
+  account.overdrawnSinceMs = json.overdrawnSinceMs
+  if (json.lease !== null) account.lease = decodeHold(json.lease)
+  if (json.reservations.length > 0) account.reservations = json.reservations.map(decodeHold)
+  if (json.closed.length > 0)
+    account.closed = json.closed.map(hold => ({
       ...hold,
       granted: decodeAmount(hold.granted),
       tracked: decodeAmount(hold.tracked),
-    })),
-    spent: json.spent.map(grant => ({ ...grant, quantity: decodeAmount(grant.quantity) })),
-    spentForever: decodeAmount(json.spentForever),
-    external:
-      json.external === null
-        ? null
-        : {
-            atMs: json.external.atMs,
-            remaining: decodeAmount(json.external.remaining),
-            total: decodeAmount(json.external.total),
-          },
+    }))
+  if (json.spent.length > 0)
+    account.spent = json.spent.map(grant => ({ ...grant, quantity: decodeAmount(grant.quantity) }))
+  account.spentForever = decodeAmount(json.spentForever)
+  if (json.enrolments.length > 0) account.enrolments = json.enrolments
+  const { settings, pending, failures } = json.topup
+  if (settings !== null || pending || failures > 0) account.topup = json.topup
+  account.refundSeq = json.refundSeq
+  if (json.external !== null)
+    account.external = {
+      atMs: json.external.atMs,
+      remaining: decodeAmount(json.external.remaining),
+      total: decodeAmount(json.external.total),
+    }
+  return account
+}
+
+/** Snapshots of version 0.1.0 also hold each grant's id, which follows from its sequence. */
+function decodeGrant(json: Jsonified<GrantState>): GrantState {
+  const { seq, reason, createdAtMs, validFromMs, expiresAtMs, planGrantId, licence, closed } = json
+  const quantity = sharedAmount(json.quantity)
+  const remaining = json.remaining === json.quantity ? quantity : decodeAmount(json.remaining)
+  const held = decodeAmount(json.held)
+  return {
+    seq,
+    reason,
+    quantity,
+    remaining,
+    held,
+    createdAtMs,
+    validFromMs,
+    expiresAtMs,
+    planGrantId: planGrantId === null ? null : interned(planGrantId),
+    licence,
+    closed,
   }
 }
 
-function decodeGrant(json: Jsonified<GrantState>): GrantState {
-  return {
-    ...json,
-    quantity: decodeAmount(json.quantity),
-    remaining: decodeAmount(json.remaining),
-    held: decodeAmount(json.held),
-  }
+/** Quantities are few and grants are many: equal ones are one bigint, as long as they are remembered. */
+const quantitiesMax = 1_000
+const quantities = new Map<Nanos, Amount>()
+
+function sharedAmount(nanos: Nanos): Amount {
+  const known = quantities.get(nanos)
+  if (known !== undefined) return known
+  if (quantities.size >= quantitiesMax) quantities.clear()
+  const amount = decodeAmount(nanos)
+  quantities.set(nanos, amount)
+  return amount
 }
 
 function decodeHold(json: Jsonified<HoldState>): HoldState {

@@ -103,7 +103,7 @@ function quantityEffects(
   nowMs: number,
 ): Effect[] {
   return quantities.flatMap(({ trait, quantity }): Effect[] => {
-    const had = company.traits.get(trait)?.value
+    const had = company.traits.text(trait)
     if (had === String(quantity) || (had === undefined && quantity === 0)) return []
     return [{ t: 'trait', name: trait, value: String(quantity), atMs: nowMs }]
   })

@@ -414,7 +414,7 @@ function decideMigration(
 /** EN-35: what is bought in advance is at least what the new version commits to. */
 function committed(company: Readonly<Company>, commitments: readonly Commitment[], nowMs: number): Effect[] {
   return commitments.flatMap(({ trait, atLeast }): Effect[] => {
-    const bought = Number(company.traits.get(trait)?.value ?? 0)
+    const bought = Number(company.traits.text(trait) ?? 0)
     if (bought >= atLeast) return []
     return [{ t: 'trait', name: trait, value: String(atLeast), atMs: nowMs }]
   })

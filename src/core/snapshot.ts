@@ -3,7 +3,8 @@ import type { ComparableType, MetricPeriod, MonthReset } from '../../schemas/enu
 import { figures } from './balance.js'
 import type { Catalog, CreditDef, PlanCreditGrantDef } from './catalog.js'
 import type { Company, OverrideState } from './company.js'
-import { type CreditConfig, type CreditFigures, creditConfig, spendCap } from './credit.js'
+import type { CreditConfig, CreditFigures } from './credit.js'
+import { creditConfig, spendCap } from './credit-config.js'
 import {
   type CompiledEntitlement,
   type CompiledFeature,
@@ -77,7 +78,7 @@ export class LiveCompany implements EntitledFacts {
 
   traitText(trait: TraitRef): string | null {
     if (trait.entityType !== 'company') return null
-    return this.company.traits.get(trait.name)?.value ?? null
+    return this.company.traits.text(trait.name) ?? null
   }
 
   traitType(trait: TraitRef): ComparableType {

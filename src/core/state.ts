@@ -4,8 +4,9 @@ import { newCompany } from './company.js'
 import type { EntitlementReport } from './entitlement.js'
 import type { Entity, EntityBrief } from './entity.js'
 import { decodeAccount, encodeAccount } from './ledger.js'
+import type { NamedTexts } from './named.js'
 import type { PlanSchedule } from './plan.js'
-import type { Counter, CounterReading } from './usage.js'
+import { type Counter, type CounterReading, counterFrom, type OlderCounter } from './usage.js'
 import { newUser, type User } from './user.js'
 
 /** A key or trait: name, value, created at, updated at (epoch ms). */
@@ -31,7 +32,7 @@ export interface CompanySnapshot extends EntitySnapshot {
   readonly subscriptions: readonly SubscriptionState[]
   readonly schedule: PlanSchedule | null
   readonly overrides: readonly OverrideState[]
-  readonly counters: readonly (readonly [subtype: string, counter: Counter])[]
+  readonly counters: readonly (readonly [subtype: string, counter: Counter | OlderCounter])[]
   readonly credits: readonly ReturnType<typeof encodeAccount>[]
   readonly idsMade: number
 }
@@ -64,8 +65,11 @@ export function decodeCompany(snapshot: CompanySnapshot): Company {
   if (snapshot.subscriptions.length > 0) company.subscriptions = snapshot.subscriptions
   company.schedule = snapshot.schedule
   if (snapshot.overrides.length > 0) company.overrides = snapshot.overrides
-  company.counters = new Map(snapshot.counters)
-  company.credits = new Map(snapshot.credits.map(one => [one.creditId, decodeAccount(one)]))
+  for (const [subtype, counter] of snapshot.counters) company.counters.set(subtype, counterFrom(counter))
+  for (const one of snapshot.credits) {
+    const account = decodeAccount(one, company.id)
+    company.credits.set(account.creditId, account)
+  }
   company.idsMade = snapshot.idsMade
   return company
 }
@@ -110,21 +114,18 @@ function encodeEntity(entity: Readonly<Entity>): EntitySnapshot {
 function decodeEntity(entity: Entity, snapshot: EntitySnapshot): void {
   entity.exists = snapshot.exists
   entity.name = snapshot.name
-  entity.keys = valuesByName(snapshot.keys)
-  entity.traits = valuesByName(snapshot.traits)
+  for (const [name, value, createdAtMs, updatedAtMs] of snapshot.keys)
+    entity.keys.put(name, value, createdAtMs, updatedAtMs)
+  for (const [name, value, createdAtMs, updatedAtMs] of snapshot.traits)
+    entity.traits.put(name, value, createdAtMs, updatedAtMs)
   entity.createdAtMs = snapshot.createdAtMs
   entity.updatedAtMs = snapshot.updatedAtMs
   entity.lastSeenAtMs = snapshot.lastSeenAtMs
   entity.sequence = snapshot.sequence
 }
 
-const namedValues = (map: Entity['keys']): NamedValue[] =>
-  [...map].map(([name, one]) => [name, one.value, one.createdAtMs, one.updatedAtMs])
-
-const valuesByName = (values: readonly NamedValue[]): Entity['keys'] =>
-  new Map(
-    values.map(([name, value, createdAtMs, updatedAtMs]) => [name, { value, createdAtMs, updatedAtMs }]),
-  )
+const namedValues = (texts: NamedTexts): NamedValue[] =>
+  [...texts].map(([name, one]) => [name, one.value, one.createdAtMs, one.updatedAtMs])
 
 /** What a company's actor tells of itself at an instant: the state, and what only the core can work out. */
 export interface CompanyDescription {

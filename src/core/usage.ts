@@ -14,23 +14,29 @@ import {
 } from './period.js'
 
 /**
- * The counters of one (company, event subtype). Plain JSON; change it by `addUsage` alone.
+ * The counters of one (company, event subtype): one flat list of numbers, because there are millions of these. Change
+ * it by `addUsage` alone.
  *
- * `n` is one flat list of numbers, because there are millions of these:
+ *   created | all time: value min max | day: start value min max | week: value min max | month: value min max
  *
- *   created | all time: value min max | day | week | month | billing cycle     each: start next value min max
+ * and where a company has a running subscription or events are dated ahead:
  *
- * min and max are captured times in epoch ms, 0 before the first event. The cycle's five are absent while the
- * company has no running subscription: its billing cycle is then the calendar month (FE-51).
+ *   billing cycle: start next value min max | estimated | events ahead: time quantity time quantity…
+ *
+ * min and max are captured times in epoch ms, 0 before the first event. Week and month are those of the day. The cycle
+ * is five zeros while the company has no running subscription: its billing cycle is then the calendar month (FE-51).
+ * `estimated` is 1 when the cycle's start moved to where the windows cannot tell its value exactly: to be recounted
+ * (US-3). Events ahead are dated after the end of a current window, ascending.
  * Invariant: a window holds exactly the events seen so far whose effective time lies in it, whatever order they
  * came in; only a cycle whose start has moved may be estimated, and then says so.
  */
-export interface Counter {
-  readonly n: number[]
-  /** Events dated after the end of a current window, as time, quantity, time, quantity…, ascending. */
-  ahead: number[] | null
-  /** The cycle's start moved to where the windows cannot tell its value exactly: to be recounted (US-3). */
-  estimated?: true
+export type Counter = number[]
+
+/** A counter as snapshots of version 0.1.0 have it: each window with its end, events ahead and the estimate beside. */
+export interface OlderCounter {
+  readonly n: readonly number[]
+  readonly ahead: readonly number[] | null
+  readonly estimated?: true
 }
 
 /** One window of a counter as it reads at an instant. */
@@ -47,24 +53,48 @@ export interface CounterReading {
 }
 
 const allTime = 1
-const day = 4
-const week = 9
-const month = 14
-const cycleAt = 19
-const withoutCycle = 19
+const dayAt = 4
+/** Of windows: where value, min and max lie. */
+const day = 5
+const week = 8
+const month = 11
+const plainLength = 14
+const cycleAt = 14
+const cycleEnd = 15
+const cycleValues = 16
+const estimate = 19
+const aheadFrom = 20
 
 // Offsets inside a window.
-const next = 1
-const value = 2
-const min = 3
-const max = 4
+const min = 1
+const max = 2
 
 /** A clock may step back by this much without a window being begun again. */
 const stepBackMs = 300_000
 
 /** A counter that has seen nothing. */
 export function newCounter(nowMs: number): Counter {
-  return { n: [nowMs, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0], ahead: null }
+  return [nowMs, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]
+}
+
+/** A counter of a snapshot, whatever version wrote it. */
+export function counterFrom(stored: readonly number[] | OlderCounter): Counter {
+  if (!('n' in stored)) return stored.slice()
+  const { n, ahead, estimated } = stored
+  const counter = [...n.slice(0, 5), ...n.slice(6, 9), ...n.slice(11, 14), ...n.slice(16, 19)]
+  if (n.length > 19 || ahead !== null)
+    counter.push(...(n.length > 19 ? n.slice(19, 24) : [0, 0, 0, 0, 0]), estimated ? 1 : 0, ...(ahead ?? []))
+  return counter.slice()
+}
+
+/** Events dated after the end of a current window, as time, quantity, time, quantity…, ascending. */
+export function aheadOf(counter: Counter): readonly number[] {
+  return counter.slice(aheadFrom)
+}
+
+/** Whether the cycle's value waits to be recounted (US-3). */
+export function isEstimated(counter: Counter): boolean {
+  return counter[estimate] === 1
 }
 
 /**
@@ -86,17 +116,27 @@ export function addUsage(
   cycle: Cycle | null,
 ): void {
   roll(counter, nowMs, cycle)
-  const n = counter.n
+  const n = counter
   if (nowMs < n[0]!) n[0] = nowMs
   n[allTime] = bounded(n[allTime]! + quantity)
-  if (n[allTime + 1] === 0 || atMs < n[allTime + 1]!) n[allTime + 1] = atMs
-  if (atMs > n[allTime + 2]!) n[allTime + 2] = atMs
-  let ahead = false
-  for (let w = day; w < n.length; w += 5) {
-    if (atMs >= n[w + next]!) ahead = true
-    else if (atMs >= n[w]!) count(n, w, quantity, atMs)
+  if (n[allTime + min] === 0 || atMs < n[allTime + min]!) n[allTime + min] = atMs
+  if (atMs > n[allTime + max]!) n[allTime + max] = atMs
+  const startMs = n[dayAt]!
+  const early = atMs >= startMs + dayMs
+  if (!early && atMs >= startMs) {
+    count(n, day, quantity, atMs)
+    count(n, week, quantity, atMs)
+    count(n, month, quantity, atMs)
+  } else {
+    if (isSameWeek(startMs, atMs)) count(n, week, quantity, atMs)
+    if (isSameMonth(startMs, atMs)) count(n, month, quantity, atMs)
   }
-  if (ahead) keepAhead(counter, atMs, quantity)
+  if (!hasCycle(n)) {
+    if (early) keepAhead(n, atMs, quantity)
+    return
+  }
+  if (early || atMs >= n[cycleEnd]!) keepAhead(n, atMs, quantity)
+  if (atMs < n[cycleEnd]! && atMs >= n[cycleAt]!) count(n, cycleValues, quantity, atMs)
 }
 
 /**
@@ -112,32 +152,31 @@ export function readCounter(
   nowMs: number,
   cycle: Cycle | null,
 ): number {
-  const n = counter.n
+  const n = counter
   if (period === 'current_month') {
     if (monthReset === 'first_of_month' || cycle === null) {
-      if (holds(n, month, nowMs)) return n[month + value]!
+      if (holds(n, nowMs) || isSameMonth(n[dayAt]!, nowMs)) return n[month]!
       return aheadWithin(counter, monthStart(nowMs), nextMonthStart(nowMs))
     }
     const startMs = cycleStart(cycle, nowMs)
     if (!keeps(n, startMs, nowMs)) return cycleReading(counter, startMs, cycleNext(cycle, nowMs)).value
-    if (counter.ahead === null) return n[cycleAt + value]!
-    return bounded(n[cycleAt + value]! + aheadWithin(counter, n[cycleAt + next]!, cycleNext(cycle, nowMs)))
+    if (n.length <= aheadFrom) return n[cycleValues]!
+    return bounded(n[cycleValues]! + aheadWithin(counter, n[cycleEnd]!, cycleNext(cycle, nowMs)))
   }
   if (monthReset !== 'first_of_month') return 0
   if (period === 'all_time') return n[allTime]!
   if (period === 'current_day') {
-    if (holds(n, day, nowMs)) return n[day + value]!
+    if (holds(n, nowMs)) return n[day]!
     return aheadWithin(counter, dayStart(nowMs), dayStart(nowMs) + dayMs)
   }
-  if (holds(n, week, nowMs)) return n[week + value]!
+  if (holds(n, nowMs) || isSameWeek(n[dayAt]!, nowMs)) return n[week]!
   return aheadWithin(counter, weekStart(nowMs), weekStart(nowMs) + weekMs)
 }
 
 /** All five windows as they read at an instant (US-1, US-2). Changes nothing. */
 export function readAll(counter: Counter, nowMs: number, cycle: Cycle | null): CounterReading[] {
-  const copy: Counter = { n: [...counter.n], ahead: counter.ahead && [...counter.ahead] }
-  roll(copy, nowMs, cycle)
-  const { n } = copy
+  const n = counter.slice()
+  roll(n, nowMs, cycle)
   const reading = (
     period: MetricPeriod,
     monthReset: MonthReset,
@@ -147,18 +186,21 @@ export function readAll(counter: Counter, nowMs: number, cycle: Cycle | null): C
     period,
     monthReset,
     value: n[at]!,
-    capturedAtMinMs: n[at + 1] || null,
-    capturedAtMaxMs: n[at + 2] || null,
+    capturedAtMinMs: n[at + min] || null,
+    capturedAtMaxMs: n[at + max] || null,
     createdAtMs: n[0]!,
     validUntilMs,
   })
-  const billing = cycle === null ? month : cycleAt
+  const startMs = n[dayAt]!
+  const monthEndMs = nextMonthStart(startMs)
   return [
     reading('all_time', 'first_of_month', allTime, null),
-    reading('current_day', 'first_of_month', day + value, n[day + next]!),
-    reading('current_week', 'first_of_month', week + value, n[week + next]!),
-    reading('current_month', 'first_of_month', month + value, n[month + next]!),
-    reading('current_month', 'billing_cycle', billing + value, n[billing + next]!),
+    reading('current_day', 'first_of_month', day, startMs + dayMs),
+    reading('current_week', 'first_of_month', week, weekStart(startMs) + weekMs),
+    reading('current_month', 'first_of_month', month, monthEndMs),
+    cycle === null
+      ? reading('current_month', 'billing_cycle', month, monthEndMs)
+      : reading('current_month', 'billing_cycle', cycleValues, n[cycleEnd]!),
   ]
 }
 
@@ -169,7 +211,7 @@ export function readAll(counter: Counter, nowMs: number, cycle: Cycle | null): C
 export function needsRecount(counter: Counter, nowMs: number, cycle: Cycle | null): boolean {
   if (cycle === null) return false
   const startMs = cycleStart(cycle, nowMs)
-  if (keeps(counter.n, startMs, nowMs)) return counter.estimated === true
+  if (keeps(counter, startMs, nowMs)) return isEstimated(counter)
   return !cycleReading(counter, startMs, cycleNext(cycle, nowMs)).exact
 }
 
@@ -187,12 +229,11 @@ export function setCycleUsage(
   cycle: Cycle | null,
 ): void {
   roll(counter, nowMs, cycle)
-  const n = counter.n
-  if (n.length === withoutCycle || n[cycleAt] !== startMs) return
-  n[cycleAt + value] = bounded(counted.value)
-  n[cycleAt + min] = counted.minMs
-  n[cycleAt + max] = counted.maxMs
-  delete counter.estimated
+  if (!hasCycle(counter) || counter[cycleAt] !== startMs) return
+  counter[cycleValues] = bounded(counted.value)
+  counter[cycleValues + min] = counted.minMs
+  counter[cycleValues + max] = counted.maxMs
+  counter[estimate] = 0
 }
 
 /**
@@ -211,8 +252,8 @@ export function cycleUsageSince(
   nowMs: number,
   cycle: Cycle,
 ): { value: number; minMs: number; maxMs: number } {
-  const n = counter.n
-  const last = n[allTime + 2]!
+  const n = counter
+  const last = n[allTime + max]!
   const beyond = aheadWithin(counter, cycleNext(cycle, nowMs), Number.POSITIVE_INFINITY)
   const maxMs = last < startMs ? 0 : last
   const value = bounded(n[allTime]! - before - beyond)
@@ -233,50 +274,64 @@ const live: ModeEffects = { draws: true, seen: true }
 const past: ModeEffects = { draws: false, seen: false }
 
 /** Bring every window to the one that holds now. */
-function roll(counter: Counter, nowMs: number, cycle: Cycle | null): void {
-  const n = counter.n
+function roll(n: Counter, nowMs: number, cycle: Cycle | null): void {
   // the cycle first: a new one is told from the other windows, which know most before they turn
-  if (cycle !== null) rollCycle(counter, nowMs, cycle)
-  else if (n.length > withoutCycle) {
-    n.length = withoutCycle
-    delete counter.estimated
+  if (cycle !== null) rollCycle(n, nowMs, cycle)
+  else if (hasCycle(n)) {
+    n.fill(0, cycleAt, aheadFrom)
+    if (n.length === aheadFrom) n.length = plainLength
   }
-  if (!holds(n, day, nowMs)) begin(counter, day, dayStart(nowMs), dayStart(nowMs) + dayMs)
-  if (!holds(n, week, nowMs)) begin(counter, week, weekStart(nowMs), weekStart(nowMs) + weekMs)
-  if (!holds(n, month, nowMs)) begin(counter, month, monthStart(nowMs), nextMonthStart(nowMs))
-  const { ahead } = counter
-  if (ahead !== null) {
+  if (!holds(n, nowMs)) {
+    const before = n[dayAt]!
+    const startMs = dayStart(nowMs)
+    n[dayAt] = startMs
+    begin(n, day, startMs, startMs + dayMs)
+    const weekMsFrom = weekStart(startMs)
+    if (!isSameWeek(startMs, before)) begin(n, week, weekMsFrom, weekMsFrom + weekMs)
+    if (!isSameMonth(startMs, before)) begin(n, month, monthStart(startMs), nextMonthStart(startMs))
+  }
+  if (n.length > aheadFrom) {
     // once the present has reached an event every window either holds it or is past it
-    let passed = 0
-    while (passed < ahead.length && ahead[passed]! <= nowMs) passed += 2
-    if (passed > 0) counter.ahead = passed === ahead.length ? null : ahead.slice(passed)
+    let passed = aheadFrom
+    while (passed < n.length && n[passed]! <= nowMs) passed += 2
+    if (passed > aheadFrom) n.splice(aheadFrom, passed - aheadFrom)
+    if (n.length === aheadFrom && !hasCycle(n)) n.length = plainLength
   }
 }
 
-function rollCycle(counter: Counter, nowMs: number, cycle: Cycle): void {
-  const n = counter.n
+function rollCycle(n: Counter, nowMs: number, cycle: Cycle): void {
   const startMs = cycleStart(cycle, nowMs)
+  const endMs = cycleNext(cycle, nowMs)
   if (keeps(n, startMs, nowMs)) {
     if (n[cycleAt] !== startMs) return
-    const was = n[cycleAt + next]!
-    n[cycleAt + next] = cycleNext(cycle, nowMs) // the subscription's end may have moved
-    takeAhead(counter, cycleAt, was, n[cycleAt + next]!)
+    const was = n[cycleEnd]!
+    n[cycleEnd] = endMs // the subscription's end may have moved
+    takeAhead(n, cycleValues, was, endMs)
     return
   }
-  const reading = cycleReading(counter, startMs, cycleNext(cycle, nowMs))
-  if (n.length === withoutCycle) n.push(0, 0, 0, 0, 0)
+  const reading = cycleReading(n, startMs, endMs)
+  extend(n)
   n[cycleAt] = startMs
-  n[cycleAt + next] = cycleNext(cycle, nowMs)
-  n[cycleAt + value] = reading.value
-  n[cycleAt + min] = reading.minMs
-  n[cycleAt + max] = reading.maxMs
-  if (reading.exact) delete counter.estimated
-  else counter.estimated = true
+  n[cycleEnd] = endMs
+  n[cycleValues] = reading.value
+  n[cycleValues + min] = reading.minMs
+  n[cycleValues + max] = reading.maxMs
+  n[estimate] = reading.exact ? 0 : 1
+}
+
+/** Make room for a cycle, or for events ahead. */
+function extend(n: Counter): void {
+  if (n.length === plainLength) n.push(0, 0, 0, 0, 0, 0)
+}
+
+/** Whether there is a cycle: each ends after the beginning of all times. */
+function hasCycle(n: Counter): boolean {
+  return n.length > plainLength && n[cycleEnd] !== 0
 }
 
 /** Whether the stored cycle window is the one with this start, or the clock only stepped back a little. */
-function keeps(n: readonly number[], startMs: number, nowMs: number): boolean {
-  if (n.length === withoutCycle) return false
+function keeps(n: Counter, startMs: number, nowMs: number): boolean {
+  if (!hasCycle(n)) return false
   const had = n[cycleAt]!
   return had === startMs || (startMs < had && nowMs < had && nowMs >= had - stepBackMs)
 }
@@ -294,35 +349,50 @@ interface CycleReading {
  * Exact but for a start that falls between events of one window with no other window to tell them apart, or before
  * the windows there are while older events exist.
  */
-function cycleReading(counter: Counter, startMs: number, nextMs: number): CycleReading {
-  const n = counter.n
-  const [total, first, last] = [n[allTime]!, n[allTime + 1]!, n[allTime + 2]!]
+function cycleReading(n: Counter, startMs: number, nextMs: number): CycleReading {
+  const [total, first, last] = [n[allTime]!, n[allTime + min]!, n[allTime + max]!]
   if (last < startMs) return { value: 0, minMs: 0, maxMs: 0, exact: true }
   if (first >= startMs && last < nextMs) return { value: total, minMs: first, maxMs: last, exact: true }
   // the ordinary turn: whatever came since the last window's end would have turned it
-  if (n.length > cycleAt && startMs >= n[cycleAt + next]!)
-    return withAhead(counter, 0, 0, 0, startMs, nextMs, true)
-  let around = 0 // the smallest window that holds the start
-  let inside = 0 // the largest window that begins after it
-  for (let w = day; w < n.length; w += 5) {
-    const from = n[w]!
-    if (from > startMs) inside = inside === 0 || from < n[inside]! ? w : inside
-    else if (around === 0 || from > n[around]!) around = w
+  if (hasCycle(n) && startMs >= n[cycleEnd]!) return withAhead(n, 0, 0, 0, startMs, nextMs, true)
+  let around: Span | null = null // the smallest window that holds the start
+  let inside: Span | null = null // the largest window that begins after it
+  for (const span of spansOf(n)) {
+    if (span.fromMs > startMs) inside = inside === null || span.fromMs < inside.fromMs ? span : inside
+    else if (around === null || span.fromMs > around.fromMs) around = span
   }
-  const w = around || inside
-  const [held, minMs, maxMs] = [n[w + value]!, n[w + min]!, n[w + max]!]
-  const restMs = Math.max(startMs, n[w + next]!)
-  if (minMs === 0 || maxMs < startMs) return withAhead(counter, 0, 0, 0, restMs, nextMs, around !== 0)
-  if (minMs >= startMs || n[w] === startMs)
-    return withAhead(counter, held, minMs, maxMs, restMs, nextMs, around !== 0)
+  const { fromMs, toMs, at } = (around ?? inside)!
+  const [held, minMs, maxMs] = [n[at]!, n[at + min]!, n[at + max]!]
+  const restMs = Math.max(startMs, toMs)
+  if (minMs === 0 || maxMs < startMs) return withAhead(n, 0, 0, 0, restMs, nextMs, around !== null)
+  if (minMs >= startMs || fromMs === startMs)
+    return withAhead(n, held, minMs, maxMs, restMs, nextMs, around !== null)
   // some lie before the start: as if they had come evenly, until they are recounted
   const share = Math.round((held * (maxMs - startMs)) / (maxMs - minMs))
-  return withAhead(counter, share, startMs, maxMs, restMs, nextMs, false)
+  return withAhead(n, share, startMs, maxMs, restMs, nextMs, false)
+}
+
+interface Span {
+  readonly fromMs: number
+  readonly toMs: number
+  /** Where its values lie. */
+  readonly at: number
+}
+
+function spansOf(n: Counter): Span[] {
+  const startMs = n[dayAt]!
+  const weekFromMs = weekStart(startMs)
+  const spans = [
+    { fromMs: startMs, toMs: startMs + dayMs, at: day },
+    { fromMs: weekFromMs, toMs: weekFromMs + weekMs, at: week },
+    { fromMs: monthStart(startMs), toMs: nextMonthStart(startMs), at: month },
+  ]
+  return hasCycle(n) ? [...spans, { fromMs: n[cycleAt]!, toMs: n[cycleEnd]!, at: cycleValues }] : spans
 }
 
 /** A partial reading and the events dated into [fromMs, toMs) that no window holds yet. */
 function withAhead(
-  counter: Counter,
+  n: Counter,
   had: number,
   minMs: number,
   maxMs: number,
@@ -333,58 +403,67 @@ function withAhead(
   let sum = had
   let first = minMs
   let last = maxMs
-  const ahead = counter.ahead ?? []
-  for (let i = 0; i < ahead.length; i += 2) {
-    const atMs = ahead[i]!
+  for (let i = aheadFrom; i < n.length; i += 2) {
+    const atMs = n[i]!
     if (atMs < fromMs || atMs >= toMs) continue
-    sum = bounded(sum + ahead[i + 1]!)
+    sum = bounded(sum + n[i + 1]!)
     if (first === 0 || atMs < first) first = atMs
     if (atMs > last) last = atMs
   }
   return { value: sum, minMs: first, maxMs: last, exact }
 }
 
-/** Whether a window is the one of this instant. A clock that stepped back a little does not begin it again. */
-function holds(n: readonly number[], w: number, nowMs: number): boolean {
-  return nowMs < n[w + next]! && nowMs >= n[w]! - stepBackMs
+/** Whether the windows are those of this instant. A clock that stepped back a little does not begin them again. */
+function holds(n: Counter, nowMs: number): boolean {
+  const startMs = n[dayAt]!
+  return nowMs < startMs + dayMs && nowMs >= startMs - stepBackMs
 }
 
-function begin(counter: Counter, w: number, startMs: number, nextMs: number): void {
-  const n = counter.n
-  n[w] = startMs
-  n[w + next] = nextMs
-  n[w + value] = 0
+function isSameWeek(oneMs: number, otherMs: number): boolean {
+  const startMs = weekStart(oneMs)
+  return otherMs >= startMs && otherMs < startMs + weekMs
+}
+
+/** The month asked for last: it is nearly always the present one. */
+let monthFromMs = 0
+let monthToMs = 0
+
+function isSameMonth(oneMs: number, otherMs: number): boolean {
+  if (otherMs < monthFromMs || otherMs >= monthToMs) {
+    monthFromMs = monthStart(otherMs)
+    monthToMs = nextMonthStart(otherMs)
+  }
+  return oneMs >= monthFromMs && oneMs < monthToMs
+}
+
+function begin(n: Counter, w: number, startMs: number, nextMs: number): void {
+  n[w] = 0
   n[w + min] = 0
   n[w + max] = 0
-  takeAhead(counter, w, startMs, nextMs)
+  takeAhead(n, w, startMs, nextMs)
 }
 
-function takeAhead(counter: Counter, w: number, fromMs: number, toMs: number): void {
-  const ahead = counter.ahead
-  if (ahead === null) return
-  for (let i = 0; i < ahead.length; i += 2)
-    if (ahead[i]! >= fromMs && ahead[i]! < toMs) count(counter.n, w, ahead[i + 1]!, ahead[i]!)
+function takeAhead(n: Counter, w: number, fromMs: number, toMs: number): void {
+  for (let i = aheadFrom; i < n.length; i += 2)
+    if (n[i]! >= fromMs && n[i]! < toMs) count(n, w, n[i + 1]!, n[i]!)
 }
 
-function aheadWithin(counter: Counter, fromMs: number, toMs: number): number {
-  const ahead = counter.ahead
-  if (ahead === null) return 0
+function aheadWithin(n: Counter, fromMs: number, toMs: number): number {
   let sum = 0
-  for (let i = 0; i < ahead.length; i += 2)
-    if (ahead[i]! >= fromMs && ahead[i]! < toMs) sum = bounded(sum + ahead[i + 1]!)
+  for (let i = aheadFrom; i < n.length; i += 2)
+    if (n[i]! >= fromMs && n[i]! < toMs) sum = bounded(sum + n[i + 1]!)
   return sum
 }
 
-function keepAhead(counter: Counter, atMs: number, quantity: number): void {
-  counter.ahead ??= []
-  const ahead = counter.ahead
-  let i = ahead.length
-  while (i > 0 && (ahead[i - 2]! > atMs || (ahead[i - 2] === atMs && ahead[i - 1]! > quantity))) i -= 2
-  ahead.splice(i, 0, atMs, quantity)
+function keepAhead(n: Counter, atMs: number, quantity: number): void {
+  extend(n)
+  let i = n.length
+  while (i > aheadFrom && (n[i - 2]! > atMs || (n[i - 2] === atMs && n[i - 1]! > quantity))) i -= 2
+  n.splice(i, 0, atMs, quantity)
 }
 
-function count(n: number[], w: number, quantity: number, atMs: number): void {
-  n[w + value] = bounded(n[w + value]! + quantity)
+function count(n: Counter, w: number, quantity: number, atMs: number): void {
+  n[w] = bounded(n[w]! + quantity)
   if (n[w + min] === 0 || atMs < n[w + min]!) n[w + min] = atMs
   if (atMs > n[w + max]!) n[w + max] = atMs
 }

@@ -11,6 +11,8 @@ import {
   type WriteReply,
 } from './entity.js'
 import type { Decision, Effect, UserMessage } from './message.js'
+import { NamedTexts } from './named.js'
+import { interned } from './names.js'
 import { effectsOf } from './usage.js'
 
 /** All live state of one user. `memberships` maps company id → when joined, epoch ms. */
@@ -21,11 +23,11 @@ export interface User extends Entity {
 export function newUser(id: string, environmentId: string): User {
   return {
     id,
-    environmentId,
+    environmentId: interned(environmentId),
     exists: false,
     name: '',
-    keys: new Map(),
-    traits: new Map(),
+    keys: new NamedTexts(),
+    traits: new NamedTexts(),
     createdAtMs: 0,
     updatedAtMs: 0,
     lastSeenAtMs: null,

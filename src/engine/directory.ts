@@ -35,8 +35,8 @@ export class Directory {
   /** Ids by pair. */
   private readonly pairs = new Pairs<string>()
   private readonly claims = new Pairs<Claim>()
-  /** Entity id → environment id. */
-  private readonly entities = new Map<string, string>()
+  /** Ids of entities by environment: a place in a set costs a third less than one in a map. */
+  private readonly environments = new Map<string, Set<string>>()
   /** Entities whose creation is under way and not known to be durable. */
   private readonly unconfirmed = new Set<string>()
   /** Entities whose deletion is under way: nobody finds them any more. */
@@ -48,12 +48,18 @@ export class Directory {
 
   /** Companies and users known. */
   get size(): number {
-    return this.entities.size
+    let size = 0
+    for (const entities of this.environments.values()) size += entities.size
+    return size
   }
 
   /** Whether the entity exists, in this environment. */
   has(environmentId: string, id: string): boolean {
-    return this.entities.get(id) === environmentId && !this.isRetired(id)
+    return this.isKnown(environmentId, id) && !this.isRetired(id)
+  }
+
+  private isKnown(environmentId: string, id: string): boolean {
+    return this.environments.get(environmentId)?.has(id) === true
   }
 
   private isRetired(id: string): boolean {
@@ -86,7 +92,7 @@ export class Directory {
   /** A new id for an entity that is about to be created; known at once, forgotten if the creation fails. */
   mint(kind: DirectoryKind, environmentId: string): string {
     const id = newId(servicePrefix[kind])
-    this.entities.set(id, environmentId)
+    this.load(environmentId, id)
     this.unconfirmed.add(id)
     return id
   }
@@ -121,7 +127,7 @@ export class Directory {
     freed: readonly KeyPair[],
   ): void {
     // a write that came after a deletion made the entity anew
-    if (!this.entities.has(id)) this.entities.set(id, environmentId)
+    this.load(environmentId, id)
     this.unconfirmed.delete(id)
     for (const [name, value] of pairs) {
       if (this.pairs.get(kind, environmentId, name, value) === undefined)
@@ -147,7 +153,7 @@ export class Directory {
         else this.pairs.delete(kind, environmentId, name, value)
       }
     }
-    if (!held && this.unconfirmed.delete(id)) this.entities.delete(id)
+    if (!held && this.unconfirmed.delete(id)) this.environments.get(environmentId)?.delete(id)
   }
 
   /** Pairs that an entity gave up are free for others, unless a later write of its own is about to take them back. */
@@ -166,9 +172,9 @@ export class Directory {
   }
 
   /** The entity is gone (CU-50, CU-52); its pairs were freed with its deletion. */
-  forget(id: string): void {
+  forget(environmentId: string, id: string): void {
     for (const companyId of this.held(id)) this.count(companyId, -1)
-    this.entities.delete(id)
+    this.environments.get(environmentId)?.delete(id)
     this.unconfirmed.delete(id)
     this.retired.delete(id)
     this.memberships.delete(id)
@@ -177,14 +183,15 @@ export class Directory {
 
   /** Everything of an environment is gone (AL-13). */
   forgetEnvironment(environmentId: string): void {
-    for (const [id, environment] of this.entities) if (environment === environmentId) this.forget(id)
+    for (const id of this.environments.get(environmentId) ?? []) this.forget(environmentId, id)
+    this.environments.delete(environmentId)
     this.pairs.forgetEnvironment(environmentId)
     this.claims.forgetEnvironment(environmentId)
   }
 
   /** Companies of a user that still exist, oldest membership first. */
-  companiesOf(userId: string): readonly string[] {
-    return this.held(userId).filter(companyId => this.entities.has(companyId) && !this.isRetired(companyId))
+  companiesOf(environmentId: string, userId: string): readonly string[] {
+    return this.held(userId).filter(companyId => this.has(environmentId, companyId))
   }
 
   private held(userId: string): readonly string[] {
@@ -228,7 +235,9 @@ export class Directory {
 
   /** One entity as Postgres knows it, at start. */
   load(environmentId: string, id: string): void {
-    this.entities.set(id, environmentId)
+    const entities = this.environments.get(environmentId)
+    if (entities === undefined) this.environments.set(environmentId, new Set([id]))
+    else entities.add(id)
   }
 
   /** One key pair as Postgres knows it, at start; returns whose it was until now, or null. */
@@ -254,7 +263,7 @@ export class Directory {
     for (const effect of fact.fx)
       switch (effect.t) {
         case 'created':
-          this.entities.set(fact.id, fact.env)
+          this.load(fact.env, fact.id)
           this.unconfirmed.delete(fact.id)
           break
         case 'key': {
@@ -277,7 +286,7 @@ export class Directory {
           break
         case 'deleted':
           this.free(kind, fact.env, fact.id, effect.keys)
-          this.forget(fact.id)
+          this.forget(fact.env, fact.id)
           break
       }
   }

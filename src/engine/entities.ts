@@ -188,10 +188,10 @@ export class Entities {
     try {
       const answered = await this.shards.ask<WriteReply>(shardKind[kind], environmentId, id, message, nowMs)
       directory.free(kind, environmentId, id, answered.reply.freed)
-      directory.forget(id)
+      directory.forget(environmentId, id)
       return answered
     } catch (error) {
-      if (error instanceof Refused) directory.forget(id)
+      if (error instanceof Refused) directory.forget(environmentId, id)
       throw error
     }
   }

@@ -136,7 +136,7 @@ export class Tail {
   settle(directory: Directory, doubles: readonly DoublePair[]): void {
     for (const [id, { kind, environmentId, freed, deleted, exists }] of this.entities) {
       directory.free(kind, environmentId, id, freed)
-      if (deleted) directory.forget(id)
+      if (deleted) directory.forget(environmentId, id)
       if (exists === true) directory.load(environmentId, id)
     }
     for (const { kind, environmentId, name, value, owners } of doubles)

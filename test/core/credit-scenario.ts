@@ -1,4 +1,5 @@
 // Runs the credit scenarios of the conformance vectors against the core: one account, steps in order.
+
 import type { BillingCreditGrantReason } from '../../schemas/enums.js'
 import { amountFromNumber, amountToNumber, costOf, encodeAmount } from '../../src/core/amount.js'
 import { due, figures } from '../../src/core/balance.js'
@@ -10,6 +11,7 @@ import {
   emptyAccount,
 } from '../../src/core/credit.js'
 import { drawForEvent, giveGrant, repayFrom, repays, type UseDecision } from '../../src/core/draw.js'
+import { grantId } from '../../src/core/grant.js'
 import { applyCredit, draftOf, type LedgerEntry, ledgerEntries } from '../../src/core/ledger.js'
 import { resetPlanGrant } from '../../src/core/plan-grant.js'
 import { companyId, configOf, creditId, overdraftOf } from './credit-world.js'
@@ -129,7 +131,8 @@ class Scene {
       case 'zero_out': {
         const grant = this.account.grants.find(other => other.seq === this.seqOf(step.grant!))!
         const before = grant.remaining
-        this.ask({ type: 'credit_zero_out', creditId, grantId: grant.id, reason: 'manual' }, nowMs)
+        const id = grantId(companyId, creditId, grant.seq)
+        this.ask({ type: 'credit_zero_out', creditId, grantId: id, reason: 'manual' }, nowMs)
         return { written_off: amountToNumber(before) }
       }
       default:

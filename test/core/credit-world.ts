@@ -131,13 +131,9 @@ export class World {
     const all = account.overdraft === null ? account.grants : [...account.grants, account.overdraft]
     let remaining = 0n
     let heldIn = 0n
-    const open = new Map(all.map(grant => [grant.id, grant]))
-    for (const grant of all) {
-      must(grant.id === grantId(companyId, creditId, grant.seq), 'an id follows from its sequence')
-      must(
-        (this.perGrant.get(grant.id) ?? 0n) === grant.remaining,
-        'CR-88 a: Σ amount of a grant is its remaining',
-      )
+    const open = new Map(all.map(grant => [grantId(companyId, creditId, grant.seq), grant]))
+    for (const [id, grant] of open) {
+      must((this.perGrant.get(id) ?? 0n) === grant.remaining, 'CR-88 a: Σ amount of a grant is its remaining')
       must(grant.held >= 0n, 'nothing negative is held')
       must(grant === account.overdraft || grant.remaining >= 0n, 'CR-88 d: only the overdraft is negative')
       must(grant.closed === null || grant.remaining === 0n, 'CR-88 d: a closed grant holds nothing')

@@ -4,13 +4,8 @@ import t from 'tap'
 import { amountFromNumber, amountToNumber } from '../../src/core/amount.js'
 import { archive, arrearsCloseMs, nextDueMs } from '../../src/core/balance.js'
 import type { CreditDef } from '../../src/core/catalog.js'
-import {
-  type CreditConfig,
-  type CreditMessage,
-  creditConfig,
-  spendCap,
-  type TopupConfig,
-} from '../../src/core/credit.js'
+import type { CreditConfig, CreditMessage, TopupConfig } from '../../src/core/credit.js'
+import { creditConfig, spendCap } from '../../src/core/credit-config.js'
 import { giveGrant } from '../../src/core/draw.js'
 import { billingPeriodEnd, expiryOf, type NewGrant, resetAfter } from '../../src/core/grant.js'
 import { draftOf } from '../../src/core/ledger.js'

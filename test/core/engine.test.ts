@@ -150,9 +150,9 @@ t.test('EN-5 a flag: its own rules, then those of base plans, then of add-ons', 
 
 t.test('a user: keys and traits that have a definition', async t => {
   const user = newUser('user_1', 'env_1')
-  user.keys.set('email', { value: 'a@b.c', createdAtMs: 0, updatedAtMs: 0 })
-  user.traits.set('role', { value: 'admin', createdAtMs: 0, updatedAtMs: 0 })
-  user.traits.set('seats', { value: '9', createdAtMs: 0, updatedAtMs: 0 })
+  user.keys.put('email', 'a@b.c', 0, 0)
+  user.traits.put('role', 'admin', 0, 0)
+  user.traits.put('seats', '9', 0, 0)
   t.match(engineUser(user, catalog), {
     id: 'user_1',
     keys: { email: 'a@b.c' },

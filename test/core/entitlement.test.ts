@@ -57,8 +57,7 @@ const world = (some: Partial<CatalogData> = {}) =>
 const balance = (creditId: string, credits: number): [string, CreditAccount] => {
   const amount = amountFromNumber(credits)
   const account = emptyAccount('comp_1', creditId)
-  account.grants.push({
-    id: `g_${creditId}`,
+  account.grants = account.grants.concat({
     seq: 1,
     reason: 'free',
     quantity: amount,
@@ -402,7 +401,7 @@ t.test('FE-73 settled is remaining and reserved, used is total less settled', as
   const grant = account.grants[0]!
   grant.remaining = amountFromNumber(50)
   grant.held = amountFromNumber(10)
-  account.reservations.push({
+  account.reservations = account.reservations.concat({
     id: 'crlse_1',
     kind: 'reservation',
     slices: [{ seq: 1, left: amountFromNumber(10) }],
@@ -462,7 +461,8 @@ t.test('EN-41, FE-47, CR-51 overdraft of the plan widens, a free feature needs a
     })
     const catalog = compileCatalog(world({ plans: [plan('P', [], { versions: [version] })] }))
     const [id, account] = balance('c1', overdrawn)
-    account.overdraft = account.grants.pop()!
+    account.overdraft = account.grants[0]!
+    account.grants = []
     return checkFlag(
       catalog,
       'f',

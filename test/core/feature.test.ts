@@ -4,6 +4,7 @@ import { type CatalogData, compileCatalog, type EntitlementDef } from '../../src
 import type { Company } from '../../src/core/company.js'
 import { creditDraws, featureUsage, featureUsages } from '../../src/core/feature.js'
 import { checkFlag } from '../../src/core/flag.js'
+import { Few } from '../../src/core/names.js'
 import { LiveCompany } from '../../src/core/snapshot.js'
 import { addUsage, newCounter } from '../../src/core/usage.js'
 import {
@@ -45,7 +46,7 @@ const live = (catalog: ReturnType<typeof world>, some: Parameters<typeof company
 const used = (quantity: number): Company['counters'] => {
   const counter = newCounter(now)
   addUsage(counter, quantity, now, now, null)
-  return new Map([['f', counter]])
+  return Few.of([['f', counter]])
 }
 const row = (value: Partial<EntitlementDef>, some: Parameters<typeof company>[0] = {}) => {
   const catalog = world([entitlement('f', value)])

@@ -13,6 +13,7 @@ import {
   writeAllChecks,
   writeCheck,
 } from '../../src/core/flag.js'
+import { Few } from '../../src/core/names.js'
 import { dayMs } from '../../src/core/period.js'
 import { userOf } from '../../src/core/snapshot.js'
 import { addUsage, newCounter } from '../../src/core/usage.js'
@@ -36,7 +37,7 @@ const now = Date.UTC(2026, 2, 15, 10)
 const used = (quantity: number, atMs = now): Company['counters'] => {
   const counter = newCounter(atMs)
   addUsage(counter, quantity, atMs, atMs, null)
-  return new Map([['exports', counter]])
+  return Few.of([['exports', counter]])
 }
 const monthly = { valueType: 'numeric', metricPeriod: 'current_month' } as const
 const exportsOf = (some: Partial<CatalogData> = {}) =>
@@ -246,14 +247,13 @@ t.test('FE-90, FE-91 all flags by key, with plan and balances', async t => {
   })
   const catalog = compileCatalog(data)
   const grant = {
-    id: 'g',
     seq: 1,
     reason: 'free' as const,
     quantity: 5_000_000_000n,
     remaining: 2_500_000_000n,
   }
   const account = emptyAccount('comp_1', 'c1')
-  account.grants.push({
+  account.grants = account.grants.concat({
     ...grant,
     held: 0n,
     createdAtMs: 0,

@@ -13,6 +13,10 @@ import type {
   TraitDef,
 } from '../../src/core/catalog.js'
 import type { Company, OverrideState, PlanHolding, SubscriptionState } from '../../src/core/company.js'
+import type { CreditAccount } from '../../src/core/credit.js'
+import { type NamedText, NamedTexts } from '../../src/core/named.js'
+import { Few } from '../../src/core/names.js'
+import type { Counter } from '../../src/core/usage.js'
 
 export const catalogData = (some: Partial<CatalogData> = {}): CatalogData => ({
   environmentId: 'env_1',
@@ -228,17 +232,22 @@ export const subscription = (some: Partial<SubscriptionState> = {}): Subscriptio
   ...some,
 })
 
+type Parts = Omit<Company, 'keys' | 'traits' | 'counters' | 'credits'> & {
+  readonly keys: Iterable<readonly [string, NamedText]>
+  readonly traits: Readonly<Record<string, string>>
+  readonly counters: Iterable<readonly [string, Counter]>
+  readonly credits: Iterable<readonly [string, CreditAccount]>
+}
+
 /** A company that exists; `traits` by name as text. */
-export const company = (
-  some: Partial<Omit<Company, 'traits'>> & { readonly traits?: Readonly<Record<string, string>> } = {},
-): Company => {
-  const { traits = {}, ...rest } = some
+export const company = (some: Partial<Parts> = {}): Company => {
+  const { keys, traits = {}, counters = [], credits = [], ...rest } = some
   return {
     id: 'comp_1',
     environmentId: 'env_1',
     exists: true,
     name: 'Acme',
-    keys: new Map([['id', { value: 'acme', createdAtMs: 0, updatedAtMs: 0 }]]),
+    keys: NamedTexts.of(keys ?? [['id', { value: 'acme', createdAtMs: 0, updatedAtMs: 0 }]]),
     createdAtMs: 0,
     updatedAtMs: 0,
     lastSeenAtMs: null,
@@ -249,11 +258,11 @@ export const company = (
     subscriptions: [],
     schedule: null,
     overrides: [],
-    counters: new Map(),
-    credits: new Map(),
+    counters: Few.of(counters),
+    credits: Few.of(credits),
     idsMade: 0,
     ...rest,
-    traits: new Map(
+    traits: NamedTexts.of(
       Object.entries(traits).map(([name, value]) => [name, { value, createdAtMs: 0, updatedAtMs: 0 }]),
     ),
   }

@@ -1,8 +1,10 @@
 // Plans assigned, migrated and changed by time, each change with its record (EN-84…96, PB-13, PB-20…24, PB-30…35).
+
 import t from 'tap'
 import { compileCatalog } from '../../src/core/catalog.js'
 import { apply, type Company, decideCompany } from '../../src/core/company.js'
 import type { CompanyMessage, Effect } from '../../src/core/message.js'
+import { NamedTexts } from '../../src/core/named.js'
 import { dayMs } from '../../src/core/period.js'
 import {
   type MigrationReply,
@@ -307,7 +309,7 @@ t.test('EN-80 the first plan of a company is recorded too', async t => {
     lastSeenAtMs: null,
     atMs: now,
   } as const
-  const made = { ...company(), exists: false, keys: new Map() }
+  const made = { ...company(), exists: false, keys: new NamedTexts() }
   const { effects } = tell(made, { type: 'ensure', write })
   t.match(recordOf(effects), {
     action: 'company_upsert',

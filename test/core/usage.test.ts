@@ -4,8 +4,11 @@ import t from 'tap'
 import { type Cycle, dayMs, metricWindow, runningCycle } from '../../src/core/period.js'
 import {
   addUsage,
+  aheadOf,
   type Counter,
+  counterFrom,
   effectsOf,
+  isEstimated,
   needsRecount,
   newCounter,
   readAll,
@@ -111,7 +114,7 @@ t.test('EV-17 an event up to five minutes ahead counts in the next window once t
   })
   addUsage(counter, 1, midnight + 60_000, midnight + 60_000, null)
   t.equal(readCounter(counter, 'current_day', 'first_of_month', midnight + 60_000, null), 6)
-  t.equal(counter.ahead, null, 'nothing is kept once its time has come')
+  t.same(aheadOf(counter), [], 'nothing is kept once its time has come')
   t.equal(readCounter(counter, 'current_day', 'first_of_month', midnight + dayMs, null), 0)
 })
 
@@ -187,7 +190,7 @@ t.test('US-3 a start between events of one window is estimated, says so, and is 
   const cycle = { startMs: at('2026-03-10T00:00:00Z'), endMs: at('2026-04-10T00:00:00Z') }
   t.equal(needsRecount(counter, noon, cycle), true)
   addUsage(counter, 1, noon, noon, cycle)
-  t.equal(counter.estimated, true)
+  t.equal(isEstimated(counter), true)
   setCycleUsage(
     counter,
     cycle.startMs,
@@ -217,6 +220,48 @@ t.test('FE-52 without a running subscription the cycle is the calendar month aga
   addUsage(counter, 4, noon, noon, cycle)
   t.equal(readCounter(counter, 'current_month', 'billing_cycle', noon, cycle), 4)
   t.equal(readCounter(counter, 'current_month', 'billing_cycle', noon, null), 7)
+})
+
+t.test('US-1 counters of snapshots written by version 0.1.0 read and go on as they did', async t => {
+  const day = at('2026-03-15T00:00:00Z') // a Sunday
+  const nextDay = at('2026-03-16T00:00:00Z')
+  const first = at('2026-03-02T00:00:00Z')
+  const cycle = { startMs: at('2026-03-10T00:00:00Z'), endMs: at('2026-04-10T00:00:00Z') }
+  const week = [day, at('2026-03-22T00:00:00Z'), 4, noon, noon]
+  const month = [at('2026-03-01T00:00:00Z'), at('2026-04-01T00:00:00Z'), 7, first, noon]
+  const windows = [day, nextDay, 4, noon, noon, ...week, ...month]
+  const n = [first, 7, first, noon, ...windows]
+  const plain = counterFrom({ n, ahead: null })
+  const made = newCounter(first)
+  addUsage(made, 3, first, first, null)
+  addUsage(made, 4, noon, noon, null)
+  t.same(plain, made)
+  const ahead = counterFrom({ n: [first, 8, first, nextDay, ...windows], ahead: [nextDay, 1] })
+  t.same(aheadOf(ahead), [nextDay, 1])
+  t.equal(readCounter(ahead, 'current_day', 'first_of_month', nextDay, null), 1)
+  const billed = counterFrom({
+    n: [...n, cycle.startMs, cycle.endMs, 4, noon, noon],
+    ahead: null,
+    estimated: true,
+  })
+  t.equal(readCounter(billed, 'current_month', 'billing_cycle', noon, cycle), 4)
+  t.equal(needsRecount(billed, noon, cycle), true)
+  t.same(counterFrom(JSON.parse(JSON.stringify(billed))), billed, 'and of this version')
+})
+
+t.test('FE-52 a subscription that ends leaves no room behind, events ahead stay', async t => {
+  const cycle = { startMs: at('2026-03-10T00:00:00Z'), endMs: at('2026-04-10T00:00:00Z') }
+  const counter = newCounter(noon)
+  addUsage(counter, 1, noon, noon, cycle)
+  addUsage(counter, 1, noon, noon, null)
+  t.equal(counter.length, newCounter(noon).length)
+  const midnight = at('2026-03-16T00:00:00Z')
+  addUsage(counter, 1, midnight - 1_000, midnight - 1_000, cycle)
+  addUsage(counter, 5, midnight, midnight - 1_000, cycle)
+  addUsage(counter, 1, midnight - 500, midnight - 500, null)
+  t.same(aheadOf(counter), [midnight, 5])
+  t.equal(readCounter(counter, 'current_day', 'first_of_month', midnight, null), 5)
+  t.equal(readCounter(counter, 'current_week', 'first_of_month', midnight, null), 9)
 })
 
 const seed = Number(process.env.TOLLGATE_SEED ?? Date.now() % 2 ** 31)

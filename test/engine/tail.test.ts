@@ -176,7 +176,7 @@ t.test('CU-1, CU-19 whom every pair belongs to after a start that waited for no 
       if (directory.has(env, id) !== exists) t.fail(`run ${run}: ${id} ${exists ? 'is not' : 'is'} known`)
       const members = [...companies].filter(company => truth.get(company)?.exists)
       if (kind === 'u')
-        t.strictSame([...directory.companiesOf(id)].sort(), members.sort(), `run ${run}: ${id}`)
+        t.strictSame([...directory.companiesOf(env, id)].sort(), members.sort(), `run ${run}: ${id}`)
     }
     const introduced = facts.filter(({ fx }) => fx.some(({ t }) => t === 'trait_introduced'))
     const tail = introduced.filter(({ id, at }) => {

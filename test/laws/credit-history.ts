@@ -214,7 +214,7 @@ export class History {
   private zeroOut(): string {
     const { grants, spent } = this.world.account
     const ids = [
-      ...grants.map(grant => grant.id),
+      ...grants.map(grant => grantId(companyId, creditId, grant.seq)),
       ...spent.map(grant => grantId(companyId, creditId, grant.seq)),
     ]
     if (ids.length === 0) return 'nothing'

@@ -78,7 +78,6 @@ function anyGrants(random: Random) {
   const grants = Array.from({ length: random(random(8) === 0 ? 300 : 20) }, (_, i): GrantState => {
     const remaining = BigInt(random(12)) * 1_000_000_000n
     return {
-      id: `bcgr_${i}`,
       seq: i + 1,
       reason: reasons[random(reasons.length)]!,
       quantity: remaining,

@@ -22,7 +22,7 @@ import type { Preflight } from '../../src/core/message.js'
 import { dayMs, metricWindow } from '../../src/core/period.js'
 import { cycleOf } from '../../src/core/plan.js'
 import { LiveCompany, userOf } from '../../src/core/snapshot.js'
-import { addUsage, needsRecount, newCounter, setCycleUsage } from '../../src/core/usage.js'
+import { addUsage, needsRecount, newCounter, readAll, setCycleUsage } from '../../src/core/usage.js'
 import * as make from '../core/make.js'
 import { interpret, type Use, type Verdict, type World } from './interpreter.js'
 
@@ -346,7 +346,6 @@ const life: fc.Arbitrary<Life> = fc
 function account(creditId: string, text: string): CreditAccount {
   const remaining = amountFromDecimal(text)!
   const grant = {
-    id: `bcgr_${creditId}`,
     seq: 1,
     reason: 'free' as const,
     quantity: remaining,
@@ -454,9 +453,9 @@ t.test('compiled checks answer as the rules read, over 10 000 flag and company p
         const lastMs = Math.max(startMs, ...lived.uses.map(({ atMs }) => atMs + 2 * dayMs))
         const facts = user && userOf(user.id, name => (user.traits as Record<string, string>)[name] ?? null)
         const windows = new Map(
-          [...lived.company.counters].map(([name, { n }]) => [
+          [...lived.company.counters].map(([name, counter]) => [
             name,
-            [n[5]!, n[10]!, n[15]!, n[20] ?? n[15]!],
+            readAll(counter, lastMs, cycleOf(lived.company, lastMs)).flatMap(one => one.validUntilMs ?? []),
           ]),
         )
         const instants = [...chosen, ...boundaries(lived, windows)].filter(ms => ms >= lastMs).slice(0, 15)

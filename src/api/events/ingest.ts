@@ -352,7 +352,7 @@ export class Batch {
     const userTarget = makeUser ? this.target('user', user.id, userKeys!) : null
     const userId = userTarget?.id ?? user.id
     if (companyId === null && !company.make && userId !== null) {
-      const companies = directory.companiesOf(userId)
+      const companies = directory.companiesOf(this.sender.environmentId, userId)
       if (companies.length === 1) companyId = companies[0]! // EV-35
     }
     if (company.make || (company.id !== null && directory.isUnconfirmed(company.id)))
