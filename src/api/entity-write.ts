@@ -63,6 +63,15 @@ export function isKnown(call: EntityCall, kind: DirectoryKind, id: string): bool
   return isServiceId(kind, 'id', id) && call.services.directory.has(call.environment.id, id)
 }
 
+/** Whether it may be deleted: it is known, or was until a deletion that is not durable yet (CU-50). */
+export function isRemovable(call: EntityCall, kind: DirectoryKind, id: string): boolean {
+  const { directory } = call.services
+  return (
+    isServiceId(kind, 'id', id) &&
+    (directory.has(call.environment.id, id) || directory.isEnding(call.environment.id, id))
+  )
+}
+
 /**
  * The entity a lookup means.
  *

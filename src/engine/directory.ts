@@ -21,7 +21,19 @@ interface Claim {
   count: number
   /** Whether the entity has the pair by what is durable so far: what is left when the last write is settled. */
   durable: boolean
+  /** Whose it was, latest first: entities whose deletions were under way. Until those are durable it may be theirs. */
+  readonly from: readonly string[]
 }
+
+/** An entity whose deletion is under way. */
+interface Retired {
+  readonly kind: DirectoryKind
+  readonly environmentId: string
+  /** Pairs that came back to it from writes that were lost: free once it is gone. */
+  readonly returned: KeyPair[]
+}
+
+const fromNobody: readonly string[] = []
 
 /**
  * Pairs in use and pairs claimed by requests under way. A claim counts at once, so that two simultaneous
@@ -40,7 +52,9 @@ export class Directory {
   /** Entities whose creation is under way and not known to be durable. */
   private readonly unconfirmed = new Set<string>()
   /** Entities whose deletion is under way: nobody finds them any more. */
-  private readonly retired = new Set<string>()
+  private readonly retired = new Map<string, Retired>()
+  /** Claims by entity on pairs of such. */
+  private readonly taking = new Map<string, Set<Claim>>()
   /** Company id or ids of each user (EV-35). */
   private readonly memberships = new Map<string, string | string[]>()
   /** Number of users by company id. */
@@ -64,6 +78,24 @@ export class Directory {
 
   private isRetired(id: string): boolean {
     return this.retired.size > 0 && this.retired.has(id)
+  }
+
+  /** Whether the entity's deletion is under way, in this environment. */
+  isEnding(environmentId: string, id: string): boolean {
+    return this.isRetired(id) && this.retired.get(id)!.environmentId === environmentId
+  }
+
+  /** An entity with any of these keys whose deletion is under way, or null; a pair that another took is no longer its. */
+  findEnding(
+    kind: DirectoryKind,
+    environmentId: string,
+    keys: Readonly<Record<string, string>>,
+  ): string | null {
+    for (const [name, value] of Object.entries(keys)) {
+      const id = isServiceId(kind, name, value) ? value : this.pairs.get(kind, environmentId, name, value)
+      if (id !== undefined && this.isEnding(environmentId, id)) return id
+    }
+    return null
   }
 
   /**
@@ -97,25 +129,56 @@ export class Directory {
     return id
   }
 
-  /** Whether the entity's creation is not known to be durable yet. */
+  /** Whether the entity's creation, or its having a pair of one that is being deleted, is not known to be durable yet. */
   isUnconfirmed(id: string): boolean {
-    return this.unconfirmed.size > 0 && this.unconfirmed.has(id)
+    if (this.unconfirmed.size > 0 && this.unconfirmed.has(id)) return true
+    return this.taking.size > 0 && this.awaited(id).length > 0
+  }
+
+  /** Entities whose deletion must be durable before a write to this one may leave: it claims pairs of theirs. */
+  awaited(id: string): readonly string[] {
+    const claims = this.taking.get(id)
+    if (claims === undefined) return fromNobody
+    return [...new Set([...claims].flatMap(claim => claim.from))].filter(from => this.isRetired(from))
+  }
+
+  /** Whether an entity that is there, or about to be, still has all these pairs or claims on them. */
+  holds(kind: DirectoryKind, environmentId: string, id: string, pairs: readonly KeyPair[]): boolean {
+    if (this.isRetired(id)) return false
+    return pairs.every(([name, value]) => this.pairs.get(kind, environmentId, name, value) === id)
   }
 
   /** Claim pairs for an entity while a write is under way; the caller has resolved them to it or to nobody. */
   claim(kind: DirectoryKind, environmentId: string, id: string, pairs: readonly KeyPair[]): void {
     for (const [name, value] of pairs) {
       const owner = this.pairs.get(kind, environmentId, name, value)
+      const claim = this.claims.get(kind, environmentId, name, value)
       if (owner === undefined || (owner !== id && this.isRetired(owner))) {
+        const from = owner === undefined ? fromNobody : [owner, ...(claim?.from ?? fromNobody)]
+        const made = { id, count: 1, durable: false, from }
+        if (claim) this.untake(claim)
+        if (from !== fromNobody) this.take(made)
         this.pairs.set(kind, environmentId, name, value, id)
-        this.claims.set(kind, environmentId, name, value, { id, count: 1, durable: false })
+        this.claims.set(kind, environmentId, name, value, made)
         continue
       }
       if (owner !== id) throw new Error('a claimed pair belongs to another entity')
-      const claim = this.claims.get(kind, environmentId, name, value)
       if (claim) claim.count++
-      else this.claims.set(kind, environmentId, name, value, { id, count: 1, durable: true })
+      else
+        this.claims.set(kind, environmentId, name, value, { id, count: 1, durable: true, from: fromNobody })
     }
+  }
+
+  private take(claim: Claim): void {
+    const claims = this.taking.get(claim.id)
+    if (claims) claims.add(claim)
+    else this.taking.set(claim.id, new Set([claim]))
+  }
+
+  private untake(claim: Claim): void {
+    if (claim.from === fromNobody) return
+    const claims = this.taking.get(claim.id)
+    if (claims?.delete(claim) && claims.size === 0) this.taking.delete(claim.id)
   }
 
   /** The write is durable: its pairs stay, the freed ones go. */
@@ -135,7 +198,9 @@ export class Directory {
       const claim = this.claims.get(kind, environmentId, name, value)
       if (claim?.id !== id) continue
       claim.durable = true
-      if (--claim.count === 0) this.claims.delete(kind, environmentId, name, value)
+      if (--claim.count > 0) continue
+      this.claims.delete(kind, environmentId, name, value)
+      this.untake(claim)
     }
     this.free(kind, environmentId, id, freed)
   }
@@ -149,11 +214,25 @@ export class Directory {
       if (--claim.count > 0) held = true
       else {
         this.claims.delete(kind, environmentId, name, value)
+        this.untake(claim)
         if (claim.durable) held = true
-        else this.pairs.delete(kind, environmentId, name, value)
+        else this.giveBack(kind, environmentId, [name, value], claim)
       }
     }
     if (!held && this.unconfirmed.delete(id)) this.environments.get(environmentId)?.delete(id)
+  }
+
+  /** A pair that was not taken in the end is nobody's, or again that of one whose deletion is still under way. */
+  private giveBack(
+    kind: DirectoryKind,
+    environmentId: string,
+    [name, value]: KeyPair,
+    { from }: Claim,
+  ): void {
+    const former = from.find(id => this.isRetired(id))
+    if (former === undefined) return this.pairs.delete(kind, environmentId, name, value)
+    this.pairs.set(kind, environmentId, name, value, former)
+    this.retired.get(former)!.returned.push([name, value])
   }
 
   /** Pairs that an entity gave up are free for others, unless a later write of its own is about to take them back. */
@@ -166,17 +245,23 @@ export class Directory {
     }
   }
 
-  /** The entity is about to be deleted: its pairs may be claimed by others from now on (CU-50). */
-  retire(id: string): void {
-    this.retired.add(id)
+  /**
+   * The entity is about to be deleted: its pairs may be claimed by others from now on (CU-50), whose writes must not
+   * leave before the deletion is durable (`awaited`).
+   */
+  retire(kind: DirectoryKind, environmentId: string, id: string): void {
+    if (!this.retired.has(id)) this.retired.set(id, { kind, environmentId, returned: [] })
   }
 
   /** The entity is gone (CU-50, CU-52); its pairs were freed with its deletion. */
   forget(environmentId: string, id: string): void {
+    const retired = this.retired.get(id)
+    if (retired !== undefined) this.free(retired.kind, retired.environmentId, id, retired.returned)
     for (const companyId of this.held(id)) this.count(companyId, -1)
     this.environments.get(environmentId)?.delete(id)
     this.unconfirmed.delete(id)
     this.retired.delete(id)
+    this.taking.delete(id)
     this.memberships.delete(id)
     this.members.delete(id)
   }

@@ -1,7 +1,7 @@
 // Writes to companies and users from the HTTP thread: keys resolved and claimed, traits flattened, the actor asked,
 // the directory told. Rooms and ingestion go through here, so that a pair is never owned twice.
 import type { TraitRegistry } from '../catalog/traits.js'
-import type { KeyPair, WriteReply } from '../core/entity.js'
+import type { EntityBrief, KeyPair, WriteReply } from '../core/entity.js'
 import type {
   CompanyMessage,
   EntityWrite,
@@ -36,6 +36,30 @@ export interface Target {
   readonly unconfirmed: boolean
   /** Pairs claimed for the time of this write. */
   readonly claimed: readonly KeyPair[]
+  /** Entities whose deletion must be durable before this write leaves: they had some of its pairs. */
+  readonly after: readonly string[]
+}
+
+/** What a deletion tells: the entity as it was. */
+export interface Removed {
+  readonly was: EntityBrief | null
+}
+
+/** A deletion that is not known to be durable. */
+interface Ending {
+  readonly kind: DirectoryKind
+  readonly environmentId: string
+  readonly id: string
+  readonly nowMs: number
+  /** Deletions that must be durable before this one is told. */
+  readonly after: readonly string[]
+  was: EntityBrief | null
+  /** An attempt failed: it may have been made all the same. */
+  doubtful: boolean
+  /** The attempt under way. */
+  attempt: Promise<Answered<Removed>> | null
+  /** Until the next one. */
+  timer: NodeJS.Timeout | null
 }
 
 const shardKind = { company: 'c', user: 'u' } as const
@@ -43,6 +67,8 @@ const shardKind = { company: 'c', user: 'u' } as const
 export class Entities {
   /** Trait definitions introduced by writes that are not known to be durable. */
   private readonly introductions = new Map<string, TraitIntroduction>()
+  /** By the id of who is deleted. */
+  private readonly endings = new Map<string, Ending>()
 
   constructor(
     readonly directory: Directory,
@@ -70,6 +96,7 @@ export class Entities {
       minted,
       unconfirmed: this.directory.isUnconfirmed(owner),
       claimed,
+      after: this.directory.awaited(owner),
     }
   }
 
@@ -126,12 +153,18 @@ export class Entities {
     return this.introductions.get(trait.id) ?? null
   }
 
-  /** Ask the actor of a target; settle the target by what it answers. */
+  /**
+   * Ask the actor of a target; settle the target by what it answers.
+   *
+   * errors  Refused; 503 when the write, or a deletion it waits for, could not be made durable.
+   */
   async ask(
     target: Target,
     message: CompanyMessage | UserMessage,
     nowMs: number,
   ): Promise<Answered<WriteReply>> {
+    // only where there is something to wait for: requests leave in the order they came in
+    if (target.after.length > 0 || !this.holds(target)) await this.becomeFree(target)
     try {
       const answered = await this.shards.ask<WriteReply>(
         shardKind[target.kind],
@@ -155,54 +188,121 @@ export class Entities {
     }
   }
 
+  private holds({ kind, environmentId, id, claimed }: Target): boolean {
+    return this.directory.holds(kind, environmentId, id, claimed)
+  }
+
   /**
-   * Delete a company or user. From this tick on nobody finds it, and its keys may be another's: so a deletion that
-   * could not be made durable is tried again until it is.
+   * Wait until the pairs of a target are free for good. Two journals know no order: were this write durable first, a
+   * kill would bring back whom they belonged to, and they would have two owners.
+   */
+  private async becomeFree(target: Target): Promise<void> {
+    try {
+      await this.ended(target.after)
+      if (!this.holds(target))
+        throw new ServiceError('overloaded', 'The keys were taken meanwhile; try again')
+    } catch (error) {
+      this.release(target)
+      throw error
+    }
+  }
+
+  /**
+   * Delete a company or user. From this tick on nobody finds it, and its keys may be claimed by others, whose writes
+   * wait for it. A deletion that could not be made durable is tried again until it is; whoever asks for it meanwhile
+   * hears what becomes of it.
    *
    * errors  Refused `not_found` when it is gone already; 503 when it is not durable yet.
    * source  CU-50, CU-52.
    */
-  async remove(
-    kind: DirectoryKind,
-    environmentId: string,
-    id: string,
-    nowMs: number,
-  ): Promise<Answered<WriteReply>> {
-    this.directory.retire(id)
-    try {
-      return await this.end(kind, environmentId, id, nowMs)
-    } catch (error) {
-      if (!(error instanceof Refused)) this.endLater(kind, environmentId, id, nowMs)
-      throw error
+  remove(kind: DirectoryKind, environmentId: string, id: string, nowMs: number): Promise<Answered<Removed>> {
+    let ending = this.endings.get(id)
+    if (ending === undefined) {
+      const after = this.directory.awaited(id)
+      const begun = { was: null, doubtful: false, attempt: null, timer: null }
+      ending = { kind, environmentId, id, nowMs, after, ...begun }
+      this.endings.set(id, ending)
+      this.directory.retire(kind, environmentId, id)
     }
+    return this.attempt(ending)
   }
 
-  private async end(
-    kind: DirectoryKind,
-    environmentId: string,
-    id: string,
-    nowMs: number,
-  ): Promise<Answered<WriteReply>> {
+  /**
+   * Whom a deletion by keys means: an entity that is there, or one whose deletion is not durable yet.
+   *
+   * returns  its id, or null for nobody.
+   * errors   keys_ambiguous (400) when pairs match two entities.
+   * source   CU-51.
+   */
+  removable(kind: DirectoryKind, environmentId: string, keys: Keys): string | null {
+    return this.find(kind, environmentId, keys) ?? this.directory.findEnding(kind, environmentId, keys)
+  }
+
+  /** The attempt under way, or one that begins now. */
+  private attempt(ending: Ending): Promise<Answered<Removed>> {
+    ending.attempt ??= this.end(ending)
+    return ending.attempt
+  }
+
+  private async end(ending: Ending): Promise<Answered<Removed>> {
     const { directory } = this
-    const message = { type: 'delete' } as const
+    const { kind, environmentId, id, after } = ending
     try {
-      const answered = await this.shards.ask<WriteReply>(shardKind[kind], environmentId, id, message, nowMs)
-      directory.free(kind, environmentId, id, answered.reply.freed)
-      directory.forget(environmentId, id)
-      return answered
+      if (after.length > 0) await this.ended(after)
+      const { reply, shard, sequence } = await this.askToEnd(ending)
+      directory.free(kind, environmentId, id, reply.freed)
+      this.over(ending)
+      return { reply: { was: ending.was }, shard, sequence }
     } catch (error) {
-      if (error instanceof Refused) directory.forget(environmentId, id)
-      throw error
+      if (!(error instanceof Refused)) {
+        this.endLater(ending)
+        throw error
+      }
+      this.over(ending)
+      if (!ending.doubtful) throw error
+      // an attempt that seemed to fail had been made
+      return { reply: { was: ending.was }, shard: 0, sequence: 0 }
     }
   }
 
-  private endLater(kind: DirectoryKind, environmentId: string, id: string, nowMs: number): void {
+  /** Ask what it is, and to delete it, in one batch. */
+  private async askToEnd(ending: Ending): Promise<Answered<WriteReply>> {
+    const { kind, environmentId, id, nowMs } = ending
+    const ask = <Reply>(type: 'brief' | 'delete') =>
+      this.shards.ask<Reply>(shardKind[kind], environmentId, id, { type }, nowMs)
+    const noted = ask<EntityBrief | null>('brief').then(
+      ({ reply }) => {
+        ending.was = reply ?? ending.was
+      },
+      () => {},
+    )
+    const [answered] = await Promise.all([ask<WriteReply>('delete'), noted])
+    return answered
+  }
+
+  private over(ending: Ending): void {
+    if (ending.timer) clearTimeout(ending.timer)
+    this.endings.delete(ending.id)
+    this.directory.forget(ending.environmentId, ending.id)
+  }
+
+  private endLater(ending: Ending): void {
+    ending.doubtful = true
+    ending.attempt = null
+    if (ending.timer) return
     const again = () => {
-      this.end(kind, environmentId, id, nowMs).catch(error => {
-        if (!(error instanceof Refused)) this.endLater(kind, environmentId, id, nowMs)
-      })
+      ending.timer = null
+      this.attempt(ending).catch(() => {})
     }
-    setTimeout(again, this.retryMs).unref()
+    ending.timer = setTimeout(again, this.retryMs).unref()
+  }
+
+  /** Resolves when none of these is left; rejects with 503 when that cannot be made durable now. */
+  private async ended(ids: readonly string[]): Promise<void> {
+    for (const id of ids) {
+      const ending = this.endings.get(id)
+      if (ending) await this.attempt(ending).catch(unlessRefused)
+    }
   }
 
   /** The definitions that a durable write carried are on their way to Postgres. */
@@ -229,4 +329,8 @@ export class Entities {
       )
     return resolution.found
   }
+}
+
+function unlessRefused(error: unknown): void {
+  if (!(error instanceof Refused)) throw error
 }

@@ -130,7 +130,7 @@ t.test('CU-50 who is being deleted is found no more, and its pairs may be claime
     ['b', '2'],
   ])
   directory.join('user_1', id)
-  directory.retire(id)
+  directory.retire('company', env, id)
   t.notOk(directory.has(env, id))
   t.same(find({ a: '1' }), { found: null, reason: 'unknown' })
   t.same(find({ id }), { found: null, reason: 'unknown_id' })
@@ -155,7 +155,7 @@ t.test(
     const { directory, owner, claim, confirm, settle } = house()
     const id = settle([['a', '1']])
     claim(id, [['b', '2']])
-    directory.retire(id)
+    directory.retire('company', env, id)
     const next = directory.mint('company', env)
     claim(next, [['b', '2']])
     confirm(id, [['b', '2']])

@@ -1,7 +1,6 @@
 // Companies: found and written by keys, listed by many filters; their traits.
 import type { CompanyDetail, CompanyUpsert, KeysBody, TraitUpsert } from '../../../schemas/companies.js'
 import { sortDirections, subscriptionStatuses, subscriptionTypes } from '../../../schemas/enums.js'
-import type { EntityBrief } from '../../core/entity.js'
 import type { CompanyMessage } from '../../core/message.js'
 import { ServiceError } from '../../errors.js'
 import type { Answer, Call, Handler } from '../call.js'
@@ -12,8 +11,8 @@ import {
   type EntityCall,
   entityUnknown,
   isKnown,
+  isRemovable,
   lookedUp,
-  namedBy,
   type ReadyWrite,
   type Refusals,
   readyCreate,
@@ -213,26 +212,19 @@ export const getCompany: Handler = async call => {
 /** DELETE /companies/{company_id}. No subscription is kept outside, so there is none to cancel. source: CU-50, AL-34 */
 export const deleteCompany: Handler<undefined, QueryOf<typeof deleteShape>> = async call => {
   const id = call.params.company_id!
-  if (!isKnown(call, 'company', id)) throw entityUnknown('company')
+  if (!isRemovable(call, 'company', id)) throw entityUnknown('company')
   await settled(call, remove(call, id), refusals)
   return { data: { deleted: true } }
 }
 
 /** POST /companies/delete: the company as it was. source: CU-51, decision 15 */
 export const deleteCompanyByKeys: Handler<KeysBody> = async (call): Promise<Answer> => {
-  const id = namedBy(call, 'company', call.body.keys)
+  const { services, environment, body } = call
+  const id = services.entities.removable('company', environment.id, body.keys)
   if (id === null) throw entityUnknown('company')
-  const brief = call.services.shards.ask<EntityBrief | null>(
-    'c',
-    call.environment.id,
-    id,
-    { type: 'brief' },
-    call.nowMs,
-  )
-  const removed = settled(call, remove(call, id), refusals)
-  const [{ reply: company }] = await Promise.all([brief, removed])
-  if (company === null) throw entityUnknown('company')
-  return { data: companyBrief(company) }
+  const { was } = await settled(call, remove(call, id), refusals)
+  if (was === null) throw entityUnknown('company')
+  return { data: companyBrief(was) }
 }
 
 function remove(call: EntityCall, id: string) {

@@ -1,7 +1,6 @@
 // Users: found and written by keys, listed; their memberships as written with them, their traits.
 import type { Keys, KeysBody, TraitUpsert } from '../../../schemas/companies.js'
 import type { UserDetail, UserUpsert } from '../../../schemas/users.js'
-import type { EntityBrief } from '../../core/entity.js'
 import type { UserMessage } from '../../core/message.js'
 import type { Target } from '../../engine/entities.js'
 import type { Answered } from '../../engine/shards.js'
@@ -12,6 +11,7 @@ import {
   type EntityCall,
   entityUnknown,
   isKnown,
+  isRemovable,
   lookedUp,
   namedBy,
   orRefused,
@@ -209,22 +209,20 @@ export const getUser: Handler = async call => {
 /** DELETE /users/{user_id}. source: CU-52, AL-34 */
 export const deleteUser: Handler = async call => {
   const id = call.params.user_id!
-  if (!isKnown(call, 'user', id)) throw entityUnknown('user')
+  if (!isRemovable(call, 'user', id)) throw entityUnknown('user')
   await settled(call, remove(call, id), refusals)
   return { data: { deleted: true } }
 }
 
 /** POST /users/delete: the user as it was. source: CU-51, decision 15 */
 export const deleteUserByKeys: Handler<KeysBody> = async (call): Promise<Answer> => {
-  const { services, environment, body, nowMs } = call
-  const id = namedBy(call, 'user', body.keys)
+  const { services, environment, body } = call
+  const id = services.entities.removable('user', environment.id, body.keys)
   if (id === null) throw entityUnknown('user')
   const seenAtMs = services.userSeen.of(id)
-  const brief = services.shards.ask<EntityBrief | null>('u', environment.id, id, { type: 'brief' }, nowMs)
-  const removed = settled(call, remove(call, id), refusals)
-  const [{ reply: user }] = await Promise.all([brief, removed])
-  if (user === null) throw entityUnknown('user')
-  return { data: userBrief(user, seenAtMs) }
+  const { was } = await settled(call, remove(call, id), refusals)
+  if (was === null) throw entityUnknown('user')
+  return { data: userBrief(was, seenAtMs) }
 }
 
 function remove({ services, environment, nowMs }: EntityCall, id: string) {

@@ -122,6 +122,7 @@ export class Clients {
     if (kind < 16) return this.draw()
     if (kind < 17) return this.hold(briefHoldMs)
     if (kind < 18) return this.hold(longHoldMs)
+    if (kind < 19) return this.remake(index)
     return this.look()
   }
 
@@ -283,6 +284,53 @@ export class Clients {
       this.wrong(`CR-80 ${told.held} credits are held of ${poorGranted}`)
   }
 
+  /**
+   * A company of one client: deleted, and made again with the key it had (CU-50). Whoever was told that it is gone
+   * never meets it again; whoever was told to come back, and does not, meets it or a new one, and never both.
+   */
+  private async remake(index: number): Promise<void> {
+    const slug = `own${index}`
+    const former = this.told.get(slug)
+    if (former !== undefined) {
+      this.told.delete(slug)
+      const gone = await this.deleted(slug, former.id)
+      const id = await this.write({ keys: { slug } })
+      if (gone && id === former.id) this.wrong(`CU-50 ${slug} was deleted and is ${id} again`)
+      const told = new Told(slug)
+      told.id = id
+      this.told.set(slug, told)
+      return
+    }
+    const told = new Told(slug)
+    told.id = await this.write({ keys: { slug } })
+    this.told.set(slug, told)
+  }
+
+  /** Delete by keys, once or until it is told to be gone, and by several at once; whether somebody was told so. */
+  private async deleted(slug: string, id: string): Promise<boolean> {
+    const remove = async (service: Service): Promise<void> => {
+      const { entities } = service.services
+      const found = entities.removable('company', environmentId, { slug })
+      if (found === null) return
+      if (found !== id) this.wrong(`${slug} was ${id} and is ${found}`)
+      const { nowMs } = service.call()
+      await entities.remove('company', environmentId, found, nowMs).catch(unless('not_found'))
+    }
+    const once = () =>
+      this.send(remove).then(
+        () => true,
+        error => {
+          if (!inDoubt(error)) throw error
+          return false
+        },
+      )
+    const insistent = this.random.chance(0.6)
+    const asked = Array.from({ length: this.random.pick([1, 1, 2]) }, () =>
+      insistent ? this.insist(remove).then(() => true) : once(),
+    )
+    return (await Promise.all(asked)).includes(true)
+  }
+
   /** What a company reads as: at least what was acknowledged before it was asked, at most what was ever sent. */
   private async look(): Promise<void> {
     const told = this.any()
@@ -355,8 +403,7 @@ export class Clients {
         this.answers++
         return answer
       } catch (error) {
-        if (!(error instanceof Broken) && !(error instanceof ServiceError && error.status === 503))
-          throw error
+        if (!inDoubt(error)) throw error
         doubt()
         await this.world.pause(this.world.delay(50, 1_000))
       }
@@ -413,6 +460,11 @@ function ingest(service: Service, event: object): Promise<string> {
     if (answer instanceof Later) answer.listen({ succeed, fail: reject })
     else answer.then(succeed, reject)
   })
+}
+
+/** Whether nobody was told what became of it. */
+function inDoubt(error: unknown): boolean {
+  return error instanceof Broken || (error instanceof ServiceError && error.status === 503)
 }
 
 /** A refusal that ends the matter. */
