@@ -45,7 +45,7 @@ import { type Actor, Actors } from './company/actors.js'
 import { FlagChecks } from './company/checks.js'
 import { describeCompany } from './company/describe.js'
 import { type Groups, groupWritten, noteGroup } from './company/group.js'
-import { flagsOf, isQuestion, isTimed } from './company/kinds.js'
+import { flagsOf, isQuestion, isTimed, leavesTimeAlone } from './company/kinds.js'
 import { replayTail } from './company/replay.js'
 import {
   loadSnapshots,
@@ -349,7 +349,7 @@ class Shard {
       else for (const effect of fx) applyToUser(actor.state, effect, at)
       actor.state.sequence = sequence
       this.actors.dirty.add(actor)
-      if (actor.k === 'c' && flags !== 0) this.settled.delete(actor.state)
+      if (actor.k === 'c' && !leavesTimeAlone(actor.state, fx, flags)) this.settled.delete(actor.state)
       if (sight) this.watch.after(actor, sight, fx, at)
     }
     const fact: Fact = { k: actor?.k ?? 'e', id, env, at, fx }

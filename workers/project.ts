@@ -16,7 +16,6 @@ import { closePostgres, openPostgres } from '../src/storage/postgres.js'
 import { CheckWriter } from './project/checks.js'
 import { type ChunkStore, postgresChunks } from './project/chunks.js'
 import { ClickHouseProjection } from './project/clickhouse.js'
-import { ledgerRows } from './project/ledger.js'
 import { PostgresProjection } from './project/postgres.js'
 import { postgresRows, type RowStore } from './project/rows.js'
 import { type Attempt, type Projection, Stream } from './project/stream.js'
@@ -124,7 +123,6 @@ class Projectors {
       clickhouse: this.#storage.clickhouse,
       reader: this.#reader(directory),
       positions: this.#positions,
-      ledgerRows,
       generation,
       shard,
       ...clickhouse,

@@ -60,6 +60,16 @@ const scenarios: readonly Scenario[] = [
     goal: 0.5,
   },
   {
+    // what waits for the disk together is written together: durable writes want many senders
+    name: 'one event, durable, 256 connections',
+    path: '/events',
+    body: JSON.stringify(track),
+    items: 1,
+    unit: 'events/s',
+    goal: 0.5,
+    connections: 256,
+  },
+  {
     name: 'batch of 500 events, durable',
     path: '/event-batch',
     body: JSON.stringify({ events: Array.from({ length: 500 }, () => track) }),

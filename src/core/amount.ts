@@ -79,6 +79,18 @@ export function amountToDecimal(amount: Amount): string {
   return decimalToText({ units: amount, scale: digitsAfterPoint })
 }
 
+/** `amountToDecimal` of an amount as JSON keeps it, without the detour of a bigint where it fits a number. */
+export function nanosToDecimal(nanos: Nanos): string {
+  if (typeof nanos === 'string') return amountToDecimal(BigInt(nanos))
+  const part = nanos % nanosPerCredit
+  if (part === 0) return `${nanos / nanosPerCredit}`
+  if (nanos < 0) return `-${nanosToDecimal(-nanos)}`
+  let digits = digitsAfterPoint
+  let left = part
+  for (; left % 10 === 0; left /= 10) digits--
+  return `${(nanos - part) / nanosPerCredit}.${`${left}`.padStart(digits, '0')}`
+}
+
 /** Nanos of a number that has them exactly and safely, else null. Saves the parsing of nearly every rate. */
 function nanosOf(value: number): number | null {
   const nanos = Math.round(value * nanosPerCredit)

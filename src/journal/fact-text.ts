@@ -1,5 +1,7 @@
-// A fact as the JSON that the journal keeps. Most facts are the use of one event: those are put together from their
-// parts, a quarter of the time that JSON.stringify takes; the text is the same.
+// A fact as the JSON that the journal keeps. Most facts are the use of one event and what it draws: those are put together
+// from their parts, a quarter of the time that JSON.stringify takes; the text is the same.
+import type { Nanos } from '../core/amount.js'
+import type { Slice } from '../core/grant.js'
 import type { Effect, Fact } from '../core/message.js'
 
 /** Equal to JSON.stringify(fact). */
@@ -17,9 +19,33 @@ export function factText(fact: Fact): string {
 
 function effectText(effect: Effect): string | null {
   if (effect.t === 'seen') return `{"t":"seen","atMs":${effect.atMs}}`
+  if (effect.t === 'credit_draw') return drawText(effect)
   if (effect.t !== 'used') return null
   return `{"t":"used","subtype":${quoted(effect.subtype)},"quantity":${effect.quantity},"atMs":${effect.atMs}}`
 }
+
+function drawText(effect: Extract<Effect, { readonly t: 'credit_draw' }>): string {
+  const { c, seq, at, now, f, e, u, s, un, ext } = effect
+  return (
+    `{"t":"credit_draw","c":"${c}","seq":${seq},"at":${at}` +
+    (now === undefined ? '' : `,"now":${now}`) +
+    (f === undefined ? '' : `,"f":"${f}"`) +
+    (e === undefined ? '' : `,"e":"${e}"`) +
+    (u === undefined ? '' : `,"u":"${u}"`) +
+    `,"s":[${slicesText(s)}]` +
+    (un === undefined ? '' : `,"un":${nanosText(un)}`) +
+    (ext === undefined ? '}' : `,"ext":${nanosText(ext)}}`)
+  )
+}
+
+function slicesText(slices: readonly Slice[]): string {
+  let text = ''
+  for (const [seq, moved, left] of slices)
+    text += `${text === '' ? '' : ','}[${seq},${nanosText(moved)},${nanosText(left)}]`
+  return text
+}
+
+const nanosText = (nanos: Nanos): string => (typeof nanos === 'number' ? `${nanos}` : `"${nanos}"`)
 
 const plain = /^[\w .:/-]*$/
 

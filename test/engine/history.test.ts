@@ -292,10 +292,8 @@ t.test('questions to real stores', { timeout: 120_000 }, async t => {
     const nanos = (credits: number): number => credits * 1_000_000_000
     const c = 'bcrd_1'
     const lines = ledgerRows({
-      k: 'c',
       id: 'comp_a',
       env,
-      at: at(0),
       fx: [
         { t: 'credit_grant', c, seq: 1, at: at(0), g: { reason: 'free', q: nanos(100) } },
         {

@@ -3,6 +3,27 @@ import fc from 'fast-check'
 import { encodeId } from '../../src/core/id.js'
 import type { Effect, Fact } from '../../src/core/message.js'
 
+const moved = fc.oneof(fc.maxSafeNat(), fc.bigInt({ min: 2n ** 53n, max: 2n ** 90n }).map(String))
+const nanos = fc.oneof(fc.maxSafeInteger(), moved)
+
+/** A draw, its members in the order that the core makes them in. */
+export const draw: fc.Arbitrary<Extract<Effect, { readonly t: 'credit_draw' }>> = fc.record(
+  {
+    t: fc.constant('credit_draw' as const),
+    c: fc.constant('bcrd_23456789ABC'),
+    seq: fc.nat(),
+    at: fc.maxSafeInteger(),
+    now: fc.maxSafeInteger(),
+    f: fc.constant('feat_23456789ABC'),
+    e: fc.constant('evt_23456789ABC'),
+    u: fc.constant('user_23456789ABC'),
+    s: fc.array(fc.tuple(fc.nat(), moved, nanos), { maxLength: 4 }),
+    un: nanos,
+    ext: nanos,
+  },
+  { requiredKeys: ['t', 'c', 'seq', 'at', 's'] },
+)
+
 const effect: fc.Arbitrary<Effect> = fc.oneof(
   fc.record({
     t: fc.constant('used' as const),
@@ -15,6 +36,7 @@ const effect: fc.Arbitrary<Effect> = fc.oneof(
   }),
   fc.record({ t: fc.constant('seen' as const), atMs: fc.maxSafeInteger() }),
   fc.record({ t: fc.constant('named' as const), name: fc.string() }),
+  draw,
 )
 
 /** Any fact of the common forms, and some others. */

@@ -1,5 +1,5 @@
 // Random histories of one credit account.
-import { archive, due } from '../../src/core/balance.js'
+import { archive, due, nextDueMs } from '../../src/core/balance.js'
 import type { CreditConfig, CreditEffect } from '../../src/core/credit.js'
 import { drawForEvent } from '../../src/core/draw.js'
 import { grantId } from '../../src/core/grant.js'
@@ -113,8 +113,18 @@ export class History {
     else if (this.chance(20)) world.nowMs += this.random(70) * dayMs + this.random(dayMs)
     const before = world.effects.length
     world.bringUp()
+    const drawn = world.effects.length
+    const untilMs = nextDueMs(world.account, world.config)
+    const follows = () => followPlan(world.account, world.config, this.held, world.nowMs).length > 0
+    const followed = !follows()
     const what = this.operate()
     world.check()
+    const drewOnly = what === 'draw' && world.effects.slice(drawn).every(({ t }) => t === 'credit_draw')
+    if (drewOnly && world.account.overdraft === null) {
+      // the shard keeps what it knows of a company's next instant over such draws (leavesTimeAlone)
+      must(nextDueMs(world.account, world.config) >= untilMs, 'CR-53, CR-76: a draw brings nothing earlier')
+      must(!followed || !follows(), 'CR-35…44: a draw brings no plan grant')
+    }
     if (this.chance(2)) {
       this.snapshots.push({ json: JSON.stringify(encodeAccount(world.account)), from: world.effects.length })
     }

@@ -7,7 +7,6 @@ import { FileJournalReader } from '../../src/journal/reader.js'
 import type { ClickHouse } from '../../src/storage/clickhouse.js'
 import { postgresChunks } from '../../workers/project/chunks.js'
 import { ClickHouseProjection } from '../../workers/project/clickhouse.js'
-import { ledgerRows } from '../../workers/project/ledger.js'
 import { PostgresProjection } from '../../workers/project/postgres.js'
 import { postgresRows } from '../../workers/project/rows.js'
 import { type Stores, startStores } from '../stores.js'
@@ -171,7 +170,6 @@ t.test('projections with real stores', { timeout: 120_000 }, async t => {
       clickhouse,
       reader: new FileJournalReader({ directory: directories[shard]!, chunkBytes: 3_000 }),
       positions,
-      ledgerRows,
       generation,
       shard,
       recordsMax,

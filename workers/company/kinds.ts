@@ -29,9 +29,23 @@ export function isTimed({ plan, schedule, subscriptions }: Company): boolean {
 /** What a projector must look at: anything but use and last seen shows in Postgres; credit movements in the ledger. */
 export function flagsOf(fx: readonly Effect[]): number {
   let flags = 0
+  let others = false
   for (const { t } of fx)
     if (t === 'used' || t === 'seen') continue
-    else if (t.startsWith('credit_')) flags |= RecordFlag.ledger
-    else flags |= RecordFlag.identity
-  return flags
+    else if (t === 'credit_draw') flags |= RecordFlag.ledger
+    else if (t.startsWith('credit_')) {
+      flags |= RecordFlag.ledger
+      others = true
+    } else flags |= RecordFlag.identity
+  return flags & RecordFlag.ledger && !others ? flags | RecordFlag.draws : flags
+}
+
+/**
+ * Whether what these effects left can bring nothing earlier by time alone: use, and draws on accounts that owe nothing
+ * past zero. `flags` as `flagsOf` gives them; the company as it stands after them. source: CR-53, CR-76
+ */
+export function leavesTimeAlone(company: Company, fx: readonly Effect[], flags: number): boolean {
+  if (flags === 0) return true
+  if (flags !== (RecordFlag.ledger | RecordFlag.draws)) return false
+  return fx.every(effect => effect.t !== 'credit_draw' || company.credits.get(effect.c)?.overdraft === null)
 }

@@ -5,7 +5,6 @@
 // Each insert carries a token made from the bounds. Whatever step a crash follows, the bounds say which chunk to
 // send again, and ClickHouse drops the parts it has: here and in the tables its views feed.
 import type { ClickHouseSettings } from '@clickhouse/client'
-import type { Fact } from '../../src/core/message.js'
 import { monthOf } from '../../src/journal/event-row.js'
 import {
   type JournalReader,
@@ -16,19 +15,15 @@ import {
 import type { Positions } from '../../src/journal/positions.js'
 import type { ClickHouse } from '../../src/storage/clickhouse.js'
 import type { ChunkStore } from './chunks.js'
-import type { LedgerRow } from './ledger.js'
+import { creditFactOf, ledgerRows } from './ledger.js'
 import { Lines } from './lines.js'
 import type { Projection } from './stream.js'
-
-/** The ledger rows of a fact with the ledger flag, in order. Equal facts must give equal rows. */
-export type LedgerRows = (fact: Fact) => readonly LedgerRow[]
 
 export interface ClickHouseProjectionOptions {
   readonly chunks: ChunkStore
   readonly clickhouse: Pick<ClickHouse, 'insertRaw'>
   readonly reader: JournalReader
   readonly positions: Positions
-  readonly ledgerRows: LedgerRows
   readonly generation: string
   readonly shard: number
   /** Runs a chunk when there is room for it in memory. */
@@ -156,8 +151,7 @@ export class ClickHouseProjection implements Projection {
   }
 
   #ledger(inserts: Map<string, Insert>, record: JournalRecord): void {
-    const fact = JSON.parse(record.fact.toString()) as Fact
-    for (const { atMs, line } of this.#options.ledgerRows(fact))
+    for (const { atMs, line } of ledgerRows(creditFactOf(record.fact.toString())))
       linesOf(inserts, 'credit_ledger', monthOf(atMs)).addText(line)
   }
 

@@ -1,6 +1,7 @@
 // Credit movements of a fact as rows of table credit_ledger.
-import { type Amount, amountToDecimal } from '../../src/core/amount.js'
+import { type Amount, amountToDecimal, nanosToDecimal } from '../../src/core/amount.js'
 import type { CreditEffect } from '../../src/core/credit.js'
+import { grantId } from '../../src/core/grant.js'
 import { type LedgerEntry, ledgerEntries } from '../../src/core/ledger.js'
 import type { Effect, Fact } from '../../src/core/message.js'
 
@@ -10,12 +11,63 @@ export interface LedgerRow {
   readonly line: string
 }
 
+/** What the ledger takes from a fact. */
+export type CreditFact = Pick<Fact, 'id' | 'env' | 'fx'>
+
 /** Rows of a fact, in order; equal facts give equal rows. source: CR-86…91 */
-export function ledgerRows(fact: Fact): LedgerRow[] {
-  return fact.fx
-    .filter(isCreditEffect)
-    .flatMap(effect => ledgerEntries(fact.id, effect))
-    .map(entry => ({ atMs: entry.atMs, line: JSON.stringify(columns(fact, entry)) }))
+export function ledgerRows(fact: CreditFact): LedgerRow[] {
+  const rows: LedgerRow[] = []
+  for (const effect of fact.fx)
+    if (effect.t === 'credit_draw' && effect.ext === undefined) addDraw(rows, fact, effect)
+    else if (isCreditEffect(effect))
+      for (const entry of ledgerEntries(fact.id, effect))
+        rows.push({ atMs: entry.atMs, line: JSON.stringify(columns(fact, entry)) })
+  return rows
+}
+
+const companyHead = '{"k":"c","id":"'
+const environmentHead = '","env":"'
+const effectHead = '{"t":"credit_'
+const claimHead = '],"ik":["'
+
+/**
+ * What the ledger takes from a fact's text, as the journal keeps it: what comes before its credit movements is passed
+ * over. Inside of a text every quote is escaped, so none of the marks can be part of one.
+ */
+export function creditFactOf(text: string): CreditFact {
+  const from = text.indexOf(effectHead)
+  const idEnd = text.indexOf('"', companyHead.length)
+  const env = idEnd + environmentHead.length
+  if (from < 0 || !text.startsWith(companyHead) || !text.startsWith(environmentHead, idEnd))
+    return JSON.parse(text) as Fact
+  const claim = text.indexOf(claimHead, from)
+  const end = claim < 0 ? text.length - 1 : claim + 1
+  return {
+    id: text.slice(companyHead.length, idEnd),
+    env: text.slice(env, text.indexOf('"', env)),
+    fx: JSON.parse(`[${text.slice(from, end)}`) as Effect[],
+  }
+}
+
+/** Draws are most of a ledger: their rows are put together from their parts. The text is what `columns` gives. */
+function addDraw(
+  rows: LedgerRow[],
+  { id, env }: CreditFact,
+  { c, seq, at, s, f, u, e }: Extract<CreditEffect, { readonly t: 'credit_draw' }>,
+): void {
+  let sequence = seq
+  for (const [grant, moved, left] of s) {
+    const amount = nanosToDecimal(moved)
+    const line =
+      `{"environment_id":"${env}","company_id":"${id}","credit_id":"${c}","event_at":${at},"sequence":${sequence++},` +
+      `"event_type":"usage","usage_reason":"track","amount":"${amount === '0' ? '' : '-'}${amount}",` +
+      `"quantity_consumed":"${amount}","grant_id":"${grantId(id, c, grant)}",` +
+      `"grant_quantity_remaining":"${nanosToDecimal(left)}"` +
+      (f === undefined ? '' : `,"feature_id":"${f}"`) +
+      (u === undefined ? '' : `,"user_id":"${u}"`) +
+      (e === undefined ? '}' : `,"usage_event_id":"${e}"}`)
+    rows.push({ atMs: at, line })
+  }
 }
 
 function isCreditEffect(effect: Effect): effect is CreditEffect {
@@ -23,7 +75,7 @@ function isCreditEffect(effect: Effect): effect is CreditEffect {
 }
 
 // Members that do not apply are left out: their columns have defaults.
-function columns(fact: Fact, entry: LedgerEntry): Record<string, unknown> {
+function columns(fact: CreditFact, entry: LedgerEntry): Record<string, unknown> {
   const { grant } = entry
   return {
     environment_id: fact.env,

@@ -223,7 +223,7 @@ const grantEffects = ['credit_grant', 'credit_zero_out', 'credit_refund'].map(t 
 
 function showsInPostgres(record: JournalRecord): boolean {
   if (record.flags & RecordFlag.identity) return true
-  if ((record.flags & RecordFlag.ledger) === 0) return false
+  if ((record.flags & RecordFlag.ledger) === 0 || record.flags & RecordFlag.draws) return false
   if (grantEffects.some(effect => record.fact.includes(effect))) return true
   return record.fact.includes(holdEffect) && record.fact.includes(keyMember)
 }
