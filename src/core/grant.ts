@@ -146,7 +146,11 @@ export function burn(
   }
   const planFirst = strategy === 'plan_first_then_credit_bundles_first_in_first_out'
   const lastRank = planFirst ? 3 : 2
+  // Adjustments and rollovers are few: a rank that no grant has is not walked through.
+  let ranks = 0
+  for (let i = 0; i < grants.length; i++) ranks |= 1 << rankOf(grants[i]!, planFirst)
   for (let rank = 0; rank <= lastRank && missing > 0n; rank++) {
+    if ((ranks & (1 << rank)) === 0) continue
     if (rank === 2 && strategy === 'expiration_priority') {
       const rest = grants.filter(
         grant => grant.remaining > 0n && rankOf(grant, false) === 2 && usable(grant, nowMs),
