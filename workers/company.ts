@@ -7,7 +7,7 @@
 // then fails the actors it touched are forgotten and loaded again: memory never outlives storage.
 import { type Catalog, type CatalogData, compileCatalog } from '../src/core/catalog.js'
 import { type CheckedAndReserved, writeCheckAndReserve } from '../src/core/check-reserve.js'
-import { apply, type Company, decideCompany } from '../src/core/company.js'
+import { apply, decideCompany } from '../src/core/company.js'
 import { describeCredits, settle } from '../src/core/company-credit.js'
 import { allFailed, type Cells, Replies, unpack } from '../src/core/crossing.js'
 import { featureUsages } from '../src/core/feature.js'
@@ -127,8 +127,9 @@ class Shard {
   private readonly timers: NodeJS.Timeout[] = []
   /** By how much an environment's present, as last stamped on a message, is ahead of the clock (test clocks). */
   private readonly ahead = new Map<string, number>()
-  /** Until when, and under which catalog, nothing moves in a company's credits by time alone. */
-  private readonly settled = new WeakMap<Company, { readonly catalog: Catalog; readonly untilMs: number }>()
+  /** Which catalog an environment has, by a number: a company that named the catalog itself would keep it in memory. */
+  private readonly editions = new Map<string, number>()
+  private edition = 0
 
   private constructor(
     private readonly task: ShardTask,
@@ -145,7 +146,7 @@ class Shard {
       options.checkRowsPerSecond,
     )
     this.next = journal.committed + 1
-    for (const data of task.catalogs) this.catalogs.set(data.environmentId, compileCatalog(data))
+    for (const data of task.catalogs) this.hold(data)
   }
 
   static async start(task: ShardTask, storage: ShardStorage): Promise<Shard> {
@@ -209,8 +210,7 @@ class Shard {
       if (company.state.credits.size === 0 && !isTimed(company.state)) continue
       if (this.actors.lost.has(company.state.id)) continue
       const at = Date.now() + (this.ahead.get(company.state.environmentId) ?? 0)
-      const known = this.settled.get(company.state)
-      if (!known || at >= known.untilMs) this.settle(company, company.state.environmentId, at)
+      if (at >= company.settledUntilMs) this.settle(company, company.state.environmentId, at)
     }
     this.finish()
   }
@@ -305,8 +305,8 @@ class Shard {
   private settle(actor: Actor, env: string, at: number): void {
     if (actor.k !== 'c' || !actor.state.exists || this.broken) return
     const catalog = this.catalog(env)
-    const known = this.settled.get(actor.state)
-    if (known && known.catalog === catalog && at < known.untilMs) return
+    const edition = this.editions.get(env)!
+    if (at < actor.settledUntilMs && actor.settledUnder === edition) return
     // one change of plan at a time: each has its own record, and the next begins where it ended
     const next = () => {
       const agreed = settleDowngrade(actor.state, at)
@@ -318,7 +318,8 @@ class Shard {
       this.record(actor, env, actor.state.id, at, changed, null)
     const { effects, untilMs } = settle(actor.state, catalog, at)
     if (effects.length > 0) this.record(actor, env, actor.state.id, at, effects, null)
-    this.settled.set(actor.state, { catalog, untilMs })
+    actor.settledUntilMs = untilMs
+    actor.settledUnder = edition
   }
 
   /** The journal is broken, or more waits for the disk than may be lost to it: no new writes, told at once. */
@@ -349,7 +350,7 @@ class Shard {
       else for (const effect of fx) applyToUser(actor.state, effect, at)
       actor.state.sequence = sequence
       this.actors.dirty.add(actor)
-      if (actor.k === 'c' && !leavesTimeAlone(actor.state, fx, flags)) this.settled.delete(actor.state)
+      if (actor.k === 'c' && !leavesTimeAlone(actor.state, fx, flags)) actor.settledUntilMs = 0
       if (sight) this.watch.after(actor, sight, fx, at)
     }
     const fact: Fact = { k: actor?.k ?? 'e', id, env, at, fx }
@@ -436,6 +437,11 @@ class Shard {
       case 'brief':
         return actor?.state.exists ? briefOf(actor.state) : null
     }
+  }
+
+  private hold(data: CatalogData): void {
+    this.catalogs.set(data.environmentId, compileCatalog(data))
+    this.editions.set(data.environmentId, ++this.edition)
   }
 
   private catalog(env: string): Catalog {
@@ -602,13 +608,13 @@ class Shard {
     switch (control.type) {
       case 'catalog': {
         const held = this.catalogs.get(control.data.environmentId)
-        if (!held || held.data.version <= control.data.version)
-          this.catalogs.set(control.data.environmentId, compileCatalog(control.data))
+        if (!held || held.data.version <= control.data.version) this.hold(control.data)
         this.reads.answered(n, null, 0)
         return
       }
       case 'catalog_gone':
         this.catalogs.delete(control.environmentId)
+        this.editions.delete(control.environmentId)
         this.actors.forgetEnvironment(control.environmentId)
         this.reads.answered(n, null, 0)
         return

@@ -6,7 +6,7 @@ import { decodeCompany, encodeCompany } from '../../src/core/state.js'
 import { addUsage, newCounter } from '../../src/core/usage.js'
 import { Directory } from '../../src/engine/directory.js'
 import { company } from '../../test/core/make.js'
-import { Actors } from '../../workers/company/actors.js'
+import { Actors, companyActor } from '../../workers/company/actors.js'
 
 const count = Number(process.env.BENCH_COMPANIES ?? 100_000)
 const nowMs = Date.UTC(2026, 2, 15, 10)
@@ -77,7 +77,7 @@ tell(
 
 const beforeActors = measured()
 const actors = new Actors(count * 2)
-for (const text of texts) actors.add({ k: 'c', state: decodeCompany(JSON.parse(text)), tick: 0 })
+for (const text of texts) actors.add(companyActor(decodeCompany(JSON.parse(text)), 0))
 const withActors = measured()
 tell('loaded in a shard, heap', withActors.heap - beforeActors.heap, '(goal 2,000)')
 tell('loaded in a shard, resident', withActors.resident - beforeActors.resident, '')

@@ -117,9 +117,14 @@ const nothingFreed: WriteReply = { created: false, freed: [] }
 
 /** With the companies that came and went, for those who find users by company. */
 function told(reply: WriteReply, effects: readonly Effect[]): Decision<WriteReply> {
-  const joined = effects.flatMap(effect => (effect.t === 'joined' ? [effect.companyId] : []))
-  const left = effects.flatMap(effect => (effect.t === 'left' ? [effect.companyId] : []))
-  return { reply: { ...reply, joined, left }, effects }
+  const joined: string[] = []
+  const left: string[] = []
+  for (const effect of effects) {
+    if (effect.t === 'joined') joined.push(effect.companyId)
+    else if (effect.t === 'left') left.push(effect.companyId)
+  }
+  const { created, freed } = reply
+  return { reply: { created, freed, joined, left }, effects }
 }
 
 function joins(user: Readonly<User>, companyIds: readonly string[]): Effect[] {

@@ -5,8 +5,20 @@ import { newUser, type User } from '../../src/core/user.js'
 
 /** An actor in memory. An environment's own actor has no state: it only keeps records. */
 export type Actor =
-  | { readonly k: 'c'; readonly state: Company; tick: number }
+  | {
+      readonly k: 'c'
+      readonly state: Company
+      tick: number
+      /** Until when nothing happens to it by time alone, epoch ms, as found under an edition of the catalog. */
+      settledUntilMs: number
+      settledUnder: number
+    }
   | { readonly k: 'u'; readonly state: User; tick: number }
+
+/** A company of which it is not known yet what time alone does to it. */
+export function companyActor(state: Company, tick: number): Actor {
+  return { k: 'c', state, tick, settledUntilMs: 0, settledUnder: 0 }
+}
 
 /**
  * Actors by id. Invariant: an actor that is not in memory has a snapshot in Postgres that includes all its facts,
@@ -38,7 +50,7 @@ export class Actors {
     const id = ownText(givenId)
     const actor: Actor =
       k === 'c'
-        ? { k, state: newCompany(id, environmentId), tick: this.tick }
+        ? companyActor(newCompany(id, environmentId), this.tick)
         : { k, state: newUser(id, environmentId), tick: this.tick }
     this.byId.set(id, actor)
     return actor

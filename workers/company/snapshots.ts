@@ -11,7 +11,7 @@ import {
   type UserSnapshot,
 } from '../../src/core/state.js'
 import { applyToUser } from '../../src/core/user.js'
-import type { Actor } from './actors.js'
+import { type Actor, companyActor } from './actors.js'
 
 /** One snapshot, serialised at the instant its sequence names. */
 export interface Written {
@@ -112,7 +112,7 @@ export async function loadSnapshots(
     actors.set(
       row.id,
       row.kind === 'c'
-        ? { k: 'c', state: decodeCompany(snapshot as CompanySnapshot), tick: 0 }
+        ? companyActor(decodeCompany(snapshot as CompanySnapshot), 0)
         : { k: 'u', state: decodeUser(snapshot as UserSnapshot), tick: 0 },
     )
   }
