@@ -17,17 +17,18 @@ export interface Started {
   readonly readyMs: number
 }
 
-/** Start the service over a data directory and wait until it is ready. */
+/** Start the service over a data directory, with settings and flags of Node's, and wait until it is ready. */
 export async function startProduct(
   dataDir: string,
   settings: Readonly<Record<string, string>> = {},
+  flags: readonly string[] = [],
 ): Promise<Started> {
   const port = await freePort()
   // Limits are on, so that their work is measured, and too high to be met.
   const plenty = [1e9, 1e9]
   const limits = { global: plenty, mutation: plenty, events_ingest: plenty, analytics: plenty }
   const begunMs = performance.now()
-  const child = spawn(process.execPath, [join(root, 'dist/src/main.js')], {
+  const child = spawn(process.execPath, [...flags, join(root, 'dist/src/main.js')], {
     env: {
       ...process.env,
       TOLLGATE_PORT: String(port),
@@ -70,6 +71,19 @@ export async function post(port: number, path: string, body: string, method = 'P
   const text = await reply.text()
   if (!reply.ok) throw new Error(`${method} ${path}: ${reply.status} ${text}`)
   return text
+}
+
+/** A past to start with: events of companies that begin with them, half of the events with an idempotency key. */
+export async function sendPast(port: number, events: number, companies: number): Promise<void> {
+  const perBatch = 1_000
+  for (let done = 0; done < events; done += perBatch) {
+    const sent = Array.from({ length: perBatch }, (_, i) => ({
+      event_type: 'track',
+      ...(i % 2 === 0 ? { idempotency_key: `key-${done + i}` } : {}),
+      body: { event: 'api_call', company: { slug: `company-${(done + i) % companies}` } },
+    }))
+    await post(port, '/event-batch', JSON.stringify({ events: sent }))
+  }
 }
 
 function freePort(): Promise<number> {

@@ -1,16 +1,17 @@
-// npm run bench [core] [shards] [http] [start] [lists [companies]]: runs the benchmarks of the areas named, or of all,
+// npm run bench [core] [shards] [http] [mixed] [start] [lists [companies]]: runs the benchmarks of the areas named, or of all,
 // and keeps the results.
 import { spawn } from 'node:child_process'
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { benchLists } from './http/lists.js'
-import { benchHttp } from './http/run.js'
+import { benchHttp, benchOnlyMixed } from './http/run.js'
 import { record, root } from './record.js'
 
 const areas: Readonly<Record<string, () => Promise<void>>> = {
   core: () => runFiles('core'),
   shards: () => runFiles('shards'),
   http: benchHttp,
+  mixed: benchOnlyMixed,
   lists: () => benchLists(numbers),
   start: async () => {
     await runFile(join(root, 'dist', 'bench', 'shards', 'start.bench.js'))
@@ -55,8 +56,8 @@ if (unknown !== undefined) {
   process.exit(2)
 }
 try {
-  // a start is one of the shards' benchmarks: by itself only when asked for
-  const all = Object.keys(areas).filter(area => area !== 'start')
+  // a start is one of the shards' benchmarks, mixed one of http's: by themselves only when asked for
+  const all = Object.keys(areas).filter(area => area !== 'start' && area !== 'mixed')
   for (const area of asked.length > 0 ? asked : all) await areas[area]!()
 } catch (error) {
   console.error(error instanceof Error ? error.message : error)

@@ -1,32 +1,26 @@
 // The running service against a bare route that reads the same body and writes a reply of the same size:
 // how many requests a second, and how late the slowest hundredth, on one machine with the load generator.
-import { type ChildProcess, execFile, spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { execFile } from 'node:child_process'
+import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { cpuOf, post, secret, startProduct, stop } from '../product.js'
+import { cpuOf, post, startProduct, stop } from '../product.js'
 import { type Measured, record, root } from '../record.js'
+import { benchMixed } from './mixed.js'
+import {
+  assertWrk,
+  makeFlag,
+  prepare,
+  type Scenario,
+  scenarios,
+  startBare,
+  writeScript,
+} from './scenarios.js'
 
 const run = promisify(execFile)
 const seconds = Number(process.env.TOLLGATE_BENCH_SECONDS ?? 5)
 const rounds = 3
 const work = join(root, 'data', `bench-${process.pid}`)
-
-interface Scenario {
-  readonly name: string
-  readonly path: string
-  readonly body: string
-  /** What one request carries. */
-  readonly items: number
-  readonly unit: string
-  /** Least share of the bare route, as architecture.md sets it; null where it sets another goal. */
-  readonly goal: number | null
-  /** Flags the environment has by then, at least. */
-  readonly flags?: number
-  /** Connections of the load generator; 64 unless told. */
-  readonly connections?: number
-}
 
 interface Sample {
   readonly perSecond: number
@@ -36,67 +30,6 @@ interface Sample {
   readonly httpUs: number
   readonly othersUs: number
 }
-
-const company = { id: 'acme-corporation-1' }
-const user = { id: 'someone-at-acme-1' }
-const companies = Array.from({ length: 100 }, (_, index) => ({ id: `acme-corporation-${index + 1}` }))
-const track = { event_type: 'track', body: { event: 'api_call', company, user, quantity: 1 } }
-
-const scenarios: readonly Scenario[] = [
-  {
-    name: 'flag check, 2 rules / 3 conditions',
-    path: '/flags/bench-flag/check',
-    body: JSON.stringify({ company, user }),
-    items: 1,
-    unit: 'checks/s',
-    goal: 0.75,
-  },
-  {
-    name: 'one event, durable',
-    path: '/events',
-    body: JSON.stringify(track),
-    items: 1,
-    unit: 'events/s',
-    goal: 0.5,
-  },
-  {
-    // what waits for the disk together is written together: durable writes want many senders
-    name: 'one event, durable, 256 connections',
-    path: '/events',
-    body: JSON.stringify(track),
-    items: 1,
-    unit: 'events/s',
-    goal: 0.5,
-    connections: 256,
-  },
-  {
-    name: 'batch of 500 events, durable',
-    path: '/event-batch',
-    body: JSON.stringify({ events: Array.from({ length: 500 }, () => track) }),
-    items: 500,
-    unit: 'events/s',
-    goal: null,
-  },
-  {
-    name: 'all of 50 flags, one context',
-    path: '/flags/check',
-    body: JSON.stringify({ company, user }),
-    items: 50,
-    unit: 'flags/s',
-    goal: null,
-    flags: 50,
-  },
-  {
-    name: 'bulk check, 100 contexts × 100 flags',
-    path: '/flags/check-bulk',
-    body: JSON.stringify({ contexts: companies.map(one => ({ company: one, user })) }),
-    items: 10_000,
-    unit: 'flags/s',
-    goal: null,
-    flags: 100,
-    connections: 2,
-  },
-]
 
 /** Run every scenario and keep the results. */
 export async function benchHttp(): Promise<void> {
@@ -112,7 +45,22 @@ export async function benchHttp(): Promise<void> {
       rows.push(...(await measure(scenario, product.child.pid!, product.port)))
       if (scenario.flags !== undefined) rows.push(await alone(scenario, product.child.pid!, product.port))
     }
+    rows.push(...(await benchMixed(product.port, product.child.pid!, work)))
     record('http', rows)
+  } finally {
+    await stop(product.child)
+    rmSync(work, { recursive: true, force: true })
+  }
+}
+
+/** Checks beside batches alone, printed and not kept. */
+export async function benchOnlyMixed(): Promise<void> {
+  await assertWrk()
+  mkdirSync(work, { recursive: true })
+  const product = await startProduct(join(work, 'data'))
+  try {
+    await prepare(product.port)
+    await benchMixed(product.port, product.child.pid!, work)
   } finally {
     await stop(product.child)
     rmSync(work, { recursive: true, force: true })
@@ -124,7 +72,7 @@ async function measure(
   productPid: number,
   productPort: number,
 ): Promise<readonly Measured[]> {
-  const script = writeScript(scenario)
+  const script = writeScript(scenario, work)
   const replyBytes = await replySize(scenario, productPort)
   const bare = await startBare(replyBytes)
   try {
@@ -143,20 +91,13 @@ async function measure(
 
 /** One request after the other: what a single caller waits. By the load generator: a client that parses is slower. */
 async function alone(scenario: Scenario, pid: number, port: number): Promise<Measured> {
-  const script = writeScript(scenario)
+  const script = writeScript(scenario, work)
   const samples: Sample[] = []
   for (let round = 0; round < rounds; round++)
     samples.push(await load(pid, port, { ...scenario, connections: 1 }, script, seconds))
   const value = median(samples).p50Ms
   console.log(`${scenario.name}: alone ${value} ms`)
   return { name: `${scenario.name}: alone, median`, value, unit: 'ms', goal: '' }
-}
-
-function writeScript({ body }: Scenario): string {
-  const script = join(work, 'post.lua')
-  writeFileSync(join(work, 'body.json'), body)
-  writeFileSync(script, luaOf(join(work, 'body.json')))
-  return script
 }
 
 function tell(scenario: Scenario, bare: Sample, product: Sample): readonly Measured[] {
@@ -255,94 +196,7 @@ function round(ms: number): number {
   return Math.round(ms * 1_000) / 1_000
 }
 
-function luaOf(bodyFile: string): string {
-  return [
-    'wrk.method = "POST"',
-    'wrk.headers["Content-Type"] = "application/json"',
-    `wrk.headers["X-Service-Api-Key"] = "${secret}"`,
-    `local file = io.open("${bodyFile}", "rb")`,
-    'wrk.body = file:read("*a")',
-    'file:close()',
-  ].join('\n')
-}
-
-async function assertWrk(): Promise<void> {
-  try {
-    await run('wrk', ['-v'])
-  } catch (error) {
-    // wrk -v prints its version and leaves with 1.
-    if ((error as { code?: unknown }).code !== 'ENOENT') return
-    throw new Error('This benchmark needs wrk: install it first (Debian: apt-get install wrk)')
-  }
-}
-
 async function replySize({ path, body }: Scenario, port: number): Promise<number> {
   const reply = await post(port, path, body)
   return Buffer.byteLength(reply)
-}
-
-interface Bare {
-  readonly child: ChildProcess
-  readonly port: number
-}
-
-async function startBare(replyBytes: number): Promise<Bare> {
-  const child = spawn(process.execPath, [join(root, 'dist/bench/http/bare.js'), '0', String(replyBytes)])
-  const [line] = (await once(child.stdout!, 'data')) as [Buffer]
-  return { child, port: Number(/listening (\d+)/.exec(line.toString())?.[1]) }
-}
-
-// Companies and a user, and the flag that is checked.
-async function prepare(port: number): Promise<void> {
-  const identify = {
-    event_type: 'identify',
-    body: {
-      keys: user,
-      name: 'Someone',
-      traits: { role: 'admin' },
-      company: { keys: company, name: 'Acme', traits: { seats: 12, region: 'eu' } },
-    },
-  }
-  await post(port, '/events', JSON.stringify(identify))
-  const others = companies.map(keys => ({
-    event_type: 'identify',
-    body: { keys: user, company: { keys, traits: { seats: 12, region: 'eu' } } },
-  }))
-  await post(port, '/event-batch', JSON.stringify({ events: others }))
-  await makeFlag(port, 'bench-flag')
-}
-
-/** A flag with two rules and three conditions; the company meets the second. */
-async function makeFlag(port: number, key: string): Promise<void> {
-  const made = JSON.parse(
-    await post(
-      port,
-      '/flags',
-      JSON.stringify({
-        key,
-        name: key,
-        description: 'What the benchmark checks',
-        flag_type: 'boolean',
-        default_value: false,
-      }),
-    ),
-  ) as { data: { id: string } }
-  const condition = (operator: string, value: number) => ({
-    condition_type: 'metric',
-    operator,
-    resource_ids: [],
-    event_subtype: 'api_call',
-    metric_period: 'all_time',
-    metric_value: value,
-  })
-  const rule = (priority: number, conditions: readonly object[]) => ({
-    name: `rule ${priority}`,
-    priority,
-    rule_type: 'standard',
-    value: true,
-    conditions,
-    condition_groups: [],
-  })
-  const rules = [rule(1, [condition('lt', 0), condition('gte', 0)]), rule(2, [condition('gte', 0)])]
-  await post(port, `/flags/${made.data.id}/rules`, JSON.stringify({ rules }), 'PUT')
 }

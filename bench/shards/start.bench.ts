@@ -11,7 +11,7 @@ import { FileJournalReader } from '../../src/journal/reader.js'
 import { Actors } from '../../workers/company/actors.js'
 import { replayTail } from '../../workers/company/replay.js'
 import { replayFact } from '../../workers/company/snapshots.js'
-import { post, startProduct, stop } from '../product.js'
+import { sendPast, startProduct, stop } from '../product.js'
 import { root } from '../record.js'
 
 const companies = Number(process.env.BENCH_COMPANIES ?? 100_000)
@@ -95,14 +95,7 @@ async function starts(): Promise<void> {
   const empty = await startProduct(dataDir, settings)
   tell('start on an empty directory', empty.readyMs, 'ms')
   const begunMs = performance.now()
-  for (let done = 0; done < facts; done += perBatch) {
-    const events = Array.from({ length: perBatch }, (_, i) => ({
-      event_type: 'track',
-      ...(i % 2 === 0 ? { idempotency_key: `key-${done + i}` } : {}),
-      body: { event: 'api_call', company: { slug: `company-${(done + i) % companies}` } },
-    }))
-    await post(empty.port, '/event-batch', JSON.stringify({ events }))
-  }
+  await sendPast(empty.port, facts, companies)
   const seconds = ((performance.now() - begunMs) / 1_000).toFixed(0)
   console.log(
     `${facts.toLocaleString('en')} events for ${companies.toLocaleString('en')} companies sent in ${seconds} s`,

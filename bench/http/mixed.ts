@@ -1,0 +1,102 @@
+// How long a check waits while batches of 500 events arrive at half the rate at which they could: the checks alone and
+// the bare route under the same batches and checks are the baselines of the same run.
+import { execFile, spawn } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { stop } from '../product.js'
+import { type Measured, root } from '../record.js'
+import type { Paced } from './paced.js'
+import { type Scenario, scenarios, startBare, writeBody, writeScript } from './scenarios.js'
+
+const run = promisify(execFile)
+const seconds = Number(process.env.TOLLGATE_BENCH_SECONDS ?? 5)
+const rounds = 3
+const checksPerSecond = 500
+const checkConnections = 16
+const batchConnections = 8
+
+/** Measure over a service that has what `prepare` makes. */
+export async function benchMixed(port: number, pid: number, work: string): Promise<readonly Measured[]> {
+  const check = scenarios.find(one => one.path.endsWith('/bench-flag/check'))!
+  const batch = scenarios.find(one => one.path === '/event-batch')!
+  const bare = await startBare(500)
+  try {
+    const top = await topRate(port, batch, work)
+    const checks = (of: number) => paced(of, check, work, checksPerSecond, checkConnections)
+    const mixed = async (of: number) =>
+      Promise.all([checks(of), paced(of, batch, work, top / 2, batchConnections)])
+    const [alone, bareBoth, both]: [Paced[], Paced[], (readonly [Paced, Paced])[]] = [[], [], []]
+    const [worked, waited]: [number[], number[]] = [[], []]
+    for (let round = 0; round < rounds; round++) {
+      alone.push(await checks(port))
+      bareBoth.push((await mixed(bare.port))[0])
+      const before = coreOf(pid)
+      both.push(await mixed(port))
+      const after = coreOf(pid)
+      worked.push(after.workedMs - before.workedMs)
+      waited.push(after.waitedMs - before.waitedMs)
+    }
+    const name = `checks at ${checksPerSecond}/s while batches of 500 arrive at half their top rate`
+    const rows = [
+      row(`${name}: p99`, middle(both.map(([one]) => one.p99Ms)), 'ms', '≤ 5'),
+      row(`${name}: p50`, middle(both.map(([one]) => one.p50Ms)), 'ms'),
+      row(`${name}: slowest`, middle(both.map(([one]) => one.maxMs)), 'ms'),
+      row(`${name}: p99 of a bare route under the same`, middle(bareBoth.map(one => one.p99Ms)), 'ms'),
+      row(`${name}: p99 of the checks alone`, middle(alone.map(one => one.p99Ms)), 'ms'),
+      row(`${name}: events`, middle(both.map(([, one]) => one.perSecond)) * 500, 'events/s'),
+      row(`${name}: HTTP thread at work, of the time`, share(worked), '%'),
+      row(`${name}: HTTP thread waiting for a core, of the time`, share(waited), '%'),
+      row(`${name}: p99 of the batches`, middle(both.map(([, one]) => one.p99Ms)), 'ms'),
+    ]
+    for (const { name, value, unit } of rows) console.log(`${name}: ${value.toLocaleString('en')} ${unit}`)
+    return rows
+  } finally {
+    await stop(bare.child)
+  }
+}
+
+/** Batches a second when they come as quickly as they are answered. */
+async function topRate(port: number, batch: Scenario, work: string): Promise<number> {
+  const script = writeScript(batch, work)
+  const args = ['-t1', `-c${batchConnections}`, `-d${seconds}s`, '--timeout', '20s', '-s', script]
+  const { stdout } = await run('wrk', [...args, `http://127.0.0.1:${port}${batch.path}`])
+  return Number(/Requests\/sec:\s+([\d.]+)/.exec(stdout)?.[1])
+}
+
+async function paced(
+  port: number,
+  { path, body }: Scenario,
+  work: string,
+  perSecond: number,
+  connections: number,
+): Promise<Paced> {
+  const file = writeBody(join(work, `${path.replaceAll('/', '-')}.json`), body)
+  const args = [port, path, file, perSecond, seconds, connections].map(String)
+  const child = spawn(process.execPath, [join(root, 'dist/bench/http/paced.js'), ...args])
+  child.stderr.pipe(process.stderr)
+  let text = ''
+  for await (const chunk of child.stdout) text += chunk
+  const told = JSON.parse(text) as Paced
+  if (told.refused > 0) throw new Error(`${path}: ${told.refused} were refused`)
+  return told
+}
+
+/** What a process's first thread has had of a core, and waited for one that others had, as Linux counts it. */
+function coreOf(pid: number): { readonly workedMs: number; readonly waitedMs: number } {
+  const [worked, waited] = readFileSync(`/proc/${pid}/task/${pid}/schedstat`, 'utf8').split(' ')
+  return { workedMs: Number(worked) / 1e6, waitedMs: Number(waited) / 1e6 }
+}
+
+/** Of what one run takes. */
+function share(ms: readonly number[]): number {
+  return middle(ms) / (10 * (seconds + 0.5))
+}
+
+function row(name: string, value: number, unit: string, goal = ''): Measured {
+  return { name, value: Math.round(value * 100) / 100, unit, goal }
+}
+
+function middle(values: readonly number[]): number {
+  return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)]!
+}
