@@ -8,6 +8,9 @@ export interface NamedText {
   readonly updatedAtMs: number
 }
 
+/** A text as a snapshot has it: name, value, created at, updated at (epoch ms). */
+export type StoredText = readonly [name: string, value: string, createdAtMs: number, updatedAtMs: number]
+
 /**
  * Texts by name, in the order they were added, as a Map. Names are shared with all who have the same ones; times are
  * kept once while all entries have the same, as those of a first write have.
@@ -22,6 +25,20 @@ export class NamedTexts {
     const made = new NamedTexts()
     for (const [name, { value, createdAtMs, updatedAtMs }] of entries)
       made.put(name, value, createdAtMs, updatedAtMs)
+    return made
+  }
+
+  /** As a snapshot has them, each name once. */
+  static from(stored: readonly StoredText[]): NamedTexts {
+    const made = new NamedTexts()
+    const [first] = stored
+    if (first === undefined) return made
+    made.names = Names.of(stored.map(([name]) => name))
+    made.values = stored.map(([, value]) => value)
+    const [, , createdAtMs, updatedAtMs] = first
+    made.times = stored.every(one => one[2] === createdAtMs && one[3] === updatedAtMs)
+      ? pairOf(createdAtMs, updatedAtMs)
+      : stored.flatMap(one => [one[2], one[3]]).slice()
     return made
   }
 

@@ -4,21 +4,18 @@ import { newCompany } from './company.js'
 import type { EntitlementReport } from './entitlement.js'
 import type { Entity, EntityBrief } from './entity.js'
 import { decodeAccount, encodeAccount } from './ledger.js'
-import type { NamedTexts } from './named.js'
+import { NamedTexts, type StoredText } from './named.js'
 import type { PlanSchedule } from './plan.js'
 import { type Counter, type CounterReading, counterFrom, type OlderCounter } from './usage.js'
 import { newUser, type User } from './user.js'
-
-/** A key or trait: name, value, created at, updated at (epoch ms). */
-export type NamedValue = readonly [name: string, value: string, createdAtMs: number, updatedAtMs: number]
 
 export interface EntitySnapshot {
   readonly id: string
   readonly environmentId: string
   readonly exists: boolean
   readonly name: string
-  readonly keys: readonly NamedValue[]
-  readonly traits: readonly NamedValue[]
+  readonly keys: readonly StoredText[]
+  readonly traits: readonly StoredText[]
   readonly createdAtMs: number
   readonly updatedAtMs: number
   readonly lastSeenAtMs: number | null
@@ -114,17 +111,15 @@ function encodeEntity(entity: Readonly<Entity>): EntitySnapshot {
 function decodeEntity(entity: Entity, snapshot: EntitySnapshot): void {
   entity.exists = snapshot.exists
   entity.name = snapshot.name
-  for (const [name, value, createdAtMs, updatedAtMs] of snapshot.keys)
-    entity.keys.put(name, value, createdAtMs, updatedAtMs)
-  for (const [name, value, createdAtMs, updatedAtMs] of snapshot.traits)
-    entity.traits.put(name, value, createdAtMs, updatedAtMs)
+  entity.keys = NamedTexts.from(snapshot.keys)
+  entity.traits = NamedTexts.from(snapshot.traits)
   entity.createdAtMs = snapshot.createdAtMs
   entity.updatedAtMs = snapshot.updatedAtMs
   entity.lastSeenAtMs = snapshot.lastSeenAtMs
   entity.sequence = snapshot.sequence
 }
 
-const namedValues = (texts: NamedTexts): NamedValue[] =>
+const namedValues = (texts: NamedTexts): StoredText[] =>
   [...texts].map(([name, one]) => [name, one.value, one.createdAtMs, one.updatedAtMs])
 
 /** What a company's actor tells of itself at an instant: the state, and what only the core can work out. */

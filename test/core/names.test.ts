@@ -47,7 +47,15 @@ t.test('CU-30 keys and traits hold what a Map would, in its order, whoever has t
       apply(texts, model, second)
       apply(copy, copied, third)
       const again = NamedTexts.of(texts)
-      return isSame(texts, model) && isSame(copy, copied) && isSame(again, model) && !texts.has('never')
+      const stored = [...texts].map(
+        ([name, one]) => [name, one.value, one.createdAtMs, one.updatedAtMs] as const,
+      )
+      const loaded = NamedTexts.from(stored)
+      const before = isSame(loaded, model)
+      apply(loaded, new Map(model), third)
+      return (
+        before && isSame(texts, model) && isSame(copy, copied) && isSame(again, model) && !texts.has('never')
+      )
     }),
     { seed, numRuns: 300 },
   )
