@@ -1,9 +1,10 @@
-// npm run bench [core] [shards] [http] [mixed] [start] [lists [companies]]: runs the benchmarks of the areas named, or of all,
-// and keeps the results.
+// npm run bench [core] [shards] [http] [mixed] [start] [outages] [lists [companies]]: runs the benchmarks of the areas
+// named, or of all, and keeps the results.
 import { spawn } from 'node:child_process'
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { benchLists } from './http/lists.js'
+import { benchOutages } from './http/outages.js'
 import { benchHttp, benchOnlyMixed } from './http/run.js'
 import { record, root } from './record.js'
 
@@ -13,6 +14,7 @@ const areas: Readonly<Record<string, () => Promise<void>>> = {
   http: benchHttp,
   mixed: benchOnlyMixed,
   lists: () => benchLists(numbers),
+  outages: benchOutages,
   start: async () => {
     await runFile(join(root, 'dist', 'bench', 'shards', 'start.bench.js'))
   },

@@ -39,6 +39,7 @@ import { Webhooks } from './engine/webhooks.js'
 import { Limits, limitTable } from './http/limits.js'
 import { routes } from './http/routes.js'
 import { Server } from './http/server.js'
+import { collectWhenIdle } from './idle.js'
 import { nodeDisk } from './journal/disk.js'
 import { Positions } from './journal/positions.js'
 import type { ProjectedChunk } from './journal/projecting.js'
@@ -319,6 +320,8 @@ async function open(config: Config, log: Logger, opened: Opened): Promise<Tollga
     await looking
   })
 
+  const stopCollecting = collectWhenIdle()
+  opened.add(async () => stopCollecting())
   const gauges = setInterval(() => void report(services, metrics), 2_000)
   opened.add(async () => clearInterval(gauges))
   let postgresAnswers = true

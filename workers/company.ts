@@ -32,6 +32,7 @@ import { LiveCompany } from '../src/core/snapshot.js'
 import { briefOf, encodeUser } from '../src/core/state.js'
 import { settleSubscriptions } from '../src/core/subscription.js'
 import { applyToUser, decideUser } from '../src/core/user.js'
+import { collectWhenIdle } from '../src/idle.js'
 import { type JournalDisk, nodeDisk } from '../src/journal/disk.js'
 import { eventRow, monthOf, type RowExtra } from '../src/journal/event-row.js'
 import { factText } from '../src/journal/fact-text.js'
@@ -76,6 +77,7 @@ export interface ShardStorage {
 /** Runs until the port closes. Rejects, and the thread is replaced, when the shard cannot go on. */
 export default function shard(task: ShardTask): Promise<void> {
   const sql = openPostgres(task.options.postgres, { max: 2 })
+  collectWhenIdle()
   return runShard(task, { disk: nodeDisk, snapshots: postgresSnapshots(sql) })
 }
 

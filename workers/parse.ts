@@ -1,5 +1,6 @@
 // The entry of a thread that reads large bodies: parsed, judged and packed, one after the other.
 import { type ParseJob, parseBody, transfersOf } from '../src/events/parsing.js'
+import { collectWhenIdle } from '../src/idle.js'
 import { closed, type Port } from '../src/journal/port.js'
 
 /** What the HTTP thread gives a parser at its start. */
@@ -10,6 +11,7 @@ export interface ParseTask {
 /** Runs until the port closes. What a body does not let it answer ends the thread: another one is started. */
 export default async function parse({ port }: ParseTask): Promise<void> {
   const over = closed(port)
+  collectWhenIdle()
   port.on('message', (job: ParseJob) => {
     const reply = parseBody(job)
     port.postMessage(reply, transfersOf(reply))

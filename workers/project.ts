@@ -1,5 +1,6 @@
 // The entry of the projectors: one thread that tells Postgres and ClickHouse what the journals say, every shard's
 // into both, behind the committed ends. Nothing else writes companies, users, events or usage to a store.
+import { collectWhenIdle } from '../src/idle.js'
 import { type JournalDisk, nodeDisk } from '../src/journal/disk.js'
 import type { Port } from '../src/journal/port.js'
 import { Positions } from '../src/journal/positions.js'
@@ -45,6 +46,7 @@ export default function project(task: ProjectorTask): Promise<void> {
   const { options } = task
   const sql = openPostgres(options.postgres, { max: Math.min(8, 1 + options.shards.length) })
   const clickhouse = openClickHouse(options.clickhouse, { max: 4 })
+  collectWhenIdle()
   return runProjectors(task, {
     disk: nodeDisk,
     rows: postgresRows(sql),

@@ -25,6 +25,11 @@ export interface PostgresOptions {
 }
 
 const idleSeconds = 20
+/**
+ * A connection keeps the first 250 statements it is given prepared (tools/patches), here and in its process on the
+ * other side: lists have more forms than that. After this long it begins anew with those that are asked then.
+ */
+const lifeSeconds = 600
 /** Longer than any statement may take: silence beyond it means that nobody is there. */
 const silenceBeyondStatementMs = 5_000
 const reconnectSecondsMax = 0.25
@@ -46,6 +51,7 @@ export function openPostgres(address: PostgresAddress, options: PostgresOptions 
     onnotice,
     connect_timeout: connectTimeoutMs / 1_000,
     idle_timeout: idleSeconds,
+    max_lifetime: lifeSeconds,
     backoff: (attempt: number) => Math.min(0.01 * 2 ** attempt, reconnectSecondsMax),
     socket: watchedSocket(silenceMs),
     connection: {

@@ -69,6 +69,32 @@ t.test('Postgres', async t => {
   )
 })
 
+// As published, the driver keeps every statement that a connection was ever given, and so does the server.
+t.test('a connection keeps no more than some hundred statements', async t => {
+  const { postgres } = await startStores(t, { migrated: false })
+  const one = openPostgres(postgres, { max: 1 })
+  t.teardown(() => closePostgres(one))
+  for (let index = 0; index < 600; index++) {
+    const rows = await one`select ${index}::int + ${1}::int as ${one(`c${index}`)}`
+    t.same(rows[0], { [`c${index}`]: index + 1 })
+  }
+  const [{ kept }] = (await one`select count(*)::int as kept from pg_prepared_statements`) as unknown as [
+    { kept: number },
+  ]
+  t.ok(kept > 100 && kept <= 250, `${kept} of 600`)
+  t.same(
+    await one`select ${7}::int as ${one('c3')}`,
+    [{ c3: 7 }],
+    'one that is not kept is asked all the same',
+  )
+  await one
+    .begin(async tx => {
+      t.same(await tx`select ${'a'}::text as ${one('c700')}`, [{ c700: 'a' }])
+      await t.rejects(tx`select ${1}::int / 0 as ${one('c701')}`, { code: '22012' })
+    })
+    .catch(error => t.equal(error.code, '22012'))
+})
+
 // What the driver, as it is published, does when a connection dies under a transaction: the statement after it ends the
 // process, or runs on whatever the connection does next. tools/patches mends it.
 t.test('connections that die under the driver', async t => {

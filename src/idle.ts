@@ -1,0 +1,69 @@
+// What a thread gives back when nobody asks anything of it any more. V8 collects garbage as more is made: a heap that
+// grew under load stays that large for as long as nothing happens.
+import { performance } from 'node:perf_hooks'
+import { getHeapStatistics, setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+
+const lookMs = 5_000
+/** Looks in a row that find a thread idle before its heap is collected. */
+const idleLooks = 2
+/** And again, if it was: by then connections that nobody uses are closed, and what they held on to is free. */
+const idleLooksAgain = 7
+/** Share of the time that an idle thread works at most: timers, questions for its health and figures. */
+const idleShare = 0.03
+/** How much a heap has grown since it was collected for it to be worth it. */
+const growth = 1.1
+const growthBytes = 2 << 20
+/** A collection stands in the way of whoever comes meanwhile, the longer the more is in use: beyond this, none. */
+const usedBytesMax = 384 << 20
+
+export interface IdleOptions {
+  readonly lookMs?: number
+  /** Told of every collection. */
+  readonly collected?: (collection: Collection) => void
+}
+
+export interface Collection {
+  /** Bytes of the heap, used or not, before and after. */
+  readonly before: number
+  readonly after: number
+  readonly ms: number
+}
+
+/**
+ * Have this thread's heap collected whenever it has been idle for some time after it grew; never under load.
+ *
+ * returns  ends it.
+ */
+export function collectWhenIdle({ lookMs: everyMs = lookMs, collected }: IdleOptions = {}): () => void {
+  let since = performance.eventLoopUtilization()
+  let looks = 0
+  let least = 0
+  let again = false
+  const look = (): void => {
+    const now = performance.eventLoopUtilization()
+    const { utilization } = performance.eventLoopUtilization(now, since)
+    since = now
+    looks = utilization <= idleShare ? looks + 1 : 0
+    if (looks < idleLooks) return
+    const { total_heap_size: before, used_heap_size: used } = getHeapStatistics()
+    const grown = before >= least * growth + growthBytes
+    const due = grown || (again && looks >= idleLooksAgain)
+    if (!due || used > usedBytesMax) return
+    again = grown
+    const began = performance.now()
+    collector()()
+    least = getHeapStatistics().total_heap_size
+    // what it took is no work of the thread's
+    since = performance.eventLoopUtilization()
+    collected?.({ before, after: least, ms: performance.now() - began })
+  }
+  const timer = setInterval(look, everyMs).unref()
+  return () => clearInterval(timer)
+}
+
+/** V8's own function, which only a context made under this flag has. Kept by nobody, as a context weighs something. */
+function collector(): () => void {
+  setFlagsFromString('--expose-gc')
+  return runInNewContext('gc') as () => void
+}
