@@ -1,6 +1,6 @@
 // What single checks wait while large batches come in: read by the HTTP thread itself (before), and on a thread of
-// their own (after), turn by turn. Seconds of one turn, MiB of a body, senders, turns of each kind:
-// `node dist/bench/http/large-bodies.js 10 8 2 2`.
+// their own (after), turn by turn. Seconds of one turn, MiB of a body, senders, turns of each kind, and how long each
+// sender rests between two bodies, ms: `node dist/bench/http/large-bodies.js 10 8 2 2 0`.
 import { mkdirSync, rmSync } from 'node:fs'
 import { Agent, request } from 'node:http'
 import { join } from 'node:path'
@@ -13,6 +13,7 @@ interface Told {
   readonly port: number
   readonly bytes: number
   readonly untilMs: number
+  readonly restMs: number
   readonly name: string
 }
 
@@ -25,7 +26,7 @@ if (isMainThread) await compare()
 else await send(workerData as Told)
 
 async function compare(): Promise<void> {
-  const [seconds = 10, mebibytes = 8, senders = 2, turns = 2] = process.argv.slice(2).map(Number)
+  const [seconds = 10, mebibytes = 8, senders = 2, turns = 2, restMs = 0] = process.argv.slice(2).map(Number)
   const work = join(root, 'data', `bench-${process.pid}`)
   mkdirSync(work, { recursive: true })
   try {
@@ -48,7 +49,7 @@ async function compare(): Promise<void> {
           const before = cpuOf(product.child.pid!)
           const untilMs = Date.now() + seconds * 1_000
           const sending = Array.from({ length: senders }, (_, index) =>
-            sender({ port: product.port, bytes, untilMs, name: `${turn}${index}` }),
+            sender({ port: product.port, bytes, untilMs, restMs, name: `${turn}${index}` }),
           )
           const [waited, ...sent] = await Promise.all([checks(product.port, seconds * 1_000), ...sending])
           const after = cpuOf(product.child.pid!)
@@ -120,7 +121,7 @@ function tell(waited: readonly number[]): string {
 }
 
 /** Bodies one after the other, each event with a key of its own: its digits are written over those of the last. */
-async function send({ port, bytes, untilMs, name }: Told): Promise<void> {
+async function send({ port, bytes, untilMs, restMs, name }: Told): Promise<void> {
   const filler = 'x'.repeat(Math.max(0, Math.floor(bytes / eventsPerBody) - 190))
   const mark = '0'.repeat(keyDigits)
   const events = Array.from({ length: eventsPerBody }, (_, index) => ({
@@ -141,6 +142,7 @@ async function send({ port, bytes, untilMs, name }: Told): Promise<void> {
     if (status === 201) sent += eventsPerBody
     else if (status === 503) await sleep(1_000)
     else throw new Error(`a batch answered ${status}`)
+    if (restMs > 0) await sleep(restMs)
   }
   agent.destroy()
   parentPort!.postMessage(sent)

@@ -15,7 +15,7 @@ import { type StartThread, startThread, type Thread } from './thread.js'
 export const largeBytes = 262_144
 
 /** Slices on their way to one shard: what it works on while the next is made and the disk writes the last. */
-const slicesPerShard = 4
+const slicesPerShard = 2
 
 export interface ParsersOptions {
   readonly workerFile: URL

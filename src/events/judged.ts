@@ -8,8 +8,8 @@ import type { EventMode } from '../core/message.js'
 import type { Judged } from './judge.js'
 import { failedBody } from './text.js'
 
-/** Events of a slice: what the HTTP thread does with them takes it about a millisecond. */
-export const eventsPerSlice = 256
+/** Events of a slice: what the HTTP thread does with them takes it less than a millisecond. */
+export const eventsPerSlice = 128
 
 /** Some events, in order. Its bytes are transferred, not copied. */
 export interface Slice {
