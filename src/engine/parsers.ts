@@ -65,20 +65,32 @@ export class Parsers {
   }
 
   /**
-   * Do what there is to do with a large body when its turn comes: a few at a time, the rest wait as they came.
+   * Do what there is to do with a large body, its bytes counted until that is done.
    *
-   * bytes    its size.
-   * gone     whether its caller has left: then nothing of it is done.
-   * returns  what `work` does; null when the caller left.
-   * errors   overloaded (503) at the bound on bytes.
+   * errors  overloaded (503) at the bound.
    */
-  async hold<T>(bytes: number, gone: () => boolean, work: () => Promise<T>): Promise<T | null> {
-    const { bytesMax, threads, metrics } = this.options
+  async hold<T>(bytes: number, work: () => Promise<T>): Promise<T> {
+    const { bytesMax, metrics } = this.options
     if (this.bytes + bytes > bytesMax) {
       metrics.refused.count++
       throw new ServiceError('overloaded', 'Too many large bodies are being read; try again')
     }
     this.bytes += bytes
+    try {
+      return await work()
+    } finally {
+      this.bytes -= bytes
+    }
+  }
+
+  /**
+   * Read a body, and take what was read, when its turn comes: a few at a time, the rest wait as they came.
+   *
+   * gone     whether its caller has left by then: nothing of it is done.
+   * returns  what `work` does; null when the caller left.
+   */
+  async inTurn<T>(gone: () => boolean, work: () => Promise<T>): Promise<T | null> {
+    const { threads, metrics } = this.options
     // one read by each thread, one of which the events are taken, one ready for that
     if (this.underWay >= threads + 2) await new Promise<void>(resolve => this.turns.push(resolve))
     else this.underWay++
@@ -87,7 +99,6 @@ export class Parsers {
       metrics.left.count++
       return null
     } finally {
-      this.bytes -= bytes
       // The turn is handed on, or given back.
       const next = this.turns.shift()
       if (next === undefined) this.underWay--

@@ -1,6 +1,9 @@
 // Long work of the HTTP thread in slices: one a turn of the event loop, whosever it is, so that other requests are
 // answered in between; and not many on their way to the shards, so that those are not kept from others either.
 
+/** A slice that takes longer waits for a store, and keeps no shard busy. */
+const slowMs = 250
+
 export class Slices {
   private readonly waiting: (() => void)[] = []
   private inFlight = 0
@@ -9,7 +12,7 @@ export class Slices {
   /** inFlightMax  slices that have begun and are not durable yet. */
   constructor(private readonly inFlightMax: number) {}
 
-  /** Resolves when the next slice may begin, in the order of asking; `left` tells when it has ended. */
+  /** Resolves when the next slice may begin, in the order of asking; `lasts` must be told what it waits for. */
   enter(): Promise<void> {
     return new Promise(resolve => {
       this.waiting.push(resolve)
@@ -17,9 +20,18 @@ export class Slices {
     })
   }
 
-  left(): void {
-    this.inFlight--
-    this.schedule()
+  /** A slice that has begun is in flight until this settles, or it is slow. */
+  lasts(work: Promise<unknown>): void {
+    let over = false
+    const end = () => {
+      if (over) return
+      over = true
+      clearTimeout(timer)
+      this.inFlight--
+      this.schedule()
+    }
+    const timer = setTimeout(end, slowMs)
+    work.then(end, end)
   }
 
   private schedule(): void {

@@ -106,8 +106,28 @@ t.test('what a thread answered before it died is heard', async t => {
   t.equal(metrics.lost.count, 0)
 })
 
-t.test('bodies take turns, bounded in bytes; who has left loses the turn', async t => {
+t.test('bodies are bounded in bytes together', async t => {
   const { parsers, metrics } = open(t, 1, 1_000)
+  let end = () => {}
+  const held = parsers.hold(900, () => new Promise<void>(resolve => (end = resolve)))
+  t.equal(parsers.held, 900)
+  await t.rejects(
+    parsers.hold(101, async () => {}),
+    { code: 'overloaded' },
+  )
+  t.equal(metrics.refused.count, 1)
+  t.equal(await parsers.hold(100, async () => 7), 7)
+  end()
+  await held
+  await t.rejects(
+    parsers.hold(1_000, () => Promise.reject(new Error('broken'))),
+    /broken/,
+  )
+  t.equal(parsers.held, 0)
+})
+
+t.test('bodies take turns; who has left loses the turn', async t => {
+  const { parsers, metrics } = open(t)
   const ends: (() => void)[] = []
   const begun: number[] = []
   const work = (n: number) => () => {
@@ -115,37 +135,26 @@ t.test('bodies take turns, bounded in bytes; who has left loses the turn', async
     return new Promise<number>(resolve => ends.push(() => resolve(n)))
   }
   let gone = false
-  const held = [1, 2, 3, 4, 5].map(n => parsers.hold(200, () => n === 4 && gone, work(n)))
+  const turns = [1, 2, 3, 4, 5].map(n => parsers.inTurn(() => n === 4 && gone, work(n)))
   await soon()
   t.same(begun, [1, 2, 3], 'a few at a time')
-  t.equal(parsers.held, 1_000)
-  await t.rejects(
-    parsers.hold(1, () => false, work(6)),
-    { code: 'overloaded' },
-  )
-  t.equal(metrics.refused.count, 1)
   gone = true
   ends[0]!()
   await soon()
   t.same(begun, [1, 2, 3, 5])
   t.equal(metrics.left.count, 1)
   for (const end of ends) end()
-  t.same(await Promise.all(held), [1, 2, 3, null, 5])
-  t.equal(parsers.held, 0)
+  t.same(await Promise.all(turns), [1, 2, 3, null, 5])
 })
 
 t.test('a turn is given back when the work fails', async t => {
   const { parsers } = open(t)
+  const never = () => false
   for (let n = 0; n < 10; n++)
     await t.rejects(
-      parsers.hold(
-        500,
-        () => false,
-        () => Promise.reject(new Error('broken')),
-      ),
+      parsers.inTurn(never, () => Promise.reject(new Error('broken'))),
       /broken/,
     )
-  t.equal(parsers.held, 0)
 })
 
 t.test('closing: what is being read is refused', async t => {

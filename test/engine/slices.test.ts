@@ -23,11 +23,37 @@ t.test('no more in flight than are allowed', async t => {
   for (let n = 0; n < 5; n++) void slices.enter().then(() => begun++)
   for (let n = 0; n < 10; n++) await turn()
   t.equal(begun, 2)
-  slices.left()
+  slices.lasts(Promise.resolve())
   for (let n = 0; n < 10; n++) await turn()
   t.equal(begun, 3)
-  slices.left()
-  slices.left()
+  slices.lasts(Promise.reject(new Error('refused')))
+  slices.lasts(Promise.resolve())
   for (let n = 0; n < 10; n++) await turn()
   t.equal(begun, 5)
+})
+
+t.test('one that waits for a store keeps the others from nothing for long', async t => {
+  const slices = new Slices(1)
+  await slices.enter()
+  let settle = () => {}
+  slices.lasts(
+    new Promise<void>(resolve => {
+      settle = resolve
+    }),
+  )
+  const next = slices.enter()
+  let begun = false
+  void next.then(() => {
+    begun = true
+  })
+  for (let n = 0; n < 10; n++) await turn()
+  t.notOk(begun)
+  await next
+  settle()
+  let third = false
+  void slices.enter().then(() => {
+    third = true
+  })
+  for (let n = 0; n < 10; n++) await turn()
+  t.notOk(third, 'it is not counted out twice')
 })

@@ -378,3 +378,15 @@ t.test('a stop answers the large bodies that have come in', async t => {
     [201, 201],
   )
 })
+
+t.test('without a thread for them large bodies are read by the HTTP thread', async t => {
+  const { client: other, tollgate: threadless } = await startHere(t, { TOLLGATE_PARSE_THREADS: '0' })
+  const text = `${padding}{"events":[${every.join(',')}]}`
+  const [here, there] = [
+    await send('/event-batch?report=true', text, {}, other),
+    await send('/event-batch?report=true', text),
+  ]
+  const errors = ({ body }: typeof here) => body.data.events.map((ack: Ack) => ack.error)
+  t.strictSame(errors(here), errors(there))
+  t.equal(threadless.services.metrics.largeBodies.parsed.count, 0)
+})

@@ -2,7 +2,7 @@
 // answered. What the caller hears is what a small body with the same events would have told.
 import { ServiceError } from '../../errors.js'
 import { JudgedReading, type Slice, type Taking } from '../../events/judged.js'
-import type { JudgedGroup, ParseJob, ParseReply, Voice } from '../../events/parsing.js'
+import type { JudgedGroup, ParseReply, Voice } from '../../events/parsing.js'
 import type { BatchFormat } from '../../events/read.js'
 import type { Call, RawBody } from '../call.js'
 import type { Services } from '../services.js'
@@ -22,19 +22,22 @@ export function isLarge({ body, services }: Pick<LargeCall, 'body' | 'services'>
  *         died, or when events could not be made durable: those of a slice that were are found again by their keys.
  * source  EV-4, EV-7, EV-27, EV-28.
  */
-export async function ingestLarge(
+export function ingestLarge(
   call: LargeCall,
   sender: Sender,
   format: BatchFormat,
   report = false,
 ): Promise<readonly string[]> {
-  const { services, body, nowMs } = call
-  const acks = await services.parsers.hold(body.byteLength, goneOf(call), async () => {
-    const speaker = { secret: sender.key.kind === 'secret', nowMs }
-    const [group] = groupsOf(await services.parsers.parse({ bytes: handedOver(body), format, speaker }))
-    return ingestJudged(atPresent(sender), group!, report)
+  const { body, nowMs } = call
+  const { parsers } = call.services
+  const speaker = { secret: sender.key.kind === 'secret', nowMs }
+  return parsers.hold(body.byteLength, async () => {
+    const sent = await parsers.inTurn(goneOf(call), async () => {
+      const [group] = groupsOf(await parsers.parse({ bytes: handedOver(body), format, speaker }))
+      return send(atPresent(sender), group!, report)
+    })
+    return sent === null ? [] : sent.acks
   })
-  return acks ?? []
 }
 
 /**
@@ -44,61 +47,77 @@ export async function ingestLarge(
  * whoseIs  who a key that an event names speaks for; null: nobody.
  * returns  the acknowledgements of events that somebody speaks for, in order.
  */
-export async function collectLarge(
+export function collectLarge(
   call: LargeCall,
   own: () => Sender,
   whoseIs: (secret: string) => Promise<Sender | null>,
 ): Promise<readonly string[]> {
   const { body, services, key, environmentOrNull, nowMs } = call
-  const acks: string[] = []
-  await services.parsers.hold(body.byteLength, goneOf(call), async () => {
-    const groups = new Groups(key.id, environmentOrNull?.id ?? null)
-    const speaker = { secret: key.kind === 'secret', nowMs }
-    const job = (): ParseJob => ({
-      bytes: handedOver(body),
-      format: 'collector',
-      speaker,
-      voices: groups.voices,
+  const { parsers } = services
+  const groups = new Groups(key.id, environmentOrNull?.id ?? null)
+  const read = () =>
+    parsers.inTurn(goneOf(call), async (): Promise<readonly Collected[] | readonly string[]> => {
+      const speaker = { secret: key.kind === 'secret', nowMs }
+      const { voices } = groups
+      const reply = await parsers.parse({ bytes: handedOver(body), format: 'collector', speaker, voices })
+      if ('secrets' in reply) {
+        body.bytes = reply.bytes
+        return reply.secrets
+      }
+      const sent: Collected[] = []
+      for (const judged of groupsOf(reply)) {
+        const sender = groups.senders[judged.group] ?? own()
+        sent.push({ at: judged.at!, ...(await send(atPresent(sender), judged, false)) })
+      }
+      return sent
     })
-    for (const secret of namedIn.get(body) ?? []) groups.add(secret, await whoseIs(secret))
-    let reply = await services.parsers.parse(job())
-    if ('secrets' in reply) {
-      body.bytes = reply.bytes
-      for (const secret of reply.secrets) groups.add(secret, await whoseIs(secret))
-      reply = await services.parsers.parse(job())
+  return parsers.hold(body.byteLength, async () => {
+    // keys are looked up out of turn: one that is not in memory costs a look into the store
+    await groups.learn(namedIn.get(body) ?? [], whoseIs)
+    let found = await read()
+    if (found !== null && areSecrets(found)) {
+      await groups.learn(found, whoseIs)
+      found = await read()
     }
-    for (const judged of groupsOf(reply)) {
-      const sender = groups.senders[judged.group] ?? own()
-      const taken = await ingestJudged(atPresent(sender), judged, false)
-      for (const [index, ack] of taken.entries()) acks[judged.at![index]!] = ack
-    }
+    return found === null || areSecrets(found) ? [] : inOrder(found)
   })
-  return acks.filter(() => true) // without the places of those nobody speaks for
+}
+
+/** What was sent of a collected body for one sender; `at`: the places of its events. */
+interface Collected extends Sending {
+  readonly at: Uint32Array
+}
+
+function areSecrets(found: readonly (string | Collected)[]): found is readonly string[] {
+  return typeof found[0] === 'string'
+}
+
+/** Acknowledgements of all senders, as their events stood in the body. */
+async function inOrder(sent: readonly Collected[]): Promise<readonly string[]> {
+  const all = await Promise.allSettled(sent.map(({ acks }) => acks))
+  const placed: string[] = []
+  for (const [index, { at }] of sent.entries()) {
+    const settled = all[index]!
+    if (settled.status === 'rejected') throw settled.reason
+    for (const [place, ack] of settled.value.entries()) placed[at[place]!] = ack
+  }
+  return placed.filter(() => true) // without the places of those nobody speaks for
 }
 
 /** Keys that large bodies were found to name. */
 const namedIn = new WeakMap<RawBody, readonly string[]>()
 
 /** As `keysOfBatch`. */
-export async function secretsOfLarge(body: RawBody, { parsers }: Services): Promise<readonly string[]> {
-  const named = await parsers.hold(
-    body.byteLength,
-    () => false,
-    async () => {
-      const job = {
-        bytes: handedOver(body),
-        format: 'collector',
-        speaker: null,
-        voices: new Map<string, null>(),
-      } as const
-      const reply = await parsers.parse(job)
-      if (!('secrets' in reply)) return groupsOf(reply) && [] // a refusal: it throws
-      body.bytes = reply.bytes
-      namedIn.set(body, reply.secrets)
-      return reply.secrets
-    },
-  )
-  return named ?? []
+export function secretsOfLarge(body: RawBody, { parsers }: Services): Promise<readonly string[]> {
+  const read = async () => {
+    const bytes = handedOver(body)
+    const reply = await parsers.parse({ bytes, format: 'collector', speaker: null, voices: new Map() })
+    if (!('secrets' in reply)) return groupsOf(reply) && [] // a refusal: it throws
+    body.bytes = reply.bytes
+    namedIn.set(body, reply.secrets)
+    return reply.secrets
+  }
+  return parsers.hold(body.byteLength, async () => (await parsers.inTurn(() => false, read)) ?? [])
 }
 
 /** Senders of a collected body, each with the number of its group; 0 is the request's own. */
@@ -111,7 +130,14 @@ class Groups {
     if (environmentId !== null) this.numbers.set(`${keyId} ${environmentId}`, 0)
   }
 
-  add(secret: string, sender: Sender | null): void {
+  async learn(
+    secrets: readonly string[],
+    whoseIs: (secret: string) => Promise<Sender | null>,
+  ): Promise<void> {
+    for (const secret of secrets) if (!this.voices.has(secret)) this.add(secret, await whoseIs(secret))
+  }
+
+  private add(secret: string, sender: Sender | null): void {
     if (sender === null) {
       this.voices.set(secret, null)
       return
@@ -143,34 +169,47 @@ function groupsOf(reply: ParseReply): readonly JudgedGroup[] {
   throw new ServiceError(code, message, extra ? { extra } : {})
 }
 
-/** The events of one sender, slice by slice, in order. The first slice that fails is the last that is sent. */
-async function ingestJudged(sender: Sender, group: JudgedGroup, report: boolean): Promise<readonly string[]> {
-  if (group.count === 0) return []
+/** Events that are on their way. */
+interface Sending {
+  /** Settles when the fate of all is known. */
+  readonly acks: Promise<readonly string[]>
+}
+
+/**
+ * The events of one sender, slice by slice, in order. The first slice that fails is the last that is sent.
+ * Resolves when all are sent.
+ */
+async function send(sender: Sender, group: JudgedGroup, report: boolean): Promise<Sending> {
+  if (group.count === 0) return { acks: Promise.resolve([]) }
   const { backlog, parsers } = sender.services
   backlog.admit()
   await mustFit(sender, group)
   const reading = new JudgedReading(sender.nowMs)
   const commits: Promise<readonly string[]>[] = []
   let failed = false
-  for (const slice of group.slices) {
-    await parsers.slices.enter()
-    const { commit, leavesAtOnce } = failed
-      ? { commit: null, leavesAtOnce: true }
-      : sent(sender, reading, slice, report)
-    const ended = (commit ?? Promise.resolve()).then(
-      () => parsers.slices.left(),
+  const ended = (commit: Promise<unknown>): Promise<void> =>
+    commit.then(
+      () => {},
       () => {
         failed = true
-        parsers.slices.left()
       },
     )
-    if (commit === null) break
+  for (const slice of group.slices) {
+    await parsers.slices.enter()
+    if (failed) {
+      parsers.slices.lasts(Promise.resolve())
+      break
+    }
+    const { commit, leavesAtOnce } = sendSlice(sender, reading, slice, report)
     commits.push(commit)
+    const fate = ended(commit)
+    parsers.slices.lasts(fate)
     // what must be durable before its events is so before those of the next slice leave: order is kept
-    if (!leavesAtOnce) await ended
+    if (!leavesAtOnce) await fate
   }
-  await Promise.allSettled(commits)
-  return (await Promise.all(commits)).flat()
+  const acks = Promise.allSettled(commits).then(async () => (await Promise.all(commits)).flat())
+  acks.catch(() => {}) // heard by who waits for it
+  return { acks }
 }
 
 /** Where the idempotency window has no room for all new keys none of them is taken. */
@@ -188,13 +227,13 @@ async function mustFit({ services, environmentId, nowMs }: Sender, group: Judged
   for (const slice of group.slices) {
     await parsers.slices.enter()
     reading.read(slice, look)
-    parsers.slices.left()
+    parsers.slices.lasts(Promise.resolve())
   }
   if (keys.size > dedupe.room) throw windowFull()
 }
 
 /** Take the events of a slice and send them. */
-function sent(
+function sendSlice(
   sender: Sender,
   reading: JudgedReading,
   slice: Slice,
