@@ -15,7 +15,7 @@ const idleShare = 0.03
 const growth = 1.1
 const growthBytes = 2 << 20
 /** A collection stands in the way of whoever comes meanwhile, the longer the more is in use: beyond this, none. */
-const usedBytesMax = 128 << 20
+const usedBytesMax = 384 << 20
 
 export interface IdleOptions {
   readonly lookMs?: number

@@ -166,15 +166,14 @@ export function drawsOf(
   if (event.subtype === null || !effectsOf(event.mode).draws) return []
   if (!catalog.featuresBySubtype.has(event.subtype)) return [] // nothing is metered by it: the common case
   const effects: CreditEffect[] = []
-  /** What the draws before have left, by credit; a second draw on one credit is rare. */
-  const drawn = new Map<string, CreditEffect[]>()
   const live = new LiveCompany(company, catalog, nowMs)
   const source = event.type === 'inference' ? 'inference' : 'track'
   for (const draw of creditDraws(catalog, live, event.subtype, source)) {
     const config = configFor(live, draw.creditId, event.userId)
     if (config === null) continue
-    const before = drawn.get(draw.creditId) ?? []
     const own = company.credits.get(draw.creditId) ?? emptyAccount(company.id, draw.creditId)
+    // what the draws before have left; a second draw on one credit is rare
+    const before = effects.length === 0 ? effects : effects.filter(({ c }) => c === draw.creditId)
     const account = before.length === 0 ? own : after(own, before, [])
     const refund = event.quantity < 0
     const use = {
@@ -186,9 +185,7 @@ export function drawsOf(
       leaseId: refund ? null : event.leaseId,
       reservationId: refund ? null : event.reservationId,
     }
-    const made = drawForEvent(account, config, use, nowMs).effects
-    drawn.set(draw.creditId, [...before, ...made])
-    effects.push(...made)
+    for (const effect of drawForEvent(account, config, use, nowMs).effects) effects.push(effect)
   }
   return effects
 }

@@ -59,6 +59,8 @@ export interface CompiledEntitlement {
 export class CompiledVersion {
   readonly id: string
   readonly creditGrants: readonly PlanCreditGrantDef[]
+  /** Of each credit, gathered when first asked for. */
+  private readonly grantsByCredit = new Map<string, readonly PlanCreditGrantDef[]>()
   /** By feature index: compiled when first asked for, since most of a large catalog is not between two changes. */
   private readonly granted = new Map<
     number,
@@ -79,6 +81,16 @@ export class CompiledVersion {
       const feature = indexOf.get(def.featureId)
       if (feature) this.granted.set(feature.index, { def, made: null })
     }
+  }
+
+  /** Its grants of one credit. */
+  grantsOf(creditId: string): readonly PlanCreditGrantDef[] {
+    let grants = this.grantsByCredit.get(creditId)
+    if (grants === undefined) {
+      grants = this.creditGrants.filter(grant => grant.creditId === creditId)
+      this.grantsByCredit.set(creditId, grants)
+    }
+    return grants
   }
 
   /** What it grants for a feature. */

@@ -1,7 +1,7 @@
 // Live state as the facts a check asks for. Nothing is copied: it reads the company where it is.
 import type { ComparableType, MetricPeriod, MonthReset } from '../../schemas/enums.js'
 import { figures } from './balance.js'
-import type { Catalog, CreditDef, PlanCreditGrantDef } from './catalog.js'
+import type { Catalog, CreditDef } from './catalog.js'
 import type { Company, OverrideState } from './company.js'
 import type { CreditConfig, CreditFigures } from './credit.js'
 import { creditConfig, spendCap } from './credit-config.js'
@@ -112,8 +112,9 @@ export class LiveCompany implements EntitledFacts {
 
   #configOf(credit: CreditDef): CreditConfig {
     const { company, nowMs, versions, catalog } = this
-    const ofCredit = ({ creditId }: PlanCreditGrantDef) => creditId === credit.id
-    const grants = versions.flatMap(({ creditGrants }) => creditGrants.filter(ofCredit))
+    const [only] = versions
+    const grants =
+      versions.length === 1 ? only!.grantsOf(credit.id) : versions.flatMap(one => one.grantsOf(credit.id))
     const billing = billingSubscription(company, nowMs)
     const period = billing && {
       startMs: billing.periodStartMs,

@@ -37,8 +37,8 @@ export interface ClickHouseProjectionOptions {
 
 interface Chunk {
   readonly upTo: Sequence
-  /** By table and month. */
-  readonly inserts: ReadonlyMap<string, Insert>
+  /** By table and month, as `linesOf` numbers them. */
+  readonly inserts: ReadonlyMap<number, Insert>
 }
 
 interface Insert {
@@ -133,7 +133,7 @@ export class ClickHouseProjection implements Projection {
   // `whole`: the chunk was begun before; its bounds are settled and its content must be the same.
   async #gather(from: Sequence, upTo: Sequence, whole: boolean): Promise<Chunk> {
     const { reader, recordsMax, bytesMax } = this.#options
-    const inserts = new Map<string, Insert>()
+    const inserts = new Map<number, Insert>()
     let last = from
     let bytes = 0
     let lines = 0
@@ -150,7 +150,7 @@ export class ClickHouseProjection implements Projection {
     return { upTo: last, inserts }
   }
 
-  #ledger(inserts: Map<string, Insert>, record: JournalRecord): void {
+  #ledger(inserts: Map<number, Insert>, record: JournalRecord): void {
     for (const { atMs, line } of ledgerRows(creditFactOf(record.fact.toString())))
       linesOf(inserts, 'credit_ledger', monthOf(atMs)).addText(line)
   }
@@ -176,8 +176,8 @@ export class ClickHouseProjection implements Projection {
   }
 }
 
-function linesOf(inserts: Map<string, Insert>, table: Insert['table'], month: number): Lines {
-  const key = `${table} ${month}`
+function linesOf(inserts: Map<number, Insert>, table: Insert['table'], month: number): Lines {
+  const key = month * 2 + (table === 'events' ? 0 : 1)
   let insert = inserts.get(key)
   if (insert === undefined) {
     insert = { table, month, lines: new Lines() }
