@@ -1,38 +1,23 @@
 // A deletion that the journal cannot take is told as 503 to everybody who asks for it, and its keys are nobody's until
 // it is durable: a kill brings back one company, never two with one key. The journal's disk is full, that of the other
 // shard is not.
-import { execFileSync } from 'node:child_process'
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { shardOf } from '../../src/core/id.js'
 import { Process } from '../harness.js'
 import { temporaryDirectory } from '../stores.js'
+import { SmallDisk } from './small-disk.js'
 
 const bytesOfDisk = 12 << 20
 const settings = { TOLLGATE_JOURNAL_SEGMENT_BYTES: '1048576' }
 const largeCharacters = 60_000
 
-function mountSmallDisk(path: string): string | null {
-  mkdirSync(path, { recursive: true })
-  try {
-    execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${bytesOfDisk}`, 'tmpfs', path], { stdio: 'pipe' })
-    return null
-  } catch (error) {
-    return `no small disk to be had: ${String((error as { stderr?: Buffer }).stderr ?? error).trim()}`
-  }
-}
-
-const probeDirectory = await temporaryDirectory(t)
-const reason = mountSmallDisk(probeDirectory)
-if (reason === null) execFileSync('umount', [probeDirectory])
+const reason = await SmallDisk.missing()
 
 t.test('CU-50 a deletion waits for the disk', { skip: reason ?? false }, async t => {
   const dataDir = await temporaryDirectory(t)
   const journal = join(dataDir, 'journal', 'shard-00')
-  mountSmallDisk(journal)
-  t.teardown(() => execFileSync('umount', ['-l', journal]))
-  const ballast = join(journal, 'ballast')
+  const disk = SmallDisk.mount(t, journal, bytesOfDisk)
   let running = await Process.start(dataDir, settings)
   t.teardown(() => running.end('SIGTERM'))
   const keys = { slug: 'acme' }
@@ -48,18 +33,10 @@ t.test('CU-50 a deletion waits for the disk', { skip: reason ?? false }, async t
     }
   }
   let id = await onSmallDisk()
-  const fillUp = () => {
-    for (let size = bytesOfDisk; size >= 4_096; size >>= 1)
-      try {
-        for (;;) writeFileSync(ballast, Buffer.alloc(size), { flag: 'a' })
-      } catch (error) {
-        if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error
-      }
-  }
   /** What the journal has written ahead is used up by large events. */
   const refuseWrites = async (): Promise<void> => {
     for (;;) {
-      fillUp()
+      disk.fillUp()
       const body = { event: 'large', company: keys, traits: { text: 'x'.repeat(largeCharacters) } }
       if ((await running.client.post('/events', { event_type: 'track', body })).status === 503) return
     }
@@ -82,7 +59,7 @@ t.test('CU-50 a deletion waits for the disk', { skip: reason ?? false }, async t
   t.same([...told], [503], 'never 404, and never another company, whichever shard it would be of')
 
   await running.end('SIGKILL')
-  rmSync(ballast)
+  disk.clear()
   running = await Process.start(dataDir, settings)
   // nobody was told that it is gone; what was written when the disk became full may say so all the same
   const { status, body: there } = await lookup()
@@ -97,7 +74,7 @@ t.test('CU-50 a deletion waits for the disk', { skip: reason ?? false }, async t
 
   await refuseWrites()
   t.equal((await running.client.del(`/companies/${id}`)).status, 503)
-  rmSync(ballast)
+  disk.clear()
   const untilMs = performance.now() + 30_000
   let last = 503
   while (last === 503 && performance.now() < untilMs) {

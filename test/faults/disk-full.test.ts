@@ -1,47 +1,23 @@
 // The disk of the journals is full: writes are refused with 503 and Retry-After, nothing is half applied, idempotency
 // keys stay free; when there is room again all goes on, and what was acknowledged before is there after a kill.
-import { execFileSync } from 'node:child_process'
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { Process } from '../harness.js'
 import { Random } from '../random.js'
 import { temporaryDirectory } from '../stores.js'
 import { Load } from './load.js'
+import { SmallDisk } from './small-disk.js'
 
 const bytesOfDisk = 24 << 20
 const largeCharacters = 60_000
 const settings = { TOLLGATE_CHECKPOINT_INTERVAL_MS: '200', TOLLGATE_JOURNAL_SEGMENT_BYTES: '1048576' }
 
-/** A small disk of its own under `path`, or why there is none. */
-function mountSmallDisk(path: string): string | null {
-  mkdirSync(path, { recursive: true })
-  try {
-    execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${bytesOfDisk}`, 'tmpfs', path], { stdio: 'pipe' })
-    return null
-  } catch (error) {
-    return `no small disk to be had: ${String((error as { stderr?: Buffer }).stderr ?? error).trim()}`
-  }
-}
-
-const probeDirectory = await temporaryDirectory(t)
-const reason = mountSmallDisk(probeDirectory)
-if (reason === null) execFileSync('umount', [probeDirectory])
+const reason = await SmallDisk.missing()
 
 t.test('the disk is full, then has room again', { skip: reason ?? false }, async t => {
   const dataDir = await temporaryDirectory(t)
   const journal = join(dataDir, 'journal')
-  mountSmallDisk(journal)
-  t.teardown(() => execFileSync('umount', ['-l', journal]))
-  const ballast = join(journal, 'ballast')
-  const fillUp = () => {
-    for (let size = bytesOfDisk; size >= 4_096; size >>= 1)
-      try {
-        for (;;) writeFileSync(ballast, Buffer.alloc(size), { flag: 'a' })
-      } catch (error) {
-        if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error
-      }
-  }
+  const disk = SmallDisk.mount(t, journal, bytesOfDisk)
   let running = await Process.start(dataDir, settings)
   t.teardown(() => running.end('SIGTERM'))
   const random = new Random()
@@ -54,7 +30,7 @@ t.test('the disk is full, then has room again', { skip: reason ?? false }, async
   // Large events use up what a journal has written ahead; segments that go make room again.
   const fillJournalOf = async (slug: string) => {
     for (let tries = 0; tries < 1_000; tries++) {
-      fillUp()
+      disk.fillUp()
       const key = `large-${slug}-${tries}`
       const response = await running.client.post('/events', event(key, slug, largeCharacters))
       if (response.status !== 201) return { key, response }
@@ -74,7 +50,7 @@ t.test('the disk is full, then has room again', { skip: reason ?? false }, async
   const probe = await running.client.get('/companies/lookup?slug=probe')
   const before = probe.status === 200 ? (probe.body.data.traits.n ?? 0) : 0
 
-  rmSync(ballast)
+  disk.clear()
   await waitFor(async () => (await write(running, 'probe')) === 200)
   const accepted = await running.client.ok('POST', '/events', event(key, 'other', largeCharacters))
   t.type(accepted.event_id, 'string', 'the refused key was free')

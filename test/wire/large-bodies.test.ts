@@ -60,35 +60,25 @@ interface Ack {
   readonly error?: string | null
 }
 
+const compared = [
+  'type',
+  'subtype',
+  'status',
+  'error_message',
+  'body',
+  'quantity',
+  'sent_at',
+  'company_id',
+  'user_id',
+  'idempotency_key',
+]
+
 /** What became of events: their errors as acknowledged, and the records as stored, without what differs by itself. */
 async function fates(acks: readonly Ack[]): Promise<readonly unknown[]> {
   const fates: unknown[] = []
   for (const { event_id, error } of acks) {
-    const {
-      type,
-      subtype,
-      status,
-      error_message,
-      body,
-      quantity,
-      sent_at,
-      company_id,
-      user_id,
-      idempotency_key,
-    } = await client.ok('GET', `/events/${event_id}`)
-    fates.push({
-      error,
-      type,
-      subtype,
-      status,
-      error_message,
-      body,
-      quantity,
-      sent_at,
-      company_id,
-      user_id,
-      idempotency_key,
-    })
+    const stored = await client.ok('GET', `/events/${event_id}`)
+    fates.push({ error, ...Object.fromEntries(compared.map(member => [member, stored[member]])) })
   }
   return fates
 }
