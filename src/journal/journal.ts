@@ -25,7 +25,7 @@ export const RecordFlag = {
   identity: 2,
   /** Carries credit movements for the ledger. */
   ledger: 4,
-  /** Its credit movements are draws alone: nothing of them shows in Postgres. Journals before 0.2 lack it. */
+  /** Its credit movements are draws alone: nothing of them shows in Postgres. Older journals lack it. */
   draws: 8,
 } as const
 
