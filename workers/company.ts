@@ -38,6 +38,7 @@ import { eventRow, monthOf, type RowExtra } from '../src/journal/event-row.js'
 import { factText } from '../src/journal/fact-text.js'
 import { type FileJournal, openFileJournal } from '../src/journal/file.js'
 import { type NewRecord, RecordFlag } from '../src/journal/journal.js'
+import { drawRows } from '../src/journal/ledger-rows.js'
 import { closed, type Port } from '../src/journal/port.js'
 import { Positions } from '../src/journal/positions.js'
 import type { ShardOptions } from '../src/journal/shard.js'
@@ -361,6 +362,8 @@ class Shard {
       flags: event ? RecordFlag.event | flags : flags,
       month: event ? monthOf(event.capturedAtMs) : 0,
       row: event ? eventRow(event, this.rowExtra(env, event, at)) : '',
+      // an event's draws are of its time (CR-48), so of its month
+      ledger: event && flags & RecordFlag.draws ? drawRows(env, id, fx) : '',
       fact: factText(
         claim === null ? fact : { ...fact, ik: [claim.idempotencyKey!, claim.id, claim.capturedAtMs] },
       ),

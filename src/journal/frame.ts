@@ -2,17 +2,20 @@
 //
 //   group  | magic 4 | bytes 4 | first sequence 8 | records 4 | crc32 4 | record | record | …
 //   record | length 4 | flags 1 | month 2 | row length 4 | row | fact |
+//          | length 4 | flags 1 | month 2 | row length 4 | ledger length 4 | row | ledger | fact |  with RecordFlag.rows
 //
 // All little endian; `bytes` and `length` count what follows their own header field group, `length` what
 // follows itself. The checksum covers the header before it and every byte of the records.
 import zlib from 'node:zlib'
-import type { JournalRecord, NewRecord, Sequence } from './journal.js'
+import { type JournalRecord, type NewRecord, RecordFlag, type Sequence } from './journal.js'
 
 /** 0xFF and 0xFE never occur in UTF-8: no caller's text can look like the start of a group. */
 export const groupMagic = 0xfe47_54ff
 export const groupHeaderBytes = 24
 const checkedHeaderBytes = 20
 const recordHeaderBytes = 11
+/** Of the length of the ledger's rows, where there are any. */
+const ledgerHeaderBytes = 4
 
 /** A group's header as read; its checksum is not yet checked. */
 export interface GroupHeader {
@@ -47,19 +50,21 @@ export class Group {
     if (this.#bytes.length > 16 << 20) this.#bytes = Buffer.allocUnsafeSlow(256 << 10)
   }
 
-  add(record: NewRecord): void {
-    const { row, fact } = record
+  add({ flags, month, row, ledger = '', fact }: NewRecord): void {
     const start = this.#length
+    const withLedger = ledger !== ''
+    const rowAt = start + recordHeaderBytes + (withLedger ? ledgerHeaderBytes : 0)
     // Three bytes per UTF-16 unit is the most UTF-8 needs, so no length has to be measured first.
-    this.#reserve(start + recordHeaderBytes + 3 * (row.length + fact.length))
+    this.#reserve(rowAt + 3 * (row.length + fact.length) + ledger.length)
     const bytes = this.#bytes
-    const rowAt = start + recordHeaderBytes
-    const rowLength = row === '' ? 0 : bytes.write(row, rowAt)
-    const end = rowAt + rowLength + bytes.write(fact, rowAt + rowLength)
+    const tailAt = rowAt + this.#put(row, rowAt)
+    // what is ASCII has as many bytes as characters: both leave as one text
+    const end = tailAt + bytes.write(withLedger ? ledger + fact : fact, tailAt)
     bytes.writeUInt32LE(end - start - 4, start)
-    bytes[start + 4] = record.flags
-    bytes.writeUInt16LE(record.month, start + 5)
-    bytes.writeUInt32LE(rowLength, start + 7)
+    bytes[start + 4] = withLedger ? flags | RecordFlag.rows : flags
+    bytes.writeUInt16LE(month, start + 5)
+    bytes.writeUInt32LE(tailAt - rowAt, start + 7)
+    if (withLedger) bytes.writeUInt32LE(ledger.length, start + recordHeaderBytes)
     this.#length = end
     this.#count++
   }
@@ -75,6 +80,13 @@ export class Group {
     const crc = zlib.crc32(bytes.subarray(0, checkedHeaderBytes))
     bytes.writeUInt32LE(zlib.crc32(bytes.subarray(groupHeaderBytes, this.#length), crc), 20)
     return bytes.subarray(0, this.#length)
+  }
+
+  /** Returns the bytes it takes. There is room. */
+  #put(row: string | Uint8Array, at: number): number {
+    if (typeof row === 'string') return row === '' ? 0 : this.#bytes.write(row, at)
+    this.#bytes.set(row, at)
+    return row.length
   }
 
   #reserve(needed: number): void {
@@ -151,14 +163,22 @@ export class Chunk {
     return this.#bytes[this.#starts[index]! + 4]!
   }
 
-  /** Where the row begins; it ends where the fact begins. */
+  /** Where the row begins; it ends where the rows of the ledger begin. */
   rowAt(index: number): number {
-    return this.#starts[index]! + recordHeaderBytes
+    const start = this.#starts[index]!
+    return start + recordHeaderBytes + (this.#bytes[start + 4]! & RecordFlag.rows ? ledgerHeaderBytes : 0)
+  }
+
+  /** Where the rows of the ledger begin; they end where the fact begins. */
+  ledgerAt(index: number): number {
+    return this.rowAt(index) + this.#bytes.readUInt32LE(this.#starts[index]! + 7)
   }
 
   factAt(index: number): number {
     const start = this.#starts[index]!
-    return start + recordHeaderBytes + this.#bytes.readUInt32LE(start + 7)
+    const ledgerAt = this.ledgerAt(index)
+    if ((this.#bytes[start + 4]! & RecordFlag.rows) === 0) return ledgerAt
+    return ledgerAt + this.#bytes.readUInt32LE(start + recordHeaderBytes)
   }
 
   factEnd(index: number): number {
@@ -168,14 +188,16 @@ export class Chunk {
 
   /** One record by itself; it points into the bytes. */
   record(index: number): JournalRecord {
-    const start = this.#starts[index]!
+    const bytes = this.#bytes
+    const ledgerAt = this.ledgerAt(index)
     const factAt = this.factAt(index)
     return {
       sequence: this.sequence(index),
       flags: this.flags(index),
-      month: this.#bytes.readUInt16LE(start + 5),
-      row: this.#bytes.subarray(start + recordHeaderBytes, factAt),
-      fact: this.#bytes.subarray(factAt, this.factEnd(index)),
+      month: bytes.readUInt16LE(this.#starts[index]! + 5),
+      row: bytes.subarray(this.rowAt(index), ledgerAt),
+      ledger: factAt === ledgerAt ? nothing : bytes.subarray(ledgerAt, factAt),
+      fact: bytes.subarray(factAt, this.factEnd(index)),
     }
   }
 
@@ -185,3 +207,5 @@ export class Chunk {
     this.#starts = larger
   }
 }
+
+const nothing = Buffer.alloc(0)

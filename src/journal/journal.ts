@@ -9,10 +9,15 @@ export interface JournalRecord {
   readonly sequence: Sequence
   /** RecordFlag bits, readable without parsing. */
   readonly flags: number
-  /** Months since 1970-01 (UTC) of the event's captured_at: its ClickHouse partition. 0 without an event row. */
+  /**
+   * Months since 1970-01 (UTC) of the event's captured_at: the ClickHouse partition of its row and of its rows of the
+   * ledger. 0 without an event row.
+   */
   readonly month: number
   /** The event's row for ClickHouse as one line of JSONEachRow, no newline; empty without one. */
   readonly row: Buffer
+  /** Rows of the ledger as ledger-rows.ts writes them, each with its newline; empty where they follow from the fact. */
+  readonly ledger: Buffer
   /** The fact as JSON (core/message.ts, Fact). */
   readonly fact: Buffer
 }
@@ -27,14 +32,18 @@ export const RecordFlag = {
   ledger: 4,
   /** Its credit movements are draws alone: nothing of them shows in Postgres. Older journals lack it. */
   draws: 8,
+  /** Carries the rows of its draws ready-made: all that the ledger gets of it. Set where the record is written. */
+  rows: 16,
 } as const
 
 /** One record to append. */
 export interface NewRecord {
   readonly flags: number
   readonly month: number
-  /** '' without an event row. */
-  readonly row: string
+  /** '' without an event row. Bytes are UTF-8. */
+  readonly row: string | Uint8Array
+  /** Rows of the ledger of the partition `month`, each with its newline, ASCII; '' or absent without. */
+  readonly ledger?: string
   readonly fact: string
 }
 

@@ -4,7 +4,14 @@ import { join } from 'node:path'
 import t from 'tap'
 import { nodeDisk } from '../../src/journal/disk.js'
 import { type FileJournal, type FileJournalOptions, openFileJournal } from '../../src/journal/file.js'
-import { JournalCorrupt, JournalFailed, type NewRecord, type Sequence } from '../../src/journal/journal.js'
+import { Group } from '../../src/journal/frame.js'
+import {
+  JournalCorrupt,
+  JournalFailed,
+  type NewRecord,
+  RecordFlag,
+  type Sequence,
+} from '../../src/journal/journal.js'
 import { FileJournalReader } from '../../src/journal/reader.js'
 import { journalGeneration, segmentPath } from '../../src/journal/segment.js'
 import { MemoryDisk } from './disk.js'
@@ -16,6 +23,7 @@ const record = (n: number): NewRecord => ({
   flags: n % 8,
   month: 600 + (n % 24),
   row: n % 3 === 0 ? '' : `{"n":${n},"é":"${'x'.repeat(n % 50)}€"}`,
+  ledger: n % 4 === 0 ? `comp\t${n}\n`.repeat(1 + (n % 3)) : '',
   fact: `{"fact":${n},"😀":1}`,
 })
 const range = (from: number, to: number): NewRecord[] =>
@@ -33,13 +41,20 @@ async function readAll(
   const reader = new FileJournalReader({ directory, disk, chunkBytes })
   const found = []
   for await (const records of reader.read(from, upTo))
-    for (const { sequence, flags, month, row, fact } of records)
-      found.push({ sequence, flags, month, row: row.toString(), fact: fact.toString() })
+    for (const { sequence, flags, month, row, ledger, fact } of records) {
+      const texts = { row: row.toString(), ledger: ledger.toString(), fact: fact.toString() }
+      found.push({ sequence, flags, month, ...texts })
+    }
   await reader.close()
   return found
 }
 
-const expected = (from: number, to: number) => range(from, to).map((r, i) => ({ sequence: from + i, ...r }))
+const expected = (from: number, to: number) =>
+  range(from, to).map((r, i) => ({
+    ...r,
+    sequence: from + i,
+    flags: r.ledger === '' ? r.flags : r.flags | RecordFlag.rows,
+  }))
 
 t.test('what was appended is read back equal, in order, from any position to any position', async t => {
   const disk = new MemoryDisk()
@@ -57,6 +72,25 @@ t.test('what was appended is read back equal, in order, from any position to any
     [17, 83],
   ] as const)
     t.same(await readAll(disk, upTo, from), expected(from + 1, upTo), `(${from}, ${upTo}]`)
+})
+
+t.test('a row is taken as text or as bytes, the rows of the ledger or none', async t => {
+  const seal = (records: readonly NewRecord[]) => {
+    const group = new Group()
+    group.begin(1)
+    for (const one of records) group.add(one)
+    return Buffer.from(group.seal())
+  }
+  const texts = range(1, 12)
+  t.same(seal(texts.map(one => ({ ...one, row: Buffer.from(one.row) }))), seal(texts))
+  const without = texts.map(({ ledger, ...one }) => one)
+  t.same(seal(without), seal(texts.map(one => ({ ...one, ledger: '' }))), 'as journals before them have it')
+  // a record of 0.1.0, byte by byte
+  const old = seal([{ flags: 5, month: 674, row: '{"é":1}', fact: '{}' }]).subarray(24)
+  t.same(
+    old.toString('hex'),
+    `${'11000000'}05${'a202'}${'08000000'}${Buffer.from('{"é":1}{}').toString('hex')}`,
+  )
 })
 
 t.test('a reader goes on where it stopped, and also back', async t => {

@@ -6,6 +6,7 @@ import type { Effect, Fact } from '../../src/core/message.js'
 import { applyToUser, newUser, type User } from '../../src/core/user.js'
 import { eventRow, monthOf } from '../../src/journal/event-row.js'
 import { type NewRecord, RecordFlag } from '../../src/journal/journal.js'
+import { drawRows } from '../../src/journal/ledger-rows.js'
 
 /** A repeatable source of numbers; the seed is printed by who uses it. */
 export function randomFrom(seed: number): (below: number) => number {
@@ -131,13 +132,18 @@ export class History {
       )
       this.#count(event.quantity, failed, key !== null)
     }
+    const draw = fx.find(effect => effect.t === 'credit_draw')
+    // as older journals have them: without
+    const readyMade = event === null && draw !== undefined && this.#random(2) === 0
     return {
       flags:
+        (readyMade ? RecordFlag.draws : 0) |
         (event === null ? 0 : RecordFlag.event) |
         (identity ? RecordFlag.identity : 0) |
         (ledger ? RecordFlag.ledger : 0),
-      month: event === null ? 0 : monthOf(capturedAtMs),
+      month: event !== null ? monthOf(capturedAtMs) : readyMade ? monthOf(draw.at) : 0,
       row,
+      ledger: readyMade ? drawRows(this.environmentId, id, fx) : '',
       fact: JSON.stringify(fact),
     }
   }

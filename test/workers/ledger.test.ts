@@ -1,10 +1,16 @@
 // Ledger rows from the journal's text: the short ways give what the long ones do.
+import { isDeepStrictEqual } from 'node:util'
 import fc from 'fast-check'
 import t from 'tap'
-import { amountToDecimal, decodeAmount, nanosToDecimal } from '../../src/core/amount.js'
-import { ledgerEntries } from '../../src/core/ledger.js'
+import { amountFromDecimal, amountToDecimal, decodeAmount, nanosToDecimal } from '../../src/core/amount.js'
+import { emptyAccount } from '../../src/core/credit.js'
+import { balanceOf, drawForEvent } from '../../src/core/draw.js'
+import { applyCredit, ledgerEntries } from '../../src/core/ledger.js'
 import type { Effect, Fact } from '../../src/core/message.js'
+import { factText } from '../../src/journal/fact-text.js'
+import { drawColumns, drawRows } from '../../src/journal/ledger-rows.js'
 import { creditFactOf, ledgerRows } from '../../workers/project/ledger.js'
+import { configOf, overdraftOf } from '../core/credit-world.js'
 import { draw, fact } from '../journal/facts.js'
 
 const seed = Number(process.env.TOLLGATE_SEED ?? Date.now() % 2 ** 31)
@@ -87,4 +93,81 @@ t.test('CR-2 an amount as JSON keeps it, as its decimal', async t => {
   t.equal(nanosToDecimal(0), '0')
   t.equal(nanosToDecimal(-0), '0')
   t.equal(nanosToDecimal(-1), '-0.000000001')
+})
+
+/** Rows as the store takes them: by column, amounts in nano-credits; what is left out has its default. */
+function readyMade(text: string): Record<string, unknown>[] {
+  return text
+    .split('\n')
+    .slice(0, -1)
+    .map(line => {
+      const values = line.split('\t')
+      if (values.length !== drawColumns.length) throw new Error(line)
+      return stored(Object.fromEntries(drawColumns.map((name, i) => [name, values[i]])))
+    })
+}
+
+const amounts = new Set(['amount', 'quantity_consumed', 'grant_quantity_remaining'])
+
+function stored(row: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(row)
+      .filter(([, value]) => value !== '')
+      .map(([name, value]) => [name, amounts.has(name) ? amountFromDecimal(String(value)) : String(value)]),
+  )
+}
+
+const built = (of: Fact): Record<string, unknown>[] =>
+  ledgerRows(creditFactOf(factText(of))).map(({ line }) => stored(JSON.parse(line)))
+
+t.test('CR-87, CR-88 rows that are written ready-made are those that follow from the fact', async t => {
+  t.comment(`seed ${seed}`)
+  const draws = fc.array(draw, { maxLength: 3 })
+  fc.assert(
+    fc.property(draws, fx => {
+      const of: Fact = { k: 'c', id: 'comp_23456789ABC', env: 'env_23456789ABC', at: 1, fx }
+      const text = drawRows(of.env, of.id, fx)
+      if (fx.some(({ ext }) => ext !== undefined)) return text === ''
+      return isDeepStrictEqual(readyMade(text), built(of))
+    }),
+    { seed, numRuns: 2_000 },
+  )
+})
+
+t.test('CR-89 random histories of draws: the ready-made rows are those of the facts, and add up', async t => {
+  t.comment(`seed ${seed}`)
+  const history = fc.record({
+    grants: fc.array(fc.integer({ min: 1, max: 40 }), { minLength: 1, maxLength: 8 }),
+    costs: fc.array(fc.bigInt({ min: 1n, max: 30_000_000_000n }), { maxLength: 20 }),
+    limit: fc.constantFrom(null, 20n * 1_000_000_000n),
+  })
+  fc.assert(
+    fc.property(history, ({ grants, costs, limit }) => {
+      const id = 'comp_23456789ABC'
+      const account = emptyAccount(id, 'bcrd_23456789ABC')
+      const config = configOf({ overdraft: limit === null ? null : overdraftOf(limit) })
+      grants.forEach((credits, i) => {
+        const g = { reason: i % 2 === 0 ? 'free' : 'plan', q: credits * 1e9 } as const
+        applyCredit(account, { t: 'credit_grant', c: account.creditId, seq: i + 1, at: i, g })
+      })
+      let left = balanceOf(account, 1_000)
+      return costs.every((cost, i) => {
+        const atMs = 1_000 + i
+        const links = { featureId: 'feat_23456789ABC', eventId: `evt_${i}`, userId: null, atMs }
+        const use = { cost, leaseId: null, reservationId: null, ...links }
+        const fx: Effect[] = []
+        for (const effect of drawForEvent(account, config, use, atMs).effects) {
+          applyCredit(account, effect)
+          if (effect.t === 'credit_draw') fx.push(effect)
+        }
+        const rows = readyMade(drawRows('env_1', id, fx))
+        for (const { amount } of rows) left += amount as bigint
+        return (
+          left === balanceOf(account, atMs) &&
+          isDeepStrictEqual(rows, built({ k: 'c', id, env: 'env_1', at: atMs, fx }))
+        )
+      })
+    }),
+    { seed, numRuns: 500 },
+  )
 })

@@ -150,6 +150,7 @@ t.test('CU-46: last seen times are the latest, unless an explicit one came in be
     flags,
     month: 0,
     row: Buffer.alloc(0),
+    ledger: Buffer.alloc(0),
     fact: Buffer.from(JSON.stringify(fact)),
   })
   const fact = (id: string, fx: unknown[], kind = 'c') => ({ k: kind, id, env: 'e', at: 1, fx })

@@ -1,6 +1,6 @@
 // One shard's journal into ClickHouse, exactly once.
 //
-//   bounds of the chunk ─▶ position row in Postgres ─▶ inserts, one per table and month ─▶ position moves
+//   bounds of the chunk ─▶ position row in Postgres ─▶ inserts, one per table, form and month ─▶ position moves
 //
 // Each insert carries a token made from the bounds. Whatever step a crash follows, the bounds say which chunk to
 // send again, and ClickHouse drops the parts it has: here and in the tables its views feed.
@@ -12,8 +12,9 @@ import {
   RecordFlag,
   type Sequence,
 } from '../../src/journal/journal.js'
+import { drawColumns } from '../../src/journal/ledger-rows.js'
 import type { Positions } from '../../src/journal/positions.js'
-import type { ClickHouse } from '../../src/storage/clickhouse.js'
+import type { ClickHouse, InsertOptions } from '../../src/storage/clickhouse.js'
 import type { ChunkStore } from './chunks.js'
 import { creditFactOf, ledgerRows } from './ledger.js'
 import { Lines } from './lines.js'
@@ -37,14 +38,24 @@ export interface ClickHouseProjectionOptions {
 
 interface Chunk {
   readonly upTo: Sequence
-  /** By table and month, as `linesOf` numbers them. */
+  /** By name and month, as `linesOf` numbers them. */
   readonly inserts: ReadonlyMap<number, Insert>
 }
 
+/** What goes into one insert: its name is a part of the token. Draws that come ready-made have a form of their own. */
+const names = ['events', 'credit_ledger', 'credit_ledger draws'] as const
+type Name = (typeof names)[number]
+
 interface Insert {
-  readonly table: 'events' | 'credit_ledger'
+  readonly name: Name
   readonly month: number
   readonly lines: Lines
+}
+
+const forms: Readonly<Record<Name, Pick<InsertOptions, 'table' | 'format' | 'columns'>>> = {
+  events: { table: 'events' },
+  credit_ledger: { table: 'credit_ledger' },
+  'credit_ledger draws': { table: 'credit_ledger', format: 'TabSeparated', columns: drawColumns },
 }
 
 /**
@@ -141,9 +152,11 @@ export class ClickHouseProjection implements Projection {
       for (const record of records) {
         if (!whole && (lines >= recordsMax || bytes >= bytesMax)) return { upTo: last, inserts }
         if (record.row.length > 0) linesOf(inserts, 'events', record.month).add(record.row)
-        if (record.flags & RecordFlag.ledger) this.#ledger(inserts, record)
+        if (record.flags & RecordFlag.rows)
+          linesOf(inserts, 'credit_ledger draws', record.month).addWhole(record.ledger)
+        else if (record.flags & RecordFlag.ledger) this.#ledger(inserts, record)
         last = record.sequence
-        bytes += record.row.length
+        bytes += record.row.length + record.ledger.length
         if (record.row.length > 0) lines++
       }
     }
@@ -155,19 +168,20 @@ export class ClickHouseProjection implements Projection {
       linesOf(inserts, 'credit_ledger', monthOf(atMs)).addText(line)
   }
 
-  async #insert(from: Sequence, upTo: Sequence, { table, month, lines }: Insert): Promise<void> {
+  async #insert(from: Sequence, upTo: Sequence, { name, month, lines }: Insert): Promise<void> {
     const { clickhouse, generation, shard } = this.#options
-    const token = `${generation}:${shard}:${from}-${upTo}:${table}:${month}`
+    const token = `${generation}:${shard}:${from}-${upTo}:${name}:${month}`
+    const form = forms[name]
     for (let refused = 0; ; refused++)
       try {
-        await clickhouse.insertRaw({ table, rows: lines.bytes(), token, settings: insertSettings })
-        this.#step(`inserted ${table}`)
+        await clickhouse.insertRaw({ ...form, rows: lines.bytes(), token, settings: insertSettings })
+        this.#step(`inserted ${name}`)
         return
       } catch (error) {
         const row = refusedRow(error)
         if (row === null || refused >= refusedMax) throw error
         // a line ClickHouse cannot take would hold up everything behind it
-        await this.#options.chunks.putAside(this.#options, from, table, lines.remove(row), error)
+        await this.#options.chunks.putAside(this.#options, from, form.table, lines.remove(row), error)
       }
   }
 
@@ -176,11 +190,11 @@ export class ClickHouseProjection implements Projection {
   }
 }
 
-function linesOf(inserts: Map<number, Insert>, table: Insert['table'], month: number): Lines {
-  const key = month * 2 + (table === 'events' ? 0 : 1)
+function linesOf(inserts: Map<number, Insert>, name: Name, month: number): Lines {
+  const key = month * names.length + names.indexOf(name)
   let insert = inserts.get(key)
   if (insert === undefined) {
-    insert = { table, month, lines: new Lines() }
+    insert = { name, month, lines: new Lines() }
     inserts.set(key, insert)
   }
   return insert.lines

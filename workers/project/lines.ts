@@ -1,4 +1,4 @@
-// Lines of JSONEachRow gathered in one growing buffer.
+// Lines for one insert, gathered in one growing buffer.
 
 export class Lines {
   #bytes = Buffer.allocUnsafe(64 << 10)
@@ -12,6 +12,13 @@ export class Lines {
     this.#reserve(line.length + 1)
     line.copy(this.#bytes, this.#length)
     this.#end(line.length)
+  }
+
+  /** Lines that have their newlines. */
+  addWhole(lines: Buffer): void {
+    this.#reserve(lines.length)
+    lines.copy(this.#bytes, this.#length)
+    this.#length += lines.length
   }
 
   addText(line: string): void {

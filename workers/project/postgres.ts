@@ -137,7 +137,7 @@ export class PostgresProjection implements Projection {
     for await (const records of reader.read(from, end)) {
       for (const record of records) {
         last = record.sequence
-        if (careful) kept.push({ ...record, fact: Buffer.from(record.fact), row: Buffer.alloc(0) })
+        if (careful) kept.push(factAlone(record))
         if (showsInPostgres(record)) this.#fold(record, fold, seen)
         else seen.add(record)
         if (fold.facts >= factsMax) break
@@ -154,7 +154,7 @@ export class PostgresProjection implements Projection {
       fold.add(fact)
       seen.addFact(fact)
     } catch (error) {
-      throw new BadFact({ ...record, fact: Buffer.from(record.fact) }, error)
+      throw new BadFact(factAlone(record), error)
     }
   }
 
@@ -215,6 +215,13 @@ export class PostgresProjection implements Projection {
     this.#options.step?.(name)
   }
 }
+
+/** A record to keep: its fact in bytes of its own. */
+function factAlone(record: JournalRecord): JournalRecord {
+  return { ...record, row: nothing, ledger: nothing, fact: Buffer.from(record.fact) }
+}
+
+const nothing = Buffer.alloc(0)
 
 /** What Postgres shows of credits; draws and holds, which are many, it does not. */
 const holdEffect = Buffer.from('"t":"credit_hold"')

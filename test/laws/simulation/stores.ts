@@ -4,6 +4,7 @@
 import type { StoredEntities, StoredPositions } from '../../../src/engine/fill.js'
 import type { Claims } from '../../../src/engine/history.js'
 import type { Sequence } from '../../../src/journal/journal.js'
+import type { InsertOptions } from '../../../src/storage/clickhouse.js'
 import type { SnapshotRow, SnapshotStore } from '../../../workers/company/snapshots.js'
 import { type ChunkStore, type Place, PositionMoved } from '../../../workers/project/chunks.js'
 import type { Fold, Row } from '../../../workers/project/fold.js'
@@ -312,18 +313,18 @@ export class SimulatedClickHouse {
     this.network = new Network(world)
   }
 
-  readonly insertRaw = (insert: {
-    readonly table: string
-    readonly rows: Buffer | string
-    readonly token?: string | undefined
-  }): Promise<void> => {
+  readonly insertRaw = (insert: InsertOptions): Promise<void> => {
     // the buffer is the caller's again before the statement runs
-    const text = insert.rows.toString()
+    const lines = insert.rows
+      .toString()
+      .split('\n')
+      .filter(line => line !== '')
+      .map(line => (insert.format === 'TabSeparated' ? asJson(line, insert.columns!) : line))
     return this.network.ask(5, () => {
       const { token, table } = insert
       if (token !== undefined && this.tokens.has(token) && !this.world.random.chance(this.doubling)) return
       if (token !== undefined) this.tokens.add(token)
-      this.lines[table]!.push(...text.split('\n').filter(line => line !== ''))
+      this.lines[table]!.push(...lines)
     })
   }
 
@@ -352,6 +353,14 @@ export class SimulatedClickHouse {
   rows(table: string): unknown[] {
     return this.lines[table]!.map(line => JSON.parse(line))
   }
+}
+
+/** A tab-separated line as one of JSONEachRow. */
+function asJson(line: string, columns: readonly string[]): string {
+  const values = line.split('\t')
+  if (values.length !== columns.length) throw new Error(`a line of ${values.length} columns: ${line}`)
+  const row = Object.fromEntries(columns.map((name, i) => [name, values[i]]))
+  return JSON.stringify({ ...row, sequence: Number(row.sequence) })
 }
 
 export interface EventRow {
