@@ -12,6 +12,7 @@ import type {
 } from '../src/journal/projecting.js'
 import { FileJournalReader } from '../src/journal/reader.js'
 import { monotonicMs } from '../src/monotonic.js'
+import { afterRequests, lowerThread } from '../src/priority.js'
 import { type ClickHouse, openClickHouse } from '../src/storage/clickhouse.js'
 import { closePostgres, openPostgres } from '../src/storage/postgres.js'
 import { CheckWriter } from './project/checks.js'
@@ -47,6 +48,7 @@ export default function project(task: ProjectorTask): Promise<void> {
   const sql = openPostgres(options.postgres, { max: Math.min(8, 1 + options.shards.length) })
   const clickhouse = openClickHouse(options.clickhouse, { max: 4 })
   collectWhenIdle()
+  lowerThread(afterRequests)
   return runProjectors(task, {
     disk: nodeDisk,
     rows: postgresRows(sql),

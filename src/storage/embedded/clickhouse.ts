@@ -6,6 +6,7 @@ import { chmod, mkdir, writeFile } from 'node:fs/promises'
 import { totalmem } from 'node:os'
 import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { afterRequests } from '../../priority.js'
 import type { ClickHouseAddress } from '../clickhouse.js'
 import type { BridgeAnswer, BridgeStart } from './bridge.js'
 import { end, type StoreLog, type Supervised, supervise } from './supervise.js'
@@ -78,6 +79,7 @@ export async function startEmbeddedClickHouse(
     start: startChild,
     stopSignals,
     log: options.log,
+    nice: afterRequests,
   })
   return {
     address: {

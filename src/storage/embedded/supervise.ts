@@ -1,6 +1,7 @@
 // Keeps one child process alive: started, started again when it dies, stopped with us.
 import type { ChildProcess } from 'node:child_process'
 import type { Logger } from 'pino'
+import { lowerProcess } from '../../priority.js'
 
 export type StoreLog = Pick<Logger, 'debug' | 'info' | 'warn' | 'error'>
 
@@ -12,6 +13,8 @@ export interface ChildSpec {
   /** Signals that ask for the end, each with the ms to wait before the next; the last should be SIGKILL. */
   readonly stopSignals: readonly (readonly [NodeJS.Signals, number])[]
   readonly log: StoreLog
+  /** How far the child stands behind us for a core, 0 to 19; as we, unless told. Set once it serves. */
+  readonly nice?: number
 }
 
 export interface Supervised {
@@ -28,7 +31,12 @@ const steadyMs = 30_000
 
 /** Start a child and keep it alive. Rejects when the very first start fails. */
 export async function supervise(spec: ChildSpec): Promise<Supervised> {
-  let child: ChildProcess | null = await spec.start()
+  const start = async () => {
+    const child = await spec.start()
+    if (spec.nice !== undefined && child.pid !== undefined) lowerProcess(child.pid, spec.nice)
+    return child
+  }
+  let child: ChildProcess | null = await start()
   let stopped: Promise<void> | null = null
   let wake: (() => void) | null = null
   // Also when we leave by an uncaught error: no child outlives us for longer than it must.
@@ -54,7 +62,7 @@ export async function supervise(spec: ChildSpec): Promise<Supervised> {
         })
         if (stopped !== null) return
         delayMs = Math.min(delayMs * 2, longestDelayMs)
-        child = await spec.start().catch(error => {
+        child = await start().catch(error => {
           spec.log.error({ err: error, retry_ms: delayMs }, `${spec.name} did not start again`)
           return null
         })

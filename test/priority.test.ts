@@ -1,0 +1,56 @@
+// Threads and processes that stand behind others for a core, as Linux counts them.
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readdirSync, readFileSync } from 'node:fs'
+import { constants, getPriority } from 'node:os'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Worker } from 'node:worker_threads'
+import t from 'tap'
+import { lowerProcess } from '../src/priority.js'
+
+const skip = process.platform === 'linux' ? false : 'priorities of threads are counted on Linux alone'
+const own = getPriority()
+
+t.test('a thread stands behind the others of its process, which stay where they are', { skip }, async t => {
+  const text = `
+    const { parentPort } = require('node:worker_threads')
+    const { basename } = require('node:path')
+    import(${JSON.stringify(new URL('../src/priority.js', import.meta.url).href)}).then(({ lowerThread }) => {
+      lowerThread(7)
+      parentPort.postMessage(Number(basename(require('node:fs').readlinkSync('/proc/thread-self'))))
+    })
+    setInterval(() => {}, 1000)`
+  const worker = new Worker(text, { eval: true })
+  t.teardown(() => worker.terminate())
+  const [thread] = await once(worker, 'message')
+  t.not(thread, process.pid)
+  t.equal(getPriority(thread), 7)
+  t.equal(getPriority(process.pid), own)
+})
+
+t.test('a process stands behind us with all its threads, and as a session', { skip }, async t => {
+  const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { detached: true })
+  t.teardown(() => child.kill('SIGKILL'))
+  await once(child, 'spawn')
+  const threads = () => readdirSync(`/proc/${child.pid}/task`)
+  while (threads().length < 5) await sleep(10)
+  lowerProcess(child.pid!, 7)
+  for (const thread of threads()) t.equal(getPriority(Number(thread)), 7)
+  const group = autogroupOf(child.pid!)
+  if (group !== null) t.match(group, / nice 7$/)
+})
+
+t.test('what is gone is no error', { skip }, async t => {
+  const child = spawn(process.execPath, ['-e', ''])
+  await once(child, 'exit')
+  t.doesNotThrow(() => lowerProcess(child.pid!, constants.priority.PRIORITY_LOW))
+})
+
+/** Null where the kernel groups no sessions. */
+function autogroupOf(pid: number): string | null {
+  try {
+    return readFileSync(`/proc/${pid}/autogroup`, 'latin1').trim()
+  } catch {
+    return null
+  }
+}
