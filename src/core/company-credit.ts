@@ -163,9 +163,9 @@ export function drawsOf(
   cost: (draw: CreditDraw) => bigint,
   nowMs: number,
 ): readonly CreditEffect[] {
-  if (event.subtype === null || !effectsOf(event.mode).draws) return []
-  if (!catalog.featuresBySubtype.has(event.subtype)) return [] // nothing is metered by it: the common case
-  const effects: CreditEffect[] = []
+  if (event.subtype === null || !effectsOf(event.mode).draws) return none
+  if (!catalog.featuresBySubtype.has(event.subtype)) return none // nothing is metered by it: the common case
+  let effects: readonly CreditEffect[] = none
   const live = new LiveCompany(company, catalog, nowMs)
   const source = event.type === 'inference' ? 'inference' : 'track'
   for (const draw of creditDraws(catalog, live, event.subtype, source)) {
@@ -185,10 +185,13 @@ export function drawsOf(
       leaseId: refund ? null : event.leaseId,
       reservationId: refund ? null : event.reservationId,
     }
-    for (const effect of drawForEvent(account, config, use, nowMs).effects) effects.push(effect)
+    const made = drawForEvent(account, config, use, nowMs).effects
+    effects = effects.length === 0 ? made : [...effects, ...made]
   }
   return effects
 }
+
+const none: readonly never[] = []
 
 /** The cost of a track event: quantity × rate (CR-48, EN-40). */
 export function trackCost(event: AcceptedEvent): (draw: CreditDraw) => bigint {

@@ -313,10 +313,11 @@ function decideEvent(company: Company, catalog: Catalog, event: AcceptedEvent, n
   const effects: Effect[] = []
   if (event.type === 'track' && event.subtype !== null) {
     effects.push({ t: 'used', subtype: event.subtype, quantity: event.quantity, atMs: event.capturedAtMs })
-    effects.push(...drawsOf(company, catalog, event, trackCost(event), nowMs))
+    for (const draw of drawsOf(company, catalog, event, trackCost(event), nowMs)) effects.push(draw)
   }
   if (event.inference !== null)
-    effects.push(...drawsOf(company, catalog, event, inferenceCreditsOf(event.inference.tokens), nowMs))
+    for (const draw of drawsOf(company, catalog, event, inferenceCreditsOf(event.inference.tokens), nowMs))
+      effects.push(draw)
   if (effectsOf(event.mode).seen) effects.push({ t: 'seen', atMs: event.capturedAtMs })
   return { reply: null, effects }
 }

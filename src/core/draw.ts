@@ -94,12 +94,16 @@ function drawDirectly(
     t: 'credit_draw',
     c: account.creditId,
     seq: payment.seq,
-    ...linkMembers(links, nowMs),
+    at: links.atMs,
+    now: links.atMs === nowMs ? undefined : nowMs,
+    f: links.featureId ?? undefined,
+    e: links.eventId ?? undefined,
+    u: links.userId ?? undefined,
     s: payment.slices,
     un: uncovered === 0n ? undefined : encodeAmount(uncovered),
   }
   return {
-    effects: [...payment.opens, effect],
+    effects: payment.opens.length === 0 ? [effect] : [...payment.opens, effect],
     applied: 'grants',
     consumed: payment.paid,
     overdrawn: payment.overdrawn,

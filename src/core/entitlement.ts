@@ -15,6 +15,7 @@ import type {
   RuleDef,
 } from './catalog.js'
 import type { OverrideState } from './company.js'
+import type { CreditConfig } from './credit.js'
 import { derivedId } from './id.js'
 import { nextTierBoundary } from './price.js'
 import { type CompanyFacts, type CompiledRule, compileRule, type TraitResolver, traitLimit } from './rule.js'
@@ -61,6 +62,8 @@ export class CompiledVersion {
   readonly creditGrants: readonly PlanCreditGrantDef[]
   /** Of each credit, gathered when first asked for. */
   private readonly grantsByCredit = new Map<string, readonly PlanCreditGrantDef[]>()
+  /** What it says of each credit to companies with no subscription, trial or cap, once one has asked (LiveCompany). */
+  readonly configs = new Map<string, CreditConfig>()
   /** By feature index: compiled when first asked for, since most of a large catalog is not between two changes. */
   private readonly granted = new Map<
     number,

@@ -174,6 +174,34 @@ export function burn(
   return takes
 }
 
+/**
+ * The grant that `burn` takes from first; null when none has anything. Nearly every draw ends within it.
+ *
+ * source   CR-20…23
+ */
+export function firstToBurn(
+  grants: readonly GrantState[],
+  strategy: BillingCreditBurnStrategy,
+  nowMs: number,
+): GrantState | null {
+  const planFirst = strategy === 'plan_first_then_credit_bundles_first_in_first_out'
+  const newest = strategy === 'last_in_first_out'
+  const soonest = strategy === 'expiration_priority'
+  let first: GrantState | null = null
+  let least = 4
+  for (let i = 0; i < grants.length && least > 0; i++) {
+    const grant = grants[i]!
+    const rank = rankOf(grant, planFirst)
+    // grants lie oldest first: of one rank the first found stays, but where another order is wanted
+    if (rank > least || (rank === least && !(rank === 2 && (newest || soonest)))) continue
+    if (rank === least && soonest && endOf(grant) >= endOf(first!)) continue
+    if (grant.remaining === 0n || !usable(grant, nowMs)) continue
+    first = grant
+    least = rank
+  }
+  return first
+}
+
 /** Adjustments, then rollovers, then the rest under every strategy (CR-21). */
 function rankOf(grant: GrantState, planFirst: boolean): number {
   if (grant.reason === 'adjustment') return 0
@@ -273,6 +301,13 @@ export function pay(
   nowMs: number,
   seq: number = account.sequence + 1,
 ): Payment {
+  // With no overdraft yet there is as much as the grants have, or more.
+  const first = account.overdraft === null ? firstToBurn(account.grants, config.burnStrategy, nowMs) : null
+  if (first !== null && first.remaining >= need) {
+    const left = first.remaining - need
+    const slice: Slice = [first.seq, encodeAmount(need), left === 0n ? 0 : encodeAmount(left)]
+    return { opens: none, slices: [slice], paid: need, overdrawn: 0n, seq }
+  }
   // A prepaid account that owes nothing has its grants and no more: burning finds the bound by itself.
   const prepaid = config.overdraft === null && account.overdraft === null
   const capacity = prepaid ? need : capacityOf(account, config, nowMs)
@@ -287,7 +322,7 @@ export function pay(
     paid += amount
   }
   const overdrawn = wanted - fromGrants
-  if (overdrawn === 0n) return { opens: [], slices, paid, overdrawn, seq }
+  if (overdrawn === 0n) return { opens: none, slices, paid, overdrawn, seq }
   const opens: CreditEffect[] =
     account.overdraft === null
       ? [
@@ -304,6 +339,8 @@ export function pay(
   slices.push([account.overdraft?.seq ?? seq, encodeAmount(overdrawn), encodeAmount(before - overdrawn)])
   return { opens, slices, paid: paid + overdrawn, overdrawn, seq: seq + opens.length }
 }
+
+const none: readonly never[] = []
 
 /** The next first of a month whose number (January = 0) is a multiple of the step. */
 export function firstOfMonthAfter(stepMonths: number, afterMs: number): number {

@@ -30,6 +30,9 @@ export class LiveCompany implements EntitledFacts {
   readonly versions: readonly CompiledVersion[]
   /** undefined: not asked for yet. */
   #cycle: Cycle | null | undefined
+  /** Configs asked for: the first, which mostly is the only one, and the others. */
+  #firstCredit: string | null = null
+  #firstConfig: CreditConfig | null = null
   #configs: Map<string, CreditConfig | null> | undefined
 
   constructor(
@@ -101,10 +104,16 @@ export class LiveCompany implements EntitledFacts {
 
   /** What definitions and subscription say of one credit now; null for a credit the environment does not have. */
   creditConfig(creditId: string): CreditConfig | null {
+    if (creditId === this.#firstCredit) return this.#firstConfig
     const known = this.#configs?.get(creditId)
     if (known !== undefined) return known
     const credit = this.catalog.credits.get(creditId)
     const config = credit === undefined ? null : this.#configOf(credit)
+    if (this.#firstCredit === null) {
+      this.#firstCredit = creditId
+      this.#firstConfig = config
+      return config
+    }
     this.#configs ??= new Map()
     this.#configs.set(creditId, config)
     return config
@@ -112,17 +121,23 @@ export class LiveCompany implements EntitledFacts {
 
   #configOf(credit: CreditDef): CreditConfig {
     const { company, nowMs, versions, catalog } = this
-    const [only] = versions
-    const grants =
-      versions.length === 1 ? only!.grantsOf(credit.id) : versions.flatMap(one => one.grantsOf(credit.id))
     const billing = billingSubscription(company, nowMs)
+    const trialEndMs = trialEnd(this.standing, billing, nowMs)
+    const cap = spendCap(catalog.data.spendPolicies, credit.id, company.id, null)
+    const only = versions.length === 1 ? versions[0]! : null
+    // nothing of the company's own: the same for all who are on this version
+    const shared = billing === null && trialEndMs === null && cap === null ? only : null
+    const made = shared?.configs.get(credit.id)
+    if (made !== undefined) return made
+    const grants = only === null ? versions.flatMap(one => one.grantsOf(credit.id)) : only.grantsOf(credit.id)
     const period = billing && {
       startMs: billing.periodStartMs,
       endMs: billing.periodEndMs,
       intervalMonths: billing.intervalMonths,
     }
-    const cap = spendCap(catalog.data.spendPolicies, credit.id, company.id, null)
-    return creditConfig(credit, grants, period, trialEnd(this.standing, billing, nowMs), cap)
+    const config = creditConfig(credit, grants, period, trialEndMs, cap)
+    shared?.configs.set(credit.id, config)
+    return config
   }
 
   override(feature: CompiledFeature): CompiledEntitlement | null {

@@ -2,7 +2,7 @@
 // TOLLGATE_SEED repeats a run, TOLLGATE_RUNS says how many histories.
 import t from 'tap'
 import { lesser } from '../../src/core/amount.js'
-import { burn, type GrantState, usable } from '../../src/core/grant.js'
+import { burn, firstToBurn, type GrantState, usable } from '../../src/core/grant.js'
 import { debtIn, isSame, type World } from '../core/credit-world.js'
 import { History, historyWith, type Random, randomOf } from './credit-history.js'
 
@@ -67,6 +67,8 @@ t.test('CR-21…23 grants burn in the order that sorting them by the rule gives'
     if (!isSame(burnt, burnInOrder(grants, strategy, need, nowMs))) {
       return t.fail(`seed ${seed * 11 + run}: ${strategy} burns in another order`)
     }
+    if (firstToBurn(grants, strategy, nowMs)?.seq !== burnt[0]?.[0])
+      return t.fail(`seed ${seed * 11 + run}: ${strategy} begins with another grant`)
   }
   t.pass('the order is the rule’s')
 })
