@@ -32,12 +32,13 @@ import { LiveCompany } from '../src/core/snapshot.js'
 import { briefOf, encodeUser } from '../src/core/state.js'
 import { settleSubscriptions } from '../src/core/subscription.js'
 import { applyToUser, decideUser } from '../src/core/user.js'
+import { itemsOf, type UsesRequest } from '../src/core/uses.js'
 import { collectWhenIdle } from '../src/idle.js'
 import { type JournalDisk, nodeDisk } from '../src/journal/disk.js'
-import { eventRow, monthOf, type RowExtra } from '../src/journal/event-row.js'
+import { eventRow, monthOf } from '../src/journal/event-row.js'
 import { factText } from '../src/journal/fact-text.js'
 import { type FileJournal, openFileJournal } from '../src/journal/file.js'
-import { type NewRecord, RecordFlag } from '../src/journal/journal.js'
+import { type FramedRecords, type NewRecord, RecordFlag } from '../src/journal/journal.js'
 import { drawRows } from '../src/journal/ledger-rows.js'
 import { closed, type Port } from '../src/journal/port.js'
 import { Positions } from '../src/journal/positions.js'
@@ -49,6 +50,7 @@ import { describeCompany } from './company/describe.js'
 import { type Groups, groupWritten, noteGroup } from './company/group.js'
 import { flagsOf, isQuestion, isTimed, leavesTimeAlone } from './company/kinds.js'
 import { replayTail } from './company/replay.js'
+import { rowExtra } from './company/row-extra.js'
 import {
   loadSnapshots,
   postgresSnapshots,
@@ -56,6 +58,7 @@ import {
   storeSnapshots,
   writeSnapshot,
 } from './company/snapshots.js'
+import { PlainUses } from './company/uses.js'
 import { Watch } from './company/watch.js'
 
 /** What the HTTP thread gives a shard at its start. */
@@ -104,6 +107,8 @@ type Write = (CompanyMessage | UserMessage | { readonly type: 'event'; readonly 
   readonly type: string
 }
 
+type EventMessage = { readonly type: 'event'; readonly event: AcceptedEvent }
+
 class Shard {
   private readonly catalogs = new Map<string, Catalog>()
   private readonly actors: Actors
@@ -116,7 +121,10 @@ class Shard {
   /** The sequence the next record gets; agrees with the journal's. */
   private next: number
   /** Gathered while a batch is handled, appended at its end. */
-  private records: NewRecord[] = []
+  private records: (NewRecord | FramedRecords)[] = []
+  private readonly plainUses = new PlainUses()
+  /** Companies of the events at hand. */
+  private readonly found: (Actor | undefined)[] = []
   private readonly writes = new Replies()
   private readonly reads = new Replies()
   private broken = false
@@ -204,7 +212,7 @@ class Shard {
     if ('env' in request) this.ahead.set(request.env, request.at - Date.now())
     this.handle(request)
     // what a long batch gathers goes into the journal's buffer while it is still young
-    if (this.records.length >= recordsAtOnce) this.finishWrites()
+    if (this.records.length >= recordsAtOnce || this.plainUses.isMuch) this.finishWrites()
   }
 
   /** Write down what has ended by time alone in the companies at hand: grants, holds, periods. */
@@ -220,6 +228,7 @@ class Shard {
 
   private handle(request: ShardRequest): void {
     if ('control' in request) return this.control(request.n, request.control)
+    if ('uses' in request) return this.ingestUses(request)
     if ('events' in request) return this.ingest(request)
     const { n, m } = request
     if (request.k === 'e') {
@@ -256,11 +265,55 @@ class Shard {
     for (const { k, id, env, m } of request.events) {
       const actor = k === 'e' ? null : this.actors.get(id)!
       if (actor) this.settle(actor, env, request.at)
-      const decision = this.decide(actor, env, m as Write, request.at)
-      // an actor refuses no event: what it cannot use it records without effect (CR-49, CU-53)
-      this.record(actor, env, id, request.at, 'refused' in decision ? [] : decision.effects, m.event)
+      this.ingestEvent(actor, env, id, request.at, m)
     }
     this.writes.answered(request.n, null, this.next - 1)
+  }
+
+  private ingestEvent(actor: Actor | null, env: string, id: string, at: number, m: EventMessage): void {
+    const decision = this.decide(actor, env, m as Write, at)
+    // an actor refuses no event: what it cannot use it records without effect (CR-49, CU-53)
+    this.record(actor, env, id, at, 'refused' in decision ? [] : decision.effects, m.event)
+  }
+
+  /** As `ingest`; what only counts never becomes an object. */
+  private ingestUses(request: UsesRequest): void {
+    const { n, at, env, from, count, uses } = request
+    const { found } = this
+    let missing = false
+    for (let i = 0; i < count; i++) {
+      const same = i > 0 && uses.isSameCompany(from + i)
+      const actor = same ? found[i - 1] : this.find('c', uses.companyId(from + i), env, false)
+      found[i] = actor
+      if (!actor) missing = true
+    }
+    if (missing) {
+      this.parked.push({ n, at, events: itemsOf(request) })
+      return
+    }
+    if (this.refuses) {
+      this.reads.failed(n, 'overloaded', 'The journal does not take writes now')
+      return
+    }
+    this.plainUses.begin(request, this.catalog(env))
+    for (let i = 0; i < count; i++) {
+      const actor = found[i]!
+      this.settle(actor, env, at)
+      if (actor.k === 'c' && this.plainUses.add(actor, request, from + i)) {
+        actor.state.sequence = this.next++
+        this.actors.dirty.add(actor)
+        continue
+      }
+      const event = uses.event(from + i, request)
+      this.ingestEvent(actor, env, actor.state.id, at, { type: 'event', event })
+    }
+    found.length = 0
+    this.writes.answered(n, null, this.next - 1)
+  }
+
+  /** Plain uses counted so far have their place before the record that comes now. */
+  private gatherUses(): void {
+    if (this.plainUses.count > 0) this.records.push(this.plainUses.take())
   }
 
   private write(n: number, actor: Actor | null, env: string, id: string, m: Write, at: number): void {
@@ -345,6 +398,7 @@ class Shard {
     fx: readonly Effect[],
     event: AcceptedEvent | null,
   ): void {
+    this.gatherUses()
     const sequence = this.next++
     const flags = flagsOf(fx)
     if (actor) {
@@ -361,31 +415,13 @@ class Shard {
     this.records.push({
       flags: event ? RecordFlag.event | flags : flags,
       month: event ? monthOf(event.capturedAtMs) : 0,
-      row: event ? eventRow(event, this.rowExtra(env, event, at)) : '',
+      row: event ? eventRow(event, rowExtra(this.catalogs.get(env), env, event, at)) : '',
       // an event's draws are of its time (CR-48), so of its month
       ledger: event && flags & RecordFlag.draws ? drawRows(env, id, fx) : '',
       fact: factText(
         claim === null ? fact : { ...fact, ik: [claim.idempotencyKey!, claim.id, claim.capturedAtMs] },
       ),
     })
-  }
-
-  /** What deciding adds to an event's row (EV-70): its features by subtype and source, when it was applied. */
-  private rowExtra(env: string, event: AcceptedEvent, at: number): RowExtra {
-    const { type, subtype, failure } = event
-    const catalog = this.catalogs.get(env)
-    const metered = failure === null && subtype !== null && (type === 'track' || type === 'inference')
-    const features = metered ? catalog?.featuresBySubtype.get(subtype) : undefined
-    return {
-      environmentId: env,
-      featureIds: features
-        ? features.filter(({ def }) => def.eventSource === type).map(({ def }) => def.id)
-        : noFeatures,
-      at,
-      cost: event.inference?.cost ?? null,
-      flagId:
-        type === 'flag_check' && subtype !== null ? (catalog?.flagsByKey.get(subtype)?.id ?? null) : null,
-    }
   }
 
   /** The end of a batch: reads leave at once, writes when their group is durable. */
@@ -397,12 +433,15 @@ class Shard {
   }
 
   private finishWrites(): void {
+    this.gatherUses()
     if (this.writes.isEmpty && this.records.length === 0) return
     const writes = this.writes.isEmpty ? null : this.writes.take()
     const records = this.records
     const happened = this.watch.take()
     this.records = []
-    this.journal.append(records).then(
+    const appended = this.journal.append(records)
+    this.plainUses.clear()
+    appended.then(
       () => {
         if (writes !== null) this.task.port.postMessage(writes)
         if (happened.length > 0) this.tell({ notice: 'happened', happened })
@@ -671,5 +710,3 @@ class Shard {
     this.task.port.postMessage(notice)
   }
 }
-
-const noFeatures: readonly string[] = []

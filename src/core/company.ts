@@ -228,20 +228,29 @@ function managed(company: Company, catalog: Catalog, message: PlansManaged, nowM
   return { reply: decided.reply, effects: [...decided.effects, ...bought] }
 }
 
+/** What the effect `used` does; atMs: of the event, nowMs: of its message. */
+export function applyUse(
+  company: Company,
+  subtype: string,
+  quantity: number,
+  atMs: number,
+  nowMs: number,
+): void {
+  let counter = company.counters.get(subtype)
+  if (counter === undefined) {
+    counter = newCounter(nowMs)
+    company.counters.set(subtype, counter)
+  }
+  addUsage(counter, quantity, atMs, nowMs, cycleOf(company, nowMs))
+}
+
 /** The one function that changes a company: live traffic and replay both end here. */
 export function apply(company: Company, effect: Effect, atMs: number): void {
   if (isCreditEffect(effect)) return applyToAccount(company, effect)
   if (applyToEntity(company, effect, atMs)) return
   switch (effect.t) {
-    case 'used': {
-      let counter = company.counters.get(effect.subtype)
-      if (counter === undefined) {
-        counter = newCounter(atMs)
-        company.counters.set(effect.subtype, counter)
-      }
-      addUsage(counter, effect.quantity, effect.atMs, atMs, cycleOf(company, atMs))
-      return
-    }
+    case 'used':
+      return applyUse(company, effect.subtype, effect.quantity, effect.atMs, atMs)
     case 'plan':
       company.plan = effect.plan
       if (effect.plan?.trial) rememberTrial(company, effect.plan.planId)

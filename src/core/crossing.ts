@@ -3,14 +3,25 @@
 // texts stand one after the other, and the few things that are neither.
 import { type EventType, eventTypes } from '../../schemas/enums.js'
 import type { AcceptedEvent, CheckContext, IngestItem, Question, Refusal, ShardRequest } from './message.js'
+import { type OutgoingUses, UseRows, Uses } from './uses.js'
 
-/** What one post carries: requests one after the other, or replies. */
-export type Cells = readonly [numbers: readonly number[], text: string, things: readonly unknown[]]
+/** What one post carries: requests one after the other, or replies; with the text and rows of uses where there are some. */
+export type Cells =
+  | readonly [numbers: readonly number[], text: string, things: readonly unknown[]]
+  | readonly [
+      numbers: readonly number[],
+      text: string,
+      things: readonly unknown[],
+      received: string,
+      uses: string,
+    ]
 
 const plain = 0
 const events = 1
 const check = 2
 const checkAll = 3
+/** Above the two bits of the others. */
+const uses = 4
 
 const kinds = ['c', 'u', 'e'] as const
 const kindNumbers = { c: 0, u: 1, e: 2 } as const
@@ -72,9 +83,13 @@ export class Packing extends Writing {
   /** Said once for all requests that follow each other with the same. */
   private env = ''
   private apiKeyId = ''
+  /** What the events that cross as rows were received in. */
+  private received = ''
+  private readonly rows = new UseRows()
 
-  add(request: ShardRequest): void {
-    if ('events' in request) this.addEvents(request)
+  add(request: ShardRequest | OutgoingUses): void {
+    if ('rows' in request) this.addUses(request)
+    else if ('events' in request) this.addEvents(request)
     else if ('m' in request && (request.m.type === 'check' || request.m.type === 'check_all'))
       this.addCheck(request, request.m)
     else {
@@ -86,7 +101,19 @@ export class Packing extends Writing {
   override take(): Cells {
     this.env = ''
     this.apiKeyId = ''
-    return super.take()
+    if (this.rows.count === 0) return super.take()
+    const { received } = this
+    this.received = ''
+    const [numbers, text, things] = super.take()
+    return [numbers, text, things, received, this.rows.take()]
+  }
+
+  private addUses({ n, at, env, apiKeyId, text, rows }: OutgoingUses): void {
+    this.numbers.push(uses, n, at, rows.count, env.length, apiKeyId.length)
+    this.text += env
+    this.text += apiKeyId
+    this.rows.append(rows, this.received.length)
+    this.received += text
   }
 
   private addEvents(request: Extract<ShardRequest, { readonly events: unknown }>): void {
@@ -271,13 +298,20 @@ class Reading {
 class Unpacking extends Reading {
   private env = ''
   private apiKeyId = ''
+  private readonly received: Uses | null
+  private nextRow = 0
+
+  constructor(cells: Cells) {
+    super(cells)
+    this.received = cells.length === 5 ? new Uses(cells[3], cells[4]) : null
+  }
 
   next(): ShardRequest | null {
     if (this.at >= this.numbers.length) return null
     const head = this.number()
     switch (head & 3) {
       case plain:
-        return this.thing() as ShardRequest
+        return head === uses ? this.uses() : (this.thing() as ShardRequest)
       case events:
         return this.events(head)
       default:
@@ -295,6 +329,19 @@ class Unpacking extends Reading {
     const items: IngestItem[] = []
     for (let i = 0; i < count; i++) items.push(this.event(receivedAtMs))
     return { n, at, events: items }
+  }
+
+  private uses(): ShardRequest {
+    const n = this.number()
+    const at = this.number()
+    const count = this.number()
+    const envLength = this.number()
+    const keyLength = this.number()
+    const env = nameOf(this.piece(envLength))
+    const apiKeyId = nameOf(this.piece(keyLength))
+    const from = this.nextRow
+    this.nextRow += count
+    return { n, at, env, apiKeyId, from, count, uses: this.received! }
   }
 
   private event(receivedAtMs: number): IngestItem {

@@ -6,6 +6,8 @@ export const idBase = base
 const digits = Int8Array.from({ length: 128 }, (_, code) => alphabet.indexOf(String.fromCharCode(code)))
 
 const letters = 11
+const cube = base ** 3
+const characters = Uint8Array.from(alphabet, one => one.charCodeAt(0))
 const codes: number[] = []
 
 /**
@@ -24,6 +26,23 @@ export function encodeId(prefix: string, high: number, low: number): string {
   }
   for (let i = 0; i < prefix.length; i++) codes[i] = prefix.charCodeAt(i)
   return String.fromCharCode(...codes)
+}
+
+/** The same 11 characters as bytes. */
+export function writeId(bytes: Uint8Array, at: number, high: number, low: number): void {
+  let h = high >>> 0
+  let l = low >>> 0
+  // three digits a turn: as many as leave room for the low half in a double
+  for (let end = at + letters; end > at; end -= 3) {
+    const whole = (h % cube) * 4_294_967_296 + l
+    const quotient = Math.floor(whole / cube)
+    const digits = whole - quotient * cube
+    l = quotient >>> 0
+    h = Math.floor(h / cube)
+    bytes[end - 1] = characters[digits % base]!
+    bytes[end - 2] = characters[Math.floor(digits / base) % base]!
+    if (end - 3 >= at) bytes[end - 3] = characters[Math.floor(digits / (base * base))]!
+  }
 }
 
 /**

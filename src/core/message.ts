@@ -10,6 +10,7 @@ import type { Tokens } from './model-price.js'
 import type { Happened } from './notice.js'
 import type { PlanEffect, PlanMessage } from './plan-change.js'
 import type { SubscriptionEffect, SubscriptionMessage } from './subscription.js'
+import type { UsesRequest } from './uses.js'
 
 /** How an event's time was settled (EV-15, EV-16). */
 export type EventMode = 'normal' | 'trusted' | 'backfill'
@@ -310,6 +311,8 @@ export type ShardRequest =
     }
   /** Events that are acknowledged together: one reply when all are durable. */
   | { readonly n: number; readonly at: number; readonly events: readonly IngestItem[] }
+  /** The same of track events of the usual kind. */
+  | UsesRequest
   | { readonly n: number; readonly control: ShardControl }
 
 /** One event on its way to the actor that keeps its record. */

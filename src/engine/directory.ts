@@ -1,6 +1,7 @@
 // Key pairs of companies and users → ids, within an environment. On one node the directory is the authority
 // for who owns a pair: it lives on the HTTP thread, is filled from Postgres at start, and every claim is settled
 // here before a message leaves. The actors hold the keys of each entity; the directory only finds them.
+import { ownText } from '../core/crossing.js'
 import type { KeyPair } from '../core/entity.js'
 import type { Fact } from '../core/message.js'
 import { newId } from './ids.js'
@@ -119,6 +120,13 @@ export class Directory {
       found = id
     }
     return found === null ? { found: null, reason: 'unknown' } : { found }
+  }
+
+  /** `resolve` for one pair; null whatever the reason that nothing is found. */
+  find(kind: DirectoryKind, environmentId: string, name: string, value: string): string | null {
+    if (isServiceId(kind, name, value)) return this.has(environmentId, value) ? ownText(value) : null
+    const id = this.pairs.get(kind, environmentId, name, value)
+    return id === undefined || this.isRetired(id) ? null : id
   }
 
   /** A new id for an entity that is about to be created; known at once, forgotten if the creation fails. */

@@ -21,11 +21,20 @@ export function drawIdsFrom(source: (pool: Buffer) => unknown): void {
  * source   api/README.md, Identifiers.
  */
 export function newId(prefix: string): string {
+  draw()
+  return encodeId(prefix, drawn.high, drawn.low)
+}
+
+/** The 64 bits that `draw` drew last. */
+export const drawn = { high: 0, low: 0 }
+
+/** Draw the 64 bits of a new identifier. */
+export function draw(): void {
   if (next === pool.length) {
     fill(pool)
     next = 0
   }
-  const id = encodeId(prefix, pool.readUInt32LE(next), pool.readUInt32LE(next + 4))
+  drawn.high = pool.readUInt32LE(next)
+  drawn.low = pool.readUInt32LE(next + 4)
   next += 8
-  return id
 }

@@ -21,6 +21,7 @@ import type {
   Still,
   UserMessage,
 } from '../core/message.js'
+import type { OutgoingUses } from '../core/uses.js'
 import { ServiceError } from '../errors.js'
 import type { Port } from '../journal/port.js'
 import type { ShardOptions } from '../journal/shard.js'
@@ -114,6 +115,12 @@ export interface ShardsOptions {
   readonly onNotice: (notice: ShardNotice, shard: number) => void
   readonly startThread?: StartThread
 }
+
+/** Events of the usual kind before they have a number. */
+export type UsesOf = Omit<OutgoingUses, 'n'>
+
+/** What may be posted to a shard. */
+export type Posted = ShardRequest | OutgoingUses
 
 export class Shards {
   private readonly shards: Shard[]
@@ -235,13 +242,36 @@ export class Shards {
     this.enter(shard, n => ({ n, at: nowMs, events: [item] }), waiting)
   }
 
+  /** The number of the shard that an actor belongs to. */
+  indexOf(id: string): number {
+    const { length } = this.shards
+    return length === 1 ? 0 : shardOf(id, length)
+  }
+
+  /** One event of the usual kind to its company's shard, for one who waits: as `putEvent`. The rows may be used again. */
+  putUse(index: number, uses: UsesOf, waiting: Waiting): void {
+    this.enter(this.shards[index]!, n => ({ n, ...uses }), waiting)
+  }
+
+  /** Events of the usual kind to the shard of their companies; as `ingest`. The rows may be used again. */
+  ingestUses(index: number, uses: UsesOf): Promise<readonly Undelivered[]> {
+    return this.deliverAll(this.shards[index]!, n => ({ n, ...uses }), uses.rows.count)
+  }
+
   private deliver(
     shard: Shard,
     events: readonly IngestItem[],
     nowMs: number,
   ): Promise<readonly Undelivered[]> {
-    const count = events.length
-    const posted = this.post(shard, n => ({ n, at: nowMs, events }))
+    return this.deliverAll(shard, n => ({ n, at: nowMs, events }), events.length)
+  }
+
+  private deliverAll(
+    shard: Shard,
+    request: (n: number) => Posted,
+    count: number,
+  ): Promise<readonly Undelivered[]> {
+    const posted = this.post(shard, request)
     shard.events += count
     // a long list leaves at once: kept for the end of the tick it would only grow old in memory
     if (count >= longList) this.send(shard)
@@ -319,14 +349,14 @@ export class Shards {
     return this.post<Reply>(shard, n => ({ n, control }))
   }
 
-  private post<Reply>(shard: Shard, request: (n: number) => ShardRequest): Promise<Answered<Reply>> {
+  private post<Reply>(shard: Shard, request: (n: number) => Posted): Promise<Answered<Reply>> {
     return new Promise((resolve, reject) => {
       this.enter(shard, request, { resolve: resolve as Waiting['resolve'], reject })
     })
   }
 
   /** Give a request its number, and its place in the post at the end of this tick; or tell why it is refused here. */
-  protected enter(shard: Shard, request: (n: number) => ShardRequest, waiting: Waiting): void {
+  protected enter(shard: Shard, request: (n: number) => Posted, waiting: Waiting): void {
     if (!shard.ready || shard.waiting.size + shard.events >= waitingMax) {
       waiting.reject(new ServiceError(shard.ready ? 'overloaded' : 'starting'))
       return

@@ -1,9 +1,9 @@
 // Shards whose part in a request shows in its trace: the wait from post to reply, and in it the group write of the
 // journal that made it durable, which a shard tells of before it replies.
-import type { ShardNotice, ShardRequest } from '../core/message.js'
+import type { ShardNotice } from '../core/message.js'
 import { monotonicMs } from '../monotonic.js'
 import type { Tracing, Work } from '../tracing.js'
-import { type Shard, Shards, type Waiting } from './shards.js'
+import { type Posted, type Shard, Shards, type Waiting } from './shards.js'
 
 /** Groups remembered per shard; a reply follows its group at once. */
 const groupsMax = 256
@@ -22,7 +22,7 @@ export function tracedShards(tracing: Tracing): typeof Shards {
       if (known.length > groupsMax) known.shift()
     }
 
-    protected override enter(shard: Shard, request: (n: number) => ShardRequest, waiting: Waiting): void {
+    protected override enter(shard: Shard, request: (n: number) => Posted, waiting: Waiting): void {
       const trace = tracing.current
       if (trace === undefined) return super.enter(shard, request, waiting)
       const fromMs = monotonicMs()
@@ -50,9 +50,9 @@ export function tracedShards(tracing: Tracing): typeof Shards {
   }
 }
 
-function nameOf(request: ShardRequest): string {
+function nameOf(request: Posted): string {
   if ('control' in request) return request.control.type
-  return 'events' in request ? 'events' : request.m.type
+  return 'm' in request ? request.m.type : 'events'
 }
 
 /** The group a reply waited for; none when what it rests on was durable before it was asked. */

@@ -40,26 +40,47 @@ export function eventRow(event: RowEvent, extra: RowExtra): string {
   const userId = extra.userId === undefined ? event.userId : extra.userId
   const failure = extra.failure ?? event.failure
   const status: EventStatus = failure === null ? 'enriched' : 'failed'
-  let row =
-    `{"environment_id":"${extra.environmentId}","id":"${event.id}","type":"${event.type}"` +
-    `,"captured_at":${event.capturedAtMs},"loaded_at":${event.receivedAtMs}` +
-    `,"status":"${status}","api_key_id":"${event.apiKeyId}"`
+  let row = rowStart(
+    extra.environmentId,
+    event.type,
+    event.capturedAtMs,
+    event.receivedAtMs,
+    status,
+    event.apiKeyId,
+  )
+  if (failure === null) row += `,"processed_at":${extra.at}`
   if (event.subtype !== null) row += `,"subtype":${text(event.subtype)}`
+  if (extra.featureIds.length > 0) row += `,"feature_ids":["${extra.featureIds.join('","')}"]`
+  row += `,"id":"${event.id}"`
   if (companyId !== null) row += `,"company_id":"${companyId}"`
   if (userId !== null) row += `,"user_id":"${userId}"`
   if (event.quantity !== 1) row += `,"quantity":${event.quantity}`
-  if (event.mode !== 'normal') row += `,"mode":"${event.mode}"`
   if (event.sentAtMs !== null) row += `,"sent_at":${event.sentAtMs}`
-  if (failure === null) row += `,"processed_at":${extra.at}`
   if (event.idempotencyKey !== null) row += `,"idempotency_key":${text(event.idempotencyKey)}`
+  if (event.mode !== 'normal') row += `,"mode":"${event.mode}"`
   if (event.leaseId !== null) row += `,"lease_id":${text(event.leaseId)}`
   if (event.reservationId !== null) row += `,"reservation_id":${text(event.reservationId)}`
   if (event.derivedFrom !== null) row += `,"derived_from":"${event.derivedFrom}"`
   if (failure !== null) row += `,"error_message":${text(failure)}`
   if (extra.flagId) row += `,"flag_id":${text(extra.flagId)}`
-  if (extra.featureIds.length > 0) row += `,"feature_ids":["${extra.featureIds.join('","')}"]`
   if (extra.cost) row += costMembers(extra.cost)
-  return `${row},"body":${text(event.body)}}`
+  // The body of one that passed is an object, which the store keeps as the text it is; of one that failed it may be anything.
+  return `${row},"body":${failure === null ? event.body : text(event.body)}}`
+}
+
+/** How a row begins: what many of them have alike. */
+export function rowStart(
+  environmentId: string,
+  type: RowEvent['type'],
+  capturedAtMs: number,
+  receivedAtMs: number,
+  status: EventStatus,
+  apiKeyId: string,
+): string {
+  return (
+    `{"environment_id":"${environmentId}","type":"${type}","captured_at":${capturedAtMs}` +
+    `,"loaded_at":${receivedAtMs},"status":"${status}","api_key_id":"${apiKeyId}"`
+  )
 }
 
 const loadedAtMember = Buffer.from('"loaded_at":')

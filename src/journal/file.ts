@@ -5,7 +5,14 @@
 import { dirname } from 'node:path'
 import { type JournalDisk, type JournalFile, nodeDisk } from './disk.js'
 import { Group } from './frame.js'
-import { type Journal, JournalCorrupt, JournalFailed, type NewRecord, type Sequence } from './journal.js'
+import {
+  type FramedRecords,
+  type Journal,
+  JournalCorrupt,
+  JournalFailed,
+  type NewRecord,
+  type Sequence,
+} from './journal.js'
 import { findEnd, listSegments, segmentPath } from './segment.js'
 
 export interface FileJournalOptions {
@@ -155,12 +162,15 @@ export class FileJournal implements Journal {
     return this.#filling.byteLength + this.#writingBytes
   }
 
-  append(records: readonly NewRecord[]): Promise<Sequence> {
+  append(records: readonly (NewRecord | FramedRecords)[]): Promise<Sequence> {
     if (this.#refuses !== null) return Promise.reject(this.#refuses)
     const group = this.#filling
     if (group.count === 0) group.begin(this.#next)
-    for (const record of records) group.add(record)
-    this.#next += records.length
+    const had = group.count
+    for (const record of records)
+      if ('bytes' in record) group.addFramed(record)
+      else group.add(record)
+    this.#next += group.count - had
     const last = this.#next - 1
     if (last === this.#committed) return Promise.resolve(last)
     // A write under way may already carry everything asked for (an empty append): the group after it, itself

@@ -7,13 +7,19 @@
 // All little endian; `bytes` and `length` count what follows their own header field group, `length` what
 // follows itself. The checksum covers the header before it and every byte of the records.
 import zlib from 'node:zlib'
-import { type JournalRecord, type NewRecord, RecordFlag, type Sequence } from './journal.js'
+import {
+  type FramedRecords,
+  type JournalRecord,
+  type NewRecord,
+  RecordFlag,
+  type Sequence,
+} from './journal.js'
 
 /** 0xFF and 0xFE never occur in UTF-8: no caller's text can look like the start of a group. */
 export const groupMagic = 0xfe47_54ff
 export const groupHeaderBytes = 24
 const checkedHeaderBytes = 20
-const recordHeaderBytes = 11
+export const recordHeaderBytes = 11
 /** Of the length of the ledger's rows, where there are any. */
 const ledgerHeaderBytes = 4
 
@@ -60,13 +66,17 @@ export class Group {
     const tailAt = rowAt + this.#put(row, rowAt)
     // what is ASCII has as many bytes as characters: both leave as one text
     const end = tailAt + bytes.write(withLedger ? ledger + fact : fact, tailAt)
-    bytes.writeUInt32LE(end - start - 4, start)
-    bytes[start + 4] = withLedger ? flags | RecordFlag.rows : flags
-    bytes.writeUInt16LE(month, start + 5)
-    bytes.writeUInt32LE(tailAt - rowAt, start + 7)
+    writeRecordHeader(bytes, start, end, tailAt - rowAt, withLedger ? flags | RecordFlag.rows : flags, month)
     if (withLedger) bytes.writeUInt32LE(ledger.length, start + recordHeaderBytes)
     this.#length = end
     this.#count++
+  }
+
+  /** Records that lie ready, one after the other. */
+  addFramed({ bytes, from, to, count }: FramedRecords): void {
+    this.#reserve(this.#length + to - from)
+    this.#length += bytes.copy(this.#bytes, this.#length, from, to)
+    this.#count += count
   }
 
   /** The finished bytes; valid until `begin`. */
@@ -95,6 +105,21 @@ export class Group {
     this.#bytes.copy(larger, 0, 0, this.#length)
     this.#bytes = larger
   }
+}
+
+/** The header of the record that lies in [start, end), but for the length of ledger rows. */
+export function writeRecordHeader(
+  bytes: Buffer,
+  start: number,
+  end: number,
+  rowLength: number,
+  flags: number,
+  month: number,
+): void {
+  bytes.writeUInt32LE(end - start - 4, start)
+  bytes[start + 4] = flags
+  bytes.writeUInt16LE(month, start + 5)
+  bytes.writeUInt32LE(rowLength, start + 7)
 }
 
 /** The header at `at`, or null when there is no magic there. Needs groupHeaderBytes bytes. */

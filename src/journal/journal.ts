@@ -47,6 +47,14 @@ export interface NewRecord {
   readonly fact: string
 }
 
+/** Records to append that lie ready in bytes, headers and all. */
+export interface FramedRecords {
+  readonly bytes: Buffer
+  readonly from: number
+  readonly to: number
+  readonly count: number
+}
+
 /** The writing side, owned by one shard. */
 export interface Journal {
   /** Sequence of the last durable record. */
@@ -57,12 +65,12 @@ export interface Journal {
    */
   readonly pendingBytes: number
   /**
-   * Append records as part of the next group; resolves when they are durable, with the sequence of the last.
+   * Append records as part of the next group, their bytes copied before it returns; resolves when they are durable, with the sequence of the last.
    * Groups that gather while an fsync runs leave as one. Order of calls = order of records.
    * Rejects with JournalFailed when the write or the fsync failed: then none of the records of that group, nor of
    * any later call, is durable, and the journal refuses everything until `reopen`.
    */
-  append(records: readonly NewRecord[]): Promise<Sequence>
+  append(records: readonly (NewRecord | FramedRecords)[]): Promise<Sequence>
   /** After a failed append: cut what was not acknowledged and go on. May itself fail; then try again later. */
   reopen(): Promise<void>
   /** Forget whole segments at or before this sequence. */

@@ -2,7 +2,8 @@
 // the write might still become durable, and no longer.
 import { setImmediate as tick } from 'node:timers/promises'
 import t from 'tap'
-import { ingestMany, type Sender } from '../../src/api/events/ingest.js'
+import type { Sender } from '../../src/api/events/claims.js'
+import { ingestMany } from '../../src/api/events/ingest.js'
 import type { Services } from '../../src/api/services.js'
 import { TraitRegistry } from '../../src/catalog/traits.js'
 import { shardOf } from '../../src/core/id.js'

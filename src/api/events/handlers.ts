@@ -7,8 +7,10 @@ import { assertPlain } from '../../json.js'
 import type { Answer, Call, Later, RawBody } from '../call.js'
 import { boolean, type QueryOf, query } from '../query.js'
 import type { Services } from '../services.js'
-import { ingestMany, ingestOne, type Sender } from './ingest.js'
+import type { Sender } from './claims.js'
+import { ingestMany, ingestOne } from './ingest.js'
 import { collectLarge, ingestLarge, isLarge, secretsOfLarge } from './large.js'
+import { ingestOneText, ingestText } from './usual.js'
 
 /**
  * POST /events: one event, one CloudEvent, or a batch of CloudEvents.
@@ -17,11 +19,14 @@ import { collectLarge, ingestLarge, isLarge, secretsOfLarge } from './large.js'
  * source   EV-1; CloudEvents are a decision, see cloud-event.ts.
  */
 export function createEvent(call: Call<RawBody>): Later | Promise<Answer> {
-  if (call.body.type === cloudEventBatchType) return ingestBatch(call, false).then(acknowledged)
+  const { type } = call.body
+  if (type === cloudEventBatchType) return ingestBatch(call, false).then(acknowledged)
   const text = call.body.text()
+  const usual = type === cloudEventType ? null : ingestOneText(sender(call), text, call.body.byteLength)
+  if (usual !== null) return usual
   assertPlain(text)
   const given = parse(text)
-  const event = call.body.type === cloudEventType ? fromCloudEvent(given, isSecret(call), call.nowMs) : given
+  const event = type === cloudEventType ? fromCloudEvent(given, isSecret(call), call.nowMs) : given
   if (event instanceof Unread) throw new ServiceError('body_invalid', event.reason)
   if (typeof event !== 'object' || event === null || Array.isArray(event))
     throw new ServiceError('body_invalid', 'The body must be an event')
@@ -51,6 +56,7 @@ async function ingestBatch(call: BatchCall, report: boolean): Promise<readonly s
   const { body, nowMs } = call
   const format = formatOf(body)
   if (isLarge(call)) return ingestLarge(call, sender(call), format, report)
+  if (format === 'events') return ingestText(sender(call), body.text(), body.byteLength, report)
   const events = readBatch(body.text(), format, { secret: isSecret(call), nowMs })
   return ingestMany(sender(call), events, report)
 }

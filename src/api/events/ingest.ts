@@ -6,45 +6,14 @@ import type { Claim } from '../../engine/dedupe.js'
 import type { DirectoryKind } from '../../engine/directory.js'
 import type { Target } from '../../engine/entities.js'
 import { newId } from '../../engine/ids.js'
-import { Lost, Refused, type Undelivered } from '../../engine/shards.js'
+import { Refused, type Undelivered } from '../../engine/shards.js'
 import { ServiceError } from '../../errors.js'
 import { Unread } from '../../events/formats.js'
 import { type Judged, judge } from '../../events/judge.js'
 import { bodyText, failedBody, typeOf } from '../../events/text.js'
-import { type Answer, type KeyRecord, Later } from '../call.js'
-import type { Services } from '../services.js'
+import { type Answer, Later } from '../call.js'
 import { isoTime } from '../time.js'
-
-/** Who sends, and how failures are told. */
-export interface Sender {
-  readonly services: Services
-  readonly key: KeyRecord
-  readonly environmentId: string
-  readonly nowMs: number
-  readonly remoteIp: string
-  readonly userAgent: string
-}
-
-/** An idempotency key that one of the events here was the first to claim. */
-interface Claimed {
-  readonly key: string
-  readonly eventId: string
-  /** The actor that keeps the event's record; null until it is known. */
-  owner: string | null
-}
-
-/** What did not become durable: everything, the items of some shards, some identify events. */
-interface Undone {
-  readonly whole: Failure | null
-  readonly shards: readonly Undelivered[]
-  readonly identifies: ReadonlyMap<string, Failure>
-}
-
-interface Failure {
-  readonly error: unknown
-}
-
-const nothingUndone: Undone = { whole: null, shards: [], identifies: new Map() }
+import { Claims, type Failure, nothingUndone, type Sender, type Undone } from './claims.js'
 
 /** An event while it is put together. */
 type Draft = { -readonly [Member in keyof AcceptedEvent]: AcceptedEvent[Member] }
@@ -59,11 +28,6 @@ interface Acknowledged {
 interface IdentifyWrites {
   readonly user: EntityWrite
   readonly company: EntityWrite | null
-}
-
-/** 503 of events whose keys the idempotency window has no room for. */
-export function windowFull(): ServiceError {
-  return new ServiceError('overloaded', 'The idempotency window is full', { retryAfterSeconds: 60 })
 }
 
 const readonlyFailure = 'a read-only key was used'
@@ -130,19 +94,17 @@ export class Batch {
   private readonly preludes: (() => Promise<unknown>)[] = []
   /** Identify events: their record goes with the user's own write. */
   private readonly identifies: { readonly eventId: string; readonly run: () => Promise<unknown> }[] = []
-  private readonly claimed: Claimed[] = []
-  /** First events, still under way, of the duplicates here. */
-  private readonly awaited: Promise<void>[] = []
+  private readonly claims: Claims
   private joined: Set<string> | null = null
-  private settle!: { resolve: () => void; reject: (error: unknown) => void }
-  private settled: Promise<void> | null = null
 
   /** `plain`: what is taken is known to hold nothing that `assertPlain` refuses. */
   constructor(
     private readonly sender: Sender,
     private readonly report = false,
     private readonly plain = false,
-  ) {}
+  ) {
+    this.claims = new Claims(sender)
+  }
 
   /** An event that broke a rule: kept as failed, without effect; its key is not consumed (EV-28). */
   fail(event: unknown, message: string): void {
@@ -175,7 +137,9 @@ export class Batch {
       event.failure = readonlyFailure // EV-6
       return this.keep(event)
     }
-    const first = this.claim(judged, event.id)
+    const { idempotencyKey } = judged
+    const first =
+      idempotencyKey === null ? null : this.claims.claim(idempotencyKey, event.id, judged.capturedAtMs)
     if (first) return this.repeat(first)
     switch (judged.type) {
       case 'track':
@@ -200,9 +164,9 @@ export class Batch {
   async commit(): Promise<readonly string[]> {
     const applied = this.items.length + this.identifies.length
     const undone = await this.deliver()
-    if (undone !== nothingUndone) this.giveUp(undone)
+    if (undone !== nothingUndone) this.claims.giveUp(undone)
     this.committed(applied)
-    if (this.awaited.length > 0) await Promise.all(this.awaited)
+    if (this.claims.waits) await this.claims.others()
     return this.acknowledgements()
   }
 
@@ -212,17 +176,16 @@ export class Batch {
   }
 
   private committed(applied: number): void {
-    const { dedupe, metrics } = this.sender.services
-    for (const { key } of this.claimed) dedupe.confirm(this.sender.environmentId, key)
-    this.settle?.resolve()
+    const { metrics } = this.sender.services
+    this.claims.confirm()
     metrics.events.accepted.count += this.acks.length
     metrics.events.applied.count += applied
   }
 
   /** `commit` for one event that needs nothing before it, the usual case, without a promise; null for any other. */
   commitLater(): Later | null {
-    const { items, preludes, identifies, awaited } = this
-    if (items.length !== 1 || preludes.length + identifies.length + awaited.length > 0) return null
+    const { items, preludes, identifies, claims } = this
+    if (items.length !== 1 || preludes.length + identifies.length > 0 || claims.waits) return null
     const later = new Later(() => {
       this.committed(1)
       return { json: this.acknowledgements()[0]! }
@@ -231,7 +194,7 @@ export class Batch {
       resolve: given => later.resolve(given),
       reject: error => {
         try {
-          this.giveUp({ ...nothingUndone, shards: [{ owns: () => true, error }] })
+          claims.giveUp({ ...nothingUndone, shards: [{ owns: () => true, error }] })
         } catch {
           later.reject(error)
         }
@@ -242,9 +205,7 @@ export class Batch {
 
   /** Nothing of this batch was sent: its claims are free again. */
   abandon(): void {
-    for (const { key, eventId } of this.claimed)
-      this.sender.services.dedupe.release(this.sender.environmentId, key, eventId)
-    this.settle?.reject(new ServiceError('overloaded'))
+    this.claims.abandon()
   }
 
   /** Send everything; tells what did not become durable. Never rejects. */
@@ -278,61 +239,10 @@ export class Batch {
     return this.sender.services.shards.ingest(items, this.sender.nowMs)
   }
 
-  /** Keep the keys of events that are durable, give back those of events that are not; throws the first failure. */
-  private giveUp({ whole, shards, identifies }: Undone): never {
-    for (const claim of this.claimed) {
-      const shard = shards.find(({ owns }) => claim.owner !== null && owns(claim.owner))
-      this.settleClaim(claim, whole ?? identifies.get(claim.eventId) ?? shard, whole !== null)
-    }
-    const [identify] = identifies.values()
-    const { error } = (whole ?? shards[0] ?? identify)!
-    this.settle?.reject(error)
-    throw error
-  }
-
-  /** Keep the key of an event that is durable, give back that of one that is not, and wait where it is not known. */
-  private settleClaim(
-    { key, eventId, owner }: Claimed,
-    failure: Failure | undefined,
-    neverSent: boolean,
-  ): void {
-    const { dedupe, shards } = this.sender.services
-    const { environmentId } = this.sender
-    if (failure === undefined) return dedupe.confirm(environmentId, key)
-    if (!(failure.error instanceof Lost) || neverSent || owner === null)
-      return dedupe.release(environmentId, key, eventId)
-    void shards.restarted(owner).then(() => {
-      if (!dedupe.isConfirmed(environmentId, key, eventId)) dedupe.release(environmentId, key, eventId)
-    })
-  }
-
-  /** Claim the idempotency key; the first event's claim when there is one (EV-25…27). */
-  private claim(judged: Judged, eventId: string): Claim | null {
-    const { idempotencyKey, capturedAtMs } = judged
-    if (idempotencyKey === null) return null
-    const { dedupe } = this.sender.services
-    if (dedupe.full && !dedupe.find(this.sender.environmentId, idempotencyKey, this.sender.nowMs))
-      throw windowFull()
-    this.settled ??= this.newSettled()
-    const claim = { eventId, capturedAtMs, settled: this.settled }
-    const first = dedupe.claim(this.sender.environmentId, idempotencyKey, claim, this.sender.nowMs)
-    if (first === null) this.claimed.push({ key: idempotencyKey, eventId, owner: null })
-    return first
-  }
-
-  private newSettled(): Promise<void> {
-    const promise = new Promise<void>((resolve, reject) => {
-      this.settle = { resolve, reject }
-    })
-    promise.catch(() => {})
-    return promise
-  }
-
   /** A duplicate is acknowledged as its first event was, once that is durable. */
   private repeat(first: Claim): void {
     this.sender.services.metrics.events.duplicate.count++
     this.acks.push({ eventId: first.eventId, capturedAtMs: first.capturedAtMs, failure: null })
-    if (first.settled && first.settled !== this.settled) this.awaited.push(first.settled)
   }
 
   /** track and inference: company and user found or made, their membership ensured (EV-30…35). */
@@ -456,7 +366,7 @@ export class Batch {
       joins: companyId === null ? [] : [companyId],
     }
     this.acks.push({ eventId: event.id, capturedAtMs: event.capturedAtMs, failure: null })
-    this.ownedBy(event, userTarget.id)
+    this.claims.ownedBy(event.id, userTarget.id)
     const run = async () => {
       await entities.ask(userTarget, message, nowMs)
       if (companyId !== null) services.directory.join(userTarget.id, companyId)
@@ -535,11 +445,7 @@ export class Batch {
 
   /** An event that failed on its keys keeps its record but not its idempotency key (EV-28, EV-33). */
   private unclaim(event: Draft, failure: string): void {
-    if (event.idempotencyKey !== null) {
-      const claim = this.claimed.findIndex(one => one.eventId === event.id)
-      if (claim >= 0) this.claimed.splice(claim, 1)
-      this.sender.services.dedupe.release(this.sender.environmentId, event.idempotencyKey, event.id)
-    }
+    if (event.idempotencyKey !== null) this.claims.unclaim(event.idempotencyKey, event.id)
     event.failure = failure
     this.keep(event)
   }
@@ -548,14 +454,8 @@ export class Batch {
   private keep(event: AcceptedEvent): void {
     this.acks.push({ eventId: event.id, capturedAtMs: event.capturedAtMs, failure: event.failure })
     const item = this.item(event)
-    this.ownedBy(event, item.id)
+    this.claims.ownedBy(event.id, item.id)
     this.items.push(item)
-  }
-
-  /** The event just claimed is the last one in the list. */
-  private ownedBy(event: AcceptedEvent, owner: string): void {
-    const claim = this.claimed.at(-1)
-    if (claim?.eventId === event.id) claim.owner = owner
   }
 
   private item(event: AcceptedEvent): IngestItem {
@@ -610,7 +510,7 @@ export class Batch {
 // One caller sends again and again.
 let lastCaller = { remoteIp: '', userAgent: '', json: ',"remote_addr":"","remote_ip":"","user_agent":""' }
 
-function callerJson({ remoteIp, userAgent }: Sender): string {
+export function callerJson({ remoteIp, userAgent }: Sender): string {
   if (lastCaller.remoteIp !== remoteIp || lastCaller.userAgent !== userAgent) {
     const ip = JSON.stringify(remoteIp)
     const agent = JSON.stringify(userAgent)

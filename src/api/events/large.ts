@@ -6,7 +6,8 @@ import type { JudgedGroup, ParseReply, Voice } from '../../events/parsing.js'
 import type { BatchFormat } from '../../events/read.js'
 import type { Call, RawBody } from '../call.js'
 import type { Services } from '../services.js'
-import { Batch, type Sender, windowFull } from './ingest.js'
+import { type Sender, windowFull } from './claims.js'
+import { Batch } from './ingest.js'
 
 type LargeCall = Call<RawBody, unknown>
 

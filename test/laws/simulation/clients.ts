@@ -1,7 +1,8 @@
 // Clients of a simulated Tollgate: they never give up, and remember what they were told.
 import { type Answer, Later } from '../../../src/api/call.js'
 import { orRefused, readyTrait, readyUpsert, settled } from '../../../src/api/entity-write.js'
-import { ingestMany, ingestOne, type Sender } from '../../../src/api/events/ingest.js'
+import type { Sender } from '../../../src/api/events/claims.js'
+import { ingestMany, ingestOne } from '../../../src/api/events/ingest.js'
 import { amountFromNumber } from '../../../src/core/amount.js'
 import type { CreditMessage, CreditReply } from '../../../src/core/credit.js'
 import type { Question } from '../../../src/core/message.js'

@@ -1,0 +1,320 @@
+// The way of the usual event: a track event whose company (and user) is known. It is never an object here: its parts are
+// found in what was received, and their places cross to the shard. From the first event of a body that is not of this
+// kind on, everything goes the way of any event (ingest.ts); callers see no difference.
+import { decodeId, encodeId, writeId } from '../../core/id.js'
+import { actorIdLength, UseRows } from '../../core/uses.js'
+import type { Claim } from '../../engine/dedupe.js'
+import type { DirectoryKind } from '../../engine/directory.js'
+import { draw, drawn } from '../../engine/ids.js'
+import type { Undelivered } from '../../engine/shards.js'
+import { readEvents } from '../../events/read.js'
+import { newScanned, Scan, type Scanned, type ScannedKeys } from '../../events/scan.js'
+import { Later } from '../call.js'
+import { isoTime } from '../time.js'
+import { Claims, nothingUndone, type Sender } from './claims.js'
+import { callerJson, ingestMany } from './ingest.js'
+
+const scan = new Scan()
+/** What was found of the events of a body; used again for the next. */
+const found: Scanned[] = []
+/** Rows by shard; taken before anything else runs. */
+const rows: UseRows[] = []
+
+/**
+ * As `ingestMany`, of a body `{"events": […]}`.
+ *
+ * text        the body; byteLength: of the same as it was received.
+ * returns     acknowledgements as JSON, joined by commas in one text or more.
+ * errors      also those of `readEvents`: then nothing was taken.
+ */
+export async function ingestText(
+  sender: Sender,
+  text: string,
+  byteLength: number,
+  report: boolean,
+): Promise<readonly string[]> {
+  const usual = takesUsual(sender) ? scanList(sender, text, byteLength) : nothingUsual
+  if (usual.count === 0 || sender.services.dedupe.room < usual.count) {
+    scan.end()
+    return ingestMany(sender, readEvents(text), report)
+  }
+  // what is wrong with the whole body is told before anything is taken
+  const events = usual.whole ? null : readEvents(text)
+  if (events !== null && sender.services.dedupe.room < events.length) {
+    scan.end()
+    return ingestMany(sender, events, report)
+  }
+  sender.services.backlog.admit()
+  const batch = new Uses(sender)
+  const taken = batch.takeAll(usual.count)
+  const sent = batch.commit(report)
+  if (taken === usual.count && usual.whole) return [await sent]
+  const others = ingestMany(sender, (events ?? readEvents(text)).slice(taken), report)
+  if (taken === 0) return others
+  const [first, rest] = await Promise.allSettled([sent, others])
+  if (first.status === 'rejected') throw first.reason
+  if (rest.status === 'rejected') throw rest.reason
+  return [first.value, ...rest.value]
+}
+
+/**
+ * As `ingestOne`, of a body that is one event.
+ *
+ * returns  null when it is not of the usual kind: then nothing was done.
+ */
+export function ingestOneText(sender: Sender, text: string, byteLength: number): Later | null {
+  if (!takesUsual(sender) || sender.services.dedupe.full) return null
+  scan.begin(text, byteLength)
+  found[0] ??= newScanned()
+  if (!scan.event(found[0], sender.key.kind === 'secret') || !scan.isAtEnd()) {
+    scan.end()
+    return null
+  }
+  sender.services.backlog.admit()
+  const batch = new Uses(sender)
+  if (batch.takeAll(1) === 1) return batch.commitOne()
+  scan.end()
+  return null
+}
+
+const takesUsual = ({ key }: Sender): boolean => !key.readonly
+
+interface UsualList {
+  /** Events at the beginning that are of the usual kind. */
+  readonly count: number
+  /** There are no others, and the body is as it should be. */
+  readonly whole: boolean
+}
+
+const nothingUsual: UsualList = { count: 0, whole: false }
+
+function scanList({ key }: Sender, text: string, byteLength: number): UsualList {
+  scan.begin(text, byteLength)
+  if (!scan.list()) return nothingUsual
+  const negative = key.kind === 'secret'
+  for (let count = 0; ; ) {
+    if (count === found.length) found.push(newScanned())
+    if (!scan.event(found[count]!, negative)) return { count, whole: false }
+    count++
+    const more = scan.next()
+    if (more !== true) return { count, whole: more === null }
+  }
+}
+
+/** Events acknowledged together. */
+class Uses {
+  private readonly claims: Claims
+  /** The 64 bits of the id that each event is acknowledged with. */
+  private readonly ids: number[] = []
+  /** When a duplicate's first event was, by its place. */
+  private times: Map<number, number> | null = null
+  private text = ''
+  private readonly use = {
+    bodyAt: 0,
+    bodyLength: 0,
+    nameAt: 0,
+    nameLength: 0,
+    keyAt: 0,
+    keyLength: 0,
+    quantity: 1,
+    idHigh: 0,
+    idLow: 0,
+    sentAtMs: null as number | null,
+    companyId: '',
+    userId: null as string | null,
+  }
+
+  constructor(private readonly sender: Sender) {
+    this.claims = new Claims(sender)
+    this.text = scan.text
+  }
+
+  /** Take the first `count` events found; returns how many were. */
+  takeAll(count: number): number {
+    try {
+      for (let i = 0; i < count; i++) if (!this.take(found[i]!)) return i
+      return count
+    } catch (error) {
+      for (const list of rows) list.clear()
+      this.claims.abandon()
+      throw error
+    }
+  }
+
+  /** Take an event that was scanned; false when its company or user asks for more than is done here. */
+  private take(one: Scanned): boolean {
+    const { sender, use } = this
+    const { directory, shards, userSeen } = sender.services
+    const companyId = this.find('company', one.company)
+    if (companyId === null) return false
+    const userId = one.user.count === 0 ? null : this.find('user', one.user)
+    if (userId === null ? one.user.count > 0 : !directory.isMember(userId, companyId)) return false
+
+    draw()
+    const { high, low } = drawn
+    if (one.keyEnd > one.keyAt) {
+      const eventId = encodeId('evt_', high, low)
+      const key = scan.text.slice(one.keyAt, one.keyEnd)
+      const first = this.claims.claim(key, eventId, sender.nowMs)
+      if (first !== null) return this.repeat(first)
+      this.claims.ownedBy(eventId, companyId)
+    }
+    this.ids.push(high, low)
+    if (one.stored === null) {
+      use.bodyAt = one.bodyAt
+      use.bodyLength = one.bodyEnd - one.bodyAt
+    } else {
+      const stored = Buffer.from(one.stored).toString('latin1')
+      use.bodyAt = this.text.length
+      use.bodyLength = stored.length
+      this.text += stored
+    }
+    use.nameAt = one.nameAt
+    use.nameLength = one.nameEnd - one.nameAt
+    use.keyAt = one.keyAt
+    use.keyLength = one.keyEnd - one.keyAt
+    use.quantity = one.quantity
+    use.idHigh = high
+    use.idLow = low
+    use.sentAtMs = one.sentAtMs
+    use.companyId = companyId
+    use.userId = userId
+    const shard = shards.indexOf(companyId)
+    while (rows.length <= shard) rows.push(new UseRows())
+    rows[shard]!.add(use)
+    if (userId !== null) userSeen.note(userId, sender.environmentId, sender.nowMs)
+    return true
+  }
+
+  /** As `Batch.commit`. What was taken leaves at once. returns: the acknowledgements, joined. */
+  async commit(report: boolean): Promise<string> {
+    const applied = this.applied()
+    const { shards } = this.sender.services
+    const fates: Promise<readonly Undelivered[]>[] = []
+    for (const [index, list] of rows.entries()) {
+      if (list.count === 0) continue
+      fates.push(shards.ingestUses(index, this.posted(list)))
+      list.clear()
+    }
+    this.sent()
+    const undelivered = fates.length === 1 ? await fates[0]! : (await Promise.all(fates)).flat()
+    if (undelivered.length > 0) this.claims.giveUp({ ...nothingUndone, shards: undelivered })
+    this.committed(applied)
+    if (this.claims.waits) await this.claims.others()
+    return this.acknowledgements(report)
+  }
+
+  /** The same for one event, without a promise; null when it is a duplicate that must wait for its first. */
+  commitOne(): Later | null {
+    const index = rows.findIndex(({ count }) => count > 0)
+    if (index < 0) return this.repeated()
+    const { claims } = this
+    const later = new Later(() => {
+      this.committed(1)
+      return { json: this.acknowledgements(false) }
+    })
+    const list = rows[index]!
+    const posted = this.posted(list)
+    this.sent()
+    this.sender.services.shards.putUse(index, posted, {
+      resolve: given => later.resolve(given),
+      reject: error => {
+        try {
+          claims.giveUp({ ...nothingUndone, shards: [{ owns: () => true, error }] })
+        } catch {
+          later.reject(error)
+        }
+      },
+    })
+    list.clear()
+    return later
+  }
+
+  private repeated(): Later {
+    const later = new Later(() => ({ json: this.acknowledgements(false) }))
+    this.sent()
+    this.claims.others().then(
+      () => {
+        this.committed(0)
+        later.resolve(null)
+      },
+      error => later.reject(error),
+    )
+    return later
+  }
+
+  private posted(list: UseRows) {
+    const { environmentId, key, nowMs } = this.sender
+    return { at: nowMs, env: environmentId, apiKeyId: key.id, text: this.text, rows: list }
+  }
+
+  private applied(): number {
+    return rows.reduce((sum, { count }) => sum + count, 0)
+  }
+
+  /** What was received is let go of, so that it does not grow old in memory while the journal writes. */
+  private sent(): void {
+    this.text = ''
+    scan.end()
+  }
+
+  private committed(applied: number): void {
+    const { metrics } = this.sender.services
+    this.claims.confirm()
+    metrics.events.accepted.count += this.ids.length >> 1
+    metrics.events.applied.count += applied
+  }
+
+  /** A duplicate is acknowledged as its first event was, once that is durable. */
+  private repeat(first: Claim): true {
+    this.sender.services.metrics.events.duplicate.count++
+    this.times ??= new Map()
+    this.times.set(this.ids.length >> 1, first.capturedAtMs)
+    const [high, low] = decodeId('evt_', first.eventId)!
+    this.ids.push(high, low)
+    return true
+  }
+
+  /** Who has these keys, when that is one whom nothing is under way for. */
+  private find(kind: DirectoryKind, keys: ScannedKeys): string | null {
+    const { directory } = this.sender.services
+    const { environmentId } = this.sender
+    const id = keys.count === 1 ? this.findByOne(kind, keys) : this.findByAll(kind, keys)
+    if (id === null || id.length !== actorIdLength || directory.isUnconfirmed(id)) return null
+    return directory.has(environmentId, id) ? id : null
+  }
+
+  private findByOne(kind: DirectoryKind, { nameAt, nameEnd, valueAt, valueEnd }: ScannedKeys): string | null {
+    const { text } = scan
+    const name = text.slice(nameAt, nameEnd)
+    const value = text.slice(valueAt, valueEnd)
+    return this.sender.services.directory.find(kind, this.sender.environmentId, name, value)
+  }
+
+  private findByAll(kind: DirectoryKind, { count, at, end }: ScannedKeys): string | null {
+    if (count === 0) return null
+    const keys = JSON.parse(scan.text.slice(at, end)) as Record<string, string>
+    return this.sender.services.directory.resolve(kind, this.sender.environmentId, keys).found
+  }
+
+  /** RawEvents as JSON, joined. All are of one length: one is written, copied, and then given each its id. */
+  private acknowledgements(report: boolean): string {
+    const { ids, times, sender } = this
+    const count = ids.length >> 1
+    if (count === 0) return ''
+    const start = `{"captured_at":"${isoTime(sender.nowMs)}","event_id":"evt_`
+    const one = Buffer.from(`${start}           "${callerJson(sender)}${report ? ',"error":null' : ''}},`)
+    const { length } = one
+    const bytes = Buffer.allocUnsafe(length * count)
+    one.copy(bytes)
+    for (let filled = length; filled < bytes.length; filled *= 2)
+      bytes.copyWithin(filled, 0, Math.min(filled, bytes.length - filled))
+    for (let i = 0, at = start.length; i < count; i++, at += length)
+      writeId(bytes, at, ids[2 * i]!, ids[2 * i + 1]!)
+    if (times !== null)
+      for (const [place, ms] of times) bytes.write(isoTime(ms), place * length + capturedAtFrom, 'latin1')
+    return bytes.toString('utf8', 0, bytes.length - 1)
+  }
+}
+
+const capturedAtFrom = '{"captured_at":"'.length

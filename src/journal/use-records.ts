@@ -1,0 +1,167 @@
+// Records of plain uses, put together where they will be copied from: row and fact as event-row.ts and fact-text.ts write
+// them, byte by byte from what was received, without a text for any of them.
+import { writeId } from '../core/id.js'
+import { actorIdLength, type Uses } from '../core/uses.js'
+import { rowStart } from './event-row.js'
+import { recordHeaderBytes, writeRecordHeader } from './frame.js'
+import { type FramedRecords, RecordFlag } from './journal.js'
+
+const latin = (text: string): Buffer => Buffer.from(text, 'latin1')
+
+const eventId = latin(',"id":"evt_')
+const companyId = latin('","company_id":"')
+const userId = latin('","user_id":"')
+const quantityMember = latin('","quantity":')
+const sentMember = latin(',"sent_at":')
+const keyMember = latin(',"idempotency_key":"')
+const body = latin(',"body":')
+const factStart = latin('{"k":"c","id":"')
+const claimStart = latin('],"ik":["')
+const claimId = latin('","evt_')
+
+const idLength = 11
+const quote = 0x22
+const braceClose = 0x7d
+const bracketClose = 0x5d
+/** More than all that is written besides the texts given. */
+const restMax = 512
+/** Up to here a loop is quicker than a call. */
+const looped = 160
+const bytesMin = 64 << 10
+const keptBytesMax = 4 << 20
+
+/** What records of the same time, key, name and features have alike. */
+export class UseKind {
+  readonly row: Buffer
+  readonly factEnv: Buffer
+  readonly factEnd: Buffer
+  readonly claimEnd: Buffer
+
+  /** featureIds: linked by the name (EV-70). The name is of plain text. */
+  constructor(env: string, apiKeyId: string, at: number, name: string, featureIds: readonly string[]) {
+    const features = featureIds.length > 0 ? `,"feature_ids":["${featureIds.join('","')}"]` : ''
+    this.row = latin(
+      `${rowStart(env, 'track', at, at, 'enriched', apiKeyId)},"processed_at":${at},"subtype":"${name}"${features}`,
+    )
+    this.factEnv = latin(`","env":"${env}","at":${at},"fx":[{"t":"used","subtype":"${name}","quantity":`)
+    this.factEnd = latin(`,"atMs":${at}},{"t":"seen","atMs":${at}}`)
+    this.claimEnd = latin(`",${at}]`)
+  }
+}
+
+/** Records gathering until they are taken into the journal. */
+export class UseRecords {
+  private bytes = Buffer.allocUnsafeSlow(bytesMin)
+  private length = 0
+  private from = 0
+  private waiting = 0
+
+  /** Records added since the last `take`. */
+  get count(): number {
+    return this.waiting
+  }
+
+  /** Bytes of all records that are held. */
+  get byteLength(): number {
+    return this.length
+  }
+
+  /** One event of use: enriched, seen now, of a company. month: as `monthOf` of its time. */
+  add(uses: Uses, i: number, kind: UseKind, month: number): void {
+    const received = uses.bytes
+    const { rows } = uses
+    const from = uses.bodyAt(i)
+    const to = uses.bodyEnd(i)
+    const keyLength = uses.keyLength(i)
+    const keyAt = uses.keyAt(i)
+    const quantity = uses.quantity(i)
+    const high = uses.idHigh(i)
+    const low = uses.idLow(i)
+    const company = uses.companyAt(i)
+    const start = this.length
+    this.reserve(start + to - from + 2 * keyLength + kind.row.length + kind.factEnv.length + restMax)
+    const { bytes } = this
+    const rowAt = start + recordHeaderBytes
+
+    bytes.set(kind.row, rowAt)
+    let at = put(bytes, rowAt + kind.row.length, eventId, 0, eventId.length)
+    writeId(bytes, at, high, low)
+    const idAt = at
+    at = put(bytes, at + idLength, companyId, 0, companyId.length)
+    at = put(bytes, at, rows, company, company + actorIdLength)
+    if (uses.hasUser(i)) {
+      const user = uses.userAt(i)
+      at = put(bytes, at, userId, 0, userId.length)
+      at = put(bytes, at, rows, user, user + actorIdLength)
+    }
+    if (quantity === 1) bytes[at++] = quote
+    else at = putText(bytes, put(bytes, at, quantityMember, 0, quantityMember.length), `${quantity}`)
+    const sentAtMs = uses.sentAtMs(i)
+    if (sentAtMs !== null)
+      at = putText(bytes, put(bytes, at, sentMember, 0, sentMember.length), `${sentAtMs}`)
+    if (keyLength > 0) {
+      at = put(bytes, at, keyMember, 0, keyMember.length)
+      at = put(bytes, at, received, keyAt, keyAt + keyLength)
+      bytes[at++] = quote
+    }
+    at = put(bytes, at, body, 0, body.length)
+    at = put(bytes, at, received, from, to)
+    bytes[at++] = braceClose
+    const rowLength = at - rowAt
+
+    at = put(bytes, at, factStart, 0, factStart.length)
+    at = put(bytes, at, rows, company, company + actorIdLength)
+    at = put(bytes, at, kind.factEnv, 0, kind.factEnv.length)
+    if (quantity === 1) bytes[at++] = 0x31
+    else at = putText(bytes, at, `${quantity}`)
+    at = put(bytes, at, kind.factEnd, 0, kind.factEnd.length)
+    if (keyLength > 0) {
+      at = put(bytes, at, claimStart, 0, claimStart.length)
+      at = put(bytes, at, received, keyAt, keyAt + keyLength)
+      at = put(bytes, at, claimId, 0, claimId.length)
+      at = put(bytes, at, bytes, idAt, idAt + idLength)
+      at = put(bytes, at, kind.claimEnd, 0, kind.claimEnd.length)
+    } else bytes[at++] = bracketClose
+    bytes[at++] = braceClose
+    writeRecordHeader(bytes, start, at, rowLength, RecordFlag.event, month)
+    this.length = at
+    this.waiting++
+  }
+
+  /** Those added since the last call, to be appended before `clear`. */
+  take(): FramedRecords {
+    const { bytes, from, length, waiting } = this
+    this.from = length
+    this.waiting = 0
+    return { bytes, from, to: length, count: waiting }
+  }
+
+  /** What was taken is in the journal's own buffer. */
+  clear(): void {
+    this.length = 0
+    this.from = 0
+    if (this.bytes.length > keptBytesMax) this.bytes = Buffer.allocUnsafeSlow(bytesMin)
+  }
+
+  private reserve(needed: number): void {
+    if (needed <= this.bytes.length) return
+    // what was taken keeps pointing into the old one
+    const larger = Buffer.allocUnsafeSlow(2 * needed)
+    this.bytes.copy(larger, 0, 0, this.length)
+    this.bytes = larger
+  }
+}
+
+/** Returns where what was put ends. */
+function put(bytes: Buffer, at: number, source: Buffer, from: number, to: number): number {
+  const length = to - from
+  if (length > looped) source.copy(bytes, at, from, to)
+  else for (let i = 0; i < length; i++) bytes[at + i] = source[from + i]!
+  return at + length
+}
+
+/** Digits and a sign. */
+function putText(bytes: Buffer, at: number, text: string): number {
+  for (let i = 0; i < text.length; i++) bytes[at + i] = text.charCodeAt(i)
+  return at + text.length
+}

@@ -1,0 +1,105 @@
+// Track events that only count: of a company that is there, with no credits to draw and nobody to be told. They are
+// applied and written where they lie; any other is handed back to be decided like every message.
+import type { Catalog } from '../../src/core/catalog.js'
+import { applyUse, decideCompany } from '../../src/core/company.js'
+import type { UsesRequest } from '../../src/core/uses.js'
+import { monthOf } from '../../src/journal/event-row.js'
+import type { FramedRecords } from '../../src/journal/journal.js'
+import { UseKind, UseRecords } from '../../src/journal/use-records.js'
+import type { Actor } from './actors.js'
+import { featureIdsOf } from './row-extra.js'
+
+type CompanyActor = Extract<Actor, { readonly k: 'c' }>
+
+interface Named {
+  readonly name: string
+  readonly kind: UseKind
+  /** Features count it: it may draw credits. */
+  readonly metered: boolean
+}
+
+/** Records are copied into the journal before more of them are gathered. */
+const gatheredBytesMax = 1 << 20
+
+/** Plain uses, counted and recorded. */
+export class PlainUses {
+  private readonly records = new UseRecords()
+  /** By name, as long as environment, key, time and catalog stay the same. */
+  private known = new Map<string, Named>()
+  private last: Named | null = null
+  private env = ''
+  private apiKeyId = ''
+  private at = 0
+  private month = 0
+  private catalog: Catalog | null = null
+
+  /** Records that wait for `take`. */
+  get count(): number {
+    return this.records.count
+  }
+
+  /** Whether what is gathered should go into the journal now. */
+  get isMuch(): boolean {
+    return this.records.byteLength > gatheredBytesMax
+  }
+
+  begin({ env, apiKeyId, at }: UsesRequest, catalog: Catalog): void {
+    if (env === this.env && apiKeyId === this.apiKeyId && at === this.at && catalog === this.catalog) return
+    this.env = env
+    this.apiKeyId = apiKeyId
+    this.at = at
+    this.month = monthOf(at)
+    this.catalog = catalog
+    this.last = null
+    if (this.known.size > 0) this.known = new Map()
+  }
+
+  /**
+   * Count one event and gather its record, when it is plain.
+   *
+   * i        its row; the rows of one `begin` are given in order.
+   * actor    settled by now.
+   * returns  false when it is not plain: then nothing was done.
+   */
+  add(actor: CompanyActor, request: UsesRequest, i: number): boolean {
+    const { state } = actor
+    const { uses, at } = request
+    if (!state.exists || this.catalog!.data.watches) return false
+    const named = this.named(request, i)
+    const quantity = uses.quantity(i)
+    if (named.metered && !this.onlyCounts(actor, request, i)) return false
+    applyUse(state, named.name, quantity, at, at)
+    if (state.lastSeenAtMs === null || state.lastSeenAtMs < at) state.lastSeenAtMs = at
+    this.records.add(uses, i, named.kind, this.month)
+    return true
+  }
+
+  take(): FramedRecords {
+    return this.records.take()
+  }
+
+  /** What was taken is in the journal. */
+  clear(): void {
+    this.records.clear()
+  }
+
+  private onlyCounts({ state }: CompanyActor, request: UsesRequest, i: number): boolean {
+    const event = request.uses.event(i, request)
+    const decision = decideCompany(state, this.catalog!, { type: 'event', event }, request.at)
+    return 'effects' in decision && decision.effects.every(({ t }) => t === 'used' || t === 'seen')
+  }
+
+  private named({ uses, from }: UsesRequest, i: number): Named {
+    if (i > from && this.last !== null && uses.isSameName(i)) return this.last
+    const name = uses.name(i)
+    let named = this.known.get(name)
+    if (named === undefined) {
+      const catalog = this.catalog!
+      const kind = new UseKind(this.env, this.apiKeyId, this.at, name, featureIdsOf(catalog, name, 'track'))
+      named = { name, kind, metered: catalog.featuresBySubtype.has(name) }
+      this.known.set(name, named)
+    }
+    this.last = named
+    return named
+  }
+}
