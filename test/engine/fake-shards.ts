@@ -3,11 +3,17 @@ import { setImmediate as tick } from 'node:timers/promises'
 import { type Cells, Replies, unpack } from '../../src/core/crossing.js'
 import { shardOf } from '../../src/core/id.js'
 import type { ShardNotice, ShardRequest } from '../../src/core/message.js'
+import { itemsOf } from '../../src/core/uses.js'
 import { newId } from '../../src/engine/ids.js'
 import { Lost, Refused, Shards, type ShardsOptions } from '../../src/engine/shards.js'
 import type { Port } from '../../src/journal/port.js'
 import type { ShardOptions } from '../../src/journal/shard.js'
 import { createLogger } from '../../src/log.js'
+
+/** A request that is looked at later than when it comes: what lies in its post's bytes is taken out of them. */
+function kept(request: ShardRequest): ShardRequest {
+  return 'uses' in request ? { n: request.n, at: request.at, events: itemsOf(request) } : request
+}
 
 /** One thread of a shard, from its start to its death. */
 export class FakeThread {
@@ -30,7 +36,7 @@ export class FakeThread {
 
   get thread() {
     const port = {
-      postMessage: (cells: Cells) => unpack(cells, request => this.asked.push(request)),
+      postMessage: (cells: Cells) => unpack(cells, request => this.asked.push(kept(request))),
       on: (name: string, listener: (message: unknown) => void) => {
         if (name === 'message') this.listener = listener
       },

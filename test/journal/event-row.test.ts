@@ -21,6 +21,12 @@ const event: RowEvent = {
   derivedFrom: 'evt_4mK9tQxYzAb',
 }
 
+t.test('EV-70: the body of one that passed stands as it is, of one that failed as a text', async t => {
+  const extra = { environmentId: 'env_1', featureIds: [], at: 5 }
+  t.ok(eventRow(event, extra).endsWith(`,"body":${event.body}}`))
+  t.equal(JSON.parse(eventRow({ ...event, failure: 'no', body: '{"cut' }, extra)).body, '{"cut')
+})
+
 t.test('EV-70: a row is valid JSON with every member that is not its default', async t => {
   const row = JSON.parse(
     eventRow(event, {
@@ -54,7 +60,7 @@ t.test('EV-70: a row is valid JSON with every member that is not its default', a
     cost: '0.00984',
     currency: 'usd',
     price_id: 'price "1"',
-    body: event.body,
+    body: { event: 'api "call"', note: 'é😀' },
   })
 })
 
@@ -75,7 +81,7 @@ t.test('EV-33: a failed event keeps its message and was never processed', async 
 
 t.test('half a surrogate pair becomes the replacement character', async t => {
   const row = eventRow(
-    { ...event, subtype: 'a\ud800b', body: '{"x":"\udfff"}' },
+    { ...event, subtype: 'a\ud800b', body: '{"x":"\udfff"}', failure: 'no' },
     { environmentId: 'e', featureIds: [], at: 5 },
   )
   t.equal(JSON.parse(row).subtype, 'a\ufffdb')

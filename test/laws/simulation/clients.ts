@@ -3,6 +3,7 @@ import { type Answer, Later } from '../../../src/api/call.js'
 import { orRefused, readyTrait, readyUpsert, settled } from '../../../src/api/entity-write.js'
 import type { Sender } from '../../../src/api/events/claims.js'
 import { ingestMany, ingestOne } from '../../../src/api/events/ingest.js'
+import { ingestOneText, ingestText } from '../../../src/api/events/usual.js'
 import { amountFromNumber } from '../../../src/core/amount.js'
 import type { CreditMessage, CreditReply } from '../../../src/core/credit.js'
 import type { Question } from '../../../src/core/message.js'
@@ -160,7 +161,10 @@ export class Clients {
     // an event may be in its batch twice
     const given = this.random.chance(0.3) ? [...drafts, this.random.pick(drafts)] : drafts
     const bodies = given.map(({ event }) => event)
-    const acks = await this.insist(service => ingestMany(senderOf(service), bodies))
+    const asText = this.random.chance(0.7)
+    const acks = await this.insist(service =>
+      asText ? ingestAsText(service, bodies) : ingestMany(senderOf(service), bodies),
+    )
     given.forEach(({ told, key, event }, index) => {
       this.acknowledged(told, key, event, acks[index]!)
     })
@@ -456,11 +460,20 @@ function senderOf(service: Service): Sender {
 /** One event; its acknowledgement as JSON. */
 function ingest(service: Service, event: object): Promise<string> {
   return new Promise((resolve, reject) => {
-    const answer = ingestOne(senderOf(service), event)
+    const sender = senderOf(service)
+    const text = JSON.stringify(event)
+    const answer = ingestOneText(sender, text, Buffer.byteLength(text)) ?? ingestOne(sender, event)
     const succeed = ({ json }: Answer) => resolve(json!)
     if (answer instanceof Later) answer.listen({ succeed, fail: reject })
     else answer.then(succeed, reject)
   })
+}
+
+/** Events as a body brings them; their acknowledgements. */
+async function ingestAsText(service: Service, events: readonly object[]): Promise<readonly string[]> {
+  const text = JSON.stringify({ events })
+  const acks = await ingestText(senderOf(service), text, Buffer.byteLength(text), false)
+  return (JSON.parse(`[${acks.join()}]`) as object[]).map(ack => JSON.stringify(ack))
 }
 
 /** Whether nobody was told what became of it. */

@@ -1,0 +1,116 @@
+// Events of the usual kind across threads and into the journal: the same as one by one.
+import t from 'tap'
+import { Packing, unpack } from '../../src/core/crossing.js'
+import { encodeId, writeId } from '../../src/core/id.js'
+import type { ShardRequest } from '../../src/core/message.js'
+import { itemsOf, UseRows } from '../../src/core/uses.js'
+import { eventRow, monthOf } from '../../src/journal/event-row.js'
+import { factText } from '../../src/journal/fact-text.js'
+import { Group } from '../../src/journal/frame.js'
+import { RecordFlag } from '../../src/journal/journal.js'
+import { UseKind, UseRecords } from '../../src/journal/use-records.js'
+import { Random } from '../random.js'
+
+const word = (random: Random) => random.next() * 2 ** 32
+
+function randomUses(random: Random, n: number) {
+  const rows = new UseRows()
+  let text = ''
+  const put = (piece: string) => {
+    const at = text.length
+    text += Buffer.from(piece).toString('latin1')
+    return { at, length: text.length - at }
+  }
+  for (let i = random.below(20); i >= 0; i--) {
+    const name = put(random.pick(['call', 'call', 'n'.repeat(255)]))
+    const key = random.chance(0.5) ? put(`key ${random.below(1e9)}`) : { at: 0, length: 0 }
+    const body = put(
+      `{"event":"call","traits":{"a":"${random.pick(['x', 'Zürich', '東京', 'y'.repeat(1_000)])}"}}`,
+    )
+    const use = {
+      bodyAt: body.at,
+      bodyLength: body.length,
+      nameAt: name.at,
+      nameLength: name.length,
+      keyAt: key.at,
+      keyLength: key.length,
+      quantity: random.pick([1, 1, 5, -3, 999_999_999]),
+      idHigh: word(random) >>> 0,
+      idLow: word(random) >>> 0,
+      sentAtMs: random.chance(0.3) ? Math.floor(random.next() * 2e12) : null,
+      companyId: encodeId('comp_', random.below(3), 7),
+      userId: random.chance(0.5) ? encodeId('user_', word(random), word(random)) : null,
+    }
+    rows.add(use)
+  }
+  const env = encodeId('env_', random.below(2), 1)
+  return { n, at: 1_773_568_800_000 + random.below(3), env, apiKeyId: 'apik_3mK9tQxYzAb', text, rows }
+}
+
+t.test('ids as bytes are the ids as text', async t => {
+  const random = new Random()
+  const bytes = Buffer.alloc(11)
+  const edges = [0, 1, 56, 57, 58, 185_192, 185_193, 2 ** 31, 2 ** 32 - 1]
+  const pairs = edges.flatMap(high => edges.map(low => [high, low] as const))
+  for (let i = 0; i < 20_000; i++) pairs.push([word(random) >>> 0, word(random) >>> 0])
+  for (const [high, low] of pairs) {
+    writeId(bytes, 0, high, low)
+    if (bytes.toString('latin1') !== encodeId('', high, low)) t.fail(`${high} ${low}`)
+  }
+  t.pass()
+})
+
+t.test(
+  'requests of one post arrive in order; records are those of their events one by one (EV-70)',
+  async t => {
+    const random = new Random()
+    t.comment(`TOLLGATE_SEED=${random.seed}`)
+    const packing = new Packing()
+    for (let round = 0; round < 200; round++) {
+      const given = Array.from({ length: 1 + random.below(4) }, (_, n) => randomUses(random, n))
+      const plain: ShardRequest = { n: 99, control: { type: 'stats' } }
+      for (const request of given) packing.add(request)
+      packing.add(plain)
+      const cells = structuredClone(packing.take())
+      const records = new UseRecords()
+      const group = new Group()
+      const apart = new Group()
+      group.begin(1)
+      apart.begin(1)
+      const order: number[] = []
+      const features = random.pick([[], ['feat_1', 'feat_2']])
+      unpack(cells, request => {
+        order.push(request.n)
+        if (!('uses' in request)) return
+        const { uses, from, count, env, apiKeyId, at } = request
+        for (let i = from; i < from + count; i++) {
+          records.add(uses, i, new UseKind(env, apiKeyId, at, uses.name(i), features), monthOf(at))
+          if (random.chance(0.2)) group.addFramed(records.take())
+          if (i === from) continue
+          t.equal(uses.isSameCompany(i), uses.companyId(i) === uses.companyId(i - 1))
+          t.equal(uses.isSameName(i), uses.name(i) === uses.name(i - 1))
+        }
+        for (const { id, m } of itemsOf(request)) {
+          const { event } = m
+          const subtype = event.subtype!
+          const ik =
+            event.idempotencyKey === null ? {} : { ik: [event.idempotencyKey, event.id, at] as const }
+          const fx = [
+            { t: 'used', subtype, quantity: event.quantity, atMs: at },
+            { t: 'seen', atMs: at },
+          ] as const
+          apart.add({
+            flags: RecordFlag.event,
+            month: monthOf(at),
+            row: eventRow(event, { environmentId: env, featureIds: features, at, cost: null, flagId: null }),
+            fact: factText({ k: 'c', id, env, at, fx, ...ik }),
+          })
+        }
+      })
+      group.addFramed(records.take())
+      if (order.join() !== [...given.map(({ n }) => n), 99].join()) t.fail(`${order}`)
+      if (group.count !== apart.count) t.fail('records are missing')
+      if (!group.seal().equals(apart.seal())) t.fail('the records differ')
+    }
+  },
+)
