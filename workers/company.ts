@@ -103,11 +103,8 @@ const dirtyMax = 50_000
 /** Records handed to the journal at once, within a batch that has more. */
 const recordsAtOnce = 256
 
-type Write = (CompanyMessage | UserMessage | { readonly type: 'event'; readonly event: AcceptedEvent }) & {
-  readonly type: string
-}
-
 type EventMessage = { readonly type: 'event'; readonly event: AcceptedEvent }
+type Write = (CompanyMessage | UserMessage | EventMessage) & { readonly type: string }
 
 class Shard {
   private readonly catalogs = new Map<string, Catalog>()
@@ -123,8 +120,6 @@ class Shard {
   /** Gathered while a batch is handled, appended at its end. */
   private records: (NewRecord | FramedRecords)[] = []
   private readonly plainUses = new PlainUses()
-  /** Companies of the events at hand. */
-  private readonly found: (Actor | undefined)[] = []
   private readonly writes = new Replies()
   private readonly reads = new Replies()
   private broken = false
@@ -265,7 +260,7 @@ class Shard {
     for (const { k, id, env, m } of request.events) {
       const actor = k === 'e' ? null : this.actors.get(id)!
       if (actor) this.settle(actor, env, request.at)
-      this.ingestEvent(actor, env, id, request.at, m)
+      this.ingestEvent(actor, env, id, request.at, m as EventMessage)
     }
     this.writes.answered(request.n, null, this.next - 1)
   }
@@ -279,15 +274,8 @@ class Shard {
   /** As `ingest`; what only counts never becomes an object. */
   private ingestUses(request: UsesRequest): void {
     const { n, at, env, from, count, uses } = request
-    const { found } = this
-    let missing = false
-    for (let i = 0; i < count; i++) {
-      const same = i > 0 && uses.isSameCompany(from + i)
-      const actor = same ? found[i - 1] : this.find('c', uses.companyId(from + i), env, false)
-      found[i] = actor
-      if (!actor) missing = true
-    }
-    if (missing) {
+    const actors = this.plainUses.actorsOf(request, id => this.find('c', id, env, false))
+    if (actors === null) {
       this.parked.push({ n, at, events: itemsOf(request) })
       return
     }
@@ -297,7 +285,7 @@ class Shard {
     }
     this.plainUses.begin(request, this.catalog(env))
     for (let i = 0; i < count; i++) {
-      const actor = found[i]!
+      const actor = actors[i]!
       this.settle(actor, env, at)
       if (actor.k === 'c' && this.plainUses.add(actor, request, from + i)) {
         actor.state.sequence = this.next++
@@ -307,7 +295,6 @@ class Shard {
       const event = uses.event(from + i, request)
       this.ingestEvent(actor, env, actor.state.id, at, { type: 'event', event })
     }
-    found.length = 0
     this.writes.answered(n, null, this.next - 1)
   }
 

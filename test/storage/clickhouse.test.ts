@@ -1,6 +1,7 @@
 // ClickHouse as the projector uses it: exactly once by token, in the views' tables too.
 import t from 'tap'
 import { openClickHouse } from '../../src/storage/clickhouse.js'
+import { insertSettings } from '../../workers/project/clickhouse.js'
 import { startStores } from '../stores.js'
 
 t.test('ClickHouse', async t => {
@@ -46,6 +47,37 @@ t.test('ClickHouse', async t => {
     await t.rejects(clickhouse.insertRaw({ table: 'used', rows }), { code: '117' })
     t.same(await sums(), [{ direct: 31, folded: 31 }])
   })
+
+  await t.test(
+    'EV-70: a body that stands as an object is kept as the same text as one that is quoted',
+    async t => {
+      await clickhouse.command(`CREATE TABLE bodies (id Int64, body String) ENGINE = MergeTree ORDER BY id`)
+      const bodies = [
+        {},
+        { event: 'api_call', company: { id: 'a' }, quantity: 1 },
+        {
+          event: '"}],{[\\',
+          traits: { 'a"b': '\n\t\u0001/\u2028', list: [1, -0.5, 1e21, 1e-7, null, true, [{}]] },
+        },
+        {
+          event: 'Zürich 東京 😀',
+          traits: { ' spaced  out ': '  ', __proto__x: { deep: { deeper: { n: 9007199254740991 } } } },
+        },
+        { event: 'x'.repeat(60_000) },
+      ].map(body => JSON.stringify(body))
+      const rows = bodies.flatMap((body, i) => [
+        `{"id":${2 * i},"body":${body}}`,
+        `{"id":${2 * i + 1},"body":${JSON.stringify(body)}}`,
+      ])
+      // as the projector inserts
+      await clickhouse.insertRaw({ table: 'bodies', rows: rows.join('\n'), settings: insertSettings })
+      const stored = await clickhouse.select<{ body: string }>('SELECT body FROM bodies ORDER BY id')
+      t.strictSame(
+        stored.map(({ body }) => body),
+        bodies.flatMap(body => [body, body]),
+      )
+    },
+  )
 
   await t.test('columns narrow what a row may hold', async t => {
     await clickhouse.insertRaw({ table: 'used', columns: ['company'], rows: '{"company":"f"}' })

@@ -24,6 +24,7 @@ const gatheredBytesMax = 1 << 20
 /** Plain uses, counted and recorded. */
 export class PlainUses {
   private readonly records = new UseRecords()
+  private readonly actors: Actor[] = []
   /** By name, as long as environment, key, time and catalog stay the same. */
   private known = new Map<string, Named>()
   private last: Named | null = null
@@ -41,6 +42,23 @@ export class PlainUses {
   /** Whether what is gathered should go into the journal now. */
   get isMuch(): boolean {
     return this.records.byteLength > gatheredBytesMax
+  }
+
+  /** The actor of each event, in order, valid until the next call; null when one is to be loaded first: all are looked for. */
+  actorsOf(
+    { uses, from, count }: UsesRequest,
+    find: (companyId: string) => Actor | undefined,
+  ): readonly Actor[] | null {
+    const { actors } = this
+    actors.length = 0
+    let missing = false
+    for (let i = 0; i < count; i++) {
+      const same = i > 0 && uses.isSameCompany(from + i)
+      const actor = same ? actors[i - 1] : find(uses.companyId(from + i))
+      if (actor === undefined) missing = true
+      actors.push(actor!)
+    }
+    return missing ? null : actors
   }
 
   begin({ env, apiKeyId, at }: UsesRequest, catalog: Catalog): void {
