@@ -148,6 +148,12 @@ export function settle(company: Company, catalog: Catalog, nowMs: number): Settl
   return { effects, untilMs }
 }
 
+/** What a draw asks of its event. */
+export type Metered = Pick<
+  AcceptedEvent,
+  'id' | 'type' | 'subtype' | 'mode' | 'quantity' | 'userId' | 'capturedAtMs' | 'leaseId' | 'reservationId'
+>
+
 /**
  * What a track or inference event draws: once per distinct credit entitlement of a feature it meters, each by the
  * entitlement reported for that feature now.
@@ -159,7 +165,7 @@ export function settle(company: Company, catalog: Catalog, nowMs: number): Settl
 export function drawsOf(
   company: Company,
   catalog: Catalog,
-  event: AcceptedEvent,
+  event: Metered,
   cost: (draw: CreditDraw) => bigint,
   nowMs: number,
 ): readonly CreditEffect[] {
@@ -194,7 +200,7 @@ export function drawsOf(
 const none: readonly never[] = []
 
 /** The cost of a track event: quantity × rate (CR-48, EN-40). */
-export function trackCost(event: AcceptedEvent): (draw: CreditDraw) => bigint {
+export function trackCost(event: Pick<Metered, 'quantity'>): (draw: CreditDraw) => bigint {
   return ({ rate }) => costOf(event.quantity, rate)
 }
 

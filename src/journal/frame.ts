@@ -21,7 +21,7 @@ export const groupHeaderBytes = 24
 const checkedHeaderBytes = 20
 export const recordHeaderBytes = 11
 /** Of the length of the ledger's rows, where there are any. */
-const ledgerHeaderBytes = 4
+export const ledgerHeaderBytes = 4
 
 /** A group's header as read; its checksum is not yet checked. */
 export interface GroupHeader {

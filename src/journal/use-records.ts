@@ -2,9 +2,11 @@
 // them, byte by byte from what was received, without a text for any of them.
 import { writeId } from '../core/id.js'
 import { actorIdLength, type Uses } from '../core/uses.js'
+import { type Drawer, DrawKind, drawsMax, putDrawEffect, putDrawRows } from './draw-bytes.js'
 import { rowStart } from './event-row.js'
-import { recordHeaderBytes, writeRecordHeader } from './frame.js'
+import { ledgerHeaderBytes, recordHeaderBytes, writeRecordHeader } from './frame.js'
 import { type FramedRecords, RecordFlag } from './journal.js'
+import type { Draw } from './ledger-rows.js'
 
 const latin = (text: string): Buffer => Buffer.from(text, 'latin1')
 
@@ -19,6 +21,8 @@ const factStart = latin('{"k":"c","id":"')
 const claimStart = latin('],"ik":["')
 const claimId = latin('","evt_')
 
+/** Of `evt_`, and of what follows it. */
+const idPrefixLength = 4
 const idLength = 11
 const quote = 0x22
 const braceClose = 0x7d
@@ -34,20 +38,40 @@ const keptBytesMax = 4 << 20
 export class UseKind {
   readonly row: Buffer
   readonly factEnv: Buffer
-  readonly factEnd: Buffer
+  readonly usedEnd: Buffer
+  readonly seen: Buffer
   readonly claimEnd: Buffer
+  private lastDraw: DrawKind | null = null
 
   /** featureIds: linked by the name (EV-70). The name is of plain text. */
-  constructor(env: string, apiKeyId: string, at: number, name: string, featureIds: readonly string[]) {
+  constructor(
+    private readonly env: string,
+    apiKeyId: string,
+    private readonly at: number,
+    name: string,
+    featureIds: readonly string[],
+  ) {
     const features = featureIds.length > 0 ? `,"feature_ids":["${featureIds.join('","')}"]` : ''
     this.row = latin(
       `${rowStart(env, 'track', at, at, 'enriched', apiKeyId)},"processed_at":${at},"subtype":"${name}"${features}`,
     )
     this.factEnv = latin(`","env":"${env}","at":${at},"fx":[{"t":"used","subtype":"${name}","quantity":`)
-    this.factEnd = latin(`,"atMs":${at}},{"t":"seen","atMs":${at}}`)
+    this.usedEnd = latin(`,"atMs":${at}}`)
+    this.seen = latin(`,{"t":"seen","atMs":${at}}`)
     this.claimEnd = latin(`",${at}]`)
   }
+
+  /** What its draws like this one have alike. */
+  draw({ c, f }: Draw): DrawKind {
+    const last = this.lastDraw
+    if (last !== null && last.creditId === c && last.featureId === f) return last
+    const made = new DrawKind(this.env, this.at, c, f)
+    this.lastDraw = made
+    return made
+  }
 }
+
+const none: readonly never[] = []
 
 /** Records gathering until they are taken into the journal. */
 export class UseRecords {
@@ -66,8 +90,20 @@ export class UseRecords {
     return this.length
   }
 
-  /** One event of use: enriched, seen now, of a company. month: as `monthOf` of its time. */
-  add(uses: Uses, i: number, kind: UseKind, month: number): void {
+  /**
+   * One event of use: enriched, seen now, of a company.
+   *
+   * month      as `monthOf` of its time.
+   * draws      what it draws at once, of the company with this id.
+   */
+  add(
+    uses: Uses,
+    i: number,
+    kind: UseKind,
+    month: number,
+    draws: readonly Draw[] = none,
+    ofCompany = '',
+  ): void {
     const received = uses.bytes
     const { rows } = uses
     const from = uses.bodyAt(i)
@@ -79,9 +115,12 @@ export class UseRecords {
     const low = uses.idLow(i)
     const company = uses.companyAt(i)
     const start = this.length
-    this.reserve(start + to - from + 2 * keyLength + kind.row.length + kind.factEnv.length + restMax)
+    this.reserve(
+      start + to - from + 2 * keyLength + kind.row.length + kind.factEnv.length + restMax + drawsMax(draws),
+    )
     const { bytes } = this
-    const rowAt = start + recordHeaderBytes
+    const moves = draws.some(({ s }) => s.length > 0)
+    const rowAt = start + recordHeaderBytes + (moves ? ledgerHeaderBytes : 0)
 
     bytes.set(kind.row, rowAt)
     let at = put(bytes, rowAt + kind.row.length, eventId, 0, eventId.length)
@@ -109,12 +148,33 @@ export class UseRecords {
     bytes[at++] = braceClose
     const rowLength = at - rowAt
 
+    const drawer: Drawer | null =
+      draws.length === 0
+        ? null
+        : {
+            companyId: ofCompany,
+            company: rows,
+            companyAt: company,
+            companyEnd: company + actorIdLength,
+            userAt: uses.hasUser(i) ? uses.userAt(i) : -1,
+          }
+    const eventAt = idAt - idPrefixLength
+    const eventEnd = idAt + idLength
+    if (moves) {
+      for (let d = 0; d < draws.length; d++)
+        at = putDrawRows(bytes, at, kind.draw(draws[d]!), draws[d]!, drawer!, eventAt, eventEnd)
+      bytes.writeUInt32LE(at - rowAt - rowLength, start + recordHeaderBytes)
+    }
+
     at = put(bytes, at, factStart, 0, factStart.length)
     at = put(bytes, at, rows, company, company + actorIdLength)
     at = put(bytes, at, kind.factEnv, 0, kind.factEnv.length)
     if (quantity === 1) bytes[at++] = 0x31
     else at = putText(bytes, at, `${quantity}`)
-    at = put(bytes, at, kind.factEnd, 0, kind.factEnd.length)
+    at = put(bytes, at, kind.usedEnd, 0, kind.usedEnd.length)
+    for (let d = 0; d < draws.length; d++)
+      at = putDrawEffect(bytes, at, kind.draw(draws[d]!), draws[d]!, drawer!, eventAt, eventEnd)
+    at = put(bytes, at, kind.seen, 0, kind.seen.length)
     if (keyLength > 0) {
       at = put(bytes, at, claimStart, 0, claimStart.length)
       at = put(bytes, at, received, keyAt, keyAt + keyLength)
@@ -123,7 +183,8 @@ export class UseRecords {
       at = put(bytes, at, kind.claimEnd, 0, kind.claimEnd.length)
     } else bytes[at++] = bracketClose
     bytes[at++] = braceClose
-    writeRecordHeader(bytes, start, at, rowLength, RecordFlag.event, month)
+    const flags = drawer === null ? 0 : RecordFlag.ledger | RecordFlag.draws | (moves ? RecordFlag.rows : 0)
+    writeRecordHeader(bytes, start, at, rowLength, RecordFlag.event | flags, month)
     this.length = at
     this.waiting++
   }

@@ -8,6 +8,7 @@ import { eventRow, monthOf } from '../../src/journal/event-row.js'
 import { factText } from '../../src/journal/fact-text.js'
 import { Group } from '../../src/journal/frame.js'
 import { RecordFlag } from '../../src/journal/journal.js'
+import { type Draw, drawRows } from '../../src/journal/ledger-rows.js'
 import { UseKind, UseRecords } from '../../src/journal/use-records.js'
 import { Random } from '../random.js'
 
@@ -47,6 +48,31 @@ function randomUses(random: Random, n: number) {
   return { n, at: 1_773_568_800_000 + random.below(3), env, apiKeyId: 'apik_3mK9tQxYzAb', text, rows }
 }
 
+/** What an event draws: mostly nothing or from one grant. */
+function randomDraws(random: Random, at: number, e: string, u: string | undefined): Draw[] {
+  const nanos = () =>
+    random.pick([
+      0,
+      random.below(1_000),
+      Math.floor(random.next() * 2 ** 53),
+      1e9,
+      999_999_999,
+      '12345678901234567890123',
+    ])
+  const left = () => random.pick([nanos(), -random.below(2 ** 31), '-12345678901234567890'])
+  return Array.from({ length: random.pick([0, 1, 1, 2]) }, () => ({
+    t: 'credit_draw',
+    c: `bcrd_${random.below(2)}`,
+    seq: random.pick([random.below(100), Math.floor(random.next() * 2 ** 53)]),
+    at,
+    f: random.chance(0.9) ? `feat_${random.below(2)}` : undefined,
+    e,
+    u,
+    s: Array.from({ length: random.below(4) }, () => [random.below(30), nanos(), left()] as const),
+    un: random.chance(0.3) ? nanos() : undefined,
+  }))
+}
+
 t.test('ids as bytes are the ids as text', async t => {
   const random = new Random()
   const bytes = Buffer.alloc(11)
@@ -83,25 +109,30 @@ t.test(
         order.push(request.n)
         if (!('uses' in request)) return
         const { uses, from, count, env, apiKeyId, at } = request
+        const items = itemsOf(request)
+        const drawn = items.map(({ m }) => randomDraws(random, at, m.event.id, m.event.userId ?? undefined))
         for (let i = from; i < from + count; i++) {
-          records.add(uses, i, new UseKind(env, apiKeyId, at, uses.name(i), features), monthOf(at))
+          const kind = new UseKind(env, apiKeyId, at, uses.name(i), features)
+          records.add(uses, i, kind, monthOf(at), drawn[i - from], uses.companyId(i))
           if (random.chance(0.2)) group.addFramed(records.take())
           if (i === from) continue
           t.equal(uses.isSameCompany(i), uses.companyId(i) === uses.companyId(i - 1))
           t.equal(uses.isSameName(i), uses.name(i) === uses.name(i - 1))
         }
-        for (const { id, m } of itemsOf(request)) {
+        for (const [i, { id, m }] of items.entries()) {
           const { event } = m
           const subtype = event.subtype!
           const ik =
             event.idempotencyKey === null ? {} : { ik: [event.idempotencyKey, event.id, at] as const }
           const fx = [
             { t: 'used', subtype, quantity: event.quantity, atMs: at },
+            ...drawn[i]!,
             { t: 'seen', atMs: at },
           ] as const
           apart.add({
-            flags: RecordFlag.event,
+            flags: RecordFlag.event | (drawn[i]!.length > 0 ? RecordFlag.ledger | RecordFlag.draws : 0),
             month: monthOf(at),
+            ledger: drawRows(env, id, fx),
             row: eventRow(event, { environmentId: env, featureIds: features, at, cost: null, flagId: null }),
             fact: factText({ k: 'c', id, env, at, fx, ...ik }),
           })

@@ -1,12 +1,17 @@
-// Track events that only count: of a company that is there, with no credits to draw and nobody to be told. They are
+// Track events that count and draw credits, and no more: of a company that is there, with nobody to be told. They are
 // applied and written where they lie; any other is handed back to be decided like every message.
 import type { Catalog } from '../../src/core/catalog.js'
-import { applyUse, decideCompany } from '../../src/core/company.js'
-import type { UsesRequest } from '../../src/core/uses.js'
+import { apply, applyUse } from '../../src/core/company.js'
+import { drawsOf, type Metered, trackCost } from '../../src/core/company-credit.js'
+import type { CreditEffect } from '../../src/core/credit.js'
+import { encodeId } from '../../src/core/id.js'
+import { actorIdLength, type UsesRequest } from '../../src/core/uses.js'
 import { monthOf } from '../../src/journal/event-row.js'
-import type { FramedRecords } from '../../src/journal/journal.js'
+import { type FramedRecords, RecordFlag } from '../../src/journal/journal.js'
+import type { Draw } from '../../src/journal/ledger-rows.js'
 import { UseKind, UseRecords } from '../../src/journal/use-records.js'
 import type { Actor } from './actors.js'
+import { leavesTimeAlone } from './kinds.js'
 import { featureIdsOf } from './row-extra.js'
 
 type CompanyActor = Extract<Actor, { readonly k: 'c' }>
@@ -25,6 +30,7 @@ const gatheredBytesMax = 1 << 20
 export class PlainUses {
   private readonly records = new UseRecords()
   private readonly actors: Actor[] = []
+  private readonly metered = new MeteredUse()
   /** By name, as long as environment, key, time and catalog stay the same. */
   private known = new Map<string, Named>()
   private last: Named | null = null
@@ -85,10 +91,13 @@ export class PlainUses {
     if (!state.exists || this.catalog!.data.watches) return false
     const named = this.named(request, i)
     const quantity = uses.quantity(i)
-    if (named.metered && !this.onlyCounts(actor, request, i)) return false
+    const draws = named.metered ? this.draws(actor, request, i, named.name) : none
+    if (draws === null) return false
     applyUse(state, named.name, quantity, at, at)
+    for (let d = 0; d < draws.length; d++) apply(state, draws[d]!, at)
+    if (draws.length > 0 && !leavesTimeAlone(state, draws, ofDraws)) actor.settledUntilMs = 0
     if (state.lastSeenAtMs === null || state.lastSeenAtMs < at) state.lastSeenAtMs = at
-    this.records.add(uses, i, named.kind, this.month)
+    this.records.add(uses, i, named.kind, this.month, draws, state.id)
     return true
   }
 
@@ -101,10 +110,11 @@ export class PlainUses {
     this.records.clear()
   }
 
-  private onlyCounts({ state }: CompanyActor, request: UsesRequest, i: number): boolean {
-    const event = request.uses.event(i, request)
-    const decision = decideCompany(state, this.catalog!, { type: 'event', event }, request.at)
-    return 'effects' in decision && decision.effects.every(({ t }) => t === 'used' || t === 'seen')
+  /** What the event draws; null when more comes of it than draws. */
+  private draws({ state }: CompanyActor, request: UsesRequest, i: number, name: string) {
+    this.metered.set(request, i, name)
+    const effects = drawsOf(state, this.catalog!, this.metered, trackCost(this.metered), request.at)
+    return effects.every(isPlainDraw) ? (effects as readonly Draw[]) : null
   }
 
   private named({ uses, from }: UsesRequest, i: number): Named {
@@ -119,5 +129,46 @@ export class PlainUses {
     }
     this.last = named
     return named
+  }
+}
+
+const none: readonly never[] = []
+const ofDraws = RecordFlag.ledger | RecordFlag.draws
+
+/** A draw on grants; not one that is only recorded for a ledger kept elsewhere. */
+function isPlainDraw(effect: CreditEffect): boolean {
+  return effect.t === 'credit_draw' && effect.ext === undefined
+}
+
+/** An event as draws ask for it: its ids become texts when they are asked for. Set again for each. */
+class MeteredUse implements Metered {
+  readonly type = 'track'
+  readonly mode = 'normal'
+  readonly leaseId = null
+  readonly reservationId = null
+  subtype = ''
+  quantity = 0
+  capturedAtMs = 0
+  private request: UsesRequest | null = null
+  private row = 0
+
+  set(request: UsesRequest, i: number, name: string): void {
+    this.request = request
+    this.row = i
+    this.subtype = name
+    this.quantity = request.uses.quantity(i)
+    this.capturedAtMs = request.at
+  }
+
+  get id(): string {
+    const { uses } = this.request!
+    return encodeId('evt_', uses.idHigh(this.row), uses.idLow(this.row))
+  }
+
+  get userId(): string | null {
+    const { uses } = this.request!
+    if (!uses.hasUser(this.row)) return null
+    const at = uses.userAt(this.row)
+    return uses.rows.toString('latin1', at, at + actorIdLength)
   }
 }
