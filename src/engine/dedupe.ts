@@ -9,6 +9,7 @@
 // a long pause and never doubles the memory; 108 bits of the hash tell names apart.
 import { hash } from 'node:crypto'
 import { decodeId, encodeId } from '../core/id.js'
+import { UnderWay } from './under-way.js'
 
 /** How long a key is remembered from its first receipt; at exactly this age it is free again (EV-26). */
 export const windowMs = 24 * 3_600_000
@@ -41,8 +42,8 @@ const eventPrefix = 'evt_'
  */
 export class Dedupe {
   private readonly segments: (Segment | undefined)[] = new Array(segmentCount)
-  /** What first events still under way settle, by event id. */
-  private readonly underWay = new Map<string, Promise<void>>()
+  /** What first events still under way settle. */
+  private readonly underWay = new UnderWay()
   private count = 0
   private turn = 0
 
@@ -87,12 +88,26 @@ export class Dedupe {
     },
     nowMs: number,
   ): Claim | null {
+    const [high, low] = wordsOf(event.eventId)
+    return this.claimFor(environmentId, key, high, low, event.capturedAtMs, event.settled, nowMs)
+  }
+
+  /** The same for an event whose id is given as its 64 bits. */
+  claimFor(
+    environmentId: string,
+    key: string,
+    high: number,
+    low: number,
+    capturedAtMs: number,
+    settled: Promise<void> | null,
+    nowMs: number,
+  ): Claim | null {
     const segment = this.locate(environmentId, key)
     const at = segment.find()
     const first = this.alive(segment, at, nowMs)
     if (first !== null) return first
-    this.write(segment, at, event.eventId, event.capturedAtMs, nowMs)
-    if (event.settled !== null) this.underWay.set(event.eventId, event.settled)
+    this.write(segment, at, high, low, capturedAtMs, nowMs)
+    if (settled !== null) this.underWay.put(high, low, settled)
     return null
   }
 
@@ -106,15 +121,20 @@ export class Dedupe {
   isConfirmed(environmentId: string, key: string, eventId: string): boolean {
     const segment = this.locate(environmentId, key)
     const at = segment.find()
-    return at >= 0 && segment.eventId(at) === eventId && !this.underWay.has(eventId)
+    return at >= 0 && segment.eventId(at) === eventId && this.settling(segment, at) === null
   }
 
-  /** The event is durable. */
+  /** The event that holds a key is durable. */
   confirm(environmentId: string, key: string): void {
     if (this.underWay.size === 0) return
     const segment = this.locate(environmentId, key)
     const at = segment.find()
-    if (at >= 0) this.underWay.delete(segment.eventId(at))
+    if (at >= 0) this.underWay.delete(segment.idHigh(at), segment.idLow(at))
+  }
+
+  /** The event with this id is durable: whoever has its key knows it so. */
+  settle(high: number, low: number): void {
+    this.underWay.delete(high, low)
   }
 
   /** The event was not made durable: its key is free. */
@@ -122,9 +142,9 @@ export class Dedupe {
     const segment = this.locate(environmentId, key)
     const at = segment.find()
     if (at < 0 || segment.eventId(at) !== eventId) return
+    this.underWay.delete(segment.idHigh(at), segment.idLow(at))
     segment.remove(at)
     this.count--
-    this.underWay.delete(eventId)
   }
 
   /** Make room for this many keys in all, before they are loaded: to grow by eighths would move each many times. */
@@ -149,7 +169,8 @@ export class Dedupe {
     const segment = this.locate(environmentId, key)
     const at = segment.find()
     if (at >= 0 && segment.receivedAtMs(at) >= receivedAtMs) return
-    this.write(segment, at, eventId, capturedAtMs, receivedAtMs)
+    const [high, low] = wordsOf(eventId)
+    this.write(segment, at, high, low, capturedAtMs, receivedAtMs)
   }
 
   /**
@@ -188,24 +209,33 @@ export class Dedupe {
       eventId,
       capturedAtMs: segment.capturedAtMs(at),
       receivedAtMs,
-      settled: this.underWay.get(eventId) ?? null,
+      settled: this.settling(segment, at),
     }
+  }
+
+  private settling(segment: Segment, at: number): Promise<void> | null {
+    return this.underWay.get(segment.idHigh(at), segment.idLow(at))
   }
 
   /** Write the claim of the name the segment was made to look for: over the one at `at`, or anew when it is < 0. */
   private write(
     segment: Segment,
     at: number,
-    eventId: string,
+    high: number,
+    low: number,
     capturedAtMs: number,
     receivedAtMs: number,
   ): void {
-    const id = decodeId(eventPrefix, eventId)
-    if (id === null) throw new Error(`${eventId} is no id of an event`)
-    if (at >= 0) this.underWay.delete(segment.eventId(at))
+    if (at >= 0) this.underWay.delete(segment.idHigh(at), segment.idLow(at))
     else this.count++
-    segment.put(at >= 0 ? at : segment.insert(), id[0], id[1], capturedAtMs, receivedAtMs)
+    segment.put(at >= 0 ? at : segment.insert(), high, low, capturedAtMs, receivedAtMs)
   }
+}
+
+function wordsOf(eventId: string): readonly [high: number, low: number] {
+  const id = decodeId(eventPrefix, eventId)
+  if (id === null) throw new Error(`${eventId} is no id of an event`)
+  return id
 }
 
 /** One table. Between `seek` and what follows it, it looks for one name. */
@@ -267,8 +297,15 @@ class Segment {
   }
 
   eventId(slot: number): string {
-    const at = slot * wordsPerEntry
-    return encodeId(eventPrefix, this.words[at + 2]!, this.words[at + 3]!)
+    return encodeId(eventPrefix, this.idHigh(slot), this.idLow(slot))
+  }
+
+  idHigh(slot: number): number {
+    return this.words[slot * wordsPerEntry + 2]!
+  }
+
+  idLow(slot: number): number {
+    return this.words[slot * wordsPerEntry + 3]!
   }
 
   capturedAtMs(slot: number): number {

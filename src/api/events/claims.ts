@@ -1,4 +1,5 @@
 // Idempotency keys of events that are acknowledged together: claimed as they come, kept or given back by their fate.
+import { encodeId } from '../../core/id.js'
 import type { Claim } from '../../engine/dedupe.js'
 import { Lost, type Undelivered } from '../../engine/shards.js'
 import { ServiceError } from '../../errors.js'
@@ -13,14 +14,6 @@ export interface Sender {
   readonly nowMs: number
   readonly remoteIp: string
   readonly userAgent: string
-}
-
-/** An idempotency key that one of the events here was the first to claim. */
-interface Claimed {
-  readonly key: string
-  readonly eventId: string
-  /** The actor that keeps the event's record; null until it is known. */
-  owner: string | null
 }
 
 /** What did not become durable: everything, the items of some shards, some identify events. */
@@ -42,7 +35,12 @@ export function windowFull(): ServiceError {
 }
 
 export class Claims {
-  private readonly claimed: Claimed[] = []
+  // One entry each for every key that an event here was the first to claim; no object for any.
+  private readonly keys: string[] = []
+  /** The 64 bits of each event's id. */
+  private readonly ids: number[] = []
+  /** The actor that keeps the event's record; null until it is known. */
+  private readonly owners: (string | null)[] = []
   /** First events, still under way, of the duplicates here. */
   private readonly awaited: Promise<void>[] = []
   private settle!: { resolve: () => void; reject: (error: unknown) => void }
@@ -55,36 +53,49 @@ export class Claims {
     return this.awaited.length > 0
   }
 
-  /** Claim a key; the first event's claim when there is one (EV-25…27). */
-  claim(key: string, eventId: string, capturedAtMs: number): Claim | null {
+  /** Claim a key; the first event's claim when there is one (EV-25…27). The event is given by the 64 bits of its id. */
+  claim(
+    key: string,
+    high: number,
+    low: number,
+    capturedAtMs: number,
+    owner: string | null = null,
+  ): Claim | null {
     const { dedupe } = this.sender.services
     const { environmentId, nowMs } = this.sender
     if (dedupe.full && !dedupe.find(environmentId, key, nowMs)) throw windowFull()
     this.settled ??= this.newSettled()
-    const claim = { eventId, capturedAtMs, settled: this.settled }
-    const first = dedupe.claim(environmentId, key, claim, nowMs)
-    if (first === null) this.claimed.push({ key, eventId, owner: null })
-    else if (first.settled && first.settled !== this.settled) this.awaited.push(first.settled)
+    const first = dedupe.claimFor(environmentId, key, high, low, capturedAtMs, this.settled, nowMs)
+    if (first === null) {
+      this.keys.push(key)
+      this.ids.push(high, low)
+      this.owners.push(owner)
+    } else if (first.settled && first.settled !== this.settled) this.awaited.push(first.settled)
     return first
   }
 
-  /** Tell who keeps the record of an event whose key was just claimed: the last one in the list. */
+  /** Tell who keeps the record of an event, when its key was the last that was claimed. */
   ownedBy(eventId: string, owner: string): void {
-    const claim = this.claimed.at(-1)
-    if (claim?.eventId === eventId) claim.owner = owner
+    const last = this.keys.length - 1
+    if (last >= 0 && this.eventId(last) === eventId) this.owners[last] = owner
   }
 
   /** An event that failed gives its key back (EV-28). */
   unclaim(key: string, eventId: string): void {
-    const claim = this.claimed.findIndex(one => one.eventId === eventId)
-    if (claim >= 0) this.claimed.splice(claim, 1)
+    const place = this.keys.findIndex((_, i) => this.eventId(i) === eventId)
+    if (place >= 0) {
+      this.keys.splice(place, 1)
+      this.ids.splice(2 * place, 2)
+      this.owners.splice(place, 1)
+    }
     this.sender.services.dedupe.release(this.sender.environmentId, key, eventId)
   }
 
   /** All events are durable. */
   confirm(): void {
     const { dedupe } = this.sender.services
-    for (const { key } of this.claimed) dedupe.confirm(this.sender.environmentId, key)
+    const { ids } = this
+    for (let i = 0; i < ids.length; i += 2) dedupe.settle(ids[i]!, ids[i + 1]!)
     this.settle?.resolve()
   }
 
@@ -95,16 +106,18 @@ export class Claims {
 
   /** Nothing was sent: all are free again. */
   abandon(): void {
-    for (const { key, eventId } of this.claimed)
-      this.sender.services.dedupe.release(this.sender.environmentId, key, eventId)
+    for (const [i, key] of this.keys.entries())
+      this.sender.services.dedupe.release(this.sender.environmentId, key, this.eventId(i))
     this.settle?.reject(new ServiceError('overloaded'))
   }
 
   /** Keep the keys of events that are durable, give back those of events that are not; throws the first failure. */
   giveUp({ whole, shards, identifies }: Undone): never {
-    for (const claim of this.claimed) {
-      const shard = shards.find(({ owns }) => claim.owner !== null && owns(claim.owner))
-      this.settleClaim(claim, whole ?? identifies.get(claim.eventId) ?? shard, whole !== null)
+    for (const [i, key] of this.keys.entries()) {
+      const owner = this.owners[i]!
+      const eventId = this.eventId(i)
+      const shard = shards.find(({ owns }) => owner !== null && owns(owner))
+      this.settleClaim(key, eventId, owner, whole ?? identifies.get(eventId) ?? shard, whole !== null)
     }
     const [identify] = identifies.values()
     const { error } = (whole ?? shards[0] ?? identify)!
@@ -114,7 +127,9 @@ export class Claims {
 
   /** Keep the key of an event that is durable, give back that of one that is not, and wait where it is not known. */
   private settleClaim(
-    { key, eventId, owner }: Claimed,
+    key: string,
+    eventId: string,
+    owner: string | null,
     failure: Failure | undefined,
     neverSent: boolean,
   ): void {
@@ -126,6 +141,10 @@ export class Claims {
     void shards.restarted(owner).then(() => {
       if (!dedupe.isConfirmed(environmentId, key, eventId)) dedupe.release(environmentId, key, eventId)
     })
+  }
+
+  private eventId(place: number): string {
+    return encodeId('evt_', this.ids[2 * place]!, this.ids[2 * place + 1]!)
   }
 
   private newSettled(): Promise<void> {

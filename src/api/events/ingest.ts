@@ -1,6 +1,7 @@
 // Events in: each judged alone, its key claimed, its company and user resolved or made, its record given to the
 // actor that keeps it. Answers once everything accepted is durable.
 import type { EventBodyFlagCheck, EventBodyIdentify } from '../../../schemas/events.js'
+import { decodeId } from '../../core/id.js'
 import type { AcceptedEvent, EntityWrite, IngestItem, UserMessage } from '../../core/message.js'
 import type { Claim } from '../../engine/dedupe.js'
 import type { DirectoryKind } from '../../engine/directory.js'
@@ -137,9 +138,7 @@ export class Batch {
       event.failure = readonlyFailure // EV-6
       return this.keep(event)
     }
-    const { idempotencyKey } = judged
-    const first =
-      idempotencyKey === null ? null : this.claims.claim(idempotencyKey, event.id, judged.capturedAtMs)
+    const first = this.claim(judged, event.id)
     if (first) return this.repeat(first)
     switch (judged.type) {
       case 'track':
@@ -237,6 +236,12 @@ export class Batch {
     const { items } = this
     this.items = []
     return this.sender.services.shards.ingest(items, this.sender.nowMs)
+  }
+
+  private claim({ idempotencyKey, capturedAtMs }: Judged, eventId: string): Claim | null {
+    if (idempotencyKey === null) return null
+    const [high, low] = decodeId('evt_', eventId)!
+    return this.claims.claim(idempotencyKey, high, low, capturedAtMs)
   }
 
   /** A duplicate is acknowledged as its first event was, once that is durable. */

@@ -1,7 +1,7 @@
 // The way of the usual event: a track event whose company (and user) is known. It is never an object here: its parts are
 // found in what was received, and their places cross to the shard. From the first event of a body that is not of this
 // kind on, everything goes the way of any event (ingest.ts); callers see no difference.
-import { decodeId, encodeId, writeId } from '../../core/id.js'
+import { decodeId, writeId } from '../../core/id.js'
 import { actorIdLength, UseRows } from '../../core/uses.js'
 import type { Claim } from '../../engine/dedupe.js'
 import type { DirectoryKind } from '../../engine/directory.js'
@@ -153,11 +153,9 @@ class Uses {
     draw()
     const { high, low } = drawn
     if (one.keyEnd > one.keyAt) {
-      const eventId = encodeId('evt_', high, low)
       const key = scan.text.slice(one.keyAt, one.keyEnd)
-      const first = this.claims.claim(key, eventId, sender.nowMs)
+      const first = this.claims.claim(key, high, low, sender.nowMs, companyId)
       if (first !== null) return this.repeat(first)
-      this.claims.ownedBy(eventId, companyId)
     }
     this.ids.push(high, low)
     if (one.stored === null) {
