@@ -546,11 +546,11 @@ class Shard {
   }
 
   /** Add actors from their snapshots; never over one in memory, which may have changed since. */
-  private async loadAbsent(ids: readonly string[]): Promise<void> {
-    if (ids.length === 0) return
+  private async loadAbsent(ids: readonly string[]): Promise<readonly Actor[]> {
+    if (ids.length === 0) return []
     const actors = await loadSnapshots(this.storage.snapshots, this.task.options.generation, ids)
     this.coldLoads += ids.length
-    for (const actor of actors.values()) if (!this.actors.get(actor.state.id)) this.actors.add(actor)
+    return actors.map(actor => this.actors.addAbsent(actor))
   }
 
   /** After a failed append: forget what is not durable, and open the journal again, however long that takes. */

@@ -77,7 +77,7 @@ tell(
 
 const beforeActors = measured()
 const actors = new Actors(count * 2)
-for (const text of texts) actors.add(companyActor(decodeCompany(JSON.parse(text)), 0))
+for (const text of texts) actors.addAbsent(companyActor(decodeCompany(JSON.parse(text)), 0))
 const withActors = measured()
 tell('loaded in a shard, heap', withActors.heap - beforeActors.heap, '(goal 2,000)')
 tell('loaded in a shard, resident', withActors.resident - beforeActors.resident, '')

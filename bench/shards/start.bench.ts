@@ -64,7 +64,7 @@ async function replay(): Promise<void> {
       await reader.close()
     },
     'replayed as a start does': async (actors: Actors) => {
-      const load = async () => {}
+      const load = async () => []
       const upTo = journal.committed
       await replayTail({ directory, actors, from: 0, upTo, only: null, load, again: null, heard: 0 })
     },

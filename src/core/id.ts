@@ -1,11 +1,10 @@
 // Identifiers: a prefix and 11 characters without look-alikes.
 const alphabet = '23456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
 const base = alphabet.length
-/** How many characters ids are made of. */
-export const idBase = base
 const digits = Int8Array.from({ length: 128 }, (_, code) => alphabet.indexOf(String.fromCharCode(code)))
 
-const letters = 11
+/** Characters of an id behind its prefix. */
+export const idLetters = 11
 const cube = base ** 3
 const characters = Uint8Array.from(alphabet, one => one.charCodeAt(0))
 const codes: number[] = []
@@ -17,7 +16,7 @@ const codes: number[] = []
 export function encodeId(prefix: string, high: number, low: number): string {
   let h = high >>> 0
   let l = low >>> 0
-  codes.length = prefix.length + letters
+  codes.length = prefix.length + idLetters
   for (let i = codes.length - 1; i >= prefix.length; i--) {
     const whole = (h % base) * 4_294_967_296 + l
     codes[i] = alphabet.charCodeAt(whole % base)
@@ -33,7 +32,7 @@ export function writeId(bytes: Uint8Array, at: number, high: number, low: number
   let h = high >>> 0
   let l = low >>> 0
   // three digits a turn: as many as leave room for the low half in a double
-  for (let end = at + letters; end > at; end -= 3) {
+  for (let end = at + idLetters; end > at; end -= 3) {
     const whole = (h % cube) * 4_294_967_296 + l
     const quotient = Math.floor(whole / cube)
     const digits = whole - quotient * cube
@@ -49,7 +48,7 @@ export function writeId(bytes: Uint8Array, at: number, high: number, low: number
  * The 64 bits of an id that `encodeId` wrote, as two unsigned 32-bit halves; null for any other text.
  */
 export function decodeId(prefix: string, id: string): readonly [high: number, low: number] | null {
-  if (id.length !== prefix.length + 11 || !id.startsWith(prefix)) return null
+  if (id.length !== prefix.length + idLetters || !id.startsWith(prefix)) return null
   let h = 0
   let l = 0
   for (let i = prefix.length; i < id.length; i++) {
@@ -63,8 +62,41 @@ export function decodeId(prefix: string, id: string): readonly [high: number, lo
   return [h, l]
 }
 
-/** The digit that a character of an id stands for; negative for one that is in no id. */
-export const idDigit = (code: number): number => digits[code] ?? -1
+/** Reads the 64 bits of ids where they lie in bytes or texts, and makes nothing. */
+export class IdReader {
+  /** Of the id that was read last: unsigned 32-bit halves. */
+  high = 0
+  low = 0
+
+  /** The characters of an id behind its prefix, from `at` on; false when there are others, or bits beyond 64. */
+  read(bytes: Uint8Array, at: number): boolean {
+    let high = 0
+    let low = 0
+    for (let end = at + idLetters; at < end; at++) {
+      const digit = digits[bytes[at] ?? 0] ?? -1
+      if (digit < 0) return false
+      const next = low * base + digit
+      high = high * base + Math.floor(next / 0x1_0000_0000)
+      low = next >>> 0
+    }
+    this.high = high >>> 0
+    this.low = low
+    return high <= 0xffff_ffff
+  }
+
+  /** The same for the last characters of a text that is an id. */
+  readText(id: string): void {
+    let high = 0
+    let low = 0
+    for (let at = id.length - idLetters; at < id.length; at++) {
+      const next = low * base + digits[id.charCodeAt(at)]!
+      high = high * base + Math.floor(next / 0x1_0000_0000)
+      low = next >>> 0
+    }
+    this.high = high >>> 0
+    this.low = low
+  }
+}
 
 /**
  * An id worked out from names alone, so that the core needs no randomness and a replay makes the same ids.

@@ -8,7 +8,7 @@
 // A segment is one open-addressed table with linear probing. It grows by an eighth and alone, so growth is never
 // a long pause and never doubles the memory; 108 bits of the hash tell names apart.
 import { hash } from 'node:crypto'
-import { decodeId, encodeId } from '../core/id.js'
+import { decodeId, encodeId, IdReader, idLetters } from '../core/id.js'
 import { UnderWay } from './under-way.js'
 
 /** How long a key is remembered from its first receipt; at exactly this age it is free again (EV-26). */
@@ -34,6 +34,22 @@ const loadMax = 0.92
 const growth = 1.125
 const eventPrefix = 'evt_'
 
+/** Of a name's hash: what the window keeps of it. */
+const hashBytes = 14
+const idBytes = eventPrefix.length + idLetters
+/**
+ * A claim as ClickHouse gives it, its name hashed there (event_claims.sql): 14 bytes of the hash, the id of its event,
+ * captured and received, each in 64 bits from the lowest byte up.
+ */
+export const packedClaimBytes = hashBytes + idBytes + 8 + 8
+
+/** What of it is no hash. */
+export interface PackedClaim {
+  readonly eventId: string
+  readonly capturedAtMs: number
+  readonly receivedAtMs: number
+}
+
 /**
  * The window: at most `keysMax` keys in less than 40 bytes each from some hundred thousand on (bench/core/dedupe.bench.ts).
  * Each environment's keys age by that environment's clock, so nothing depends on the order they came in.
@@ -46,6 +62,7 @@ export class Dedupe {
   private readonly underWay = new UnderWay()
   private count = 0
   private turn = 0
+  private readonly ids = new IdReader()
 
   /** keysMax  a full window refuses new keys rather than forgetting old ones. */
   constructor(private readonly keysMax: number) {}
@@ -149,7 +166,9 @@ export class Dedupe {
 
   /** Make room for this many keys in all, before they are loaded: to grow by eighths would move each many times. */
   reserve(keys: number): void {
-    const slots = Math.ceil(Math.min(keys, this.keysMax) / segmentCount / loadMax)
+    const each = Math.min(keys, this.keysMax) / segmentCount
+    // chance gives a segment more than its share: most have room for it
+    const slots = Math.ceil((each + Math.sqrt(each)) / loadMax)
     if (slots <= slotsMin) return
     for (let index = 0; index < segmentCount; index++) {
       const segment = this.segments[index] ?? new Segment()
@@ -174,6 +193,23 @@ export class Dedupe {
   }
 
   /**
+   * The same for one whose name ClickHouse has hashed.
+   *
+   * at      where its `packedClaimBytes` begin.
+   * errors  Error when its event's id is none.
+   */
+  loadPacked(bytes: Uint8Array, at: number): void {
+    const segment = this.segment((bytes[at]! << 4) | (bytes[at + 1]! & 15))
+    segment.seek(wordIn(bytes, at + 2), wordIn(bytes, at + 6), wordIn(bytes, at + 10))
+    const id = at + hashBytes
+    const slot = segment.find()
+    const receivedAtMs = longIn(bytes, id + idBytes + 8)
+    if (slot >= 0 && segment.receivedAtMs(slot) >= receivedAtMs) return
+    if (!this.ids.read(bytes, id + eventPrefix.length)) throw new Error('a claim names no event')
+    this.write(segment, slot, this.ids.high, this.ids.low, longIn(bytes, id + idBytes), receivedAtMs)
+  }
+
+  /**
    * Drop what is older than the window. An answer never depends on it: it only gives back the memory.
    *
    * nowMs     the wall clock. Only an environment whose test clock stands still for a day is behind it: its keys
@@ -189,14 +225,18 @@ export class Dedupe {
 
   /** The segment of a name, made to look for it. */
   private locate(environmentId: string, key: string): Segment {
-    const digest = hash('sha256', `${environmentId}\0${key}`, 'binary')
-    const index = (digest.charCodeAt(0) << 4) | (digest.charCodeAt(1) & 15)
+    const digest = hash('sha256', nameOf(environmentId, key), 'binary')
+    const segment = this.segment((digest.charCodeAt(0) << 4) | (digest.charCodeAt(1) & 15))
+    segment.seek(word(digest, 2), word(digest, 6), word(digest, 10))
+    return segment
+  }
+
+  private segment(index: number): Segment {
     let segment = this.segments[index]
     if (segment === undefined) {
       segment = new Segment()
       this.segments[index] = segment
     }
-    segment.seek(word(digest, 2), word(digest, 6), word(digest, 10))
     return segment
   }
 
@@ -229,6 +269,30 @@ export class Dedupe {
     if (at >= 0) this.underWay.delete(segment.idHigh(at), segment.idLow(at))
     else this.count++
     segment.put(at >= 0 ? at : segment.insert(), high, low, capturedAtMs, receivedAtMs)
+  }
+}
+
+/** A claim as ClickHouse would give it, in `packedClaimBytes`. */
+export function packClaim(
+  environmentId: string,
+  key: string,
+  { eventId, capturedAtMs, receivedAtMs }: PackedClaim,
+): Buffer {
+  const packed = Buffer.alloc(packedClaimBytes)
+  packed.write(hash('sha256', nameOf(environmentId, key), 'binary').slice(0, hashBytes), 'latin1')
+  packed.write(eventId, hashBytes, 'latin1')
+  packed.writeBigInt64LE(BigInt(capturedAtMs), hashBytes + idBytes)
+  packed.writeBigInt64LE(BigInt(receivedAtMs), hashBytes + idBytes + 8)
+  return packed
+}
+
+/** What of a packed claim can be told again; `at`: where it begins. */
+export function unpackClaim(bytes: Buffer, at: number): PackedClaim {
+  const id = at + hashBytes
+  return {
+    eventId: bytes.toString('latin1', id, id + idBytes),
+    capturedAtMs: longIn(bytes, id + idBytes),
+    receivedAtMs: longIn(bytes, id + idBytes + 8),
   }
 }
 
@@ -367,11 +431,22 @@ class Segment {
   }
 }
 
+/** A key's name among those of all environments. */
+const nameOf = (environmentId: string, key: string): string => `${environmentId}\0${key}`
+
 /** Where a tag's probing begins: its share of the table, whose size is no power of two. */
 const home = (tag: number, slots: number): number => Math.floor((tag / 0x1_0000_0000) * slots)
 
 /** Bits 32…47 of an instant. */
 const high16 = (epochMs: number): number => Math.floor(epochMs / 0x1_0000_0000) & 0xffff
+
+const wordIn = (bytes: Uint8Array, at: number): number =>
+  ((bytes[at]! << 24) | (bytes[at + 1]! << 16) | (bytes[at + 2]! << 8) | bytes[at + 3]!) >>> 0
+
+/** A signed 64-bit number that is a safe integer, from its lowest byte up. */
+const longIn = (bytes: Uint8Array, at: number): number =>
+  (((bytes[at + 3]! << 24) | (bytes[at + 2]! << 16) | (bytes[at + 1]! << 8) | bytes[at]!) >>> 0) +
+  ((bytes[at + 7]! << 24) | (bytes[at + 6]! << 16) | (bytes[at + 5]! << 8) | bytes[at + 4]!) * 0x1_0000_0000
 
 const word = (digest: string, at: number): number =>
   ((digest.charCodeAt(at) << 24) |

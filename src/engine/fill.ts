@@ -4,13 +4,15 @@ import type { TraitRegistry } from '../catalog/traits.js'
 import type { Fact } from '../core/message.js'
 import type { Positions } from '../journal/positions.js'
 import type { ProjectedStore } from '../journal/projecting.js'
-import { type Dedupe, windowMs } from './dedupe.js'
+import { type Dedupe, packedClaimBytes, windowMs } from './dedupe.js'
 import type { Directory, DirectoryKind } from './directory.js'
-import type { ClaimRow, Claims } from './history.js'
+import type { StoredClaims } from './history.js'
 import type { HoldKeys } from './hold-keys.js'
 import type { Phases } from './phases.js'
 import { type DoublePair, type Journals, readTail } from './tail.js'
 
+/** Blocks of a table read by one statement, and memberships. */
+const blocksAtOnce = 1_024
 const rowsAtOnce = 10_000
 
 /** How far a journal has come, as the stores know it; sequences as text. */
@@ -21,18 +23,25 @@ export interface StoredPositions {
   checkpoints(generation: string): Promise<readonly { shard: number; sequence: string }[]>
 }
 
+/** Entities of an environment. */
+export interface StoredIds {
+  readonly environment_id: string
+  readonly ids: readonly string[]
+}
+
+/** Pairs of one name in an environment: `values[i]` is that of `ids[i]`. */
+export interface StoredPairs {
+  readonly environment_id: string
+  readonly entity_type: DirectoryKind
+  readonly name: string
+  readonly ids: readonly string[]
+  readonly values: readonly string[]
+}
+
 /** What the directory is made from, in any order but memberships, which come oldest first; some thousands at a time. */
 export interface StoredEntities {
-  entities(): AsyncIterable<readonly { id: string; environment_id: string }[]>
-  pairs(): AsyncIterable<
-    readonly {
-      environment_id: string
-      entity_type: DirectoryKind
-      entity_id: string
-      name: string
-      value: string
-    }[]
-  >
+  entities(): AsyncIterable<readonly StoredIds[]>
+  pairs(): AsyncIterable<readonly StoredPairs[]>
   memberships(): AsyncIterable<readonly { user_id: string; company_id: string }[]>
 }
 
@@ -43,24 +52,50 @@ export function storedIn(sql: Sql): StoredPositions & StoredEntities {
       select shard, store, sequence, seen_sequence from projections where generation = ${generation}`,
     checkpoints: generation => sql`
       select shard, sequence from checkpoints where generation = ${generation}`,
-    entities: () =>
-      sql<{ id: string; environment_id: string }[]>`
-        select id, environment_id from companies union all select id, environment_id from users`.cursor(
-        rowsAtOnce,
-      ),
+    entities: async function* () {
+      for (const table of ['companies', 'users'])
+        yield* inBlocks(
+          sql,
+          table,
+          (tx, from, until) => tx<StoredIds[]>`
+            select environment_id, json_agg(id) as ids from ${tx(table)}
+            where ctid >= ${from}::tid and ctid < ${until}::tid group by environment_id`,
+        )
+    },
     pairs: () =>
-      sql<
-        {
-          environment_id: string
-          entity_type: DirectoryKind
-          entity_id: string
-          name: string
-          value: string
-        }[]
-      >`select environment_id, entity_type, entity_id, name, value from entity_keys`.cursor(rowsAtOnce),
+      inBlocks(
+        sql,
+        'entity_keys',
+        (tx, from, until) => tx<StoredPairs[]>`
+          select environment_id, entity_type, name, json_agg(entity_id) as ids, json_agg(value) as values
+          from entity_keys where ctid >= ${from}::tid and ctid < ${until}::tid
+          group by environment_id, entity_type, name`,
+      ),
     memberships: () =>
       sql<{ user_id: string; company_id: string }[]>`
         select user_id, company_id from memberships order by created_at, id`.cursor(rowsAtOnce),
+  }
+}
+
+/**
+ * A whole table as it is at one moment, a stretch of its blocks by each statement: so that rows can be put together
+ * there, which costs a tenth of reading each by itself here, and none of it has to be kept or sorted.
+ */
+async function* inBlocks<Row extends object>(
+  sql: Sql,
+  table: string,
+  ask: (sql: Sql, from: string, until: string) => Promise<readonly Row[]>,
+): AsyncGenerator<readonly Row[]> {
+  const tx = await sql.reserve()
+  try {
+    await tx`begin isolation level repeatable read read only`
+    const [size] = await tx<{ blocks: number }[]>`
+      select ceil(pg_relation_size(${table}::regclass)::float8 / current_setting('block_size')::int) as blocks`
+    for (let from = 0; from < size!.blocks; from += blocksAtOnce)
+      yield await ask(tx, `(${from},0)`, `(${from + blocksAtOnce},0)`)
+  } finally {
+    await tx`rollback`.catch(() => {})
+    tx.release()
   }
 }
 
@@ -100,14 +135,18 @@ export async function fillDirectory(
     return had ?? text
   }
   for await (const rows of stored.entities())
-    for (const row of rows) directory.load(once(row.environment_id), once(row.id))
+    for (const { environment_id, ids } of rows)
+      for (const id of ids) directory.load(once(environment_id), once(id))
   for await (const rows of stored.pairs())
-    for (const { entity_type: kind, environment_id, entity_id, name, value } of rows) {
-      const id = once(entity_id)
+    for (const { entity_type: kind, environment_id, name, ids, values } of rows) {
       const environmentId = once(environment_id)
-      const other = directory.loadPair(kind, environmentId, id, name, value)
-      if (other !== null && other !== id)
-        doubles.push({ kind, environmentId, name, value, owners: [other, id] })
+      for (let i = 0; i < ids.length; i++) {
+        const id = once(ids[i]!)
+        const value = values[i]!
+        const other = directory.loadPair(kind, environmentId, id, name, value)
+        if (other !== null && other !== id)
+          doubles.push({ kind, environmentId, name, value, owners: [other, id] })
+      }
     }
   for await (const rows of stored.memberships())
     for (const row of rows) directory.join(once(row.user_id), once(row.company_id))
@@ -115,12 +154,10 @@ export async function fillDirectory(
 }
 
 /** Idempotency keys whose window is open, in any order. */
-export async function fillWindow(stored: AsyncIterable<readonly ClaimRow[]>, dedupe: Dedupe): Promise<void> {
-  for await (const claims of stored) {
-    dedupe.reserve(dedupe.size + claims.length)
-    for (const { environmentId, key, eventId, capturedAtMs, receivedAtMs } of claims)
-      dedupe.load(environmentId, key, eventId, capturedAtMs, receivedAtMs)
-  }
+export async function fillWindow(stored: StoredClaims, dedupe: Dedupe): Promise<void> {
+  dedupe.reserve(dedupe.size + (await stored.count()))
+  for await (const claims of stored.pages())
+    for (let at = 0; at < claims.length; at += packedClaimBytes) dedupe.loadPacked(claims, at)
 }
 
 /**
@@ -135,7 +172,8 @@ export async function fillMemory(
   from: {
     readonly journals: Journals
     readonly entities: StoredEntities
-    readonly claims: Claims
+    /** Keys received at or after an instant. */
+    readonly claims: (sinceMs: number) => StoredClaims
     /** Reads the keys of holds that are stored into their memory. */
     readonly holdKeys: () => Promise<void>
   },

@@ -4,6 +4,7 @@
 import { readFileSync } from 'node:fs'
 import type { EventStatus, EventType } from '../../schemas/enums.js'
 import type { ClickHouse } from '../storage/clickhouse.js'
+import { packedClaimBytes, unpackClaim } from './dedupe.js'
 
 export type HistoryStore = Pick<ClickHouse, 'select'>
 
@@ -489,68 +490,50 @@ export async function usageReconcile(
   return rows.map(({ company_id, ...row }) => ({ ...row, companyId: company_id }))
 }
 
-/** An idempotency key and the event that has it (EV-25). */
-export interface ClaimRow {
-  readonly environmentId: string
-  readonly key: string
-  readonly eventId: string
-  readonly capturedAtMs: number
-  readonly receivedAtMs: number
+/** Idempotency keys of accepted events as ClickHouse knows them. */
+export interface StoredClaims {
+  /** How many there are: for as many room is made before they are read. */
+  count(): Promise<number>
+  /** Packed claims (dedupe.ts) one after another, oldest first, many at a time. */
+  pages(): AsyncIterable<Buffer>
 }
-
-/** Idempotency keys received at or after an instant, oldest first, some thousands at a time. */
-export type Claims = (sinceMs: number) => AsyncIterable<readonly ClaimRow[]>
 
 /** Idempotency keys read by one statement. */
 export const claimsAtOnce = 200_000
 
-/** Idempotency keys received at or after an instant, oldest first, `limit` at a time. source: EV-25, EV-26 */
-export async function* eventClaims(
-  store: Pick<ClickHouse, 'bytes'>,
+/** Idempotency keys received at or after an instant, `limit` at a time. source: EV-25, EV-26 */
+export function eventClaims(
+  store: Pick<ClickHouse, 'bytes' | 'select'>,
   sinceMs: number,
   limit: number,
-): AsyncGenerator<readonly ClaimRow[]> {
-  let last = { after_ms: sinceMs, after_id: '' }
-  for (;;) {
-    // as numbers and bytes: there may be millions
-    const pieces: Buffer[] = []
-    const sql = `${statement('event_claims')} FORMAT RowBinary`
-    for await (const piece of store.bytes(sql, { ...last, limit })) pieces.push(piece)
-    const rows = claimRows(pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces))
-    yield rows
-    const end = rows.at(-1)
-    if (end === undefined || rows.length < limit) return
-    last = { after_ms: end.receivedAtMs, after_id: end.eventId }
+): StoredClaims {
+  return {
+    count: async () => {
+      const sql = `SELECT count() AS n FROM event_claims WHERE loaded_at >= fromUnixTimestamp64Milli({since:Int64}, 'UTC')`
+      const [row] = await store.select<{ readonly n: number }>(sql, { since: sinceMs })
+      return row?.n ?? 0
+    },
+    pages: () => claimPages(store, sinceMs, limit),
   }
 }
 
-/** Rows of event_claims.sql: three texts, each behind its length, and two 64-bit numbers. */
-function claimRows(bytes: Buffer): ClaimRow[] {
-  const rows: ClaimRow[] = []
-  let at = 0
-  const text = (): string => {
-    let length = 0
-    for (let shift = 0; ; shift += 7) {
-      const byte = bytes[at++]!
-      length += (byte & 0x7f) * 2 ** shift
-      if (byte < 0x80) break
-    }
-    at += length
-    return bytes.toString('utf8', at - length, at)
+async function* claimPages(
+  store: Pick<ClickHouse, 'bytes'>,
+  sinceMs: number,
+  limit: number,
+): AsyncGenerator<Buffer> {
+  let last = { after_ms: sinceMs, after_id: '' }
+  for (;;) {
+    // as bytes: there may be millions
+    const pieces: Buffer[] = []
+    const sql = `${statement('event_claims')} FORMAT RowBinary`
+    for await (const piece of store.bytes(sql, { ...last, limit })) pieces.push(piece)
+    const page = Buffer.concat(pieces)
+    yield page
+    if (page.length < limit * packedClaimBytes) return
+    const end = unpackClaim(page, page.length - packedClaimBytes)
+    last = { after_ms: end.receivedAtMs, after_id: end.eventId }
   }
-  const number = (): number => {
-    at += 8
-    return bytes.readUInt32LE(at - 8) + bytes.readInt32LE(at - 4) * 0x1_0000_0000
-  }
-  while (at < bytes.length)
-    rows.push({
-      environmentId: text(),
-      key: text(),
-      eventId: text(),
-      capturedAtMs: number(),
-      receivedAtMs: number(),
-    })
-  return rows
 }
 
 const floor = (epochMs: number, unitMs: number): number => Math.floor(epochMs / unitMs) * unitMs

@@ -10,7 +10,6 @@ import type { Positions } from '../journal/positions.js'
 import { FileJournalReader } from '../journal/reader.js'
 import { journalEnd, shardDirectory } from '../journal/segment.js'
 import type { Directory, DirectoryKind } from './directory.js'
-import type { ClaimRow } from './history.js'
 import type { UsedKey } from './hold-keys.js'
 
 /** The journals of all shards. */
@@ -20,6 +19,15 @@ export interface Journals {
   /** As the stores tell them; no projector may move them meanwhile. */
   readonly positions: Positions
   readonly disk?: JournalDisk
+}
+
+/** An idempotency key and the event that has it (EV-25). */
+export interface ClaimRow {
+  readonly environmentId: string
+  readonly key: string
+  readonly eventId: string
+  readonly capturedAtMs: number
+  readonly receivedAtMs: number
 }
 
 /**

@@ -1,7 +1,8 @@
 // Facts read back from the journal's bytes. Nearly all are the use of one event, as fact-text.ts puts them together:
 // those are read where they lie, in a fraction of the time that JSON.parse takes. All others go through JSON.parse.
-import { idBase, idDigit } from '../core/id.js'
+import { IdReader, idLetters } from '../core/id.js'
 import type { Effect, Fact } from '../core/message.js'
+import { Texts } from './texts.js'
 
 const literal = (text: string): Uint8Array => new Uint8Array(Buffer.from(text))
 const head = literal('{"k":"')
@@ -17,13 +18,13 @@ const usedAt = literal(',"atMs":')
 const seen = literal('{"t":"seen","atMs":')
 const claim = literal(',"ik":["')
 const quote = 0x22
-/** Characters of an id behind its prefix. */
-const idLength = 11
 const comma = 0x2c
 const minus = 0x2d
 const backslash = 0x5c
 const closingBracket = 0x5d
 const closingBrace = 0x7d
+/** Of comp_ and user_. */
+const prefixLength = 5
 /** Digits that any number of them is a safe integer. */
 const digitsMax = 15
 
@@ -50,6 +51,7 @@ export class FactReader {
   kind = 0
   high = 0
   low = 0
+  readonly #ids = new IdReader()
   readonly #texts = new Texts()
   /** Read into again and again by `passing`; effects by their place in the fact. */
   readonly #scratch: Mutable<Fact> & { readonly fx: Effect[] } = { k: 'c', id: '', env: '', at: 0, fx: [] }
@@ -99,20 +101,17 @@ export class FactReader {
     if (this.#skip(company)) this.kind = companyKind
     else if (this.#skip(user)) this.kind = userKind
     else return false
-    const start = this.#at
-    if (bytes[start + idLength] !== quote) return false
-    let high = 0
-    let low = 0
-    for (let at = start; at < start + idLength; at++) {
-      const digit = idDigit(bytes[at]!)
-      if (digit < 0) return false
-      const next = low * idBase + digit
-      high = high * idBase + Math.floor(next / 0x1_0000_0000)
-      low = next >>> 0
-    }
-    this.high = high >>> 0
-    this.low = low
-    return high <= 0xffff_ffff
+    const ids = this.#ids
+    if (bytes[this.#at + idLetters] !== quote || !ids.read(bytes, this.#at)) return false
+    this.high = ids.high
+    this.low = ids.low
+    return true
+  }
+
+  /** The id of the fact that `seek` looked at last, if it told whose it is. */
+  seekedId(): string {
+    const at = this.#at
+    return this.#bytes.toString('latin1', at - prefixLength, at + idLetters)
   }
 
   #fact(actor: FactActor | null): Fact | typeof other {
@@ -269,27 +268,4 @@ export class FactReader {
     this.#at = end
     return negative ? -value : value
   }
-}
-
-const slots = 1 << 16
-
-/** Texts met before, one for each slot. */
-class Texts {
-  readonly #held: string[] = new Array<string>(slots).fill('')
-
-  of(bytes: Buffer, from: number, end: number, hash: number): string {
-    const slot = (hash ^ (hash >>> 16)) & (slots - 1)
-    const held = this.#held[slot]!
-    if (isText(held, bytes, from, end)) return held
-    const made = bytes.toString('latin1', from, end)
-    this.#held[slot] = made
-    return made
-  }
-}
-
-function isText(text: string, bytes: Buffer, from: number, end: number): boolean {
-  const length = end - from
-  if (text.length !== length) return false
-  for (let i = 0; i < length; i++) if (text.charCodeAt(i) !== bytes[from + i]) return false
-  return true
 }

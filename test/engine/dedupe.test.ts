@@ -1,7 +1,7 @@
 // The idempotency window (EV-25…29).
 import t from 'tap'
 import { encodeId } from '../../src/core/id.js'
-import { type Claim, Dedupe, windowMs } from '../../src/engine/dedupe.js'
+import { type Claim, Dedupe, packClaim, unpackClaim, windowMs } from '../../src/engine/dedupe.js'
 
 /** The n-th event's id. */
 const id = (n: number) => encodeId('evt_', n, 0xffff_ffff - n)
@@ -61,12 +61,26 @@ t.test(
   'EV-26 what storage knows may come in any order; of two claims of one key the later receipt counts',
   async t => {
     const day = Date.UTC(2026, 2, 15)
-    for (const order of [
-      [1, 2],
-      [2, 1],
-    ]) {
+    for (const [way, order] of [
+      ['by name', [1, 2]],
+      ['by name', [2, 1]],
+      ['packed', [1, 2]],
+      ['packed', [2, 1]],
+    ] as const) {
       const window = new Dedupe(10)
-      for (const n of order) window.load('env_1', 'k', id(n), day - 5 + n, day + n * windowMs)
+      const packed = order.map(n =>
+        packClaim('env_1', 'k', {
+          eventId: id(n),
+          capturedAtMs: day - 5 + n,
+          receivedAtMs: day + n * windowMs,
+        }),
+      )
+      for (const one of packed)
+        if (way === 'packed') window.loadPacked(one, 0)
+        else {
+          const { eventId, capturedAtMs, receivedAtMs } = unpackClaim(one, 0)
+          window.load('env_1', 'k', eventId, capturedAtMs, receivedAtMs)
+        }
       t.equal(window.size, 1)
       t.strictSame(window.claim('env_1', 'k', event(3), day + 3 * windowMs - 1), {
         eventId: id(2),
@@ -140,7 +154,9 @@ t.test('EV-25…28 ten thousands of random claims agree with a plain map', async
       window.release(environment, key, holder)
       if (known?.eventId === holder) model.delete(name)
     } else if (choice < 98) {
-      window.load(environment, key, id(n), nowMs, nowMs)
+      const packed = packClaim(environment, key, { eventId: id(n), capturedAtMs: nowMs, receivedAtMs: nowMs })
+      if (random(2) === 0) window.load(environment, key, id(n), nowMs, nowMs)
+      else window.loadPacked(packed, 0)
       if (!known || known.receivedAtMs < nowMs)
         model.set(name, { eventId: id(n), capturedAtMs: nowMs, receivedAtMs: nowMs, settled: null })
     } else {

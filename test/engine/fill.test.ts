@@ -76,6 +76,7 @@ t.test('EV-26 the window is exact after a restart', async t => {
     record(3, 'stored, just closed', now - windowMs),
     record(4, 'stored, failed', now, 'company not found'),
     record(10, 'taken again', now - windowMs - 1),
+    record(11, 'größe 🧾 \ud83e "\\', now - 900),
   ])
   const projections = await Projections.start({
     positions,
@@ -121,6 +122,7 @@ t.test('EV-26 the window is exact after a restart', async t => {
   })
   t.match(holder('stored, just open'), { eventId: id(2) })
   t.equal(holder('stored, just closed'), null, 'free again at 24 h 0 s')
+  t.match(holder('größe 🧾 \ud83e "\\'), { eventId: id(11) }, 'a key of any characters')
   t.match(holder('taken again'), { eventId: id(9) }, 'EV-26 by whom the tail says')
   t.equal(holder('stored, failed'), null, 'EV-28')
   t.match(holder('tail'), { eventId: id(5), capturedAtMs: now - 500 - 40 * windowMs })
@@ -128,5 +130,5 @@ t.test('EV-26 the window is exact after a restart', async t => {
   t.equal(holder('tail, just closed'), null)
   t.equal(holder('tail, failed'), null, 'EV-28')
   const [stored] = await stores.clickhouse.select<{ n: number }>('SELECT count() AS n FROM event_claims')
-  t.equal(stored!.n, 4, 'the tail was in the journal alone')
+  t.equal(stored!.n, 5, 'the tail was in the journal alone')
 })

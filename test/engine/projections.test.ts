@@ -1,11 +1,11 @@
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
-import { windowMs } from '../../src/engine/dedupe.js'
+import { packClaim, packedClaimBytes, unpackClaim, windowMs } from '../../src/engine/dedupe.js'
 import { restorePositions, storedIn } from '../../src/engine/fill.js'
-import { type ClaimRow, eventClaims, eventsList } from '../../src/engine/history.js'
+import { eventClaims, eventsList } from '../../src/engine/history.js'
 import { Projections } from '../../src/engine/projections.js'
-import { readTail } from '../../src/engine/tail.js'
+import { type ClaimRow, readTail } from '../../src/engine/tail.js'
 import { openFileJournal } from '../../src/journal/file.js'
 import { Positions } from '../../src/journal/positions.js'
 import { shardDirectory } from '../../src/journal/segment.js'
@@ -104,30 +104,35 @@ t.test('the projectors in their thread, with real stores', { timeout: 120_000 },
     'EV-25: claims of the window come from the store and from what it does not have yet',
     async t => {
       await append(50)
-      const inStore = async (): Promise<ClaimRow[]> => {
-        const all: ClaimRow[] = []
-        for await (const claims of eventClaims(stores.clickhouse, Date.now() - windowMs, 100))
-          all.push(...claims)
+      const inStore = async (): Promise<Buffer[]> => {
+        const all: Buffer[] = []
+        const stored = eventClaims(stores.clickhouse, Date.now() - windowMs, 100)
+        for await (const page of stored.pages())
+          for (let at = 0; at < page.length; at += packedClaimBytes)
+            all.push(page.subarray(at, at + packedClaimBytes))
+        t.equal(await stored.count(), all.length)
         return all
       }
+      const packed = (claim: ClaimRow): Buffer => packClaim(claim.environmentId, claim.key, claim)
+      const eventOf = (claim: Buffer): string => unpackClaim(claim, 0).eventId
       // from positions as they stand: a chunk that goes there meanwhile is seen in both places
       const tail: ClaimRow[] = []
       await readTail({ directory: root, positions }, claim => tail.push(claim))
       t.ok(tail.length > 0)
-      const both = [...(await inStore()), ...tail]
-      const claims = [...new Map(both.map(claim => [claim.eventId, claim])).values()]
+      const both = [...(await inStore()), ...tail.map(packed)]
+      const claims = [...new Map(both.map(claim => [eventOf(claim), claim])).values()]
       t.equal(
-        new Set(claims.map(claim => claim.eventId)).size,
+        claims.length,
         histories.reduce((sum, { counted }) => sum + counted.claims, 0),
       )
       await projections.barrier('clickhouse', 30_000)
       const stored = await inStore()
-      const byKey = (a: ClaimRow, b: ClaimRow): number =>
-        a.key < b.key ? -1 : a.key > b.key ? 1 : a.eventId < b.eventId ? -1 : 1
-      t.strictSame([...stored].sort(byKey), [...claims].sort(byKey), 'the same, from either place')
+      const sorted = (of: readonly Buffer[]) => of.map(claim => claim.toString('hex')).sort()
+      t.strictSame(sorted(stored), sorted(claims), 'the same, from either place; ClickHouse hashes as we do')
+      const received = stored.map(claim => unpackClaim(claim, 0).receivedAtMs)
       t.strictSame(
-        stored.map(claim => claim.receivedAtMs),
-        stored.map(claim => claim.receivedAtMs).sort((a, b) => a - b),
+        received,
+        [...received].sort((a, b) => a - b),
         'in the order of receipt',
       )
     },

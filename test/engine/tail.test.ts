@@ -9,6 +9,7 @@ import type { Effect, Fact } from '../../src/core/message.js'
 import { Dedupe } from '../../src/engine/dedupe.js'
 import { Directory } from '../../src/engine/directory.js'
 import { fillMemory } from '../../src/engine/fill.js'
+import type { StoredClaims } from '../../src/engine/history.js'
 import { HoldKeys } from '../../src/engine/hold-keys.js'
 import { newId } from '../../src/engine/ids.js'
 import { Phases } from '../../src/engine/phases.js'
@@ -98,16 +99,16 @@ async function* rowsOf<Row>(rows: readonly Row[]): AsyncGenerator<readonly Row[]
 function storedIn(world: World) {
   const all = [...world].filter(([, { exists }]) => exists)
   return {
-    entities: () => rowsOf(all.map(([id]) => ({ id, environment_id: env }))),
+    entities: () => rowsOf([{ environment_id: env, ids: all.map(([id]) => id) }]),
     pairs: () =>
       rowsOf(
-        all.flatMap(([entity_id, { kind, keys }]) =>
+        all.flatMap(([id, { kind, keys }]) =>
           [...keys].map(([name, value]) => ({
             environment_id: env,
             entity_type: kind === 'c' ? ('company' as const) : ('user' as const),
-            entity_id,
             name,
-            value,
+            ids: [id],
+            values: [value],
           })),
         ),
       ),
@@ -155,7 +156,7 @@ t.test('CU-1, CU-19 whom every pair belongs to after a start that waited for no 
       {
         journals: { directory: join(root, 'journal'), positions },
         entities: storedIn(rows),
-        claims: () => rowsOf([]),
+        claims: () => noClaims,
         holdKeys: async () => {},
       },
       { directory, dedupe: new Dedupe(1_000), traits, holdKeys: new HoldKeys(1_000) },
@@ -187,6 +188,8 @@ t.test('CU-1, CU-19 whom every pair belongs to after a start that waited for no 
   }
 })
 
+const noClaims: StoredClaims = { count: async () => 0, pages: async function* () {} }
+
 t.test('CR-80 a key whose hold Postgres does not show is still not free for others', async t => {
   const root = await temporaryDirectory(t)
   const { journal } = await openFileJournal({ directory: shardDirectory(join(root, 'journal'), 0) })
@@ -200,7 +203,7 @@ t.test('CR-80 a key whose hold Postgres does not show is still not free for othe
     {
       journals: { directory: join(root, 'journal'), positions: Positions.make(1) },
       entities: storedIn(new Map()),
-      claims: () => rowsOf([]),
+      claims: () => noClaims,
       holdKeys: async () => {},
     },
     { directory: new Directory(), dedupe: new Dedupe(1_000), traits: new TraitRegistry(), holdKeys },

@@ -1,6 +1,11 @@
-// Snapshots in the real Postgres: a statement that was given up may run after its successor.
+// Snapshots in the real Postgres: a statement that was given up may run after its successor. How they are read.
+import fc from 'fast-check'
 import t from 'tap'
-import { postgresSnapshots, type SnapshotRow } from '../../workers/company/snapshots.js'
+import { newCompany } from '../../src/core/company.js'
+import { encodeCompany, encodeUser } from '../../src/core/state.js'
+import { newUser } from '../../src/core/user.js'
+import { SnapshotReader } from '../../workers/company/snapshot-read.js'
+import { postgresSnapshots, type SnapshotRow, snapshotLine } from '../../workers/company/snapshots.js'
 import { startStores } from '../stores.js'
 
 const row = (sequence: number, generation = 'g1'): SnapshotRow => ({
@@ -15,18 +20,80 @@ const row = (sequence: number, generation = 'g1'): SnapshotRow => ({
 t.test('an older snapshot never takes the place of a newer, a checkpoint never moves back', async t => {
   const { sql } = await startStores(t)
   const snapshots = postgresSnapshots(sql)
-  const kept = async () =>
-    (await snapshots.find(['comp_1'])).map(({ generation, state }) => [generation, state])
+  const kept = async () => (await snapshots.find(['comp_1'])).map(lines => lines.toString())
   await snapshots.put([row(7)])
   await snapshots.put([row(5)])
-  t.same(await kept(), [['g1', row(7).state]])
+  t.same(await kept(), [snapshotLine(row(7))])
   await snapshots.put([row(9)])
-  t.same(await kept(), [['g1', row(9).state]])
+  t.same(await kept(), [snapshotLine(row(9))])
   await snapshots.put([row(2, 'g2')])
-  t.same(await kept(), [['g2', row(2).state]], 'sequences of another generation are no older')
+  t.same(await kept(), [snapshotLine(row(2, 'g2'))], 'sequences of another generation are no older')
 
   await snapshots.checkpointed('g1', 0, 7)
   await snapshots.checkpointed('g1', 0, 5)
   const [checkpoint] = await sql`select sequence from checkpoints where generation = 'g1' and shard = 0`
   t.equal(Number(checkpoint!.sequence), 7)
+})
+
+t.test('snapshots read where they lie are those that JSON.parse gives', async t => {
+  const reader = new SnapshotReader()
+  const texts = fc.oneof(fc.string({ maxLength: 12 }), fc.string({ unit: 'binary' }), fc.constant('acme'))
+  const times = fc.oneof(
+    fc.integer(),
+    fc.integer({ min: 1_700_000_000_000, max: 1_800_000_000_000 }),
+    fc.double(),
+  )
+  const stored = fc.array(fc.tuple(texts, texts, times, times), { maxLength: 3 })
+  const anything = fc.oneof(fc.constant(null), fc.jsonValue())
+  const lists = fc.oneof(fc.constant([]), fc.array(fc.jsonValue(), { maxLength: 2 }))
+  const counter = fc.oneof(
+    fc.array(times, { maxLength: 14 }),
+    fc.record({ n: fc.array(times), ahead: fc.constant(null) }),
+  )
+  const companies = fc.record({
+    id: texts,
+    environmentId: texts,
+    exists: fc.oneof({ weight: 9, arbitrary: fc.constant(true) }, fc.constant(false)),
+    name: texts,
+    keys: stored,
+    traits: stored,
+    createdAtMs: times,
+    updatedAtMs: times,
+    lastSeenAtMs: fc.option(times),
+    sequence: times,
+    plan: anything,
+    addOns: lists,
+    trialedPlanIds: lists,
+    subscriptions: lists,
+    schedule: anything,
+    overrides: lists,
+    counters: fc.array(fc.tuple(texts, counter), { maxLength: 3 }),
+    credits: lists,
+    idsMade: times,
+  })
+  const read = (text: string, kind: 'c' | 'u' = 'c') => {
+    const bytes = Buffer.from(`before ${text}\nafter`)
+    const end = bytes.length - 6
+    return kind === 'c' ? reader.read('c', bytes, 7, end) : reader.read('u', bytes, 7, end)
+  }
+  fc.assert(
+    fc.property(companies, company => {
+      const text = JSON.stringify(company)
+      t.strictSame(JSON.stringify(read(text)), JSON.stringify(JSON.parse(text)))
+    }),
+    { numRuns: 2_000, seed: Number(process.env.TOLLGATE_SEED ?? Date.now() >>> 0) },
+  )
+  const whole = JSON.stringify({ ...encodeCompany(newCompany('comp_1', 'env_1')), exists: true })
+  t.strictSame(read(whole), JSON.parse(whole))
+  t.strictSame(read(whole.replaceAll(':', ' : ')), JSON.parse(whole), 'spaces')
+  t.strictSame(
+    read(whole.replace('"name"', '"new":1,"name"')),
+    { new: 1, ...JSON.parse(whole) },
+    'other members',
+  )
+  t.strictSame(read(whole.replace('"comp_1"', '"comp_\\u0031"')), JSON.parse(whole), 'escapes')
+  for (let length = 0; length < whole.length; length++)
+    t.throws(() => read(whole.slice(0, length)), SyntaxError, `cut after ${length}`)
+  const user = JSON.stringify(encodeUser(newUser('user_1', 'env_1')))
+  t.strictSame(read(user, 'u'), JSON.parse(user))
 })

@@ -56,8 +56,12 @@ export class Actors {
     return actor
   }
 
-  add(actor: Actor): void {
+  /** One that was loaded, unless it is in memory already, where it may have changed since; returns the one in memory. */
+  addAbsent(actor: Actor): Actor {
+    const had = this.get(actor.state.id)
+    if (had !== undefined) return had
     this.byId.set(actor.state.id, actor)
+    return actor
   }
 
   /** Companies in memory. */

@@ -1,8 +1,9 @@
 // The journal's tail folded over the snapshots.
+import { IdReader } from '../../src/core/id.js'
 import { IdTable } from '../../src/core/id-table.js'
 import type { Fact } from '../../src/core/message.js'
 import type { JournalDisk } from '../../src/journal/disk.js'
-import { FactReader } from '../../src/journal/fact-read.js'
+import { companyKind, FactReader, userKind } from '../../src/journal/fact-read.js'
 import type { Chunk } from '../../src/journal/frame.js'
 import { RecordFlag, type Sequence } from '../../src/journal/journal.js'
 import { FileJournalReader } from '../../src/journal/reader.js'
@@ -19,8 +20,8 @@ export interface Replay {
   readonly upTo: Sequence
   /** The actors to fold; null for every one that the tail names. */
   readonly only: ReadonlySet<string> | null
-  /** Adds actors from their snapshots, never over one in memory. */
-  readonly load: (ids: readonly string[]) => Promise<void>
+  /** Adds actors from their snapshots, never over one in memory; tells those of them that are in memory then. */
+  readonly load: (ids: readonly string[]) => Promise<readonly Actor[]>
   /** Facts that the directory and the idempotency window want once more; null: nobody does. */
   readonly again: ((facts: readonly Fact[]) => void) | null
   /** Claims of records up to here were heard of. */
@@ -28,9 +29,9 @@ export interface Replay {
 }
 
 /** Chunks whose snapshots are on their way while an earlier one is folded. */
-const chunksAhead = 4
-/** Snapshots asked for by one statement. */
-const loadedAtOnce = 10_000
+const chunksAhead = 16
+/** Snapshots asked for by one statement: many, as each statement walks along the whole index. */
+const loadedAtOnce = 25_000
 
 /**
  * Fold the tail into its actors.
@@ -55,7 +56,7 @@ export async function replayTail(replay: Replay): Promise<number> {
     for (const one of read) await tail.fold(one)
     return count
   } finally {
-    await Promise.allSettled(read.map(one => one.loaded))
+    await tail.loads
     await reader.close()
   }
 }
@@ -65,7 +66,21 @@ interface Read {
   readonly chunk: Chunk
   /** Of each record: the number of its actor; `nobody` or `unknown` for one without. */
   readonly numbers: Int32Array
-  readonly loaded: Promise<void>
+  /** Actors that it needs, of chunks before it too. */
+  readonly wanted: Wanted
+}
+
+/** Actors to be loaded together. */
+class Wanted {
+  /** By number; those whose ids have none, by id. */
+  readonly cold: number[] = []
+  readonly odd: string[] = []
+  /** null: not asked for yet. */
+  loaded: Promise<void> | null = null
+
+  get size(): number {
+    return this.cold.length + this.odd.length
+  }
 }
 
 /** A fact that is no actor's, or not of one that is to be folded. */
@@ -81,24 +96,38 @@ class Tail {
   /** By number; undefined before the first fact of one that has no snapshot. */
   readonly #actors: (Actor | undefined | null)[] = []
   readonly #ids: string[] = []
+  readonly #bits = new IdReader()
+  /** Nobody was in memory: whoever the tail names first is not either. */
+  readonly #none: boolean
+  #wanted = new Wanted()
+  /** Settles when everything asked for is here, or is not to be had. */
+  loads: Promise<unknown> = Promise.resolve()
 
   constructor(replay: Replay) {
     this.#replay = replay
+    this.#none = replay.actors.size === 0
   }
 
   /** Find whose facts these are, and ask for those that are not in memory. */
   look(chunk: Chunk): Read {
     const numbers = new Int32Array(chunk.count)
-    const cold: number[] = []
-    const odd: string[] = []
-    for (let i = 0; i < chunk.count; i++) numbers[i] = this.#numberOf(chunk, i, cold, odd)
-    const loaded = this.#load(cold, odd)
-    loaded.catch(() => {})
-    return { chunk, numbers, loaded }
+    const wanted = this.#wanted
+    for (let i = 0; i < chunk.count; i++) numbers[i] = this.#numberOf(chunk, i, wanted)
+    if (wanted.size >= loadedAtOnce) this.#ask()
+    return { chunk, numbers, wanted }
   }
 
-  async fold({ chunk, numbers, loaded }: Read): Promise<void> {
-    await loaded
+  /** Ask for those who are wanted by now. */
+  #ask(): Promise<void> {
+    const wanted = this.#wanted
+    this.#wanted = new Wanted()
+    wanted.loaded = this.#load(wanted)
+    this.loads = Promise.allSettled([this.loads, wanted.loaded])
+    return wanted.loaded
+  }
+
+  async fold({ chunk, numbers, wanted }: Read): Promise<void> {
+    await (wanted.loaded ?? this.#ask())
     const { again, heard } = this.#replay
     const told: Fact[] = []
     for (let i = 0; i < chunk.count; i++) {
@@ -107,6 +136,8 @@ class Tail {
       const tells = again !== null && ((flags & RecordFlag.identity) !== 0 || chunk.sequence(i) > heard)
       if (number === nobody && !tells) continue
       const actor = number < 0 ? null : this.#actors[number]
+      // its snapshot has it already
+      if (actor && !tells && chunk.sequence(i) <= actor.state.sequence) continue
       const from = chunk.factAt(i)
       const fact =
         actor && !tells
@@ -118,7 +149,7 @@ class Tail {
     if (again !== null && told.length > 0) again(told)
   }
 
-  #numberOf(chunk: Chunk, index: number, cold: number[], odd: string[]): number {
+  #numberOf(chunk: Chunk, index: number, { cold, odd }: Wanted): number {
     const facts = this.#facts
     const from = chunk.factAt(index)
     const end = chunk.factEnd(index)
@@ -132,9 +163,9 @@ class Tail {
     let number = this.#table.find(kind, high, low)
     if (number < 0) {
       number = this.#table.add(kind, high, low)
-      const { id } = facts.read(chunk.bytes, from, end)
+      const id = facts.seekedId()
       this.#ids.push(id)
-      const actor = this.#wants(id) ? this.#keep(id) : null
+      const actor = !this.#wants(id) ? null : this.#none ? undefined : this.#keep(id)
       this.#actors.push(actor)
       if (actor === undefined) cold.push(number)
     }
@@ -153,12 +184,19 @@ class Tail {
     return actor
   }
 
-  async #load(cold: readonly number[], odd: readonly string[]): Promise<void> {
+  async #load({ cold, odd }: Wanted): Promise<void> {
     const { load } = this.#replay
-    const ids = [...cold.map(number => this.#ids[number]!), ...odd]
-    for (let at = 0; at < ids.length; at += loadedAtOnce) await load(ids.slice(at, at + loadedAtOnce))
-    for (const number of cold) this.#actors[number] = this.#keep(this.#ids[number]!)
-    for (const id of odd) this.#keep(id)
+    const ids = cold.map(number => this.#ids[number]!).concat(odd)
+    for (let at = 0; at < ids.length; at += loadedAtOnce)
+      for (const actor of await load(ids.slice(at, at + loadedAtOnce))) this.#loaded(actor)
+  }
+
+  #loaded(actor: Actor): void {
+    this.#replay.actors.dirty.add(actor)
+    const bits = this.#bits
+    bits.readText(actor.state.id)
+    const number = this.#table.find(actor.k === 'c' ? companyKind : userKind, bits.high, bits.low)
+    if (number >= 0 && this.#ids[number] === actor.state.id) this.#actors[number] = actor
   }
 
   #actorOf(number: number, fact: Fact): Actor {

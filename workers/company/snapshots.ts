@@ -2,16 +2,11 @@
 import type { Sql } from 'postgres'
 import { apply } from '../../src/core/company.js'
 import type { Fact } from '../../src/core/message.js'
-import {
-  type CompanySnapshot,
-  decodeCompany,
-  decodeUser,
-  encodeCompany,
-  encodeUser,
-  type UserSnapshot,
-} from '../../src/core/state.js'
+import { decodeCompany, decodeUser, encodeCompany, encodeUser } from '../../src/core/state.js'
 import { applyToUser } from '../../src/core/user.js'
+import { isText } from '../../src/journal/texts.js'
 import { type Actor, companyActor } from './actors.js'
+import { SnapshotReader } from './snapshot-read.js'
 
 /** One snapshot, serialised at the instant its sequence names. */
 export interface Written {
@@ -36,9 +31,17 @@ export interface SnapshotRow {
   readonly state: string
 }
 
+/** A snapshot as one line; JSON has none of its own. */
+export const snapshotLine = ({ kind, generation, state }: SnapshotRow): string =>
+  `${kind}${generation} ${state}`
+
+/** Snapshots that Postgres puts into one answer: bounded, as each may be large. */
+const linesAtOnce = 200
+
 /** Where snapshots are kept. */
 export interface SnapshotStore {
-  find(ids: readonly string[]): Promise<readonly SnapshotRow[]>
+  /** Of those that there are, in any order: `snapshotLine` of each, with ends of lines between them. */
+  find(ids: readonly string[]): Promise<readonly Buffer[]>
   /**
    * Keep these in place of those there were, all or none, but never an older one in place of a newer: a statement that
    * was given up may still run, after its successor.
@@ -51,9 +54,15 @@ export interface SnapshotStore {
 
 export function postgresSnapshots(sql: Sql): SnapshotStore {
   return {
-    find: async ids => sql<SnapshotRow[]>`
-      select id, kind, environment_id as "environmentId", generation, sequence, state
-      from snapshots where id = any(${ids as string[]}::text[])`,
+    find: async ids => {
+      // many at a time: as a row each costs more than to read them
+      const rows = await sql`
+        select string_agg(kind || generation || ' ' || state, E'\n') from (
+          select kind, generation, state, (row_number() over () - 1) / ${linesAtOnce} as part
+          from snapshots where id = any(${ids as string[]}::text[])
+        ) found group by part`.raw()
+      return rows.map(([lines]) => lines as Buffer)
+    },
     put: async rows => {
       await sql`
         insert into snapshots (id, kind, environment_id, generation, sequence, state)
@@ -97,26 +106,38 @@ export async function storeSnapshots(
   )
 }
 
-/** Actors from their snapshots; ids without one are absent from the result. */
+const reader = new SnapshotReader()
+const endOfLine = 0x0a
+const space = 0x20
+const company = 0x63
+
+/** Actors from their snapshots; there is none for an id without one. */
 export async function loadSnapshots(
   store: Pick<SnapshotStore, 'find'>,
   generation: string,
   ids: readonly string[],
-): Promise<Map<string, Actor>> {
-  const rows = await store.find(ids)
-  const actors = new Map<string, Actor>()
-  for (const row of rows) {
-    const snapshot = JSON.parse(row.state)
-    // sequences of an older generation are all before this one's first
-    if (row.generation !== generation) snapshot.sequence = 0
-    actors.set(
-      row.id,
-      row.kind === 'c'
-        ? companyActor(decodeCompany(snapshot as CompanySnapshot), 0)
-        : { k: 'u', state: decodeUser(snapshot as UserSnapshot), tick: 0 },
-    )
-  }
+): Promise<Actor[]> {
+  const actors: Actor[] = []
+  for (const lines of await store.find(ids))
+    for (let from = 0; from < lines.length; ) {
+      const next = lines.indexOf(endOfLine, from)
+      const end = next < 0 ? lines.length : next
+      actors.push(actorOf(lines, from, end, generation))
+      from = end + 1
+    }
   return actors
+}
+
+function actorOf(lines: Buffer, from: number, end: number, generation: string): Actor {
+  let state = from
+  while (lines[state++] !== space);
+  const actor: Actor =
+    lines[from] === company
+      ? companyActor(decodeCompany(reader.read('c', lines, state, end)), 0)
+      : { k: 'u', state: decodeUser(reader.read('u', lines, state, end)), tick: 0 }
+  // sequences of an older generation are all before this one's first
+  if (!isText(generation, lines, from + 1, state - 1)) actor.state.sequence = 0
+  return actor
 }
 
 /** Fold one fact into its actor, unless its snapshot already includes it. Same apply as live traffic. */

@@ -1,8 +1,11 @@
 -- Idempotency keys by first receipt, oldest first: the window as the projected part of the journals knows it
 -- (EV-25, EV-26). Takes {after_ms: Int64} {after_id: String}, the last one had, and {limit: UInt64}.
--- Gives (environment_id, idempotency_key, id, captured_at_ms, loaded_at_ms). Reads event_claims along its key.
+-- Gives (hash, id, captured_at_ms, loaded_at_ms), each of one length: the claim as src/engine/dedupe.ts packs it, its
+-- name hashed as it does there. Reads event_claims along its key.
 SELECT
-  environment_id, idempotency_key, id, toUnixTimestamp64Milli(captured_at) AS captured_at_ms,
+  toFixedString(substring(SHA256(concat(environment_id, '\0', idempotency_key)), 1, 14), 14) AS hash,
+  toFixedString(id, 15) AS event_id,
+  toUnixTimestamp64Milli(captured_at) AS captured_at_ms,
   toUnixTimestamp64Milli(loaded_at) AS loaded_at_ms
 FROM event_claims
 WHERE loaded_at >= fromUnixTimestamp64Milli({after_ms:Int64}, 'UTC')

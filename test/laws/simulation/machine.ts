@@ -182,6 +182,10 @@ class Forgetful extends Dedupe {
   override load(...claim: Parameters<Dedupe['load']>): void {
     if (!this.world.random.chance(0.2)) super.load(...claim)
   }
+
+  override loadPacked(...claim: Parameters<Dedupe['loadPacked']>): void {
+    if (!this.world.random.chance(0.2)) super.loadPacked(...claim)
+  }
 }
 
 export class Machine {

@@ -1,11 +1,11 @@
 // Postgres and ClickHouse of a simulation: tables in memory behind a network that loses answers, answers late, and
 // is away for a while. A statement has its effect at one instant, whatever becomes of who asked.
-
+import { packClaim } from '../../../src/engine/dedupe.js'
 import type { StoredEntities, StoredPositions } from '../../../src/engine/fill.js'
-import type { Claims } from '../../../src/engine/history.js'
+import type { StoredClaims } from '../../../src/engine/history.js'
 import type { Sequence } from '../../../src/journal/journal.js'
 import type { InsertOptions } from '../../../src/storage/clickhouse.js'
-import type { SnapshotRow, SnapshotStore } from '../../../workers/company/snapshots.js'
+import { type SnapshotRow, type SnapshotStore, snapshotLine } from '../../../workers/company/snapshots.js'
 import { type ChunkStore, type Place, PositionMoved } from '../../../workers/project/chunks.js'
 import type { Fold, Row } from '../../../workers/project/fold.js'
 import type { RowStore } from '../../../workers/project/rows.js'
@@ -134,14 +134,19 @@ export class SimulatedPostgres implements StoredPositions, StoredEntities {
   async *entities() {
     yield await this.network.ask(1, () =>
       [...this.companies.values(), ...this.users.values()].map(row => ({
-        id: row.id as string,
         environment_id: row.environment_id as string,
+        ids: [row.id as string],
       })),
     )
   }
 
   async *pairs() {
-    yield await this.network.ask(1, () => [...this.tables.keys.values()].map(row => row as unknown as Pair))
+    yield await this.network.ask(1, () =>
+      [...this.tables.keys.values()].map(row => {
+        const { environment_id, entity_type, name, entity_id, value } = row as unknown as Pair
+        return { environment_id, entity_type, name, ids: [entity_id], values: [value] }
+      }),
+    )
   }
 
   async *memberships() {
@@ -156,7 +161,15 @@ export class SimulatedPostgres implements StoredPositions, StoredEntities {
 
   snapshots(): SnapshotStore {
     return {
-      find: ids => this.network.ask(1, () => ids.flatMap(id => this.snapshotRows.get(id) ?? [])),
+      find: ids =>
+        this.network.ask(1, () => [
+          Buffer.from(
+            ids
+              .flatMap(id => this.snapshotRows.get(id) ?? [])
+              .map(snapshotLine)
+              .join('\n'),
+          ),
+        ]),
       put: rows =>
         this.network.ask(3, () => {
           for (const row of rows) {
@@ -328,24 +341,32 @@ export class SimulatedClickHouse {
     })
   }
 
-  readonly claims: Claims = sinceMs => this.claimsSince(sinceMs)
+  readonly claims = (sinceMs: number): StoredClaims => ({
+    count: () => this.network.ask(1, () => this.claimed(sinceMs).length),
+    pages: () => this.claimPages(sinceMs),
+  })
 
-  private async *claimsSince(sinceMs: number) {
+  private async *claimPages(sinceMs: number) {
     yield await this.network.ask(3, () =>
-      this.rows('events')
-        .filter(
-          row =>
-            row.idempotency_key && row.status !== 'failed' && !row.derived_from && row.loaded_at >= sinceMs,
-        )
-        .sort((a, b) => a.loaded_at - b.loaded_at)
-        .map(row => ({
-          environmentId: row.environment_id,
-          key: row.idempotency_key!,
-          eventId: row.id,
-          capturedAtMs: row.captured_at,
-          receivedAtMs: row.loaded_at,
-        })),
+      Buffer.concat(
+        this.claimed(sinceMs).map(row =>
+          packClaim(row.environment_id, row.idempotency_key!, {
+            eventId: row.id,
+            capturedAtMs: row.captured_at,
+            receivedAtMs: row.loaded_at,
+          }),
+        ),
+      ),
     )
+  }
+
+  private claimed(sinceMs: number): EventRow[] {
+    return this.rows('events')
+      .filter(
+        row =>
+          row.idempotency_key && row.status !== 'failed' && !row.derived_from && row.loaded_at >= sinceMs,
+      )
+      .sort((a, b) => a.loaded_at - b.loaded_at)
   }
 
   rows(table: 'events'): EventRow[]
