@@ -1,93 +1,18 @@
-// Opens everything in order and closes it in the opposite order: stores, shards, projectors, directory, HTTP.
+// Locks the data directory and starts the stores; what serves over them (serve.ts) is loaded while they start.
 import { existsSync } from 'node:fs'
-import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Logger } from 'pino'
-import type { Sql } from 'postgres'
-import { settleDue } from './api/dues.js'
-import { tellHappened } from './api/happened.js'
-import { tellExpired } from './api/override-expiry.js'
-import type { Services } from './api/services.js'
-import { tellTrialEnds } from './api/trial-ends.js'
-import { loadCredits, loadPlanCreditGrants } from './catalog/credits.js'
-import { plansLoader } from './catalog/plans.js'
 import { type Config, ConfigError } from './config.js'
-import type { CatalogData } from './core/catalog.js'
-import type { ShardNotice } from './core/message.js'
-import { AccountLimits } from './engine/account-limits.js'
-import { AuditLog } from './engine/audit.js'
-import { Backlog } from './engine/backlog.js'
-import { type KeptPoint, keepPoint } from './engine/backup.js'
-import { ClockMark, clockFloor } from './engine/clock-mark.js'
-import { ControlSocket } from './engine/control.js'
-import { Dedupe, segmentsPerTurn } from './engine/dedupe.js'
-import { openDefinitions } from './engine/definitions.js'
-import { Deliveries } from './engine/deliveries.js'
-import { Directory } from './engine/directory.js'
-import { Entities } from './engine/entities.js'
-import { allOf, fillMemory, rememberAgain, restorePositions, storedIn } from './engine/fill.js'
-import { claimsAtOnce, eventClaims } from './engine/history.js'
-import { HoldKeys } from './engine/hold-keys.js'
-import { Migrations } from './engine/migrations.js'
-import { ModelPrices } from './engine/model-prices.js'
-import { Parsers } from './engine/parsers.js'
+import { clockFloor } from './engine/clock-mark.js'
 import { Phases } from './engine/phases.js'
-import { Projections } from './engine/projections.js'
-import { CheckedFlags, UserSeen } from './engine/seen.js'
-import { Shards } from './engine/shards.js'
-import { Webhooks } from './engine/webhooks.js'
-import { Limits, limitTable } from './http/limits.js'
-import { routes } from './http/routes.js'
-import { Server } from './http/server.js'
-import { collectWhenIdle } from './idle.js'
-import { nodeDisk } from './journal/disk.js'
-import { Positions } from './journal/positions.js'
-import type { ProjectedChunk } from './journal/projecting.js'
-import { journalGeneration, shardDirectory } from './journal/segment.js'
-import type { ShardOptions } from './journal/shard.js'
-import { createMetrics, type Metrics } from './metrics.js'
-import { type ClickHouseAddress, openClickHouse } from './storage/clickhouse.js'
-import { dropClones } from './storage/dump.js'
+import { type Addresses, Opened, type Tollgate } from './opened.js'
+import type { ClickHouseAddress } from './storage/clickhouse.js'
 import { startEmbeddedClickHouse } from './storage/embedded/clickhouse.js'
 import { startEmbeddedPostgres } from './storage/embedded/postgres.js'
 import { lockDataDir } from './storage/lock.js'
-import { migrate } from './storage/migrate.js'
-import { closePostgres, openPostgres, type PostgresAddress, postgresHealthy } from './storage/postgres.js'
+import type { PostgresAddress } from './storage/postgres.js'
 
-const shardFile = new URL('../workers/company.js', import.meta.url)
-const parserFile = new URL('../workers/parse.js', import.meta.url)
-/** How often what time has ended is looked for: trials, subscriptions, overrides. */
-const expiriesMs = 2_000
-/** How often Postgres is asked whether it is there. */
-const healthMs = 2_000
-/** How often keys of holds that are over for a day are removed from Postgres. */
-const pruneMs = 3_600_000
-/** How long draining may wait for a store. */
-const drainMsMax = 600_000
-
-/** A running Tollgate. */
-export interface Tollgate {
-  readonly port: number
-  readonly services: Services
-  /** The bootstrap key's value, when this start made it. */
-  readonly madeKey: string | null
-  /** Answers what is in flight, flushes, checkpoints, closes. Safe to call twice. */
-  stop(): Promise<void>
-}
-
-/** What was opened, to be closed in the opposite order whether the start succeeded or not. */
-export class Opened {
-  private readonly closers: (() => Promise<unknown>)[] = []
-
-  add(close: () => Promise<unknown>): void {
-    this.closers.push(close)
-  }
-
-  async close(log: Logger): Promise<void> {
-    for (const close of this.closers.splice(0).reverse())
-      await close().catch(error => log.error({ err: error }, 'could not be closed'))
-  }
-}
+export type { Tollgate } from './opened.js'
 
 /**
  * Start Tollgate.
@@ -111,292 +36,18 @@ async function open(config: Config, log: Logger, opened: Opened): Promise<Tollga
   opened.add(async () => lock.release())
   mustBeWhole(config.dataDir)
   const floorMs = await clockFloor(config.dataDir, Date.now(), config.clockBack, log)
-
-  const addresses = await phases.time('stores', () => openStores(config, log, opened))
-  const sql = openPostgres(addresses.postgres, { max: 10 })
-  opened.add(() => closePostgres(sql))
-  const clickhouse = openClickHouse(addresses.clickhouse)
-  opened.add(() => clickhouse.close())
-  await phases.time('migrate', () => migrate({ postgres: addresses.postgres, clickhouse }))
-  // of a backup whose service was killed
-  await dropClones(clickhouse)
-
-  let running: Shards | null = null
-  const announce = async (data: CatalogData) => running?.announce(data)
-  const loaders = { plans: plansLoader(loadPlanCreditGrants), credits: loadCredits }
-  const definitions = await phases.time('definitions', () =>
-    openDefinitions({ sql, log, config, announce, loaders, floorMs }),
-  )
-  opened.add(() => definitions.close())
-  const { keys, clock, traits, catalogs } = definitions
-  const mark = new ClockMark(config.dataDir, () => clock.wall(), log)
-  opened.add(() => mark.stop())
-
-  const directory = new Directory()
-  const dedupe = new Dedupe(config.idempotencyKeysMax)
-  const holdKeys = new HoldKeys(config.idempotencyKeysMax)
-  const userSeen = new UserSeen()
-  const checkedFlags = new CheckedFlags()
-  const modelPrices = new ModelPrices(sql)
-  await modelPrices.load()
-  const metrics = createMetrics()
-  const traced = config.tracesUrl === null ? null : await traceEverything(config.tracesUrl, log, opened)
-
-  const journalDir = join(config.dataDir, 'journal')
-  await removeDrained(journalDir)
-  const count = await shardCount(journalDir)
-  if (count !== null && count !== config.shards) {
-    await drainJournals({ config, log, sql, addresses, count })
-    await removeDrained(journalDir)
-  }
-  await keepShardCount(journalDir, config.shards)
-  const journals = await openJournals(config, sql, addresses.postgres, config.shards)
-
-  let projections: Projections | null = null
-  let told: Services | null = null
-  const heard = (notice: ShardNotice): void => {
-    if (notice.notice === 'happened' && told !== null)
-      for (const happened of notice.happened) tellHappened(told, happened)
-    if (notice.notice === 'identity') rememberAgain({ directory, dedupe }, notice.facts)
-    if (notice.notice === 'checks') {
-      for (const [environmentId, flagKey, atMs] of notice.checks.flags)
-        checkedFlags.note(environmentId, flagKey, atMs)
-      for (const [environmentId, userId, atMs] of notice.checks.users)
-        userSeen.note(userId, environmentId, atMs)
-      projections?.recordChecks(notice.checks.rows, notice.checks.counts)
-    }
-  }
-  const starting = phases.time('replay', () =>
-    (traced?.Shards ?? Shards).start({
-      shards: journals.options.map(options => ({ ...options, tellsGroups: traced !== null })),
-      workerFile: shardFile,
-      log,
-      catalogs: () => catalogs.ids().map(id => catalogs.get(id)),
-      onNotice: heard,
-    }),
-  )
-  opened.add(() =>
-    starting.then(
-      shards => shards.close(),
-      () => {},
-    ),
-  )
-  // what is read may be millions of rows: a bound on its time would be one on how many companies there may be
-  const unbounded = openPostgres(addresses.postgres, { max: 1, statementTimeoutMs: 0 })
-  const stored = {
-    journals,
-    entities: storedIn(unbounded),
-    claims: (sinceMs: number) => eventClaims(clickhouse, sinceMs, claimsAtOnce),
-    holdKeys: () => holdKeys.load(sql),
-  }
-  const memory = { directory, dedupe, traits, holdKeys }
-  const filling = fillMemory(stored, memory, clock.wall(), phases).finally(() => closePostgres(unbounded))
-  const [shards] = await allOf([starting, filling])
-  running = shards
-  await phases.time('catalogs', () => catalogs.start())
-
-  projections = await startProjections(journals, addresses, log, traced?.chunk)
-  opened.add(() => projections!.stop())
-  const sweeping = setInterval(() => {
-    dedupe.sweep(clock.wall(), segmentsPerTurn)
-    holdKeys.sweep(clock.wall(), segmentsPerTurn)
-  }, 1_000)
-  const pruning = setInterval(
-    () => void holdKeys.prune(sql).catch(error => log.warn({ err: error }, 'old keys are not removed')),
-    pruneMs,
-  )
-  opened.add(async () => {
-    clearInterval(sweeping)
-    clearInterval(pruning)
-  })
-
-  const backlog = new Backlog(
-    journals.options.map(one => one.journalDir),
-    config.journalBacklogBytesMax,
-  )
-  opened.add(async () => backlog.stop())
-  const audit = new AuditLog(sql, log)
-  opened.add(() => audit.flush())
-  const deliveries = new Deliveries({
-    sql,
-    log,
-    privateAddresses: config.webhookPrivateAddresses,
-    retryMs: config.webhookRetryMs,
-    deactivated: ({ environmentId }) =>
-      void webhooks.load(environmentId).catch(error => log.warn({ err: error }, 'webhooks not read')),
-  })
-  const webhooks = new Webhooks({
-    sql,
-    log,
-    environmentIds: accountId => keys.environments(accountId).map(({ id }) => id),
-    queued: () => deliveries.wake(),
-  })
-  await webhooks.load()
-  opened.add(() => deliveries.stop())
-  opened.add(() => webhooks.flush())
-  const migrations = new Migrations({
-    sql,
-    log,
-    shards,
-    projections,
-    now: id => clock.now(id),
-    knows: (id, planId, versionId) =>
-      catalogs.ids().includes(id) &&
-      catalogs
-        .get(id)
-        .plans.some(plan => plan.id === planId && plan.versions.some(version => version.id === versionId)),
-  })
-  migrations.start()
-  opened.add(() => migrations.stop())
-
-  const parsers = new Parsers({
-    workerFile: parserFile,
-    threads: config.parseThreads,
-    shards: config.shards,
-    bytesMax: config.bodiesBytesMax,
-    log,
-    metrics: metrics.largeBodies,
-  })
-  opened.add(() => parsers.close())
-  const entities = new Entities(directory, shards, traits)
-  const limits = new Limits(limitTable(config.limits))
-  const accountLimits = new AccountLimits(sql, (accountId, setting) =>
-    limits.setAccount(accountId, setting === undefined ? undefined : limitTable(setting)),
-  )
-  await accountLimits.load()
-  const services: Services = {
-    log,
-    sql,
-    clickhouse,
-    keys,
-    clock,
-    catalogs,
-    traits,
-    shards,
-    parsers,
-    directory,
-    entities,
-    dedupe,
-    holdKeys,
-    projections,
-    migrations,
-    userSeen,
-    checkedFlags,
-    modelPrices,
-    metrics,
-    backlog,
-    audit,
-    accountLimits,
-    webhooks,
-    webhookPrivateAddresses: config.webhookPrivateAddresses,
-  }
-  told = services
-  keys.onEnvironmentRemoved(id => {
-    directory.forgetEnvironment(id)
-    webhooks.forgetEnvironment(id)
-    shards
-      .forgetEnvironment(id)
-      .catch(error => log.warn({ err: error }, 'a shard keeps a deleted environment'))
-  })
-  const flushSeen = () => Promise.all([userSeen.flush(shards, id => clock.now(id)), checkedFlags.flush(sql)])
-  const seenTimer = setInterval(() => void flushSeen(), 1_000)
-  opened.add(async () => {
-    clearInterval(seenTimer)
-    await flushSeen()
-  })
-
-  const looks = [() => settleDue(services, catalogs.ids()), tellTrialEnds, tellExpired]
-  let looking: Promise<void> | null = null
-  const look = async (): Promise<void> => {
-    for (const one of looks)
-      await one(services).catch(error => log.warn({ err: error }, 'what time has ended waits for a store'))
-    looking = null
-  }
-  const expiries = setInterval(() => {
-    looking ??= look()
-  }, expiriesMs)
-  opened.add(async () => {
-    clearInterval(expiries)
-    await looking
-  })
-
-  const stopCollecting = collectWhenIdle()
-  opened.add(async () => stopCollecting())
-  const gauges = setInterval(() => void report(services, metrics), 2_000)
-  opened.add(async () => clearInterval(gauges))
-  let postgresAnswers = true
-  let asking: Promise<void> | null = null
-  const askPostgres = async (): Promise<void> => {
-    postgresAnswers = await postgresHealthy(sql)
-    asking = null
-  }
-  const asks = setInterval(() => {
-    asking ??= askPostgres()
-  }, healthMs)
-  opened.add(async () => {
-    clearInterval(asks)
-    await asking
-  })
-
-  const server: Server = new Server({
-    config,
-    log,
-    metrics,
-    limits,
-    health: {
-      ready: () => server.serving,
-      degraded: () => [
-        ...shards.degraded.map(shard => `shard ${shard}`),
-        ...(postgresAnswers ? [] : ['Postgres']),
-        ...projections!.degraded(),
-      ],
-    },
-    routes,
-    audit: change => audit.note(change),
-    exchange: traced?.Exchange,
-  })
-  const port = await server.listen(config.host, config.port)
-  opened.add(() => server.close())
-  server.serve(services)
-  log.info({ ms: phases.told() }, 'ready')
-  deliveries.start()
-  await listenToOperator(config, log, opened, () =>
-    keepPoint({
-      shards,
-      projections: projections!,
-      positions: journals.positions,
-      generation: journals.generation,
-      postgres: addresses.postgres,
-      clickhouse,
-      clickhouseAddress: addresses.clickhouse,
-      flush: () => Promise.all([audit.flush(), webhooks.flush()]),
-    }),
-  )
-  let stopping: Promise<void> | null = null
-  return {
-    port,
-    services,
-    madeKey: definitions.bootstrapped.madeKey,
-    stop: () => {
-      stopping ??= opened.close(log)
-      return stopping
-    },
-  }
+  // the stores are processes of their own: a quarter of a second of loading costs nothing beside them
+  const starting = phases.time('stores', () => openStores(config, log, opened))
+  const loading = phases.time('modules', () => load(config, opened))
+  await Promise.allSettled([starting, loading])
+  const { serve } = await loading
+  return serve({ config, log, opened, phases, floorMs, addresses: await starting })
 }
 
-/** A data directory that takes no sockets is no reason not to serve. */
-async function listenToOperator(
-  config: Config,
-  log: Logger,
-  opened: Opened,
-  keep: () => Promise<KeptPoint>,
-): Promise<void> {
-  try {
-    const control = await ControlSocket.listen(config.dataDir, keep, log)
-    opened.add(() => control.close())
-  } catch (error) {
-    log.warn({ err: error }, 'no backup can be taken while this Tollgate runs')
-  }
+async function load({ shards }: Config, opened: Opened): Promise<typeof import('./serve.js')> {
+  const { prepareThreads, shardFile } = await import('./engine/thread.js')
+  opened.add(prepareThreads(shardFile, shards))
+  return import('./serve.js')
 }
 
 /**
@@ -411,75 +62,16 @@ export async function migrateStores(config: Config, log: Logger): Promise<readon
     const lock = await lockDataDir(config.dataDir)
     opened.add(async () => lock.release())
     const addresses = await openStores(config, log, opened)
+    const [{ openClickHouse }, { migrate }] = await Promise.all([
+      import('./storage/clickhouse.js'),
+      import('./storage/migrate.js'),
+    ])
     const clickhouse = openClickHouse(addresses.clickhouse)
     opened.add(() => clickhouse.close())
     return (await migrate({ postgres: addresses.postgres, clickhouse })).applied
   } finally {
     await opened.close(log)
   }
-}
-
-export interface Addresses {
-  readonly postgres: PostgresAddress
-  readonly clickhouse: ClickHouseAddress
-}
-
-const shardChildren = new Map<number, ReturnType<typeof newChildren>>()
-
-function childrenOf(metrics: Metrics, shard: number): ReturnType<typeof newChildren> {
-  const children = shardChildren.get(shard) ?? newChildren(metrics, { shard: String(shard) })
-  shardChildren.set(shard, children)
-  return children
-}
-
-const newChildren = ({ journal, actors }: Metrics, label: { shard: string }) => ({
-  records: journal.groupRecords.child(label),
-  seconds: journal.fsyncSeconds.child(label),
-  cold: actors.coldLoads.child(label),
-})
-
-/** Tell the gauges what the shards and projectors say of themselves. */
-async function report(
-  { shards, projections, dedupe, backlog, parsers }: Services,
-  metrics: Metrics,
-): Promise<void> {
-  metrics.dedupeKeys.set(dedupe.size)
-  metrics.largeBodies.bytes.set(parsers.held)
-  for (const store of ['postgres', 'clickhouse'] as const) {
-    const { records, seconds } = projections.lag(store)
-    metrics.projector.lagRecords.set({ store }, records)
-    metrics.projector.lagSeconds.set({ store }, seconds)
-  }
-  for (const [index, bytes] of backlog.perShard.entries())
-    metrics.journal.backlogBytes.set({ shard: String(index) }, bytes)
-  for (const { shard, actors, heapBytes, waiting, coldLoads, groups } of await shards.stats()) {
-    const label = { shard: String(shard) }
-    const { records, seconds, cold } = childrenOf(metrics, shard)
-    for (const [count, time] of groups) {
-      records.observe(count)
-      seconds.observe(time)
-    }
-    cold.count = Math.max(cold.count, coldLoads)
-    metrics.actors.count.set(label, actors)
-    metrics.actors.bytes.set(label, heapBytes)
-    metrics.actors.queueDepth.set(label, waiting)
-  }
-}
-
-/** What a Tollgate that makes traces has in place of the ordinary; loaded by it alone. */
-async function traceEverything(url: string, log: Logger, opened: Opened) {
-  const [{ Tracing }, { tracedShards }, { tracedExchange }] = await Promise.all([
-    import('./tracing.js'),
-    import('./engine/traced-shards.js'),
-    import('./http/traced.js'),
-  ])
-  const tracing = await Tracing.open(url, log)
-  opened.add(() => tracing.close())
-  const chunk = ({ store, shard, records, failed, fromMs, toMs }: ProjectedChunk) => {
-    const attributes = { 'tollgate.shard': shard, 'tollgate.records': records }
-    tracing.alone({ name: `project to ${store}`, fromMs, toMs, attributes, failed })
-  }
-  return { Shards: tracedShards(tracing), Exchange: tracedExchange(tracing), chunk }
 }
 
 /** The stores named by URL, else the embedded ones, started together. */
@@ -510,95 +102,6 @@ export async function openStores(config: Config, log: Logger, opened: Opened): P
   return { postgres: postgres.value, clickhouse: clickhouse.value }
 }
 
-interface Journals {
-  readonly directory: string
-  readonly generation: string
-  readonly positions: Positions
-  readonly options: readonly ShardOptions[]
-}
-
-/** The journals of `count` shards, their checkpoints read from Postgres. */
-async function openJournals(
-  config: Config,
-  sql: Sql,
-  postgres: PostgresAddress,
-  count: number,
-): Promise<Journals> {
-  const directory = join(config.dataDir, 'journal')
-  await mkdir(directory, { recursive: true })
-  const generation = await journalGeneration(nodeDisk, directory)
-  const positions = Positions.make(count)
-  await restorePositions(storedIn(sql), generation, positions)
-  const options = Array.from({ length: count }, (_, index) => ({
-    index,
-    count,
-    journalDir: shardDirectory(directory, index),
-    segmentBytes: config.journalSegmentBytes,
-    generation,
-    postgres,
-    positions: positions.memory,
-    pendingBytesMax: config.journalPendingBytesMax,
-    checkpointMs: config.checkpointIntervalMs,
-    actorsMax: config.actorsMax,
-    checkRowsPerSecond: config.flagCheckRowsPerSecond,
-  }))
-  return { directory, generation, positions, options }
-}
-
-function startProjections(
-  journals: Journals,
-  addresses: Addresses,
-  log: Logger,
-  chunk?: (chunk: ProjectedChunk) => void,
-): Promise<Projections> {
-  return Projections.start({
-    positions: journals.positions,
-    generation: journals.generation,
-    journalDirectory: journals.directory,
-    postgres: addresses.postgres,
-    clickhouse: addresses.clickhouse,
-    log,
-    chunk,
-  })
-}
-
-/**
- * The number of shards has changed, and with it who owns whom: bring everything the old journals hold into the
- * stores, under the old number, and begin new journals.
- */
-async function drainJournals(from: {
-  config: Config
-  log: Logger
-  sql: Sql
-  addresses: Addresses
-  count: number
-}): Promise<void> {
-  const { config, log, sql, addresses, count } = from
-  log.info({ from: count, to: config.shards }, 'the number of shards has changed: journals are drained')
-  const journals = await openJournals(config, sql, addresses.postgres, count)
-  const shards = await Shards.start({
-    shards: journals.options,
-    workerFile: shardFile,
-    log,
-    catalogs: () => [],
-    onNotice: () => {},
-  })
-  try {
-    const projections = await startProjections(journals, addresses, log)
-    try {
-      await projections.barrier('postgres', drainMsMax)
-      await projections.barrier('clickhouse', drainMsMax)
-      await shards.checkpoint()
-    } finally {
-      await projections.stop()
-    }
-  } finally {
-    await shards.close()
-  }
-  // Set aside in one step: a start that dies while it clears them away must not find half of them.
-  await rename(journals.directory, drainedDirectory(journals.directory))
-}
-
 /** Lies in a data directory while a restore fills it. */
 export const restoringFile = 'restoring'
 
@@ -608,36 +111,4 @@ function mustBeWhole(dataDir: string): void {
       `A restore into ${dataDir} did not come to its end: empty the directory, and the stores if they are your own, ` +
         'and restore again.',
     )
-}
-
-/** Where drained journals wait to be removed. */
-const drainedDirectory = (directory: string): string => `${directory}.drained`
-
-async function removeDrained(directory: string): Promise<void> {
-  await rm(drainedDirectory(directory), { recursive: true, force: true })
-}
-
-/**
- * The number of shards the journals on disk were written by; null before the first start.
- *
- * errors  Error naming the file when it holds no such number: what it stands for decides which journals are read.
- */
-async function shardCount(directory: string): Promise<number | null> {
-  const path = join(directory, 'shards')
-  const text = await readFile(path, 'utf8').catch(error => {
-    if (error.code === 'ENOENT') return null
-    throw error
-  })
-  if (text === null) return null
-  if (/^[1-9]\d{0,2}\n$/.test(text)) return Number(text)
-  throw new Error(`${path} does not hold the number of shards that its journals were written by`)
-}
-
-/** Write it down in one step: a start that dies here leaves the old number or the new one. */
-async function keepShardCount(directory: string, count: number): Promise<void> {
-  if ((await shardCount(directory)) === count) return
-  await mkdir(directory, { recursive: true })
-  const draft = join(directory, 'shards.new')
-  await writeFile(draft, `${count}\n`, { flush: true })
-  await rename(draft, join(directory, 'shards'))
 }

@@ -18,6 +18,36 @@ export interface Thread {
   destroy(): Promise<void>
 }
 
+/** What a shard's thread runs. */
+export const shardFile = new URL('../../workers/company.js', import.meta.url)
+
+/** Pools whose threads have no task yet, by file. */
+const prepared = new Map<string, Piscina[]>()
+
+/**
+ * Begin threads for tasks that will come: they load their file meanwhile.
+ *
+ * returns  ends those that no task has come for.
+ */
+export function prepareThreads(file: URL, count: number): () => Promise<void> {
+  const pools = Array.from({ length: count }, () => newPool(file))
+  prepared.set(file.href, pools)
+  return async () => {
+    await Promise.all(pools.splice(0).map(pool => pool.close()))
+  }
+}
+
+function newPool(file: URL): Piscina {
+  return new Piscina({
+    filename: file.href,
+    minThreads: 1,
+    maxThreads: 1,
+    // by default an idle thread sleeps, its timers and sockets with it
+    atomics: 'disabled',
+    idleTimeout: Number.POSITIVE_INFINITY,
+  })
+}
+
 /**
  * Start the default export of a file in a thread of its own.
  *
@@ -27,14 +57,7 @@ export type StartThread = (file: URL, task: (port: Port) => object) => Thread
 
 export const startThread: StartThread = (file, task) => {
   const { port1, port2 } = new MessageChannel()
-  const pool = new Piscina({
-    filename: file.href,
-    minThreads: 1,
-    maxThreads: 1,
-    // by default an idle thread sleeps, its timers and sockets with it
-    atomics: 'disabled',
-    idleTimeout: Number.POSITIVE_INFINITY,
-  })
+  const pool = prepared.get(file.href)?.pop() ?? newPool(file)
   const ended = new Promise<void>((resolve, reject) => {
     pool.run(task(port2), { transferList: [port2] }).then(() => resolve(), reject)
     // a thread that dies before it is up loses its task without a word

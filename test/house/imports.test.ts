@@ -8,6 +8,8 @@ const lines: readonly (readonly string[])[] = [
   ['src/main.ts', 'src/cli.ts'],
   ['src/cli'],
   ['src/start.ts'],
+  ['src/serve.ts'],
+  ['src/opened.ts'],
   ['src/http'],
   ['src/api/<room>'],
   ['src/api'],
@@ -19,7 +21,7 @@ const lines: readonly (readonly string[])[] = [
   ['src/events'],
   ['src/json.ts'],
   ['src/log.ts', 'src/metrics.ts'],
-  ['src/config.ts', 'src/errors.ts', 'src/idle.ts', 'src/monotonic.ts'],
+  ['src/config.ts', 'src/errors.ts', 'src/idle.ts', 'src/monotonic.ts', 'src/priority.ts'],
   ['src/core'],
   ['schemas'],
 ]
