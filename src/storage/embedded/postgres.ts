@@ -1,12 +1,12 @@
 // The Postgres that serves when no DATABASE_URL is given: binaries from the package registry, data under the data
 // directory, one unix socket, and a supervisor around it.
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
-import { createHash } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { chmod, chown, cp, lstat, mkdir, readdir, readFile, realpath, rename, rm } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
-import { dirname, join, relative, resolve } from 'node:path'
+import { basename, dirname, join, relative, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
@@ -32,6 +32,8 @@ const port = 5432
 /** Bytes of a unix socket's path, its closing zero not counted. */
 const socketPathBytesMax = 107
 const majorVersion = '18'
+/** Of the name of a cluster that is being made. */
+const draftSuffix = '.draft'
 
 // Fast shutdown; then without a checkpoint, which the next start makes up for; then by force.
 const stopSignals = [
@@ -254,12 +256,13 @@ const digest = (text: string): string => createHash('sha256').update(text).diges
 
 /** Made aside and moved into place, so that a cluster is there whole or not at all. */
 async function makeCluster({ programs, data, runAs, durable }: Cluster): Promise<void> {
+  await removeDrafts(data)
   const made = await clusterVersion(data)
   if (made === majorVersion) return
   if (made !== null)
     throw new Error(`${data} was made by Postgres ${made}; this Tollgate brings Postgres ${majorVersion}.`)
-  const draft = `${data}.draft`
-  await rm(draft, { recursive: true, force: true })
+  // the program that a killed start was making its own with may still write
+  const draft = `${data}${draftSuffix}-${randomBytes(6).toString('hex')}`
   await mkdir(draft, { mode: 0o700 })
   if (runAs !== null) await chown(draft, runAs.uid, runAs.gid)
   const args = [
@@ -275,6 +278,15 @@ async function makeCluster({ programs, data, runAs, durable }: Cluster): Promise
     })
   })
   await rename(draft, data)
+}
+
+/** What is written to meanwhile stays until the next start. */
+async function removeDrafts(data: string): Promise<void> {
+  const drafts = (await readdir(dirname(data))).filter(name =>
+    name.startsWith(`${basename(data)}${draftSuffix}`),
+  )
+  for (const name of drafts)
+    await rm(join(dirname(data), name), { recursive: true, force: true }).catch(() => {})
 }
 
 async function clusterVersion(data: string): Promise<string | null> {
