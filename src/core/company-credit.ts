@@ -148,11 +148,11 @@ export function settle(company: Company, catalog: Catalog, nowMs: number): Settl
   return { effects, untilMs }
 }
 
-/** What a draw asks of its event. */
+/** What a draw asks of its event. `id` null: whoever writes the draw down knows whose it is. */
 export type Metered = Pick<
   AcceptedEvent,
-  'id' | 'type' | 'subtype' | 'mode' | 'quantity' | 'userId' | 'capturedAtMs' | 'leaseId' | 'reservationId'
->
+  'type' | 'subtype' | 'mode' | 'quantity' | 'userId' | 'capturedAtMs' | 'leaseId' | 'reservationId'
+> & { readonly id: string | null }
 
 /**
  * What a track or inference event draws: once per distinct credit entitlement of a feature it meters, each by the

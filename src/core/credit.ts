@@ -57,6 +57,8 @@ export interface CreditAccount {
   sequence: number
   /** Oldest first (CR-23). */
   grants: GrantState[]
+  /** Which kinds of them there are (`kindsOf`): what burns first is found without looking at all. Not in snapshots. */
+  kinds: number
   /** Carries what was used past zero (CR-51); made with the first such use. */
   overdraft: GrantState | null
   /** Since when the overdraft has stood; null while nothing is owed. */
@@ -348,6 +350,7 @@ export function emptyAccount(companyId: string, creditId: string): CreditAccount
     creditId: interned(creditId),
     sequence: 0,
     grants: none,
+    kinds: 0,
     overdraft: null,
     overdrawnSinceMs: null,
     lease: null,

@@ -177,29 +177,48 @@ export function burn(
 /**
  * The grant that `burn` takes from first; null when none has anything. Nearly every draw ends within it.
  *
+ * kinds    those of the grants
  * source   CR-20…23
  */
 export function firstToBurn(
   grants: readonly GrantState[],
   strategy: BillingCreditBurnStrategy,
   nowMs: number,
+  kinds: number = kindsOf(grants),
 ): GrantState | null {
   const planFirst = strategy === 'plan_first_then_credit_bundles_first_in_first_out'
   const newest = strategy === 'last_in_first_out'
   const soonest = strategy === 'expiration_priority'
+  const least = leastRank(kinds, planFirst)
   let first: GrantState | null = null
-  let least = 4
-  for (let i = 0; i < grants.length && least > 0; i++) {
+  let ranked = 4
+  for (let i = 0; i < grants.length; i++) {
     const grant = grants[i]!
     const rank = rankOf(grant, planFirst)
+    const sorted = rank === 2 && (newest || soonest)
     // grants lie oldest first: of one rank the first found stays, but where another order is wanted
-    if (rank > least || (rank === least && !(rank === 2 && (newest || soonest)))) continue
-    if (rank === least && soonest && endOf(grant) >= endOf(first!)) continue
+    if (rank > ranked || (rank === ranked && !sorted)) continue
+    if (rank === ranked && soonest && endOf(grant) >= endOf(first!)) continue
     if (grant.remaining === 0n || !usable(grant, nowMs)) continue
     first = grant
-    least = rank
+    ranked = rank
+    if (rank === least && !sorted) return first
   }
   return first
+}
+
+/** Kinds of grants as bits: adjustments, rollovers, those of plans, others. */
+export function kindsOf(grants: readonly GrantState[]): number {
+  let kinds = 0
+  for (let i = 0; i < grants.length; i++) kinds |= 1 << rankOf(grants[i]!, true)
+  return kinds
+}
+
+/** The first rank that grants of these kinds have. */
+function leastRank(kinds: number, planFirst: boolean): number {
+  if (kinds & 1) return 0
+  if (kinds & 2) return 1
+  return planFirst && (kinds & 4) === 0 ? 3 : 2
 }
 
 /** Adjustments, then rollovers, then the rest under every strategy (CR-21). */
@@ -302,7 +321,8 @@ export function pay(
   seq: number = account.sequence + 1,
 ): Payment {
   // With no overdraft yet there is as much as the grants have, or more.
-  const first = account.overdraft === null ? firstToBurn(account.grants, config.burnStrategy, nowMs) : null
+  const first =
+    account.overdraft === null ? firstToBurn(account.grants, config.burnStrategy, nowMs, account.kinds) : null
   if (first !== null && first.remaining >= need) {
     const left = first.remaining - need
     const slice: Slice = [first.seq, encodeAmount(need), left === 0n ? 0 : encodeAmount(left)]

@@ -8,7 +8,7 @@ import type {
 } from '../../schemas/enums.js'
 import { type Amount, decodeAmount, encodeAmount, type Nanos } from './amount.js'
 import { type CreditAccount, type CreditEffect, emptyAccount } from './credit.js'
-import { type GrantState, grantId, type NewGrant, type Slice } from './grant.js'
+import { type GrantState, grantId, kindsOf, type NewGrant, type Slice } from './grant.js'
 import type { HoldState } from './lease.js'
 import { interned } from './names.js'
 
@@ -127,6 +127,7 @@ function granted(account: CreditAccount, effect: Effect<'credit_grant'>): void {
   let place = account.grants.length
   while (place > 0 && account.grants[place - 1]!.createdAtMs > at) place--
   account.grants = account.grants.toSpliced(place, 0, grant)
+  account.kinds = kindsOf(account.grants)
 }
 
 /** The grant with this sequence. Throws when there is none: an effect was decided on another account. */
@@ -167,6 +168,7 @@ function settle(account: CreditAccount, grant: GrantState, atMs: number): void {
     putAway(account, grant, atMs)
   }
   account.grants.splice(indexOf(account.grants, grant.seq), 1)
+  account.kinds = kindsOf(account.grants)
 }
 
 function putAway(account: CreditAccount, grant: GrantState, atMs: number): void {
@@ -331,8 +333,8 @@ export function zeroOut(
   })
 }
 
-/** An account as JSON keeps it: the same members, amounts as `Nanos`. */
-export type AccountJson = Jsonified<CreditAccount>
+/** An account as JSON keeps it: the same members, but for what follows from others; amounts as `Nanos`. */
+export type AccountJson = Jsonified<Omit<CreditAccount, 'kinds'>>
 type Jsonified<T> = T extends bigint
   ? Nanos
   : T extends string | number | boolean | null
@@ -343,7 +345,8 @@ type Jsonified<T> = T extends bigint
 
 /** An account for a snapshot; `decodeAccount` of it, through JSON, is the same account. */
 export function encodeAccount(account: Readonly<CreditAccount>): AccountJson {
-  return jsonified(account) as AccountJson
+  const members = Object.entries(account).filter(([name]) => name !== 'kinds')
+  return Object.fromEntries(members.map(([name, member]) => [name, jsonified(member)])) as AccountJson
 }
 
 function jsonified(value: unknown): unknown {
@@ -358,6 +361,7 @@ export function decodeAccount(json: AccountJson, companyId: string = json.compan
   const account = emptyAccount(companyId, json.creditId)
   account.sequence = json.sequence
   if (json.grants.length > 0) account.grants = json.grants.map(decodeGrant)
+  account.kinds = kindsOf(account.grants)
   if (json.overdraft !== null) account.overdraft = decodeGrant(json.overdraft)
   account.overdrawnSinceMs = json.overdrawnSinceMs
   if (json.lease !== null) account.lease = decodeHold(json.lease)

@@ -1,15 +1,32 @@
 // Draws of one event as bytes of its record: the rows of ledger-rows.ts and the effects of fact-text.ts, without a text for
 // any of them.
 import type { Nanos } from '../core/amount.js'
-import { type Draw, knownGrantId } from './ledger-rows.js'
+import { grantId } from '../core/grant.js'
+import { actorIdLength } from '../core/uses.js'
+import type { Draw } from './ledger-rows.js'
 
-const latin = (text: string): Buffer => Buffer.from(text, 'latin1')
+/** A text of ASCII that is written again and again, eight bytes at once: those behind its end are written after it. */
+class Piece {
+  readonly length: number
+  readonly words: Float64Array
 
-const usage = latin('\tusage\ttrack\t')
-const exponent = latin('e-9\t')
-const userMember = latin(',"u":"')
-const slicesMember = latin(',"s":[')
-const uncoveredMember = latin(',"un":')
+  constructor(text: string) {
+    const count = Math.ceil(text.length / wordBytes)
+    const bytes = Buffer.alloc(count * wordBytes)
+    bytes.write(text, 'latin1')
+    this.length = text.length
+    this.words = Float64Array.from({ length: count }, (_, i) => bytes.readDoubleLE(i * wordBytes))
+  }
+}
+
+const wordBytes = 8
+
+const usage = new Piece('\tusage\ttrack\t-')
+const usageOfNothing = new Piece('\tusage\ttrack\t0\t0\t')
+const exponent = new Piece('e-9\t')
+const userMember = new Piece(',"u":"')
+const slicesMember = new Piece(',"s":[')
+const uncoveredMember = new Piece(',"un":')
 
 const tab = 0x09
 const newline = 0x0a
@@ -27,11 +44,11 @@ const sliceMax = 512
 
 /** What draws on one credit for one feature have alike, of events of one time in one environment. */
 export class DrawKind {
-  readonly env: Buffer
-  readonly rowCredit: Buffer
-  readonly rowFeature: Buffer
-  readonly effectStart: Buffer
-  readonly effectAt: Buffer
+  readonly env: Piece
+  readonly rowCredit: Piece
+  readonly rowFeature: Piece
+  readonly effectStart: Piece
+  readonly effectAt: Piece
 
   constructor(
     env: string,
@@ -39,24 +56,27 @@ export class DrawKind {
     readonly creditId: string,
     readonly featureId: string | undefined,
   ) {
-    this.env = latin(`${env}\t`)
-    this.rowCredit = latin(`\t${creditId}\t${at}\t`)
-    this.rowFeature = latin(`e-9\t${featureId ?? ''}\t`)
-    this.effectStart = latin(`,{"t":"credit_draw","c":"${creditId}","seq":`)
+    this.env = new Piece(`${env}\t`)
+    this.rowCredit = new Piece(`\t${creditId}\t${at}\t`)
+    this.rowFeature = new Piece(`e-9\t${featureId ?? ''}\t`)
+    this.effectStart = new Piece(`,{"t":"credit_draw","c":"${creditId}","seq":`)
     const feature = featureId === undefined ? '' : `,"f":"${featureId}"`
-    this.effectAt = latin(`,"at":${at}${feature},"e":"`)
+    this.effectAt = new Piece(`,"at":${at}${feature},"e":"`)
   }
 }
 
-/** Of whom a draw is; ids as bytes where they lie already. */
-export interface Drawer {
+/** Where the ids lie, in the bytes that a draw is written to, before it. */
+export interface DrawIds {
   readonly companyId: string
-  readonly company: Buffer
   readonly companyAt: number
-  readonly companyEnd: number
-  /** Within `company`, too; as long as the company's. -1: of no user. */
+  /** -1: of no user. */
   readonly userAt: number
+  readonly eventAt: number
 }
+
+/** Characters of ids: of an event, and of a grant. */
+const eventIdLength = 15
+const grantIdLength = 16
 
 /** Room that these draws take at most; their ids are of the usual length. */
 export function drawsMax(draws: readonly Draw[]): number {
@@ -65,127 +85,144 @@ export function drawsMax(draws: readonly Draw[]): number {
   return bytes
 }
 
-/** The rows of a draw, as `drawRows`. The event's id lies in the same bytes. Returns where they end. */
+/** The rows of a draw, as `drawRows`. Returns where they end; a few bytes behind are written over. */
 export function putDrawRows(
-  bytes: Buffer,
+  view: DataView,
   from: number,
   kind: DrawKind,
   { seq, s }: Draw,
-  drawer: Drawer,
-  eventAt: number,
-  eventEnd: number,
+  { companyId, companyAt, userAt, eventAt }: DrawIds,
 ): number {
-  const { companyId, company, companyAt, companyEnd, userAt } = drawer
   let at = from
   for (let i = 0; i < s.length; i++) {
     const [grant, moved, left] = s[i]!
-    at = put(bytes, at, kind.env, 0, kind.env.length)
-    at = put(bytes, at, company, companyAt, companyEnd)
-    at = put(bytes, at, kind.rowCredit, 0, kind.rowCredit.length)
-    at = putNumber(bytes, at, seq + i)
-    at = put(bytes, at, usage, 0, usage.length)
-    if (moved === 0) {
-      bytes[at++] = zero
-      bytes[at++] = tab
-      bytes[at++] = zero
-      bytes[at++] = tab
-    } else {
-      bytes[at++] = minus
-      at = putAmount(bytes, at, moved)
-      at = putAmount(bytes, at, moved)
+    at = putPiece(view, at, kind.env)
+    at = putId(view, at, companyAt, actorIdLength)
+    at = putPiece(view, at, kind.rowCredit)
+    at = putNumber(view, at, seq + i)
+    if (moved === 0) at = putPiece(view, at, usageOfNothing)
+    else {
+      at = putPiece(view, at, usage)
+      at = putPiece(view, putNanos(view, at, moved), exponent)
+      at = putPiece(view, putNanos(view, at, moved), exponent)
     }
-    at = putText(bytes, at, knownGrantId(companyId, kind.creditId, grant))
-    bytes[at++] = tab
-    at = putNanos(bytes, at, left)
-    at = put(bytes, at, kind.rowFeature, 0, kind.rowFeature.length)
-    if (userAt >= 0) at = put(bytes, at, company, userAt, userAt + companyEnd - companyAt)
-    bytes[at++] = tab
-    at = put(bytes, at, bytes, eventAt, eventEnd)
-    bytes[at++] = newline
+    at = putGrantId(view, at, companyId, kind.creditId, grant)
+    view.setUint8(at++, tab)
+    at = putPiece(view, putNanos(view, at, left), kind.rowFeature)
+    if (userAt >= 0) at = putId(view, at, userAt, actorIdLength)
+    view.setUint8(at++, tab)
+    at = putId(view, at, eventAt, eventIdLength)
+    view.setUint8(at++, newline)
   }
   return at
 }
 
-/** The effect of a draw in the list of its fact, with the comma before it, as `factText`. Returns where it ends. */
+/** The effect of a draw in the list of its fact, with the comma before it, as `factText`. Returns as `putDrawRows`. */
 export function putDrawEffect(
-  bytes: Buffer,
+  view: DataView,
   from: number,
   kind: DrawKind,
   { seq, s, un }: Draw,
-  { company, companyAt, companyEnd, userAt }: Drawer,
-  eventAt: number,
-  eventEnd: number,
+  { userAt, eventAt }: DrawIds,
 ): number {
-  let at = put(bytes, from, kind.effectStart, 0, kind.effectStart.length)
-  at = putNumber(bytes, at, seq)
-  at = put(bytes, at, kind.effectAt, 0, kind.effectAt.length)
-  at = put(bytes, at, bytes, eventAt, eventEnd)
-  bytes[at++] = quote
+  let at = putNumber(view, putPiece(view, from, kind.effectStart), seq)
+  at = putId(view, putPiece(view, at, kind.effectAt), eventAt, eventIdLength)
+  view.setUint8(at++, quote)
   if (userAt >= 0) {
-    at = put(bytes, at, userMember, 0, userMember.length)
-    at = put(bytes, at, company, userAt, userAt + companyEnd - companyAt)
-    bytes[at++] = quote
+    at = putId(view, putPiece(view, at, userMember), userAt, actorIdLength)
+    view.setUint8(at++, quote)
   }
-  at = put(bytes, at, slicesMember, 0, slicesMember.length)
+  at = putPiece(view, at, slicesMember)
   for (let i = 0; i < s.length; i++) {
     const [grant, moved, left] = s[i]!
-    if (i > 0) bytes[at++] = comma
-    bytes[at++] = bracketOpen
-    at = putNumber(bytes, at, grant)
-    bytes[at++] = comma
-    at = putQuoted(bytes, at, moved)
-    bytes[at++] = comma
-    at = putQuoted(bytes, at, left)
-    bytes[at++] = bracketClose
+    if (i > 0) view.setUint8(at++, comma)
+    view.setUint8(at++, bracketOpen)
+    at = putNumber(view, at, grant)
+    view.setUint8(at++, comma)
+    at = putQuoted(view, at, moved)
+    view.setUint8(at++, comma)
+    at = putQuoted(view, at, left)
+    view.setUint8(at++, bracketClose)
   }
-  bytes[at++] = bracketClose
-  if (un !== undefined) {
-    at = put(bytes, at, uncoveredMember, 0, uncoveredMember.length)
-    at = putQuoted(bytes, at, un)
-  }
-  bytes[at++] = braceClose
+  view.setUint8(at++, bracketClose)
+  if (un !== undefined) at = putQuoted(view, putPiece(view, at, uncoveredMember), un)
+  view.setUint8(at++, braceClose)
   return at
 }
 
-function putAmount(bytes: Buffer, at: number, nanos: Nanos): number {
-  return put(bytes, putNanos(bytes, at, nanos), exponent, 0, exponent.length)
+/** Ids of the grants drawn from last, one for each place: most draws of a company are on the grant of the one before. */
+const places = 1 << 12
+const companies = new Array<string>(places).fill('')
+const credits = new Array<string>(places).fill('')
+const grants = new Float64Array(places)
+const ids = new DataView(new ArrayBuffer(places * grantIdLength))
+
+function putGrantId(view: DataView, at: number, companyId: string, creditId: string, seq: number): number {
+  const last = companyId.length - 1
+  const place =
+    (companyId.charCodeAt(last) * 3_137 +
+      companyId.charCodeAt(last - 1) * 61 +
+      companyId.charCodeAt(last - 2)) &
+    (places - 1)
+  const idAt = place * grantIdLength
+  if (grants[place] !== seq || companies[place] !== companyId || credits[place] !== creditId) {
+    putText(ids, idAt, grantId(companyId, creditId, seq))
+    companies[place] = companyId
+    credits[place] = creditId
+    grants[place] = seq
+  }
+  view.setFloat64(at, ids.getFloat64(idAt, true), true)
+  view.setFloat64(at + wordBytes, ids.getFloat64(idAt + wordBytes, true), true)
+  return at + grantIdLength
 }
 
-function putNanos(bytes: Buffer, at: number, nanos: Nanos): number {
-  return typeof nanos === 'number' ? putNumber(bytes, at, nanos) : putText(bytes, at, nanos)
+/** An id of at most two words that lies in the same bytes. */
+function putId(view: DataView, at: number, from: number, length: number): number {
+  view.setFloat64(at, view.getFloat64(from, true), true)
+  view.setFloat64(at + wordBytes, view.getFloat64(from + wordBytes, true), true)
+  return at + length
+}
+
+function putPiece(view: DataView, at: number, { words, length }: Piece): number {
+  for (let i = 0; i < words.length; i++) view.setFloat64(at + i * wordBytes, words[i]!, true)
+  return at + length
+}
+
+function putNanos(view: DataView, at: number, nanos: Nanos): number {
+  return typeof nanos === 'number' ? putNumber(view, at, nanos) : putText(view, at, nanos)
 }
 
 /** As JSON has it: a text where it is too large for a number. */
-function putQuoted(bytes: Buffer, at: number, nanos: Nanos): number {
-  if (typeof nanos === 'number') return putNumber(bytes, at, nanos)
-  bytes[at] = quote
-  const end = putText(bytes, at + 1, nanos)
-  bytes[end] = quote
+function putQuoted(view: DataView, at: number, nanos: Nanos): number {
+  if (typeof nanos === 'number') return putNumber(view, at, nanos)
+  view.setUint8(at, quote)
+  const end = putText(view, at + 1, nanos)
+  view.setUint8(end, quote)
   return end + 1
 }
 
 const billion = 1e9
 
 /** The digits of a safe integer. Returns where they end. */
-export function putNumber(bytes: Buffer, from: number, value: number): number {
+function putNumber(view: DataView, from: number, value: number): number {
   let at = from
   let left = value
   if (left < 0) {
-    bytes[at++] = minus
+    view.setUint8(at++, minus)
     left = -left
   }
-  if (left < billion) return putDigits(bytes, at, left, digitsOf(left))
+  if (left < billion) return putDigits(view, at, left, digitsOf(left))
   const high = Math.floor(left / billion)
-  at = putNumber(bytes, at, high)
-  return putDigits(bytes, at, left - high * billion, 9)
+  at = putDigits(view, at, high, digitsOf(high))
+  return putDigits(view, at, left - high * billion, 9)
 }
 
 /** The last `count` digits of a number below a billion. */
-function putDigits(bytes: Buffer, at: number, value: number, count: number): number {
+function putDigits(view: DataView, at: number, value: number, count: number): number {
   let left = value | 0
   for (let place = at + count - 1; place >= at; place--) {
     const rest = (left / 10) | 0
-    bytes[place] = zero + left - rest * 10
+    view.setUint8(place, zero + left - rest * 10)
     left = rest
   }
   return at + count
@@ -198,13 +235,7 @@ function digitsOf(value: number): number {
 }
 
 /** Characters of ASCII. Returns where they end. */
-function putText(bytes: Buffer, at: number, text: string): number {
-  for (let i = 0; i < text.length; i++) bytes[at + i] = text.charCodeAt(i)
+function putText(view: DataView, at: number, text: string): number {
+  for (let i = 0; i < text.length; i++) view.setUint8(at + i, text.charCodeAt(i))
   return at + text.length
-}
-
-function put(bytes: Buffer, at: number, source: Buffer, from: number, to: number): number {
-  const length = to - from
-  for (let i = 0; i < length; i++) bytes[at + i] = source[from + i]!
-  return at + length
 }

@@ -49,32 +49,7 @@ function rowsOf(env: string, companyId: string, { c, seq, at, s, f = '', u = '',
     const amount = moved === 0 ? '0\t0' : `-${moved}e-9\t${moved}e-9`
     rows +=
       `${env}\t${companyId}\t${c}\t${at}\t${seq + i}\tusage\ttrack\t${amount}\t` +
-      `${knownGrantId(companyId, c, grant)}\t${left}e-9\t${f}\t${u}\t${e}\n`
+      `${grantId(companyId, c, grant)}\t${left}e-9\t${f}\t${u}\t${e}\n`
   }
   return rows
-}
-
-/** Grants drawn from last, one for each place: most draws of a company are on the grant of the one before. */
-const places = 1 << 12
-const companies = new Array<string>(places).fill('')
-const credits = new Array<string>(places).fill('')
-const grants = new Float64Array(places)
-const ids = new Array<string>(places).fill('')
-
-/** As `grantId`, worked out once for grants that are drawn from again and again. */
-export function knownGrantId(companyId: string, creditId: string, seq: number): string {
-  const last = companyId.length - 1
-  const place =
-    (companyId.charCodeAt(last) * 3_137 +
-      companyId.charCodeAt(last - 1) * 61 +
-      companyId.charCodeAt(last - 2)) &
-    (places - 1)
-  if (grants[place] === seq && companies[place] === companyId && credits[place] === creditId)
-    return ids[place]!
-  const id = grantId(companyId, creditId, seq)
-  companies[place] = companyId
-  credits[place] = creditId
-  grants[place] = seq
-  ids[place] = id
-  return id
 }

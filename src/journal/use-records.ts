@@ -2,7 +2,7 @@
 // them, byte by byte from what was received, without a text for any of them.
 import { writeId } from '../core/id.js'
 import { actorIdLength, type Uses } from '../core/uses.js'
-import { type Drawer, DrawKind, drawsMax, putDrawEffect, putDrawRows } from './draw-bytes.js'
+import { type DrawIds, DrawKind, drawsMax, putDrawEffect, putDrawRows } from './draw-bytes.js'
 import { rowStart } from './event-row.js'
 import { ledgerHeaderBytes, recordHeaderBytes, writeRecordHeader } from './frame.js'
 import { type FramedRecords, RecordFlag } from './journal.js'
@@ -76,6 +76,7 @@ const none: readonly never[] = []
 /** Records gathering until they are taken into the journal. */
 export class UseRecords {
   private bytes = Buffer.allocUnsafeSlow(bytesMin)
+  private view = viewOf(this.bytes)
   private length = 0
   private from = 0
   private waiting = 0
@@ -118,7 +119,7 @@ export class UseRecords {
     this.reserve(
       start + to - from + 2 * keyLength + kind.row.length + kind.factEnv.length + restMax + drawsMax(draws),
     )
-    const { bytes } = this
+    const { bytes, view } = this
     const moves = draws.some(({ s }) => s.length > 0)
     const rowAt = start + recordHeaderBytes + (moves ? ledgerHeaderBytes : 0)
 
@@ -126,12 +127,13 @@ export class UseRecords {
     let at = put(bytes, rowAt + kind.row.length, eventId, 0, eventId.length)
     writeId(bytes, at, high, low)
     const idAt = at
-    at = put(bytes, at + idLength, companyId, 0, companyId.length)
-    at = put(bytes, at, rows, company, company + actorIdLength)
+    const ofCompanyAt = put(bytes, at + idLength, companyId, 0, companyId.length)
+    at = put(bytes, ofCompanyAt, rows, company, company + actorIdLength)
+    let ofUserAt = -1
     if (uses.hasUser(i)) {
       const user = uses.userAt(i)
-      at = put(bytes, at, userId, 0, userId.length)
-      at = put(bytes, at, rows, user, user + actorIdLength)
+      ofUserAt = put(bytes, at, userId, 0, userId.length)
+      at = put(bytes, ofUserAt, rows, user, user + actorIdLength)
     }
     if (quantity === 1) bytes[at++] = quote
     else at = putText(bytes, put(bytes, at, quantityMember, 0, quantityMember.length), `${quantity}`)
@@ -148,22 +150,14 @@ export class UseRecords {
     bytes[at++] = braceClose
     const rowLength = at - rowAt
 
-    const drawer: Drawer | null =
+    const drawn: DrawIds | null =
       draws.length === 0
         ? null
-        : {
-            companyId: ofCompany,
-            company: rows,
-            companyAt: company,
-            companyEnd: company + actorIdLength,
-            userAt: uses.hasUser(i) ? uses.userAt(i) : -1,
-          }
-    const eventAt = idAt - idPrefixLength
-    const eventEnd = idAt + idLength
+        : { companyId: ofCompany, companyAt: ofCompanyAt, userAt: ofUserAt, eventAt: idAt - idPrefixLength }
     if (moves) {
       for (let d = 0; d < draws.length; d++)
-        at = putDrawRows(bytes, at, kind.draw(draws[d]!), draws[d]!, drawer!, eventAt, eventEnd)
-      bytes.writeUInt32LE(at - rowAt - rowLength, start + recordHeaderBytes)
+        at = putDrawRows(view, at, kind.draw(draws[d]!), draws[d]!, drawn!)
+      view.setUint32(start + recordHeaderBytes, at - rowAt - rowLength, true)
     }
 
     at = put(bytes, at, factStart, 0, factStart.length)
@@ -173,7 +167,7 @@ export class UseRecords {
     else at = putText(bytes, at, `${quantity}`)
     at = put(bytes, at, kind.usedEnd, 0, kind.usedEnd.length)
     for (let d = 0; d < draws.length; d++)
-      at = putDrawEffect(bytes, at, kind.draw(draws[d]!), draws[d]!, drawer!, eventAt, eventEnd)
+      at = putDrawEffect(view, at, kind.draw(draws[d]!), draws[d]!, drawn!)
     at = put(bytes, at, kind.seen, 0, kind.seen.length)
     if (keyLength > 0) {
       at = put(bytes, at, claimStart, 0, claimStart.length)
@@ -183,7 +177,7 @@ export class UseRecords {
       at = put(bytes, at, kind.claimEnd, 0, kind.claimEnd.length)
     } else bytes[at++] = bracketClose
     bytes[at++] = braceClose
-    const flags = drawer === null ? 0 : RecordFlag.ledger | RecordFlag.draws | (moves ? RecordFlag.rows : 0)
+    const flags = drawn === null ? 0 : RecordFlag.ledger | RecordFlag.draws | (moves ? RecordFlag.rows : 0)
     writeRecordHeader(bytes, start, at, rowLength, RecordFlag.event | flags, month)
     this.length = at
     this.waiting++
@@ -201,7 +195,7 @@ export class UseRecords {
   clear(): void {
     this.length = 0
     this.from = 0
-    if (this.bytes.length > keptBytesMax) this.bytes = Buffer.allocUnsafeSlow(bytesMin)
+    if (this.bytes.length > keptBytesMax) this.use(Buffer.allocUnsafeSlow(bytesMin))
   }
 
   private reserve(needed: number): void {
@@ -209,9 +203,16 @@ export class UseRecords {
     // what was taken keeps pointing into the old one
     const larger = Buffer.allocUnsafeSlow(2 * needed)
     this.bytes.copy(larger, 0, 0, this.length)
-    this.bytes = larger
+    this.use(larger)
+  }
+
+  private use(bytes: Buffer<ArrayBuffer>): void {
+    this.bytes = bytes
+    this.view = viewOf(bytes)
   }
 }
+
+const viewOf = ({ buffer, byteOffset, length }: Buffer) => new DataView(buffer, byteOffset, length)
 
 /** Returns where what was put ends. */
 function put(bytes: Buffer, at: number, source: Buffer, from: number, to: number): number {

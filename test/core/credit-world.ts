@@ -13,7 +13,7 @@ import {
   emptyAccount,
 } from '../../src/core/credit.js'
 import { drawForEvent, type Use, type UseDecision } from '../../src/core/draw.js'
-import { grantId, usable } from '../../src/core/grant.js'
+import { grantId, kindsOf, usable } from '../../src/core/grant.js'
 import {
   applyCredit,
   debtOf,
@@ -161,6 +161,7 @@ export class World {
     must(this.consumed + this.uncovered === this.asked, 'CR-88 e: consumed + uncovered is every cost')
     const overdraft = account.overdraft
     must(overdraft === null || overdraft.remaining <= 0n, 'the overdraft never owns credits')
+    must(account.kinds === kindsOf(account.grants), 'the kinds are those of its grants')
     must(debtOf(account) >= 0n, 'a debt is not negative')
     must(debtOf(account) > 0n === (account.overdrawnSinceMs !== null), 'a debt has a beginning')
     this.checkOrder()

@@ -113,7 +113,8 @@ t.test(
         const drawn = items.map(({ m }) => randomDraws(random, at, m.event.id, m.event.userId ?? undefined))
         for (let i = from; i < from + count; i++) {
           const kind = new UseKind(env, apiKeyId, at, uses.name(i), features)
-          records.add(uses, i, kind, monthOf(at), drawn[i - from], uses.companyId(i))
+          const draws = drawn[i - from]!.map(({ e, ...draw }) => draw)
+          records.add(uses, i, kind, monthOf(at), draws, uses.companyId(i))
           if (random.chance(0.2)) group.addFramed(records.take())
           if (i === from) continue
           t.equal(uses.isSameCompany(i), uses.companyId(i) === uses.companyId(i - 1))

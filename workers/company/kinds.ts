@@ -47,5 +47,9 @@ export function flagsOf(fx: readonly Effect[]): number {
 export function leavesTimeAlone(company: Company, fx: readonly Effect[], flags: number): boolean {
   if (flags === 0) return true
   if (flags !== (RecordFlag.ledger | RecordFlag.draws)) return false
-  return fx.every(effect => effect.t !== 'credit_draw' || company.credits.get(effect.c)?.overdraft === null)
+  for (let i = 0; i < fx.length; i++) {
+    const effect = fx[i]!
+    if (effect.t === 'credit_draw' && company.credits.get(effect.c)?.overdraft !== null) return false
+  }
+  return true
 }

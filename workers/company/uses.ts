@@ -4,7 +4,6 @@ import type { Catalog } from '../../src/core/catalog.js'
 import { apply, applyUse } from '../../src/core/company.js'
 import { drawsOf, type Metered, trackCost } from '../../src/core/company-credit.js'
 import type { CreditEffect } from '../../src/core/credit.js'
-import { encodeId } from '../../src/core/id.js'
 import { actorIdLength, type UsesRequest } from '../../src/core/uses.js'
 import { monthOf } from '../../src/journal/event-row.js'
 import { type FramedRecords, RecordFlag } from '../../src/journal/journal.js'
@@ -140,8 +139,9 @@ function isPlainDraw(effect: CreditEffect): boolean {
   return effect.t === 'credit_draw' && effect.ext === undefined
 }
 
-/** An event as draws ask for it: its ids become texts when they are asked for. Set again for each. */
+/** An event as draws ask for it, set again for each. Its record has its id, and is the one its draws lie in. */
 class MeteredUse implements Metered {
+  readonly id = null
   readonly type = 'track'
   readonly mode = 'normal'
   readonly leaseId = null
@@ -158,11 +158,6 @@ class MeteredUse implements Metered {
     this.subtype = name
     this.quantity = request.uses.quantity(i)
     this.capturedAtMs = request.at
-  }
-
-  get id(): string {
-    const { uses } = this.request!
-    return encodeId('evt_', uses.idHigh(this.row), uses.idLow(this.row))
   }
 
   get userId(): string | null {
