@@ -20,7 +20,7 @@ import type { AcceptedEvent } from './message.js'
 import { inferenceCredits, type Tokens } from './model-price.js'
 import { standsUntil } from './plan.js'
 import { followPlan, type HeldPlanGrant } from './plan-grant.js'
-import { LiveCompany } from './snapshot.js'
+import { LiveCompany, soleVersion } from './snapshot.js'
 import { effectsOf } from './usage.js'
 
 /** The plan credit grants that a company holds now, by credit, base plan first (CR-35, CR-39). */
@@ -171,11 +171,24 @@ export function drawsOf(
 ): readonly CreditEffect[] {
   if (event.subtype === null || !effectsOf(event.mode).draws) return none
   if (!catalog.featuresBySubtype.has(event.subtype)) return none // nothing is metered by it: the common case
+  const only = soleVersion(company, catalog)
+  const known = event.type === 'track' ? only?.draws.get(event.subtype) : undefined
+  if (known?.length === 0) return none
+  let live: LiveCompany | null = null
+  let draws = known
+  if (draws === undefined) {
+    live = new LiveCompany(company, catalog, nowMs)
+    draws = creditDraws(catalog, live, event.subtype, event.type === 'inference' ? 'inference' : 'track')
+    if (event.type === 'track') only?.draws.set(event.subtype, draws)
+  }
+  const shared = catalog.data.spendPolicies.length === 0 ? only : null
   let effects: readonly CreditEffect[] = none
-  const live = new LiveCompany(company, catalog, nowMs)
-  const source = event.type === 'inference' ? 'inference' : 'track'
-  for (const draw of creditDraws(catalog, live, event.subtype, source)) {
-    const config = configFor(live, draw.creditId, event.userId)
+  for (const draw of draws) {
+    let config: CreditConfig | null = shared?.configs.get(draw.creditId) ?? null
+    if (config === null) {
+      live ??= new LiveCompany(company, catalog, nowMs)
+      config = configFor(live, draw.creditId, event.userId)
+    }
     if (config === null) continue
     const own = company.credits.get(draw.creditId) ?? emptyAccount(company.id, draw.creditId)
     // what the draws before have left; a second draw on one credit is rare

@@ -16,6 +16,7 @@ import type {
 } from './catalog.js'
 import type { OverrideState } from './company.js'
 import type { CreditConfig } from './credit.js'
+import type { CreditDraw } from './feature.js'
 import { derivedId } from './id.js'
 import { nextTierBoundary } from './price.js'
 import { type CompanyFacts, type CompiledRule, compileRule, type TraitResolver, traitLimit } from './rule.js'
@@ -64,6 +65,8 @@ export class CompiledVersion {
   private readonly grantsByCredit = new Map<string, readonly PlanCreditGrantDef[]>()
   /** What it says of each credit to companies with no subscription, trial or cap, once one has asked (LiveCompany). */
   readonly configs = new Map<string, CreditConfig>()
+  /** What a track event draws of companies for whom it alone speaks, by subtype, once one was asked (drawsOf). */
+  readonly draws = new Map<string, readonly CreditDraw[]>()
   /** By feature index: compiled when first asked for, since most of a large catalog is not between two changes. */
   private readonly granted = new Map<
     number,

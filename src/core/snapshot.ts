@@ -158,6 +158,17 @@ export class LiveCompany implements EntitledFacts {
   }
 }
 
+/**
+ * The version that alone speaks for a company, now and until something happens to it: no add-on, override, trial,
+ * subscription or schedule beside. null: ask a LiveCompany.
+ */
+export function soleVersion(company: Company, catalog: Catalog): CompiledVersion | null {
+  const { plan, addOns, overrides, subscriptions, schedule } = company
+  if (plan === null || plan.trial !== null || schedule !== null) return null
+  if (addOns.length + overrides.length + subscriptions.length > 0) return null
+  return catalog.versions.get(plan.versionId) ?? null
+}
+
 function versionsOf({ plan, addOns }: Standing, catalog: Catalog): readonly CompiledVersion[] {
   const base = plan === null ? undefined : catalog.versions.get(plan.versionId)
   const versions = base === undefined ? [] : [base]

@@ -2,6 +2,7 @@
 import t from 'tap'
 import { type CatalogData, compileCatalog, type EntitlementDef } from '../../src/core/catalog.js'
 import type { Company } from '../../src/core/company.js'
+import { drawsOf, trackCost } from '../../src/core/company-credit.js'
 import { creditDraws, featureUsage, featureUsages } from '../../src/core/feature.js'
 import { checkFlag } from '../../src/core/flag.js'
 import { Few } from '../../src/core/names.js'
@@ -17,6 +18,9 @@ import {
   holding,
   override,
   plan,
+  planVersion,
+  postpaid,
+  subscription,
   trait,
 } from './make.js'
 
@@ -221,4 +225,65 @@ t.test('EN-44, EN-45 an event draws once per feature whose reported entitlement 
     ['b'],
     'an unlimited override is what is reported, so nothing is drawn',
   )
+})
+
+t.test('EN-44 what a company draws does not hang on who asked before it', async t => {
+  const onCredit = { valueType: 'credit', valueCreditId: 'c1' } as const
+  const tokens = feature('a', { eventSubtype: 'tokens' })
+  const made = () =>
+    world([], {
+      features: [tokens, feature('free', { eventSubtype: 'free' })],
+      flags: [],
+      plans: [
+        plan('P', [entitlement('a', { ...onCredit, consumptionRate: 2 })]),
+        plan('Q', [], {
+          versions: [planVersion('Q_v1', { creditGrants: [postpaid('c1', '5')] })],
+          planType: 'add_on',
+        }),
+        plan('F', [entitlement('a', { valueType: 'unlimited' })]),
+      ],
+      credits: [credit('c1')],
+      fallbackPlanId: 'F',
+      spendPolicies: [{ id: 's1', creditId: 'c1', companyId: 'comp_capped', userId: null, maxPerDraw: '1' }],
+    })
+  const trial = { endMs: now - 1, endSetting: 'cancel', status: 'active' } as const
+  const companies = [
+    company({ plan: holding('P') }),
+    company({ plan: holding('P'), id: 'comp_capped' }),
+    company({ plan: holding('P'), overrides: [override('a', { ...onCredit, consumptionRate: 7 })] }),
+    company({ plan: holding('P'), overrides: [override('a', { valueType: 'unlimited' })] }),
+    company({ plan: holding('P'), addOns: [holding('Q')] }),
+    company({ plan: holding('P', { trial }) }),
+    company({ plan: holding('P'), subscriptions: [subscription({ periodEndMs: now + 1 })] }),
+    company({ plan: holding('F') }),
+    company({ plan: null }),
+  ]
+  const of = { type: 'track', mode: 'normal', quantity: 3, userId: 'user_1', capturedAtMs: now } as const
+  const drawn = (catalog: ReturnType<typeof world>, one: Company, subtype: string) => {
+    const event = { ...of, id: 'evt_1', subtype, leaseId: null, reservationId: null }
+    return drawsOf(one, catalog, event, trackCost(event), now)
+  }
+  const alone = companies.map(one => drawn(made(), one, 'tokens'))
+  t.same(
+    alone.map(effects => effects.map(({ t }) => t)),
+    [
+      ['credit_draw'],
+      ['credit_draw'],
+      ['credit_draw'],
+      [],
+      ['credit_grant', 'credit_draw'],
+      [],
+      ['credit_draw'],
+      [],
+      [],
+    ],
+  )
+  for (const order of [companies, [...companies].reverse()]) {
+    const catalog = made()
+    for (let round = 0; round < 2; round++)
+      for (const one of order) {
+        t.same(drawn(catalog, one, 'tokens'), alone[companies.indexOf(one)])
+        t.same(drawn(catalog, one, 'free'), [])
+      }
+  }
 })
