@@ -185,10 +185,22 @@ export class Dedupe {
     capturedAtMs: number,
     receivedAtMs: number,
   ): void {
+    const [high, low] = wordsOf(eventId)
+    this.loadWords(environmentId, key, high, low, capturedAtMs, receivedAtMs)
+  }
+
+  /** The same; the event by the 64 bits of its id. */
+  loadWords(
+    environmentId: string,
+    key: string,
+    high: number,
+    low: number,
+    capturedAtMs: number,
+    receivedAtMs: number,
+  ): void {
     const segment = this.locate(environmentId, key)
     const at = segment.find()
     if (at >= 0 && segment.receivedAtMs(at) >= receivedAtMs) return
-    const [high, low] = wordsOf(eventId)
     this.write(segment, at, high, low, capturedAtMs, receivedAtMs)
   }
 

@@ -190,8 +190,10 @@ export async function fillMemory(
   const opened = nowMs - windowMs
   const [tail, doubles] = await allOf([
     phases.time('tail', () =>
-      readTail(from.journals, ({ environmentId, key, eventId, capturedAtMs, receivedAtMs }) => {
-        if (receivedAtMs > opened) dedupe.load(environmentId, key, eventId, capturedAtMs, receivedAtMs)
+      readTail(from.journals, (claim, receivedAtMs) => {
+        if (receivedAtMs <= opened) return
+        const { environmentId, key, eventHigh, eventLow, capturedAtMs } = claim
+        dedupe.loadWords(environmentId, key, eventHigh, eventLow, capturedAtMs, receivedAtMs)
       }),
     ),
     phases.time('directory', () => fillDirectory(from.entities, directory)),

@@ -3,7 +3,7 @@
 import type { Effect, Fact, TraitIntroduction } from '../core/message.js'
 import { type JournalDisk, nodeDisk } from '../journal/disk.js'
 import { loadedAt } from '../journal/event-row.js'
-import { FactReader } from '../journal/fact-read.js'
+import { type FactClaim, FactReader } from '../journal/fact-read.js'
 import type { Chunk } from '../journal/frame.js'
 import { RecordFlag } from '../journal/journal.js'
 import type { Positions } from '../journal/positions.js'
@@ -21,24 +21,18 @@ export interface Journals {
   readonly disk?: JournalDisk
 }
 
-/** An idempotency key and the event that has it (EV-25). */
-export interface ClaimRow {
-  readonly environmentId: string
-  readonly key: string
-  readonly eventId: string
-  readonly capturedAtMs: number
-  readonly receivedAtMs: number
-}
-
 /**
  * Read what lies behind the stores' positions in every journal.
  *
- * claim    told of every idempotency key whose event ClickHouse does not have, in no order.
+ * claim    told of every idempotency key whose event ClickHouse does not have, in no order; the object is used again.
  * returns  what happened to entities that Postgres does not show.
  * errors   JournalCorrupt.
  * source   EV-25, EV-26.
  */
-export async function readTail(journals: Journals, claim: (claim: ClaimRow) => void): Promise<Tail> {
+export async function readTail(
+  journals: Journals,
+  claim: (claim: FactClaim, receivedAtMs: number) => void,
+): Promise<Tail> {
   const { directory, positions, disk = nodeDisk } = journals
   const tail = new Tail()
   const facts = new FactReader()
@@ -56,7 +50,8 @@ export async function readTail(journals: Journals, claim: (claim: ClaimRow) => v
             tail.add(facts.read(chunk.bytes, chunk.factAt(i), chunk.factEnd(i)))
           if (chunk.sequence(i) > stored) {
             const found = claimOf(chunk, i, facts)
-            if (found !== null) claim(found)
+            // the window runs by the receipt, which only the row knows; `at` may be shifted by a test clock
+            if (found !== null) claim(found, loadedAt(chunk.bytes, chunk.rowAt(i)))
           }
         }
     } finally {
@@ -75,22 +70,10 @@ function concerns(chunk: Chunk, index: number): boolean {
   return (flags & RecordFlag.ledger) !== 0 && chunk.record(index).fact.includes(hold)
 }
 
-const digits = [0x30, 0x39] as const
-
 /** The idempotency key that a record claims, or null. */
-function claimOf(chunk: Chunk, index: number, facts: FactReader): ClaimRow | null {
+function claimOf(chunk: Chunk, index: number, facts: FactReader): FactClaim | null {
   if ((chunk.flags(index) & RecordFlag.event) === 0) return null
-  const { bytes } = chunk
-  const end = chunk.factEnd(index)
-  // a claim is the last member and ends with a number; a list of effects ends with none
-  const last = bytes[end - 3]!
-  if (last < digits[0] || last > digits[1]) return null
-  const fact = facts.read(bytes, chunk.factAt(index), end)
-  if (fact.ik === undefined) return null
-  const [key, eventId, capturedAtMs] = fact.ik
-  // the window runs by the receipt, which only the row knows; `at` may be shifted by a test clock
-  const receivedAtMs = loadedAt(bytes, chunk.rowAt(index))
-  return { environmentId: fact.env, key, eventId, capturedAtMs, receivedAtMs }
+  return facts.claimed(chunk.bytes, chunk.factAt(index), chunk.factEnd(index))
 }
 
 /** A pair that rows show with two entities. */

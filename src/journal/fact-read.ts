@@ -1,6 +1,6 @@
 // Facts read back from the journal's bytes. Nearly all are the use of one event, as fact-text.ts puts them together:
 // those are read where they lie, in a fraction of the time that JSON.parse takes. All others go through JSON.parse.
-import { IdReader, idLetters } from '../core/id.js'
+import { decodeId, IdReader, idLetters } from '../core/id.js'
 import type { Effect, Fact } from '../core/message.js'
 import { Texts } from './texts.js'
 
@@ -17,6 +17,8 @@ const quantity = literal('","quantity":')
 const usedAt = literal(',"atMs":')
 const seen = literal('{"t":"seen","atMs":')
 const claim = literal(',"ik":["')
+const claimKey = literal('"ik":["')
+const event = literal('"evt_')
 const quote = 0x22
 const comma = 0x2c
 const minus = 0x2d
@@ -41,6 +43,15 @@ export interface FactActor {
   readonly environmentId: string
 }
 
+/** An idempotency key, and the event that has it by the 64 bits of its id (EV-25). */
+export interface FactClaim {
+  readonly environmentId: string
+  readonly key: string
+  readonly eventHigh: number
+  readonly eventLow: number
+  readonly capturedAtMs: number
+}
+
 /** What `seek` says of a fact. */
 export const companyKind = 0
 export const userKind = 1
@@ -52,6 +63,7 @@ export class FactReader {
   high = 0
   low = 0
   readonly #ids = new IdReader()
+  readonly #claimed = { environmentId: '', key: '', eventHigh: 0, eventLow: 0, capturedAtMs: 0 }
   readonly #texts = new Texts()
   /** Read into again and again by `passing`; effects by their place in the fact. */
   readonly #scratch: Mutable<Fact> & { readonly fx: Effect[] } = { k: 'c', id: '', env: '', at: 0, fx: [] }
@@ -106,6 +118,61 @@ export class FactReader {
     this.high = ids.high
     this.low = ids.low
     return true
+  }
+
+  /**
+   * The idempotency key that the fact in bytes [from, end) claims, or null: read from its end, where it stands.
+   *
+   * returns  the same object for every fact.
+   * errors   as `read`.
+   */
+  claimed(bytes: Buffer, from: number, end: number): FactClaim | null {
+    // a claim is the last member and ends with a number; a list of effects ends with none
+    if (bytes[end - 1] !== closingBrace || bytes[end - 2] !== closingBracket || !isDigit(bytes[end - 3]!))
+      return null
+    return this.#claimAtEnd(bytes, from, end) ? this.#claimed : this.#claimedInFull(bytes, from, end)
+  }
+
+  #claimAtEnd(bytes: Buffer, from: number, end: number): boolean {
+    let at = end - 3
+    let captured = 0
+    for (let unit = 1; isDigit(bytes[at]!); unit *= 10) captured += (bytes[at--]! - 0x30) * unit
+    const idAt = at - 1 - idLetters
+    if (end - 3 - at > digitsMax || bytes[at] !== comma || bytes[at - 1] !== quote) return false
+    if (!this.#ids.read(bytes, idAt) || !lies(event, bytes, idAt - event.length)) return false
+    const keyEnd = idAt - event.length - 2
+    if (bytes[keyEnd] !== quote || bytes[keyEnd + 1] !== comma) return false
+    let keyAt = keyEnd
+    for (let byte = bytes[keyAt - 1]!; byte !== quote; byte = bytes[keyAt - 1]!) {
+      if (byte === backslash || byte >= 0x80 || keyAt <= from) return false
+      keyAt--
+    }
+    if (!lies(claimKey, bytes, keyAt - claimKey.length)) return false
+    this.#bytes = bytes
+    this.#at = from
+    this.#end = end
+    if (!this.#skip(head) || this.#kind() === null || !this.#skip(id)) return false
+    while (this.#at < end && bytes[this.#at] !== quote) this.#at++
+    if (!this.#skip(env)) return false
+    const environmentId = this.#text()
+    if (environmentId === null) return false
+    const found = this.#claimed
+    found.environmentId = environmentId
+    found.key = bytes.toString('latin1', keyAt, keyEnd)
+    found.eventHigh = this.#ids.high
+    found.eventLow = this.#ids.low
+    found.capturedAtMs = captured
+    return true
+  }
+
+  #claimedInFull(bytes: Buffer, from: number, end: number): FactClaim | null {
+    const { env: environmentId, ik } = this.read(bytes, from, end)
+    if (ik === undefined) return null
+    const [key, eventId, capturedAtMs] = ik
+    const words = decodeId('evt_', eventId)
+    if (words === null) throw new SyntaxError(`${eventId} is no id of an event`)
+    const [eventHigh, eventLow] = words
+    return Object.assign(this.#claimed, { environmentId, key, eventHigh, eventLow, capturedAtMs })
   }
 
   /** The id of the fact that `seek` looked at last, if it told whose it is. */
@@ -268,4 +335,11 @@ export class FactReader {
     this.#at = end
     return negative ? -value : value
   }
+}
+
+const isDigit = (byte: number): boolean => byte >= 0x30 && byte <= 0x39
+
+function lies(expected: Uint8Array, bytes: Buffer, at: number): boolean {
+  for (let i = 0; i < expected.length; i++) if (bytes[at + i] !== expected[i]) return false
+  return true
 }

@@ -8,6 +8,9 @@ import { JournalCorrupt, type Sequence } from './journal.js'
 const suffix = '.journal'
 const magicBytes = Buffer.alloc(4)
 magicBytes.writeUInt32LE(groupMagic)
+const zeros = Buffer.alloc(4_096)
+/** Read at once to find where a segment ends. */
+const pieceBytes = 4 << 20
 
 /** The directory of one shard under the journal's root. */
 export function shardDirectory(root: string, shard: number): string {
@@ -79,20 +82,27 @@ export interface SegmentEnd {
  */
 export async function findEnd(file: JournalFile, path: string, first: Sequence): Promise<SegmentEnd> {
   const size = await file.size()
-  const room = Buffer.allocUnsafeSlow(size)
-  const bytes = room.subarray(0, await file.read(room, size, 0))
+  let room = Buffer.allocUnsafeSlow(Math.min(size, pieceBytes))
   let offset = 0
   let next = first
+  // a piece at a time: memory for all of it would take longer to be had than the file to be read
   for (;;) {
-    const header = wholeGroup(bytes, offset)
-    if (header === null || header.first !== next) break
-    offset += groupHeaderBytes + header.bytes
-    next += header.count
+    const piece = room.subarray(0, await file.read(room, Math.min(room.length, size - offset), offset))
+    let at = 0
+    for (let header = wholeGroup(piece, at); header?.first === next; header = wholeGroup(piece, at)) {
+      at += groupHeaderBytes + header.bytes
+      next += header.count
+    }
+    offset += at
+    if (at > 0) continue
+    if (room.length >= size - offset) break
+    room = Buffer.allocUnsafeSlow(Math.min(size - offset, 4 * room.length))
   }
-  for (let at = bytes.indexOf(magicBytes, offset); at !== -1; at = bytes.indexOf(magicBytes, at + 1))
-    if (wholeGroup(bytes, at) !== null)
+  const rest = room.subarray(0, await file.read(room, size - offset, offset))
+  for (let at = rest.indexOf(magicBytes); at !== -1; at = rest.indexOf(magicBytes, at + 1))
+    if (wholeGroup(rest, at) !== null)
       throw new JournalCorrupt(path, offset, `record ${next} is broken and whole groups follow it`)
-  return { bytes: offset, last: next - 1, torn: Math.max(0, lastUsed(bytes) - offset) }
+  return { bytes: offset, last: next - 1, torn: lastUsed(rest) }
 }
 
 /** The last record of a journal that is not written to now; 0 for one that does not exist. Errors as `findEnd`. */
@@ -118,6 +128,7 @@ function wholeGroup(bytes: Buffer, at: number): GroupHeader | null {
 // One past the last byte that is not zero.
 function lastUsed(bytes: Buffer): number {
   let at = bytes.length
+  while (at >= zeros.length && zeros.equals(bytes.subarray(at - zeros.length, at))) at -= zeros.length
   while (at > 0 && bytes[at - 1] === 0) at--
   return at
 }

@@ -1,11 +1,12 @@
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
+import { encodeId } from '../../src/core/id.js'
 import { packClaim, packedClaimBytes, unpackClaim, windowMs } from '../../src/engine/dedupe.js'
 import { restorePositions, storedIn } from '../../src/engine/fill.js'
 import { eventClaims, eventsList } from '../../src/engine/history.js'
 import { Projections } from '../../src/engine/projections.js'
-import { type ClaimRow, readTail } from '../../src/engine/tail.js'
+import { readTail } from '../../src/engine/tail.js'
 import { openFileJournal } from '../../src/journal/file.js'
 import { Positions } from '../../src/journal/positions.js'
 import { shardDirectory } from '../../src/journal/segment.js'
@@ -113,13 +114,18 @@ t.test('the projectors in their thread, with real stores', { timeout: 120_000 },
         t.equal(await stored.count(), all.length)
         return all
       }
-      const packed = (claim: ClaimRow): Buffer => packClaim(claim.environmentId, claim.key, claim)
       const eventOf = (claim: Buffer): string => unpackClaim(claim, 0).eventId
       // from positions as they stand: a chunk that goes there meanwhile is seen in both places
-      const tail: ClaimRow[] = []
-      await readTail({ directory: root, positions }, claim => tail.push(claim))
+      const tail: Buffer[] = []
+      await readTail(
+        { directory: root, positions },
+        ({ environmentId, key, eventHigh, eventLow, capturedAtMs }, receivedAtMs) => {
+          const eventId = encodeId('evt_', eventHigh, eventLow)
+          tail.push(packClaim(environmentId, key, { eventId, capturedAtMs, receivedAtMs }))
+        },
+      )
       t.ok(tail.length > 0)
-      const both = [...(await inStore()), ...tail.map(packed)]
+      const both = [...(await inStore()), ...tail]
       const claims = [...new Map(both.map(claim => [eventOf(claim), claim])).values()]
       t.equal(
         claims.length,

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import t from 'tap'
-import { decodeId } from '../../src/core/id.js'
+import { decodeId, encodeId } from '../../src/core/id.js'
 import { FactReader } from '../../src/journal/fact-read.js'
 import { factText } from '../../src/journal/fact-text.js'
 import { fact } from './facts.js'
@@ -30,6 +30,40 @@ t.test('facts as the journal writes them', async t => {
       assert.deepEqual({ ...reader.passing(...place, actor) }, JSON.parse(factText(one)))
     }),
     { seed, numRuns: 1_000 },
+  )
+})
+
+t.test('EV-25 the claim at the end of a fact', async t => {
+  t.comment(`seed ${seed}`)
+  const word = fc.nat({ max: 0xffff_ffff })
+  const key = fc.oneof(
+    fc.string({ unit: 'binary' }),
+    fc.string(),
+    fc.constantFrom('order-1', ',"ik":["', '","ik":["a","evt_23456789ABC",1]}', '\\', '"', ''),
+  )
+  const captured = fc.oneof(fc.maxSafeInteger(), fc.nat(), fc.constantFrom(0, -1, 1.5, 1e21))
+  const claims = fc.tuple(fact, key, word, word, captured, fc.boolean())
+  fc.assert(
+    fc.property(claims, ([one, key, high, low, capturedAtMs, claims]) => {
+      const { ik: _, ...rest } = one
+      const claiming = { ...rest, ik: [key, encodeId('evt_', high, low), capturedAtMs] }
+      // half a surrogate pair is U+FFFD in bytes
+      const text = Buffer.from(claims ? JSON.stringify(claiming) : JSON.stringify(rest)).toString()
+      const found = reader.claimed(...laid(text))
+      if (!claims) assert.equal(found, null)
+      else {
+        const { env, ik } = JSON.parse(text)
+        const expected = {
+          environmentId: env,
+          key: ik[0],
+          eventHigh: high,
+          eventLow: low,
+          capturedAtMs: ik[2],
+        }
+        assert.deepEqual({ ...found }, expected)
+      }
+    }),
+    { seed, numRuns: 3_000 },
   )
 })
 

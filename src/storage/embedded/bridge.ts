@@ -419,7 +419,6 @@ async function serve(start: BridgeStart): Promise<void> {
     process.exit(0)
   }
   process.on('SIGTERM', leave)
-  process.on('disconnect', leave)
   tell({ port: (server.address() as AddressInfo).port })
 }
 
@@ -429,8 +428,15 @@ const tell = (answered: BridgeAnswer): void => {
 
 // Ctrl-C in a terminal is the parent's to answer.
 process.on('SIGINT', () => {})
+let failed = false
+// Nobody is left to answer, and the next Tollgate may wait for the data: what was inserted is on disk, what was not is
+// taken back when the engine opens it again.
+process.on('disconnect', () => {
+  if (!failed) process.kill(process.pid, 'SIGKILL')
+})
 process.once('message', (start: BridgeStart) => {
   serve(start).catch(error => {
+    failed = true
     tell({ failure: error instanceof Error ? error.message : String(error) })
     process.disconnect()
     process.exitCode = 1

@@ -2,6 +2,7 @@
 // supervisor around it.
 import { type ChildProcess, fork } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
 import { chmod, mkdir, writeFile } from 'node:fs/promises'
 import { totalmem } from 'node:os'
 import { join, resolve } from 'node:path'
@@ -33,6 +34,8 @@ const stopSignals = [
 /** A child of an earlier, killed Tollgate lets go of the data as soon as it notices; it gets this long. */
 const lockedMs = 10_000
 const gibibyte = 1024 ** 3
+/** For what a child that failed has still to say. */
+const lastWordsMs = 1_000
 
 /**
  * Start the embedded ClickHouse and keep it alive.
@@ -70,7 +73,7 @@ export async function startEmbeddedClickHouse(
       } catch (error) {
         const locked = /Cannot lock file/.test((error as Error).message)
         if (!locked || Date.now() > until) throw error
-        await sleep(100)
+        await sleep(20)
       }
     }
   }
@@ -158,7 +161,11 @@ async function serve(start: BridgeStart, log: StoreLog): Promise<{ child: ChildP
       })
       child.send(start)
     })
-    if ('failure' in answered) throw new Error(`ClickHouse did not start: ${answered.failure}`)
+    if ('failure' in answered) {
+      // the engine may have told why on its way out
+      await Promise.race([once(child, 'close'), sleep(lastWordsMs)])
+      throw new Error(`ClickHouse did not start: ${answered.failure} ${said().slice(-2_000)}`.trim())
+    }
     return { child, port: answered.port }
   } catch (error) {
     await end(child, [['SIGKILL', 5_000]])

@@ -179,8 +179,8 @@ class Forgetful extends Dedupe {
     super(1_000_000)
   }
 
-  override load(...claim: Parameters<Dedupe['load']>): void {
-    if (!this.world.random.chance(0.2)) super.load(...claim)
+  override loadWords(...claim: Parameters<Dedupe['loadWords']>): void {
+    if (!this.world.random.chance(0.2)) super.loadWords(...claim)
   }
 
   override loadPacked(...claim: Parameters<Dedupe['loadPacked']>): void {
