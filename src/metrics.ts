@@ -154,6 +154,10 @@ export function createMetrics() {
       bytes: gauge('tollgate_large_bodies_bytes', 'Bytes of large bodies that are being read or taken'),
     },
     checks: counter('tollgate_flag_checks_total', 'Flags evaluated for callers').child({}),
+    checksAgain: counter(
+      'tollgate_flag_checks_again_total',
+      'Of these, answered again with what still stands',
+    ).child({}),
     /** Children are made per shard: `groupRecords.child({ shard: '0' })`. */
     journal: {
       groupRecords: spread('tollgate_journal_group_records', 'Records per group write', groupBounds, 'shard'),

@@ -12,8 +12,9 @@ import { loadCredits, loadPlanCreditGrants } from './catalog/credits.js'
 import { plansLoader } from './catalog/plans.js'
 import type { Config } from './config.js'
 import type { CatalogData } from './core/catalog.js'
-import type { ShardNotice } from './core/message.js'
+import type { CheckCounts, ShardNotice } from './core/message.js'
 import { AccountLimits } from './engine/account-limits.js'
+import { Answers } from './engine/answers.js'
 import { AuditLog } from './engine/audit.js'
 import { Backlog } from './engine/backlog.js'
 import { type KeptPoint, keepPoint } from './engine/backup.js'
@@ -40,6 +41,7 @@ import { Limits, limitTable } from './http/limits.js'
 import { routes } from './http/routes.js'
 import { Server } from './http/server.js'
 import { collectWhenIdle } from './idle.js'
+import { Changes } from './journal/changes.js'
 import { nodeDisk } from './journal/disk.js'
 import { Positions } from './journal/positions.js'
 import type { ProjectedChunk } from './journal/projecting.js'
@@ -122,13 +124,12 @@ export async function serve(from: {
     if (notice.notice === 'happened' && told !== null)
       for (const happened of notice.happened) tellHappened(told, happened)
     if (notice.notice === 'identity') rememberAgain({ directory, dedupe }, notice.facts)
-    if (notice.notice === 'checks') {
-      for (const [environmentId, flagKey, atMs] of notice.checks.flags)
-        checkedFlags.note(environmentId, flagKey, atMs)
-      for (const [environmentId, userId, atMs] of notice.checks.users)
-        userSeen.note(userId, environmentId, atMs)
-      projections?.recordChecks(notice.checks.rows, notice.checks.counts)
-    }
+    if (notice.notice === 'checks') noteChecks(notice.checks)
+  }
+  const noteChecks = ({ flags, users, rows, counts }: CheckCounts): void => {
+    for (const [environmentId, flagKey, atMs] of flags) checkedFlags.note(environmentId, flagKey, atMs)
+    for (const [environmentId, userId, atMs] of users) userSeen.note(userId, environmentId, atMs)
+    projections?.recordChecks(rows, counts)
   }
   const starting = phases.time('replay', () =>
     (traced?.Shards ?? Shards).start({
@@ -223,6 +224,7 @@ export async function serve(from: {
   })
   opened.add(() => parsers.close())
   const entities = new Entities(directory, shards, traits)
+  const answers = new Answers(journals.changes, directory)
   const limits = new Limits(limitTable(config.limits))
   const accountLimits = new AccountLimits(sql, (accountId, setting) =>
     limits.setAccount(accountId, setting === undefined ? undefined : limitTable(setting)),
@@ -240,6 +242,7 @@ export async function serve(from: {
     parsers,
     directory,
     entities,
+    answers,
     dedupe,
     holdKeys,
     projections,
@@ -262,10 +265,23 @@ export async function serve(from: {
       .forgetEnvironment(id)
       .catch(error => log.warn({ err: error }, 'a shard keeps a deleted environment'))
   })
+  const tellAnswers = setInterval(() => {
+    answers.sweep()
+    tellOne()
+  }, 1_000)
+  // what many were given is read again a part at a time, with room for requests in between
+  const tellOne = (): void => {
+    const given = answers.takeCounts()
+    if (given === null) return
+    noteChecks(given)
+    setImmediate(tellOne)
+  }
   const flushSeen = () => Promise.all([userSeen.flush(shards, id => clock.now(id)), checkedFlags.flush(sql)])
   const seenTimer = setInterval(() => void flushSeen(), 1_000)
   opened.add(async () => {
     clearInterval(seenTimer)
+    clearInterval(tellAnswers)
+    for (let given = answers.takeCounts(); given !== null; given = answers.takeCounts()) noteChecks(given)
     await flushSeen()
   })
 
@@ -425,6 +441,7 @@ interface Journals {
   readonly directory: string
   readonly generation: string
   readonly positions: Positions
+  readonly changes: Changes
   readonly options: readonly ShardOptions[]
 }
 
@@ -439,6 +456,7 @@ async function openJournals(
   await mkdir(directory, { recursive: true })
   const generation = await journalGeneration(nodeDisk, directory)
   const positions = Positions.make(count)
+  const changes = Changes.make(count)
   await restorePositions(storedIn(sql), generation, positions)
   const options = Array.from({ length: count }, (_, index) => ({
     index,
@@ -448,12 +466,13 @@ async function openJournals(
     generation,
     postgres,
     positions: positions.memory,
+    changes: changes.memory,
     pendingBytesMax: config.journalPendingBytesMax,
     checkpointMs: config.checkpointIntervalMs,
     actorsMax: config.actorsMax,
     checkRowsPerSecond: config.flagCheckRowsPerSecond,
   }))
-  return { directory, generation, positions, options }
+  return { directory, generation, positions, changes, options }
 }
 
 function startProjections(

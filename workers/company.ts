@@ -8,9 +8,8 @@
 import { type Catalog, type CatalogData, compileCatalog } from '../src/core/catalog.js'
 import { type CheckedAndReserved, writeCheckAndReserve } from '../src/core/check-reserve.js'
 import { apply, decideCompany } from '../src/core/company.js'
-import { describeCredits, settle } from '../src/core/company-credit.js'
+import { settle } from '../src/core/company-credit.js'
 import { allFailed, type Cells, Replies, unpack } from '../src/core/crossing.js'
-import { featureUsages } from '../src/core/feature.js'
 import { settleDowngrade } from '../src/core/manage.js'
 import type {
   AcceptedEvent,
@@ -28,12 +27,11 @@ import type {
   UserMessage,
 } from '../src/core/message.js'
 import { settlePlans } from '../src/core/plan-change.js'
-import { LiveCompany } from '../src/core/snapshot.js'
-import { briefOf, encodeUser } from '../src/core/state.js'
 import { settleSubscriptions } from '../src/core/subscription.js'
 import { applyToUser, decideUser } from '../src/core/user.js'
 import { itemsOf, type UsesRequest } from '../src/core/uses.js'
 import { collectWhenIdle } from '../src/idle.js'
+import { Changes } from '../src/journal/changes.js'
 import { type JournalDisk, nodeDisk } from '../src/journal/disk.js'
 import { eventRow, monthOf } from '../src/journal/event-row.js'
 import { factText } from '../src/journal/fact-text.js'
@@ -45,8 +43,8 @@ import { Positions } from '../src/journal/positions.js'
 import type { ShardOptions } from '../src/journal/shard.js'
 import { openPostgres } from '../src/storage/postgres.js'
 import { type Actor, Actors } from './company/actors.js'
+import { answerOf, standsUntil } from './company/answer.js'
 import { FlagChecks } from './company/checks.js'
-import { describeCompany } from './company/describe.js'
 import { type Groups, groupWritten, noteGroup } from './company/group.js'
 import { flagsOf, isQuestion, isTimed, leavesTimeAlone } from './company/kinds.js'
 import { replayTail } from './company/replay.js'
@@ -110,6 +108,7 @@ class Shard {
   private readonly catalogs = new Map<string, Catalog>()
   private readonly actors: Actors
   private readonly checks: FlagChecks
+  private readonly changes: Changes
   private readonly watch = new Watch()
   /** Requests that wait for an actor to be loaded, and the ids wanted. */
   private parked: ShardRequest[] = []
@@ -147,9 +146,12 @@ class Shard {
   ) {
     const { options } = task
     this.actors = new Actors(options.actorsMax)
+    this.changes = new Changes(options.changes)
     this.checks = new FlagChecks(
       `${options.generation} ${options.index} ${journal.committed} ${Date.now()}`,
       options.checkRowsPerSecond,
+      // while single checks are recorded each must be asked here
+      kept => (kept ? this.changes.close(options.index) : this.changes.open(options.index)),
     )
     this.next = journal.committed + 1
     for (const data of task.catalogs) this.hold(data)
@@ -227,7 +229,7 @@ class Shard {
     if ('events' in request) return this.ingest(request)
     const { n, m } = request
     if (request.k === 'e') {
-      if (isQuestion(m)) this.reads.answered(n, this.answer(null, request.env, m, request.at), 0)
+      if (isQuestion(m)) this.answerTo(n, null, request.env, m, request.at)
       else this.write(n, null, request.env, request.id, m as Write, request.at)
       return
     }
@@ -239,9 +241,9 @@ class Shard {
     this.settle(actor, request.env, request.at)
     if (m.type === 'credits') {
       // figures may rest on what was settled just now: they leave once that is durable
-      const reply = this.answer(actor, request.env, m, request.at)
+      const reply = answerOf(this.checks, this.catalog(request.env), actor, m, request.at)
       this.writes.answered(n, reply, actor.state.sequence)
-    } else if (isQuestion(m)) this.reads.answered(n, this.answer(actor, request.env, m, request.at), 0)
+    } else if (isQuestion(m)) this.answerTo(n, actor, request.env, m, request.at)
     else this.write(n, actor, request.env, request.id, m as Write, request.at)
   }
 
@@ -286,6 +288,7 @@ class Shard {
     this.plainUses.begin(request, this.catalog(env))
     for (let i = 0; i < count; i++) {
       const actor = actors[i]!
+      if (i === 0 || actor !== actors[i - 1]) this.changes.changed(actor.state.id)
       this.settle(actor, env, at)
       if (actor.k === 'c' && this.plainUses.add(actor, request, from + i)) {
         actor.state.sequence = this.next++
@@ -389,6 +392,7 @@ class Shard {
     const sequence = this.next++
     const flags = flagsOf(fx)
     if (actor) {
+      if (actor.k === 'c') this.changes.changed(id)
       const sight = this.watch.before(actor, this.catalogs.get(env), fx, at)
       if (actor.k === 'c') for (const effect of fx) apply(actor.state, effect, at)
       else for (const effect of fx) applyToUser(actor.state, effect, at)
@@ -443,36 +447,18 @@ class Shard {
 
   // ── reads ────────────────────────────────────────────────────────────────────────────────────
 
-  private answer(actor: Actor | null, env: string, question: Question, at: number): unknown {
-    const catalog = this.catalog(env)
-    const company = actor?.k === 'c' && actor.state.exists ? actor.state : null
-    switch (question.type) {
-      case 'check':
-        return this.checks.one(catalog, company, question, at)
-      case 'check_all':
-        return this.checks.all(catalog, company, question.context, at)
-      case 'describe':
-        if (actor?.k === 'u') return actor.state.exists ? encodeUser(actor.state) : null
-        return company && describeCompany(company, catalog, at)
-      case 'feature_usage':
-        return (
-          company &&
-          featureUsages(
-            new LiveCompany(company, catalog, at),
-            { negative: question.withoutNegative },
-            question.featureIds,
-          )
-        )
-      case 'credits':
-        return company && describeCredits(company, catalog, at)
-      case 'brief':
-        return actor?.state.exists ? briefOf(actor.state) : null
-    }
+  private answerTo(n: number, actor: Actor | null, env: string, question: Question, at: number): void {
+    const reply = answerOf(this.checks, this.catalog(env), actor, question, at)
+    const isCheck = question.type === 'check' || question.type === 'check_all'
+    const stands = isCheck && reply !== null && this.changes.era(this.task.options.index) % 2 !== 0
+    if (stands) this.reads.told(n, reply as string, standsUntil(actor, at))
+    else this.reads.answered(n, reply, 0)
   }
 
   private hold(data: CatalogData): void {
     this.catalogs.set(data.environmentId, compileCatalog(data))
     this.editions.set(data.environmentId, ++this.edition)
+    this.changes.renew(this.task.options.index)
   }
 
   private catalog(env: string): Catalog {
@@ -558,6 +544,7 @@ class Shard {
     if (this.broken) return
     this.broken = true
     this.failures++
+    this.changes.renew(this.task.options.index)
     this.actors.forgetAfter(this.journal.committed)
     for (let delayMs = 50; ; delayMs = Math.min(5_000, delayMs * 2)) {
       try {
@@ -645,6 +632,7 @@ class Shard {
       }
       case 'catalog_gone':
         this.catalogs.delete(control.environmentId)
+        this.changes.renew(this.task.options.index)
         this.editions.delete(control.environmentId)
         this.actors.forgetEnvironment(control.environmentId)
         this.reads.answered(n, null, 0)

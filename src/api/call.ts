@@ -1,5 +1,6 @@
 // What a handler receives and returns. No trace of the HTTP server: handlers are called directly in tests.
 import type { ApiKeyScope, EnvironmentType } from '../../schemas/enums.js'
+import type { Standing } from '../engine/answers.js'
 import type { Services } from './services.js'
 
 /** The key that asks. */
@@ -57,6 +58,8 @@ export interface Call<Body = undefined, Query = Readonly<Record<string, never>>>
   readonly userAgent: string
   /** What the caller already has, as its ETag; '' or absent: nothing. Read where the row's protocol knows it. */
   readonly ifNoneMatch?: string
+  /** Whether an answer that stands for a while is kept, if the handler says what it rests on. */
+  readonly keeps?: boolean
   /** Whether the caller has left. */
   readonly gone?: boolean
 }
@@ -73,6 +76,8 @@ export interface Answer {
   /** The whole serialised body, where a protocol says what it looks like. */
   readonly whole?: string
   readonly headers?: Readonly<Record<string, string>>
+  /** Of an answer that may be kept and given again: what it rests on. */
+  readonly standing?: Standing
   /** Sent as it is, without an envelope, piece by piece as the caller takes it. A failure cuts the connection. */
   readonly stream?: Stream
 }

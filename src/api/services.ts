@@ -4,6 +4,7 @@ import type { Sql } from 'postgres'
 import type { TraitRegistry } from '../catalog/traits.js'
 import type { CatalogData } from '../core/catalog.js'
 import type { AccountLimits } from '../engine/account-limits.js'
+import type { Answers } from '../engine/answers.js'
 import type { AuditLog } from '../engine/audit.js'
 import type { Backlog } from '../engine/backlog.js'
 import type { TestClock } from '../engine/clock.js'
@@ -92,6 +93,7 @@ export interface Services {
   readonly parsers: Parsers
   readonly directory: Directory
   readonly entities: Entities
+  readonly answers: Answers
   readonly dedupe: Dedupe
   readonly holdKeys: HoldKeys
   readonly projections: Projections

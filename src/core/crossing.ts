@@ -429,16 +429,19 @@ export type Unavailable = 'store_away' | 'overloaded' | 'starting' | 'doubtful'
 export interface Hearing {
   /** `sequence`: where it became durable, 0 for reads. */
   answered(n: number, reply: unknown, sequence: number): void
+  /** A text that stands until then, epoch ms, if nothing happens but time. */
+  told(n: number, reply: string, untilMs: number): void
   refused(n: number, refusal: Refusal, detail: string | undefined): void
   failed(n: number, reason: Unavailable, detail: string | undefined): void
 }
 
-// How a reply lies: its number, one of these, its sequence, then what it needs.
+// How a reply lies: its number, one of these, its sequence or until when it stands, then what it needs.
 const empty = 0
 const text = 1
 const thing = 2
 const refusal = 3
 const failure = 4
+const standing = 5
 
 /** Replies that leave together. */
 export class Replies extends Writing implements Hearing {
@@ -451,6 +454,11 @@ export class Replies extends Writing implements Hearing {
       this.numbers.push(n, thing, sequence)
       this.things.push(reply)
     }
+  }
+
+  told(n: number, reply: string, untilMs: number): void {
+    this.numbers.push(n, standing, untilMs, reply.length)
+    this.text += reply
   }
 
   refused(n: number, reason: Refusal, detail?: string): void {
@@ -477,6 +485,7 @@ class Heard extends Reading {
       const sequence = this.number()
       if (how === empty) hearing.answered(n, null, sequence)
       else if (how === text) hearing.answered(n, this.pieceOf(), sequence)
+      else if (how === standing) hearing.told(n, this.pieceOf(), sequence)
       else if (how === thing) hearing.answered(n, this.thing(), sequence)
       else if (how === refusal)
         hearing.refused(n, this.thing() as Refusal, this.thing() as string | undefined)
@@ -489,6 +498,6 @@ class Heard extends Reading {
 export function allFailed(replies: Cells, reason: Unavailable, detail: string): Cells {
   const failed = new Replies()
   const fail = (n: number) => failed.failed(n, reason, detail)
-  hear(replies, { answered: fail, refused: fail, failed: fail })
+  hear(replies, { answered: fail, told: fail, refused: fail, failed: fail })
   return failed.take()
 }

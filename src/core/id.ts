@@ -129,12 +129,15 @@ function mix(value: number): number {
 /** Virtual shards: the finest division of the actors (architecture, "Several nodes"). */
 export const virtualShards = 256
 
-/** The virtual shard of an actor's id: FNV-1a over its characters. */
-export function virtualShardOf(id: string): number {
+/** 32 bits of an actor's id: FNV-1a over its characters, mixed. */
+export function hashOf(id: string): number {
   let hash = 0x811c9dc5
   for (let i = 0; i < id.length; i++) hash = Math.imul(hash ^ id.charCodeAt(i), 0x01000193)
-  return mix(hash) % virtualShards
+  return mix(hash)
 }
+
+/** The virtual shard of an actor's id. */
+export const virtualShardOf = (id: string): number => hashOf(id) % virtualShards
 
 /** The shard, of `count` shards, that owns an actor. */
 export const shardOf = (id: string, count: number): number => virtualShardOf(id) % count

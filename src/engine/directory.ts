@@ -60,6 +60,8 @@ export class Directory {
   private readonly memberships = new Map<string, string | string[]>()
   /** Number of users by company id. */
   private readonly members = new Map<string, number>()
+  /** Raised whenever a pair may have ceased to find whom it found, or an id to be known. */
+  departures = 0
 
   /** Companies and users known. */
   get size(): number {
@@ -227,7 +229,9 @@ export class Directory {
         else this.giveBack(kind, environmentId, [name, value], claim)
       }
     }
-    if (!held && this.unconfirmed.delete(id)) this.environments.get(environmentId)?.delete(id)
+    if (held || !this.unconfirmed.delete(id)) return
+    this.departures++
+    this.environments.get(environmentId)?.delete(id)
   }
 
   /** A pair that was not taken in the end is nobody's, or again that of one whose deletion is still under way. */
@@ -237,6 +241,7 @@ export class Directory {
     [name, value]: KeyPair,
     { from }: Claim,
   ): void {
+    this.departures++
     const former = from.find(id => this.isRetired(id))
     if (former === undefined) return this.pairs.delete(kind, environmentId, name, value)
     this.pairs.set(kind, environmentId, name, value, former)
@@ -249,7 +254,10 @@ export class Directory {
       if (this.pairs.get(kind, environmentId, name, value) !== id) continue
       const claim = this.claims.get(kind, environmentId, name, value)
       if (claim) claim.durable = false
-      else this.pairs.delete(kind, environmentId, name, value)
+      else {
+        this.departures++
+        this.pairs.delete(kind, environmentId, name, value)
+      }
     }
   }
 
@@ -258,11 +266,13 @@ export class Directory {
    * leave before the deletion is durable (`awaited`).
    */
   retire(kind: DirectoryKind, environmentId: string, id: string): void {
+    this.departures++
     if (!this.retired.has(id)) this.retired.set(id, { kind, environmentId, returned: [] })
   }
 
   /** The entity is gone (CU-50, CU-52); its pairs were freed with its deletion. */
   forget(environmentId: string, id: string): void {
+    this.departures++
     const retired = this.retired.get(id)
     if (retired !== undefined) this.free(retired.kind, retired.environmentId, id, retired.returned)
     for (const companyId of this.held(id)) this.count(companyId, -1)
@@ -276,6 +286,7 @@ export class Directory {
 
   /** Everything of an environment is gone (AL-13). */
   forgetEnvironment(environmentId: string): void {
+    this.departures++
     for (const id of this.environments.get(environmentId) ?? []) this.forget(environmentId, id)
     this.environments.delete(environmentId)
     this.pairs.forgetEnvironment(environmentId)

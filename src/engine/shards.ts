@@ -23,6 +23,7 @@ import type {
 } from '../core/message.js'
 import type { OutgoingUses } from '../core/uses.js'
 import { ServiceError } from '../errors.js'
+import { Changes } from '../journal/changes.js'
 import type { Port } from '../journal/port.js'
 import type { ShardOptions } from '../journal/shard.js'
 import { type StartThread, startThread, type Thread } from './thread.js'
@@ -33,6 +34,8 @@ export interface Answered<Reply> {
   readonly reply: Reply
   readonly shard: number
   readonly sequence: number
+  /** Until when it stands if nothing happens but time, epoch ms; 0: not told. */
+  readonly untilMs?: number
 }
 
 /** An actor said no: the room that asked decides what the caller hears. */
@@ -424,6 +427,8 @@ export class Shards {
   /** The thread died: everyone waiting hears 503, and a new thread replays the journal. */
   private revive(shard: Shard, error: Error): void {
     shard.ready = false
+    // what it told may rest on what nobody finds in its journal
+    new Changes(this.options.shards[shard.index]!.changes).close(shard.index)
     shard.port?.close()
     shard.outbox.take()
     shard.deaths++
@@ -444,8 +449,10 @@ function hearingOf(shard: Shard): Hearing {
   return {
     answered(n, reply, sequence) {
       if (sequence > shard.heard) shard.heard = sequence
-      shard.waiting.take(n)?.resolve({ reply, shard: shard.index, sequence })
+      shard.waiting.take(n)?.resolve({ reply, shard: shard.index, sequence, untilMs: 0 })
     },
+    told: (n, reply, untilMs) =>
+      shard.waiting.take(n)?.resolve({ reply, shard: shard.index, sequence: 0, untilMs }),
     refused: (n, refusal, detail) => shard.waiting.take(n)?.reject(new Refused(refusal, detail)),
     failed(n, reason, detail) {
       if (reason === 'doubtful') shard.mending ??= newStarting()

@@ -31,6 +31,12 @@ export async function firstKnown(keys: Keys, secrets: readonly string[]): Promis
   return null
 }
 
+/** The path's parameters as they came. */
+export function parametersOf(req: HttpRequest, count: number): readonly string[] {
+  if (count === 1) return [req.getParameter(0)]
+  return Array.from({ length: count }, (_, i) => req.getParameter(i))
+}
+
 /** Path parameters by name. A path that is no valid text names nothing: 404 (AL-32). */
 export function decodeParameters(route: Route, raw: readonly string[]): Readonly<Record<string, string>> {
   const params: Record<string, string> = {}

@@ -10,6 +10,7 @@ export class Request implements Call<unknown, unknown> {
       remoteIp(): string
       readonly ifNoneMatch: string
       readonly settled: boolean
+      readonly keeps: boolean
     },
     readonly services: Services,
     readonly key: KeyRecord,
@@ -33,6 +34,10 @@ export class Request implements Call<unknown, unknown> {
 
   get ifNoneMatch(): string {
     return this.exchange.ifNoneMatch
+  }
+
+  get keeps(): boolean {
+    return this.exchange.keeps
   }
 
   get gone(): boolean {

@@ -11,6 +11,8 @@ export interface Reply {
   /** '' with 204 and 304, and where it comes in pieces. */
   readonly body: string
   readonly pieces?: readonly string[]
+  /** The body as bytes, where it was kept so. */
+  readonly bytes?: Uint8Array
 }
 
 // Shown to browsers, besides the simple ones (AL-42).

@@ -29,6 +29,8 @@ interface Common<Body, Query> {
   readonly status?: number
   /** A POST or PUT that changes nothing, e.g. a preview: open to readonly keys (AL-21). */
   readonly safe?: boolean
+  /** Its answers may be kept and given again while they stand: they rest on body, path and environment alone. */
+  readonly keeps?: boolean
   /** Spoken by clients of another protocol: a bearer key is one, If-None-Match is read, answers have no envelope. */
   readonly protocol?: 'ofrep'
   /** The secrets to try, in order, when no header carries one (decision 8: the collector). */
@@ -70,6 +72,7 @@ export interface Route {
   readonly parse: Parser<unknown> | null
   readonly query: QueryShape<unknown> | null
   readonly ofrep: boolean
+  readonly keeps: boolean
   readonly keysInBody: ((body: unknown, services: Services) => Promise<readonly string[]>) | null
   readonly handle: (call: Call<unknown, unknown>) => ReturnType<Handler>
 }
@@ -111,6 +114,7 @@ function compile<Body, Query>(method: Method, path: string, spec: RowSpec<Body, 
     parse: spec.body ?? null,
     query: spec.query ?? null,
     ofrep: spec.protocol === 'ofrep',
+    keeps: spec.keeps === true,
     keysInBody: (spec.keysInBody as Route['keysInBody'] | undefined) ?? null,
     // The row's type has tied parser, query and handler together; the table holds rows of every type.
     handle: spec.handle as unknown as Route['handle'],

@@ -4,21 +4,23 @@ import type { HttpRequest, HttpResponse, TemplatedApp, us_listen_socket } from '
 import { type Answer, type KeyRecord, Later, type Listener, type Stream } from '../api/call.js'
 import type { Services } from '../api/services.js'
 import { type Config, prepareNative } from '../config.js'
+import { type Asked, askedBytesMax, hashOfAsked } from '../engine/answers.js'
 import type { AskedChange } from '../engine/audit.js'
 import { largeBytes } from '../engine/parsers.js'
 import { type ErrorCode, ServiceError } from '../errors.js'
 import type { Logger, RequestLine } from '../log.js'
-import type { Metrics, Spread, Tally } from '../metrics.js'
+import type { Metrics } from '../metrics.js'
 import { toFailure } from '../storage/failure.js'
 import { type Admission, admit, unknownKey } from './admit.js'
-import { boundOf, decompress, type Encoding, encodingOf, parseBody, rawBody, tooLarge } from './body.js'
+import { decompress, type Encoding, encodingOf, parseBody, rawBody, tooLarge } from './body.js'
+import { Compiled } from './compiled.js'
 import { preflightHeaders } from './cors.js'
 import { type Health, live, ready } from './health.js'
 import type { Limits } from './limits.js'
 import { Outflow } from './outflow.js'
 import { registerPages } from './pages.js'
 import { Peers } from './peers.js'
-import { bearerOf, decodeParameters, firstKnown, headerOf } from './read.js'
+import { bearerOf, decodeParameters, firstKnown, headerOf, parametersOf } from './read.js'
 import { none, noParameters, nothing, nothingAsked, Request } from './request.js'
 import {
   allowanceHeaders,
@@ -251,7 +253,7 @@ class Shared {
   write(res: HttpResponse, reply: Reply, headOnly: boolean): void {
     this.writeHead(res, reply)
     if (!headOnly && !isBodiless(reply.status)) {
-      res.end(reply.body, this.draining)
+      res.end(reply.bytes ?? reply.body, this.draining)
       return
     }
     // Given a length, `endWithoutBody` would leave the response pending: a trap of this build.
@@ -263,34 +265,6 @@ class Shared {
     // 200 is what the server writes by itself.
     if (reply.status !== 200) res.writeStatus(statusLine(reply.status))
     res.writeHeader('Content-Type', fixedHeaders + reply.headers)
-  }
-}
-
-/** A route with its counters. */
-class Compiled {
-  readonly bodyBytesMax: number
-  readonly label: string
-  readonly method: string
-  readonly seconds: Spread
-  private readonly statuses = new Map<number, Tally>()
-
-  constructor(
-    readonly route: Route,
-    private readonly metrics: Metrics,
-  ) {
-    this.bodyBytesMax = boundOf(route)
-    this.method = route.method === 'del' ? 'DELETE' : route.method.toUpperCase()
-    this.label = `${this.method} ${route.path}`
-    this.seconds = metrics.http.durations.child({ route: this.label })
-  }
-
-  answered(status: number): void {
-    let tally = this.statuses.get(status)
-    if (tally === undefined) {
-      tally = this.metrics.http.requests.child({ route: this.label, status: String(status) })
-      this.statuses.set(status, tally)
-    }
-    tally.count++
   }
 }
 
@@ -330,6 +304,8 @@ export class Exchange implements Listener {
   private asker: KeyRecord | null = null
   private requestBody: string | null = null
   private noted = false
+  /** What was asked, where its answer may be worth to be kept. */
+  private asked: Asked | null = null
 
   constructor(
     private readonly shared: Shared,
@@ -353,7 +329,7 @@ export class Exchange implements Listener {
       if (this.keyless && route.keysInBody === null) throw unknownKey()
       this.copy(req)
       if (route.body !== 'none') res.onData((chunk, last) => this.data(chunk, last))
-      if (!this.keyless) this.find(secret, () => this.admitted())
+      if (!this.keyless) this.find(secret)
     } catch (error) {
       this.fail(error)
     } finally {
@@ -375,7 +351,7 @@ export class Exchange implements Listener {
     // Without a "?" it is undefined, whatever its type says.
     if (route.query !== null || route.mutates) this.rawQuery = req.getQuery() ?? ''
     if (route.mutates) this.url = req.getUrl()
-    if (route.parameters.length > 0) this.parameters = route.parameters.map((_, i) => req.getParameter(i))
+    if (route.parameters.length > 0) this.parameters = parametersOf(req, route.parameters.length)
     // A check leaves no trace of who asked.
     if (route.limit !== 'check') this.userAgent = req.getHeader('user-agent')
     if (route.ofrep) this.ifNoneMatch = req.getHeader('if-none-match')
@@ -385,17 +361,15 @@ export class Exchange implements Listener {
   }
 
   // Admission, then what follows it: at once when the key is in memory. Meanwhile the body comes in.
-  private find(secret: string, next: () => void): void {
+  private find(secret: string): void {
     const found = this.shared.services!.keys.find(secret)
-    if (found instanceof Promise) {
-      this.resume(found, key => {
-        this.admit(key)
-        next()
-      })
-    } else {
-      this.admit(found)
-      next()
-    }
+    if (found instanceof Promise) this.resume(found, key => this.enter(key))
+    else this.enter(found)
+  }
+
+  private enter(key: KeyRecord | null): void {
+    this.admit(key)
+    this.admitted()
   }
 
   private admitted(): void {
@@ -439,7 +413,32 @@ export class Exchange implements Listener {
   private whole(chunk: ArrayBuffer): void {
     const small = chunk.byteLength < largeBytes
     const inPlace = small && this.admission !== null && this.encoding === 'identity'
+    if (inPlace && this.compiled.route.keeps && this.answerAgain(new DataView(chunk))) return
     this.complete(inPlace ? Buffer.from(chunk) : Buffer.from(chunk.slice(0)))
+  }
+
+  // What was asked before, and answered with what still stands.
+  private answerAgain(body: DataView): boolean {
+    const { environment } = this.admission!
+    if (environment === null || body.byteLength > askedBytesMax) return false
+    const { answers, clock, metrics } = this.shared.services!
+    const name = this.parameters.length === 0 ? '' : this.parameters[0]!
+    const hash = hashOfAsked(name, body)
+    const kept = answers.find(hash, environment.id, name, body, clock.now(environment.id))
+    if (kept === null) {
+      this.asked = answers.asked(hash, name, body)
+      return false
+    }
+    metrics.checks.count += kept.footing.flags
+    metrics.checksAgain.count += kept.footing.flags
+    const { route } = this.compiled
+    this.answer({ status: route.status, headers: this.headers, body: '', bytes: kept.answer })
+    return true
+  }
+
+  /** Whether an answer that stands for a while is kept. */
+  get keeps(): boolean {
+    return this.asked !== null
   }
 
   private piece(chunk: ArrayBuffer, last: boolean): void {
@@ -553,6 +552,8 @@ export class Exchange implements Listener {
           ? echoOf(this.params)
           : JSON.stringify(this.echo)
     const reply = success(answer, this.compiled.route.status, echo, this.headers)
+    if (this.asked !== null && answer.standing !== undefined)
+      this.shared.services!.answers.keep(this.asked, answer.standing, reply.body)
     // What went through is noted even if nobody waits for its answer any more.
     if (this.settled) this.note(reply)
     else this.answer(reply)

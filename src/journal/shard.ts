@@ -12,6 +12,8 @@ export interface ShardOptions {
   readonly postgres: PostgresAddress
   /** Shared positions of all shards (positions.ts). */
   readonly positions: SharedArrayBuffer
+  /** Shared numbers that tell what changes (changes.ts). */
+  readonly changes: SharedArrayBuffer
   /** Bytes taken but not yet durable beyond which writes are refused at the door: a disk that stands still. */
   readonly pendingBytesMax: number
   /** How often changed actors' snapshots are written, ms. */

@@ -6,6 +6,7 @@ import type { ShardNotice, ShardRequest } from '../../src/core/message.js'
 import { itemsOf } from '../../src/core/uses.js'
 import { newId } from '../../src/engine/ids.js'
 import { Lost, Refused, Shards, type ShardsOptions } from '../../src/engine/shards.js'
+import { Changes } from '../../src/journal/changes.js'
 import type { Port } from '../../src/journal/port.js'
 import type { ShardOptions } from '../../src/journal/shard.js'
 import { createLogger } from '../../src/log.js'
@@ -101,8 +102,9 @@ export class House {
   }
 
   private begin(onNotice: ShardsOptions['onNotice']): Promise<Shards> {
+    const changes = Changes.make(this.count).memory
     return Shards.start({
-      shards: Array.from({ length: this.count }, (_, index) => ({ index }) as ShardOptions),
+      shards: Array.from({ length: this.count }, (_, index) => ({ index, changes }) as ShardOptions),
       workerFile: new URL('file:///nowhere.js'),
       log: createLogger({ logLevel: 'silent' }),
       catalogs: () => [],

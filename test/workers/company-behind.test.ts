@@ -5,6 +5,7 @@ import t from 'tap'
 import { type Cells, hear, Packing } from '../../src/core/crossing.js'
 import { encodeId } from '../../src/core/id.js'
 import type { AcceptedEvent, ShardNotice } from '../../src/core/message.js'
+import { Changes } from '../../src/journal/changes.js'
 import { Positions } from '../../src/journal/positions.js'
 import shard from '../../workers/company.js'
 import { temporaryDirectory } from '../stores.js'
@@ -59,6 +60,7 @@ t.test('writes are refused while more waits for the disk than the bound, and tak
       generation: 'g1',
       postgres: { url: 'postgres://127.0.0.1:1/none' },
       positions: positions.memory,
+      changes: Changes.make(1).memory,
       checkpointMs: 3_600_000,
       actorsMax: 1_000,
       checkRowsPerSecond: 0,
@@ -72,6 +74,7 @@ t.test('writes are refused while more waits for the disk than the bound, and tak
     if (Array.isArray(message))
       hear(message as unknown as Cells, {
         answered: n => replies.push([n, 'answered']),
+        told: n => replies.push([n, 'answered']),
         refused: (n, reason) => replies.push([n, 'refused', reason]),
         failed: (n, reason) => replies.push([n, 'failed', reason]),
       })

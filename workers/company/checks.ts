@@ -1,5 +1,6 @@
 // Flag checks in a shard: evaluated, written as text, counted. What a check leaves behind follows later (FE-100…103).
 import type { Catalog } from '../../src/core/catalog.js'
+import { checkCountRow } from '../../src/core/check-count.js'
 import { userFacts } from '../../src/core/check-reserve.js'
 import type { Company } from '../../src/core/company.js'
 import {
@@ -45,8 +46,11 @@ export class FlagChecks {
     /** Names this shard's run: record ids are derived from it. */
     private readonly run: string,
     private readonly rowsPerSecond: number,
+    /** Told when no more records are kept, and when they are again. */
+    private readonly recording: (kept: boolean) => void = () => {},
   ) {
     this.rowsLeft = rowsPerSecond
+    recording(rowsPerSecond > 0)
   }
 
   /** One flag, as CheckFlag text; null for an unknown key, which leaves nothing behind (FE-77). */
@@ -81,6 +85,8 @@ export class FlagChecks {
   /** What gathered since the last time; null when nothing did. */
   take(): CheckCounts | null {
     this.rowsLeft = this.rowsPerSecond
+    this.recording(true)
+    if (this.rowsLeft === 0) this.recording(false)
     if (this.counts.length === 0) return null
     const flags = new Map<string, readonly [string, string, number]>()
     for (const { environmentId, checked, lastAtMs } of this.counts) {
@@ -166,7 +172,7 @@ export class FlagChecks {
     preflight: Preflight | null,
     atMs: number,
   ): void {
-    this.rowsLeft--
+    if (--this.rowsLeft === 0) this.recording(false)
     this.rows.push(this.recordRow(catalog.data.environmentId, context, checked, preflight, atMs))
   }
 
@@ -214,14 +220,6 @@ function isOf({ minuteMs: minute, checked: known }: Count, checked: CheckResult,
 }
 
 function countRow({ environmentId, minuteMs: minute, checked, checks }: Count): string {
-  return JSON.stringify({
-    environment_id: environmentId,
-    flag_id: checked.flagId ?? '',
-    flag_key: checked.flag,
-    minute: minute / 1_000,
-    company_id: checked.companyId ?? '',
-    value: checked.value,
-    reason: checked.reason,
-    checks,
-  })
+  const { flagId, flag: flagKey, companyId, value, reason } = checked
+  return checkCountRow({ environmentId, flagId, flagKey, minuteMs: minute, companyId, value, reason, checks })
 }

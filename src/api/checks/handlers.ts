@@ -10,6 +10,7 @@ import type { CatalogData } from '../../core/catalog.js'
 import type { CheckContext, Preflight, Question } from '../../core/message.js'
 import { preflightError } from '../../core/rule.js'
 import type { UserSnapshot } from '../../core/state.js'
+import type { Footing } from '../../engine/answers.js'
 import type { Keys } from '../../engine/entities.js'
 import type { Answered, Waiting } from '../../engine/shards.js'
 import { ServiceError } from '../../errors.js'
@@ -57,9 +58,37 @@ function answerTo<Reply>(
   const fits = text !== '' && text.length <= askedMax
   const subject = subjectOf(call, body, fits ? text : askedOf(body))
   if (needsTraits(call, subject)) return replyWithTraits<Reply>(call, subject, question).then(answer)
-  const later = new Later((given: Answered<Reply>) => answer(given.reply))
-  put(call, subject, question(subject.context), later)
+  const asked = question(subject.context)
+  const footing = footingOf(call, subject, asked)
+  const later = new Later(({ reply, untilMs }: Answered<Reply>) => {
+    const given = answer(reply)
+    return footing === null || !untilMs ? given : { ...given, standing: { footing, untilMs } }
+  })
+  put(call, subject, asked, later)
   return later as Later
+}
+
+/**
+ * What the answer rests on, where it may be kept: then each entity given is found, by one key, so that nobody's keys
+ * can make it another's but by leaving it.
+ */
+function footingOf(
+  call: Call<CheckFlagRequestBody>,
+  { companyId, context }: Subject,
+  asked: Question,
+): Footing | null {
+  if (call.keeps !== true) return null
+  const { companyGiven, userGiven, userId } = context
+  if (companyGiven && (companyId === null || !isOne(call.body.company))) return null
+  if (userGiven && (userId === null || !isOne(call.body.user))) return null
+  return call.services.answers.footing(call.environment.id, companyId, flagsIn(call, asked), call.nowMs)
+}
+
+const isOne = (keys: Keys | null | undefined): boolean => Object.keys(keys ?? {}).length === 1
+
+/** How many flags a question is about. */
+function flagsIn({ services, environment }: Call<unknown>, { type }: Question): number {
+  return type === 'check_all' ? services.catalogs.get(environment.id).flags.length : 1
 }
 
 /** Most contexts of one bulk check (FE-92). */
@@ -175,9 +204,9 @@ function subjectOf(
 }
 
 function put(call: Call<unknown>, { companyId }: Subject, asked: Question, waiting: Waiting): void {
-  const { shards, metrics, catalogs } = call.services
+  const { shards, metrics } = call.services
   const environmentId = call.environment.id
-  metrics.checks.count += asked.type === 'check_all' ? catalogs.get(environmentId).flags.length : 1
+  metrics.checks.count += flagsIn(call, asked)
   if (companyId !== null) shards.put('c', environmentId, companyId, asked, call.nowMs, waiting)
   else shards.put('e', environmentId, environmentId, asked, call.nowMs, waiting)
 }

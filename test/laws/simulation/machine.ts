@@ -15,6 +15,7 @@ import { Phases } from '../../../src/engine/phases.js'
 import { Projections } from '../../../src/engine/projections.js'
 import { UserSeen } from '../../../src/engine/seen.js'
 import { Shards } from '../../../src/engine/shards.js'
+import { Changes } from '../../../src/journal/changes.js'
 import { JournalCorrupt } from '../../../src/journal/journal.js'
 import { Positions } from '../../../src/journal/positions.js'
 import { shardDirectory } from '../../../src/journal/segment.js'
@@ -81,6 +82,7 @@ export class Service {
     })
     const { rowsMax, postgresMs, clickhouseMs } = settings
     const positions = Positions.make(settings.shards)
+    const changes = Changes.make(settings.shards)
     await restorePositions(postgres, generation, positions)
     const log = machine.log()
     const directory = new Directory()
@@ -96,6 +98,7 @@ export class Service {
         generation,
         postgres: nowhere,
         positions: positions.memory,
+        changes: changes.memory,
         pendingBytesMax: settings.pendingBytesMax,
         checkpointMs: settings.checkpointMs,
         actorsMax: settings.actorsMax,

@@ -1,0 +1,227 @@
+// Answers to checks that stand for a moment: who asks the same again hears the same bytes, without a question to the
+// company's actor. Kept for what is asked more than once while its shard no longer records single checks (FE-101), and
+// only as long as nothing has changed: a place in shared memory says whether the company did (`Changes`), the directory
+// whether keys found somebody else, the answer itself when time would change it.
+import { checkCountRow } from '../core/check-count.js'
+import { shardOf } from '../core/id.js'
+import type { CheckCounts } from '../core/message.js'
+import type { Changes } from '../journal/changes.js'
+
+/** What an answer rests on, as it was before its question left. */
+export interface Footing {
+  readonly environmentId: string
+  /** The environment's present, epoch ms. */
+  readonly sinceMs: number
+  readonly shard: number
+  readonly era: number
+  /** Where the company's number is, and what it was; -1 without company. */
+  readonly place: number
+  readonly change: number
+  readonly departures: number
+  /** Flags that were checked. */
+  readonly flags: number
+}
+
+/** An answer that stands, as its handler tells of it. */
+export interface Standing {
+  readonly footing: Footing
+  /** When time alone may change it, epoch ms. */
+  readonly untilMs: number
+}
+
+/** A body that was asked before, and may be asked again. */
+export interface Asked {
+  readonly hash: number
+  /** What was asked for beside the body: the flag's key as it came, '' for all. */
+  readonly name: string
+  readonly body: DataView
+}
+
+/** An answer kept, whole. */
+export interface Kept extends Asked, Standing {
+  readonly answer: Buffer
+  /** How often it was given since that was last told. */
+  given: number
+  lastAtMs: number
+}
+
+/** Answers, and bodies seen once, at most. A later one takes the place of an earlier one. */
+const places = 1 << 14
+/** Bytes of answers kept, at most. */
+const bytesMax = 32 << 20
+/** Of one answer. */
+const answerBytesMax = 65_536
+/** Longest body whose answer is kept. */
+export const askedBytesMax = 2_048
+/** Bytes of answers whose counts are told at once: each is read again for it. */
+const toldBytes = 128 << 10
+
+/** Who knows whether keys may find somebody else than they did. */
+export interface Departures {
+  readonly departures: number
+}
+
+export class Answers {
+  /** Of bodies asked, by the last bits of the same number: whoever asks twice may ask again. */
+  private readonly seen = new Int32Array(places)
+  private readonly kept: (Kept | null)[] = new Array(places).fill(null)
+  private bytes = 0
+  /** Given since that was last told. */
+  private toTell: Kept[] = []
+
+  constructor(
+    private readonly changes: Changes,
+    private readonly directory: Departures,
+  ) {}
+
+  /**
+   * The answer to a body that still stands, or null.
+   *
+   * hash  of the name and the body, by `hashOfAsked`.
+   */
+  find(hash: number, environmentId: string, name: string, body: DataView, nowMs: number): Kept | null {
+    const kept = this.kept[hash & (places - 1)]!
+    if (kept === null || kept.hash !== hash || kept.name !== name) return null
+    if (kept.footing.environmentId !== environmentId || !isSame(kept.body, body)) return null
+    if (nowMs >= kept.untilMs || nowMs < kept.footing.sinceMs || !this.holds(kept.footing)) return null
+    if (kept.given++ === 0) this.toTell.push(kept)
+    if (nowMs > kept.lastAtMs) kept.lastAtMs = nowMs
+    return kept
+  }
+
+  /** Notes that a body was asked; a copy of it when it was before, which may be worth to be kept. */
+  asked(hash: number, name: string, body: DataView): Asked | null {
+    const place = hash & (places - 1)
+    if (this.seen[place] === hash) return { hash, name, body: copyOf(body) }
+    this.seen[place] = hash
+    return null
+  }
+
+  /**
+   * What an answer to a question that leaves now will rest on; null when none may be kept.
+   *
+   * companyId  null: the environment's own actor is asked.
+   */
+  footing(environmentId: string, companyId: string | null, flags: number, sinceMs: number): Footing | null {
+    const { changes } = this
+    const shard = shardOf(companyId ?? environmentId, changes.shards)
+    const era = changes.era(shard)
+    if (era % 2 === 0) return null
+    const place = companyId === null ? -1 : changes.placeOf(companyId)
+    const change = place < 0 ? 0 : changes.at(place)
+    const { departures } = this.directory
+    return { environmentId, sinceMs, shard, era, place, change, departures, flags }
+  }
+
+  /** Keep an answer for as long as it stands. */
+  keep({ hash, name, body }: Asked, { footing, untilMs }: Standing, text: string): void {
+    if (text.length > answerBytesMax || this.bytes > bytesMax || !this.holds(footing)) return
+    const answer = Buffer.from(text)
+    const place = hash & (places - 1)
+    this.drop(place)
+    this.kept[place] = { hash, name, body, answer, footing, untilMs, given: 0, lastAtMs: footing.sinceMs }
+    this.bytes += answer.length
+  }
+
+  /** Whether nothing has changed that an answer rests on, time apart. */
+  private holds({ shard, era, place, change, departures }: Footing): boolean {
+    const { changes } = this
+    if (changes.era(shard) !== era || this.directory.departures !== departures) return false
+    return place < 0 || changes.at(place) === change
+  }
+
+  /** Let go of what does not stand any more: once in a while, as a later answer takes its place anyway. */
+  sweep(): void {
+    if (this.bytes === 0) return
+    for (let place = 0; place < places; place++) {
+      const kept = this.kept[place]!
+      if (kept !== null && !this.holds(kept.footing)) this.drop(place)
+    }
+  }
+
+  private drop(place: number): void {
+    const kept = this.kept[place]!
+    if (kept === null) return
+    this.bytes -= kept.answer.length
+    this.kept[place] = null
+  }
+
+  /** What was answered from here since the last time and is not told of yet, a part of it; null: nothing. */
+  takeCounts(): CheckCounts | null {
+    if (this.toTell.length === 0) return null
+    const counts: string[] = []
+    const flags = new Map<string, readonly [string, string, number]>()
+    const users = new Map<string, readonly [string, string, number]>()
+    for (let read = 0; read < toldBytes; ) {
+      const kept = this.toTell.pop()
+      if (kept === undefined) break
+      read += kept.answer.length
+      const { footing, given, lastAtMs } = kept
+      kept.given = 0
+      const { environmentId } = footing
+      for (const checked of checksIn(kept.answer)) {
+        counts.push(
+          checkCountRow({
+            environmentId,
+            flagId: checked.flag_id,
+            flagKey: checked.flag,
+            minuteMs: footing.sinceMs,
+            companyId: checked.company_id,
+            value: checked.value,
+            reason: checked.reason,
+            checks: given,
+          }),
+        )
+        const known = flags.get(`${environmentId} ${checked.flag}`)
+        if (known === undefined || known[2] < lastAtMs)
+          flags.set(`${environmentId} ${checked.flag}`, [environmentId, checked.flag, lastAtMs])
+        if (checked.user_id !== null) users.set(checked.user_id, [environmentId, checked.user_id, lastAtMs])
+      }
+    }
+    return { counts, rows: [], flags: [...flags.values()], users: [...users.values()] }
+  }
+}
+
+/** A check as its answer tells of it. */
+interface Told {
+  readonly flag: string
+  readonly flag_id: string | null
+  readonly value: boolean
+  readonly reason: string
+  readonly company_id: string | null
+  readonly user_id: string | null
+}
+
+function checksIn(answer: Buffer): readonly Told[] {
+  const { data } = JSON.parse(answer.toString()) as {
+    readonly data: Told | { readonly flags: readonly Told[] }
+  }
+  return 'flags' in data ? data.flags : [data]
+}
+
+/** A number of a question: of its name and its body, never 0. */
+export function hashOfAsked(name: string, body: DataView): number {
+  let hash = 0x811c9dc5 ^ body.byteLength
+  let at = 0
+  for (const end = body.byteLength - 3; at < end; at += 4) {
+    hash = Math.imul(hash ^ body.getInt32(at), 0x01000193)
+    hash ^= hash >>> 15
+  }
+  for (; at < body.byteLength; at++) hash = Math.imul(hash ^ body.getUint8(at), 0x01000193)
+  for (let i = 0; i < name.length; i++) hash = Math.imul(hash ^ name.charCodeAt(i), 0x01000193)
+  hash ^= hash >>> 15
+  return hash === 0 ? 1 : hash
+}
+
+function isSame(one: DataView, other: DataView): boolean {
+  const length = one.byteLength
+  if (length !== other.byteLength) return false
+  let at = 0
+  for (; at < length - 3; at += 4) if (one.getInt32(at) !== other.getInt32(at)) return false
+  for (; at < length; at++) if (one.getUint8(at) !== other.getUint8(at)) return false
+  return true
+}
+
+function copyOf({ buffer, byteOffset, byteLength }: DataView): DataView {
+  return new DataView(buffer.slice(byteOffset, byteOffset + byteLength))
+}

@@ -1,0 +1,32 @@
+// A route as the server has it: its bound, its name, its counters.
+import type { Metrics, Spread, Tally } from '../metrics.js'
+import { boundOf } from './body.js'
+import type { Route } from './route.js'
+
+/** A route with its counters. */
+export class Compiled {
+  readonly bodyBytesMax: number
+  readonly label: string
+  readonly method: string
+  readonly seconds: Spread
+  private readonly statuses = new Map<number, Tally>()
+
+  constructor(
+    readonly route: Route,
+    private readonly metrics: Metrics,
+  ) {
+    this.bodyBytesMax = boundOf(route)
+    this.method = route.method === 'del' ? 'DELETE' : route.method.toUpperCase()
+    this.label = `${this.method} ${route.path}`
+    this.seconds = metrics.http.durations.child({ route: this.label })
+  }
+
+  answered(status: number): void {
+    let tally = this.statuses.get(status)
+    if (tally === undefined) {
+      tally = this.metrics.http.requests.child({ route: this.label, status: String(status) })
+      this.statuses.set(status, tally)
+    }
+    tally.count++
+  }
+}

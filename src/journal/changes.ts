@@ -1,0 +1,62 @@
+// Whether what a shard answered may have changed since: numbers in shared memory that shards raise and the HTTP thread
+// looks at, so that an answer it keeps is never older than what was acknowledged.
+import { hashOf } from '../core/id.js'
+
+// One cache line per shard, so that shards do not slow each other.
+const stride = 16
+/** Companies share places: what changes one may cost another's answers their life, and nothing else. */
+const places = 1 << 18
+
+/**
+ * An era of a shard for each of them, and a number for each place where companies are. Eras are odd while answers may
+ * be kept. Every thread makes its own over the same memory; a shard's numbers are raised by the shard alone, or in its
+ * name while it is dead.
+ */
+export class Changes {
+  readonly shards: number
+  readonly #cells: Int32Array
+
+  constructor(readonly memory: SharedArrayBuffer) {
+    this.#cells = new Int32Array(memory)
+    this.shards = (this.#cells.length - places) / stride
+  }
+
+  static make(shards: number): Changes {
+    return new Changes(new SharedArrayBuffer((shards * stride + places) * Int32Array.BYTES_PER_ELEMENT))
+  }
+
+  /** Where a company's number is. */
+  placeOf(companyId: string): number {
+    return this.shards * stride + ((hashOf(companyId) >>> 8) & (places - 1))
+  }
+
+  /** The number at a place; another one than before: the company may have changed. */
+  at(place: number): number {
+    return Atomics.load(this.#cells, place)
+  }
+
+  /** A company changes: told before anybody hears of it. */
+  changed(companyId: string): void {
+    Atomics.add(this.#cells, this.placeOf(companyId), 1)
+  }
+
+  /** The era of a shard: answers may be kept while it is odd, and stand no longer than it does. */
+  era(shard: number): number {
+    return Atomics.load(this.#cells, shard * stride)
+  }
+
+  /** From now on answers may be kept. */
+  open(shard: number): void {
+    if (this.era(shard) % 2 === 0) Atomics.add(this.#cells, shard * stride, 1)
+  }
+
+  /** From now on none may, and those kept stand no longer. */
+  close(shard: number): void {
+    if (this.era(shard) % 2 !== 0) Atomics.add(this.#cells, shard * stride, 1)
+  }
+
+  /** Those kept stand no longer. */
+  renew(shard: number): void {
+    if (this.era(shard) % 2 !== 0) Atomics.add(this.#cells, shard * stride, 2)
+  }
+}

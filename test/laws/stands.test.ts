@@ -1,0 +1,158 @@
+// Until when an answer stands (FE-1, FE-50…53, EN-61, CR-76): over random companies with instants seconds apart, no check
+// tells anything else before the instant that `answersUntil` names. The seed is printed; TOLLGATE_SEED repeats a run.
+import t from 'tap'
+import { amountFromDecimal } from '../../src/core/amount.js'
+import { type CatalogData, compileCatalog } from '../../src/core/catalog.js'
+import { apply, type Company } from '../../src/core/company.js'
+import { settle } from '../../src/core/company-credit.js'
+import { type CreditAccount, emptyAccount } from '../../src/core/credit.js'
+import { checkAll, writeAllChecks } from '../../src/core/flag.js'
+import { dayMs } from '../../src/core/period.js'
+import { cycleOf } from '../../src/core/plan.js'
+import { answersUntil } from '../../src/core/stands.js'
+import { addUsage, newCounter } from '../../src/core/usage.js'
+import * as make from '../core/make.js'
+import { Random } from '../random.js'
+
+const runs = Number(process.env.TOLLGATE_RUNS ?? 4_000)
+const random = new Random()
+// somewhere within a minute, an hour, a day and a month: other boundaries than these are those of the company
+const aroundMs = Date.UTC(2027, 10, 17, 12, 30, 20)
+
+/** An instant within forty seconds. */
+const instant = (): number => aroundMs + random.below(40_000)
+const orNull = <T>(some: () => T): T | null => (random.chance(0.5) ? some() : null)
+
+const metric = (value: number) =>
+  make.condition({
+    conditionType: 'metric',
+    operator: 'gte',
+    eventSubtype: 'api',
+    metricPeriod: 'current_month',
+    monthReset: 'billing_cycle',
+    metricValue: value,
+  })
+const credit = make.condition({ conditionType: 'credit', operator: 'lt', creditId: 'c1', consumptionRate: 5 })
+
+function definitions(): CatalogData {
+  const limited = (valueNumeric: number) => ({
+    valueType: 'numeric' as const,
+    valueNumeric,
+    metricPeriod: 'current_month' as const,
+    monthReset: 'billing_cycle' as const,
+  })
+  return make.catalogData({
+    features: [make.feature('api'), make.feature('sso', { featureType: 'boolean' })],
+    credits: [make.credit('c1')],
+    fallbackPlanId: random.chance(0.5) ? 'free' : null,
+    trialExpiryPlanId: random.chance(0.5) ? 'free' : null,
+    flags: [
+      make.flag('api', { rules: [make.rule('many', { conditions: [metric(3)] })] }),
+      make.flag('sso', { featureId: 'sso', rules: [make.rule('paid', { conditions: [credit] })] }),
+    ],
+    plans: ['free', 'pro', 'extra'].map((id, i) =>
+      make.plan(id, [], {
+        planType: i < 2 ? 'plan' : 'add_on',
+        versions: [
+          make.planVersion(`${id}_v1`, {
+            billingProductId: `prod_${id}`,
+            entitlements: [make.entitlement('api', { id: `${id}_api`, ...limited(i * 3 + 1) })],
+          }),
+        ],
+      }),
+    ),
+  })
+}
+
+function account(): CreditAccount {
+  const made = emptyAccount('comp_1', 'c1')
+  made.sequence = 3
+  made.grants = Array.from({ length: 1 + random.below(3) }, (_, seq) => {
+    const quantity = amountFromDecimal(String(1 + random.below(9)))!
+    return {
+      seq: seq + 1,
+      reason: 'free' as const,
+      quantity,
+      remaining: quantity,
+      held: 0n,
+      createdAtMs: 0,
+      validFromMs: random.chance(0.5) ? instant() : 0,
+      expiresAtMs: orNull(instant),
+      planGrantId: null,
+      licence: null,
+      closed: null,
+    }
+  })
+  return made
+}
+
+function subscription(id: string) {
+  const periodStartMs = instant() - (random.chance(0.7) ? 30 * dayMs : 0)
+  return make.subscription({
+    id,
+    status: random.pick(['active', 'active', 'past_due', 'trialing', 'canceled']),
+    periodStartMs,
+    periodEndMs: random.chance(0.5) ? instant() : periodStartMs + 60 * dayMs,
+    cancelAtPeriodEnd: random.chance(0.5),
+    cancelAtMs: orNull(instant),
+    trialEndMs: orNull(instant),
+    trialEndSetting: random.pick(['cancel', 'subscribe']),
+    productIds: ['prod_pro', 'prod_extra'].filter(() => random.chance(0.6)),
+  })
+}
+
+function life(): Company {
+  const endMs = instant()
+  const company = make.company({
+    plan: orNull(() =>
+      make.holding('pro', {
+        addedAtMs: aroundMs - 20 * dayMs,
+        trial: orNull(() => ({
+          endMs,
+          endSetting: random.pick(['cancel', 'subscribe']),
+          status: 'active' as const,
+        })),
+      }),
+    ),
+    addOns: random.chance(0.5) ? [make.holding('extra', { addedAtMs: aroundMs - 20 * dayMs })] : [],
+    subscriptions: ['bilsub_0', 'bilsub_1'].filter(() => random.chance(0.4)).map(subscription),
+    overrides: random.chance(0.5)
+      ? [make.override('sso', { valueType: 'boolean', valueBool: true }, instant())]
+      : [],
+    credits: random.chance(0.6) ? [['c1', account()]] : [],
+  })
+  for (let i = random.below(6); i > 0; i--) {
+    const nowMs = aroundMs - random.below(40 * dayMs)
+    const counter = company.counters.get('api') ?? newCounter(nowMs)
+    company.counters.set('api', counter)
+    addUsage(counter, 1 + random.below(3), nowMs + random.below(300_000), nowMs, cycleOf(company, nowMs))
+  }
+  return company
+}
+
+t.test(`no answer changes before the instant that is named (seed ${random.seed})`, async t => {
+  let shorter = 0
+  let changed = 0
+  for (let run = 0; run < runs; run++) {
+    const catalog = compileCatalog(definitions())
+    const company = life()
+    const nowMs = instant()
+    const { effects, untilMs: settledUntilMs } = settle(company, catalog, nowMs)
+    for (const effect of effects) apply(company, effect, nowMs)
+    const told = (atMs: number): string =>
+      writeAllChecks(checkAll(catalog, company, null, { companyGiven: true, userGiven: false }, atMs))
+    const untilMs = answersUntil(company, settledUntilMs, nowMs)
+    const first = told(nowMs)
+    if (untilMs % 60_000 !== 0) shorter++
+    if (told(Date.UTC(2027, 10, 17, 12, 31) - 1) !== first) changed++
+    for (const atMs of [untilMs - 1, nowMs + random.below(Math.max(1, untilMs - nowMs))])
+      if (atMs >= nowMs && told(atMs) !== first)
+        return t.fail(`run ${run}: at ${atMs} it tells something else than at ${nowMs}, before ${untilMs}`)
+  }
+  t.ok(shorter > runs / 4, `${shorter} of ${runs} stand for less than their minute`)
+  t.ok(changed > runs / 20, `${changed} of ${runs} would have changed within it`)
+})
+
+t.test('without a company an answer stands for its minute', async t => {
+  t.equal(answersUntil(null, 0, aroundMs), Date.UTC(2027, 10, 17, 12, 31))
+})

@@ -1,0 +1,233 @@
+// Checks answered again with what still stands (FE-105, decision 1): whatever is acknowledged, the next check of the same
+// question sees it; and each is counted (FE-101). No single records are kept here, so that every answer may be.
+import t from 'tap'
+import { type Client, startHere } from '../harness.js'
+
+const { client, tollgate } = await startHere(t, { TOLLGATE_FLAG_CHECK_ROWS_PER_SECOND: '0' })
+const { metrics } = tollgate.services
+
+const condition = (some: object) => ({ operator: 'gte', resource_ids: [], ...some })
+const calls = (value: number) =>
+  condition({
+    condition_type: 'metric',
+    event_subtype: 'call',
+    metric_period: 'all_time',
+    metric_value: value,
+  })
+const rule = (name: string, conditions: object[], more: object = {}) => ({
+  name,
+  priority: 0,
+  value: true,
+  rule_type: 'standard',
+  conditions,
+  condition_groups: [],
+  ...more,
+})
+const flag = async (key: string, rules: object[]) => {
+  const made = await client.ok('POST', '/flags', {
+    key,
+    name: key,
+    description: '',
+    flag_type: 'boolean',
+    default_value: false,
+  })
+  await client.ok('PUT', `/flags/${made.id}/rules`, { rules })
+  return made
+}
+
+await client.ok('POST', '/companies', { keys: { slug: 'acme' }, traits: { seats: 5 } })
+const definitions = await client.ok('GET', '/entity-trait-definitions')
+const seats = definitions.find((one: { display_name: string }) => one.display_name === 'seats').id
+const many = await flag('many', [
+  rule('called', [calls(1)]),
+  rule('seated', [condition({ condition_type: 'trait', trait_id: seats, trait_value: '10' })], {
+    priority: 1,
+  }),
+])
+
+/** The answer to a question once it is given again without its actor; asked a few times for it. */
+async function kept(body: object, by: Client = client, path = '/flags/many/check') {
+  for (let asked = 0; asked < 20; asked++) {
+    const before = metrics.checksAgain.count
+    const { body: answer } = await by.post(path, body)
+    if (metrics.checksAgain.count > before) return answer.data
+  }
+  throw new Error('the answer is never kept')
+}
+
+/** What the next check tells, after one that was kept and a change. */
+async function after(body: object, change: () => Promise<unknown>, path = '/flags/many/check') {
+  const was = await kept(body, client, path)
+  await change()
+  const { status, body: answer } = await client.post(path, body)
+  return { was, status, now: answer.data }
+}
+
+t.test('the same question is answered again, byte for byte, one and all', async t => {
+  const body = { company: { slug: 'acme' } }
+  const once = await client.ok('POST', '/flags/many/check', body)
+  t.strictSame(await kept(body), once)
+  const all = await client.ok('POST', '/flags/check', body)
+  t.strictSame(await kept(body, client, '/flags/check'), all)
+  t.strictSame(await kept({}), await client.ok('POST', '/flags/many/check', {}), 'of nobody, too')
+})
+
+t.test('an event, a trait, a rule: the next check sees each', async t => {
+  const body = { company: { slug: 'acme' } }
+  const seated = await after(body, () =>
+    client.ok('POST', '/companies', { keys: { slug: 'acme' }, traits: { seats: 12 } }),
+  )
+  t.match([seated.was.value, seated.now.reason], [false, /"seated"/])
+  const called = await after(body, () =>
+    client.ok('POST', '/events', { event_type: 'track', body: { event: 'call', company: { slug: 'acme' } } }),
+  )
+  t.match([called.was.reason, called.now.reason], [/"seated"/, /"called"/])
+  const ruled = await after(body, () =>
+    client.ok('PUT', `/flags/${many.id}/rules`, { rules: [rule('called', [calls(2)])] }),
+  )
+  t.match([ruled.was.value, ruled.now.value], [true, false])
+  const counted = await after(body, () =>
+    client.ok('POST', '/event-batch', {
+      events: [{ event_type: 'track', body: { event: 'call', company: { slug: 'acme' } } }],
+    }),
+  )
+  t.match([counted.was.value, counted.now.value], [false, true])
+})
+
+t.test('an override, its end by time alone, and the test clock', async t => {
+  const feature = await client.ok('POST', '/features', {
+    name: 'Sso',
+    description: '',
+    feature_type: 'boolean',
+    flag: { key: 'sso', name: 'Sso', description: '', flag_type: 'boolean', default_value: false },
+  })
+  const company = await client.ok('POST', '/companies', { keys: { slug: 'timed' } })
+  const { environment_id: environment } = await client.ok('GET', '/whoami')
+  const clock = (now: string) => client.ok('PUT', `/environments/${environment}/clock`, { now, frozen: true })
+  const body = { company: { slug: 'timed' } }
+  await clock('2030-03-01T10:00:00Z')
+  const given = await after(
+    body,
+    () =>
+      client.ok('POST', '/company-overrides', {
+        company_id: company.id,
+        feature_id: feature.id,
+        value_type: 'boolean',
+        value_bool: true,
+        expiration_date: '2030-03-01T10:00:20.500Z',
+      }),
+    '/flags/sso/check',
+  )
+  t.match([given.was.value, given.now.value], [false, true])
+  const before = await after(body, () => clock('2030-03-01T10:00:20.499Z'), '/flags/sso/check')
+  t.match([before.was.value, before.now.value], [true, true])
+  const over = await after(body, () => clock('2030-03-01T10:00:20.500Z'), '/flags/sso/check')
+  t.match([over.was.value, over.now.value], [true, false], 'EN-61 to the millisecond')
+  await client.del(`/environments/${environment}/clock`)
+})
+
+t.test('CU-50 keys that find nobody any more, or somebody else', async t => {
+  const named = { company: { slug: 'short' }, user: { email: 'a@x' } }
+  const made = await client.ok('POST', '/companies', { keys: { slug: 'short', name: 'short' } })
+  const user = await client.ok('POST', '/users', { keys: { email: 'a@x' } })
+  const unseen = await after(named, () => client.del(`/users/${user.id}`))
+  t.match(
+    [unseen.was.reason, unseen.now.reason],
+    ['No rules matched; default value for flag', 'User not found'],
+  )
+  const alone = { company: { slug: 'short' } }
+  const left = await after(alone, () =>
+    client.ok('POST', '/companies', { keys: { name: 'short' }, remove_keys: ['slug'] }),
+  )
+  t.match([left.was.company_id, left.now.company_id], [made.id, null])
+  const other = await client.ok('POST', '/companies', { keys: { slug: 'short' } })
+  t.equal((await client.ok('POST', '/flags/many/check', alone)).company_id, other.id)
+  const gone = await after(alone, () => client.del(`/companies/${other.id}`))
+  t.match([gone.was.company_id, gone.now.reason], [other.id, 'Company not found'])
+  const anew = await after({ company: { name: 'short' } }, async () => {
+    await client.del(`/companies/${made.id}`)
+    await client.ok('POST', '/companies', { keys: { name: 'short' } })
+  })
+  t.notMatch(anew.now.company_id, anew.was.company_id)
+  t.type(anew.now.company_id, 'string')
+})
+
+t.test('AL-3, AL-10 keys and environments are asked about every time', async t => {
+  const body = { company: { slug: 'acme' } }
+  const { environment_id: environment } = await client.ok('GET', '/whoami')
+  const elsewhere = await client.ok('POST', '/environments', {
+    name: 'Elsewhere',
+    environment_type: 'staging',
+  })
+  const keyOf = (id: string) =>
+    client.ok('POST', '/api-keys', { name: 'short', scopes: ['read'], environment_id: id })
+  const [here, there] = [await keyOf(environment), await keyOf(elsewhere.id)]
+  const by = client.as(here.secret)
+  t.type((await kept(body, by)).company_id, 'string')
+  const other = await client.as(there.secret).post('/flags/many/check', body)
+  t.match(other, { status: 200, body: { data: { reason: 'Company not found' } } })
+  await kept(body, by)
+  await client.del(`/api-keys/${here.id}`)
+  t.equal((await by.post('/flags/many/check', body)).status, 401)
+})
+
+t.test('FE-77 a flag that is gone is not found', async t => {
+  const made = await flag('short', [])
+  const gone = await after({}, () => client.del(`/flags/${made.id}`), '/flags/short/check')
+  t.match(gone, { was: { value: false }, status: 404 })
+})
+
+t.test('FE-101 every check is counted, whoever answered it', async t => {
+  await flag('counted', [])
+  const again = metrics.checksAgain.count
+  const wave = (count: number, path: string) =>
+    Promise.all(Array.from({ length: count }, () => client.ok('POST', path, { company: { slug: 'acme' } })))
+  for (let waves = 0; waves < 20; waves++) await wave(10, '/flags/counted/check')
+  for (let waves = 0; waves < 10; waves++) await wave(5, '/flags/check')
+  t.ok(metrics.checksAgain.count - again > 100, 'most of them again')
+  const { clickhouse } = tollgate.services
+  const until = Date.now() + 20_000
+  let counted = 0
+  while (counted < 250 && Date.now() < until) {
+    await new Promise(resolve => setTimeout(resolve, 100))
+    const [row] = await clickhouse.select<{ checks: number }>(
+      `SELECT sum(checks) AS checks FROM flag_checks WHERE flag_key = 'counted'`,
+    )
+    counted = row?.checks ?? 0
+  }
+  t.equal(counted, 250)
+  const found = (await client.ok('GET', '/flags?q=counted'))[0]
+  t.ok(Date.now() - Date.parse(found.last_checked_at) < 60_000, 'FE-102')
+})
+
+t.test('a change under way on many connections: no check is older than what was acknowledged', async t => {
+  const seated = (value: number, priority: number) =>
+    rule(
+      String(value),
+      [condition({ condition_type: 'trait', trait_id: seats, trait_value: String(value) })],
+      {
+        priority,
+      },
+    )
+  await flag('numbers', [seated(30, 0), seated(20, 1), seated(10, 2)])
+  const again = metrics.checksAgain.count
+  let stale = 0
+  await Promise.all(
+    Array.from({ length: 10 }, async (_, index) => {
+      const company = { slug: `busy${index}` }
+      await client.ok('POST', '/companies', { keys: company })
+      for (let round = 1; round <= 30; round++) {
+        await client.ok('POST', '/companies', { keys: company, traits: { seats: round } })
+        // each time a few, so that the later ones may hear what the first were told
+        for (let time = 0; time < 3; time++) {
+          const asked = () => client.ok('POST', '/flags/numbers/check', { company })
+          const answers = await Promise.all([asked(), asked(), asked()])
+          const seen = answers.map(answer => Number(/"(\d+)"/.exec(answer.reason)?.[1] ?? 0))
+          stale += seen.filter(number => number !== Math.floor(round / 10) * 10).length
+        }
+      }
+    }),
+  )
+  t.equal(stale, 0)
+  t.ok(metrics.checksAgain.count > again, `${metrics.checksAgain.count - again} were answered again`)
+})

@@ -1,0 +1,50 @@
+// What an actor answers to a question: nothing of it changes by that but when it was last seen.
+import type { Catalog } from '../../src/core/catalog.js'
+import { describeCredits } from '../../src/core/company-credit.js'
+import { featureUsages } from '../../src/core/feature.js'
+import type { Question } from '../../src/core/message.js'
+import { LiveCompany } from '../../src/core/snapshot.js'
+import { answersUntil } from '../../src/core/stands.js'
+import { briefOf, encodeUser } from '../../src/core/state.js'
+import type { Actor } from './actors.js'
+import type { FlagChecks } from './checks.js'
+import { describeCompany } from './describe.js'
+
+/** The answer, settled by then; `actor` null: of the environment alone. */
+export function answerOf(
+  checks: FlagChecks,
+  catalog: Catalog,
+  actor: Actor | null,
+  question: Question,
+  at: number,
+): unknown {
+  const company = actor?.k === 'c' && actor.state.exists ? actor.state : null
+  switch (question.type) {
+    case 'check':
+      return checks.one(catalog, company, question, at)
+    case 'check_all':
+      return checks.all(catalog, company, question.context, at)
+    case 'describe':
+      if (actor?.k === 'u') return actor.state.exists ? encodeUser(actor.state) : null
+      return company && describeCompany(company, catalog, at)
+    case 'feature_usage':
+      return (
+        company &&
+        featureUsages(
+          new LiveCompany(company, catalog, at),
+          { negative: question.withoutNegative },
+          question.featureIds,
+        )
+      )
+    case 'credits':
+      return company && describeCredits(company, catalog, at)
+    case 'brief':
+      return actor?.state.exists ? briefOf(actor.state) : null
+  }
+}
+
+/** Until when what a check of it tells stands, nothing but time happening, epoch ms; 0: not known. */
+export function standsUntil(actor: Actor | null, at: number): number {
+  if (actor === null) return answersUntil(null, 0, at)
+  return actor.k === 'c' && actor.state.exists ? answersUntil(actor.state, actor.settledUntilMs, at) : 0
+}
