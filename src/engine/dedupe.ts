@@ -62,6 +62,7 @@ export class Dedupe {
   private readonly underWay = new UnderWay()
   private count = 0
   private turn = 0
+  private reserved = 0
   private readonly ids = new IdReader()
 
   /** keysMax  a full window refuses new keys rather than forgetting old ones. */
@@ -164,9 +165,10 @@ export class Dedupe {
     this.count--
   }
 
-  /** Make room for this many keys in all, before they are loaded: to grow by eighths would move each many times. */
-  reserve(keys: number): void {
-    const each = Math.min(keys, this.keysMax) / segmentCount
+  /** Make room for keys that are about to be loaded, further ones each time: to grow by eighths would move each many times. */
+  reserve(further: number): void {
+    this.reserved += further
+    const each = Math.min(this.reserved, this.keysMax) / segmentCount
     // chance gives a segment more than its share: most have room for it
     const slots = Math.ceil((each + Math.sqrt(each)) / loadMax)
     if (slots <= slotsMin) return

@@ -155,7 +155,7 @@ export async function fillDirectory(
 
 /** Idempotency keys whose window is open, in any order. */
 export async function fillWindow(stored: StoredClaims, dedupe: Dedupe): Promise<void> {
-  dedupe.reserve(dedupe.size + (await stored.count()))
+  dedupe.reserve(await stored.count())
   for await (const claims of stored.pages())
     for (let at = 0; at < claims.length; at += packedClaimBytes) dedupe.loadPacked(claims, at)
 }
@@ -190,10 +190,13 @@ export async function fillMemory(
   const opened = nowMs - windowMs
   const [tail, doubles] = await allOf([
     phases.time('tail', () =>
-      readTail(from.journals, (claim, receivedAtMs) => {
-        if (receivedAtMs <= opened) return
-        const { environmentId, key, eventHigh, eventLow, capturedAtMs } = claim
-        dedupe.loadWords(environmentId, key, eventHigh, eventLow, capturedAtMs, receivedAtMs)
+      readTail(from.journals, {
+        expect: claims => dedupe.reserve(claims),
+        claim: (claim, receivedAtMs) => {
+          if (receivedAtMs <= opened) return
+          const { environmentId, key, eventHigh, eventLow, capturedAtMs } = claim
+          dedupe.loadWords(environmentId, key, eventHigh, eventLow, capturedAtMs, receivedAtMs)
+        },
       }),
     ),
     phases.time('directory', () => fillDirectory(from.entities, directory)),

@@ -21,18 +21,25 @@ export interface Journals {
   readonly disk?: JournalDisk
 }
 
+/** Who is told of the idempotency keys whose events ClickHouse does not have. */
+export interface ClaimsHeard {
+  /** Of each, in no order; the object is used again. */
+  claim(claim: FactClaim, receivedAtMs: number): void
+  /** About how many will come, once that shows: further ones each time. */
+  expect(claims: number): void
+}
+
+/** Records after which it shows how many of them claim a key. */
+const sampled = 4_096
+
 /**
  * Read what lies behind the stores' positions in every journal.
  *
- * claim    told of every idempotency key whose event ClickHouse does not have, in no order; the object is used again.
  * returns  what happened to entities that Postgres does not show.
  * errors   JournalCorrupt.
  * source   EV-25, EV-26.
  */
-export async function readTail(
-  journals: Journals,
-  claim: (claim: FactClaim, receivedAtMs: number) => void,
-): Promise<Tail> {
+export async function readTail(journals: Journals, { claim, expect }: ClaimsHeard): Promise<Tail> {
   const { directory, positions, disk = nodeDisk } = journals
   const tail = new Tail()
   const facts = new FactReader()
@@ -43,15 +50,20 @@ export async function readTail(
     const shown = positions.get(shard, 'postgres')
     const stored = positions.get(shard, 'clickhouse')
     const reader = new FileJournalReader({ directory: paths[shard]!, disk })
+    let behind = 0
+    let claims = 0
     try {
       for await (const chunk of reader.chunks(Math.min(shown, stored), ends[shard]!))
         for (let i = 0; i < chunk.count; i++) {
           if (chunk.sequence(i) > shown && concerns(chunk, i))
             tail.add(facts.read(chunk.bytes, chunk.factAt(i), chunk.factEnd(i)))
           if (chunk.sequence(i) > stored) {
+            if (++behind === sampled) expect((claims / behind) * (ends[shard]! - stored))
             const found = claimOf(chunk, i, facts)
+            if (found === null) continue
+            claims++
             // the window runs by the receipt, which only the row knows; `at` may be shifted by a test clock
-            if (found !== null) claim(found, loadedAt(chunk.bytes, chunk.rowAt(i)))
+            claim(found, loadedAt(chunk.bytes, chunk.rowAt(i)))
           }
         }
     } finally {

@@ -119,9 +119,12 @@ t.test('the projectors in their thread, with real stores', { timeout: 120_000 },
       const tail: Buffer[] = []
       await readTail(
         { directory: root, positions },
-        ({ environmentId, key, eventHigh, eventLow, capturedAtMs }, receivedAtMs) => {
-          const eventId = encodeId('evt_', eventHigh, eventLow)
-          tail.push(packClaim(environmentId, key, { eventId, capturedAtMs, receivedAtMs }))
+        {
+          expect: () => {},
+          claim: ({ environmentId, key, eventHigh, eventLow, capturedAtMs }, receivedAtMs) => {
+            const eventId = encodeId('evt_', eventHigh, eventLow)
+            tail.push(packClaim(environmentId, key, { eventId, capturedAtMs, receivedAtMs }))
+          },
         },
       )
       t.ok(tail.length > 0)
