@@ -1,5 +1,5 @@
-// Records of plain uses, put together where they will be copied from: row and fact as event-row.ts and fact-text.ts write
-// them, byte by byte from what was received, without a text for any of them.
+// Records of plain uses, put together where they will be copied from: row, draws and fact as event-row.ts, ledger-rows.ts
+// and fact-text.ts write them, byte by byte from what was received, without a text for any of them.
 import { writeId } from '../core/id.js'
 import { actorIdLength, type Uses } from '../core/uses.js'
 import { type DrawIds, DrawKind, drawsMax, putDrawEffect, putDrawRows } from './draw-bytes.js'
