@@ -17,9 +17,20 @@ export interface Tollgate {
 /** What was opened, to be closed in the opposite order whether the start succeeded or not. */
 export class Opened {
   private readonly closers: (() => Promise<unknown>)[] = []
+  private readonly waiting: (() => void)[] = []
 
   add(close: () => Promise<unknown>): void {
     this.closers.push(close)
+  }
+
+  /** Have something done once requests are served. */
+  whenServing(then: () => void): void {
+    this.waiting.push(then)
+  }
+
+  /** Requests are served from now on. */
+  serves(): void {
+    for (const then of this.waiting.splice(0)) then()
   }
 
   async close(log: Logger): Promise<void> {

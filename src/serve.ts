@@ -338,6 +338,7 @@ export async function serve(from: {
   const port = await server.listen(config.host, config.port)
   opened.add(() => server.close())
   server.serve(services)
+  opened.serves()
   log.info({ ms: phases.told() }, 'ready')
   deliveries.start()
   await listenToOperator(config, log, opened, () =>

@@ -6,6 +6,7 @@ import { type Config, ConfigError } from './config.js'
 import { clockFloor } from './engine/clock-mark.js'
 import { Phases } from './engine/phases.js'
 import { type Addresses, Opened, type Tollgate } from './opened.js'
+import { afterRequests } from './priority.js'
 import type { ClickHouseAddress } from './storage/clickhouse.js'
 import { startEmbeddedClickHouse } from './storage/embedded/clickhouse.js'
 import { startEmbeddedPostgres } from './storage/embedded/postgres.js'
@@ -89,9 +90,11 @@ export async function openStores(config: Config, log: Logger, opened: Opened): P
         )
       : { url: databaseUrl },
     clickhouseUrl === null
-      ? embedded(startEmbeddedClickHouse({ directory: join(dataDir, 'clickhouse'), log })).then(
-          one => one.address,
-        )
+      ? embedded(startEmbeddedClickHouse({ directory: join(dataDir, 'clickhouse'), log })).then(one => {
+          // until then requests wait for what it is asked
+          opened.whenServing(() => one.lower(afterRequests))
+          return one.address
+        })
       : { url: clickhouseUrl },
   ])
   for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason

@@ -6,7 +6,9 @@ import { constants, getPriority } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
 import t from 'tap'
+import { createLogger } from '../src/log.js'
 import { lowerProcess } from '../src/priority.js'
+import { supervise } from '../src/storage/embedded/supervise.js'
 
 const skip = process.platform === 'linux' ? false : 'priorities of threads are counted on Linux alone'
 const own = getPriority()
@@ -39,6 +41,28 @@ t.test('a process stands behind us with all its threads, and as a session', { sk
   const group = autogroupOf(child.pid!)
   if (group !== null) t.match(group, / nice 7$/)
 })
+
+t.test(
+  'a store stands behind us from when it is told to, and so does the child after it',
+  { skip },
+  async t => {
+    const start = async () => {
+      const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'])
+      await once(child, 'spawn')
+      return child
+    }
+    const log = createLogger({ logLevel: 'silent' })
+    const store = await supervise({ name: 'Store', start, stopSignals: [['SIGKILL', 5_000]], log })
+    t.teardown(() => store.stop())
+    const first = store.pid!
+    t.equal(getPriority(first), own)
+    store.lower(7)
+    t.equal(getPriority(first), 7)
+    process.kill(first, 'SIGKILL')
+    while (store.pid === first || store.pid === null) await sleep(20)
+    t.equal(getPriority(store.pid), 7)
+  },
+)
 
 t.test('what is gone is no error', { skip }, async t => {
   const child = spawn(process.execPath, ['-e', ''])

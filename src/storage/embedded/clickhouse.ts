@@ -7,7 +7,6 @@ import { chmod, mkdir, writeFile } from 'node:fs/promises'
 import { totalmem } from 'node:os'
 import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterRequests } from '../../priority.js'
 import type { ClickHouseAddress } from '../clickhouse.js'
 import type { BridgeAnswer, BridgeStart } from './bridge.js'
 import { end, type StoreLog, type Supervised, supervise } from './supervise.js'
@@ -82,7 +81,6 @@ export async function startEmbeddedClickHouse(
     start: startChild,
     stopSignals,
     log: options.log,
-    nice: afterRequests,
   })
   return {
     address: {
@@ -94,6 +92,7 @@ export async function startEmbeddedClickHouse(
     get pid() {
       return supervised.pid
     },
+    lower: nice => supervised.lower(nice),
     stop: () => supervised.stop(),
   }
 }

@@ -80,6 +80,7 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
     get pid() {
       return supervised.pid
     },
+    lower: nice => supervised.lower(nice),
     stop: () => supervised.stop(),
   }
 }

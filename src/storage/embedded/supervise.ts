@@ -13,13 +13,13 @@ export interface ChildSpec {
   /** Signals that ask for the end, each with the ms to wait before the next; the last should be SIGKILL. */
   readonly stopSignals: readonly (readonly [NodeJS.Signals, number])[]
   readonly log: StoreLog
-  /** How far the child stands behind us for a core, 0 to 19; as we, unless told. Set once it serves. */
-  readonly nice?: number
 }
 
 export interface Supervised {
   /** The child that serves now; null between a death and the next start. */
   readonly pid: number | null
+  /** From now on the child, and each that follows it, stands behind us for a core: 0 to 19. */
+  lower(nice: number): void
   /** Resolves when the child is gone. May be called more than once. */
   stop(): Promise<void>
 }
@@ -31,9 +31,10 @@ const steadyMs = 30_000
 
 /** Start a child and keep it alive. Rejects when the very first start fails. */
 export async function supervise(spec: ChildSpec): Promise<Supervised> {
+  let nice = 0
   const start = async () => {
     const child = await spec.start()
-    if (spec.nice !== undefined && child.pid !== undefined) lowerProcess(child.pid, spec.nice)
+    if (nice > 0 && child.pid !== undefined) lowerProcess(child.pid, nice)
     return child
   }
   let child: ChildProcess | null = await start()
@@ -83,6 +84,10 @@ export async function supervise(spec: ChildSpec): Promise<Supervised> {
   return {
     get pid() {
       return child?.pid ?? null
+    },
+    lower(to) {
+      nice = to
+      if (child?.pid !== undefined) lowerProcess(child.pid, nice)
     },
     stop() {
       if (stopped !== null) return stopped
