@@ -1,6 +1,7 @@
 // Reads the settings, starts, says where it listens; on SIGTERM or SIGINT drains and exits 0.
 import { ConfigError, readConfig } from './config.js'
 import { createLogger } from './log.js'
+import { markInPlace } from './priority.js'
 import { start } from './start.js'
 
 async function main(): Promise<void> {
@@ -10,6 +11,7 @@ async function main(): Promise<void> {
   })
   const config = readConfig(process.env)
   const log = createLogger(config)
+  markInPlace()
   const began = performance.now()
   const tollgate = await start(config, log)
   const seconds = ((performance.now() - began) / 1_000).toFixed(2)

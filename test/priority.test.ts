@@ -1,7 +1,7 @@
 // Threads and processes that stand behind others for a core, as Linux counts them.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync } from 'node:fs'
 import { constants, getPriority } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
@@ -30,16 +30,14 @@ t.test('a thread stands behind the others of its process, which stay where they 
   t.equal(getPriority(process.pid), own)
 })
 
-t.test('a process stands behind us with all its threads, and as a session', { skip }, async t => {
-  const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { detached: true })
+t.test('a process stands behind us with all its threads', { skip }, async t => {
+  const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'])
   t.teardown(() => child.kill('SIGKILL'))
   await once(child, 'spawn')
   const threads = () => readdirSync(`/proc/${child.pid}/task`)
   while (threads().length < 5) await sleep(10)
   lowerProcess(child.pid!, 7)
   for (const thread of threads()) t.equal(getPriority(Number(thread)), 7)
-  const group = autogroupOf(child.pid!)
-  if (group !== null) t.match(group, / nice 7$/)
 })
 
 t.test(
@@ -69,12 +67,3 @@ t.test('what is gone is no error', { skip }, async t => {
   await once(child, 'exit')
   t.doesNotThrow(() => lowerProcess(child.pid!, constants.priority.PRIORITY_LOW))
 })
-
-/** Null where the kernel groups no sessions. */
-function autogroupOf(pid: number): string | null {
-  try {
-    return readFileSync(`/proc/${pid}/autogroup`, 'latin1').trim()
-  } catch {
-    return null
-  }
-}

@@ -146,8 +146,8 @@ async function serve(start: BridgeStart, log: StoreLog): Promise<{ child: ChildP
     // Statements run on libuv's threads, of which there are four unless told; and nothing of our environment.
     env: { UV_THREADPOOL_SIZE: '16', LANG: 'C.UTF-8', TZ: 'UTC' },
     execArgv: [],
-    // A session of its own: Ctrl-C reaches us alone, and we stop the child after our last write.
-    detached: true,
+    // In our session: Linux shares cores between sessions first, and one of its own had half of them whatever its
+    // priority. Ctrl-C reaches it too, and it does not listen: we stop it after our last write.
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   })
   const said = logOutput(child, log)
