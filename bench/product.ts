@@ -108,3 +108,17 @@ export function cpuOf(pid: number): { readonly httpUs: number; readonly othersUs
   }
   return { httpUs, othersUs }
 }
+
+/** Resolves once both stores have what was acknowledged, so that nothing of one measurement is left for the next. */
+export async function caughtUp(port: number): Promise<void> {
+  const deadline = Date.now() + 120_000
+  // the figures are taken every two seconds: the first may be of before
+  for (let zeros = 0; zeros < 2 && Date.now() < deadline; ) {
+    await new Promise(resolve => setTimeout(resolve, 2_100))
+    const text = await fetch(`http://127.0.0.1:${port}/metrics`).then(reply => reply.text())
+    const lags = [...text.matchAll(/^tollgate_projector_lag_records\{[^}]*\} (\S+)$/gm)].map(([, lag]) =>
+      Number(lag),
+    )
+    zeros = lags.length > 0 && lags.every(lag => lag === 0) ? zeros + 1 : 0
+  }
+}

@@ -4,7 +4,7 @@ import { execFile, spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { stop } from '../product.js'
+import { caughtUp, stop } from '../product.js'
 import { type Measured, root } from '../record.js'
 import type { Paced } from './paced.js'
 import { type Scenario, scenarios, startBare, writeBody, writeScript } from './scenarios.js'
@@ -29,6 +29,7 @@ export async function benchMixed(port: number, pid: number, work: string): Promi
     const [alone, bareBoth, both]: [Paced[], Paced[], (readonly [Paced, Paced])[]] = [[], [], []]
     const [worked, waited]: [number[], number[]] = [[], []]
     for (let round = 0; round < rounds; round++) {
+      await caughtUp(port)
       alone.push(await checks(port))
       bareBoth.push((await mixed(bare.port))[0])
       const before = coreOf(pid)

@@ -4,7 +4,7 @@ import { execFile } from 'node:child_process'
 import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { cpuOf, post, startProduct, stop } from '../product.js'
+import { caughtUp, cpuOf, post, startProduct, stop } from '../product.js'
 import { type Measured, record, root } from '../record.js'
 import { benchMixed } from './mixed.js'
 import {
@@ -82,6 +82,7 @@ async function measure(
     for (let round = 0; round < rounds; round++) {
       samples.bare.push(await load(bare.child.pid!, bare.port, scenario, script, seconds))
       samples.product.push(await load(productPid, productPort, scenario, script, seconds))
+      await caughtUp(productPort)
     }
     return tell(scenario, median(samples.bare), median(samples.product))
   } finally {
