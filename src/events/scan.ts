@@ -303,7 +303,7 @@ export class Scan {
       this.tighten()
       if (!this.name()) return false
       const { from, to } = this
-      if (count === 4 || this.isNumeral(from) || this.wasMet(from, to, 0, count)) return false
+      if (count === 4 || this.isNumeral(from) || this.wasMet(from, to, count)) return false
       signs[count] = this.sign(from, to)
       if (this.tight() !== colon) return false
       this.tighten()
@@ -352,7 +352,7 @@ export class Scan {
       if (!this.anyStringFrom(from)) return false
       const to = this.at - 1
       if (!this.loose) {
-        if (count === namesMax || this.isNumeral(from) || this.wasMet(from, to, 0, count)) this.loose = true
+        if (count === namesMax || this.isNumeral(from) || this.wasMet(from, to, count)) this.loose = true
         else signs[count] = this.sign(from, to)
       }
       if (this.tight() !== colon) return false
@@ -517,9 +517,9 @@ export class Scan {
   }
 
   /** Whether a name may be one of those before it: alike in length, first and last character. */
-  private wasMet(from: number, to: number, first: number, count: number): boolean {
+  private wasMet(from: number, to: number, count: number): boolean {
     const sign = this.sign(from, to)
-    for (let i = first; i < count; i++) if (this.signs[i] === sign) return true
+    for (let i = 0; i < count; i++) if (this.signs[i] === sign) return true
     return false
   }
 

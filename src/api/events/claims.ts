@@ -1,9 +1,9 @@
 // Idempotency keys of events that are acknowledged together: claimed as they come, kept or given back by their fate.
 import { encodeId } from '../../core/id.js'
 import type { Claim } from '../../engine/dedupe.js'
-import { Lost, type Undelivered } from '../../engine/shards.js'
+import { Lost, type Undelivered, type Waiting } from '../../engine/shards.js'
 import { ServiceError } from '../../errors.js'
-import type { KeyRecord } from '../call.js'
+import type { KeyRecord, Later } from '../call.js'
 import type { Services } from '../services.js'
 
 /** Who sends, and how failures are told. */
@@ -109,6 +109,20 @@ export class Claims {
     for (const [i, key] of this.keys.entries())
       this.sender.services.dedupe.release(this.sender.environmentId, key, this.eventId(i))
     this.settle?.reject(new ServiceError('overloaded'))
+  }
+
+  /** Who waits at the shard for the one event here: its keys are given back before its caller hears that it failed. */
+  waitingFor(later: Later): Waiting {
+    return {
+      resolve: given => later.resolve(given),
+      reject: error => {
+        try {
+          this.giveUp({ ...nothingUndone, shards: [{ owns: () => true, error }] })
+        } catch {
+          later.reject(error)
+        }
+      },
+    }
   }
 
   /** Keep the keys of events that are durable, give back those of events that are not; throws the first failure. */

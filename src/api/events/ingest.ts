@@ -189,16 +189,7 @@ export class Batch {
       this.committed(1)
       return { json: this.acknowledgements()[0]! }
     })
-    this.sender.services.shards.putEvent(items[0]!, this.sender.nowMs, {
-      resolve: given => later.resolve(given),
-      reject: error => {
-        try {
-          claims.giveUp({ ...nothingUndone, shards: [{ owns: () => true, error }] })
-        } catch {
-          later.reject(error)
-        }
-      },
-    })
+    this.sender.services.shards.putEvent(items[0]!, this.sender.nowMs, claims.waitingFor(later))
     return later
   }
 

@@ -214,16 +214,7 @@ class Uses {
     const list = rows[index]!
     const posted = this.posted(list)
     this.sent()
-    this.sender.services.shards.putUse(index, posted, {
-      resolve: given => later.resolve(given),
-      reject: error => {
-        try {
-          claims.giveUp({ ...nothingUndone, shards: [{ owns: () => true, error }] })
-        } catch {
-          later.reject(error)
-        }
-      },
-    })
+    this.sender.services.shards.putUse(index, posted, claims.waitingFor(later))
     list.clear()
     return later
   }
