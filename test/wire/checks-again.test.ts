@@ -70,6 +70,8 @@ t.test('the same question is answered again, byte for byte, one and all', async 
   const all = await client.ok('POST', '/flags/check', body)
   t.strictSame(await kept(body, client, '/flags/check'), all)
   t.strictSame(await kept({}), await client.ok('POST', '/flags/many/check', {}), 'of nobody, too')
+  await kept(body, client, '/flags/check')
+  t.equal((await client.post('/flags//check', body)).status, 404, 'a flag without a key is not all flags')
 })
 
 t.test('an event, a trait, a rule: the next check sees each', async t => {
