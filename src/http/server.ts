@@ -6,7 +6,6 @@ import type { Services } from '../api/services.js'
 import { type Config, prepareNative } from '../config.js'
 import { type Asked, askedBytesMax, hashOfAsked } from '../engine/answers.js'
 import type { AskedChange } from '../engine/audit.js'
-import { largeBytes } from '../engine/parsers.js'
 import { type ErrorCode, ServiceError } from '../errors.js'
 import type { Logger, RequestLine } from '../log.js'
 import type { Metrics } from '../metrics.js'
@@ -17,6 +16,7 @@ import { Compiled } from './compiled.js'
 import { preflightHeaders } from './cors.js'
 import { type Health, live, ready } from './health.js'
 import type { Limits } from './limits.js'
+import { LongBodies, longBytes } from './long-bodies.js'
 import { Outflow } from './outflow.js'
 import { registerPages } from './pages.js'
 import { Peers } from './peers.js'
@@ -184,6 +184,7 @@ class Shared {
   inFlight = 0
   /** Bytes of bodies that are being received or decompressed. */
   buffered = 0
+  readonly longBodies = new LongBodies()
   private whenIdle: (() => void) | null = null
   private requests = 0
   /** When a line of each kind was last written, ms of the monotonic clock. */
@@ -411,8 +412,7 @@ export class Exchange implements Listener {
 
   // The usual case: the body in one piece. It is read where it lies when that is possible at once; a large one may leave.
   private whole(chunk: ArrayBuffer): void {
-    const small = chunk.byteLength < largeBytes
-    const inPlace = small && this.admission !== null && this.encoding === 'identity'
+    const inPlace = chunk.byteLength < longBytes && this.admission !== null && this.encoding === 'identity'
     if (inPlace && this.compiled.route.keeps && this.answerAgain(new DataView(chunk))) return
     this.complete(inPlace ? Buffer.from(chunk) : Buffer.from(chunk.slice(0)))
   }
@@ -456,11 +456,25 @@ export class Exchange implements Listener {
     }
     if (this.encoding instanceof ServiceError) throw this.encoding
     if (this.encoding === 'identity') {
-      this.read(bytes)
+      this.take(bytes)
       return
     }
     if (this.reserved === 0) this.reserve(bytes.length)
-    this.resume(decompress(bytes, this.compiled.route), plain => this.read(plain))
+    this.resume(decompress(bytes, this.compiled.route), plain => this.take(plain))
+  }
+
+  // What takes long waits for its turn, so that others need not wait for it.
+  private take(bytes: Buffer): void {
+    if (bytes.length < longBytes) return this.read(bytes)
+    if (this.reserved === 0) this.reserve(bytes.length)
+    this.shared.longBodies.add(bytes.length, () => {
+      if (this.settled) return
+      try {
+        this.read(bytes)
+      } catch (error) {
+        this.fail(error)
+      }
+    })
   }
 
   private read(bytes: Buffer): void {

@@ -1,0 +1,82 @@
+// Bodies that take long leave room for others in between, in the server that hears them.
+import { once } from 'node:events'
+import t from 'tap'
+import type { Handler, RawBody } from '../../src/api/call.js'
+import { LongBodies } from '../../src/http/long-bodies.js'
+import { get, post } from '../../src/http/route.js'
+import { dial, hear, secretOf, start } from './make.js'
+
+const dev = secretOf.development
+
+t.test('in the order they came, a few a turn', async t => {
+  const bodies = new LongBodies()
+  const done: string[] = []
+  const turns: string[][] = []
+  const work = (name: string) => () => void done.push(name)
+  for (const name of ['a', 'b', 'c', 'd']) bodies.add(20_000, work(name))
+  bodies.add(1_000_000, work('e'))
+  bodies.add(1, () => {
+    done.push('f')
+    bodies.add(1, work('g'))
+  })
+  t.strictSame(done, [], 'none at once')
+  while (done.length < 7 && turns.length < 20) {
+    await new Promise(setImmediate)
+    turns.push([...done])
+  }
+  t.strictSame(done, ['a', 'b', 'c', 'd', 'e', 'f', 'g'])
+  const sizes = turns.map(turn => turn.length)
+  const steps = sizes.map((size, i) => size - (sizes[i - 1] ?? 0)).filter(step => step > 0)
+  t.strictSame(steps, [2, 2, 1, 2], '48 KiB or one body a turn')
+})
+
+t.test('who asks for little waits for one long body, not for all that came with it', async t => {
+  const order: string[] = []
+  const long: Handler<RawBody> = call => {
+    order.push(`${call.body.byteLength}`)
+    return { data: null }
+  }
+  const short: Handler = () => {
+    order.push('short')
+    return { data: null }
+  }
+  const { server, port } = await start([
+    post('/event-batch', { scope: 'capture', limit: 'ingest', raw: 'batch', status: 201, handle: long }),
+    get('/who', { scope: 'read', handle: short }),
+  ])
+  t.teardown(() => server.close())
+  const sockets = await Promise.all(Array.from({ length: 9 }, () => dial(port)))
+  const answers = sockets.map(socket => hear(socket))
+  const key = `Host: h\r\nX-Service-Api-Key: ${dev}`
+  // all of it lies in the sockets before the server, which shares our loop, reads any
+  for (const socket of sockets.slice(0, 8))
+    socket.write(`POST /event-batch HTTP/1.1\r\n${key}\r\nContent-Length: 50000\r\n\r\n${'x'.repeat(50_000)}`)
+  sockets[8]!.write(`GET /who HTTP/1.1\r\n${key}\r\n\r\n`)
+  for (const { text } of await Promise.all(answers)) t.match(text, /^HTTP\/1\.1 20[01] /)
+  t.equal(order.length, 9)
+  t.ok(order.indexOf('short') <= 1, `the short one was number ${order.indexOf('short') + 1} of 9`)
+})
+
+t.test('of a caller who left while waiting for a turn nothing is taken', async t => {
+  const taken: number[] = []
+  const long: Handler<RawBody> = call => {
+    taken.push(call.body.byteLength)
+    // long enough that the next one's caller is gone before its turn
+    const untilMs = performance.now() + 50
+    while (performance.now() < untilMs);
+    return { data: null }
+  }
+  const { server, port } = await start([
+    post('/event-batch', { scope: 'capture', limit: 'ingest', raw: 'batch', status: 201, handle: long }),
+  ])
+  t.teardown(() => server.close())
+  const [stays, leaves] = [await dial(port), await dial(port)]
+  const said = (length: number) =>
+    `POST /event-batch HTTP/1.1\r\nHost: h\r\nX-Service-Api-Key: ${dev}\r\nContent-Length: ${length}\r\n\r\n${'x'.repeat(length)}`
+  const answer = hear(stays)
+  stays.write(said(60_000))
+  leaves.write(said(50_000), () => leaves.destroy())
+  await once(leaves, 'close')
+  t.match((await answer).text, /^HTTP\/1\.1 201 /)
+  t.strictSame(taken, [60_000])
+})
