@@ -8,6 +8,7 @@ import {
   createClient,
 } from '@clickhouse/client'
 import { asStoreError } from './away.js'
+import { writeIncoming } from './embedded/incoming.js'
 
 /** Where a ClickHouse is; plain data, so that it crosses to threads. */
 export interface ClickHouseAddress {
@@ -15,6 +16,8 @@ export interface ClickHouseAddress {
   readonly user?: string
   readonly password?: string
   readonly database?: string
+  /** Of the embedded one: it takes rows from files in here, without a way through a socket. */
+  readonly directory?: string
 }
 
 export interface ClickHouseOptions {
@@ -30,15 +33,29 @@ export type Parameters = Readonly<Record<string, unknown>>
 
 export interface InsertOptions {
   readonly table: string
-  /** The bytes as they are, one row per line. */
-  readonly rows: Buffer | string
+  /** The bytes as they are, one row per line; in pieces too, as they follow each other. */
+  readonly rows: Buffer | string | readonly Buffer[]
   /** JSONEachRow unless given. */
   readonly format?: 'JSONEachRow' | 'TabSeparated'
   /** Columns the rows may have; a row with any other is refused. Without them: every column of the table. */
   readonly columns?: readonly string[]
+  /** How the embedded engine reads them quickest; the rows in the table are the same. */
+  readonly reading?: Reading
   /** Of two inserts with one token the second is dropped, in the table and in the views fed from it. */
   readonly token?: string
   readonly settings?: ClickHouseSettings
+}
+
+/**
+ * Rows are read into plain columns, and these turned into the table's whole: a LowCardinality column that is given one
+ * value at a time makes a column of its own for each.
+ */
+export interface Reading {
+  /** Names and types of what is read. */
+  readonly structure: string
+  /** The columns of the table, and what becomes each of them. */
+  readonly columns: readonly string[]
+  readonly select: readonly string[]
 }
 
 /** One store of rows. Every method rejects with `store_away` while ClickHouse is away. */
@@ -112,21 +129,25 @@ export function openClickHouse(address: ClickHouseAddress, options: ClickHouseOp
         return result.json()
       }),
     bytes: (sql, parameters = {}) => pieces(client, sql, parameters),
-    insertRaw: ({ table, rows, format = 'JSONEachRow', columns, token, settings }) =>
+    insertRaw: ({ table, rows, format = 'JSONEachRow', columns, reading, token, settings }) =>
       named(async () => {
-        if (rows.length === 0) return
-        const into = columns === undefined ? table : `${table} (${columns.join(', ')})`
-        // Not client.insert: it would encode rows from objects, and these are bytes already.
-        const { stream } = await client.exec({
-          query: `INSERT INTO ${into} FORMAT ${format}`,
-          values: Readable.from([rows], { objectMode: false }),
-          clickhouse_settings: {
+        const pieces = typeof rows === 'string' ? [Buffer.from(rows)] : Buffer.isBuffer(rows) ? [rows] : rows
+        if (pieces.every(piece => piece.length === 0)) return
+        const insert = {
+          table,
+          columns,
+          format,
+          pieces,
+          reading,
+          settings: {
             ...insertSettings,
             ...(token === undefined ? {} : { insert_deduplication_token: token }),
             ...settings,
           },
-        })
-        await finished(stream.resume())
+        }
+        await (address.directory === undefined
+          ? post(client, insert)
+          : handOver(client, insert, address.directory))
       }),
     command: (sql, parameters = {}, settings = {}) =>
       named(async () => {
@@ -134,6 +155,47 @@ export function openClickHouse(address: ClickHouseAddress, options: ClickHouseOp
       }),
     healthy: () => answers(client),
     close: () => client.close(),
+  }
+}
+
+interface Insert {
+  readonly table: string
+  readonly columns: readonly string[] | undefined
+  readonly format: string
+  readonly pieces: readonly Buffer[]
+  readonly reading: Reading | undefined
+  readonly settings: ClickHouseSettings
+}
+
+const into = (table: string, columns: readonly string[] | undefined): string =>
+  columns === undefined ? `INSERT INTO ${table}` : `INSERT INTO ${table} (${columns.join(', ')})`
+
+// Not client.insert: it would encode rows from objects, and these are bytes already.
+async function post(client: ClickHouseClient, insert: Insert): Promise<void> {
+  const { table, columns, format, pieces, settings } = insert
+  const { stream } = await client.exec({
+    query: `${into(table, columns)} FORMAT ${format}`,
+    values: Readable.from(pieces, { objectMode: false }),
+    clickhouse_settings: settings,
+  })
+  await finished(stream.resume())
+}
+
+/** The embedded engine reads a file. */
+async function handOver(client: ClickHouseClient, insert: Insert, directory: string): Promise<void> {
+  const { table, columns, format, pieces, reading, settings } = insert
+  const rows = await writeIncoming(directory, pieces)
+  try {
+    await client.command({
+      query:
+        reading === undefined
+          ? `${into(table, columns)} FROM INFILE '${rows.path}' FORMAT ${format}`
+          : `${into(table, reading.columns)} SELECT ${reading.select.join(', ')} ` +
+            `FROM file('${rows.path}', '${format}', '${reading.structure.replaceAll("'", "\\'")}')`,
+      clickhouse_settings: settings,
+    })
+  } finally {
+    await rows.remove()
   }
 }
 

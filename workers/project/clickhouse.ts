@@ -18,6 +18,7 @@ import type { ClickHouse, InsertOptions } from '../../src/storage/clickhouse.js'
 import type { ChunkStore } from './chunks.js'
 import { creditFactOf, ledgerRows } from './ledger.js'
 import { Lines } from './lines.js'
+import { drawReading, eventReading } from './reading.js'
 import type { Projection } from './stream.js'
 
 export interface ClickHouseProjectionOptions {
@@ -52,18 +53,24 @@ interface Insert {
   readonly lines: Lines
 }
 
-const forms: Readonly<Record<Name, Pick<InsertOptions, 'table' | 'format' | 'columns'>>> = {
-  events: { table: 'events' },
+const forms: Readonly<Record<Name, Pick<InsertOptions, 'table' | 'format' | 'columns' | 'reading'>>> = {
+  events: { table: 'events', reading: eventReading },
   credit_ledger: { table: 'credit_ledger' },
-  'credit_ledger draws': { table: 'credit_ledger', format: 'TabSeparated', columns: drawColumns },
+  'credit_ledger draws': {
+    table: 'credit_ledger',
+    format: 'TabSeparated',
+    columns: drawColumns,
+    reading: drawReading,
+  },
 }
 
 /**
- * One thread parses, so that a chunk is one block and its token means the whole of it; half a surrogate pair is
- * kept as it stands.
+ * One thread parses, so that a chunk is one block and its token means the whole of it, whichever way the rows are read;
+ * half a surrogate pair is kept as it stands.
  */
 export const insertSettings: ClickHouseSettings = {
   input_format_parallel_parsing: 0,
+  max_block_size: '10000000',
   max_insert_block_size: '10000000',
   min_insert_block_size_rows: '10000000',
   input_format_json_throw_on_bad_escape_sequence: 0,

@@ -5,12 +5,15 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { promisify } from 'node:util'
 import { createGunzip, gzip } from 'node:zlib'
-import { drainPending, type RawInsertFormat, Session } from 'chdb'
+import { drainPending, Session } from 'chdb'
+import { emptyIncoming, type IncomingRows, writeIncoming } from './incoming.js'
 
 /** Parent → child, once. */
 export interface BridgeStart {
   /** The engine's data directory; the engine locks it. */
   readonly directory: string
+  /** Holds the files of incoming.ts; this process stands in it. */
+  readonly incoming: string
   readonly engineArguments: readonly string[]
   /** On 127.0.0.1; 0: any free one. */
   readonly port: number
@@ -27,7 +30,7 @@ export type BridgeAnswer = { readonly port: number } | { readonly failure: strin
 // What the engine and its connections are like (all seen, none documented):
 // - A connection runs one statement at a time, and SET stays on it. So each request gets a connection of its own
 //   (0.1 ms) and nothing set for one request is met by another: no token, no parameter, no database.
-// - An insert's settings go inline (Session.insert); only other statements need SET.
+// - Rows are read from a file (incoming.ts): in the text of a statement they cost twice as much.
 // - A statement cannot be abandoned, only killed by another: a caller who hangs up has theirs killed.
 // - The process may leave only after drainPending(), else it crashes on its way out.
 
@@ -35,17 +38,6 @@ const bodyBytesMax = 512 * 1024 * 1024
 const waitingMax = 1_000
 const gzipFromBytes = 1_024
 const leaveMs = 3_000
-
-const rawFormats: ReadonlySet<string> = new Set<RawInsertFormat>([
-  'JSONEachRow',
-  'JSONCompactEachRow',
-  'CSV',
-  'CSVWithNames',
-  'TSV',
-  'TabSeparated',
-  'TSVWithNames',
-  'TabSeparatedWithNames',
-])
 
 /** Parts of the URL's query that are not settings of a statement. */
 const reserved = new Set([
@@ -127,8 +119,10 @@ class Gate {
 interface Statement {
   readonly id: string
   readonly sql: string
-  /** Rows to insert; null when the statement came in the body. */
+  /** Rows to insert; null when the statement came in the body, or says where they lie. */
   readonly data: Buffer | null
+  /** Where they lie when they came in the body. */
+  readonly rows: IncomingRows | null
   readonly format: string
   readonly database: string | null
   readonly settings: Readonly<Record<string, string>>
@@ -163,8 +157,7 @@ class Engine {
 
   /** Run one statement. `gone` says that its caller hung up while it waited for its turn. */
   async run(statement: Statement, gone: () => boolean): Promise<Outcome> {
-    const insert = asRawInsert(statement)
-    const gate = insert === null ? this.queries : this.inserts
+    const gate = isInsert(statement) ? this.inserts : this.queries
     await gate.enter()
     try {
       if (gone()) throw new Refusal(394, 'Query was cancelled', 'QUERY_WAS_CANCELLED')
@@ -172,7 +165,7 @@ class Engine {
       try {
         if (statement.database !== null && statement.database !== 'default')
           await session.queryAsync(`USE ${identifier(statement.database)}`)
-        return insert === null ? await query(session, statement) : await insertRows(session, insert)
+        return await query(session, statement)
       } finally {
         session.close()
       }
@@ -193,42 +186,9 @@ class Engine {
   }
 }
 
-interface RawInsert {
-  readonly table: string
-  readonly columns: readonly string[] | undefined
-  readonly format: RawInsertFormat
-  readonly data: Buffer
-  readonly settings: Record<string, string | number>
-}
+const plainInsert = /^\s*(INSERT\s+INTO\s+(?:TABLE\s+)?[\w`.]+\s*(?:\([\w`,\s]*\))?)\s*(FORMAT\s+\w+)\s*$/i
 
-const plainInsert = /^\s*INSERT\s+INTO\s+(?:TABLE\s+)?([\w`.]+)\s*(?:\(([\w`,\s]*)\))?\s*FORMAT\s+(\w+)\s*$/i
-
-/** The one path that matters for speed: bytes go to the engine's own parser as they are. Null: not of that kind. */
-function asRawInsert({ sql, data, settings }: Statement): RawInsert | null {
-  if (data === null || data.length === 0) return null
-  const [, table, columns, format] = plainInsert.exec(sql) ?? []
-  if (table === undefined || format === undefined || !rawFormats.has(format)) return null
-  return {
-    table: bare(table),
-    columns: columns?.split(',').map(column => bare(column.trim())),
-    format: format as RawInsertFormat,
-    data,
-    settings: Object.fromEntries(Object.entries(settings).map(([name, value]) => [name, typed(name, value)])),
-  }
-}
-
-const bare = (name: string): string => name.replaceAll('`', '')
-
-/** Numbers inline as numbers, but a token that happens to look like one stays text. */
-const typed = (name: string, value: string): string | number =>
-  /^\d{1,15}$/.test(value) && name !== 'insert_deduplication_token' ? Number(value) : value
-
-async function insertRows(session: Session, insert: RawInsert): Promise<Outcome> {
-  const { table, columns, format, data: values, settings } = insert
-  const done = await session.insert({ table, format, values, settings, ...(columns ? { columns } : {}) })
-  const summary = { written_rows: String(done.rowsWritten), written_bytes: String(done.bytesWritten) }
-  return { body: Buffer.alloc(0), summary }
-}
+const isInsert = ({ sql }: Statement): boolean => /^\s*INSERT\b/i.test(sql)
 
 async function query(session: Session, statement: Statement): Promise<Outcome> {
   const { id, sql, data, format, settings, parameters } = statement
@@ -240,6 +200,10 @@ async function query(session: Session, statement: Statement): Promise<Outcome> {
   ]
   if (given.length > 0) await session.queryAsync(`SET ${given.join(', ')}`)
   const text = data === null || data.length === 0 ? sql : `${sql}\n${data.toString('utf8')}`
+  if (isInsert(statement)) {
+    const { rowsRead } = await session.queryAsync(text)
+    return { body: Buffer.alloc(0), summary: { written_rows: String(rowsRead) } }
+  }
   const result = await session.queryAsync(`${mark(id)} ${text}`, { format })
   const bytes = result.bytes()
   return {
@@ -280,9 +244,11 @@ async function answer(
     if (url.pathname === '/ping') return respond(request, response, 200, {}, Buffer.from('Ok.\n'), false)
     if (!admitted(request, url, start))
       throw new Refusal(516, `${start.user}: Authentication failed`, 'AUTHENTICATION_FAILED')
-    const statement = toStatement(id, url, await readBody(request))
+    const statement = await readStatement(id, url, request, start.incoming)
     running = true
-    const { body, summary } = await engine.run(statement, () => response.destroyed)
+    const { body, summary } = await engine
+      .run(statement, () => response.destroyed)
+      .finally(() => statement.rows?.remove())
     running = false
     const headers = {
       'X-ClickHouse-Query-Id': shown,
@@ -323,23 +289,13 @@ function same(given: string, expected: string): boolean {
   return a.length === b.length && timingSafeEqual(a, b)
 }
 
-async function readBody(request: IncomingMessage): Promise<Buffer> {
-  const coding = request.headers['content-encoding'] ?? 'identity'
-  if (coding !== 'identity' && coding !== 'gzip')
-    throw new Refusal(48, `Content-Encoding ${coding} is not understood here`, 'NOT_IMPLEMENTED')
-  const source = coding === 'gzip' ? request.pipe(createGunzip()) : request
-  const parts: Buffer[] = []
-  let bytes = 0
-  for await (const part of source) {
-    bytes += part.length
-    if (bytes > bodyBytesMax) throw new Refusal(307, 'The body is too large', 'TOO_MANY_BYTES')
-    parts.push(part)
-  }
-  return parts.length === 1 ? parts[0]! : Buffer.concat(parts)
-}
-
 /** A statement is in the URL, with rows in the body; or it is the body. */
-function toStatement(id: string, url: URL, body: Buffer): Statement {
+async function readStatement(
+  id: string,
+  url: URL,
+  request: IncomingMessage,
+  directory: string,
+): Promise<Statement> {
   const settings: Record<string, string> = {}
   const parameters: Record<string, string> = {}
   for (const [name, value] of url.searchParams) {
@@ -347,14 +303,42 @@ function toStatement(id: string, url: URL, body: Buffer): Statement {
     else if (!reserved.has(name)) settings[name] = value
   }
   const inUrl = url.searchParams.get('query')
-  return {
+  const rest = {
     id,
-    sql: inUrl ?? body.toString('utf8'),
-    data: inUrl === null ? null : body,
     format: url.searchParams.get('default_format') ?? 'TabSeparated',
     database: url.searchParams.get('database'),
     settings,
     parameters,
+  }
+  const [, into, format] = (inUrl === null ? null : plainInsert.exec(inUrl)) ?? []
+  if (into !== undefined) {
+    const rows = await writeIncoming(directory, bodyOf(request))
+    if (rows.bytes > 0)
+      return { ...rest, sql: `${into} FROM INFILE '${rows.path}' ${format}`, data: null, rows }
+    await rows.remove()
+  }
+  const body = await readBody(request)
+  return inUrl === null
+    ? { ...rest, sql: body.toString('utf8'), data: null, rows: null }
+    : { ...rest, sql: inUrl, data: body, rows: null }
+}
+
+async function readBody(request: IncomingMessage): Promise<Buffer> {
+  const parts: Buffer[] = []
+  for await (const part of bodyOf(request)) parts.push(part)
+  return parts.length === 1 ? parts[0]! : Buffer.concat(parts)
+}
+
+async function* bodyOf(request: IncomingMessage): AsyncGenerator<Buffer> {
+  const coding = request.headers['content-encoding'] ?? 'identity'
+  if (coding !== 'identity' && coding !== 'gzip')
+    throw new Refusal(48, `Content-Encoding ${coding} is not understood here`, 'NOT_IMPLEMENTED')
+  const source = coding === 'gzip' ? request.pipe(createGunzip()) : request
+  let bytes = 0
+  for await (const part of source) {
+    bytes += part.length
+    if (bytes > bodyBytesMax) throw new Refusal(307, 'The body is too large', 'TOO_MANY_BYTES')
+    yield part
   }
 }
 
@@ -396,6 +380,7 @@ async function respond(
 
 async function serve(start: BridgeStart): Promise<void> {
   const engine = new Engine(start)
+  emptyIncoming(start.incoming)
   const version = await engine.version()
   const server = createServer((request, response) => {
     answer(engine, start, version, request, response).catch(() => response.destroy())

@@ -55,6 +55,7 @@ export async function startEmbeddedClickHouse(
   await writeFile(configFile, config(memoryBytesMax, options.durable ?? true))
   const start = {
     directory: join(directory, 'data'),
+    incoming: directory,
     engineArguments: [`--config-file=${configFile}`, ...statementBounds(memoryBytesMax)],
     user: 'tollgate',
     password: randomBytes(24).toString('base64url'),
@@ -88,6 +89,7 @@ export async function startEmbeddedClickHouse(
       user: start.user,
       password: start.password,
       database: 'default',
+      directory,
     },
     get pid() {
       return supervised.pid
@@ -143,6 +145,7 @@ function statementBounds(memoryBytesMax: number): readonly string[] {
 /** Resolves once the child answers requests. */
 async function serve(start: BridgeStart, log: StoreLog): Promise<{ child: ChildProcess; port: number }> {
   const child = fork(new URL('./bridge.js', import.meta.url), {
+    cwd: start.incoming,
     // Statements run on libuv's threads, of which there are four unless told; and nothing of our environment.
     env: { UV_THREADPOOL_SIZE: '16', LANG: 'C.UTF-8', TZ: 'UTC' },
     execArgv: [],
