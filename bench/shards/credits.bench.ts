@@ -1,53 +1,79 @@
 // What drawing credits costs an event: durable batches of 500 over HTTP for 1 000 companies with 20 grants each, paid
-// with credits, against the same batches of a feature that nothing is paid for.
-import { mkdirSync, rmSync } from 'node:fs'
+// with credits, against the same batches of a feature that nothing is paid for. Turns of seconds, of both kinds by turns,
+// each begun when both stores have what the one before left; senders that hardly need a core (wrk).
+import { execFile } from 'node:child_process'
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { cpuOf, post, startProduct, stop } from '../product.js'
+import { promisify } from 'node:util'
+import { type CpuTimes, cores, cpuTimes, idleUs, usedBetween } from '../cpu.js'
+import { assertWrk } from '../http/scenarios.js'
+import { caughtUp, post, secret, startProduct, stop } from '../product.js'
 import { root } from '../record.js'
 
+const run = promisify(execFile)
 const companies = 1_000
 const grantsEach = 20
 const batchSize = 500
 const callers = 8
-const batches = Number(process.env.BENCH_BATCHES ?? 120)
-const rounds = 3
+/** Who make companies and grants: each answer waits for Postgres, which takes many at once. */
+const makers = 64
+/** Of one turn. */
+const seconds = Number(process.env.BENCH_SECONDS ?? 4)
+/** Turns of each kind that are counted. */
+const rounds = Number(process.env.BENCH_ROUNDS ?? 5)
+const warmUps = 1
+/** Grants hold what so many paid events a second would draw; about half of them are used up on the way. */
+const eventsPerSecondMax = 400_000
 const directory = join(root, 'data', `bench-credits-${process.pid}`)
-mkdirSync(directory, { recursive: true })
 
-const product = await startProduct(directory)
+interface Turn {
+  readonly perSecond: number
+  /** Per event, µs, by part: while it ran, and until both stores had all of it. */
+  readonly during: ReadonlyMap<string, number>
+  readonly until: ReadonlyMap<string, number>
+  /** Of the cores' time while it ran. */
+  readonly idle: number
+}
+
+interface Kind {
+  readonly name: string
+  readonly event: string
+  readonly turns: Turn[]
+}
+
+await assertWrk()
+mkdirSync(directory, { recursive: true })
+const product = await startProduct(join(directory, 'data'))
+const pid = product.child.pid!
 
 // biome-ignore lint/suspicious/noExplicitAny: bodies are looked at member by member
 async function send(method: string, path: string, body: unknown): Promise<any> {
-  const text = typeof body === 'string' ? body : JSON.stringify(body)
-  return JSON.parse(await post(product.port, path, text, method)).data
+  return JSON.parse(await post(product.port, path, JSON.stringify(body), method)).data
 }
 
 try {
   await prepare()
-  const plain = { name: 'nothing to pay', event: 'plain', rates: [] as number[], httpUs: 0, othersUs: 0 }
-  const paid = { name: 'paid with credits', event: 'paid', rates: [] as number[], httpUs: 0, othersUs: 0 }
-  for (let round = 0; round < rounds; round++)
-    for (const one of [plain, paid]) {
-      const before = cpuOf(product.child.pid!)
-      one.rates.push(await rateOf(one.event))
-      // what follows into the stores is part of the price
-      await new Promise(resolve => setTimeout(resolve, 3_000))
-      const after = cpuOf(product.child.pid!)
-      one.httpUs += (after.httpUs - before.httpUs) / (rounds * batches * batchSize)
-      one.othersUs += (after.othersUs - before.othersUs) / (rounds * batches * batchSize)
+  const plain: Kind = { name: 'nothing to pay', event: 'plain', turns: [] }
+  const paid: Kind = { name: 'paid with credits', event: 'paid', turns: [] }
+  for (const { event } of [plain, paid]) writeFileSync(scriptOf(event), luaOf(event))
+  await caughtUp(product.port)
+  for (let round = -warmUps; round < rounds; round++)
+    for (const kind of round % 2 === 0 ? [plain, paid] : [paid, plain]) {
+      const turn = await measured(kind.event)
+      if (round >= 0) kind.turns.push(turn)
     }
-  for (const { name, rates, httpUs, othersUs } of [plain, paid])
-    console.log(
-      `batches of ${batchSize}, ${name}: ${Math.round(median(rates)).toLocaleString('en')} events/s; ` +
-        `CPU of the HTTP thread ${httpUs.toFixed(2)} µs, of all others ${othersUs.toFixed(2)} µs an event`,
-    )
-  console.log(`  share kept: ${(median(paid.rates) / median(plain.rates)).toFixed(2)}`)
+  for (const kind of [plain, paid]) tell(kind)
+  const pairs = plain.turns.map(({ perSecond }, i) => paid.turns[i]!.perSecond / perSecond)
+  console.log(
+    `share kept: ${(rateOf(paid) / rateOf(plain)).toFixed(3)} of medians, ` +
+      `${median(pairs).toFixed(3)} the median of pairs (${pairs.map(one => one.toFixed(3)).join(' ')})`,
+  )
 } finally {
   await stop(product.child)
   rmSync(directory, { recursive: true, force: true })
 }
 
-/** A credit, a plan that pays with it, companies on that plan, and their grants: two thirds of them used up on the way. */
+/** A credit, a plan that pays with it, companies on that plan, and their grants. */
 async function prepare(): Promise<void> {
   const credit = await send('POST', '/billing/credits', { name: 'c', description: '', currency: 'usd' })
   const feature = (event_subtype: string) =>
@@ -66,45 +92,121 @@ async function prepare(): Promise<void> {
     migration_strategy: 'leave',
     excluded_company_ids: [],
   })
-  const drawn = (batches * rounds * batchSize * 1.5) / companies
-  const quantity = Math.ceil((drawn * 1.5) / grantsEach)
+  const drawnMax = (eventsPerSecondMax * seconds * (rounds + warmUps) * 1.5) / companies
+  const quantity = Math.ceil(drawnMax / grantsEach)
+  const bundle = await send('POST', '/billing/credits/bundles', {
+    bundle_name: 'b',
+    credit_id: credit.id,
+    currency: 'usd',
+    price_per_unit: 1,
+    quantity,
+    expiry_type: 'no_expiry',
+  })
   let next = 0
   const make = async () => {
     for (let index = next++; index < companies; index = next++) {
-      const keys = { slug: `company-${index}` }
-      const { id } = await send('POST', '/companies', { keys, base_plan_id: plan.id })
-      for (let i = 0; i < grantsEach; i++)
-        await send('POST', '/billing/credits/grants/company', {
-          company_id: id,
-          credit_id: credit.id,
-          reason: i % 2 === 0 ? 'free' : 'purchased',
-          quantity,
-        })
+      const { id } = await send('POST', '/companies', {
+        keys: { slug: `company-${index}` },
+        base_plan_id: plan.id,
+      })
+      // so many bundles, one grant each
+      await send('POST', '/billing/credits/grants/company', {
+        company_id: id,
+        credit_id: credit.id,
+        credit_bundle_id: bundle.id,
+        reason: 'purchased',
+        quantity: quantity * grantsEach,
+      })
     }
   }
-  await Promise.all(Array.from({ length: 64 }, make))
+  await Promise.all(Array.from({ length: makers }, make))
 }
 
-/** Events a second, every batch acknowledged once it is durable. */
-async function rateOf(event: string): Promise<number> {
-  const bodies = Array.from({ length: callers }, (_, caller) =>
-    JSON.stringify({
-      events: Array.from({ length: batchSize }, (_, i) => ({
-        event_type: 'track',
-        body: { event, company: { slug: `company-${(i * callers + caller) % companies}` }, quantity: 1 },
-      })),
-    }),
+function scriptOf(event: string): string {
+  return join(directory, `${event}.lua`)
+}
+
+/** The load generator's script: as many bodies as callers, given in turn, which together name every company. */
+function luaOf(event: string): string {
+  const files = Array.from({ length: callers }, (_, caller) => {
+    const file = join(directory, `${event}-${caller}.json`)
+    const events = Array.from({ length: batchSize }, (_, i) => ({
+      event_type: 'track',
+      body: { event, company: { slug: `company-${(i * callers + caller) % companies}` }, quantity: 1 },
+    }))
+    writeFileSync(file, JSON.stringify({ events }))
+    return JSON.stringify(file)
+  })
+  return `wrk.method = "POST"
+wrk.path = "/event-batch"
+wrk.headers["Content-Type"] = "application/json"
+wrk.headers["X-Service-Api-Key"] = "${secret}"
+local bodies, next = {}, 0
+init = function()
+  for index, name in ipairs({${files.join(', ')}}) do
+    local file = io.open(name, "rb")
+    bodies[index] = wrk.format(nil, nil, nil, file:read("*a"))
+    file:close()
+  end
+end
+request = function()
+  next = next % #bodies + 1
+  return bodies[next]
+end
+`
+}
+
+/** One turn: every batch is acknowledged once it is durable, and the next follows. Ends when both stores have all of it. */
+async function measured(event: string): Promise<Turn> {
+  const before = look()
+  const args = ['-t1', `-c${callers}`, `-d${seconds}s`, '--timeout', '20s', '-s', scriptOf(event)]
+  const { stdout } = await run('wrk', [...args, `http://127.0.0.1:${product.port}`])
+  const after = look()
+  if (/Non-2xx|Socket errors/.test(stdout)) throw new Error(stdout)
+  const [, requests, took] = /(\d+) requests in ([\d.]+)s/.exec(stdout) ?? []
+  const events = Number(requests) * batchSize
+  await caughtUp(product.port)
+  const each = (to: CpuTimes) =>
+    new Map([...usedBetween(before.cpu, to)].map(([part, us]) => [part, us / events]))
+  return {
+    perSecond: events / Number(took),
+    during: each(after.cpu),
+    until: each(cpuTimes(pid)),
+    idle: (after.idleUs - before.idleUs) / ((after.ms - before.ms) * 1_000 * cores),
+  }
+}
+
+function look() {
+  return { cpu: cpuTimes(pid), idleUs: idleUs(), ms: performance.now() }
+}
+
+function tell(kind: Kind): void {
+  const rates = kind.turns.map(({ perSecond }) => Math.round(perSecond / 1_000)).join(' ')
+  const idle = median(kind.turns.map(one => one.idle))
+  console.log(
+    `batches of ${batchSize}, ${kind.name}: ${Math.round(rateOf(kind)).toLocaleString('en')} events/s ` +
+      `(thousands: ${rates}), cores idle ${(100 * idle).toFixed(0)} %`,
   )
-  let left = batches
-  const began = performance.now()
-  await Promise.all(
-    bodies.map(async body => {
-      while (left-- > 0) await post(product.port, '/event-batch', body)
-    }),
-  )
-  return (batches * batchSize) / ((performance.now() - began) / 1_000)
+  for (const [label, of] of [
+    ['while they come', (turn: Turn) => turn.during],
+    ['until stored', (turn: Turn) => turn.until],
+  ] as const) {
+    const parts = [...of(kind.turns[0]!).keys()].map(part => ({
+      part,
+      us: median(kind.turns.map(turn => of(turn).get(part) ?? 0)),
+    }))
+    const all = parts.reduce((sum, { us }) => sum + us, 0)
+    const each = parts.map(({ part, us }) => `${part} ${us.toFixed(2)}`).join(', ')
+    console.log(`  CPU ${label}, µs an event: ${each}; together ${all.toFixed(2)}`)
+  }
+}
+
+function rateOf({ turns }: Kind): number {
+  return median(turns.map(({ perSecond }) => perSecond))
 }
 
 function median(values: readonly number[]): number {
-  return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)]!
+  const sorted = [...values].sort((a, b) => a - b)
+  const middle = sorted.length >> 1
+  return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2
 }

@@ -1,5 +1,6 @@
 // Credits as part of a company: what its plans say about each account, what time and plans move by themselves,
 // and what an event draws.
+import type { BillingCreditBurnStrategy } from '../../schemas/enums.js'
 import { amountToNumber, costOf } from './amount.js'
 import { due, nextDueMs } from './balance.js'
 import type { Catalog, PlanCreditGrantDef } from './catalog.js'
@@ -13,6 +14,7 @@ import {
 } from './credit.js'
 import { spendCap } from './credit-config.js'
 import { drawForEvent } from './draw.js'
+import type { CompiledVersion } from './entitlement.js'
 import { type CreditDraw, creditDraws } from './feature.js'
 import { grantId } from './grant.js'
 import { applyCredit, copyAccount } from './ledger.js'
@@ -211,6 +213,31 @@ export function drawsOf(
 }
 
 const none: readonly never[] = []
+
+/** What a track event of one name draws of companies for whom one version alone speaks: from one account, at one rate. */
+export interface SoleDraw {
+  readonly creditId: string
+  readonly featureId: string
+  /** Credits per unit. */
+  readonly rate: number
+  readonly burnStrategy: BillingCreditBurnStrategy
+}
+
+/**
+ * The one draw that `drawsOf` finds for an event of this name, where nothing can come of it but that draw.
+ *
+ * returns  null where there are none or several, a top-up may follow, the ledger is kept elsewhere or a policy has a say;
+ *          and as long as nobody has asked `drawsOf` for such an event.
+ */
+export function soleDrawOf(version: CompiledVersion, catalog: Catalog, subtype: string): SoleDraw | null {
+  if (catalog.data.spendPolicies.length > 0) return null
+  const draws = version.draws.get(subtype)
+  if (draws?.length !== 1) return null
+  const { creditId, featureId, rate } = draws[0]!
+  const config = version.configs.get(creditId)
+  if (config?.ledgerAuthority !== 'service_authoritative' || config.topup !== null) return null
+  return { creditId, featureId, rate, burnStrategy: config.burnStrategy }
+}
 
 /** The cost of a track event: quantity × rate (CR-48, EN-40). */
 export function trackCost(event: Pick<Metered, 'quantity'>): (draw: CreditDraw) => bigint {

@@ -48,7 +48,7 @@ import { interned } from './names.js'
 
 /**
  * The account of one (company, credit). Plain data; amounts are bigint, so JSON goes through
- * `encodeAccount`/`decodeAccount`. Changed by `applyCredit` alone.
+ * `encodeAccount`/`decodeAccount`. Changed by `applyCredit` and `drawFromFirst` alone.
  */
 export interface CreditAccount {
   readonly companyId: string

@@ -1,5 +1,6 @@
 // What an effect does to a credit account, and the ledger entries it stands for. Replay and live traffic both end here.
 import type {
+  BillingCreditBurnStrategy,
   BillingCreditGrantReason,
   BillingCreditGrantZeroedOutReason,
   CreditEventType,
@@ -7,8 +8,8 @@ import type {
   CreditUsageReason,
 } from '../../schemas/enums.js'
 import { type Amount, decodeAmount, encodeAmount, type Nanos } from './amount.js'
-import { type CreditAccount, type CreditEffect, emptyAccount } from './credit.js'
-import { type GrantState, grantId, kindsOf, type NewGrant, type Slice } from './grant.js'
+import type { CreditAccount, CreditEffect } from './credit.js'
+import { firstToBurn, type GrantState, grantId, kindsOf, type NewGrant, type Slice } from './grant.js'
 import type { HoldState } from './lease.js'
 import { interned } from './names.js'
 
@@ -20,7 +21,7 @@ const closedHoldsMs = 24 * 3_600_000
 
 type Effect<T extends CreditEffect['t']> = Extract<CreditEffect, { readonly t: T }>
 
-/** The one function that changes an account. Effects go in the order they were decided. */
+/** The function that changes an account, beside `drawFromFirst`. Effects go in the order they were decided. */
 export function applyCredit(account: CreditAccount, effect: CreditEffect): void {
   switch (effect.t) {
     case 'credit_grant':
@@ -64,6 +65,29 @@ export function applyCredit(account: CreditAccount, effect: CreditEffect): void 
   }
   account.sequence += entryCount(effect)
   if (account.overdraft !== null) noteDebt(account, timeOf(effect))
+}
+
+/**
+ * Draw from the grant that burns first, when it alone pays and keeps something: decided and applied at once, which leaves
+ * the account as `drawForEvent` and `applyCredit` of its effect do. Nearly every draw is of this kind.
+ *
+ * cost     nano-credits > 0, of a prepaid or postpaid account
+ * returns  the grant, as it now stands; its entry has the account's sequence. null: nothing was done, as the draw is of
+ *          another kind.
+ * source   CR-20…23, CR-48, CR-89
+ */
+export function drawFromFirst(
+  account: CreditAccount,
+  strategy: BillingCreditBurnStrategy,
+  cost: Amount,
+  nowMs: number,
+): Readonly<GrantState> | null {
+  if (account.overdraft !== null) return null
+  const first = firstToBurn(account.grants, strategy, nowMs, account.kinds)
+  if (first === null || first.remaining <= cost) return null
+  first.remaining -= cost
+  account.sequence++
+  return first
 }
 
 /** How many ledger entries, and so sequence numbers, an effect has. */
@@ -333,102 +357,18 @@ export function zeroOut(
   })
 }
 
-/** An account as JSON keeps it: the same members, but for what follows from others; amounts as `Nanos`. */
-export type AccountJson = Jsonified<Omit<CreditAccount, 'kinds'>>
-type Jsonified<T> = T extends bigint
-  ? Nanos
-  : T extends string | number | boolean | null
-    ? T
-    : T extends readonly (infer Item)[]
-      ? Jsonified<Item>[]
-      : { [Name in keyof T]: Jsonified<T[Name]> }
-
-/** An account for a snapshot; `decodeAccount` of it, through JSON, is the same account. */
-export function encodeAccount(account: Readonly<CreditAccount>): AccountJson {
-  const members = Object.entries(account).filter(([name]) => name !== 'kinds')
-  return Object.fromEntries(members.map(([name, member]) => [name, jsonified(member)])) as AccountJson
-}
-
-function jsonified(value: unknown): unknown {
-  if (typeof value === 'bigint') return encodeAmount(value)
-  if (value === null || typeof value !== 'object') return value
-  if (Array.isArray(value)) return value.map(jsonified)
-  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, jsonified(member)]))
-}
-
-/** What is absent or empty stays what a new account has: one for all. Shapes are those of accounts made by effects. */
-export function decodeAccount(json: AccountJson, companyId: string = json.companyId): CreditAccount {
-  const account = emptyAccount(companyId, json.creditId)
-  account.sequence = json.sequence
-  if (json.grants.length > 0) account.grants = json.grants.map(decodeGrant)
-  account.kinds = kindsOf(account.grants)
-  if (json.overdraft !== null) account.overdraft = decodeGrant(json.overdraft)
-  account.overdrawnSinceMs = json.overdrawnSinceMs
-  if (json.lease !== null) account.lease = decodeHold(json.lease)
-  if (json.reservations.length > 0) account.reservations = json.reservations.map(decodeHold)
-  if (json.closed.length > 0)
-    account.closed = json.closed.map(hold => ({
-      ...hold,
-      granted: decodeAmount(hold.granted),
-      tracked: decodeAmount(hold.tracked),
-    }))
-  if (json.spent.length > 0)
-    account.spent = json.spent.map(grant => ({ ...grant, quantity: decodeAmount(grant.quantity) }))
-  account.spentForever = decodeAmount(json.spentForever)
-  if (json.enrolments.length > 0) account.enrolments = json.enrolments
-  const { settings, pending, failures } = json.topup
-  if (settings !== null || pending || failures > 0) account.topup = json.topup
-  account.refundSeq = json.refundSeq
-  if (json.external !== null)
-    account.external = {
-      atMs: json.external.atMs,
-      remaining: decodeAmount(json.external.remaining),
-      total: decodeAmount(json.external.total),
-    }
-  return account
-}
-
-/** Snapshots of version 0.1.0 also hold each grant's id, which follows from its sequence. */
-function decodeGrant(json: Jsonified<GrantState>): GrantState {
-  const { seq, reason, createdAtMs, validFromMs, expiresAtMs, planGrantId, licence, closed } = json
-  const quantity = sharedAmount(json.quantity)
-  const remaining = json.remaining === json.quantity ? quantity : decodeAmount(json.remaining)
-  const held = decodeAmount(json.held)
-  return {
-    seq,
-    reason,
-    quantity,
-    remaining,
-    held,
-    createdAtMs,
-    validFromMs,
-    expiresAtMs,
-    planGrantId: planGrantId === null ? null : interned(planGrantId),
-    licence,
-    closed,
-  }
-}
-
 /** Quantities are few and grants are many: equal ones are one bigint, as long as they are remembered. */
 const quantitiesMax = 1_000
 const quantities = new Map<Nanos, Amount>()
 
-function sharedAmount(nanos: Nanos): Amount {
+/** The amount of these nano-credits, one for all who have as much. */
+export function sharedAmount(nanos: Nanos): Amount {
   const known = quantities.get(nanos)
   if (known !== undefined) return known
   if (quantities.size >= quantitiesMax) quantities.clear()
   const amount = decodeAmount(nanos)
   quantities.set(nanos, amount)
   return amount
-}
-
-function decodeHold(json: Jsonified<HoldState>): HoldState {
-  return {
-    ...json,
-    slices: json.slices.map(slice => ({ seq: slice.seq, left: decodeAmount(slice.left) })),
-    granted: decodeAmount(json.granted),
-    tracked: decodeAmount(json.tracked),
-  }
 }
 
 /** One ledger entry (CR-86…89). Amounts in nano-credits; members that do not apply are null. */

@@ -3,7 +3,7 @@ import type { Company, OverrideState, PlanHolding, SubscriptionState } from './c
 import { newCompany } from './company.js'
 import type { EntitlementReport } from './entitlement.js'
 import type { Entity, EntityBrief } from './entity.js'
-import { decodeAccount, encodeAccount } from './ledger.js'
+import { decodeAccount, encodeAccount } from './ledger-json.js'
 import { NamedTexts, type StoredText } from './named.js'
 import type { PlanSchedule } from './plan.js'
 import { type Counter, type CounterReading, counterFrom, type OlderCounter } from './usage.js'

@@ -49,6 +49,10 @@ export class DrawKind {
   readonly rowFeature: Piece
   readonly effectStart: Piece
   readonly effectAt: Piece
+  /** Credits asked for last, how often in a row, and their texts once that is often enough to be worth them. */
+  private moved: Nanos = Number.NaN
+  private asked = 0
+  private texts: MovedTexts | null = null
 
   constructor(
     env: string,
@@ -62,6 +66,33 @@ export class DrawKind {
     this.effectStart = new Piece(`,{"t":"credit_draw","c":"${creditId}","seq":`)
     const feature = featureId === undefined ? '' : `,"f":"${featureId}"`
     this.effectAt = new Piece(`,"at":${at}${feature},"e":"`)
+  }
+
+  /** The texts of credits that were moved again and again; null of others. */
+  textsOf(moved: Nanos): MovedTexts | null {
+    if (moved !== this.moved) {
+      this.moved = moved
+      this.asked = 0
+      this.texts = null
+    }
+    if (++this.asked === alikeMin) this.texts = new MovedTexts(moved)
+    return this.texts
+  }
+}
+
+/** Each draw asks twice: of its row and its effect. */
+const alikeMin = 5
+
+/** Credits moved, as rows and effects have them between what differs. */
+class MovedTexts {
+  readonly row: Piece
+  readonly effect: Piece
+
+  constructor(moved: Nanos) {
+    this.row = new Piece(
+      moved === 0 ? '\tusage\ttrack\t0\t0\t' : `\tusage\ttrack\t-${moved}e-9\t${moved}e-9\t`,
+    )
+    this.effect = new Piece(`,${JSON.stringify(moved)},`)
   }
 }
 
@@ -100,7 +131,9 @@ export function putDrawRows(
     at = putId(view, at, companyAt, actorIdLength)
     at = putPiece(view, at, kind.rowCredit)
     at = putNumber(view, at, seq + i)
-    if (moved === 0) at = putPiece(view, at, usageOfNothing)
+    const texts = kind.textsOf(moved)
+    if (texts !== null) at = putPiece(view, at, texts.row)
+    else if (moved === 0) at = putPiece(view, at, usageOfNothing)
     else {
       at = putPiece(view, at, usage)
       at = putPiece(view, putNanos(view, at, moved), exponent)
@@ -138,9 +171,13 @@ export function putDrawEffect(
     if (i > 0) view.setUint8(at++, comma)
     view.setUint8(at++, bracketOpen)
     at = putNumber(view, at, grant)
-    view.setUint8(at++, comma)
-    at = putQuoted(view, at, moved)
-    view.setUint8(at++, comma)
+    const texts = kind.textsOf(moved)
+    if (texts !== null) at = putPiece(view, at, texts.effect)
+    else {
+      view.setUint8(at++, comma)
+      at = putQuoted(view, at, moved)
+      view.setUint8(at++, comma)
+    }
     at = putQuoted(view, at, left)
     view.setUint8(at++, bracketClose)
   }
@@ -151,7 +188,7 @@ export function putDrawEffect(
 }
 
 /** Ids of the grants drawn from last, one for each place: most draws of a company are on the grant of the one before. */
-const places = 1 << 12
+const places = 1 << 14
 const companies = new Array<string>(places).fill('')
 const credits = new Array<string>(places).fill('')
 const grants = new Float64Array(places)
@@ -217,14 +254,20 @@ function putNumber(view: DataView, from: number, value: number): number {
   return putDigits(view, at, left - high * billion, 9)
 }
 
+/** "00" to "99", two digits a place. */
+const pairs = Uint16Array.from({ length: 100 }, (_, i) => (zero + Math.floor(i / 10)) * 256 + zero + (i % 10))
+
 /** The last `count` digits of a number below a billion. */
 function putDigits(view: DataView, at: number, value: number, count: number): number {
   let left = value | 0
-  for (let place = at + count - 1; place >= at; place--) {
-    const rest = (left / 10) | 0
-    view.setUint8(place, zero + left - rest * 10)
+  let place = at + count
+  while (place >= at + 2) {
+    place -= 2
+    const rest = (left / 100) | 0
+    view.setUint16(place, pairs[left - rest * 100]!)
     left = rest
   }
+  if (place > at) view.setUint8(at, zero + (left % 10))
   return at + count
 }
 

@@ -120,7 +120,8 @@ export class UseRecords {
       start + to - from + 2 * keyLength + kind.row.length + kind.factEnv.length + restMax + drawsMax(draws),
     )
     const { bytes, view } = this
-    const moves = draws.some(({ s }) => s.length > 0)
+    let moves = false
+    for (let d = 0; d < draws.length; d++) if (draws[d]!.s.length > 0) moves = true
     const rowAt = start + recordHeaderBytes + (moves ? ledgerHeaderBytes : 0)
 
     bytes.set(kind.row, rowAt)

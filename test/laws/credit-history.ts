@@ -3,7 +3,8 @@ import { archive, due, nextDueMs } from '../../src/core/balance.js'
 import type { CreditConfig, CreditEffect } from '../../src/core/credit.js'
 import { drawForEvent } from '../../src/core/draw.js'
 import { grantId } from '../../src/core/grant.js'
-import { applyCredit, decodeAccount, encodeAccount } from '../../src/core/ledger.js'
+import { applyCredit } from '../../src/core/ledger.js'
+import { decodeAccount, encodeAccount } from '../../src/core/ledger-json.js'
 import { followPlan, type HeldPlanGrant } from '../../src/core/plan-grant.js'
 import {
   companyId,

@@ -1,9 +1,13 @@
 // Track events that count and draw credits, and no more: of a company that is there, with nobody to be told. They are
 // applied and written where they lie; any other is handed back to be decided like every message.
+import { type Amount, costOf, encodeAmount, type Nanos } from '../../src/core/amount.js'
 import type { Catalog } from '../../src/core/catalog.js'
-import { apply, applyUse } from '../../src/core/company.js'
-import { drawsOf, type Metered, trackCost } from '../../src/core/company-credit.js'
+import { apply, applyUse, type Company } from '../../src/core/company.js'
+import { drawsOf, type Metered, type SoleDraw, soleDrawOf, trackCost } from '../../src/core/company-credit.js'
 import type { CreditEffect } from '../../src/core/credit.js'
+import type { CompiledVersion } from '../../src/core/entitlement.js'
+import { drawFromFirst } from '../../src/core/ledger.js'
+import { soleVersion } from '../../src/core/snapshot.js'
 import { actorIdLength, type UsesRequest } from '../../src/core/uses.js'
 import { monthOf } from '../../src/journal/event-row.js'
 import { type FramedRecords, RecordFlag } from '../../src/journal/journal.js'
@@ -20,6 +24,12 @@ interface Named {
   readonly kind: UseKind
   /** Features count it: it may draw credits. */
   readonly metered: boolean
+  /** What it draws of companies on the version asked for last, and what so many units cost. */
+  version: CompiledVersion | null
+  sole: SoleDraw | null
+  quantity: number
+  cost: Amount
+  moved: Nanos
 }
 
 /** Records are copied into the journal before more of them are gathered. */
@@ -30,6 +40,10 @@ export class PlainUses {
   private readonly records = new UseRecords()
   private readonly actors: Actor[] = []
   private readonly metered = new MeteredUse()
+  /** The draw that most events make, written over by each. */
+  private readonly slice: [seq: number, moved: Nanos, left: Nanos] = [0, 0, 0]
+  private readonly draw: Mutable<Draw> = { t: 'credit_draw', c: '', seq: 0, at: 0, f: '', s: [this.slice] }
+  private readonly simple: readonly Draw[] = [this.draw]
   /** By name, as long as environment, key, time and catalog stay the same. */
   private known = new Map<string, Named>()
   private last: Named | null = null
@@ -90,11 +104,15 @@ export class PlainUses {
     if (!state.exists || this.catalog!.data.watches) return false
     const named = this.named(request, i)
     const quantity = uses.quantity(i)
-    const draws = named.metered ? this.draws(actor, request, i, named.name) : none
-    if (draws === null) return false
+    let draws: readonly Draw[] = none
+    if (named.metered && !this.drewSimply(state, named, quantity, at)) {
+      const decided = this.draws(actor, request, i, named.name)
+      if (decided === null) return false
+      draws = decided
+      for (let d = 0; d < draws.length; d++) apply(state, draws[d]!, at)
+      if (draws.length > 0 && !leavesTimeAlone(state, draws, ofDraws)) actor.settledUntilMs = 0
+    } else if (named.metered) draws = this.simple
     applyUse(state, named.name, quantity, at, at)
-    for (let d = 0; d < draws.length; d++) apply(state, draws[d]!, at)
-    if (draws.length > 0 && !leavesTimeAlone(state, draws, ofDraws)) actor.settledUntilMs = 0
     if (state.lastSeenAtMs === null || state.lastSeenAtMs < at) state.lastSeenAtMs = at
     this.records.add(uses, i, named.kind, this.month, draws, state.id)
     return true
@@ -107,6 +125,41 @@ export class PlainUses {
   /** What was taken is in the journal. */
   clear(): void {
     this.records.clear()
+  }
+
+  /**
+   * Draw at once what one grant of one account pays: `simple` is the draw then. Otherwise nothing is done.
+   * What it leaves brings nothing earlier by time alone.
+   */
+  private drewSimply(state: Company, named: Named, quantity: number, at: number): boolean {
+    const version = soleVersion(state, this.catalog!)
+    if (version === null) return false
+    if (version !== named.version || named.sole === null) {
+      named.version = version
+      named.sole = soleDrawOf(version, this.catalog!, named.name)
+      named.quantity = Number.NaN
+    }
+    const { sole } = named
+    if (sole === null) return false
+    const account = state.credits.get(sole.creditId)
+    if (account === undefined) return false
+    if (named.quantity !== quantity) {
+      named.quantity = quantity
+      named.cost = costOf(quantity, sole.rate)
+      named.moved = encodeAmount(named.cost)
+    }
+    if (named.cost <= 0n) return false
+    const grant = drawFromFirst(account, sole.burnStrategy, named.cost, at)
+    if (grant === null) return false
+    const { draw, slice } = this
+    draw.c = sole.creditId
+    draw.f = sole.featureId
+    draw.seq = account.sequence
+    draw.at = at
+    slice[0] = grant.seq
+    slice[1] = named.moved
+    slice[2] = encodeAmount(grant.remaining)
+    return true
   }
 
   /** What the event draws; null when more comes of it than draws. */
@@ -123,13 +176,24 @@ export class PlainUses {
     if (named === undefined) {
       const catalog = this.catalog!
       const kind = new UseKind(this.env, this.apiKeyId, this.at, name, featureIdsOf(catalog, name, 'track'))
-      named = { name, kind, metered: catalog.featuresBySubtype.has(name) }
+      named = {
+        name,
+        kind,
+        metered: catalog.featuresBySubtype.has(name),
+        version: null,
+        sole: null,
+        quantity: Number.NaN,
+        cost: 0n,
+        moved: 0,
+      }
       this.known.set(name, named)
     }
     this.last = named
     return named
   }
 }
+
+type Mutable<T> = { -readonly [Name in keyof T]: T[Name] }
 
 const none: readonly never[] = []
 const ofDraws = RecordFlag.ledger | RecordFlag.draws

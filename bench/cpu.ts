@@ -1,0 +1,83 @@
+// Who uses the cores: CPU time of a service by thread and of its stores, and what the machine had to give, as Linux
+// counts them.
+import { readdirSync, readFileSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
+
+/** CPU time so far, µs, by part. */
+export type CpuTimes = ReadonlyMap<string, number>
+
+const tickUs = 10_000
+/** Fields of a `stat` file are counted from here: its second may hold blanks. */
+const afterName = 3
+
+/**
+ * CPU time so far of a service: of its HTTP thread, its projector (the thread that stands behind others), every other
+ * thread by its number, both stores; of children of this process that ended, which are the senders.
+ *
+ * pid  the service's; its stores are its children.
+ */
+export function cpuTimes(pid: number): CpuTimes {
+  const used = new Map<string, number>()
+  const add = (part: string, us: number) => used.set(part, (used.get(part) ?? 0) + us)
+  for (const thread of readdirSync(`/proc/${pid}/task`)) {
+    const [ran] = text(`/proc/${pid}/task/${thread}/schedstat`).split(' ')
+    const nice = Number(stat(`/proc/${pid}/task/${thread}/stat`, 19))
+    const part = Number(thread) === pid ? 'HTTP' : nice > 0 ? 'projector' : `thread ${thread}`
+    add(part, Number(ran) / 1_000)
+  }
+  for (const [child, name] of descendants(pid)) add(name, ticks(child, 14) + ticks(child, 15))
+  add('client', ticks(process.pid, 16) + ticks(process.pid, 17))
+  return used
+}
+
+/** Time at which a core had nothing to do, so far, µs, of all cores together. */
+export function idleUs(): number {
+  const [, , , , idle = 0, waiting = 0] = text('/proc/stat').split('\n')[0]!.split(/ +/).map(Number)
+  return (idle + waiting) * tickUs
+}
+
+/** Cores there are. */
+export const cores = availableParallelism()
+
+/** What was used between two looks, the busiest of the service's unnamed threads told as its shard, the rest as others. */
+export function usedBetween(before: CpuTimes, after: CpuTimes): Map<string, number> {
+  const used = new Map([...after].map(([part, us]) => [part, us - (before.get(part) ?? 0)]))
+  const threads = [...used].filter(([part]) => part.startsWith('thread ')).sort(([, a], [, b]) => b - a)
+  for (const [part] of threads) used.delete(part)
+  used.set('shard', threads[0]?.[1] ?? 0)
+  used.set(
+    'other threads',
+    threads.slice(1).reduce((sum, [, us]) => sum + us, 0),
+  )
+  return used
+}
+
+function* descendants(pid: number): Generator<readonly [pid: number, name: string]> {
+  for (const thread of readdirSync(`/proc/${pid}/task`))
+    for (const child of text(`/proc/${pid}/task/${thread}/children`).trim().split(' ').filter(Boolean)) {
+      const command = text(`/proc/${child}/cmdline`)
+      const store = /bridge/.test(command) ? 'ClickHouse' : 'Postgres'
+      if (command === '') continue
+      yield [Number(child), store]
+      yield* descendants(Number(child))
+    }
+}
+
+function ticks(pid: number, field: number): number {
+  return Number(stat(`/proc/${pid}/stat`, field)) * tickUs
+}
+
+/** A field of a `stat` file as its manual numbers them. */
+function stat(file: string, field: number): string {
+  const line = text(file)
+  return line.slice(line.lastIndexOf(')') + 2).split(' ')[field - afterName] ?? '0'
+}
+
+/** '' where it is gone meanwhile. */
+function text(file: string): string {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch {
+    return ''
+  }
+}

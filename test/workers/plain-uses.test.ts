@@ -1,0 +1,235 @@
+// Usual events that draw credits, on the short way of the shard, against every event decided, applied and written by
+// itself: the same companies, the same records, byte for byte.
+import t from 'tap'
+import { compileCatalog } from '../../src/core/catalog.js'
+import { apply, type Company, decideCompany } from '../../src/core/company.js'
+import { type CreditAccount, emptyAccount } from '../../src/core/credit.js'
+import { Packing, unpack } from '../../src/core/crossing.js'
+import { encodeId } from '../../src/core/id.js'
+import { applyCredit } from '../../src/core/ledger.js'
+import type { Effect } from '../../src/core/message.js'
+import { encodeCompany } from '../../src/core/state.js'
+import { itemsOf, UseRows } from '../../src/core/uses.js'
+import { eventRow, monthOf } from '../../src/journal/event-row.js'
+import { factText } from '../../src/journal/fact-text.js'
+import { Group } from '../../src/journal/frame.js'
+import { RecordFlag } from '../../src/journal/journal.js'
+import { drawRows } from '../../src/journal/ledger-rows.js'
+import { companyActor } from '../../workers/company/actors.js'
+import { flagsOf } from '../../workers/company/kinds.js'
+import { rowExtra } from '../../workers/company/row-extra.js'
+import { PlainUses } from '../../workers/company/uses.js'
+import {
+  catalogData,
+  company,
+  credit,
+  entitlement,
+  feature,
+  holding,
+  override,
+  plan,
+  planVersion,
+  postpaid,
+} from '../core/make.js'
+import { Random } from '../random.js'
+
+const env = 'env_23456789ABC'
+const creditId = 'bcrd_23456789AB'
+const otherCredit = 'bcrd_3456789ABC'
+const begunMs = 1_773_568_800_000
+const nano = 1_000_000_000
+
+/** Plans that draw in every way there is: once, twice, past zero, with a top-up, never. */
+function catalogOf(random: Random) {
+  const paid = (credit: string, rate: number) =>
+    entitlement('paid', { valueType: 'credit', valueCreditId: credit, consumptionRate: rate })
+  const rate = random.pick([1.5, 1, 0.000000001, 123_456.789])
+  const drawing = [paid(creditId, rate)]
+  const version = (id: string, creditGrants: ReturnType<typeof postpaid>[]) => ({
+    versions: [planVersion(`${id}_v1`, { entitlements: drawing, creditGrants })],
+  })
+  return compileCatalog(
+    catalogData({
+      environmentId: env,
+      features: [feature('paid'), feature('twice', { eventSubtype: 'paid' }), feature('free')],
+      credits: [
+        credit(creditId, {
+          burnStrategy: random.pick([
+            'first_in_first_out',
+            'last_in_first_out',
+            'expiration_priority',
+            'plan_first_then_credit_bundles_first_in_first_out',
+          ]),
+          ledgerAuthority: random.chance(0.1) ? 'external_rated' : 'service_authoritative',
+        }),
+        credit(otherCredit),
+      ],
+      plans: [
+        plan('plan_once', drawing),
+        plan('plan_twice', [
+          ...drawing,
+          entitlement('twice', { valueType: 'credit', valueCreditId: otherCredit, consumptionRate: 2 }),
+        ]),
+        plan('plan_owing', drawing, version('plan_owing', [postpaid(creditId, '50')])),
+        plan(
+          'plan_topped',
+          drawing,
+          version('plan_topped', [
+            {
+              ...postpaid(creditId, null),
+              postpaidEnabled: false,
+              autoTopupAvailability: 'automatic',
+              autoTopupAmount: 30,
+              autoTopupThresholdCredits: 10,
+            },
+          ]),
+        ),
+        plan('plan_free', []),
+      ],
+      spendPolicies: random.chance(0.1)
+        ? [{ id: 'bcsp_1', creditId, companyId: null, userId: null, maxPerDraw: '5' } as never]
+        : [],
+    }),
+  )
+}
+
+function accountOf(random: Random, companyId: string, of: string): CreditAccount {
+  const account = emptyAccount(companyId, of)
+  for (let i = random.below(5); i > 0; i--)
+    applyCredit(account, {
+      t: 'credit_grant',
+      c: of,
+      seq: account.sequence + 1,
+      at: begunMs - random.below(3),
+      g: {
+        reason: random.pick(['free', 'purchased', 'plan', 'adjustment', 'rollover'] as const),
+        q: random.pick([random.below(40) * nano, 1.5 * nano, 3 * nano, 1, '12345678901234567890']),
+        from: random.chance(0.1) ? begunMs + random.below(4) : undefined,
+        exp: random.chance(0.4) ? begunMs + random.below(6) : undefined,
+      },
+    })
+  return account
+}
+
+function companyOf(random: Random, i: number): Company {
+  const id = encodeId('comp_', i, 7)
+  return company({
+    id,
+    environmentId: env,
+    plan: holding(
+      random.pick([
+        'plan_once',
+        'plan_once',
+        'plan_once',
+        'plan_twice',
+        'plan_owing',
+        'plan_topped',
+        'plan_free',
+      ]),
+    ),
+    overrides: random.chance(0.1)
+      ? [override('paid', { valueType: 'credit', valueCreditId: creditId, consumptionRate: 3 })]
+      : [],
+    credits: random.chance(0.9)
+      ? [
+          [creditId, accountOf(random, id, creditId)],
+          [otherCredit, accountOf(random, id, otherCredit)],
+        ]
+      : [],
+  })
+}
+
+function usesOf(random: Random, companies: number, n: number, at: number) {
+  const rows = new UseRows()
+  let text = ''
+  const put = (piece: string) => {
+    const from = text.length
+    text += piece
+    return from
+  }
+  for (let i = random.below(12); i >= 0; i--) {
+    const name = random.pick(['paid', 'paid', 'paid', 'free', 'unknown'])
+    const body = `{"event":"${name}"}`
+    rows.add({
+      bodyAt: put(body),
+      bodyLength: body.length,
+      nameAt: put(name),
+      nameLength: name.length,
+      keyAt: 0,
+      keyLength: 0,
+      quantity: random.pick([1, 1, 1, 1, 2, 7, 0, -2]),
+      idHigh: random.below(2 ** 31),
+      idLow: random.below(2 ** 31),
+      sentAtMs: null,
+      companyId: encodeId('comp_', random.below(companies), 7),
+      userId: random.chance(0.3) ? encodeId('user_', random.below(9), 1) : null,
+    })
+  }
+  return { n, at, env, apiKeyId: 'apik_3mK9tQxYzAb', text, rows }
+}
+
+t.test('CR-48, CR-86…91 usual events draw as events one by one', async t => {
+  const random = new Random()
+  t.comment(`TOLLGATE_SEED=${random.seed}`)
+  let [short, drawn] = [0, 0]
+  for (let round = 0; round < 400; round++) {
+    const catalog = catalogOf(random)
+    const size = 1 + random.below(3)
+    const seed = random.below(2 ** 31)
+    const made = () => {
+      const same = new Random(seed)
+      return Array.from({ length: size }, (_, i) => companyOf(same, i))
+    }
+    const [quick, slow] = [made(), made()]
+    const actors = new Map(quick.map(state => [state.id, companyActor(state, 0)]))
+    const states = new Map(slow.map(state => [state.id, state]))
+    const [group, apart] = [new Group(), new Group()]
+    group.begin(1)
+    apart.begin(1)
+    const plain = new PlainUses()
+    const packing = new Packing()
+    for (let n = 0; n < 4; n++) packing.add(usesOf(random, size, n, begunMs + n))
+    unpack(structuredClone(packing.take()), request => {
+      if (!('uses' in request)) throw new Error('no uses')
+      plain.begin(request, catalog)
+      for (const [i, { id, m }] of itemsOf(request).entries()) {
+        const { event } = m
+        const state = states.get(id)!
+        const decision = decideCompany(state, catalog, { type: 'event', event }, request.at)
+        const fx: readonly Effect[] = 'refused' in decision ? [] : decision.effects
+        for (const effect of fx) apply(state, effect, request.at)
+        const flags = flagsOf(fx)
+        const record = {
+          flags: RecordFlag.event | flags,
+          month: monthOf(request.at),
+          row: eventRow(event, rowExtra(catalog, env, event, request.at)),
+          ledger: flags & RecordFlag.draws ? drawRows(env, id, fx) : '',
+          fact: factText({ k: 'c', id, env, at: request.at, fx }),
+        }
+        apart.add(record)
+        const actor = actors.get(id)!
+        if (actor.k === 'u') throw new Error('a user')
+        actor.settledUntilMs = 1
+        if (plain.add(actor, request, request.from + i)) {
+          short++
+          if (flags & RecordFlag.draws) drawn++
+          // an account that owes may bring something by time alone
+          if (fx.some(({ t }) => t === 'credit_draw') && state.credits.get(creditId)?.overdraft)
+            t.equal(actor.settledUntilMs, 0)
+        } else {
+          if (plain.count > 0) group.addFramed(plain.take())
+          for (const effect of fx) apply(actor.state, effect, request.at)
+          group.add(record)
+        }
+        const [one, other] = [
+          JSON.stringify(encodeCompany(actor.state)),
+          JSON.stringify(encodeCompany(state)),
+        ]
+        if (one !== other) t.equal(one, other)
+      }
+    })
+    if (plain.count > 0) group.addFramed(plain.take())
+    if (!group.seal().equals(apart.seal())) t.fail(`the records of round ${round} differ`)
+  }
+  t.ok(short > 5_000 && drawn > 1_000, `${short} on the short way, ${drawn} of them draw`)
+})
