@@ -34,6 +34,8 @@ export interface RawBody {
   readonly type: string
   /** Decoded as UTF-8. */
   text(): string
+  /** A body that is not large, where it lies: to be read before the handler returns. */
+  readonly lies?: Buffer
   /** Of a large body, which may be read on another thread: its bytes. Who hands them over puts back what comes back. */
   bytes?: Uint8Array
 }
@@ -75,6 +77,8 @@ export interface Answer {
   readonly pieces?: readonly string[]
   /** The whole serialised body, where a protocol says what it looks like. */
   readonly whole?: string
+  /** The same as bytes, envelope and all, of an operation without parameters: read at once, they are used again. */
+  readonly bytes?: Uint8Array
   readonly headers?: Readonly<Record<string, string>>
   /** Of an answer that may be kept and given again: what it rests on. */
   readonly standing?: Standing
@@ -97,8 +101,13 @@ export class Later<Given = unknown> {
   /** What was told before anyone listened. */
   private early: { readonly given: Given } | { readonly error: unknown } | null = null
 
-  /** `answer` makes the answer of what this is resolved with; what it throws is told as the failure. */
-  constructor(private readonly answer: (given: Given) => Answer) {}
+  /** `make` makes the answer of what this is resolved with; what it throws is told as the failure. */
+  constructor(private readonly make: ((given: Given) => Answer) | null) {}
+
+  /** For those that make it themselves. */
+  protected answerOf(given: Given): Answer {
+    return this.make!(given)
+  }
 
   resolve(given: Given): void {
     const { listener } = this
@@ -108,7 +117,7 @@ export class Later<Given = unknown> {
     }
     let answer: Answer
     try {
-      answer = this.answer(given)
+      answer = this.answerOf(given)
     } catch (error) {
       listener.fail(error)
       return

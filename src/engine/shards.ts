@@ -1,5 +1,5 @@
 // The HTTP thread's way to the actors, and the only way: an id belongs to one shard, a shard to one thread.
-// A tick's requests leave as one batch per shard and their replies come back as batches.
+// A tick's requests leave as one batch per shard (single events soon after) and their replies come back as batches.
 //
 //   ask ──▶ outbox[shard] ──(one post per tick)──▶ worker ──▶ replies ──▶ waiting[n]
 //
@@ -69,6 +69,10 @@ const waitingMax = 100_000
 /** Events that are posted without waiting for more. */
 const longList = 64
 
+/** Single events that are posted without waiting for more, and how long the first of them waits at most, ms. */
+const gatheredMax = 24
+const gatherMs = 0.5
+
 /** What a shard says of itself. */
 export interface ShardStats extends ShardFigures {
   readonly shard: number
@@ -119,15 +123,18 @@ export interface ShardsOptions {
   readonly startThread?: StartThread
 }
 
-/** Events of the usual kind before they have a number. */
-export type UsesOf = Omit<OutgoingUses, 'n'>
-
-/** What may be posted to a shard. */
+/** What may be posted to a shard; its number is given to it as it is posted. */
 export type Posted = ShardRequest | OutgoingUses
 
 export class Shards {
   private readonly shards: Shard[]
   private flushing = false
+  /** Single events in the outboxes, and how many they were a turn of the loop ago. */
+  private gathered = 0
+  private seen = 0
+  private sinceMs = 0
+  /** Something else is in the outboxes: all leaves with it at the end of this tick. */
+  private urgent = false
   private closing = false
 
   protected constructor(private readonly options: ShardsOptions) {
@@ -216,8 +223,7 @@ export class Shards {
     fresh = false,
   ): void {
     const shard = this.shards[shardOf(id, this.shards.length)]!
-    const request = (n: number) => ({ n, k: kind, id, env: environmentId, at: nowMs, fresh, m: message })
-    this.enter(shard, request, waiting)
+    this.enter(shard, { n: 0, k: kind, id, env: environmentId, at: nowMs, fresh, m: message }, waiting)
   }
 
   /**
@@ -242,7 +248,7 @@ export class Shards {
   /** One event, for one who waits: as `ingest`, without the detour of a promise. */
   putEvent(item: IngestItem, nowMs: number, waiting: Waiting): void {
     const shard = this.shards[shardOf(item.id, this.shards.length)]!
-    this.enter(shard, n => ({ n, at: nowMs, events: [item] }), waiting)
+    this.enter(shard, { n: 0, at: nowMs, events: [item] }, waiting, true)
   }
 
   /** The number of the shard that an actor belongs to. */
@@ -252,13 +258,13 @@ export class Shards {
   }
 
   /** One event of the usual kind to its company's shard, for one who waits: as `putEvent`. The rows may be used again. */
-  putUse(index: number, uses: UsesOf, waiting: Waiting): void {
-    this.enter(this.shards[index]!, n => ({ n, ...uses }), waiting)
+  putUse(index: number, uses: OutgoingUses, waiting: Waiting): void {
+    this.enter(this.shards[index]!, uses, waiting, true)
   }
 
   /** Events of the usual kind to the shard of their companies; as `ingest`. The rows may be used again. */
-  ingestUses(index: number, uses: UsesOf): Promise<readonly Undelivered[]> {
-    return this.deliverAll(this.shards[index]!, n => ({ n, ...uses }), uses.rows.count)
+  ingestUses(index: number, uses: OutgoingUses): Promise<readonly Undelivered[]> {
+    return this.deliverAll(this.shards[index]!, uses, uses.rows.count)
   }
 
   private deliver(
@@ -266,14 +272,10 @@ export class Shards {
     events: readonly IngestItem[],
     nowMs: number,
   ): Promise<readonly Undelivered[]> {
-    return this.deliverAll(shard, n => ({ n, at: nowMs, events }), events.length)
+    return this.deliverAll(shard, { n: 0, at: nowMs, events }, events.length)
   }
 
-  private deliverAll(
-    shard: Shard,
-    request: (n: number) => Posted,
-    count: number,
-  ): Promise<readonly Undelivered[]> {
+  private deliverAll(shard: Shard, request: Posted, count: number): Promise<readonly Undelivered[]> {
     const posted = this.post(shard, request)
     shard.events += count
     // a long list leaves at once: kept for the end of the tick it would only grow old in memory
@@ -349,22 +351,28 @@ export class Shards {
   }
 
   private control<Reply>(shard: Shard, control: ShardControl): Promise<Answered<Reply>> {
-    return this.post<Reply>(shard, n => ({ n, control }))
+    return this.post<Reply>(shard, { n: 0, control })
   }
 
-  private post<Reply>(shard: Shard, request: (n: number) => Posted): Promise<Answered<Reply>> {
+  private post<Reply>(shard: Shard, request: Posted): Promise<Answered<Reply>> {
     return new Promise((resolve, reject) => {
       this.enter(shard, request, { resolve: resolve as Waiting['resolve'], reject })
     })
   }
 
-  /** Give a request its number, and its place in the post at the end of this tick; or tell why it is refused here. */
-  protected enter(shard: Shard, request: (n: number) => Posted, waiting: Waiting): void {
+  /**
+   * Give a request its number, and its place in the post at the end of this tick, or, `single`, soon after; or tell why
+   * it is refused here.
+   */
+  protected enter(shard: Shard, request: Posted, waiting: Waiting, single = false): void {
     if (!shard.ready || shard.waiting.size + shard.events >= waitingMax) {
       waiting.reject(new ServiceError(shard.ready ? 'overloaded' : 'starting'))
       return
     }
-    shard.outbox.add(request(shard.waiting.add(waiting)))
+    ;(request as { n: number }).n = shard.waiting.add(waiting)
+    shard.outbox.add(request)
+    if (single) this.gathered++
+    else this.urgent = true
     if (!this.flushing) {
       this.flushing = true
       setImmediate(this.flush)
@@ -372,8 +380,28 @@ export class Shards {
   }
 
   private readonly flush = (): void => {
+    if (this.awaitsMore()) {
+      setImmediate(this.flush)
+      return
+    }
     this.flushing = false
+    this.urgent = false
+    this.gathered = 0
+    this.seen = 0
     for (const shard of this.shards) this.send(shard)
+  }
+
+  /**
+   * Whether what is to be posted waits for another turn of the loop: single events do, as long as each turn brings more
+   * of them. Posting, the shard's wake and the journal's write cost by the post, ten times what an event does.
+   */
+  private awaitsMore(): boolean {
+    const { gathered, seen } = this
+    if (this.urgent || gathered === seen || gathered >= gatheredMax) return false
+    if (seen === 0) this.sinceMs = performance.now()
+    else if (performance.now() - this.sinceMs > gatherMs) return false
+    this.seen = gathered
+    return true
   }
 
   private send(shard: Shard): void {

@@ -22,21 +22,16 @@ export function tracedShards(tracing: Tracing): typeof Shards {
       if (known.length > groupsMax) known.shift()
     }
 
-    protected override enter(shard: Shard, request: (n: number) => Posted, waiting: Waiting): void {
+    protected override enter(shard: Shard, request: Posted, waiting: Waiting, single = false): void {
       const trace = tracing.current
-      if (trace === undefined) return super.enter(shard, request, waiting)
+      if (trace === undefined) return super.enter(shard, request, waiting, single)
       const fromMs = monotonicMs()
-      let asked = ''
+      const asked = nameOf(request)
       const add = (failed: boolean, parts?: readonly Work[]): void => {
         const attributes = { 'tollgate.shard': shard.index, 'tollgate.message': asked }
         trace.add({ name: 'shard', fromMs, toMs: monotonicMs(), attributes, failed }, parts)
       }
-      const named = (n: number) => {
-        const made = request(n)
-        asked = nameOf(made)
-        return made
-      }
-      super.enter(shard, named, {
+      const traced: Waiting = {
         resolve(answered) {
           add(false, journaled(groups.get(shard.index), answered.sequence, fromMs))
           waiting.resolve(answered)
@@ -45,7 +40,8 @@ export function tracedShards(tracing: Tracing): typeof Shards {
           add(true)
           waiting.reject(error)
         },
-      })
+      }
+      super.enter(shard, request, traced, single)
     }
   }
 }

@@ -147,6 +147,20 @@ export class Scan {
     this.at = 0
   }
 
+  /**
+   * The same of a body as it was received. What of it is no UTF-8 can only lie in a body that is parsed to be stored,
+   * which replaces it.
+   */
+  beginBytes(body: Buffer): void {
+    const { length } = body
+    if (length >= this.bytes.length) this.bytes = Buffer.allocUnsafeSlow(2 * length + 1)
+    this.bytes.set(body)
+    this.bytes[length] = 0
+    this.text = body.toString('latin1')
+    this.length = length
+    this.at = 0
+  }
+
   /** Forget the body. */
   end(): void {
     this.text = ''

@@ -71,9 +71,25 @@ export function rawBody(bytes: Buffer, contentType = ''): RawBody {
   const type = mediaType(contentType)
   if (bytes.length >= largeBytes)
     return { byteLength: bytes.length, type, text: () => bytes.toString(), bytes }
-  // at once: the bytes are read where they lie, and are the server's again when this returns
-  const text = bytes.toString()
-  return { byteLength: bytes.length, type, text: () => text }
+  return new SmallBody(bytes, type)
+}
+
+/** A body read where it lies: the bytes are the server's again as soon as it returns, and are decoded before. */
+export class SmallBody implements RawBody {
+  readonly byteLength: number
+  private decoded: string | null = null
+
+  constructor(
+    readonly lies: Buffer,
+    readonly type: string,
+  ) {
+    this.byteLength = lies.length
+  }
+
+  text(): string {
+    this.decoded ??= this.lies.toString()
+    return this.decoded
+  }
 }
 
 // Parameters are cut off. The two that nearly every caller sends are told by one comparison.

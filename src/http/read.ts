@@ -5,8 +5,22 @@ import type { Keys } from '../api/services.js'
 import { ServiceError } from '../errors.js'
 import type { Route } from './route.js'
 
+/** The name of a header as the server takes it without converting it anew. */
+export type HeaderName = Buffer
+
+export const headerName = (name: string): HeaderName => Buffer.from(name.toLowerCase())
+
+export const headerNames = {
+  authorization: headerName('authorization'),
+  userAgent: headerName('user-agent'),
+  forwardedFor: headerName('x-forwarded-for'),
+  ifNoneMatch: headerName('if-none-match'),
+  contentEncoding: headerName('content-encoding'),
+  contentType: headerName('content-type'),
+}
+
 /** The first of these headers that is there; '' when none is. */
-export function headerOf(req: HttpRequest, names: readonly string[]): string {
+export function headerOf(req: HttpRequest, names: readonly HeaderName[]): string {
   for (const name of names) {
     const value = req.getHeader(name)
     if (value !== '') return value

@@ -32,8 +32,34 @@ export function headersOf(contentType: string): string {
 /** Figures of the tightest budget, as header lines; '' where nothing is limited (AL-42). */
 export function allowanceHeaders(allowance: Allowance | null): string {
   if (allowance === null) return ''
-  return `\r\nX-RateLimit-Limit: ${allowance.limit}\r\nX-RateLimit-Remaining: ${allowance.remaining}\r\nX-RateLimit-Reset: ${allowance.resetSeconds}`
+  const { limit, remaining, resetSeconds } = allowance
+  if (limit !== told.limit || remaining !== told.remaining || resetSeconds !== told.resetSeconds) {
+    const lines = `\r\nX-RateLimit-Limit: ${limit}\r\nX-RateLimit-Remaining: ${remaining}\r\nX-RateLimit-Reset: ${resetSeconds}`
+    told = { limit, remaining, resetSeconds, lines }
+  }
+  return told.lines
 }
+
+// What was told last: a budget that is hardly used looks the same again and again.
+let told = { limit: -1, remaining: -1, resetSeconds: -1, lines: '' }
+
+// The head that was written last; as bytes from its second time on.
+const last = { status: 0, headers: '', bytes: null as Buffer | null }
+
+/** Everything from the status to the last header of a reply, to be written as the status: one crossing instead of two. */
+export function headOf(status: number, headers: string): string | Buffer {
+  if (status === last.status && headers === last.headers) {
+    last.bytes ??= Buffer.from(headText(status, headers))
+    return last.bytes
+  }
+  last.status = status
+  last.headers = headers
+  last.bytes = null
+  return headText(status, headers)
+}
+
+const headText = (status: number, headers: string): string =>
+  `${statusLine(status)}\r\nContent-Type: ${fixedHeaders}${headers}`
 
 /**
  * A handler's answer in its envelope (AL-33).
@@ -46,6 +72,8 @@ export function success(answer: Answer, status: number, paramsJson: string, head
   const code = answer.status ?? status
   if (isBodiless(code)) return { status: code, headers: own, body: '' }
   if (answer.whole !== undefined) return { status: code, headers: own, body: answer.whole }
+  const { bytes } = answer
+  if (bytes !== undefined) return { status: code, headers: own, body: '', bytes }
   if (answer.pieces !== undefined) {
     const pieces = ['{"data":', ...answer.pieces, `,"params":${paramsJson}}`]
     return { status: code, headers: own, body: '', pieces }

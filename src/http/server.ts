@@ -11,16 +11,26 @@ import type { Logger, RequestLine } from '../log.js'
 import type { Metrics } from '../metrics.js'
 import { toFailure } from '../storage/failure.js'
 import { type Admission, admit, unknownKey } from './admit.js'
-import { decompress, type Encoding, encodingOf, parseBody, rawBody, tooLarge } from './body.js'
+import { decompress, type Encoding, encodingOf, parseBody, rawBody, SmallBody, tooLarge } from './body.js'
 import { Compiled } from './compiled.js'
 import { preflightHeaders } from './cors.js'
 import { type Health, live, ready } from './health.js'
 import type { Limits } from './limits.js'
+import { listenOn } from './listen.js'
 import { LongBodies, longBytes } from './long-bodies.js'
 import { Outflow } from './outflow.js'
 import { registerPages } from './pages.js'
 import { Peers } from './peers.js'
-import { bearerOf, decodeParameters, firstKnown, headerOf, parametersOf } from './read.js'
+import {
+  bearerOf,
+  decodeParameters,
+  firstKnown,
+  type HeaderName,
+  headerName,
+  headerOf,
+  headerNames as names,
+  parametersOf,
+} from './read.js'
 import { none, noParameters, nothing, nothingAsked, Request } from './request.js'
 import {
   allowanceHeaders,
@@ -29,10 +39,10 @@ import {
   failure,
   fixedHeaders,
   headersOf,
+  headOf,
   internalError,
   isBodiless,
   type Reply,
-  statusLine,
   success,
 } from './respond.js'
 import type { Route } from './route.js'
@@ -41,8 +51,6 @@ prepareNative()
 // Loaded after its settings are in place, hence not a static import.
 const { default: uWS } = await import('uWebSockets.js')
 
-// One process per port: a second one is refused instead of quietly taking half of the connections.
-const exclusivePort = 1
 // Beyond this an answer may not fit the socket at once.
 const largeCharacters = 65_536
 // How long answers already handed over may still be on their way to the network at a stop.
@@ -84,22 +92,9 @@ export class Server {
    * returns  the port.
    * errors   rejects when the address cannot be had.
    */
-  listen(host: string, port: number): Promise<number> {
-    return new Promise((resolve, reject) => {
-      const listening = (socket: us_listen_socket | false) => {
-        if (!socket) return reject(new Error(`Cannot listen on ${host}:${port}: is it in use?`))
-        this.socket = socket
-        resolve(uWS.us_socket_local_port(socket))
-      }
-      // The declared types lack this form of `listen`.
-      const listen = this.app.listen as unknown as (
-        host: string,
-        port: number,
-        options: number,
-        done: typeof listening,
-      ) => void
-      listen.call(this.app, host, port, exclusivePort, listening)
-    })
+  async listen(host: string, port: number): Promise<number> {
+    this.socket = await listenOn(this.app, host, port)
+    return uWS.us_socket_local_port(this.socket)
   }
 
   /** Whether requests reach their handlers. */
@@ -195,9 +190,8 @@ class Shared {
   readonly log: Logger
   /** Whether every request is logged; checked once. */
   readonly logsRequests: boolean
-  // As the server wants them: lower case.
-  readonly keyHeaders: readonly string[]
-  readonly environmentHeaders: readonly string[]
+  readonly keyHeaders: readonly HeaderName[]
+  readonly environmentHeaders: readonly HeaderName[]
 
   constructor(
     readonly options: ServerOptions,
@@ -205,8 +199,8 @@ class Shared {
   ) {
     this.log = options.log
     this.logsRequests = options.log.isLevelEnabled('debug')
-    this.keyHeaders = options.config.apiKeyHeaders.map(name => name.toLowerCase())
-    this.environmentHeaders = options.config.environmentHeaders.map(name => name.toLowerCase())
+    this.keyHeaders = options.config.apiKeyHeaders.map(headerName)
+    this.environmentHeaders = options.config.environmentHeaders.map(headerName)
   }
 
   /** A name for a request in logs and error answers. */
@@ -263,9 +257,7 @@ class Shared {
   }
 
   writeHead(res: HttpResponse, reply: Reply): void {
-    // 200 is what the server writes by itself.
-    if (reply.status !== 200) res.writeStatus(statusLine(reply.status))
-    res.writeHeader('Content-Type', fixedHeaders + reply.headers)
+    res.writeStatus(headOf(reply.status, reply.headers))
   }
 }
 
@@ -325,7 +317,7 @@ export class Exchange implements Listener {
     try {
       if (shared.services === null) throw new ServiceError('starting')
       const secret =
-        headerOf(req, shared.keyHeaders) || (route.ofrep ? bearerOf(req.getHeader('authorization')) : '')
+        headerOf(req, shared.keyHeaders) || (route.ofrep ? bearerOf(req.getHeader(names.authorization)) : '')
       this.keyless = secret === ''
       if (this.keyless && route.keysInBody === null) throw unknownKey()
       this.copy(req)
@@ -340,8 +332,10 @@ export class Exchange implements Listener {
 
   /** The client's address: the peer, or the first of X-Forwarded-For when a proxy is trusted. '' once answered. */
   remoteIp(): string {
-    const first = this.forwardedFor.split(',', 1)[0]!.trim()
-    if (first !== '') return first
+    if (this.forwardedFor !== '') {
+      const first = this.forwardedFor.split(',', 1)[0]!.trim()
+      if (first !== '') return first
+    }
     return this.settled ? '' : this.shared.peers.addressOf(this.res)
   }
 
@@ -354,11 +348,11 @@ export class Exchange implements Listener {
     if (route.mutates) this.url = req.getUrl()
     if (route.parameters.length > 0) this.parameters = parametersOf(req, route.parameters.length)
     // A check leaves no trace of who asked.
-    if (route.limit !== 'check') this.userAgent = req.getHeader('user-agent')
-    if (route.ofrep) this.ifNoneMatch = req.getHeader('if-none-match')
-    if (shared.options.config.trustProxy) this.forwardedFor = req.getHeader('x-forwarded-for')
-    if (route.body !== 'none') this.encoding = encodingOf(req.getHeader('content-encoding'))
-    if (route.parse === null && route.body !== 'none') this.contentType = req.getHeader('content-type')
+    if (route.limit !== 'check') this.userAgent = req.getHeader(names.userAgent)
+    if (route.ofrep) this.ifNoneMatch = req.getHeader(names.ifNoneMatch)
+    if (shared.options.config.trustProxy) this.forwardedFor = req.getHeader(names.forwardedFor)
+    if (route.body !== 'none') this.encoding = encodingOf(req.getHeader(names.contentEncoding))
+    if (route.parse === null && route.body !== 'none') this.contentType = req.getHeader(names.contentType)
   }
 
   // Admission, then what follows it: at once when the key is in memory. Meanwhile the body comes in.
@@ -488,6 +482,7 @@ export class Exchange implements Listener {
       this.handle(body, text ?? '')
       return
     }
+    if (body instanceof SmallBody) body.text()
     const services = this.shared.services!
     const known = keysInBody!(body, services).then(secrets => firstKnown(services.keys, secrets))
     this.resume(known, key => {
@@ -528,8 +523,11 @@ export class Exchange implements Listener {
     )
     const answer = route.handle(call)
     if (answer instanceof Later) answer.listen(this)
-    else if (answer instanceof Promise) this.resume(answer, settled => this.conclude(settled), route.mutates)
-    else this.conclude(answer)
+    else if (answer instanceof Promise) {
+      // what is told by a promise may read its body later than now
+      if (body instanceof SmallBody) body.text()
+      this.resume(answer, settled => this.conclude(settled), route.mutates)
+    } else this.conclude(answer)
   }
 
   // Go on when a promise settles, unless the caller has left meanwhile (`always`: even then).

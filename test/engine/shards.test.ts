@@ -282,3 +282,37 @@ t.test(
     t.equal(owner(), null, 'the journal did not tell of it')
   },
 )
+
+t.test('single events of following turns leave as one post; all else takes them along', async t => {
+  const house = await House.start(1)
+  const id = house.idOf(0)
+  const { asked } = house.thread()
+  let nowMs = 1
+  const { now } = performance
+  performance.now = () => nowMs
+  t.teardown(() => {
+    performance.now = now
+  })
+  const waiting = { resolve() {}, reject: (error: Error) => t.fail(error.message) }
+  const put = (): void => house.shards.putEvent(itemOf(id), 1, waiting)
+  put()
+  await tick()
+  put()
+  await tick()
+  t.equal(asked.length, 0, 'each turn brought another')
+  await tick()
+  t.equal(asked.length, 2, 'a turn brought none')
+  put()
+  heard(house.shards.ask('c', env, id, question, 1))
+  await tick()
+  t.equal(asked.length, 4, 'a question waits for nobody')
+  for (let i = 0; i < 24; i++) put()
+  await tick()
+  t.equal(asked.length, 28, 'as many as that wait for nobody')
+  put()
+  await tick()
+  put()
+  nowMs += 0.6
+  await tick()
+  t.equal(asked.length, 30, 'the first has waited half a millisecond')
+})

@@ -4,7 +4,7 @@ import { setImmediate as tick } from 'node:timers/promises'
 import t from 'tap'
 import type { Sender } from '../../src/api/events/claims.js'
 import { ingestMany, ingestOne } from '../../src/api/events/ingest.js'
-import { ingestOneText, ingestText } from '../../src/api/events/usual.js'
+import { ingestOneBytes, ingestText } from '../../src/api/events/usual.js'
 import type { Services } from '../../src/api/services.js'
 import { TraitRegistry } from '../../src/catalog/traits.js'
 import { encodeId } from '../../src/core/id.js'
@@ -159,7 +159,7 @@ t.test('EV-1, EV-25: single events too', async t => {
     for (const asText of [true, false]) {
       const { sender, settled } = await world(seed)
       const send = () => {
-        const later = asText ? ingestOneText(sender(true), text, Buffer.byteLength(text)) : null
+        const later = asText ? ingestOneBytes(sender(true), Buffer.from(text)) : null
         if (later !== null) usual++
         return new Promise((resolve, reject) => {
           const answer = later ?? ingestOne(sender(true), given)

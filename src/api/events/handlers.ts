@@ -10,7 +10,7 @@ import type { Services } from '../services.js'
 import type { Sender } from './claims.js'
 import { ingestMany, ingestOne } from './ingest.js'
 import { collectLarge, ingestLarge, isLarge, secretsOfLarge } from './large.js'
-import { ingestOneText, ingestText } from './usual.js'
+import { ingestOneBytes, ingestText } from './usual.js'
 
 /**
  * POST /events: one event, one CloudEvent, or a batch of CloudEvents.
@@ -21,9 +21,10 @@ import { ingestOneText, ingestText } from './usual.js'
 export function createEvent(call: Call<RawBody>): Later | Promise<Answer> {
   const { type } = call.body
   if (type === cloudEventBatchType) return ingestBatch(call, false).then(acknowledged)
-  const text = call.body.text()
-  const usual = type === cloudEventType ? null : ingestOneText(sender(call), text, call.body.byteLength)
+  const { lies } = call.body
+  const usual = type === cloudEventType || lies === undefined ? null : ingestOneBytes(sender(call), lies)
   if (usual !== null) return usual
+  const text = call.body.text()
   assertPlain(text)
   const given = parse(text)
   const event = type === cloudEventType ? fromCloudEvent(given, isSecret(call), call.nowMs) : given

@@ -9,7 +9,7 @@ import { draw, drawn } from '../../engine/ids.js'
 import type { Undelivered } from '../../engine/shards.js'
 import { readEvents } from '../../events/read.js'
 import { newScanned, Scan, type Scanned, type ScannedKeys } from '../../events/scan.js'
-import { Later } from '../call.js'
+import { type Answer, Later } from '../call.js'
 import { isoTime } from '../time.js'
 import { Claims, nothingUndone, type Sender } from './claims.js'
 import { callerJson, ingestMany } from './ingest.js'
@@ -17,6 +17,7 @@ import { callerJson, ingestMany } from './ingest.js'
 const scan = new Scan()
 /** What was found of the events of a body; used again for the next. */
 const found: Scanned[] = []
+const capturedAtFrom = '{"captured_at":"'.length
 /** Rows by shard; taken before anything else runs. */
 const rows: UseRows[] = []
 
@@ -60,21 +61,191 @@ export async function ingestText(
 /**
  * As `ingestOne`, of a body that is one event.
  *
+ * body     as received.
  * returns  null when it is not of the usual kind: then nothing was done.
  */
-export function ingestOneText(sender: Sender, text: string, byteLength: number): Later | null {
+export function ingestOneBytes(sender: Sender, body: Buffer): Later | null {
   if (!takesUsual(sender) || sender.services.dedupe.full) return null
-  scan.begin(text, byteLength)
+  scan.beginBytes(body)
   found[0] ??= newScanned()
-  if (!scan.event(found[0], sender.key.kind === 'secret') || !scan.isAtEnd()) {
+  const one = found[0]
+  if (!scan.event(one, sender.key.kind === 'secret') || !scan.isAtEnd()) {
     scan.end()
     return null
   }
   sender.services.backlog.admit()
+  if (one.keyEnd === one.keyAt) return ingestKeyless(sender, one)
   const batch = new Uses(sender)
   if (batch.takeAll(1) === 1) return batch.commitOne()
   scan.end()
   return null
+}
+
+/** One event that nobody can have sent before: nothing is claimed. */
+function ingestKeyless(sender: Sender, one: Scanned): Later | null {
+  if (!findWhose(sender, one)) {
+    scan.end()
+    return null
+  }
+  draw()
+  const text = fill(one, scan.text)
+  const later = new OneUse(sender, drawn.high, drawn.low)
+  oneRow.add(use)
+  const { shards } = sender.services
+  shards.putUse(
+    shards.indexOf(use.companyId),
+    { n: 0, at: sender.nowMs, env: sender.environmentId, apiKeyId: sender.key.id, text, rows: oneRow },
+    later,
+  )
+  oneRow.clear()
+  scan.end()
+  noteSeen(sender)
+  return later
+}
+
+const oneRow = new UseRows()
+
+/** An event on its way to a shard: filled anew for each. */
+const use = {
+  bodyAt: 0,
+  bodyLength: 0,
+  nameAt: 0,
+  nameLength: 0,
+  keyAt: 0,
+  keyLength: 0,
+  quantity: 1,
+  idHigh: 0,
+  idLow: 0,
+  sentAtMs: null as number | null,
+  companyId: '',
+  userId: null as string | null,
+}
+
+/** Find whose event it is: in `use` then; false when its company or user asks for more than is done here. */
+function findWhose(sender: Sender, one: Scanned): boolean {
+  const { directory } = sender.services
+  const companyId = find(sender, 'company', one.company)
+  if (companyId === null) return false
+  const userId = one.user.count === 0 ? null : find(sender, 'user', one.user)
+  if (userId === null ? one.user.count > 0 : !directory.isMember(userId, companyId)) return false
+  use.companyId = companyId
+  use.userId = userId
+  return true
+}
+
+/** Fill `use` with the rest of an event, its id the one drawn last; returns `text` and what it needs besides. */
+function fill(one: Scanned, text: string): string {
+  let whole = text
+  if (one.stored === null) {
+    use.bodyAt = one.bodyAt
+    use.bodyLength = one.bodyEnd - one.bodyAt
+  } else {
+    const stored = Buffer.from(one.stored).toString('latin1')
+    use.bodyAt = text.length
+    use.bodyLength = stored.length
+    whole += stored
+  }
+  use.nameAt = one.nameAt
+  use.nameLength = one.nameEnd - one.nameAt
+  use.keyAt = one.keyAt
+  use.keyLength = one.keyEnd - one.keyAt
+  use.quantity = one.quantity
+  use.idHigh = drawn.high
+  use.idLow = drawn.low
+  use.sentAtMs = one.sentAtMs
+  return whole
+}
+
+function noteSeen({ services, environmentId, nowMs }: Sender): void {
+  if (use.userId !== null) services.userSeen.note(use.userId, environmentId, nowMs)
+}
+
+/** Who has these keys, when that is one whom nothing is under way for. */
+function find(sender: Sender, kind: DirectoryKind, keys: ScannedKeys): string | null {
+  const { directory } = sender.services
+  const { environmentId } = sender
+  const id = keys.count === 1 ? findByOne(sender, kind, keys) : findByAll(sender, kind, keys)
+  if (id === null || id.length !== actorIdLength || directory.isUnconfirmed(id)) return null
+  return directory.has(environmentId, id) ? id : null
+}
+
+function findByOne(
+  { services, environmentId }: Sender,
+  kind: DirectoryKind,
+  { nameAt, nameEnd, valueAt, valueEnd }: ScannedKeys,
+): string | null {
+  const { text } = scan
+  const name = text.slice(nameAt, nameEnd)
+  return services.directory.find(kind, environmentId, name, text.slice(valueAt, valueEnd))
+}
+
+function findByAll(
+  { services, environmentId }: Sender,
+  kind: DirectoryKind,
+  { count, at, end }: ScannedKeys,
+): string | null {
+  if (count === 0) return null
+  const keys = JSON.parse(scan.text.slice(at, end)) as Record<string, string>
+  return services.directory.resolve(kind, environmentId, keys).found
+}
+
+/** One event without a key: who waits at its shard, and the acknowledgement itself. */
+class OneUse extends Later implements Answer {
+  constructor(
+    private readonly sender: Sender,
+    private readonly high: number,
+    private readonly low: number,
+  ) {
+    super(null)
+  }
+
+  protected override answerOf(): Answer {
+    const { events } = this.sender.services.metrics
+    events.accepted.count++
+    events.applied.count++
+    return this
+  }
+
+  get json(): string {
+    const bytes = this.bytes
+    return Buffer.from(
+      bytes.buffer,
+      bytes.byteOffset + dataFrom,
+      bytes.length - dataFrom - tail.length,
+    ).toString()
+  }
+
+  get bytes(): Uint8Array {
+    return acknowledgement(this.sender, this.high, this.low)
+  }
+}
+
+const tail = ',"params":{}}'
+const dataFrom = '{"data":'.length
+const timeFrom = dataFrom + capturedAtFrom
+const timeLength = 24
+const idFrom = timeFrom + timeLength + '","event_id":"evt_'.length
+
+/** The reply to one event, used again for the next: most differ in the id alone. */
+const reply = { caller: '', ms: -1, bytes: Buffer.alloc(0) }
+
+function acknowledgement(sender: Sender, high: number, low: number): Buffer {
+  const { nowMs } = sender
+  const caller = callerJson(sender)
+  if (reply.caller !== caller || reply.ms !== nowMs) {
+    const time = isoTime(nowMs)
+    const made = reply.caller === caller && time.length === timeLength && reply.bytes.length > 0
+    if (made) reply.bytes.write(time, timeFrom, 'latin1')
+    else {
+      reply.bytes = Buffer.from(
+        `{"data":{"captured_at":"${time}","event_id":"evt_           "${caller}}${tail}`,
+      )
+      reply.caller = caller
+    }
+    reply.ms = nowMs
+  }
+  writeId(reply.bytes, idFrom, high, low)
+  return reply.bytes
 }
 
 const takesUsual = ({ key }: Sender): boolean => !key.readonly
@@ -109,21 +280,6 @@ class Uses {
   /** When a duplicate's first event was, by its place. */
   private times: Map<number, number> | null = null
   private text = ''
-  private readonly use = {
-    bodyAt: 0,
-    bodyLength: 0,
-    nameAt: 0,
-    nameLength: 0,
-    keyAt: 0,
-    keyLength: 0,
-    quantity: 1,
-    idHigh: 0,
-    idLow: 0,
-    sentAtMs: null as number | null,
-    companyId: '',
-    userId: null as string | null,
-  }
-
   constructor(private readonly sender: Sender) {
     this.claims = new Claims(sender)
     this.text = scan.text
@@ -143,13 +299,9 @@ class Uses {
 
   /** Take an event that was scanned; false when its company or user asks for more than is done here. */
   private take(one: Scanned): boolean {
-    const { sender, use } = this
-    const { directory, shards, userSeen } = sender.services
-    const companyId = this.find('company', one.company)
-    if (companyId === null) return false
-    const userId = one.user.count === 0 ? null : this.find('user', one.user)
-    if (userId === null ? one.user.count > 0 : !directory.isMember(userId, companyId)) return false
-
+    const { sender } = this
+    if (!findWhose(sender, one)) return false
+    const { companyId } = use
     draw()
     const { high, low } = drawn
     if (one.keyEnd > one.keyAt) {
@@ -158,29 +310,11 @@ class Uses {
       if (first !== null) return this.repeat(first)
     }
     this.ids.push(high, low)
-    if (one.stored === null) {
-      use.bodyAt = one.bodyAt
-      use.bodyLength = one.bodyEnd - one.bodyAt
-    } else {
-      const stored = Buffer.from(one.stored).toString('latin1')
-      use.bodyAt = this.text.length
-      use.bodyLength = stored.length
-      this.text += stored
-    }
-    use.nameAt = one.nameAt
-    use.nameLength = one.nameEnd - one.nameAt
-    use.keyAt = one.keyAt
-    use.keyLength = one.keyEnd - one.keyAt
-    use.quantity = one.quantity
-    use.idHigh = high
-    use.idLow = low
-    use.sentAtMs = one.sentAtMs
-    use.companyId = companyId
-    use.userId = userId
-    const shard = shards.indexOf(companyId)
+    this.text = fill(one, this.text)
+    const shard = sender.services.shards.indexOf(companyId)
     while (rows.length <= shard) rows.push(new UseRows())
     rows[shard]!.add(use)
-    if (userId !== null) userSeen.note(userId, sender.environmentId, sender.nowMs)
+    noteSeen(sender)
     return true
   }
 
@@ -234,7 +368,7 @@ class Uses {
 
   private posted(list: UseRows) {
     const { environmentId, key, nowMs } = this.sender
-    return { at: nowMs, env: environmentId, apiKeyId: key.id, text: this.text, rows: list }
+    return { n: 0, at: nowMs, env: environmentId, apiKeyId: key.id, text: this.text, rows: list }
   }
 
   private applied(): number {
@@ -264,28 +398,6 @@ class Uses {
     return true
   }
 
-  /** Who has these keys, when that is one whom nothing is under way for. */
-  private find(kind: DirectoryKind, keys: ScannedKeys): string | null {
-    const { directory } = this.sender.services
-    const { environmentId } = this.sender
-    const id = keys.count === 1 ? this.findByOne(kind, keys) : this.findByAll(kind, keys)
-    if (id === null || id.length !== actorIdLength || directory.isUnconfirmed(id)) return null
-    return directory.has(environmentId, id) ? id : null
-  }
-
-  private findByOne(kind: DirectoryKind, { nameAt, nameEnd, valueAt, valueEnd }: ScannedKeys): string | null {
-    const { text } = scan
-    const name = text.slice(nameAt, nameEnd)
-    const value = text.slice(valueAt, valueEnd)
-    return this.sender.services.directory.find(kind, this.sender.environmentId, name, value)
-  }
-
-  private findByAll(kind: DirectoryKind, { count, at, end }: ScannedKeys): string | null {
-    if (count === 0) return null
-    const keys = JSON.parse(scan.text.slice(at, end)) as Record<string, string>
-    return this.sender.services.directory.resolve(kind, this.sender.environmentId, keys).found
-  }
-
   /** RawEvents as JSON, joined. All are of one length: one is written, copied, and then given each its id. */
   private acknowledgements(report: boolean): string {
     const { ids, times, sender } = this
@@ -305,5 +417,3 @@ class Uses {
     return bytes.toString('utf8', 0, bytes.length - 1)
   }
 }
-
-const capturedAtFrom = '{"captured_at":"'.length

@@ -3,7 +3,7 @@ import { type Answer, Later } from '../../../src/api/call.js'
 import { orRefused, readyTrait, readyUpsert, settled } from '../../../src/api/entity-write.js'
 import type { Sender } from '../../../src/api/events/claims.js'
 import { ingestMany, ingestOne } from '../../../src/api/events/ingest.js'
-import { ingestOneText, ingestText } from '../../../src/api/events/usual.js'
+import { ingestOneBytes, ingestText } from '../../../src/api/events/usual.js'
 import { amountFromNumber } from '../../../src/core/amount.js'
 import type { CreditMessage, CreditReply } from '../../../src/core/credit.js'
 import type { Question } from '../../../src/core/message.js'
@@ -462,7 +462,7 @@ function ingest(service: Service, event: object): Promise<string> {
   return new Promise((resolve, reject) => {
     const sender = senderOf(service)
     const text = JSON.stringify(event)
-    const answer = ingestOneText(sender, text, Buffer.byteLength(text)) ?? ingestOne(sender, event)
+    const answer = ingestOneBytes(sender, Buffer.from(text)) ?? ingestOne(sender, event)
     const succeed = ({ json }: Answer) => resolve(json!)
     if (answer instanceof Later) answer.listen({ succeed, fail: reject })
     else answer.then(succeed, reject)
