@@ -188,6 +188,11 @@ export class Chunk {
     return this.#bytes[this.#starts[index]! + 4]!
   }
 
+  /** As `monthOf` of the row's time. */
+  month(index: number): number {
+    return this.#bytes.readUInt16LE(this.#starts[index]! + 5)
+  }
+
   /** Where the row begins; it ends where the rows of the ledger begin. */
   rowAt(index: number): number {
     const start = this.#starts[index]!
@@ -219,7 +224,7 @@ export class Chunk {
     return {
       sequence: this.sequence(index),
       flags: this.flags(index),
-      month: bytes.readUInt16LE(this.#starts[index]! + 5),
+      month: this.month(index),
       row: bytes.subarray(this.rowAt(index), ledgerAt),
       ledger: factAt === ledgerAt ? nothing : bytes.subarray(ledgerAt, factAt),
       fact: bytes.subarray(factAt, this.factEnd(index)),

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
 import { Positions } from '../../src/journal/positions.js'
 import { CheckWriter } from '../../workers/project/checks.js'
-import { Lines } from '../../workers/project/lines.js'
+import { Lines, Pieces } from '../../workers/project/lines.js'
 import { SeenTimes } from '../../workers/project/seen.js'
 import { type Projection, Stream, type StreamOptions } from '../../workers/project/stream.js'
 
@@ -176,13 +176,35 @@ t.test('CU-46: last seen times are the latest, unless an explicit one came in be
 })
 
 t.test('lines are gathered and taken out whole', async t => {
-  const lines = new Lines()
-  for (let i = 0; i < 5_000; i++) i % 2 ? lines.add(Buffer.from(`line ${i}`)) : lines.addText(`zeile € ${i}`)
-  t.equal(lines.remove(4_999), 'line 4999')
-  t.equal(lines.remove(0), 'zeile € 0')
-  t.equal(lines.remove(1), 'zeile € 2')
-  const rest = lines.bytes().toString().trimEnd().split('\n')
-  t.equal(rest.length, 4_997)
-  t.same(rest.slice(0, 3), ['line 1', 'line 3', 'zeile € 4'])
-  t.equal(lines.length, lines.bytes().length)
+  const pool = new Pieces()
+  const long = 'long '.repeat(300_000)
+  const lines = new Lines(pool)
+  const expected: string[] = []
+  const put = (line: string): void => {
+    const bytes = Buffer.from(`..${line}\n..`)
+    if (expected.length % 3 === 0) lines.addText(line)
+    else if (expected.length % 3 === 1) lines.add(bytes, 2, bytes.length - 3)
+    else lines.addWhole(bytes, 2, bytes.length - 2)
+    expected.push(line)
+  }
+  for (let i = 0; i < 50_000; i++) put(i === 20_000 ? long : `zeile € ${i} ${'x'.repeat(i % 60)}`)
+  for (const index of [49_999, 0, 1, 20_000, 19_998, 31_234]) {
+    t.equal(lines.remove(index), expected[index])
+    expected.splice(index, 1)
+  }
+  put('after')
+  const text = Buffer.concat(lines.pieces()).toString()
+  t.ok(text === `${expected.join('\n')}\n`, 'the rest, in order')
+  t.ok(lines.taken.length > 2)
+
+  // what was used is used again, and no more is kept than was
+  pool.release(lines.taken)
+  const again = new Lines(pool)
+  again.addText('one')
+  t.ok(lines.taken.includes(again.taken[0]!))
+  t.equal(Buffer.concat(again.pieces()).toString(), 'one\n')
+  pool.release(again.taken)
+  const third = new Lines(pool)
+  for (let i = 0; i < 3; i++) third.addText('y'.repeat(300_000))
+  t.equal(third.taken.filter(piece => lines.taken.includes(piece)).length, 1)
 })

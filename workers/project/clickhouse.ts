@@ -6,25 +6,22 @@
 // send again, and ClickHouse drops the parts it has: here and in the tables its views feed.
 import type { ClickHouseSettings } from '@clickhouse/client'
 import { monthOf } from '../../src/journal/event-row.js'
-import {
-  type JournalReader,
-  type JournalRecord,
-  RecordFlag,
-  type Sequence,
-} from '../../src/journal/journal.js'
+import type { Chunk as JournalChunk } from '../../src/journal/frame.js'
+import { RecordFlag, type Sequence } from '../../src/journal/journal.js'
 import { drawColumns } from '../../src/journal/ledger-rows.js'
 import type { Positions } from '../../src/journal/positions.js'
+import type { FileJournalReader } from '../../src/journal/reader.js'
 import type { ClickHouse, InsertOptions } from '../../src/storage/clickhouse.js'
 import type { ChunkStore } from './chunks.js'
 import { creditFactOf, ledgerRows } from './ledger.js'
-import { Lines } from './lines.js'
+import { Lines, Pieces } from './lines.js'
 import { drawReading, eventReading } from './reading.js'
 import type { Projection } from './stream.js'
 
 export interface ClickHouseProjectionOptions {
   readonly chunks: ChunkStore
   readonly clickhouse: Pick<ClickHouse, 'insertRaw'>
-  readonly reader: JournalReader
+  readonly reader: FileJournalReader
   readonly positions: Positions
   readonly generation: string
   readonly shard: number
@@ -83,6 +80,7 @@ export class ClickHouseProjection implements Projection {
   readonly store = 'clickhouse'
   readonly owes = false
   readonly #options: ClickHouseProjectionOptions
+  readonly #pieces = new Pieces()
   #sequence: Sequence | null = null
   /** The end of a chunk that may be partly there. */
   #chunkUpTo: Sequence | null = null
@@ -119,6 +117,7 @@ export class ClickHouseProjection implements Projection {
     const chunk = await this.#gather(from, begun ?? upTo, begun !== null)
     if (begun === null && chunk.inserts.size > 0) await this.#begin(from, chunk.upTo)
     for (const insert of chunk.inserts.values()) await this.#insert(from, chunk.upTo, insert)
+    this.#pieces.release([...chunk.inserts.values()].flatMap(({ lines }) => lines.taken))
     await this.#finish(from, chunk.upTo)
   }
 
@@ -152,27 +151,47 @@ export class ClickHouseProjection implements Projection {
   async #gather(from: Sequence, upTo: Sequence, whole: boolean): Promise<Chunk> {
     const { reader, recordsMax, bytesMax } = this.#options
     const inserts = new Map<number, Insert>()
+    this.#pieces.begin()
     let last = from
-    let bytes = 0
+    let size = 0
     let lines = 0
-    for await (const records of reader.read(from, upTo)) {
-      for (const record of records) {
-        if (!whole && (lines >= recordsMax || bytes >= bytesMax)) return { upTo: last, inserts }
-        if (record.row.length > 0) linesOf(inserts, 'events', record.month).add(record.row)
-        if (record.flags & RecordFlag.rows)
-          linesOf(inserts, 'credit_ledger draws', record.month).addWhole(record.ledger)
-        else if (record.flags & RecordFlag.ledger) this.#ledger(inserts, record)
-        last = record.sequence
-        bytes += record.row.length + record.ledger.length
-        if (record.row.length > 0) lines++
+    for await (const records of reader.chunks(from, upTo)) {
+      const { bytes, count } = records
+      for (let i = 0; i < count; i++) {
+        if (!whole && (lines >= recordsMax || size >= bytesMax)) return { upTo: last, inserts }
+        const flags = records.flags(i)
+        const rowAt = records.rowAt(i)
+        const ledgerAt = records.ledgerAt(i)
+        if (ledgerAt > rowAt) {
+          this.#lines(inserts, 'events', records.month(i)).add(bytes, rowAt, ledgerAt)
+          lines++
+          size += ledgerAt - rowAt
+        }
+        if (flags & RecordFlag.rows) {
+          const factAt = records.factAt(i)
+          this.#lines(inserts, 'credit_ledger draws', records.month(i)).addWhole(bytes, ledgerAt, factAt)
+          size += factAt - ledgerAt
+        } else if (flags & RecordFlag.ledger) this.#ledger(inserts, records, i)
+        last = records.sequence(i)
       }
     }
     return { upTo: last, inserts }
   }
 
-  #ledger(inserts: Map<number, Insert>, record: JournalRecord): void {
-    for (const { atMs, line } of ledgerRows(creditFactOf(record.fact.toString())))
-      linesOf(inserts, 'credit_ledger', monthOf(atMs)).addText(line)
+  #ledger(inserts: Map<number, Insert>, records: JournalChunk, i: number): void {
+    const fact = records.bytes.toString('utf8', records.factAt(i), records.factEnd(i))
+    for (const { atMs, line } of ledgerRows(creditFactOf(fact)))
+      this.#lines(inserts, 'credit_ledger', monthOf(atMs)).addText(line)
+  }
+
+  #lines(inserts: Map<number, Insert>, name: Name, month: number): Lines {
+    const key = month * names.length + names.indexOf(name)
+    let insert = inserts.get(key)
+    if (insert === undefined) {
+      insert = { name, month, lines: new Lines(this.#pieces) }
+      inserts.set(key, insert)
+    }
+    return insert.lines
   }
 
   async #insert(from: Sequence, upTo: Sequence, { name, month, lines }: Insert): Promise<void> {
@@ -181,7 +200,7 @@ export class ClickHouseProjection implements Projection {
     const form = forms[name]
     for (let refused = 0; ; refused++)
       try {
-        await clickhouse.insertRaw({ ...form, rows: lines.bytes(), token, settings: insertSettings })
+        await clickhouse.insertRaw({ ...form, rows: lines.pieces(), token, settings: insertSettings })
         this.#step(`inserted ${name}`)
         return
       } catch (error) {
@@ -195,16 +214,6 @@ export class ClickHouseProjection implements Projection {
   #step(name: string): void {
     this.#options.step?.(name)
   }
-}
-
-function linesOf(inserts: Map<number, Insert>, name: Name, month: number): Lines {
-  const key = month * names.length + names.indexOf(name)
-  let insert = inserts.get(key)
-  if (insert === undefined) {
-    insert = { name, month, lines: new Lines() }
-    inserts.set(key, insert)
-  }
-  return insert.lines
 }
 
 /** The row, counted from 0, whose text ClickHouse could not read; null for every other error. */

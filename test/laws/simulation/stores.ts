@@ -328,7 +328,9 @@ export class SimulatedClickHouse {
 
   readonly insertRaw = (insert: InsertOptions): Promise<void> => {
     // the buffer is the caller's again before the statement runs
-    const lines = insert.rows
+    const { rows } = insert
+    const text = typeof rows === 'string' || Buffer.isBuffer(rows) ? rows : Buffer.concat(rows)
+    const lines = text
       .toString()
       .split('\n')
       .filter(line => line !== '')
