@@ -403,14 +403,16 @@ class Shard {
     }
     const fact: Fact = { k: actor?.k ?? 'e', id, env, at, fx }
     const claim = event !== null && event.idempotencyKey !== null && event.failure === null ? event : null
+    // an event's draws are of its time (CR-48), so of its month
+    const ledger = event && flags & RecordFlag.draws ? drawRows(env, id, fx) : ''
     this.records.push({
       flags: event ? RecordFlag.event | flags : flags,
       month: event ? monthOf(event.capturedAtMs) : 0,
       row: event ? eventRow(event, rowExtra(this.catalogs.get(env), env, event, at)) : '',
-      // an event's draws are of its time (CR-48), so of its month
-      ledger: event && flags & RecordFlag.draws ? drawRows(env, id, fx) : '',
+      ledger,
       fact: factText(
         claim === null ? fact : { ...fact, ik: [claim.idempotencyKey!, claim.id, claim.capturedAtMs] },
+        ledger !== '',
       ),
     })
   }

@@ -1,6 +1,6 @@
 // Draws of one event as bytes of its record: the rows of ledger-rows.ts and the effects of fact-text.ts, without a text for
 // any of them.
-import type { Nanos } from '../core/amount.js'
+import { type Nanos, nanosToDecimal } from '../core/amount.js'
 import { grantId } from '../core/grant.js'
 import { actorIdLength } from '../core/uses.js'
 import type { Draw } from './ledger-rows.js'
@@ -23,7 +23,6 @@ const wordBytes = 8
 
 const usage = new Piece('\tusage\ttrack\t-')
 const usageOfNothing = new Piece('\tusage\ttrack\t0\t0\t')
-const exponent = new Piece('e-9\t')
 const userMember = new Piece(',"u":"')
 const slicesMember = new Piece(',"s":[')
 const uncoveredMember = new Piece(',"un":')
@@ -33,6 +32,7 @@ const newline = 0x0a
 const quote = 0x22
 const comma = 0x2c
 const minus = 0x2d
+const point = 0x2e
 const zero = 0x30
 const bracketOpen = 0x5b
 const bracketClose = 0x5d
@@ -49,6 +49,7 @@ export class DrawKind {
   readonly rowFeature: Piece
   readonly effectStart: Piece
   readonly effectAt: Piece
+  readonly effectFeature: Piece
   /** Credits asked for last, how often in a row, and their texts once that is often enough to be worth them. */
   private moved: Nanos = Number.NaN
   private asked = 0
@@ -62,10 +63,11 @@ export class DrawKind {
   ) {
     this.env = new Piece(`${env}\t`)
     this.rowCredit = new Piece(`\t${creditId}\t${at}\t`)
-    this.rowFeature = new Piece(`e-9\t${featureId ?? ''}\t`)
+    this.rowFeature = new Piece(`\t${featureId ?? ''}\t`)
     this.effectStart = new Piece(`,{"t":"credit_draw","c":"${creditId}","seq":`)
     const feature = featureId === undefined ? '' : `,"f":"${featureId}"`
-    this.effectAt = new Piece(`,"at":${at}${feature},"e":"`)
+    this.effectAt = new Piece(`,"at":${at}`)
+    this.effectFeature = new Piece(`${feature},"e":"`)
   }
 
   /** The texts of credits that were moved again and again; null of others. */
@@ -89,9 +91,8 @@ class MovedTexts {
   readonly effect: Piece
 
   constructor(moved: Nanos) {
-    this.row = new Piece(
-      moved === 0 ? '\tusage\ttrack\t0\t0\t' : `\tusage\ttrack\t-${moved}e-9\t${moved}e-9\t`,
-    )
+    const credits = nanosToDecimal(moved)
+    this.row = moved === 0 ? usageOfNothing : new Piece(`\tusage\ttrack\t-${credits}\t${credits}\t`)
     this.effect = new Piece(`,${JSON.stringify(moved)},`)
   }
 }
@@ -136,12 +137,14 @@ export function putDrawRows(
     else if (moved === 0) at = putPiece(view, at, usageOfNothing)
     else {
       at = putPiece(view, at, usage)
-      at = putPiece(view, putNanos(view, at, moved), exponent)
-      at = putPiece(view, putNanos(view, at, moved), exponent)
+      at = putCredits(view, at, moved)
+      view.setUint8(at++, tab)
+      at = putCredits(view, at, moved)
+      view.setUint8(at++, tab)
     }
     at = putGrantId(view, at, companyId, kind.creditId, grant)
     view.setUint8(at++, tab)
-    at = putPiece(view, putNanos(view, at, left), kind.rowFeature)
+    at = putPiece(view, putCredits(view, at, left), kind.rowFeature)
     if (userAt >= 0) at = putId(view, at, userAt, actorIdLength)
     view.setUint8(at++, tab)
     at = putId(view, at, eventAt, eventIdLength)
@@ -150,20 +153,27 @@ export function putDrawRows(
   return at
 }
 
-/** The effect of a draw in the list of its fact, with the comma before it, as `factText`. Returns as `putDrawRows`. */
+/**
+ * The effect of a draw in the list of its fact, with the comma before it, as `factText`. Returns as `putDrawRows`.
+ *
+ * withRows  rows lie beside it.
+ */
 export function putDrawEffect(
   view: DataView,
   from: number,
   kind: DrawKind,
   { seq, s, un }: Draw,
   { userAt, eventAt }: DrawIds,
+  withRows: boolean,
 ): number {
-  let at = putNumber(view, putPiece(view, from, kind.effectStart), seq)
-  at = putId(view, putPiece(view, at, kind.effectAt), eventAt, eventIdLength)
-  view.setUint8(at++, quote)
-  if (userAt >= 0) {
-    at = putId(view, putPiece(view, at, userMember), userAt, actorIdLength)
+  let at = putPiece(view, putNumber(view, putPiece(view, from, kind.effectStart), seq), kind.effectAt)
+  if (!withRows) {
+    at = putId(view, putPiece(view, at, kind.effectFeature), eventAt, eventIdLength)
     view.setUint8(at++, quote)
+    if (userAt >= 0) {
+      at = putId(view, putPiece(view, at, userMember), userAt, actorIdLength)
+      view.setUint8(at++, quote)
+    }
   }
   at = putPiece(view, at, slicesMember)
   for (let i = 0; i < s.length; i++) {
@@ -225,8 +235,23 @@ function putPiece(view: DataView, at: number, { words, length }: Piece): number 
   return at + length
 }
 
-function putNanos(view: DataView, at: number, nanos: Nanos): number {
-  return typeof nanos === 'number' ? putNumber(view, at, nanos) : putText(view, at, nanos)
+/** As `nanosToDecimal`. */
+function putCredits(view: DataView, from: number, nanos: Nanos): number {
+  if (typeof nanos === 'string') return putText(view, from, nanosToDecimal(nanos))
+  let at = from
+  let left = nanos
+  if (left < 0) {
+    view.setUint8(at++, minus)
+    left = -left
+  }
+  const whole = Math.floor(left / billion)
+  const part = left - whole * billion
+  at = putNumber(view, at, whole)
+  if (part === 0) return at
+  view.setUint8(at, point)
+  at = putDigits(view, at + 1, part, 9)
+  while (view.getUint8(at - 1) === zero) at--
+  return at
 }
 
 /** As JSON has it: a text where it is too large for a number. */

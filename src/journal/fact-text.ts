@@ -4,11 +4,16 @@ import type { Nanos } from '../core/amount.js'
 import type { Slice } from '../core/grant.js'
 import type { Effect, Fact } from '../core/message.js'
 
-/** Equal to JSON.stringify(fact). */
-export function factText(fact: Fact): string {
+/**
+ * Equal to JSON.stringify(fact).
+ *
+ * withRows  the ready-made rows of its draws lie beside it: what they tell of a draw's use (feature, event, user) and
+ *           nothing is decided by, the fact leaves out.
+ */
+export function factText(fact: Fact, withRows = false): string {
   let effects = ''
   for (const effect of fact.fx) {
-    const text = effectText(effect)
+    const text = effectText(effect, withRows)
     if (text === null) return JSON.stringify(fact)
     effects += effects === '' ? text : `,${text}`
   }
@@ -17,15 +22,16 @@ export function factText(fact: Fact): string {
   return `{"k":"${k}","id":"${id}","env":"${env}","at":${at},"fx":[${effects}]${claim}}`
 }
 
-function effectText(effect: Effect): string | null {
+function effectText(effect: Effect, withRows: boolean): string | null {
   if (effect.t === 'seen') return `{"t":"seen","atMs":${effect.atMs}}`
-  if (effect.t === 'credit_draw') return drawText(effect)
+  if (effect.t === 'credit_draw') return drawText(effect, withRows)
   if (effect.t !== 'used') return null
   return `{"t":"used","subtype":${quoted(effect.subtype)},"quantity":${effect.quantity},"atMs":${effect.atMs}}`
 }
 
-function drawText(effect: Extract<Effect, { readonly t: 'credit_draw' }>): string {
-  const { c, seq, at, now, f, e, u, s, un, ext } = effect
+function drawText(effect: Extract<Effect, { readonly t: 'credit_draw' }>, withRows: boolean): string {
+  const { c, seq, at, now, s, un, ext } = effect
+  const { f, e, u }: Partial<typeof effect> = withRows ? {} : effect
   return (
     `{"t":"credit_draw","c":"${c}","seq":${seq},"at":${at}` +
     (now === undefined ? '' : `,"now":${now}`) +

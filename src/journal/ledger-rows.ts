@@ -1,5 +1,6 @@
 // Draws as rows of table credit_ledger, ready-made where they are decided: the projector only puts them together.
 // Tab-separated, as half the bytes and two thirds of the store's work are enough for them.
+import { nanosToDecimal } from '../core/amount.js'
 import type { CreditEffect } from '../core/credit.js'
 import { grantId } from '../core/grant.js'
 import type { Effect } from '../core/message.js'
@@ -25,8 +26,8 @@ export const drawColumns = [
 ] as const
 
 /**
- * The rows of all draws among these effects, each with its newline. Amounts are nano-credits with their exponent, times
- * epoch ms; no id needs escaping.
+ * The rows of all draws among these effects, each with its newline. Amounts are credits (older journals: nano-credits
+ * with their exponent), times epoch ms; no id needs escaping.
  *
  * returns  '' when there are none, or one is only recorded for a ledger kept elsewhere: such rows follow from the fact.
  * source   CR-86…91
@@ -46,10 +47,11 @@ function rowsOf(env: string, companyId: string, { c, seq, at, s, f = '', u = '',
   let rows = ''
   for (let i = 0; i < s.length; i++) {
     const [grant, moved, left] = s[i]!
-    const amount = moved === 0 ? '0\t0' : `-${moved}e-9\t${moved}e-9`
+    const credits = nanosToDecimal(moved)
+    const amount = moved === 0 ? '0\t0' : `-${credits}\t${credits}`
     rows +=
       `${env}\t${companyId}\t${c}\t${at}\t${seq + i}\tusage\ttrack\t${amount}\t` +
-      `${grantId(companyId, c, grant)}\t${left}e-9\t${f}\t${u}\t${e}\n`
+      `${grantId(companyId, c, grant)}\t${nanosToDecimal(left)}\t${f}\t${u}\t${e}\n`
   }
   return rows
 }

@@ -168,7 +168,7 @@ export class UseRecords {
     else at = putText(bytes, at, `${quantity}`)
     at = put(bytes, at, kind.usedEnd, 0, kind.usedEnd.length)
     for (let d = 0; d < draws.length; d++)
-      at = putDrawEffect(view, at, kind.draw(draws[d]!), draws[d]!, drawn!)
+      at = putDrawEffect(view, at, kind.draw(draws[d]!), draws[d]!, drawn!, moves)
     at = put(bytes, at, kind.seen, 0, kind.seen.length)
     if (keyLength > 0) {
       at = put(bytes, at, claimStart, 0, claimStart.length)

@@ -130,12 +130,13 @@ t.test(
             ...drawn[i]!,
             { t: 'seen', atMs: at },
           ] as const
+          const ledger = drawRows(env, id, fx)
           apart.add({
             flags: RecordFlag.event | (drawn[i]!.length > 0 ? RecordFlag.ledger | RecordFlag.draws : 0),
             month: monthOf(at),
-            ledger: drawRows(env, id, fx),
+            ledger,
             row: eventRow(event, { environmentId: env, featureIds: features, at, cost: null, flagId: null }),
-            fact: factText({ k: 'c', id, env, at, fx, ...ik }),
+            fact: factText({ k: 'c', id, env, at, fx, ...ik }, ledger !== ''),
           })
         }
       })

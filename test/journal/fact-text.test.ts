@@ -13,3 +13,18 @@ t.test('a fact is written as JSON.stringify writes it', async t => {
     { seed, numRuns: 2_000 },
   )
 })
+
+t.test('beside the rows of its draws a fact leaves out what those alone tell', async t => {
+  t.comment(`seed ${seed}`)
+  fc.assert(
+    fc.property(fact, one => {
+      const fx = one.fx.map(effect =>
+        effect.t === 'credit_draw' ? { ...effect, f: undefined, e: undefined, u: undefined } : effect,
+      )
+      // what goes through JSON.stringify keeps all
+      const plain = one.fx.every(({ t }) => t === 'used' || t === 'seen' || t === 'credit_draw')
+      return factText(one, true) === JSON.stringify(plain ? { ...one, fx } : one)
+    }),
+    { seed, numRuns: 2_000 },
+  )
+})

@@ -199,12 +199,13 @@ t.test('CR-48, CR-86…91 usual events draw as events one by one', async t => {
         const fx: readonly Effect[] = 'refused' in decision ? [] : decision.effects
         for (const effect of fx) apply(state, effect, request.at)
         const flags = flagsOf(fx)
+        const ledger = flags & RecordFlag.draws ? drawRows(env, id, fx) : ''
         const record = {
           flags: RecordFlag.event | flags,
           month: monthOf(request.at),
           row: eventRow(event, rowExtra(catalog, env, event, request.at)),
-          ledger: flags & RecordFlag.draws ? drawRows(env, id, fx) : '',
-          fact: factText({ k: 'c', id, env, at: request.at, fx }),
+          ledger,
+          fact: factText({ k: 'c', id, env, at: request.at, fx }, ledger !== ''),
         }
         apart.add(record)
         const actor = actors.get(id)!

@@ -128,6 +128,23 @@ t.test('reading', async t => {
     }
   })
 
+  await t.test('CR-87 amounts as journals before have them are the same amounts', async t => {
+    const now = drawRows('env_reading', 'comp_0000000001', [
+      { t: 'credit_draw', c: 'bcrd_0000000001', seq: 1, at, s: [[1, 1_500_000_000, -1]] },
+    ])
+    t.match(now, '\t-1.5\t1.5\tbcgr_')
+    const before = now.replace('-1.5\t1.5', '-1500000000e-9\t1500000000e-9').replace('-0.000000001', '-1e-9')
+    t.not(before, now)
+    for (const [name, store, form] of ways) {
+      await clickhouse.command('TRUNCATE TABLE credit_ledger')
+      const rows = now + before
+      await store.insertRaw({ ...forms.credit_ledger, ...form(forms.credit_ledger), rows, settings })
+      const [one, other] = await clickhouse.select('SELECT * FROM credit_ledger')
+      t.match(one, { amount: -1.5, quantity_consumed: 1.5 }, name)
+      t.same(one, other, name)
+    }
+  })
+
   await t.test('EV-25 a token counts once, in the views too, whichever way its rows come again', async t => {
     const count = 70_001
     const before = await counts()
