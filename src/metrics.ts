@@ -181,6 +181,10 @@ export function createMetrics() {
     projector: {
       lagRecords: gauge('tollgate_projector_lag_records', 'Durable records a store has not seen', 'store'),
       lagSeconds: gauge('tollgate_projector_lag_seconds', 'Age of the oldest of them', 'store'),
+      clickhouseYields: gauge(
+        'tollgate_clickhouse_yields',
+        'Whether the embedded ClickHouse gives way to requests altogether',
+      ),
     },
     dedupeKeys: gauge('tollgate_dedupe_keys', 'Idempotency keys in the window'),
   }

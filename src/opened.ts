@@ -18,6 +18,8 @@ export interface Tollgate {
 export class Opened {
   private readonly closers: (() => Promise<unknown>)[] = []
   private readonly waiting: (() => void)[] = []
+  /** The embedded ClickHouse's process, where there is one; null while it starts again. */
+  clickhouse: { readonly pid: number | null } | null = null
 
   add(close: () => Promise<unknown>): void {
     this.closers.push(close)

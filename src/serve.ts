@@ -37,6 +37,7 @@ import { CheckedFlags, UserSeen } from './engine/seen.js'
 import { Shards } from './engine/shards.js'
 import { shardFile } from './engine/thread.js'
 import { Webhooks } from './engine/webhooks.js'
+import { Yielding } from './engine/yielding.js'
 import { Limits, limitTable } from './http/limits.js'
 import { routes } from './http/routes.js'
 import { Server } from './http/server.js'
@@ -49,6 +50,7 @@ import { journalGeneration, shardDirectory } from './journal/segment.js'
 import type { ShardOptions } from './journal/shard.js'
 import { createMetrics, type Metrics } from './metrics.js'
 import type { Addresses, Opened, Tollgate } from './opened.js'
+import { Standby } from './priority.js'
 import { openClickHouse } from './storage/clickhouse.js'
 import { dropClones } from './storage/dump.js'
 import { migrate } from './storage/migrate.js'
@@ -81,7 +83,8 @@ export async function serve(from: {
   const { config, log, opened, phases, floorMs, addresses } = from
   const sql = openPostgres(addresses.postgres, { max: 10 })
   opened.add(() => closePostgres(sql))
-  const clickhouse = openClickHouse(addresses.clickhouse)
+  let yielding: Yielding | null = null
+  const clickhouse = openClickHouse(addresses.clickhouse, { asked: more => yielding?.asked(more) })
   opened.add(() => clickhouse.close())
   await phases.time('migrate', () => migrate({ postgres: addresses.postgres, clickhouse }))
   // of a backup whose service was killed
@@ -162,6 +165,7 @@ export async function serve(from: {
 
   projections = await startProjections(journals, addresses, log, traced?.chunk)
   opened.add(() => projections!.stop())
+  yielding = openYielding(opened, projections)
   const sweeping = setInterval(() => {
     dedupe.sweep(clock.wall(), segmentsPerTurn)
     holdKeys.sweep(clock.wall(), segmentsPerTurn)
@@ -302,7 +306,7 @@ export async function serve(from: {
 
   const stopCollecting = collectWhenIdle()
   opened.add(async () => stopCollecting())
-  const gauges = setInterval(() => void report(services, metrics), 2_000)
+  const gauges = setInterval(() => void report(services, metrics, yielding), 2_000)
   opened.add(async () => clearInterval(gauges))
   let postgresAnswers = true
   let asking: Promise<void> | null = null
@@ -365,6 +369,17 @@ export async function serve(from: {
   }
 }
 
+/** Have the embedded ClickHouse give way to requests; null where there is none, or it cannot be told to. */
+function openYielding(opened: Opened, projections: Projections): Yielding | null {
+  const { clickhouse } = opened
+  const standby = clickhouse === null ? null : Standby.open()
+  if (clickhouse === null || standby === null) return null
+  const behind = () => projections.lag('clickhouse').seconds
+  const yielding = new Yielding({ standby, pid: () => clickhouse.pid, behind })
+  opened.add(() => yielding.stop())
+  return yielding
+}
+
 /** A data directory that takes no sockets is no reason not to serve. */
 async function listenToOperator(
   config: Config,
@@ -398,7 +413,9 @@ const newChildren = ({ journal, actors }: Metrics, label: { shard: string }) => 
 async function report(
   { shards, projections, dedupe, backlog, parsers }: Services,
   metrics: Metrics,
+  yielding: Yielding | null,
 ): Promise<void> {
+  metrics.projector.clickhouseYields.set(yielding?.yields ? 1 : 0)
   metrics.dedupeKeys.set(dedupe.size)
   metrics.largeBodies.bytes.set(parsers.held)
   for (const store of ['postgres', 'clickhouse'] as const) {

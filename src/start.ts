@@ -93,6 +93,7 @@ export async function openStores(config: Config, log: Logger, opened: Opened): P
       ? embedded(startEmbeddedClickHouse({ directory: join(dataDir, 'clickhouse'), log })).then(one => {
           // until then requests wait for what it is asked
           opened.whenServing(() => one.lower(afterRequests))
+          opened.clickhouse = one
           return one.address
         })
       : { url: clickhouseUrl },

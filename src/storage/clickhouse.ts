@@ -27,6 +27,8 @@ export interface ClickHouseOptions {
   readonly requestTimeoutMs?: number
   /** Compress what is sent: worth it to a server elsewhere, not to the embedded one. */
   readonly gzip?: boolean
+  /** Told when a statement whose answer is waited for begins (1) and when it ends (-1); inserts of rows are none. */
+  readonly asked?: (more: 1 | -1) => void
 }
 
 export type Parameters = Readonly<Record<string, unknown>>
@@ -99,7 +101,7 @@ const insertSettings: ClickHouseSettings = {
 
 /** Open a client. Connects at the first statement; comes back by itself when the server does. */
 export function openClickHouse(address: ClickHouseAddress, options: ClickHouseOptions = {}): ClickHouse {
-  const { max = 10, requestTimeoutMs = 60_000, gzip = false } = options
+  const { max = 10, requestTimeoutMs = 60_000, gzip = false, asked = () => {} } = options
   const client = createClient({
     url: address.url,
     application: 'tollgate',
@@ -116,10 +118,15 @@ export function openClickHouse(address: ClickHouseAddress, options: ClickHouseOp
     ...(address.database === undefined ? {} : { database: address.database }),
   })
 
+  const waited = <T>(work: () => Promise<T>): Promise<T> => {
+    asked(1)
+    return named(work).finally(() => asked(-1))
+  }
+
   return {
     client,
     select: (sql, parameters = {}, settings = {}) =>
-      named(async () => {
+      waited(async () => {
         const result = await client.query({
           query: sql,
           format: 'JSONEachRow',
@@ -128,7 +135,7 @@ export function openClickHouse(address: ClickHouseAddress, options: ClickHouseOp
         })
         return result.json()
       }),
-    bytes: (sql, parameters = {}) => pieces(client, sql, parameters),
+    bytes: (sql, parameters = {}) => pieces(client, sql, parameters, asked),
     insertRaw: ({ table, rows, format = 'JSONEachRow', columns, reading, token, settings }) =>
       named(async () => {
         const pieces = typeof rows === 'string' ? [Buffer.from(rows)] : Buffer.isBuffer(rows) ? [rows] : rows
@@ -150,7 +157,7 @@ export function openClickHouse(address: ClickHouseAddress, options: ClickHouseOp
           : handOver(client, insert, address.directory))
       }),
     command: (sql, parameters = {}, settings = {}) =>
-      named(async () => {
+      waited(async () => {
         await client.command({ query: sql, query_params: { ...parameters }, clickhouse_settings: settings })
       }),
     healthy: () => answers(client),
@@ -203,12 +210,16 @@ async function* pieces(
   client: ClickHouseClient,
   sql: string,
   parameters: Parameters,
+  asked: (more: 1 | -1) => void,
 ): AsyncGenerator<Buffer> {
+  asked(1)
   try {
     const { stream } = await client.exec({ query: sql, query_params: { ...parameters } })
     for await (const piece of stream) yield piece as Buffer
   } catch (error) {
     throw asStoreError(error, 'ClickHouse')
+  } finally {
+    asked(-1)
   }
 }
 
