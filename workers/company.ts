@@ -132,6 +132,8 @@ class Shard {
   private readonly timers: NodeJS.Timeout[] = []
   /** By how much an environment's present, as last stamped on a message, is ahead of the clock (test clocks). */
   private readonly ahead = new Map<string, number>()
+  /** The clock when the post began that is being handled, epoch ms. */
+  private clockMs = 0
   /** Which catalog an environment has, by a number: a company that named the catalog itself would keep it in memory. */
   private readonly editions = new Map<string, number>()
   private edition = 0
@@ -195,18 +197,20 @@ class Shard {
 
   private takePost(cells: Cells): void {
     this.actors.tick++
+    this.clockMs = Date.now()
     unpack(cells, request => this.take(request))
     this.finish()
   }
 
   private takeParked(parked: readonly ShardRequest[]): void {
     this.actors.tick++
+    this.clockMs = Date.now()
     for (const request of parked) this.take(request)
     this.finish()
   }
 
   private take(request: ShardRequest): void {
-    if ('env' in request) this.ahead.set(request.env, request.at - Date.now())
+    if ('env' in request) this.ahead.set(request.env, request.at - this.clockMs)
     this.handle(request)
     // what a long batch gathers goes into the journal's buffer while it is still young
     if (this.records.length >= recordsAtOnce || this.plainUses.isMuch) this.finishWrites()

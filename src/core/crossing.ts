@@ -109,9 +109,13 @@ export class Packing extends Writing {
   }
 
   private addUses({ n, at, env, apiKeyId, text, rows }: OutgoingUses): void {
-    this.numbers.push(uses, n, at, rows.count, env.length, apiKeyId.length)
-    this.text += env
-    this.text += apiKeyId
+    const newEnv = env !== this.env
+    const newKey = apiKeyId !== this.apiKeyId
+    this.numbers.push(uses + (newEnv ? otherEnv : 0) + (newKey ? otherKey : 0), n, at, rows.count)
+    if (newEnv) this.addText(env)
+    if (newKey) this.addText(apiKeyId)
+    this.env = env
+    this.apiKeyId = apiKeyId
     this.rows.append(rows, this.received.length)
     this.received += text
   }
@@ -311,7 +315,7 @@ class Unpacking extends Reading {
     const head = this.number()
     switch (head & 3) {
       case plain:
-        return head === uses ? this.uses() : (this.thing() as ShardRequest)
+        return head & uses ? this.uses(head) : (this.thing() as ShardRequest)
       case events:
         return this.events(head)
       default:
@@ -331,17 +335,15 @@ class Unpacking extends Reading {
     return { n, at, events: items }
   }
 
-  private uses(): ShardRequest {
+  private uses(head: number): ShardRequest {
     const n = this.number()
     const at = this.number()
     const count = this.number()
-    const envLength = this.number()
-    const keyLength = this.number()
-    const env = nameOf(this.piece(envLength))
-    const apiKeyId = nameOf(this.piece(keyLength))
+    if (head & otherEnv) this.env = nameOf(this.pieceOf())
+    if (head & otherKey) this.apiKeyId = nameOf(this.pieceOf())
     const from = this.nextRow
     this.nextRow += count
-    return { n, at, env, apiKeyId, from, count, uses: this.received! }
+    return { n, at, env: this.env, apiKeyId: this.apiKeyId, from, count, uses: this.received! }
   }
 
   private event(receivedAtMs: number): IngestItem {
