@@ -57,6 +57,15 @@ export const scenarios: readonly Scenario[] = [
     connections: 256,
   },
   {
+    name: 'one event, durable, 512 connections',
+    path: '/events',
+    body: JSON.stringify(track),
+    items: 1,
+    unit: 'events/s',
+    goal: 0.5,
+    connections: 512,
+  },
+  {
     name: 'batch of 500 events, durable',
     path: '/event-batch',
     body: JSON.stringify({ events: Array.from({ length: 500 }, () => track) }),
