@@ -408,9 +408,9 @@ class Shard {
     const fact: Fact = { k: actor?.k ?? 'e', id, env, at, fx }
     const claim = event !== null && event.idempotencyKey !== null && event.failure === null ? event : null
     // an event's draws are of its time (CR-48), so of its month
-    const ledger = event && flags & RecordFlag.draws ? drawRows(env, id, fx) : ''
+    const ledger = event && flags & RecordFlag.draws ? drawRows(env, id, at, fx) : ''
     this.records.push({
-      flags: event ? RecordFlag.event | flags : flags,
+      flags: flags | (event ? RecordFlag.event : 0) | (ledger === '' ? 0 : RecordFlag.drawsInRows),
       month: event ? monthOf(event.capturedAtMs) : 0,
       row: event ? eventRow(event, rowExtra(this.catalogs.get(env), env, event, at)) : '',
       ledger,

@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import pino from 'pino'
 import { derivedId } from '../../src/core/id.js'
 import { eventRow } from '../../src/journal/event-row.js'
-import { drawColumns, drawRows } from '../../src/journal/ledger-rows.js'
+import { drawRows, fullDrawColumns } from '../../src/journal/ledger-rows.js'
 import { type InsertOptions, openClickHouse } from '../../src/storage/clickhouse.js'
 import { startEmbeddedClickHouse } from '../../src/storage/embedded/clickhouse.js'
 import { splitStatements, sqlDirectory } from '../../src/storage/migrate.js'
@@ -36,7 +36,7 @@ try {
   await measure('events', { table: 'events', reading: eventReading }, events)
   await measure(
     'draws',
-    { table: 'credit_ledger', format: 'TabSeparated', columns: drawColumns, reading: drawReading },
+    { table: 'credit_ledger', format: 'TabSeparated', columns: fullDrawColumns, reading: drawReading },
     draws,
   )
 } finally {
@@ -118,7 +118,7 @@ function draws(from: number, rows: number): Buffer {
       u: derivedId('user_', company),
       e: derivedId('evt_', n),
     }
-    texts.push(drawRows(env, derivedId('comp_', company), [draw]))
+    texts.push(drawRows(env, derivedId('comp_', company), draw.at, [draw]))
   }
   return Buffer.from(texts.join(''))
 }

@@ -1,5 +1,5 @@
-// Draws of one event as bytes of its record: the rows of ledger-rows.ts and the effects of fact-text.ts, without a text for
-// any of them.
+// Draws of one event as bytes of its record: the rows of ledger-rows.ts, and of fact-text.ts the effects that rows do not
+// tell, without a text for any of them.
 import { type Nanos, nanosToDecimal } from '../core/amount.js'
 import { grantId } from '../core/grant.js'
 import { actorIdLength } from '../core/uses.js'
@@ -21,21 +21,16 @@ class Piece {
 
 const wordBytes = 8
 
-const usage = new Piece('\tusage\ttrack\t-')
-const usageOfNothing = new Piece('\tusage\ttrack\t0\t0\t')
 const userMember = new Piece(',"u":"')
-const slicesMember = new Piece(',"s":[')
+const noSlices = new Piece(',"s":[]')
 const uncoveredMember = new Piece(',"un":')
 
 const tab = 0x09
 const newline = 0x0a
 const quote = 0x22
-const comma = 0x2c
 const minus = 0x2d
 const point = 0x2e
 const zero = 0x30
-const bracketOpen = 0x5b
-const bracketClose = 0x5d
 const braceClose = 0x7d
 
 /** More than a draw takes, and more than each of its slices does, in rows and effect together. */
@@ -46,14 +41,12 @@ const sliceMax = 512
 export class DrawKind {
   readonly env: Piece
   readonly rowCredit: Piece
-  readonly rowFeature: Piece
   readonly effectStart: Piece
   readonly effectAt: Piece
-  readonly effectFeature: Piece
-  /** Credits asked for last, how often in a row, and their texts once that is often enough to be worth them. */
+  private readonly creditText: string
+  /** Credits moved last, and what rows have from the company to their end once they were moved again. */
   private moved: Nanos = Number.NaN
-  private asked = 0
-  private texts: MovedTexts | null = null
+  private movedText: Piece | null = null
 
   constructor(
     env: string,
@@ -62,38 +55,22 @@ export class DrawKind {
     readonly featureId: string | undefined,
   ) {
     this.env = new Piece(`${env}\t`)
-    this.rowCredit = new Piece(`\t${creditId}\t${at}\t`)
-    this.rowFeature = new Piece(`\t${featureId ?? ''}\t`)
+    this.creditText = `\t${creditId}\t${at}\t${featureId ?? ''}\t`
+    this.rowCredit = new Piece(this.creditText)
     this.effectStart = new Piece(`,{"t":"credit_draw","c":"${creditId}","seq":`)
     const feature = featureId === undefined ? '' : `,"f":"${featureId}"`
-    this.effectAt = new Piece(`,"at":${at}`)
-    this.effectFeature = new Piece(`${feature},"e":"`)
+    this.effectAt = new Piece(`,"at":${at}${feature},"e":"`)
   }
 
-  /** The texts of credits that were moved again and again; null of others. */
-  textsOf(moved: Nanos): MovedTexts | null {
+  /** `rowCredit` with these credits and a tab behind it, when they are those moved before; else null. */
+  movedAgain(moved: Nanos): Piece | null {
     if (moved !== this.moved) {
       this.moved = moved
-      this.asked = 0
-      this.texts = null
+      this.movedText = null
+      return null
     }
-    if (++this.asked === alikeMin) this.texts = new MovedTexts(moved)
-    return this.texts
-  }
-}
-
-/** Each draw asks twice: of its row and its effect. */
-const alikeMin = 5
-
-/** Credits moved, as rows and effects have them between what differs. */
-class MovedTexts {
-  readonly row: Piece
-  readonly effect: Piece
-
-  constructor(moved: Nanos) {
-    const credits = nanosToDecimal(moved)
-    this.row = moved === 0 ? usageOfNothing : new Piece(`\tusage\ttrack\t-${credits}\t${credits}\t`)
-    this.effect = new Piece(`,${JSON.stringify(moved)},`)
+    this.movedText ??= new Piece(`${this.creditText}${nanosToDecimal(moved)}\t`)
+    return this.movedText
   }
 }
 
@@ -130,68 +107,47 @@ export function putDrawRows(
     const [grant, moved, left] = s[i]!
     at = putPiece(view, at, kind.env)
     at = putId(view, at, companyAt, actorIdLength)
-    at = putPiece(view, at, kind.rowCredit)
-    at = putNumber(view, at, seq + i)
-    const texts = kind.textsOf(moved)
-    if (texts !== null) at = putPiece(view, at, texts.row)
-    else if (moved === 0) at = putPiece(view, at, usageOfNothing)
+    const again = kind.movedAgain(moved)
+    if (again !== null) at = putPiece(view, at, again)
     else {
-      at = putPiece(view, at, usage)
-      at = putCredits(view, at, moved)
-      view.setUint8(at++, tab)
-      at = putCredits(view, at, moved)
+      at = putCredits(view, putPiece(view, at, kind.rowCredit), moved)
       view.setUint8(at++, tab)
     }
+    at = putNumber(view, at, seq + i)
+    view.setUint8(at++, tab)
+    at = putCredits(view, at, left)
+    view.setUint8(at++, tab)
     at = putGrantId(view, at, companyId, kind.creditId, grant)
     view.setUint8(at++, tab)
-    at = putPiece(view, putCredits(view, at, left), kind.rowFeature)
     if (userAt >= 0) at = putId(view, at, userAt, actorIdLength)
     view.setUint8(at++, tab)
     at = putId(view, at, eventAt, eventIdLength)
+    view.setUint8(at++, tab)
+    at = putNumber(view, at, grant)
     view.setUint8(at++, newline)
   }
   return at
 }
 
 /**
- * The effect of a draw in the list of its fact, with the comma before it, as `factText`. Returns as `putDrawRows`.
- *
- * withRows  rows lie beside it.
+ * The effect of a draw that rows do not tell all of, in the list of its fact, with the comma before it, as `factText`:
+ * without its slices, which lie in rows. Returns as `putDrawRows`.
  */
 export function putDrawEffect(
   view: DataView,
   from: number,
   kind: DrawKind,
-  { seq, s, un }: Draw,
+  { seq, un }: Draw,
   { userAt, eventAt }: DrawIds,
-  withRows: boolean,
 ): number {
   let at = putPiece(view, putNumber(view, putPiece(view, from, kind.effectStart), seq), kind.effectAt)
-  if (!withRows) {
-    at = putId(view, putPiece(view, at, kind.effectFeature), eventAt, eventIdLength)
+  at = putId(view, at, eventAt, eventIdLength)
+  view.setUint8(at++, quote)
+  if (userAt >= 0) {
+    at = putId(view, putPiece(view, at, userMember), userAt, actorIdLength)
     view.setUint8(at++, quote)
-    if (userAt >= 0) {
-      at = putId(view, putPiece(view, at, userMember), userAt, actorIdLength)
-      view.setUint8(at++, quote)
-    }
   }
-  at = putPiece(view, at, slicesMember)
-  for (let i = 0; i < s.length; i++) {
-    const [grant, moved, left] = s[i]!
-    if (i > 0) view.setUint8(at++, comma)
-    view.setUint8(at++, bracketOpen)
-    at = putNumber(view, at, grant)
-    const texts = kind.textsOf(moved)
-    if (texts !== null) at = putPiece(view, at, texts.effect)
-    else {
-      view.setUint8(at++, comma)
-      at = putQuoted(view, at, moved)
-      view.setUint8(at++, comma)
-    }
-    at = putQuoted(view, at, left)
-    view.setUint8(at++, bracketClose)
-  }
-  view.setUint8(at++, bracketClose)
+  at = putPiece(view, at, noSlices)
   if (un !== undefined) at = putQuoted(view, putPiece(view, at, uncoveredMember), un)
   view.setUint8(at++, braceClose)
   return at

@@ -2,6 +2,7 @@
 // those are read where they lie, in a fraction of the time that JSON.parse takes. All others go through JSON.parse.
 import { decodeId, IdReader, idLetters } from '../core/id.js'
 import type { Effect, Fact } from '../core/message.js'
+import { putDraws } from './draw-read.js'
 import { Texts } from './texts.js'
 
 const literal = (text: string): Uint8Array => new Uint8Array(Buffer.from(text))
@@ -75,30 +76,33 @@ export class FactReader {
   #end = 0
 
   /**
-   * The fact in bytes [from, end): equal to what JSON.parse gives.
+   * The fact in bytes [from, end): equal to what JSON.parse gives, with the draws that the rows before it tell.
    *
-   * errors  SyntaxError when it is no JSON.
+   * rowsAt  where these rows begin, of a record with RecordFlag.drawsInRows
+   * errors  SyntaxError when it is no JSON, or a row is none.
    */
-  read(bytes: Buffer, from: number, end: number): Fact {
+  read(bytes: Buffer, from: number, end: number, rowsAt = from): Fact {
     this.#bytes = bytes
     this.#at = from
     this.#end = end
     const fact = this.#fact(null)
-    return fact === other ? (JSON.parse(bytes.toString('utf8', from, end)) as Fact) : fact
+    const told = fact === other ? (JSON.parse(bytes.toString('utf8', from, end)) as Fact) : fact
+    return rowsAt === from ? told : withDraws(told, bytes, rowsAt, from)
   }
 
   /**
    * The same for a fact whose actor `seek` has told, into objects that the next fact is read into again: whoever
    * takes it keeps nothing of it. Nothing is made for a use or a time seen.
    */
-  passing(bytes: Buffer, from: number, end: number, actor: FactActor): Fact {
+  passing(bytes: Buffer, from: number, end: number, actor: FactActor, rowsAt = from): Fact {
     this.#bytes = bytes
     this.#at = from
     this.#end = end
     this.#passing = true
     const fact = this.#fact(actor)
     this.#passing = false
-    return fact === other ? (JSON.parse(bytes.toString('utf8', from, end)) as Fact) : fact
+    const told = fact === other ? (JSON.parse(bytes.toString('utf8', from, end)) as Fact) : fact
+    return rowsAt === from ? told : withDraws(told, bytes, rowsAt, from)
   }
 
   /**
@@ -335,6 +339,13 @@ export class FactReader {
     this.#at = end
     return negative ? -value : value
   }
+}
+
+/** A fact with the draws of its rows behind its effects: nothing else that a use does touches credits. */
+function withDraws(fact: Fact, bytes: Buffer, from: number, end: number): Fact {
+  const fx = fact.fx as Effect[]
+  putDraws(bytes, from, end, fact.at, fx)
+  return fact
 }
 
 const isDigit = (byte: number): boolean => byte >= 0x30 && byte <= 0x39

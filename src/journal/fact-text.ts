@@ -3,18 +3,20 @@
 import type { Nanos } from '../core/amount.js'
 import type { Slice } from '../core/grant.js'
 import type { Effect, Fact } from '../core/message.js'
+import type { Draw } from './ledger-rows.js'
 
 /**
  * Equal to JSON.stringify(fact).
  *
- * withRows  the ready-made rows of its draws lie beside it: what they tell of a draw's use (feature, event, user) and
- *           nothing is decided by, the fact leaves out.
+ * withRows  the ready-made rows of its draws lie beside it: it leaves out the slices that they tell, and so every draw
+ *           that left nothing uncovered.
  */
 export function factText(fact: Fact, withRows = false): string {
   let effects = ''
   for (const effect of fact.fx) {
+    if (withRows && effect.t === 'credit_draw' && isToldByRows(effect)) continue
     const text = effectText(effect, withRows)
-    if (text === null) return JSON.stringify(fact)
+    if (text === null) return JSON.stringify(withRows ? withoutSlices(fact) : fact)
     effects += effects === '' ? text : `,${text}`
   }
   const { k, id, env, at, ik } = fact
@@ -29,16 +31,26 @@ function effectText(effect: Effect, withRows: boolean): string | null {
   return `{"t":"used","subtype":${quoted(effect.subtype)},"quantity":${effect.quantity},"atMs":${effect.atMs}}`
 }
 
-function drawText(effect: Extract<Effect, { readonly t: 'credit_draw' }>, withRows: boolean): string {
-  const { c, seq, at, now, s, un, ext } = effect
-  const { f, e, u }: Partial<typeof effect> = withRows ? {} : effect
+/** Whether the rows beside a fact tell all of a draw. */
+export function isToldByRows({ s, un }: Draw): boolean {
+  return s.length > 0 && un === undefined
+}
+
+function withoutSlices(fact: Fact): Fact {
+  const fx = fact.fx
+    .filter(effect => effect.t !== 'credit_draw' || !isToldByRows(effect))
+    .map(effect => (effect.t === 'credit_draw' ? { ...effect, s: [] } : effect))
+  return { ...fact, fx }
+}
+
+function drawText({ c, seq, at, now, s, un, ext, f, e, u }: Draw, withRows: boolean): string {
   return (
     `{"t":"credit_draw","c":"${c}","seq":${seq},"at":${at}` +
     (now === undefined ? '' : `,"now":${now}`) +
     (f === undefined ? '' : `,"f":"${f}"`) +
     (e === undefined ? '' : `,"e":"${e}"`) +
     (u === undefined ? '' : `,"u":"${u}"`) +
-    `,"s":[${slicesText(s)}]` +
+    `,"s":[${withRows ? '' : slicesText(s)}]` +
     (un === undefined ? '' : `,"un":${nanosText(un)}`) +
     (ext === undefined ? '}' : `,"ext":${nanosText(ext)}}`)
   )

@@ -34,6 +34,8 @@ export const RecordFlag = {
   draws: 8,
   /** Carries the rows of its draws ready-made: all that the ledger gets of it. Set where the record is written. */
   rows: 16,
+  /** Its rows tell its draws but for what stayed uncovered: the fact leaves them out. Older journals lack it. */
+  drawsInRows: 32,
 } as const
 
 /** One record to append. */

@@ -4,6 +4,7 @@ import { writeId } from '../core/id.js'
 import { actorIdLength, type Uses } from '../core/uses.js'
 import { type DrawIds, DrawKind, drawsMax, putDrawEffect, putDrawRows } from './draw-bytes.js'
 import { rowStart } from './event-row.js'
+import { isToldByRows } from './fact-text.js'
 import { ledgerHeaderBytes, recordHeaderBytes, writeRecordHeader } from './frame.js'
 import { type FramedRecords, RecordFlag } from './journal.js'
 import type { Draw } from './ledger-rows.js'
@@ -72,6 +73,10 @@ export class UseKind {
 }
 
 const none: readonly never[] = []
+
+const used = RecordFlag.event
+const drawnNothing = used | RecordFlag.ledger | RecordFlag.draws
+const drawnInRows = drawnNothing | RecordFlag.rows | RecordFlag.drawsInRows
 
 /** Records gathering until they are taken into the journal. */
 export class UseRecords {
@@ -168,7 +173,7 @@ export class UseRecords {
     else at = putText(bytes, at, `${quantity}`)
     at = put(bytes, at, kind.usedEnd, 0, kind.usedEnd.length)
     for (let d = 0; d < draws.length; d++)
-      at = putDrawEffect(view, at, kind.draw(draws[d]!), draws[d]!, drawn!, moves)
+      if (!isToldByRows(draws[d]!)) at = putDrawEffect(view, at, kind.draw(draws[d]!), draws[d]!, drawn!)
     at = put(bytes, at, kind.seen, 0, kind.seen.length)
     if (keyLength > 0) {
       at = put(bytes, at, claimStart, 0, claimStart.length)
@@ -178,8 +183,8 @@ export class UseRecords {
       at = put(bytes, at, kind.claimEnd, 0, kind.claimEnd.length)
     } else bytes[at++] = bracketClose
     bytes[at++] = braceClose
-    const flags = drawn === null ? 0 : RecordFlag.ledger | RecordFlag.draws | (moves ? RecordFlag.rows : 0)
-    writeRecordHeader(bytes, start, at, rowLength, RecordFlag.event | flags, month)
+    const flags = drawn === null ? used : moves ? drawnInRows : drawnNothing
+    writeRecordHeader(bytes, start, at, rowLength, flags, month)
     this.length = at
     this.waiting++
   }

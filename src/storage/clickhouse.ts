@@ -58,6 +58,8 @@ export interface Reading {
   /** The columns of the table, and what becomes each of them. */
   readonly columns: readonly string[]
   readonly select: readonly string[]
+  /** Whole lines as a server elsewhere takes them, which reads columns of the table alone: where what is read are others. */
+  readonly inFull?: (lines: Buffer) => Buffer
 }
 
 /** One store of rows. Every method rejects with `store_away` while ClickHouse is away. */
@@ -179,10 +181,10 @@ const into = (table: string, columns: readonly string[] | undefined): string =>
 
 // Not client.insert: it would encode rows from objects, and these are bytes already.
 async function post(client: ClickHouseClient, insert: Insert): Promise<void> {
-  const { table, columns, format, pieces, settings } = insert
+  const { table, columns, format, pieces, reading, settings } = insert
   const { stream } = await client.exec({
     query: `${into(table, columns)} FORMAT ${format}`,
-    values: Readable.from(pieces, { objectMode: false }),
+    values: Readable.from(reading?.inFull ? pieces.map(reading.inFull) : pieces, { objectMode: false }),
     clickhouse_settings: settings,
   })
   await finished(stream.resume())

@@ -130,9 +130,12 @@ t.test(
             ...drawn[i]!,
             { t: 'seen', atMs: at },
           ] as const
-          const ledger = drawRows(env, id, fx)
+          const ledger = drawRows(env, id, at, fx)
           apart.add({
-            flags: RecordFlag.event | (drawn[i]!.length > 0 ? RecordFlag.ledger | RecordFlag.draws : 0),
+            flags:
+              RecordFlag.event |
+              (drawn[i]!.length > 0 ? RecordFlag.ledger | RecordFlag.draws : 0) |
+              (ledger === '' ? 0 : RecordFlag.drawsInRows),
             month: monthOf(at),
             ledger,
             row: eventRow(event, { environmentId: env, featureIds: features, at, cost: null, flagId: null }),

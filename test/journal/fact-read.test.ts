@@ -3,9 +3,11 @@ import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import t from 'tap'
 import { decodeId, encodeId } from '../../src/core/id.js'
+import type { Fact } from '../../src/core/message.js'
 import { FactReader } from '../../src/journal/fact-read.js'
 import { factText } from '../../src/journal/fact-text.js'
-import { fact } from './facts.js'
+import { drawRows } from '../../src/journal/ledger-rows.js'
+import { draw, fact, tellable } from './facts.js'
 
 const seed = Number(process.env.TOLLGATE_SEED ?? Date.now() % 2 ** 31)
 const reader = new FactReader()
@@ -31,6 +33,52 @@ t.test('facts as the journal writes them', async t => {
     }),
     { seed, numRuns: 1_000 },
   )
+})
+
+t.test('CR-87, CR-88 draws that rows alone tell are read from these', async t => {
+  t.comment(`seed ${seed}`)
+  const drawn = fc.tuple(fact, fc.array(draw, { minLength: 1, maxLength: 3 }))
+  fc.assert(
+    fc.property(drawn, ([one, draws]) => {
+      const told = tellable(draws, one.at)
+      const others = one.fx.filter(({ t }) => t !== 'credit_draw')
+      const whole: Fact = { ...one, fx: [...others, ...told] }
+      const rows = drawRows(one.env, one.id, one.at, whole.fx)
+      const text = factText(whole, true)
+      const bytes = Buffer.from(`}\t1\n${rows}${text}1\n`)
+      const rowsAt = 4
+      const from = rowsAt + rows.length
+      const place = [bytes, from, bytes.length - 2] as const
+      const byRow = told.flatMap(({ c, seq, at, now, s }) =>
+        s.map((slice, i) => ({ t: 'credit_draw', c, seq: seq + i, at, now, s: [slice] })),
+      )
+      const fact = JSON.parse(text)
+      const expected = JSON.parse(JSON.stringify({ ...fact, fx: [...fact.fx, ...byRow] }))
+      assert.deepEqual(reader.read(...place, rowsAt), expected)
+      const actor = { id: one.id, environmentId: one.env }
+      assert.deepEqual({ ...reader.passing(...place, actor, rowsAt) }, expected)
+    }),
+    { seed, numRuns: 1_000 },
+  )
+  const row = 'env_1\tcomp_1\tbcrd_1\t5\tfeat_1\t1.5\t7\t3\tbcgr_1\t\tevt_1\t2\n'
+  const text = '{"k":"c","id":"comp_1","env":"env_1","at":5,"fx":[]}'
+  const read = (rows: string) => {
+    const bytes = Buffer.from(rows + text)
+    return reader.read(bytes, rows.length, bytes.length, 0).fx
+  }
+  const drawOf = { t: 'credit_draw', c: 'bcrd_1', seq: 7, at: 5, s: [[2, 1_500_000_000, 3_000_000_000]] }
+  t.same(read(row), [drawOf])
+  for (const [was, is] of [
+    ['\t2\n', '\n'],
+    ['\t2\n', '\t2\t\n'],
+    ['\t2\n', '\t2'],
+    ['\t2\n', '\tx\n'],
+    ['\t2\n', '\t\n'],
+    ['1.5', 'x'],
+    ['1.5', ''],
+    ['\t7\t', '\t7.5\t'],
+  ] as const)
+    t.throws(() => read(row.replace(was, is)), SyntaxError, JSON.stringify(is))
 })
 
 t.test('EV-25 the claim at the end of a fact', async t => {

@@ -2,12 +2,13 @@
 import fc from 'fast-check'
 import { encodeId } from '../../src/core/id.js'
 import type { Effect, Fact } from '../../src/core/message.js'
+import type { Draw } from '../../src/journal/ledger-rows.js'
 
 const moved = fc.oneof(fc.maxSafeNat(), fc.bigInt({ min: 2n ** 53n, max: 2n ** 90n }).map(String))
 const nanos = fc.oneof(fc.maxSafeInteger(), moved)
 
 /** A draw, its members in the order that the core makes them in. */
-export const draw: fc.Arbitrary<Extract<Effect, { readonly t: 'credit_draw' }>> = fc.record(
+export const draw: fc.Arbitrary<Draw> = fc.record(
   {
     t: fc.constant('credit_draw' as const),
     c: fc.constant('bcrd_23456789ABC'),
@@ -38,6 +39,11 @@ const effect: fc.Arbitrary<Effect> = fc.oneof(
   fc.record({ t: fc.constant('named' as const), name: fc.string() }),
   draw,
 )
+
+/** Draws that rows beside a fact of this time tell: for no ledger kept elsewhere, and settled then. */
+export function tellable(draws: readonly Draw[], at: number): Draw[] {
+  return draws.map(({ now: _, ext: __, ...one }) => (one.at === at ? one : { ...one, now: at }))
+}
 
 /** Any fact of the common forms, and some others. */
 export const fact: fc.Arbitrary<Fact> = fc

@@ -5,8 +5,10 @@ import { derivedId } from '../../src/core/id.js'
 import type { Effect, Fact } from '../../src/core/message.js'
 import { applyToUser, newUser, type User } from '../../src/core/user.js'
 import { eventRow, monthOf } from '../../src/journal/event-row.js'
+import { factText } from '../../src/journal/fact-text.js'
 import { type NewRecord, RecordFlag } from '../../src/journal/journal.js'
 import { drawRows } from '../../src/journal/ledger-rows.js'
+import { fullDrawRows } from '../journal/full-rows.js'
 
 /** A repeatable source of numbers; the seed is printed by who uses it. */
 export function randomFrom(seed: number): (below: number) => number {
@@ -133,18 +135,25 @@ export class History {
       this.#count(event.quantity, failed, key !== null)
     }
     const draw = fx.find(effect => effect.t === 'credit_draw')
-    // as older journals have them: without
+    // as older journals have them: without rows, or with rows and all of it in the fact too
     const readyMade = event === null && draw !== undefined && this.#random(2) === 0
+    const rowsOnly = readyMade && this.#random(2) === 0
+    const rows = rowsOnly
+      ? drawRows(this.environmentId, id, draw.now ?? draw.at, fx)
+      : readyMade
+        ? fullDrawRows(this.environmentId, id, fx)
+        : ''
     return {
       flags:
         (readyMade ? RecordFlag.draws : 0) |
+        (rowsOnly && rows !== '' ? RecordFlag.drawsInRows : 0) |
         (event === null ? 0 : RecordFlag.event) |
         (identity ? RecordFlag.identity : 0) |
         (ledger ? RecordFlag.ledger : 0),
       month: event !== null ? monthOf(capturedAtMs) : readyMade ? monthOf(draw.at) : 0,
       row,
-      ledger: readyMade ? drawRows(this.environmentId, id, fx) : '',
-      fact: JSON.stringify(fact),
+      ledger: rows,
+      fact: factText(fact, rowsOnly && rows !== ''),
     }
   }
 

@@ -199,9 +199,9 @@ t.test('CR-48, CR-86…91 usual events draw as events one by one', async t => {
         const fx: readonly Effect[] = 'refused' in decision ? [] : decision.effects
         for (const effect of fx) apply(state, effect, request.at)
         const flags = flagsOf(fx)
-        const ledger = flags & RecordFlag.draws ? drawRows(env, id, fx) : ''
+        const ledger = flags & RecordFlag.draws ? drawRows(env, id, request.at, fx) : ''
         const record = {
-          flags: RecordFlag.event | flags,
+          flags: RecordFlag.event | flags | (ledger === '' ? 0 : RecordFlag.drawsInRows),
           month: monthOf(request.at),
           row: eventRow(event, rowExtra(catalog, env, event, request.at)),
           ledger,

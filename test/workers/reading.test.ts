@@ -2,11 +2,13 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
+import type { Effect } from '../../src/core/message.js'
 import { eventRow } from '../../src/journal/event-row.js'
-import { drawColumns, drawRows } from '../../src/journal/ledger-rows.js'
+import { drawColumns, drawRows, fullDrawColumns } from '../../src/journal/ledger-rows.js'
 import { type ClickHouse, type InsertOptions, openClickHouse } from '../../src/storage/clickhouse.js'
 import { insertSettings } from '../../workers/project/clickhouse.js'
-import { drawReading, eventReading } from '../../workers/project/reading.js'
+import { drawReading, eventReading, fullDrawReading } from '../../workers/project/reading.js'
+import { fullDrawRows } from '../journal/full-rows.js'
 import { startStores } from '../stores.js'
 
 const at = Date.UTC(2026, 2, 15, 12)
@@ -65,6 +67,16 @@ t.test('reading', async t => {
   const server = openClickHouse(elsewhere)
   t.teardown(() => server.close())
   const settings = insertSettings
+  const drawsInRows = {
+    table: 'credit_ledger',
+    format: 'TabSeparated',
+    columns: fullDrawColumns,
+    reading: drawReading,
+  } as const
+  const draws: readonly Effect[] = [
+    { t: 'credit_draw', c: 'bcrd_0000000001', seq: 1, at, s: [[1, 1_500_000_000, 2e15]], f: 'feat_1' },
+    { t: 'credit_draw', c: 'bcrd_0000000001', seq: 2, at, s: [[1, 0, 0]], u: 'user_1', e: 'evt_1' },
+  ]
 
   await t.test('the columns read are those of the tables', async t => {
     const types = async (table: string) =>
@@ -86,8 +98,12 @@ t.test('reading', async t => {
     )
     const ledger: Record<string, string> = { ...(await types('credit_ledger')) }
     ledger.grant_quantity_remaining = 'Decimal(38, 9)'
-    t.same(drawReading.columns, drawColumns)
-    t.equal(drawReading.structure, drawColumns.map(name => `${name} ${ledger[name]}`).join(', '))
+    t.same(fullDrawReading.columns, fullDrawColumns)
+    const structure = (names: readonly string[]) => names.map(name => `${name} ${ledger[name]}`).join(', ')
+    t.equal(fullDrawReading.structure, structure(fullDrawColumns))
+    t.same([...drawReading.columns].sort(), [...fullDrawColumns].sort())
+    ledger.grant_sequence = 'UInt64'
+    t.equal(drawReading.structure, structure(drawColumns))
   })
 
   const forms = {
@@ -95,8 +111,8 @@ t.test('reading', async t => {
     credit_ledger: {
       table: 'credit_ledger',
       format: 'TabSeparated',
-      columns: drawColumns,
-      reading: drawReading,
+      columns: fullDrawColumns,
+      reading: fullDrawReading,
     },
   } as const satisfies Record<string, Omit<InsertOptions, 'rows'>>
   type Table = keyof typeof forms
@@ -109,10 +125,7 @@ t.test('reading', async t => {
   await t.test('rows are the same whichever way they come', async t => {
     const rows = {
       events: eventRows.join('\n'),
-      credit_ledger: drawRows('env_reading', 'comp_0000000001', [
-        { t: 'credit_draw', c: 'bcrd_0000000001', seq: 1, at, s: [[1, 1_500_000_000, 2e15]], f: 'feat_1' },
-        { t: 'credit_draw', c: 'bcrd_0000000001', seq: 2, at, s: [[1, 0, 0]], u: 'user_1', e: 'evt_1' },
-      ]),
+      credit_ledger: fullDrawRows('env_reading', 'comp_0000000001', draws),
     }
     for (const table of ['events', 'credit_ledger'] as const) {
       const found: unknown[] = []
@@ -125,11 +138,22 @@ t.test('reading', async t => {
       }
       t.same(found[1], found[0], table)
       t.same(found[2], found[0], table)
+      if (table === 'events') continue
+      for (const store of [clickhouse, server]) {
+        await clickhouse.command(`TRUNCATE TABLE ${table}`)
+        const short = drawRows('env_reading', 'comp_0000000001', at, draws)
+        await store.insertRaw({ ...drawsInRows, rows: short, settings })
+        t.same(
+          await clickhouse.select(`SELECT * FROM ${table} ORDER BY ALL`),
+          found[0],
+          'CR-87 of short rows',
+        )
+      }
     }
   })
 
   await t.test('CR-87 amounts as journals before have them are the same amounts', async t => {
-    const now = drawRows('env_reading', 'comp_0000000001', [
+    const now = fullDrawRows('env_reading', 'comp_0000000001', [
       { t: 'credit_draw', c: 'bcrd_0000000001', seq: 1, at, s: [[1, 1_500_000_000, -1]] },
     ])
     t.match(now, '\t-1.5\t1.5\tbcgr_')
@@ -175,6 +199,33 @@ t.test('reading', async t => {
       )
       return [row!.events, row!.counted]
     }
+  })
+
+  await t.test('CR-89 a token of draws counts once, in the view too, whoever reads them', async t => {
+    const count = 70_001
+    const rows = Array.from({ length: count }, (_, i) =>
+      drawRows('env_token', 'comp_0000000001', at, [
+        { t: 'credit_draw', c: 'bcrd_0000000001', seq: i + 1, at, s: [[1, 2_000_000_000, 5]], f: 'feat_1' },
+      ]),
+    ).join('')
+    const bytes = Buffer.from(rows)
+    const cut = bytes.indexOf('\n', 1_000_000) + 1
+    const pieces = [bytes.subarray(0, cut), bytes.subarray(cut)]
+    const counts = async () =>
+      (
+        await clickhouse.select<{ n: number; days: number }>(
+          `SELECT (SELECT count() FROM credit_ledger WHERE environment_id = 'env_token') AS n,
+            (SELECT sum(entries) FROM credit_usage_by_day WHERE environment_id = 'env_token') AS days`,
+        )
+      )[0]
+    for (const [i, first] of [clickhouse, server].entries())
+      for (const store of [first, server, clickhouse]) {
+        await store.insertRaw({ ...drawsInRows, rows: pieces, token: `draws ${i}`, settings })
+        t.same(await counts(), { n: (i + 1) * count, days: (i + 1) * count })
+      }
+    const bad = `${rows.slice(0, rows.indexOf('\n') + 1)}env_token\tcomp_1\n`
+    for (const store of [clickhouse, server])
+      await t.rejects(store.insertRaw({ ...drawsInRows, rows: bad, settings }), { message: /\(at row 2\)/ })
   })
 
   await t.test('what was read is not kept, nor what was refused', async t => {

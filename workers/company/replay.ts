@@ -139,10 +139,11 @@ class Tail {
       // its snapshot has it already
       if (actor && !tells && chunk.sequence(i) <= actor.state.sequence) continue
       const from = chunk.factAt(i)
+      const rowsAt = flags & RecordFlag.drawsInRows ? chunk.ledgerAt(i) : from
       const fact =
         actor && !tells
-          ? this.#facts.passing(chunk.bytes, from, chunk.factEnd(i), actor.state)
-          : this.#facts.read(chunk.bytes, from, chunk.factEnd(i))
+          ? this.#facts.passing(chunk.bytes, from, chunk.factEnd(i), actor.state, rowsAt)
+          : this.#facts.read(chunk.bytes, from, chunk.factEnd(i), rowsAt)
       if (number !== nobody) replayFact(actor ?? this.#actorOf(number, fact), fact, chunk.sequence(i))
       if (tells && ((flags & RecordFlag.identity) !== 0 || fact.ik !== undefined)) told.push(fact)
     }

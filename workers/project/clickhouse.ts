@@ -8,14 +8,14 @@ import type { ClickHouseSettings } from '@clickhouse/client'
 import { monthOf } from '../../src/journal/event-row.js'
 import type { Chunk as JournalChunk } from '../../src/journal/frame.js'
 import { RecordFlag, type Sequence } from '../../src/journal/journal.js'
-import { drawColumns } from '../../src/journal/ledger-rows.js'
+import { fullDrawColumns } from '../../src/journal/ledger-rows.js'
 import type { Positions } from '../../src/journal/positions.js'
 import type { FileJournalReader } from '../../src/journal/reader.js'
 import type { ClickHouse, InsertOptions } from '../../src/storage/clickhouse.js'
 import type { ChunkStore } from './chunks.js'
 import { creditFactOf, ledgerRows } from './ledger.js'
 import { Lines, Pieces } from './lines.js'
-import { drawReading, eventReading } from './reading.js'
+import { drawReading, eventReading, fullDrawReading } from './reading.js'
 import type { Projection } from './stream.js'
 
 export interface ClickHouseProjectionOptions {
@@ -40,8 +40,8 @@ interface Chunk {
   readonly inserts: ReadonlyMap<number, Insert>
 }
 
-/** What goes into one insert: its name is a part of the token. Draws that come ready-made have a form of their own. */
-const names = ['events', 'credit_ledger', 'credit_ledger draws'] as const
+/** What goes into one insert: its name is a part of the token. Draws that come ready-made have forms of their own. */
+const names = ['events', 'credit_ledger', 'credit_ledger draws', 'credit_ledger draws in rows'] as const
 type Name = (typeof names)[number]
 
 interface Insert {
@@ -56,7 +56,13 @@ const forms: Readonly<Record<Name, Pick<InsertOptions, 'table' | 'format' | 'col
   'credit_ledger draws': {
     table: 'credit_ledger',
     format: 'TabSeparated',
-    columns: drawColumns,
+    columns: fullDrawColumns,
+    reading: fullDrawReading,
+  },
+  'credit_ledger draws in rows': {
+    table: 'credit_ledger',
+    format: 'TabSeparated',
+    columns: fullDrawColumns,
     reading: drawReading,
   },
 }
@@ -169,7 +175,8 @@ export class ClickHouseProjection implements Projection {
         }
         if (flags & RecordFlag.rows) {
           const factAt = records.factAt(i)
-          this.#lines(inserts, 'credit_ledger draws', records.month(i)).addWhole(bytes, ledgerAt, factAt)
+          const name = flags & RecordFlag.drawsInRows ? 'credit_ledger draws in rows' : 'credit_ledger draws'
+          this.#lines(inserts, name, records.month(i)).addWhole(bytes, ledgerAt, factAt)
           size += factAt - ledgerAt
         } else if (flags & RecordFlag.ledger) this.#ledger(inserts, records, i)
         last = records.sequence(i)

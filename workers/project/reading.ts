@@ -1,5 +1,5 @@
-// How the embedded ClickHouse reads ready-made rows: the columns of the tables in sql/clickhouse, as plain ones.
-import { drawColumns } from '../../src/journal/ledger-rows.js'
+// How ClickHouse reads ready-made rows: the columns of the tables in sql/clickhouse, as plain ones.
+import { drawColumns, fullDrawColumns } from '../../src/journal/ledger-rows.js'
 import type { Reading } from '../../src/storage/clickhouse.js'
 
 const time = "DateTime64(3, 'UTC')"
@@ -41,17 +41,60 @@ const eventDefaults: Readonly<Record<string, string>> = {
 /** Rows of events, as src/journal/event-row.ts writes them. */
 export const eventReading: Reading = reading(eventColumns, eventDefaults)
 
-/** Rows of credit_ledger, as src/journal/ledger-rows.ts writes them. */
-export const drawReading: Reading = reading(
-  Object.fromEntries(drawColumns.map(column => [column, drawType(column)])),
-  {},
-)
+/** Rows of credit_ledger, as src/journal/ledger-rows.ts writes them, with what all of them have alike. */
+export const drawReading: Reading = drawsRead()
 
-function drawType(column: (typeof drawColumns)[number]): string {
+function drawsRead(): Reading {
+  const columns = drawColumns.filter(column => column !== 'grant_sequence')
+  return {
+    structure: structureOf(drawTypes(drawColumns)),
+    columns: [...columns, 'event_type', 'usage_reason', 'amount'],
+    select: [...columns, "'usage'", "'track'", '-quantity_consumed'],
+    inFull: fullLines,
+  }
+}
+
+const inRow: readonly string[] = drawColumns
+const places = fullDrawColumns.map(column => inRow.indexOf(column))
+const consumed = inRow.indexOf('quantity_consumed')
+
+/** The same lines with every column that journals before had; one that is no row stays what it is. */
+function fullLines(lines: Buffer): Buffer {
+  const full = (line: string): string => {
+    const values = line.split('\t')
+    return values.length === drawColumns.length ? places.map((_, i) => fullValue(values, i)).join('\t') : line
+  }
+  return Buffer.from(lines.toString('latin1').split('\n').map(full).join('\n'), 'latin1')
+}
+
+function fullValue(values: readonly string[], i: number): string {
+  switch (fullDrawColumns[i]) {
+    case 'event_type':
+      return 'usage'
+    case 'usage_reason':
+      return 'track'
+    case 'amount':
+      return values[consumed] === '0' ? '0' : `-${values[consumed]}`
+    default:
+      return values[places[i]!]!
+  }
+}
+
+/** The same of journals whose rows tell everything. */
+export const fullDrawReading: Reading = reading(drawTypes(fullDrawColumns), {})
+
+function drawTypes(columns: readonly DrawColumn[]): Readonly<Record<string, string>> {
+  return Object.fromEntries(columns.map(column => [column, drawType(column)]))
+}
+
+type DrawColumn = (typeof drawColumns | typeof fullDrawColumns)[number]
+
+function drawType(column: DrawColumn): string {
   switch (column) {
     case 'event_at':
       return time
     case 'sequence':
+    case 'grant_sequence':
       return 'UInt64'
     case 'amount':
     case 'quantity_consumed':
@@ -68,8 +111,14 @@ function reading(
 ): Reading {
   const columns = Object.keys(types)
   return {
-    structure: columns.map(column => `${column} ${types[column]}`).join(', '),
+    structure: structureOf(types),
     columns,
     select: columns.map(column => defaults[column] ?? column),
   }
+}
+
+function structureOf(types: Readonly<Record<string, string>>): string {
+  return Object.entries(types)
+    .map(([column, type]) => `${column} ${type}`)
+    .join(', ')
 }

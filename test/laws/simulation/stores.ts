@@ -328,9 +328,15 @@ export class SimulatedClickHouse {
 
   readonly insertRaw = (insert: InsertOptions): Promise<void> => {
     // the buffer is the caller's again before the statement runs
-    const { rows } = insert
-    const text = typeof rows === 'string' || Buffer.isBuffer(rows) ? rows : Buffer.concat(rows)
-    const lines = text
+    const { rows, reading } = insert
+    const text = Buffer.isBuffer(rows)
+      ? rows
+      : typeof rows === 'string'
+        ? Buffer.from(rows)
+        : Buffer.concat(rows)
+    // as a server elsewhere gets them
+    const sent = reading?.inFull ? reading.inFull(text) : text
+    const lines = sent
       .toString()
       .split('\n')
       .filter(line => line !== '')
