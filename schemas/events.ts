@@ -78,11 +78,6 @@ export interface EventBodyInference {
   requests?: (number & tags.Type<'int64'> & tags.Minimum<1>) | null
 }
 
-/** The whole of a batch, before its events are looked at. */
-export interface CreateEventBatchRequestBody {
-  events: unknown[]
-}
-
 /** A CloudEvent 1.0 in its JSON format, as far as it is read; extensions are ignored. */
 export interface CloudEvent {
   specversion: '1.0'

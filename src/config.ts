@@ -84,7 +84,7 @@ export class ConfigError extends Error {
   override readonly name = 'ConfigError'
 }
 
-export const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
+const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
 
 // Read by the HTTP server's native part when it is loaded: the line and headers of one request together.
 // A list of 100 ids with room to spare.

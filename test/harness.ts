@@ -1,8 +1,6 @@
 // A whole Tollgate for tests: embedded stores in a directory of its own, two shards, real HTTP.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { appendFileSync } from 'node:fs'
-import { readFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Test } from 'tap'
 import { readConfig } from '../src/config.js'
@@ -158,9 +156,4 @@ export class Process {
     this.child.kill(signal)
     return this.exited
   }
-}
-
-/** The bootstrap key as an installation made it. */
-export async function madeKey(dataDir: string): Promise<string> {
-  return (await readFile(join(dataDir, 'bootstrap-key'), 'utf8')).trim()
 }

@@ -1,16 +1,13 @@
 // Checks at a fixed rate, whatever becomes of them: each is timed from when it was due, so that a service which stands
-// still for a second is seen by everyone who would have asked in it. Speaks HTTP itself: a client that parses is slower
-// than what it measures.
-import { connect, type Socket } from 'node:net'
-import { secret } from '../product.js'
+// still for a second is seen by everyone who would have asked in it.
+import { Asker, atRate } from './asker.js'
 
-const tickMs = 1
 /** Times are kept in steps of a fiftieth of a millisecond, up to a minute. */
 const stepsPerMs = 50
 const slowestMs = 60_000
 
 /** Times of requests. */
-export class Times {
+class Times {
   private readonly counts = new Uint32Array(slowestMs * stepsPerMs + 1)
   count = 0
   slowestMs = 0
@@ -32,115 +29,60 @@ export class Times {
   }
 }
 
-interface Connection {
-  readonly socket: Socket
-  /** When the request under way was due, ms; null while it is idle. */
-  dueMs: number | null
-  heard: string
-}
-
 export class Pacer {
   times = new Times()
   /** Answers that were no 200, by status. */
   readonly wrong = new Map<string, number>()
-  private readonly connections: Connection[] = []
-  private readonly idle: Connection[] = []
-  /** When requests were due that found no connection free; from `first` on. */
-  private waiting: number[] = []
-  private first = 0
-  private readonly request: Buffer
-  /** Requests a second; null: as many as there are connections, each after the one before. */
-  private perSecond: number | null = null
-  private timer: NodeJS.Timeout | null = null
-  private ending = false
+  private readonly asker: Asker
+  private connections = 0
+  /** Whether each connection asks again once it is answered. */
+  private again = false
+  private end = () => {}
 
   constructor(path: string, body: string) {
-    this.request = Buffer.from(
-      `POST ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Service-Api-Key: ${secret}\r\n` +
-        `Content-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+    this.asker = new Asker(
+      path,
+      body,
+      (status, begunMs) => this.hear(status, begunMs),
+      () => this.count('closed'),
     )
   }
 
   async open(port: number, connections: number): Promise<void> {
-    for (let index = 0; index < connections; index++) {
-      const socket = connect({ port, host: '127.0.0.1', noDelay: true })
-      await new Promise((resolve, reject) =>
-        socket.once('connect', () => resolve(null)).once('error', reject),
-      )
-      const connection: Connection = { socket, dueMs: null, heard: '' }
-      socket.on('data', data => this.hear(connection, data))
-      socket.on('close', () => this.closed())
-      this.connections.push(connection)
-      this.idle.push(connection)
-    }
+    this.connections = connections
+    await this.asker.open(port, connections)
   }
 
-  /** Send at this rate from now on. */
+  /** Send at this rate from now on; null: as many as there are connections, each after the one before. */
   start(perSecond: number | null): void {
     this.stop()
-    this.perSecond = perSecond
     this.times = new Times()
-    if (perSecond === null) {
-      for (const connection of this.idle.splice(0)) this.send(connection, performance.now())
+    if (perSecond !== null) {
+      this.end = atRate(perSecond, dueMs => this.asker.ask(dueMs))
       return
     }
-    const begunMs = performance.now()
-    let sent = 0
-    this.timer = setInterval(() => {
-      const due = Math.floor(((performance.now() - begunMs) * perSecond) / 1_000)
-      for (; sent < due; sent++) this.ask(begunMs + (sent * 1_000) / perSecond)
-    }, tickMs)
+    this.again = true
+    for (let index = 0; index < this.connections; index++) this.asker.ask(performance.now())
   }
 
   /** Send no more; what is under way is still heard. */
   stop(): void {
-    this.perSecond = 0
-    if (this.timer) clearInterval(this.timer)
-    this.timer = null
+    this.end()
+    this.again = false
   }
 
   close(): void {
-    this.ending = true
     this.stop()
-    for (const { socket } of this.connections) socket.destroy()
+    this.asker.close()
   }
 
-  private ask(dueMs: number): void {
-    const connection = this.idle.pop()
-    if (connection) this.send(connection, dueMs)
-    else this.waiting.push(dueMs)
+  private hear(status: string, begunMs: number): void {
+    if (status !== '200') this.count(status)
+    if (status !== 'closed') this.times.add(performance.now() - begunMs)
+    if (this.again) this.asker.ask(performance.now())
   }
 
-  private send(connection: Connection, dueMs: number): void {
-    connection.dueMs = dueMs
-    connection.socket.write(this.request)
-  }
-
-  private hear(connection: Connection, data: Buffer): void {
-    connection.heard += data.toString('latin1')
-    const head = connection.heard.indexOf('\r\n\r\n')
-    if (head < 0) return
-    const length = Number(/content-length: (\d+)/i.exec(connection.heard)?.[1] ?? 0)
-    if (connection.heard.length < head + 4 + length) return
-    const status = connection.heard.slice(9, 12)
-    connection.heard = ''
-    if (status !== '200') this.wrong.set(status, (this.wrong.get(status) ?? 0) + 1)
-    this.times.add(performance.now() - connection.dueMs!)
-    connection.dueMs = null
-    if (this.perSecond === null) return this.send(connection, performance.now())
-    const next = this.waiting[this.first]
-    if (next === undefined) {
-      this.idle.push(connection)
-      return
-    }
-    if (++this.first === this.waiting.length) {
-      this.waiting = []
-      this.first = 0
-    }
-    this.send(connection, next)
-  }
-
-  private closed(): void {
-    if (!this.ending) this.wrong.set('closed', (this.wrong.get('closed') ?? 0) + 1)
+  private count(status: string): void {
+    this.wrong.set(status, (this.wrong.get(status) ?? 0) + 1)
   }
 }

@@ -96,7 +96,7 @@ export async function subscriptionParts(
 }
 
 /** The status as time has made it: over by its own terms, it counts as canceled. source: PB-56, PB-58 */
-export function statusNow(row: SubscriptionRow, nowMs: number): string {
+function statusNow(row: SubscriptionRow, nowMs: number): string {
   const state = subscriptionState(row)
   const active = state.status === 'active' || state.status === 'trialing' || state.status === 'past_due'
   return active && endsAt(state) <= nowMs ? 'canceled' : row.status

@@ -207,7 +207,7 @@ function creditGrantView(
 }
 
 /** Members that mean nothing for the value type are absent. source: EN-50 */
-export function entitlementView(report: EntitlementReport): FeatureEntitlement {
+function entitlementView(report: EntitlementReport): FeatureEntitlement {
   const members = {
     allocation: report.allocation,
     usage: report.usage,

@@ -39,7 +39,7 @@ function creditView(row: CreditRow, product: BillingProduct | undefined): Credit
 }
 
 /** Prices by currency, in the order they are stored (PB-43). */
-export function currencyPrices(prices: readonly StoredPrice[]): CreditCurrencyPrice[] {
+function currencyPrices(prices: readonly StoredPrice[]): CreditCurrencyPrice[] {
   return prices.map(price => ({ currency: price.currency, price: priceView(price) }))
 }
 

@@ -21,12 +21,11 @@ import { isoTime, isoTimeOrNull } from './time.js'
 import { traitViews } from './trait-rows.js'
 
 /** Id of a key's row. */
-export const keyId = (entityId: string, name: string): string => derivedId('eky_', entityId, name)
+const keyId = (entityId: string, name: string): string => derivedId('eky_', entityId, name)
 /** Id of a trait's row. */
-export const entityTraitId = (entityId: string, name: string): string => derivedId('etrt_', entityId, name)
-export const membershipId = (userId: string, companyId: string): string =>
-  derivedId('cmem_', userId, companyId)
-export const keyDefinitionId = (environmentId: string, entityType: EntityType, name: string): string =>
+const entityTraitId = (entityId: string, name: string): string => derivedId('etrt_', entityId, name)
+const membershipId = (userId: string, companyId: string): string => derivedId('cmem_', userId, companyId)
+const keyDefinitionId = (environmentId: string, entityType: EntityType, name: string): string =>
   derivedId('ekey_', environmentId, entityType, name)
 
 /** A row of key_definitions. */

@@ -6,7 +6,7 @@ import { ServiceError } from '../errors.js'
 export type PlanRole = 'initial' | 'fallback' | 'trial_expiry'
 
 /** Whether a version is linked to billing, published or not: it names a product, or will when it is sold. */
-export function isLinked(version: PlanVersionRow): boolean {
+function isLinked(version: PlanVersionRow): boolean {
   return version.billing_product_id !== null || isCharged(version)
 }
 
@@ -45,7 +45,7 @@ export function unfit(
 }
 
 /** The parts a plan plays in an environment now. */
-export async function rolesOf(
+async function rolesOf(
   sql: Sql,
   environmentId: string,
   planId: string,

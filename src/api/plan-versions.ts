@@ -217,7 +217,7 @@ async function copyPlanGrants(
  * Copies of entitlements on another version, with ids and rules of their own. Within a plan prices stay the same ones
  * (PB-3); another plan's become its own.
  */
-export async function copyEntitlements(
+async function copyEntitlements(
   tx: Sql,
   from: Pick<PlanVersionRow, 'id' | 'plan_id'>,
   to: Pick<PlanVersionRow, 'id' | 'plan_id' | 'environment_id'>,

@@ -3,10 +3,10 @@ import { ServiceError } from '../errors.js'
 import { isoTime, parseTime } from './time.js'
 
 /** Most values a list parameter may carry (api/README.md "Pagination and query encoding"). */
-export const listLengthMax = 100
+const listLengthMax = 100
 /** Page bounds (AL-50). */
-export const limitMax = 250
-export const limitDefault = 100
+const limitMax = 250
+const limitDefault = 100
 
 /**
  * One declared parameter. `T` is what the handler sees; a field that may be absent without a default has
@@ -89,12 +89,12 @@ export function query<const S extends Fields>(shape: S): QueryShape<QueryOf<S>> 
 }
 
 /** The page of a list: `...page` gives `limit` and `offset` (service.md section 8 rule 8, AL-50). */
-export const limit: Field<number> = one(
+const limit: Field<number> = one(
   limitDefault,
   { type: 'integer', minimum: 1, description: `At most ${limitMax}; more is taken as ${limitMax}.` },
   (text, name) => Math.min(wholeNumber(text, name, 1, Number.MAX_SAFE_INTEGER), limitMax),
 )
-export const offset: Field<number> = one(
+const offset: Field<number> = one(
   0,
   { type: 'integer', minimum: 0, description: 'Rows to pass over.' },
   (text, name) => wholeNumber(text, name, 0, Number.MAX_SAFE_INTEGER),

@@ -194,7 +194,7 @@ function versionDef(
 }
 
 /** A stored entitlement as the core takes it. `currency`: the one its tiers and unit price are told in, if it has it. */
-export function entitlementDef(row: EntitlementRow, currency: string): EntitlementDef {
+function entitlementDef(row: EntitlementRow, currency: string): EntitlementDef {
   const price = leadingPrice(row.prices, currency)
   return {
     id: row.id,

@@ -40,7 +40,7 @@ interface Sum {
   readonly sha256: string
 }
 
-export const format = 1
+const format = 1
 const contentsFile = 'backup.json'
 
 /** Quick rather than small: the rows of events are most of it, and shrink well anyway. */

@@ -216,7 +216,7 @@ export function repayFrom(draft: Draft, seq: number, atMs: number): void {
 }
 
 /** Move credits from a grant to the overdraft. */
-export function transfer(
+function transfer(
   draft: Draft,
   seq: number,
   amount: Amount,
@@ -279,7 +279,7 @@ function toppedUp(
 }
 
 /** At or below the threshold. source: CR-55 */
-export function topupFires(balance: Amount, threshold: Amount): boolean {
+function topupFires(balance: Amount, threshold: Amount): boolean {
   return balance <= threshold
 }
 
@@ -298,11 +298,7 @@ export function effectiveTopup(account: Readonly<CreditAccount>, config: CreditC
 }
 
 /** The threshold in credits; a percentage is of the plan grant's current quantity. null: none is set. source: CR-55 */
-export function thresholdOf(
-  account: Readonly<CreditAccount>,
-  plan: TopupConfig,
-  nowMs: number,
-): Amount | null {
+function thresholdOf(account: Readonly<CreditAccount>, plan: TopupConfig, nowMs: number): Amount | null {
   if (plan.thresholdCredits !== null) return wholeCredits(plan.thresholdCredits)
   if (plan.thresholdPercent === null) return null
   let quantity = 0n

@@ -159,7 +159,7 @@ export function engineFlag(catalog: Catalog, flag: CompiledFlag): EngineFlag {
 }
 
 /** The rules a plan version makes on a flag (EN-5). */
-export function planRules(catalog: Catalog, flag: CompiledFlag, versionId: string): RuleDef[] {
+function planRules(catalog: Catalog, flag: CompiledFlag, versionId: string): RuleDef[] {
   const version = catalog.versions.get(versionId)
   const compiled = flag.feature && version?.entitlement(flag.feature.index)
   if (!version || !compiled) return []
@@ -237,7 +237,7 @@ export function engineUser(user: User, catalog: Catalog): EngineUser {
 }
 
 /** The resolved entitlements of a company as the wire spells them, by flag key; also for its detail view (EN-50). */
-export function engineEntitlements(live: LiveCompany): EngineFeatureEntitlement[] {
+function engineEntitlements(live: LiveCompany): EngineFeatureEntitlement[] {
   return live.catalog.features.flatMap(feature => {
     const entitlement = resolveEntitlement(live, feature)
     if (entitlement === null) return []

@@ -541,7 +541,7 @@ export function consumptionRateOf(def: Pick<EntitlementDef, 'consumptionRate' | 
 }
 
 /** Whether quantities beside requests have a price (EN-42). */
-export function metersQuantities(def: Pick<EntitlementDef, 'quantityRates'>): boolean {
+function metersQuantities(def: Pick<EntitlementDef, 'quantityRates'>): boolean {
   return def.quantityRates !== null && Object.keys(def.quantityRates).length > 0
 }
 

@@ -38,7 +38,7 @@ export interface PreflightBody {
 }
 
 /** A preflight body with every member settled. */
-export function readPreflight(body: PreflightBody): Preflight {
+function readPreflight(body: PreflightBody): Preflight {
   const used = body.event_usage
   return {
     usage: body.usage ?? null,

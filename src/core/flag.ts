@@ -92,7 +92,7 @@ export interface CheckResult {
   readonly json: string
 }
 
-export const noRuleMatched = 'No rules matched; default value for flag'
+const noRuleMatched = 'No rules matched; default value for flag'
 
 /**
  * Check one flag for a company and a user as they are now.

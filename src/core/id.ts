@@ -127,7 +127,7 @@ function mix(value: number): number {
 }
 
 /** Virtual shards: the finest division of the actors (architecture, "Several nodes"). */
-export const virtualShards = 256
+const virtualShards = 256
 
 /** 32 bits of an actor's id: FNV-1a over its characters, mixed. */
 export function hashOf(id: string): number {
@@ -137,7 +137,7 @@ export function hashOf(id: string): number {
 }
 
 /** The virtual shard of an actor's id. */
-export const virtualShardOf = (id: string): number => hashOf(id) % virtualShards
+const virtualShardOf = (id: string): number => hashOf(id) % virtualShards
 
 /** The shard, of `count` shards, that owns an actor. */
 export const shardOf = (id: string, count: number): number => virtualShardOf(id) % count

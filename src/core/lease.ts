@@ -58,7 +58,7 @@ export interface HoldView {
 }
 
 /** The id of a hold carries its company's, so that whoever is shown one knows whom to ask. */
-export function holdId(companyId: string, creditId: string, seq: number): string {
+function holdId(companyId: string, creditId: string, seq: number): string {
   const owner = companyId.slice(companyId.indexOf('_') + 1)
   return derivedId(`crlse_${owner}`, companyId, creditId, seq)
 }
@@ -274,7 +274,7 @@ function closedHold(account: Readonly<CreditAccount>, id: string, kind: HoldKind
   return account.closed.find(hold => hold.id === id && hold.kind === kind)
 }
 
-export function viewHold(account: Readonly<CreditAccount>, hold: HoldState | ClosedHold): HoldView {
+function viewHold(account: Readonly<CreditAccount>, hold: HoldState | ClosedHold): HoldView {
   const { id, kind, granted, tracked, createdAtMs, expiresAtMs } = hold
   const releasedAtMs = 'releasedAtMs' in hold ? hold.releasedAtMs : null
   const updatedAtMs = 'updatedAtMs' in hold ? hold.updatedAtMs : hold.releasedAtMs

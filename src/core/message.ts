@@ -231,9 +231,6 @@ export type Effect =
   | SubscriptionEffect
   | CreditEffect
 
-/** Whose fact it is. */
-export type ActorKind = 'company' | 'user' | 'environment'
-
 /** One journal record: what was decided for one actor at one instant. Member names are short: there are millions. */
 export interface Fact {
   /** Actor kind: c, u or e. */

@@ -27,12 +27,12 @@ export function roundHalfUp({ units, scale }: Decimal): number {
 }
 
 /** The unit price of a tier; the decimal wins where both are given (PB-41). */
-export function tierUnitPrice(tier: PriceTier): Decimal {
+function tierUnitPrice(tier: PriceTier): Decimal {
   return exact(tier.perUnitPriceDecimal ?? tier.perUnitPrice)
 }
 
 /** The tier that holds the n-th unit; beyond a last tier that is closed, that one. */
-export function tierOf(tiers: readonly PriceTier[], unit: number): PriceTier | null {
+function tierOf(tiers: readonly PriceTier[], unit: number): PriceTier | null {
   return tiers.find(tier => tier.upTo === null || unit <= tier.upTo) ?? tiers.at(-1) ?? null
 }
 

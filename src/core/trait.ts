@@ -211,7 +211,7 @@ export function compareNumbers(
 }
 
 /** FE-65. */
-export function readBool(text: string): boolean {
+function readBool(text: string): boolean {
   return text === 'true' || text === '1'
 }
 

@@ -9,7 +9,7 @@ const file = 'clock'
 /** What lies between two marks may be lived again after a kill: windows of use allow for that much. */
 const markMs = 10_000
 /** Time stands still for so long at most; a clock that is further off is a mistake that somebody has to look at. */
-export const standStillMsMax = 24 * 3_600_000
+const standStillMsMax = 24 * 3_600_000
 
 /**
  * The instant before which time may not begin.

@@ -122,10 +122,7 @@ export async function restorePositions(
  *
  * returns  pairs that two entities are shown with: the rows of one lag behind its journal.
  */
-export async function fillDirectory(
-  stored: StoredEntities,
-  directory: Directory,
-): Promise<readonly DoublePair[]> {
+async function fillDirectory(stored: StoredEntities, directory: Directory): Promise<readonly DoublePair[]> {
   const doubles: DoublePair[] = []
   // every row brings texts of its own: an id is kept once, and so is an environment's
   const texts = new Map<string, string>()
@@ -154,7 +151,7 @@ export async function fillDirectory(
 }
 
 /** Idempotency keys whose window is open, in any order. */
-export async function fillWindow(stored: StoredClaims, dedupe: Dedupe): Promise<void> {
+async function fillWindow(stored: StoredClaims, dedupe: Dedupe): Promise<void> {
   dedupe.reserve(await stored.count())
   for await (const claims of stored.pages())
     for (let at = 0; at < claims.length; at += packedClaimBytes) dedupe.loadPacked(claims, at)

@@ -29,7 +29,7 @@ interface PriceRow {
 const builtIn = priceTable(builtInPrices)
 
 /** Id of a price, as the stored event names it: worked out from what identifies it. */
-export const priceId = (accountId: string, price: ModelPrice): string =>
+const priceId = (accountId: string, price: ModelPrice): string =>
   derivedId('mpri_', accountId, price.provider, price.model, price.currency, price.effectiveAtMs)
 
 export class ModelPrices {

@@ -95,7 +95,7 @@ export function isSuccess({ status }: Outcome): boolean {
  *
  * source  api/webhooks.md.
  */
-export function signed(secret: string, body: Buffer, nowMs: number): Record<string, string> {
+function signed(secret: string, body: Buffer, nowMs: number): Record<string, string> {
   const timestamp = String(Math.floor(nowMs / 1_000))
   const signature = createHmac('sha256', secret).update(body).update(`+${timestamp}`).digest('hex')
   return {

@@ -4,7 +4,7 @@ import { fromCloudEvent } from './cloud-event.js'
 import { readLines } from './formats.js'
 
 /** Most events in one batch (decision 2). */
-export const batchEventsMax = 10_000
+const batchEventsMax = 10_000
 
 /** `{events: […]}`, one event per line, or a list of CloudEvents. */
 export type BatchFormat = 'events' | 'lines' | 'cloud_events'

@@ -17,7 +17,7 @@ function kept(request: ShardRequest): ShardRequest {
 }
 
 /** One thread of a shard, from its start to its death. */
-export class FakeThread {
+class FakeThread {
   /** Posted and not answered, in order. */
   readonly asked: ShardRequest[] = []
   readonly replies = new Replies()

@@ -36,7 +36,7 @@ export const oddJson = [
 ]
 
 /** Texts that some language or other would run. */
-export const oddTexts = [
+const oddTexts = [
   "'; drop table companies; --",
   '" or 1=1 --',
   "\\'; select pg_sleep(9); --",

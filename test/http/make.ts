@@ -78,7 +78,7 @@ const keys: Readonly<Record<string, KeyRecord>> = {
 }
 
 /** Services with keys and a clock; what the fake rows do not touch is absent. A secret `later:x` is looked up slowly. */
-export function fakeServices(used: string[] = []): Services {
+function fakeServices(used: string[] = []): Services {
   const partial: Pick<Services, 'log'> & {
     readonly keys: Pick<Keys, 'find' | 'environment' | 'environments' | 'used'>
     readonly clock: Pick<Clock, 'wall' | 'now'>

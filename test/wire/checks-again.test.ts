@@ -2,6 +2,7 @@
 // question sees it; and each is counted (FE-101). No single records are kept here, so that every answer may be.
 import t from 'tap'
 import { type Client, startHere } from '../harness.js'
+import { makeFlag, rule } from './flags.js'
 
 const { client, tollgate } = await startHere(t, { TOLLGATE_FLAG_CHECK_ROWS_PER_SECOND: '0' })
 const { metrics } = tollgate.services
@@ -14,26 +15,7 @@ const calls = (value: number) =>
     metric_period: 'all_time',
     metric_value: value,
   })
-const rule = (name: string, conditions: object[], more: object = {}) => ({
-  name,
-  priority: 0,
-  value: true,
-  rule_type: 'standard',
-  conditions,
-  condition_groups: [],
-  ...more,
-})
-const flag = async (key: string, rules: object[]) => {
-  const made = await client.ok('POST', '/flags', {
-    key,
-    name: key,
-    description: '',
-    flag_type: 'boolean',
-    default_value: false,
-  })
-  await client.ok('PUT', `/flags/${made.id}/rules`, { rules })
-  return made
-}
+const flag = (key: string, rules: object[]) => makeFlag(client, key, false, rules)
 
 await client.ok('POST', '/companies', { keys: { slug: 'acme' }, traits: { seats: 5 } })
 const definitions = await client.ok('GET', '/entity-trait-definitions')

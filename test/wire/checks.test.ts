@@ -2,31 +2,11 @@
 // (flag-evaluation.md sections 6 to 9).
 import t from 'tap'
 import { startHere } from '../harness.js'
+import { makeFlag, rule } from './flags.js'
 
 const { client } = await startHere(t)
 
-const flag = async (key: string, value: boolean, rules: object[] = []) => {
-  const made = await client.ok('POST', '/flags', {
-    key,
-    name: key,
-    description: '',
-    flag_type: 'boolean',
-    default_value: value,
-  })
-  if (rules.length > 0) await client.ok('PUT', `/flags/${made.id}/rules`, { rules })
-  return made
-}
-
-const rule = (name: string, conditions: object[], more: object = {}) => ({
-  name,
-  priority: 0,
-  value: true,
-  rule_type: 'standard',
-  conditions,
-  condition_groups: [],
-  ...more,
-})
-
+const flag = (key: string, value: boolean, rules: object[] = []) => makeFlag(client, key, value, rules)
 const check = (key: string, body: object) => client.post(`/flags/${key}/check`, body)
 
 await flag('plain', false)

@@ -1,16 +1,10 @@
 // Freshness is zero (decision 1): what was acknowledged on one connection is seen by the next check on any other.
 import t from 'tap'
 import { startHere } from '../harness.js'
+import { makeFlag, rule } from './flags.js'
 
 t.test('a check that follows a 201 sees the event, across shards and connections', async t => {
   const { client } = await startHere(t)
-  const flag = await client.ok('POST', '/flags', {
-    key: 'calls',
-    name: 'Calls',
-    description: '',
-    flag_type: 'boolean',
-    default_value: false,
-  })
   const metric = (value: number) => ({
     condition_type: 'metric',
     operator: 'gte',
@@ -20,15 +14,10 @@ t.test('a check that follows a 201 sees the event, across shards and connections
     metric_value: value,
   })
   // rules from the highest count down, named by it: the reason tells how many events the check saw
-  const rules = [16, 8, 4, 2, 1].map((value, priority) => ({
-    name: `at least ${value}`,
-    priority,
-    value: true,
-    rule_type: 'standard',
-    conditions: [metric(value)],
-    condition_groups: [],
-  }))
-  await client.ok('PUT', `/flags/${flag.id}/rules`, { rules })
+  const rules = [16, 8, 4, 2, 1].map((value, priority) =>
+    rule(`at least ${value}`, [metric(value)], { priority }),
+  )
+  await makeFlag(client, 'calls', false, rules)
 
   const rounds = 40
   const companies = 25

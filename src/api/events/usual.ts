@@ -280,6 +280,7 @@ class Uses {
   /** When a duplicate's first event was, by its place. */
   private times: Map<number, number> | null = null
   private text = ''
+
   constructor(private readonly sender: Sender) {
     this.claims = new Claims(sender)
     this.text = scan.text

@@ -253,7 +253,7 @@ function ofFeature(id: string, { features }: Shown): { feature?: Feature } {
 }
 
 /** US-32: 0 without a positive total; corrections never lead outside 0…1 (decision). */
-export function share(value: number, total: number): number {
+function share(value: number, total: number): number {
   return total > 0 ? Math.min(1, Math.max(0, value / total)) : 0
 }
 

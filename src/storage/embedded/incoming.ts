@@ -6,7 +6,7 @@ import { type FileHandle, open, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 
 /** Of the embedded ClickHouse's directory, in which its process stands. */
-export const incoming = 'incoming'
+const incoming = 'incoming'
 
 /** As many are written at once. */
 const gatherBytes = 1 << 20

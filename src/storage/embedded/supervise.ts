@@ -103,7 +103,7 @@ export async function supervise(spec: ChildSpec): Promise<Supervised> {
 }
 
 /** Resolves when the process has ended. */
-export function exited(child: ChildProcess): Promise<void> {
+function exited(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return Promise.resolve()
   return new Promise(resolve => child.once('exit', () => resolve()))
 }
