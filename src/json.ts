@@ -1,4 +1,5 @@
 // What JSON text may not hold: endless nesting and U+0000, whoever parses it; half a surrogate pair in definitions.
+import { ascii } from './core/ascii.js'
 import { ServiceError } from './errors.js'
 
 /** Deepest nesting of arrays and objects; serialising one deeper could exhaust the stack. */
@@ -28,8 +29,7 @@ export function tooDeep(text: string, max: number): boolean {
   return false
 }
 
-const quote = 0x22
-const backslash = 0x5c
+const { quote, backslash } = ascii
 
 // The loops of `indexOf` run in native code: cheaper than looking at every character of an ordinary body.
 function fewBrackets(text: string, max: number): boolean {

@@ -1,6 +1,7 @@
 // Reads track events of the usual shape from the bytes of a body, without making anything: it only says where their
 // parts lie. What is not plainly right (escapes, unknown members, another type, an odd number) is not judged here but
 // parsed and judged like any event (judge.ts); of what this passes, judging would say the same.
+import { ascii } from '../core/ascii.js'
 import { parseTime } from '../core/instant.js'
 import { bodyText } from './text.js'
 
@@ -39,17 +40,19 @@ const namesMax = 12
 /** A stored body of at most this many bytes is within its bound whatever it holds. */
 const storedBytesMax = 16_384
 
-const quote = 0x22
-const comma = 0x2c
-const minus = 0x2d
-const zero = 0x30
-const nine = 0x39
-const colon = 0x3a
-const bracketOpen = 0x5b
-const backslash = 0x5c
-const bracketClose = 0x5d
-const braceOpen = 0x7b
-const braceClose = 0x7d
+const {
+  quote,
+  comma,
+  minus,
+  zero,
+  nine,
+  colon,
+  backslash,
+  bracketOpen,
+  bracketClose,
+  braceOpen,
+  braceClose,
+} = ascii
 
 /** Bytes that stand in a string for themselves: neither its end, an escape, a control character, nor beyond ASCII. */
 const plain = Uint8Array.from({ length: 256 }, (_, byte) =>

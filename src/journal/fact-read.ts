@@ -1,5 +1,6 @@
 // Facts read back from the journal's bytes. Nearly all are the use of one event, as fact-text.ts puts them together:
 // those are read where they lie, in a fraction of the time that JSON.parse takes. All others go through JSON.parse.
+import { ascii } from '../core/ascii.js'
 import { decodeId, IdReader, idLetters } from '../core/id.js'
 import type { Effect, Fact } from '../core/message.js'
 import { putDraws } from './draw-read.js'
@@ -20,12 +21,7 @@ const seen = literal('{"t":"seen","atMs":')
 const claim = literal(',"ik":["')
 const claimKey = literal('"ik":["')
 const event = literal('"evt_')
-const quote = 0x22
-const comma = 0x2c
-const minus = 0x2d
-const backslash = 0x5c
-const closingBracket = 0x5d
-const closingBrace = 0x7d
+const { quote, comma, minus, zero, nine, backslash, bracketClose, braceClose } = ascii
 /** Of comp_ and user_. */
 const prefixLength = 5
 /** Digits that any number of them is a safe integer. */
@@ -132,7 +128,7 @@ export class FactReader {
    */
   claimed(bytes: Buffer, from: number, end: number): FactClaim | null {
     // a claim is the last member and ends with a number; a list of effects ends with none
-    if (bytes[end - 1] !== closingBrace || bytes[end - 2] !== closingBracket || !isDigit(bytes[end - 3]!))
+    if (bytes[end - 1] !== braceClose || bytes[end - 2] !== bracketClose || !isDigit(bytes[end - 3]!))
       return null
     return this.#claimAtEnd(bytes, from, end) ? this.#claimed : this.#claimedInFull(bytes, from, end)
   }
@@ -140,7 +136,7 @@ export class FactReader {
   #claimAtEnd(bytes: Buffer, from: number, end: number): boolean {
     let at = end - 3
     let captured = 0
-    for (let unit = 1; isDigit(bytes[at]!); unit *= 10) captured += (bytes[at--]! - 0x30) * unit
+    for (let unit = 1; isDigit(bytes[at]!); unit *= 10) captured += (bytes[at--]! - zero) * unit
     const idAt = at - 1 - idLetters
     if (end - 3 - at > digitsMax || bytes[at] !== comma || bytes[at - 1] !== quote) return false
     if (!this.#ids.read(bytes, idAt) || !lies(event, bytes, idAt - event.length)) return false
@@ -197,7 +193,7 @@ export class FactReader {
     if (!this.#skip(fx)) return other
     const effects: Effect[] = this.#passing ? this.#scratch.fx : []
     effects.length = 0
-    if (this.#bytes[this.#at] !== closingBracket)
+    if (this.#bytes[this.#at] !== bracketClose)
       for (;;) {
         const effect = this.#effect(effects.length)
         if (effect === null) return other
@@ -205,7 +201,7 @@ export class FactReader {
         if (this.#bytes[this.#at] !== comma) break
         this.#at++
       }
-    if (!this.#byte(closingBracket)) return other
+    if (!this.#byte(bracketClose)) return other
     const fact = this.#passing ? this.#scratch : { k, id: whose, env: environmentId, at: atMs, fx: effects }
     if (this.#passing) {
       const scratch = this.#scratch
@@ -223,7 +219,7 @@ export class FactReader {
   }
 
   #isWhole(): boolean {
-    return this.#byte(closingBrace) && this.#at === this.#end
+    return this.#byte(braceClose) && this.#at === this.#end
   }
 
   #effect(index: number): Effect | null {
@@ -233,7 +229,7 @@ export class FactReader {
       const count = this.#number()
       if (!this.#skip(usedAt)) return null
       const atMs = this.#number()
-      if (!this.#byte(closingBrace)) return null
+      if (!this.#byte(braceClose)) return null
       if (!this.#passing) return { t: 'used', subtype, quantity: count, atMs }
       let effect = this.#uses[index]
       if (effect === undefined) {
@@ -247,7 +243,7 @@ export class FactReader {
     }
     if (!this.#skip(seen)) return null
     const atMs = this.#number()
-    if (!this.#byte(closingBrace)) return null
+    if (!this.#byte(braceClose)) return null
     if (!this.#passing) return { t: 'seen', atMs }
     let effect = this.#seen[index]
     if (effect === undefined) {
@@ -265,7 +261,7 @@ export class FactReader {
     const eventId = this.#text(false)
     if (eventId === null || !this.#byte(quote) || !this.#byte(comma)) return null
     const capturedAtMs = this.#number()
-    return this.#byte(closingBracket) ? [key, eventId, capturedAtMs] : null
+    return this.#byte(bracketClose) ? [key, eventId, capturedAtMs] : null
   }
 
   #kind(): Fact['k'] | null {
@@ -326,13 +322,13 @@ export class FactReader {
     let value = 0
     let end = start
     for (; end - start <= digitsMax; end++) {
-      const digit = bytes[end]! - 0x30
+      const digit = bytes[end]! - zero
       if (!(digit >= 0 && digit <= 9)) break
       value = value * 10 + digit
     }
     const digits = end - start
     // "-0" is a number of its own, "01" is none
-    if (digits === 0 || digits > digitsMax || (bytes[start] === 0x30 && (digits > 1 || negative))) {
+    if (digits === 0 || digits > digitsMax || (bytes[start] === zero && (digits > 1 || negative))) {
       this.#end = notThis
       return Number.NaN
     }
@@ -348,7 +344,7 @@ function withDraws(fact: Fact, bytes: Buffer, from: number, end: number): Fact {
   return fact
 }
 
-const isDigit = (byte: number): boolean => byte >= 0x30 && byte <= 0x39
+const isDigit = (byte: number): boolean => byte >= zero && byte <= nine
 
 function lies(expected: Uint8Array, bytes: Buffer, at: number): boolean {
   for (let i = 0; i < expected.length; i++) if (bytes[at + i] !== expected[i]) return false

@@ -1,5 +1,6 @@
 // Records of plain uses, put together where they will be copied from: row, draws and fact as event-row.ts, ledger-rows.ts
 // and fact-text.ts write them, byte by byte from what was received, without a text for any of them.
+import { ascii } from '../core/ascii.js'
 import { writeId } from '../core/id.js'
 import { actorIdLength, type Uses } from '../core/uses.js'
 import { type DrawIds, DrawKind, drawsMax, putDrawEffect, putDrawRows } from './draw-bytes.js'
@@ -25,9 +26,7 @@ const claimId = latin('","evt_')
 /** Of `evt_`, and of what follows it. */
 const idPrefixLength = 4
 const idLength = 11
-const quote = 0x22
-const braceClose = 0x7d
-const bracketClose = 0x5d
+const { quote, braceClose, bracketClose } = ascii
 /** More than all that is written besides the texts given. */
 const restMax = 512
 /** Up to here a loop is quicker than a call. */

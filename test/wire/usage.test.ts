@@ -1,7 +1,9 @@
 // Usage over HTTP (usage.md): what companies used now, over time and by user, told from real events.
+
 import t from 'tap'
 import { companyOf, eventFeature, publishDraftOf, publishedPlan } from '../api/planned.js'
 import { isShaped, type Shape } from '../api/shape.js'
+import { entitlement } from '../core/make.js'
 import { type Client, startHere } from '../harness.js'
 import { randomFrom, seedOf } from '../workers/history.js'
 
@@ -889,27 +891,14 @@ t.test('usage', async t => {
       async t => {
         const credited = {
           id: 'cmov_credited111',
-          entitlement: {
+          entitlement: entitlement(feature.id, {
             id: 'cmov_credited111',
-            featureId: feature.id,
             ruleId: 'rule_1',
             ruleIdUsageExceeded: 'rule_2',
             valueType: 'credit',
-            valueBool: null,
-            valueNumeric: null,
-            valueTraitId: null,
             valueCreditId: 'bcrd_1',
             consumptionRate: 1,
-            quantityRates: null,
-            metricPeriod: null,
-            monthReset: null,
-            priceBehavior: null,
-            softLimit: null,
-            tiers: null,
-            tiersMode: null,
-            unitPriceDecimal: null,
-            warningTiers: [],
-          },
+          }),
           expiresAtMs: null,
           createdAtMs: now,
           updatedAtMs: now,

@@ -1,5 +1,6 @@
 // A made-up history of an environment: facts with every effect the projectors look at, and what the stores must
 // show of them, worked out by core's own apply.
+
 import { applyToEntity, clearEntity } from '../../src/core/entity.js'
 import { derivedId } from '../../src/core/id.js'
 import type { Effect, Fact } from '../../src/core/message.js'
@@ -8,6 +9,7 @@ import { eventRow, monthOf } from '../../src/journal/event-row.js'
 import { factText } from '../../src/journal/fact-text.js'
 import { type NewRecord, RecordFlag } from '../../src/journal/journal.js'
 import { drawRows } from '../../src/journal/ledger-rows.js'
+import { entitlement } from '../core/make.js'
 import { fullDrawRows } from '../journal/full-rows.js'
 
 /** A repeatable source of numbers; the seed is printed by who uses it. */
@@ -251,30 +253,15 @@ export class History {
     const [existing] = held.overrides.keys()
     if (existing !== undefined && this.#random(2) === 0)
       return [{ t: 'override_removed', overrideId: existing }]
-    const entitlement = {
+    const granted = entitlement(`feat_${this.#random(3)}`, {
       id: 'ent_1',
-      featureId: `feat_${this.#random(3)}`,
       ruleId: 'rule_1',
       ruleIdUsageExceeded: null,
-      valueType: 'boolean' as const,
       valueBool: true,
-      valueNumeric: null,
-      valueTraitId: null,
-      valueCreditId: null,
-      consumptionRate: null,
-      quantityRates: null,
-      metricPeriod: null,
-      monthReset: null,
-      priceBehavior: null,
-      softLimit: null,
-      tiers: null,
-      tiersMode: null,
-      unitPriceDecimal: null,
-      warningTiers: [],
-    }
+    })
     const override = {
       id: this.#id('covr_'),
-      entitlement,
+      entitlement: granted,
       expiresAtMs: null,
       createdAtMs: this.#now,
       updatedAtMs: this.#now,

@@ -1,6 +1,7 @@
 // Snapshots read back from bytes as encodeCompany and JSON.stringify wrote them: what all companies have is read where it
 // lies, in a fraction of the time that JSON.parse takes, and what they have alike is made once. The rest of a company,
 // and snapshots of any other form, go through JSON.parse.
+import { ascii } from '../../src/core/ascii.js'
 import type { CompanySnapshot, UserSnapshot } from '../../src/core/state.js'
 import { isText, Texts } from '../../src/journal/texts.js'
 
@@ -26,14 +27,7 @@ const credits = literal(',"credits":')
 const idsMade = literal(',"idsMade":')
 const nothing = literal('null')
 
-const quote = 0x22
-const comma = 0x2c
-const minus = 0x2d
-const openBracket = 0x5b
-const backslash = 0x5c
-const closeBracket = 0x5d
-const openBrace = 0x7b
-const closeBrace = 0x7d
+const { quote, comma, minus, zero, backslash, bracketOpen, bracketClose, braceOpen, braceClose } = ascii
 /** Digits that any number of them is a safe integer. */
 const digitsMax = 15
 /** Names of keys, traits and events that come again. */
@@ -107,7 +101,7 @@ export class SnapshotReader {
       credits: this.#list(credits),
       idsMade: this.#number(idsMade),
     }
-    this.#byte(closeBrace)
+    this.#byte(braceClose)
     if (this.#at !== this.#end) throw other
     return company
   }
@@ -172,11 +166,11 @@ export class SnapshotReader {
 
   /** A list of names, texts and their times; texts that are `same` as that one are it. */
   #stored(same: string): readonly Stored[] {
-    this.#byte(openBracket)
-    if (this.#next(closeBracket)) return none
+    this.#byte(bracketOpen)
+    if (this.#next(bracketClose)) return none
     const all: Stored[] = []
     do {
-      this.#byte(openBracket)
+      this.#byte(bracketOpen)
       const of = this.#name()
       this.#byte(comma)
       const text = this.#text(same)
@@ -184,35 +178,35 @@ export class SnapshotReader {
       const created = this.#digits()
       this.#byte(comma)
       all.push([of, text, created, this.#digits()])
-      this.#byte(closeBracket)
+      this.#byte(bracketClose)
     } while (this.#next(comma))
-    this.#byte(closeBracket)
+    this.#byte(bracketClose)
     return all
   }
 
   #counters(): readonly StoredCounter[] {
     this.#skip(counters)
-    this.#byte(openBracket)
-    if (this.#next(closeBracket)) return none
+    this.#byte(bracketOpen)
+    if (this.#next(bracketClose)) return none
     const all: StoredCounter[] = []
     do {
-      this.#byte(openBracket)
+      this.#byte(bracketOpen)
       const of = this.#name()
       this.#byte(comma)
       // one of version 0.1.0 is an object
-      all.push([of, this.#bytes[this.#at] === openBracket ? this.#numbers() : this.#any()])
-      this.#byte(closeBracket)
+      all.push([of, this.#bytes[this.#at] === bracketOpen ? this.#numbers() : this.#any()])
+      this.#byte(bracketClose)
     } while (this.#next(comma))
-    this.#byte(closeBracket)
+    this.#byte(bracketClose)
     return all
   }
 
   #numbers(): number[] {
-    this.#byte(openBracket)
+    this.#byte(bracketOpen)
     const all: number[] = []
     do all.push(this.#digits())
     while (this.#next(comma))
-    this.#byte(closeBracket)
+    this.#byte(bracketClose)
     return all
   }
 
@@ -236,21 +230,21 @@ export class SnapshotReader {
     let value = 0
     let end = start
     for (; end - start <= digitsMax; end++) {
-      const digit = bytes[end]! - 0x30
+      const digit = bytes[end]! - zero
       if (!(digit >= 0 && digit <= 9)) break
       value = value * 10 + digit
     }
     const digits = end - start
     // "-0" is a number of its own, "01" is none
-    if (digits === 0 || digits > digitsMax || (bytes[start] === 0x30 && (digits > 1 || negative))) throw other
+    if (digits === 0 || digits > digitsMax || (bytes[start] === zero && (digits > 1 || negative))) throw other
     this.#at = end
     return negative ? -value : value
   }
 
   #list<T>(member: Uint8Array): readonly T[] {
     this.#skip(member)
-    if (this.#bytes[this.#at] !== openBracket) throw other
-    if (this.#bytes[this.#at + 1] !== closeBracket) return this.#any()
+    if (this.#bytes[this.#at] !== bracketOpen) throw other
+    if (this.#bytes[this.#at + 1] !== bracketClose) return this.#any()
     this.#at += 2
     return none
   }
@@ -268,7 +262,7 @@ export class SnapshotReader {
       this.#skip(nothing)
       return null as T
     }
-    if (first !== openBrace && first !== openBracket) throw other
+    if (first !== braceOpen && first !== bracketOpen) throw other
     this.#at = this.#past(start)
     return JSON.parse(this.#bytes.toString('utf8', start, this.#at))
   }
@@ -285,8 +279,8 @@ export class SnapshotReader {
           if (bytes[at] === backslash) at++
         }
         if (depth === 0) return at + 1
-      } else if (byte === openBracket || byte === openBrace) depth++
-      else if (byte === closeBracket || byte === closeBrace) {
+      } else if (byte === bracketOpen || byte === braceOpen) depth++
+      else if (byte === bracketClose || byte === braceClose) {
         if (--depth <= 0) return at + 1
       }
     }

@@ -3,6 +3,7 @@
 // Nearly every event carries a `seen` effect; a statement per event would be the end of Postgres. So the latest
 // time per entity is gathered and written now and then, with a position of its own: what was not written when the
 // process died is gathered again from there.
+import { ascii } from '../../src/core/ascii.js'
 import type { Fact } from '../../src/core/message.js'
 import { type JournalRecord, RecordFlag } from '../../src/journal/journal.js'
 
@@ -17,7 +18,7 @@ export interface Seen {
 const needle = Buffer.from('{"t":"seen","atMs":')
 const head = Buffer.from('{"k":"')
 const idAt = '{"k":"c","id":"'.length
-const quote = 0x22
+const { quote, zero } = ascii
 
 export class SeenTimes {
   readonly times = new Map<string, Seen>()
@@ -68,7 +69,7 @@ export class SeenTimes {
 function number(bytes: Buffer, from: number): number {
   let value = 0
   for (let at = from; ; at++) {
-    const digit = bytes[at]! - 0x30
+    const digit = bytes[at]! - zero
     if (digit < 0 || digit > 9) return value
     value = value * 10 + digit
   }
