@@ -47,6 +47,7 @@ import { answerOf, standsUntil } from './company/answer.js'
 import { FlagChecks } from './company/checks.js'
 import { type Groups, groupWritten, noteGroup } from './company/group.js'
 import { flagsOf, isQuestion, isTimed, leavesTimeAlone } from './company/kinds.js'
+import { Posts } from './company/posts.js'
 import { replayTail } from './company/replay.js'
 import { rowExtra } from './company/row-extra.js'
 import {
@@ -176,7 +177,8 @@ class Shard {
     })
     const shard = new Shard(task, journal, storage, positions, groups)
     const replayed = await shard.replay(null)
-    port.on('message', (cells: Cells) => shard.takePost(cells))
+    const posts = new Posts(cells => shard.turn(take => unpack(cells, take)))
+    port.on('message', (cells: Cells) => posts.add(cells))
     shard.timers.push(
       setInterval(() => shard.checkpointDue(), options.checkpointMs),
       setInterval(() => shard.tellChecks(), 1_000),
@@ -195,17 +197,11 @@ class Shard {
 
   // ── messages ─────────────────────────────────────────────────────────────────────────────────
 
-  private takePost(cells: Cells): void {
+  /** Deal with what came together. */
+  private turn(give: (take: (request: ShardRequest) => void) => void): void {
     this.actors.tick++
     this.clockMs = Date.now()
-    unpack(cells, request => this.take(request))
-    this.finish()
-  }
-
-  private takeParked(parked: readonly ShardRequest[]): void {
-    this.actors.tick++
-    this.clockMs = Date.now()
-    for (const request of parked) this.take(request)
+    give(request => this.take(request))
     this.finish()
   }
 
@@ -499,7 +495,7 @@ class Shard {
       if (lost.length > 0) await this.replay(new Set(lost))
       for (const request of parked) if ('m' in request || 'events' in request) this.makeAbsent(request, ids)
       this.loading = false
-      this.takeParked(parked)
+      this.turn(take => parked.forEach(take))
     } catch (error) {
       this.loading = false
       const detail = error instanceof Error ? error.message : undefined

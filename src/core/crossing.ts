@@ -247,6 +247,13 @@ export function unpack(cells: Cells, take: (request: ShardRequest) => void): voi
   for (let request = reading.next(); request !== null; request = reading.next()) take(request)
 }
 
+/** Characters of events from which on a post is a long one: it takes a shard a tenth of a millisecond and more. */
+const longTextMin = 16_384
+
+export function isLong([, text, , received = '']: Cells): boolean {
+  return text.length + received.length >= longTextMin
+}
+
 /** The same text on its own, not as a part of a longer one. */
 export function ownText(text: string): string {
   return Buffer.from(text).toString()

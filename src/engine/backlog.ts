@@ -3,6 +3,7 @@
 import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { ServiceError } from '../errors.js'
+import { isSegment } from '../journal/segment.js'
 
 export class Backlog {
   /** Of every shard's segments, as last looked at. */
@@ -52,7 +53,7 @@ interface Kept {
 }
 
 async function keptIn(directory: string): Promise<Kept> {
-  const names = (await readdir(directory).catch(() => [])).sort()
+  const names = (await readdir(directory).catch(() => [])).filter(isSegment).sort()
   const sizes = await Promise.all(
     names.map(name =>
       stat(join(directory, name)).then(

@@ -2,7 +2,7 @@
 import { type JournalDisk, type JournalFile, nodeDisk } from './disk.js'
 import { groupHeaderBytes, groupIsWhole, readGroupHeader } from './frame.js'
 import { JournalCorrupt, type Sequence } from './journal.js'
-import { listSegments, segmentPath } from './segment.js'
+import { isOfBefore, listSegments, segmentPath } from './segment.js'
 
 /** One segment: the bytes of its whole groups, without padding. Its pieces are read before the next is asked for. */
 export interface CopiedSegment {
@@ -44,14 +44,17 @@ export async function* copySegments(
 /** The whole groups of one segment, each with its checksum looked at. */
 class Groups {
   #offset = 0
+  /** The record that comes next. */
+  next: Sequence
 
   constructor(
     private readonly file: JournalFile,
     private readonly path: string,
-    /** The record that comes next. */
-    public next: Sequence,
+    private readonly first: Sequence,
     private readonly upTo: Sequence,
-  ) {}
+  ) {
+    this.next = first
+  }
 
   async *read(): AsyncGenerator<Buffer> {
     for (let length = chunkBytes; this.next <= this.upTo; ) {
@@ -73,7 +76,7 @@ class Groups {
     let at = 0
     while (this.next <= this.upTo && at + groupHeaderBytes <= bytes.length) {
       const header = readGroupHeader(bytes, at)
-      if (header === null) return { end: at, wants: 0 }
+      if (header === null || isOfBefore(header, this.first)) return { end: at, wants: 0 }
       const whole = groupHeaderBytes + header.bytes
       if (at + whole > bytes.length) return { end: at, wants: whole }
       const last = header.first + header.count - 1

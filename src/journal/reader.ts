@@ -2,7 +2,7 @@
 import { type JournalDisk, type JournalFile, nodeDisk } from './disk.js'
 import { Chunk, type GroupHeader, groupHeaderBytes, groupIsWhole, readGroupHeader } from './frame.js'
 import { JournalCorrupt, type JournalReader, type JournalRecord, type Sequence } from './journal.js'
-import { listSegments, segmentHolding, segmentPath } from './segment.js'
+import { isOfBefore, listSegments, segmentHolding, segmentPath } from './segment.js'
 
 export interface FileJournalReaderOptions {
   readonly directory: string
@@ -95,11 +95,20 @@ export class FileJournalReader implements JournalReader {
       this.#next = this.#loaded.next
     }
     if (this.#file !== null && this.#next <= sequence && !this.#liesInALaterSegment(sequence)) return
+    await this.#find(sequence)
+  }
+
+  async #find(sequence: Sequence): Promise<void> {
     this.#segments = await listSegments(this.#disk, this.#directory)
     const index = segmentHolding(this.#segments, sequence)
     if (index < 0)
       throw new JournalCorrupt(this.#directory, 0, `the journal no longer holds record ${sequence}`)
     await this.#enter(this.#segments[index]!)
+  }
+
+  /** Whether this segment was trimmed: a file that stays open may have become a later one since. */
+  async #isGone(): Promise<boolean> {
+    return !(await listSegments(this.#disk, this.#directory)).includes(this.#segment)
   }
 
   #liesInALaterSegment(sequence: Sequence): boolean {
@@ -121,7 +130,11 @@ export class FileJournalReader implements JournalReader {
     for (;;) {
       const available = await this.#load(this.#ask)
       this.#ask = this.#chunkBytes
-      const header = available < groupHeaderBytes ? null : readGroupHeader(this.#bytes, 0)
+      const header = available < groupHeaderBytes ? null : this.#headerAt(0)
+      if (header !== null && header.first !== this.#next && (await this.#isGone())) {
+        await this.#find(this.#next)
+        continue
+      }
       if (header !== null) {
         const whole = groupHeaderBytes + header.bytes
         if (available < whole) {
@@ -145,7 +158,8 @@ export class FileJournalReader implements JournalReader {
     return this.#filled
   }
 
-  // The end of a segment is the end of its file or its zero padding; the next must begin with the next record.
+  // The end of a segment is the end of its file, its zero padding or what the file held before; the next must begin with
+  // the next record.
   async #enterNext(): Promise<void> {
     if (!this.#segments.includes(this.#next)) this.#segments = await listSegments(this.#disk, this.#directory)
     if (this.#next === this.#segment || !this.#segments.includes(this.#next))
@@ -157,11 +171,16 @@ export class FileJournalReader implements JournalReader {
   #groupInMemory(): GroupHeader | null {
     const at = this.#offset - this.#start
     if (at + groupHeaderBytes > this.#filled) return null
-    const header = readGroupHeader(this.#bytes, at)
+    const header = this.#headerAt(at)
     if (header === null || at + groupHeaderBytes + header.bytes > this.#filled) return null
     if (header.first !== this.#next)
       throw this.#corrupt(`record ${header.first} where ${this.#next} should be`)
     return header
+  }
+
+  #headerAt(at: number): GroupHeader | null {
+    const header = readGroupHeader(this.#bytes, at)
+    return header === null || isOfBefore(header, this.#segment) ? null : header
   }
 
   #take(header: GroupHeader, from: Sequence, upTo: Sequence, into: Chunk): void {

@@ -6,6 +6,7 @@ import { type GroupHeader, groupHeaderBytes, groupIsWhole, groupMagic, readGroup
 import { JournalCorrupt, type Sequence } from './journal.js'
 
 const suffix = '.journal'
+const spareSuffix = '.spare'
 const magicBytes = Buffer.alloc(4)
 magicBytes.writeUInt32LE(groupMagic)
 const zeros = Buffer.alloc(4_096)
@@ -21,11 +22,27 @@ export function segmentPath(directory: string, first: Sequence): string {
   return join(directory, String(first).padStart(20, '0') + suffix)
 }
 
+/** A file that waits to become a segment. */
+export function sparePath(directory: string, number: number): string {
+  return join(directory, number + spareSuffix)
+}
+
+/** Paths of all such files in a directory. */
+export async function listSpares(disk: JournalDisk, directory: string): Promise<string[]> {
+  const names = await disk.list(directory)
+  return names.filter(name => name.endsWith(spareSuffix)).map(name => join(directory, name))
+}
+
+/** Whether a file of this name is a segment. */
+export function isSegment(name: string): boolean {
+  return /^\d{20}\.journal$/.test(name)
+}
+
 /** First sequences of the segments in a directory, ascending. */
 export async function listSegments(disk: JournalDisk, directory: string): Promise<Sequence[]> {
   const names = await disk.list(directory)
   return names
-    .filter(name => /^\d{20}\.journal$/.test(name))
+    .filter(isSegment)
     .map(name => Number(name.slice(0, 20)))
     .sort((a, b) => a - b)
 }
@@ -72,8 +89,16 @@ export interface SegmentEnd {
   readonly bytes: number
   /** Sequence of the last record in them, or the one before the segment when it has none. */
   readonly last: Sequence
-  /** Bytes after them that are not zero padding: what a torn write left. */
+  /** Bytes after them that a torn write left: neither zeros nor what the file held before it became this segment. */
   readonly torn: number
+}
+
+/**
+ * Whether a group lay in its file before that became the segment beginning with `first` (spares.ts): such a file holds
+ * no record that is as new as any of its segment.
+ */
+export function isOfBefore(header: GroupHeader, first: Sequence): boolean {
+  return header.first < first
 }
 
 /**
@@ -85,6 +110,7 @@ export async function findEnd(file: JournalFile, path: string, first: Sequence):
   let room = Buffer.allocUnsafeSlow(Math.min(size, pieceBytes))
   let offset = 0
   let next = first
+  let broken: GroupHeader | null
   // a piece at a time: memory for all of it would take longer to be had than the file to be read
   for (;;) {
     const piece = room.subarray(0, await file.read(room, Math.min(room.length, size - offset), offset))
@@ -95,14 +121,53 @@ export async function findEnd(file: JournalFile, path: string, first: Sequence):
     }
     offset += at
     if (at > 0) continue
-    if (room.length >= size - offset) break
-    room = Buffer.allocUnsafeSlow(Math.min(size - offset, 4 * room.length))
+    broken = headerAt(piece, 0)
+    if (broken?.first !== next) broken = null
+    const whole = groupHeaderBytes + (broken?.bytes ?? 0)
+    if (whole <= room.length || whole > size - offset) break
+    room = Buffer.allocUnsafeSlow(whole)
   }
-  const rest = room.subarray(0, await file.read(room, size - offset, offset))
-  for (let at = rest.indexOf(magicBytes); at !== -1; at = rest.indexOf(magicBytes, at + 1))
-    if (wholeGroup(rest, at) !== null)
-      throw new JournalCorrupt(path, offset, `record ${next} is broken and whole groups follow it`)
-  return { bytes: offset, last: next - 1, torn: lastUsed(rest) }
+  const behind = await lookBehind(file, room, offset, size, first)
+  if (behind.follows)
+    throw new JournalCorrupt(path, offset, `record ${next} is broken and whole groups follow it`)
+  if (!behind.reused) return { bytes: offset, last: next - 1, torn: behind.used }
+  const torn = broken === null ? 0 : Math.min(groupHeaderBytes + broken.bytes, size - offset)
+  return { bytes: offset, last: next - 1, torn }
+}
+
+/**
+ * What lies behind the whole groups of a segment.
+ *
+ * follows  a group of this segment
+ * reused   one of before
+ * used     bytes up to the last that is not zero
+ */
+async function lookBehind(file: JournalFile, room: Buffer, from: number, size: number, first: Sequence) {
+  const behind = { follows: false, reused: false, used: 0 }
+  for (let start = from; start < size; ) {
+    const piece = room.subarray(0, await file.read(room, Math.min(room.length, size - start), start))
+    const used = lastUsed(piece)
+    if (used > 0) behind.used = start - from + used
+    for (let at = piece.indexOf(magicBytes); at !== -1; at = piece.indexOf(magicBytes, at + 1)) {
+      const header = headerAt(piece, at)
+      if (header === null) break
+      const before = isOfBefore(header, first)
+      if ((before && behind.reused) || !(await liesWhole(file, start + at, header, size))) continue
+      if (before) behind.reused = true
+      else behind.follows = true
+    }
+    if (behind.follows || start + piece.length >= size || piece.length <= groupHeaderBytes) break
+    // a header may lie across two pieces
+    start += piece.length - groupHeaderBytes + 1
+  }
+  return behind
+}
+
+async function liesWhole(file: JournalFile, at: number, header: GroupHeader, size: number): Promise<boolean> {
+  const length = groupHeaderBytes + header.bytes
+  if (at + length > size) return false
+  const bytes = Buffer.allocUnsafeSlow(length)
+  return (await file.read(bytes, length, at)) === length && groupIsWhole(bytes, 0, header)
 }
 
 /** The last record of a journal that is not written to now; 0 for one that does not exist. Errors as `findEnd`. */
@@ -118,9 +183,12 @@ export async function journalEnd(disk: JournalDisk, directory: string): Promise<
   }
 }
 
+function headerAt(bytes: Buffer, at: number): GroupHeader | null {
+  return at + groupHeaderBytes > bytes.length ? null : readGroupHeader(bytes, at)
+}
+
 function wholeGroup(bytes: Buffer, at: number): GroupHeader | null {
-  if (at + groupHeaderBytes > bytes.length) return null
-  const header = readGroupHeader(bytes, at)
+  const header = headerAt(bytes, at)
   if (header === null || at + groupHeaderBytes + header.bytes > bytes.length) return null
   return groupIsWhole(bytes, at, header) ? header : null
 }

@@ -12,6 +12,8 @@ export class MemoryDisk implements JournalDisk {
   /** Set: writes wait for this promise, so a test can look while one is under way. */
   hold: Promise<void> | null = null
   writes = 0
+  /** Bytes of zeros asked for behind what was written. */
+  zeros = 0
 
   async open(path: string, how: 'read' | 'write' | 'new'): Promise<JournalFile> {
     this.#fail('open')
@@ -55,6 +57,7 @@ export class MemoryDisk implements JournalDisk {
 
   async #write(path: string, bytes: Buffer, position: number, zeros: number): Promise<void> {
     this.writes++
+    if (bytes.length > 0) this.zeros += zeros
     const copy = Buffer.concat([bytes, Buffer.alloc(zeros)])
     if (this.hold !== null) await this.hold
     const fault = this.#fault('write')
