@@ -19,11 +19,12 @@ export interface Decimal {
 const digitsAfterPoint = 9
 const nanosPerCredit = 1_000_000_000
 const largest = BigInt(Number.MAX_SAFE_INTEGER)
+const smallest = -largest
 /** Below this a count of nanos has at most 15 digits, and every decimal of 15 digits is a double of its own. */
 const exactBelow = 1e15
 
 export function encodeAmount(amount: Amount): Nanos {
-  return amount <= largest && amount >= -largest ? Number(amount) : amount.toString()
+  return amount <= largest && amount >= smallest ? Number(amount) : amount.toString()
 }
 
 export function decodeAmount(nanos: Nanos): Amount {
@@ -69,7 +70,7 @@ export function costOf(quantity: number, rate: number): Amount {
 
 /** The double nearest to an amount: exact up to 15 digits. For JSON replies. */
 export function amountToNumber(amount: Amount): number {
-  return amount <= largest && amount >= -largest
+  return amount <= largest && amount >= smallest
     ? Number(amount) / nanosPerCredit
     : Number(amountToDecimal(amount))
 }

@@ -76,11 +76,11 @@ export class DrawKind {
 
 /** Where the ids lie, in the bytes that a draw is written to, before it. */
 export interface DrawIds {
-  readonly companyId: string
-  readonly companyAt: number
+  companyId: string
+  companyAt: number
   /** -1: of no user. */
-  readonly userAt: number
-  readonly eventAt: number
+  userAt: number
+  eventAt: number
 }
 
 /** Characters of ids: of an event, and of a grant. */
@@ -100,7 +100,7 @@ export function putDrawRows(
   from: number,
   kind: DrawKind,
   { seq, s }: Draw,
-  { companyId, companyAt, userAt, eventAt }: DrawIds,
+  { companyId, companyAt, userAt, eventAt }: Readonly<DrawIds>,
 ): number {
   let at = from
   for (let i = 0; i < s.length; i++) {
@@ -138,7 +138,7 @@ export function putDrawEffect(
   from: number,
   kind: DrawKind,
   { seq, un }: Draw,
-  { userAt, eventAt }: DrawIds,
+  { userAt, eventAt }: Readonly<DrawIds>,
 ): number {
   let at = putPiece(view, putNumber(view, putPiece(view, from, kind.effectStart), seq), kind.effectAt)
   at = putId(view, at, eventAt, eventIdLength)
@@ -153,12 +153,15 @@ export function putDrawEffect(
   return at
 }
 
-/** Ids of the grants drawn from last, one for each place: most draws of a company are on the grant of the one before. */
+/**
+ * Ids of the grants drawn from last, one for each place: most draws of a company are on the grant of the one before. What
+ * belongs together lies together: the sequence and the id's two words, the company and the credit.
+ */
 const places = 1 << 14
-const companies = new Array<string>(places).fill('')
-const credits = new Array<string>(places).fill('')
-const grants = new Float64Array(places)
-const ids = new DataView(new ArrayBuffer(places * grantIdLength))
+const wordsEach = 4
+const grants = new Float64Array(places * wordsEach)
+const grantBytes = new DataView(grants.buffer)
+const owners = new Array<string>(places * 2).fill('')
 
 function putGrantId(view: DataView, at: number, companyId: string, creditId: string, seq: number): number {
   const last = companyId.length - 1
@@ -167,15 +170,16 @@ function putGrantId(view: DataView, at: number, companyId: string, creditId: str
       companyId.charCodeAt(last - 1) * 61 +
       companyId.charCodeAt(last - 2)) &
     (places - 1)
-  const idAt = place * grantIdLength
-  if (grants[place] !== seq || companies[place] !== companyId || credits[place] !== creditId) {
-    putText(ids, idAt, grantId(companyId, creditId, seq))
-    companies[place] = companyId
-    credits[place] = creditId
-    grants[place] = seq
+  const word = place * wordsEach
+  const idAt = (word + 1) * wordBytes
+  if (grants[word] !== seq || owners[place * 2] !== companyId || owners[place * 2 + 1] !== creditId) {
+    putText(grantBytes, idAt, grantId(companyId, creditId, seq))
+    owners[place * 2] = companyId
+    owners[place * 2 + 1] = creditId
+    grants[word] = seq
   }
-  view.setFloat64(at, ids.getFloat64(idAt, true), true)
-  view.setFloat64(at + wordBytes, ids.getFloat64(idAt + wordBytes, true), true)
+  view.setFloat64(at, grantBytes.getFloat64(idAt, true), true)
+  view.setFloat64(at + wordBytes, grantBytes.getFloat64(idAt + wordBytes, true), true)
   return at + grantIdLength
 }
 

@@ -6,8 +6,8 @@ import { listSpares, sparePath } from './segment.js'
 
 /** Zeros written at once: who waits for the disk meanwhile waits for no more than these. */
 const pieceBytes = 1 << 20
-/** As many wait at most: 1 GiB of segments of the usual size. */
-const keptMax = 16
+/** As many wait at most: 2 GiB of segments of the usual size; never more than lay there as segments lately. */
+const keptMax = 32
 const empty = Buffer.alloc(0)
 
 /** One that is being written, and how far. */

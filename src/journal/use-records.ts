@@ -84,6 +84,8 @@ export class UseRecords {
   private length = 0
   private from = 0
   private waiting = 0
+  /** Of the record that is being written. */
+  private readonly drawn: DrawIds = { companyId: '', companyAt: 0, userAt: 0, eventAt: 0 }
 
   /** Records added since the last `take`. */
   get count(): number {
@@ -155,13 +157,14 @@ export class UseRecords {
     bytes[at++] = braceClose
     const rowLength = at - rowAt
 
-    const drawn: DrawIds | null =
-      draws.length === 0
-        ? null
-        : { companyId: ofCompany, companyAt: ofCompanyAt, userAt: ofUserAt, eventAt: idAt - idPrefixLength }
+    const { drawn } = this
+    drawn.companyId = ofCompany
+    drawn.companyAt = ofCompanyAt
+    drawn.userAt = ofUserAt
+    drawn.eventAt = idAt - idPrefixLength
     if (moves) {
       for (let d = 0; d < draws.length; d++)
-        at = putDrawRows(view, at, kind.draw(draws[d]!), draws[d]!, drawn!)
+        at = putDrawRows(view, at, kind.draw(draws[d]!), draws[d]!, drawn)
       view.setUint32(start + recordHeaderBytes, at - rowAt - rowLength, true)
     }
 
@@ -172,7 +175,7 @@ export class UseRecords {
     else at = putText(bytes, at, `${quantity}`)
     at = put(bytes, at, kind.usedEnd, 0, kind.usedEnd.length)
     for (let d = 0; d < draws.length; d++)
-      if (!isToldByRows(draws[d]!)) at = putDrawEffect(view, at, kind.draw(draws[d]!), draws[d]!, drawn!)
+      if (!isToldByRows(draws[d]!)) at = putDrawEffect(view, at, kind.draw(draws[d]!), draws[d]!, drawn)
     at = put(bytes, at, kind.seen, 0, kind.seen.length)
     if (keyLength > 0) {
       at = put(bytes, at, claimStart, 0, claimStart.length)
@@ -182,7 +185,7 @@ export class UseRecords {
       at = put(bytes, at, kind.claimEnd, 0, kind.claimEnd.length)
     } else bytes[at++] = bracketClose
     bytes[at++] = braceClose
-    const flags = drawn === null ? used : moves ? drawnInRows : drawnNothing
+    const flags = draws.length === 0 ? used : moves ? drawnInRows : drawnNothing
     writeRecordHeader(bytes, start, at, rowLength, flags, month)
     this.length = at
     this.waiting++

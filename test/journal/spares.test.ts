@@ -230,11 +230,11 @@ t.test('a backup copies nothing of what a file held before', async t => {
 t.test('spares are kept by how many were needed, given back when there is no use or no room', async t => {
   const { disk, journal } = await reused()
   const count = async () => (await listSpares(disk, directory)).length
-  await fill(journal, 1_000)
-  t.ok((await listSegments(disk, directory)).length > 20)
+  await fill(journal, 1_500)
+  t.ok((await listSegments(disk, directory)).length > 40)
   await journal.trim(journal.committed)
   const most = await count()
-  t.equal(most, 16)
+  t.equal(most, 32)
   await journal.trim(journal.committed)
   t.ok((await count()) <= most / 2 + 1, 'fewer when nothing was begun')
   for (let i = 0; i < 5; i++) await journal.trim(journal.committed)

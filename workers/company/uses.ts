@@ -30,6 +30,8 @@ interface Named {
   quantity: number
   cost: Amount
   moved: Nanos
+  /** They cost more than nothing. */
+  draws: boolean
 }
 
 /** Records are copied into the journal before more of them are gathered. */
@@ -147,8 +149,9 @@ export class PlainUses {
       named.quantity = quantity
       named.cost = costOf(quantity, sole.rate)
       named.moved = encodeAmount(named.cost)
+      named.draws = named.cost > 0n
     }
-    if (named.cost <= 0n) return false
+    if (!named.draws) return false
     const grant = drawFromFirst(account, sole.burnStrategy, named.cost, at)
     if (grant === null) return false
     const { draw, slice } = this
@@ -185,6 +188,7 @@ export class PlainUses {
         quantity: Number.NaN,
         cost: 0n,
         moved: 0,
+        draws: false,
       }
       this.known.set(name, named)
     }
