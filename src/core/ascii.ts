@@ -5,9 +5,12 @@
  * the value of those, and asks for that of an imported name each time (a scan of JSON took a third longer).
  */
 export const ascii = {
+  tab: 0x09,
+  newline: 0x0a,
   quote: 0x22,
   comma: 0x2c,
   minus: 0x2d,
+  point: 0x2e,
   zero: 0x30,
   nine: 0x39,
   colon: 0x3a,

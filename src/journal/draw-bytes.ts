@@ -1,6 +1,7 @@
 // Draws of one event as bytes of its record: the rows of ledger-rows.ts, and of fact-text.ts the effects that rows do not
 // tell, without a text for any of them.
 import { type Nanos, nanosToDecimal } from '../core/amount.js'
+import { ascii } from '../core/ascii.js'
 import { grantId } from '../core/grant.js'
 import { actorIdLength } from '../core/uses.js'
 import type { Draw } from './ledger-rows.js'
@@ -25,13 +26,7 @@ const userMember = new Piece(',"u":"')
 const noSlices = new Piece(',"s":[]')
 const uncoveredMember = new Piece(',"un":')
 
-const tab = 0x09
-const newline = 0x0a
-const quote = 0x22
-const minus = 0x2d
-const point = 0x2e
-const zero = 0x30
-const braceClose = 0x7d
+const { tab, newline, quote, minus, point, zero, braceClose } = ascii
 
 /** More than a draw takes, and more than each of its slices does, in rows and effect together. */
 const drawMax = 512

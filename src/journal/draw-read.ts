@@ -1,15 +1,12 @@
 // Draws read back from their rows in the journal, as ledger-rows.ts and draw-bytes.ts write them.
 import { amountFromDecimal, encodeAmount, type Nanos } from '../core/amount.js'
+import { ascii } from '../core/ascii.js'
 import type { Effect } from '../core/message.js'
 import { drawColumns } from './ledger-rows.js'
 import { Texts } from './texts.js'
 
 const texts = new Texts(1 << 10)
-const tab = 0x09
-const newline = 0x0a
-const minus = 0x2d
-const point = 0x2e
-const zero = 0x30
+const { tab, newline, minus, point, zero } = ascii
 const decimals = 9
 /** Digits that any number of them is a safe integer. */
 const digitsMax = 15

@@ -14,6 +14,7 @@ import {
 } from '../../src/journal/journal.js'
 import { FileJournalReader } from '../../src/journal/reader.js'
 import { journalGeneration, segmentPath } from '../../src/journal/segment.js'
+import { Random } from '../random.js'
 import { MemoryDisk } from './disk.js'
 
 const directory = '/j/shard-00'
@@ -331,40 +332,35 @@ t.test('trim forgets whole segments at or before a position and never the newest
 })
 
 t.test('after a crash at any write, what was acknowledged is there and nothing is there twice', async t => {
-  const seed = Number(process.env.TOLLGATE_SEED ?? Date.now() % 1_000_000)
+  const random = new Random()
+  const { seed } = random
   t.comment(`seed ${seed}`)
-  let state = seed
-  const random = (below: number): number => {
-    state = (Math.imul(state, 1664525) + 1013904223) >>> 0
-    return Math.floor((state / 2 ** 32) * below)
-  }
   for (let run = 0; run < 60; run++) {
     const disk = new MemoryDisk()
     let acknowledged = 0
     for (let life = 0; life < 4; life++) {
-      const { journal } = await open(disk, { segmentBytes: 400 + random(2000), padBytes: random(3) * 200 })
+      const { journal } = await open(disk, {
+        segmentBytes: 400 + random.below(2000),
+        padBytes: random.below(3) * 200,
+      })
       if (journal.committed < acknowledged) return t.fail(`seed ${seed}: lost ${acknowledged}`)
       acknowledged = await live(journal, disk, random)
-      const read = await readAll(disk, acknowledged, 0, 64 + random(4000))
+      const read = await readAll(disk, acknowledged, 0, 64 + random.below(4000))
       t.strictSame(read, expected(1, acknowledged))
     }
   }
 })
 
 // Appends until a write fails (as a crash would leave it); returns what was acknowledged.
-async function live(
-  journal: FileJournal,
-  disk: MemoryDisk,
-  random: (below: number) => number,
-): Promise<number> {
+async function live(journal: FileJournal, disk: MemoryDisk, random: Random): Promise<number> {
   for (let step = 0; step < 8; step++) {
-    if (random(6) === 0) disk.faults.push({ on: 'write', kept: random(300) })
+    if (random.below(6) === 0) disk.faults.push({ on: 'write', kept: random.below(300) })
     const before = journal.committed
     try {
-      await journal.append(range(before + 1, before + 1 + random(5)))
+      await journal.append(range(before + 1, before + 1 + random.below(5)))
     } catch {
       disk.faults.length = 0
-      if (random(2) === 0) return journal.committed
+      if (random.below(2) === 0) return journal.committed
       await journal.reopen()
     }
   }

@@ -8,6 +8,7 @@ import { type FileJournal, type FileJournalOptions, openFileJournal } from '../.
 import { JournalCorrupt, type NewRecord, type Sequence } from '../../src/journal/journal.js'
 import { FileJournalReader } from '../../src/journal/reader.js'
 import { isSegment, listSegments, listSpares, segmentPath } from '../../src/journal/segment.js'
+import { Random } from '../random.js'
 import { MemoryDisk } from './disk.js'
 
 const directory = '/j/shard-00'
@@ -281,39 +282,35 @@ t.test('a disk without room for a spare is asked once a segment', async t => {
 t.test(
   'after a crash at any write what was acknowledged is there, with segments that come again',
   async t => {
-    const seed = Number(process.env.TOLLGATE_SEED ?? Date.now() % 1_000_000)
+    const random = new Random()
+    const { seed } = random
     t.comment(`seed ${seed}`)
-    let state = seed
-    const random = (below: number): number => {
-      state = (Math.imul(state, 1664525) + 1013904223) >>> 0
-      return Math.floor((state / 2 ** 32) * below)
-    }
     for (let run = 0; run < 40; run++) {
       const disk = new MemoryDisk()
       let acknowledged = 0
       let trimmed = 0
       for (let life = 0; life < 4; life++) {
-        const { journal } = await open(disk, { segmentBytes: 400 + random(1_000) })
+        const { journal } = await open(disk, { segmentBytes: 400 + random.below(1_000) })
         if (journal.committed < acknowledged) return t.fail(`seed ${seed}: lost ${acknowledged}`)
         for (let step = 0; step < 40; step++) {
-          if (random(12) === 0) disk.faults.push({ on: 'write', kept: random(300) })
+          if (random.below(12) === 0) disk.faults.push({ on: 'write', kept: random.below(300) })
           try {
             const from = journal.committed + 1
-            await journal.append(range(from, from + random(5)))
+            await journal.append(range(from, from + random.below(5)))
           } catch {
             disk.faults.length = 0
-            if (random(2) === 0) break
+            if (random.below(2) === 0) break
             await journal.reopen()
           }
-          if (random(5) === 0) {
-            trimmed = Math.max(trimmed, journal.committed - random(8))
+          if (random.below(5) === 0) {
+            trimmed = Math.max(trimmed, journal.committed - random.below(8))
             await journal.trim(trimmed)
           }
         }
         disk.faults.length = 0
         acknowledged = journal.committed
-        await assertRead(disk, Math.max(trimmed, 0), acknowledged, reads(disk, 64 + random(3_000))).catch(
-          error => t.fail(`seed ${seed}, run ${run}: ${error}`),
+        await assertRead(disk, trimmed, acknowledged, reads(disk, 64 + random.below(3_000))).catch(error =>
+          t.fail(`seed ${seed}, run ${run}: ${error}`),
         )
       }
     }
