@@ -17,18 +17,23 @@ export interface Started {
   readonly readyMs: number
 }
 
-/** Start the service over a data directory, with settings and flags of Node's, and wait until it is ready. */
+/**
+ * Start the service over a data directory, with settings and flags of Node's, and wait until it is ready.
+ *
+ * from  the root of the built project that is started; this one unless told.
+ */
 export async function startProduct(
   dataDir: string,
   settings: Readonly<Record<string, string>> = {},
   flags: readonly string[] = [],
+  from = root,
 ): Promise<Started> {
   const port = await freePort()
   // Limits are on, so that their work is measured, and too high to be met.
   const plenty = [1e9, 1e9]
   const limits = { global: plenty, mutation: plenty, events_ingest: plenty, analytics: plenty }
   const begunMs = performance.now()
-  const child = spawn(process.execPath, [...flags, join(root, 'dist/src/main.js')], {
+  const child = spawn(process.execPath, [...flags, join(from, 'dist/src/main.js')], {
     env: {
       ...process.env,
       TOLLGATE_PORT: String(port),

@@ -4,6 +4,7 @@ import { execFile } from 'node:child_process'
 import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { median } from '../median.js'
 import { caughtUp, cpuOf, post, startProduct, stop } from '../product.js'
 import { type Measured, record, root } from '../record.js'
 import { benchMixed } from './mixed.js'
@@ -84,7 +85,7 @@ async function measure(
       samples.product.push(await load(productPid, productPort, scenario, script, seconds))
       await caughtUp(productPort)
     }
-    return tell(scenario, median(samples.bare), median(samples.product))
+    return tell(scenario, middle(samples.bare), middle(samples.product))
   } finally {
     await stop(bare.child)
   }
@@ -96,7 +97,7 @@ async function alone(scenario: Scenario, pid: number, port: number): Promise<Mea
   const samples: Sample[] = []
   for (let round = 0; round < rounds; round++)
     samples.push(await load(pid, port, { ...scenario, connections: 1 }, script, seconds))
-  const value = median(samples).p50Ms
+  const value = middle(samples).p50Ms
   console.log(`${scenario.name}: alone ${value} ms`)
   return { name: `${scenario.name}: alone, median`, value, unit: 'ms', goal: '' }
 }
@@ -140,15 +141,14 @@ function tell(scenario: Scenario, bare: Sample, product: Sample): readonly Measu
   ]
 }
 
-function median(samples: readonly Sample[]): Sample {
-  const middle = (pick: (sample: Sample) => number) =>
-    samples.map(pick).sort((a, b) => a - b)[Math.floor(samples.length / 2)]!
+function middle(samples: readonly Sample[]): Sample {
+  const of = (pick: (sample: Sample) => number) => median(samples.map(pick))
   return {
-    perSecond: middle(s => s.perSecond),
-    p50Ms: middle(s => s.p50Ms),
-    p99Ms: middle(s => s.p99Ms),
-    httpUs: middle(s => s.httpUs),
-    othersUs: middle(s => s.othersUs),
+    perSecond: of(s => s.perSecond),
+    p50Ms: of(s => s.p50Ms),
+    p99Ms: of(s => s.p99Ms),
+    httpUs: of(s => s.httpUs),
+    othersUs: of(s => s.othersUs),
   }
 }
 

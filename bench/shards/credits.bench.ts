@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { type CpuTimes, cores, cpuTimes, idleUs, usedBetween } from '../cpu.js'
 import { assertWrk } from '../http/scenarios.js'
+import { median } from '../median.js'
 import { caughtUp, post, secret, startProduct, stop } from '../product.js'
 import { root } from '../record.js'
 
@@ -203,10 +204,4 @@ function tell(kind: Kind): void {
 
 function rateOf({ turns }: Kind): number {
   return median(turns.map(({ perSecond }) => perSecond))
-}
-
-function median(values: readonly number[]): number {
-  const sorted = [...values].sort((a, b) => a - b)
-  const middle = sorted.length >> 1
-  return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2
 }

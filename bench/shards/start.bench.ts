@@ -11,6 +11,7 @@ import { FileJournalReader } from '../../src/journal/reader.js'
 import { Actors } from '../../workers/company/actors.js'
 import { replayTail } from '../../workers/company/replay.js'
 import { replayFact } from '../../workers/company/snapshots.js'
+import { median } from '../median.js'
 import { sendPast, startProduct, stop } from '../product.js'
 import { root } from '../record.js'
 
@@ -111,8 +112,4 @@ async function starts(): Promise<void> {
 
 function tell(what: string, value: number, unit: string): void {
   console.log(what.padEnd(48), Math.round(value).toLocaleString('en'), unit)
-}
-
-function median(values: readonly number[]): number {
-  return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)]!
 }

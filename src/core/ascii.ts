@@ -12,6 +12,7 @@ export const ascii = {
   minus: 0x2d,
   point: 0x2e,
   zero: 0x30,
+  one: 0x31,
   nine: 0x39,
   colon: 0x3a,
   bracketOpen: 0x5b,

@@ -22,6 +22,7 @@ import {
 } from './draw.js'
 import {
   type BillingPeriod,
+  type Burning,
   type Enrolment,
   type ExpiryRule,
   expiryOf,
@@ -55,12 +56,14 @@ export interface CreditAccount {
   readonly creditId: string
   /** Of the last ledger entry; strictly increasing (CR-89). */
   sequence: number
+  /** Carries what was used past zero (CR-51); made with the first such use. */
+  overdraft: GrantState | null
+  /** What `drawFromFirst` found last, while it holds; not in snapshots. */
+  burning: Burning | null
   /** Oldest first (CR-23). */
   grants: GrantState[]
   /** Which kinds of them there are (`kindsOf`): what burns first is found without looking at all. Not in snapshots. */
   kinds: number
-  /** Carries what was used past zero (CR-51); made with the first such use. */
-  overdraft: GrantState | null
   /** Since when the overdraft has stood; null while nothing is owed. */
   overdrawnSinceMs: number | null
   lease: HoldState | null
@@ -345,13 +348,15 @@ const none: never[] = []
 const noTopup: Readonly<TopupState> = { settings: null, pending: false, failures: 0 }
 
 export function emptyAccount(companyId: string, creditId: string): CreditAccount {
+  // what draws look at lies together
   return {
+    sequence: 0,
+    overdraft: null,
+    burning: null,
     companyId,
     creditId: interned(creditId),
-    sequence: 0,
     grants: none,
     kinds: 0,
-    overdraft: null,
     overdrawnSinceMs: null,
     lease: null,
     reservations: none,

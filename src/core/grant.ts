@@ -207,6 +207,31 @@ export function firstToBurn(
   return first
 }
 
+/** The grant that burns first, and for which times that is so while only draws happen that leave it something. */
+export interface Burning {
+  readonly grant: GrantState
+  readonly strategy: BillingCreditBurnStrategy
+  /** Inclusive, epoch ms. */
+  readonly fromMs: number
+  /** Exclusive, epoch ms: then it ends, or another begins to be valid. */
+  readonly untilMs: number
+}
+
+/** What `firstToBurn` finds now, and how long it will; null when nothing has anything. */
+export function burningOf(
+  grants: readonly GrantState[],
+  strategy: BillingCreditBurnStrategy,
+  nowMs: number,
+  kinds: number,
+): Burning | null {
+  const grant = firstToBurn(grants, strategy, nowMs, kinds)
+  if (grant === null) return null
+  let untilMs = grant.expiresAtMs ?? Number.POSITIVE_INFINITY
+  for (const { validFromMs } of grants)
+    if (validFromMs > nowMs && validFromMs < untilMs) untilMs = validFromMs
+  return { grant, strategy, fromMs: nowMs, untilMs }
+}
+
 /** Kinds of grants as bits: adjustments, rollovers, those of plans, others. */
 export function kindsOf(grants: readonly GrantState[]): number {
   let kinds = 0

@@ -33,14 +33,18 @@ export function writeId(bytes: Uint8Array, at: number, high: number, low: number
   let l = low >>> 0
   // three digits a turn: as many as leave room for the low half in a double
   for (let end = at + idLetters; end > at; end -= 3) {
-    const whole = (h % cube) * 4_294_967_296 + l
+    const next = (h / cube) >>> 0
+    const whole = (h - next * cube) * 4_294_967_296 + l
     const quotient = Math.floor(whole / cube)
-    const digits = whole - quotient * cube
+    // whole numbers of 32 bits from here on: a rest of doubles costs as much as all else
+    const three = (whole - quotient * cube) | 0
+    const two = (three / base) | 0
+    const one = (two / base) | 0
     l = quotient >>> 0
-    h = Math.floor(h / cube)
-    bytes[end - 1] = characters[digits % base]!
-    bytes[end - 2] = characters[Math.floor(digits / base) % base]!
-    if (end - 3 >= at) bytes[end - 3] = characters[Math.floor(digits / (base * base))]!
+    h = next
+    bytes[end - 1] = characters[three - two * base]!
+    bytes[end - 2] = characters[two - one * base]!
+    if (end - 3 >= at) bytes[end - 3] = characters[one]!
   }
 }
 

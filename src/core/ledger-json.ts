@@ -7,7 +7,7 @@ import { sharedAmount } from './ledger.js'
 import { interned } from './names.js'
 
 /** An account as JSON keeps it: the same members, but for what follows from others; amounts as `Nanos`. */
-export type AccountJson = Jsonified<Omit<CreditAccount, 'kinds'>>
+export type AccountJson = Jsonified<Omit<CreditAccount, 'kinds' | 'burning'>>
 type Jsonified<T> = T extends bigint
   ? Nanos
   : T extends string | number | boolean | null

@@ -9,7 +9,7 @@ import type {
 } from '../../schemas/enums.js'
 import { type Amount, decodeAmount, encodeAmount, type Nanos } from './amount.js'
 import type { CreditAccount, CreditEffect } from './credit.js'
-import { firstToBurn, type GrantState, grantId, kindsOf, type NewGrant, type Slice } from './grant.js'
+import { burningOf, type GrantState, grantId, kindsOf, type NewGrant, type Slice } from './grant.js'
 import type { HoldState } from './lease.js'
 import { interned } from './names.js'
 
@@ -23,6 +23,7 @@ type Effect<T extends CreditEffect['t']> = Extract<CreditEffect, { readonly t: T
 
 /** The function that changes an account, beside `drawFromFirst`. Effects go in the order they were decided. */
 export function applyCredit(account: CreditAccount, effect: CreditEffect): void {
+  account.burning = null
   switch (effect.t) {
     case 'credit_grant':
       granted(account, effect)
@@ -83,11 +84,23 @@ export function drawFromFirst(
   nowMs: number,
 ): Readonly<GrantState> | null {
   if (account.overdraft !== null) return null
-  const first = firstToBurn(account.grants, strategy, nowMs, account.kinds)
-  if (first === null || first.remaining <= cost) return null
-  first.remaining -= cost
+  let { burning } = account
+  if (
+    burning === null ||
+    nowMs >= burning.untilMs ||
+    nowMs < burning.fromMs ||
+    burning.strategy !== strategy
+  ) {
+    burning = burningOf(account.grants, strategy, nowMs, account.kinds)
+    account.burning = burning
+    if (burning === null) return null
+  }
+  const { grant } = burning
+  const left = grant.remaining - cost
+  if (left <= 0n) return null
+  grant.remaining = left
   account.sequence++
-  return first
+  return grant
 }
 
 /** How many ledger entries, and so sequence numbers, an effect has. */
@@ -317,6 +330,7 @@ export function copyAccount(account: Readonly<CreditAccount>): CreditAccount {
   })
   return {
     ...account,
+    burning: null,
     grants: account.grants.map(grant => ({ ...grant })),
     overdraft: account.overdraft === null ? null : { ...account.overdraft },
     lease: account.lease === null ? null : copyHold(account.lease),

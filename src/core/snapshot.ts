@@ -163,10 +163,14 @@ export class LiveCompany implements EntitledFacts {
  * subscription or schedule beside. null: ask a LiveCompany.
  */
 export function soleVersion(company: Company, catalog: Catalog): CompiledVersion | null {
-  const { plan, addOns, overrides, subscriptions, schedule } = company
-  if (plan === null || plan.trial !== null || schedule !== null) return null
-  if (addOns.length + overrides.length + subscriptions.length > 0) return null
+  const { plan } = company
+  if (plan === null || plan.trial !== null || !isPlanAlone(company)) return null
   return catalog.versions.get(plan.versionId) ?? null
+}
+
+/** Whether a company has nothing but its plan, if any. */
+export function isPlanAlone({ addOns, overrides, subscriptions, schedule }: Company): boolean {
+  return schedule === null && addOns.length + overrides.length + subscriptions.length === 0
 }
 
 function versionsOf({ plan, addOns }: Standing, catalog: Catalog): readonly CompiledVersion[] {

@@ -1,6 +1,7 @@
 // Track events of the usual kind on their way to a shard: what was received stays one text, and of each event only
 // places in it cross, in rows of fixed length. Texts here have one character for each byte: they are copied, never
 // encoded. The receiver makes objects of those events alone that need more than counting.
+import { dataViewOf } from './data-view.js'
 import { encodeId } from './id.js'
 import type { AcceptedEvent, IngestItem } from './message.js'
 
@@ -143,33 +144,44 @@ export interface UsesRequest {
 
 // What was received last lies here: a thread handles one post after the other.
 let textBytes = Buffer.alloc(0)
+let textView = dataViewOf(textBytes)
 let words = new Int32Array(0)
 let doubles = new Float64Array(0)
 let rows = Buffer.alloc(0)
+let rowsView = dataViewOf(rows)
 
 const keptBytesMax = 1 << 21
+/** Bytes there are behind a text, at least: who copies it reads eight at once. */
+const textRest = 8
 
 /** The events of one post on the receiving side, by the number of their row; valid until another is opened. */
 export class Uses {
   /** What all places mean. */
   readonly bytes: Buffer
+  readonly view: DataView
   /** The rows, in which ids lie. */
   readonly rows: Buffer
+  readonly rowsView: DataView
   private readonly words: Int32Array
 
   constructor(text: string, rowsText: string) {
-    if (text.length > textBytes.length || textBytes.length > keptBytesMax)
-      textBytes = Buffer.allocUnsafeSlow(Math.max(4_096, 2 * text.length))
+    if (text.length + textRest > textBytes.length || textBytes.length > keptBytesMax) {
+      textBytes = Buffer.allocUnsafeSlow(Math.max(4_096, 2 * text.length + textRest))
+      textView = dataViewOf(textBytes)
+    }
     const { length } = rowsText
     if (length > rows.length || rows.length > keptBytesMax) {
       words = new Int32Array(Math.max(rowWords * 64, length >> 1))
       doubles = new Float64Array(words.buffer)
       rows = Buffer.from(words.buffer)
+      rowsView = dataViewOf(rows)
     }
     textBytes.write(text, 0, 'latin1')
     rows.write(rowsText, 0, 'latin1')
     this.bytes = textBytes
+    this.view = textView
     this.rows = rows
+    this.rowsView = rowsView
     this.words = words
   }
 

@@ -3,24 +3,8 @@
 import { type Nanos, nanosToDecimal } from '../core/amount.js'
 import { ascii } from '../core/ascii.js'
 import { grantId } from '../core/grant.js'
-import { actorIdLength } from '../core/uses.js'
 import type { Draw } from './ledger-rows.js'
-
-/** A text of ASCII that is written again and again, eight bytes at once: those behind its end are written after it. */
-class Piece {
-  readonly length: number
-  readonly words: Float64Array
-
-  constructor(text: string) {
-    const count = Math.ceil(text.length / wordBytes)
-    const bytes = Buffer.alloc(count * wordBytes)
-    bytes.write(text, 'latin1')
-    this.length = text.length
-    this.words = Float64Array.from({ length: count }, (_, i) => bytes.readDoubleLE(i * wordBytes))
-  }
-}
-
-const wordBytes = 8
+import { billion, Piece, putDigits, putId, putNumber, putPiece, putText } from './pieces.js'
 
 const userMember = new Piece(',"u":"')
 const noSlices = new Piece(',"s":[]')
@@ -76,6 +60,36 @@ export interface DrawIds {
   /** -1: of no user. */
   userAt: number
   eventAt: number
+  /** Of the grant that is drawn from, if that is known. */
+  grant: GrantIdBytes | null
+}
+
+/** The bytes of one grant's id, four in each of its words. */
+export class GrantIdBytes {
+  private readonly a: number
+  private readonly b: number
+  private readonly c: number
+  private readonly d: number
+
+  constructor(
+    companyId: string,
+    creditId: string,
+    readonly seq: number,
+  ) {
+    const bytes = Buffer.from(grantId(companyId, creditId, seq), 'latin1')
+    this.a = bytes.readInt32LE(0)
+    this.b = bytes.readInt32LE(4)
+    this.c = bytes.readInt32LE(8)
+    this.d = bytes.readInt32LE(12)
+  }
+
+  put(view: DataView, at: number): number {
+    view.setInt32(at, this.a, true)
+    view.setInt32(at + 4, this.b, true)
+    view.setInt32(at + 8, this.c, true)
+    view.setInt32(at + 12, this.d, true)
+    return at + grantIdLength
+  }
 }
 
 /** Characters of ids: of an event, and of a grant. */
@@ -95,13 +109,13 @@ export function putDrawRows(
   from: number,
   kind: DrawKind,
   { seq, s }: Draw,
-  { companyId, companyAt, userAt, eventAt }: Readonly<DrawIds>,
+  { companyId, companyAt, userAt, eventAt, grant: known }: Readonly<DrawIds>,
 ): number {
   let at = from
   for (let i = 0; i < s.length; i++) {
     const [grant, moved, left] = s[i]!
     at = putPiece(view, at, kind.env)
-    at = putId(view, at, companyAt, actorIdLength)
+    at = putId(view, at, view, companyAt)
     const again = kind.movedAgain(moved)
     if (again !== null) at = putPiece(view, at, again)
     else {
@@ -112,11 +126,12 @@ export function putDrawRows(
     view.setUint8(at++, tab)
     at = putCredits(view, at, left)
     view.setUint8(at++, tab)
-    at = putGrantId(view, at, companyId, kind.creditId, grant)
+    at =
+      known?.seq === grant ? known.put(view, at) : putText(view, at, grantId(companyId, kind.creditId, grant))
     view.setUint8(at++, tab)
-    if (userAt >= 0) at = putId(view, at, userAt, actorIdLength)
+    if (userAt >= 0) at = putId(view, at, view, userAt)
     view.setUint8(at++, tab)
-    at = putId(view, at, eventAt, eventIdLength)
+    at = putId(view, at, view, eventAt, eventIdLength)
     view.setUint8(at++, tab)
     at = putNumber(view, at, grant)
     view.setUint8(at++, newline)
@@ -136,58 +151,16 @@ export function putDrawEffect(
   { userAt, eventAt }: Readonly<DrawIds>,
 ): number {
   let at = putPiece(view, putNumber(view, putPiece(view, from, kind.effectStart), seq), kind.effectAt)
-  at = putId(view, at, eventAt, eventIdLength)
+  at = putId(view, at, view, eventAt, eventIdLength)
   view.setUint8(at++, quote)
   if (userAt >= 0) {
-    at = putId(view, putPiece(view, at, userMember), userAt, actorIdLength)
+    at = putId(view, putPiece(view, at, userMember), view, userAt)
     view.setUint8(at++, quote)
   }
   at = putPiece(view, at, noSlices)
   if (un !== undefined) at = putQuoted(view, putPiece(view, at, uncoveredMember), un)
   view.setUint8(at++, braceClose)
   return at
-}
-
-/**
- * Ids of the grants drawn from last, one for each place: most draws of a company are on the grant of the one before. What
- * belongs together lies together: the sequence and the id's two words, the company and the credit.
- */
-const places = 1 << 14
-const wordsEach = 4
-const grants = new Float64Array(places * wordsEach)
-const grantBytes = new DataView(grants.buffer)
-const owners = new Array<string>(places * 2).fill('')
-
-function putGrantId(view: DataView, at: number, companyId: string, creditId: string, seq: number): number {
-  const last = companyId.length - 1
-  const place =
-    (companyId.charCodeAt(last) * 3_137 +
-      companyId.charCodeAt(last - 1) * 61 +
-      companyId.charCodeAt(last - 2)) &
-    (places - 1)
-  const word = place * wordsEach
-  const idAt = (word + 1) * wordBytes
-  if (grants[word] !== seq || owners[place * 2] !== companyId || owners[place * 2 + 1] !== creditId) {
-    putText(grantBytes, idAt, grantId(companyId, creditId, seq))
-    owners[place * 2] = companyId
-    owners[place * 2 + 1] = creditId
-    grants[word] = seq
-  }
-  view.setFloat64(at, grantBytes.getFloat64(idAt, true), true)
-  view.setFloat64(at + wordBytes, grantBytes.getFloat64(idAt + wordBytes, true), true)
-  return at + grantIdLength
-}
-
-/** An id of at most two words that lies in the same bytes. */
-function putId(view: DataView, at: number, from: number, length: number): number {
-  view.setFloat64(at, view.getFloat64(from, true), true)
-  view.setFloat64(at + wordBytes, view.getFloat64(from + wordBytes, true), true)
-  return at + length
-}
-
-function putPiece(view: DataView, at: number, { words, length }: Piece): number {
-  for (let i = 0; i < words.length; i++) view.setFloat64(at + i * wordBytes, words[i]!, true)
-  return at + length
 }
 
 /** As `nanosToDecimal`. */
@@ -216,49 +189,4 @@ function putQuoted(view: DataView, at: number, nanos: Nanos): number {
   const end = putText(view, at + 1, nanos)
   view.setUint8(end, quote)
   return end + 1
-}
-
-const billion = 1e9
-
-/** The digits of a safe integer. Returns where they end. */
-function putNumber(view: DataView, from: number, value: number): number {
-  let at = from
-  let left = value
-  if (left < 0) {
-    view.setUint8(at++, minus)
-    left = -left
-  }
-  if (left < billion) return putDigits(view, at, left, digitsOf(left))
-  const high = Math.floor(left / billion)
-  at = putDigits(view, at, high, digitsOf(high))
-  return putDigits(view, at, left - high * billion, 9)
-}
-
-/** "00" to "99", two digits a place. */
-const pairs = Uint16Array.from({ length: 100 }, (_, i) => (zero + Math.floor(i / 10)) * 256 + zero + (i % 10))
-
-/** The last `count` digits of a number below a billion. */
-function putDigits(view: DataView, at: number, value: number, count: number): number {
-  let left = value | 0
-  let place = at + count
-  while (place >= at + 2) {
-    place -= 2
-    const rest = (left / 100) | 0
-    view.setUint16(place, pairs[left - rest * 100]!)
-    left = rest
-  }
-  if (place > at) view.setUint8(at, zero + (left % 10))
-  return at + count
-}
-
-function digitsOf(value: number): number {
-  let digits = 1
-  for (let bound = 10; value >= bound; bound *= 10) digits++
-  return digits
-}
-
-/** Characters of ASCII. Returns where they end. */
-function putText(view: DataView, at: number, text: string): number {
-  for (let i = 0; i < text.length; i++) view.setUint8(at + i, text.charCodeAt(i))
-  return at + text.length
 }

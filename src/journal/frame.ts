@@ -7,6 +7,7 @@
 // All little endian; `bytes` and `length` count what follows their own header field group, `length` what
 // follows itself. The checksum covers the header before it and every byte of the records.
 import zlib from 'node:zlib'
+import { dataViewOf } from '../core/data-view.js'
 import {
   type FramedRecords,
   type JournalRecord,
@@ -35,6 +36,7 @@ export interface GroupHeader {
 /** Records gathering for one write. Reused: `begin` empties it. */
 export class Group {
   #bytes = Buffer.allocUnsafeSlow(256 << 10)
+  #view = dataViewOf(this.#bytes)
   #length = groupHeaderBytes
   #count = 0
   first: Sequence = 1
@@ -53,7 +55,7 @@ export class Group {
     this.#count = 0
     this.#length = groupHeaderBytes
     // One enormous group must not keep its memory for ever.
-    if (this.#bytes.length > 16 << 20) this.#bytes = Buffer.allocUnsafeSlow(256 << 10)
+    if (this.#bytes.length > 16 << 20) this.#use(Buffer.allocUnsafeSlow(256 << 10))
   }
 
   add({ flags, month, row, ledger = '', fact }: NewRecord): void {
@@ -66,7 +68,14 @@ export class Group {
     const tailAt = rowAt + this.#put(row, rowAt)
     // what is ASCII has as many bytes as characters: both leave as one text
     const end = tailAt + bytes.write(withLedger ? ledger + fact : fact, tailAt)
-    writeRecordHeader(bytes, start, end, tailAt - rowAt, withLedger ? flags | RecordFlag.rows : flags, month)
+    writeRecordHeader(
+      this.#view,
+      start,
+      end,
+      tailAt - rowAt,
+      withLedger ? flags | RecordFlag.rows : flags,
+      month,
+    )
     if (withLedger) bytes.writeUInt32LE(ledger.length, start + recordHeaderBytes)
     this.#length = end
     this.#count++
@@ -103,23 +112,28 @@ export class Group {
     if (needed <= this.#bytes.length) return
     const larger = Buffer.allocUnsafeSlow(Math.max(needed, this.#bytes.length * 2))
     this.#bytes.copy(larger, 0, 0, this.#length)
-    this.#bytes = larger
+    this.#use(larger)
+  }
+
+  #use(bytes: Buffer<ArrayBuffer>): void {
+    this.#bytes = bytes
+    this.#view = dataViewOf(bytes)
   }
 }
 
 /** The header of the record that lies in [start, end), but for the length of ledger rows. */
 export function writeRecordHeader(
-  bytes: Buffer,
+  view: DataView,
   start: number,
   end: number,
   rowLength: number,
   flags: number,
   month: number,
 ): void {
-  bytes.writeUInt32LE(end - start - 4, start)
-  bytes[start + 4] = flags
-  bytes.writeUInt16LE(month, start + 5)
-  bytes.writeUInt32LE(rowLength, start + 7)
+  view.setUint32(start, end - start - 4, true)
+  view.setUint8(start + 4, flags)
+  view.setUint16(start + 5, month, true)
+  view.setUint32(start + 7, rowLength, true)
 }
 
 /** The header at `at`, or null when there is no magic there. Needs groupHeaderBytes bytes. */

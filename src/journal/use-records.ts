@@ -1,46 +1,55 @@
 // Records of plain uses, put together where they will be copied from: row, draws and fact as event-row.ts, ledger-rows.ts
 // and fact-text.ts write them, byte by byte from what was received, without a text for any of them.
 import { ascii } from '../core/ascii.js'
+import { dataViewOf } from '../core/data-view.js'
 import { writeId } from '../core/id.js'
-import { actorIdLength, type Uses } from '../core/uses.js'
-import { type DrawIds, DrawKind, drawsMax, putDrawEffect, putDrawRows } from './draw-bytes.js'
+import type { Uses } from '../core/uses.js'
+import {
+  type DrawIds,
+  DrawKind,
+  drawsMax,
+  type GrantIdBytes,
+  putDrawEffect,
+  putDrawRows,
+} from './draw-bytes.js'
 import { rowStart } from './event-row.js'
 import { isToldByRows } from './fact-text.js'
 import { ledgerHeaderBytes, recordHeaderBytes, writeRecordHeader } from './frame.js'
 import { type FramedRecords, RecordFlag } from './journal.js'
 import type { Draw } from './ledger-rows.js'
+import { Piece, putBytes, putId, putNumber, putPiece } from './pieces.js'
 
-const latin = (text: string): Buffer => Buffer.from(text, 'latin1')
-
-const eventId = latin(',"id":"evt_')
-const companyId = latin('","company_id":"')
-const userId = latin('","user_id":"')
-const quantityMember = latin('","quantity":')
-const sentMember = latin(',"sent_at":')
-const keyMember = latin(',"idempotency_key":"')
-const body = latin(',"body":')
-const factStart = latin('{"k":"c","id":"')
-const claimStart = latin('],"ik":["')
-const claimId = latin('","evt_')
+const companyId = new Piece('","company_id":"')
+const userId = new Piece('","user_id":"')
+const quantityMember = new Piece('","quantity":')
+const sentMember = new Piece(',"sent_at":')
+const keyMember = new Piece(',"idempotency_key":"')
+const body = new Piece(',"body":')
+const factStart = new Piece('{"k":"c","id":"')
+const claimStart = new Piece('],"ik":["')
+const claimId = new Piece('","evt_')
 
 /** Of `evt_`, and of what follows it. */
 const idPrefixLength = 4
 const idLength = 11
-const { quote, braceClose, bracketClose } = ascii
+const { quote, braceClose, bracketClose, one } = ascii
 /** More than all that is written besides the texts given. */
 const restMax = 512
 /** Up to here a loop is quicker than a call. */
-const looped = 160
+const looped = 512
 const bytesMin = 64 << 10
 const keptBytesMax = 4 << 20
 
 /** What records of the same time, key, name and features have alike. */
 export class UseKind {
-  readonly row: Buffer
-  readonly factEnv: Buffer
-  readonly usedEnd: Buffer
-  readonly seen: Buffer
-  readonly claimEnd: Buffer
+  /** Until the event's id. */
+  readonly row: Piece
+  readonly factEnv: Piece
+  readonly usedEnd: Piece
+  readonly seen: Piece
+  readonly claimEnd: Piece
+  /** From the quantity on, of one without a key whose draws, if any, are told by rows. */
+  readonly plainEnd: Piece
   private lastDraw: DrawKind | null = null
 
   /** featureIds: linked by the name (EV-70). The name is of plain text. */
@@ -52,13 +61,15 @@ export class UseKind {
     featureIds: readonly string[],
   ) {
     const features = featureIds.length > 0 ? `,"feature_ids":["${featureIds.join('","')}"]` : ''
-    this.row = latin(
-      `${rowStart(env, 'track', at, at, 'enriched', apiKeyId)},"processed_at":${at},"subtype":"${name}"${features}`,
-    )
-    this.factEnv = latin(`","env":"${env}","at":${at},"fx":[{"t":"used","subtype":"${name}","quantity":`)
-    this.usedEnd = latin(`,"atMs":${at}}`)
-    this.seen = latin(`,{"t":"seen","atMs":${at}}`)
-    this.claimEnd = latin(`",${at}]`)
+    const start = rowStart(env, 'track', at, at, 'enriched', apiKeyId)
+    this.row = new Piece(`${start},"processed_at":${at},"subtype":"${name}"${features},"id":"evt_`)
+    this.factEnv = new Piece(`","env":"${env}","at":${at},"fx":[{"t":"used","subtype":"${name}","quantity":`)
+    const usedEnd = `,"atMs":${at}}`
+    const seen = `,{"t":"seen","atMs":${at}}`
+    this.usedEnd = new Piece(usedEnd)
+    this.seen = new Piece(seen)
+    this.claimEnd = new Piece(`",${at}]`)
+    this.plainEnd = new Piece(`${usedEnd}${seen}]}`)
   }
 
   /** What its draws like this one have alike. */
@@ -80,12 +91,12 @@ const drawnInRows = drawnNothing | RecordFlag.rows | RecordFlag.drawsInRows
 /** Records gathering until they are taken into the journal. */
 export class UseRecords {
   private bytes = Buffer.allocUnsafeSlow(bytesMin)
-  private view = viewOf(this.bytes)
+  private view = dataViewOf(this.bytes)
   private length = 0
   private from = 0
   private waiting = 0
   /** Of the record that is being written. */
-  private readonly drawn: DrawIds = { companyId: '', companyAt: 0, userAt: 0, eventAt: 0 }
+  private readonly drawn: DrawIds = { companyId: '', companyAt: 0, userAt: 0, eventAt: 0, grant: null }
 
   /** Records added since the last `take`. */
   get count(): number {
@@ -102,6 +113,7 @@ export class UseRecords {
    *
    * month      as `monthOf` of its time.
    * draws      what it draws at once, of the company with this id.
+   * grant      the id of a grant that it draws from, if that is known.
    */
   add(
     uses: Uses,
@@ -110,16 +122,15 @@ export class UseRecords {
     month: number,
     draws: readonly Draw[] = none,
     ofCompany = '',
+    grant: GrantIdBytes | null = null,
   ): void {
-    const received = uses.bytes
-    const { rows } = uses
+    const received = uses.view
+    const rows = uses.rowsView
     const from = uses.bodyAt(i)
     const to = uses.bodyEnd(i)
     const keyLength = uses.keyLength(i)
     const keyAt = uses.keyAt(i)
     const quantity = uses.quantity(i)
-    const high = uses.idHigh(i)
-    const low = uses.idLow(i)
     const company = uses.companyAt(i)
     const start = this.length
     this.reserve(
@@ -127,34 +138,34 @@ export class UseRecords {
     )
     const { bytes, view } = this
     let moves = false
-    for (let d = 0; d < draws.length; d++) if (draws[d]!.s.length > 0) moves = true
+    let told = true
+    for (let d = 0; d < draws.length; d++) {
+      if (draws[d]!.s.length > 0) moves = true
+      if (!isToldByRows(draws[d]!)) told = false
+    }
     const rowAt = start + recordHeaderBytes + (moves ? ledgerHeaderBytes : 0)
 
-    bytes.set(kind.row, rowAt)
-    let at = put(bytes, rowAt + kind.row.length, eventId, 0, eventId.length)
-    writeId(bytes, at, high, low)
-    const idAt = at
-    const ofCompanyAt = put(bytes, at + idLength, companyId, 0, companyId.length)
-    at = put(bytes, ofCompanyAt, rows, company, company + actorIdLength)
+    const idAt = putPiece(view, rowAt, kind.row)
+    writeId(bytes, idAt, uses.idHigh(i), uses.idLow(i))
+    const ofCompanyAt = putPiece(view, idAt + idLength, companyId)
+    let at = putId(view, ofCompanyAt, rows, company)
     let ofUserAt = -1
     if (uses.hasUser(i)) {
-      const user = uses.userAt(i)
-      ofUserAt = put(bytes, at, userId, 0, userId.length)
-      at = put(bytes, ofUserAt, rows, user, user + actorIdLength)
+      ofUserAt = putPiece(view, at, userId)
+      at = putId(view, ofUserAt, rows, uses.userAt(i))
     }
-    if (quantity === 1) bytes[at++] = quote
-    else at = putText(bytes, put(bytes, at, quantityMember, 0, quantityMember.length), `${quantity}`)
+    if (quantity === 1) view.setUint8(at++, quote)
+    else at = putNumber(view, putPiece(view, at, quantityMember), quantity)
     const sentAtMs = uses.sentAtMs(i)
-    if (sentAtMs !== null)
-      at = putText(bytes, put(bytes, at, sentMember, 0, sentMember.length), `${sentAtMs}`)
+    if (sentAtMs !== null) at = putNumber(view, putPiece(view, at, sentMember), sentAtMs)
     if (keyLength > 0) {
-      at = put(bytes, at, keyMember, 0, keyMember.length)
-      at = put(bytes, at, received, keyAt, keyAt + keyLength)
-      bytes[at++] = quote
+      at = putBytes(view, putPiece(view, at, keyMember), received, keyAt, keyAt + keyLength)
+      view.setUint8(at++, quote)
     }
-    at = put(bytes, at, body, 0, body.length)
-    at = put(bytes, at, received, from, to)
-    bytes[at++] = braceClose
+    at = putPiece(view, at, body)
+    if (to - from > looped) at += uses.bytes.copy(bytes, at, from, to)
+    else at = putBytes(view, at, received, from, to)
+    view.setUint8(at++, braceClose)
     const rowLength = at - rowAt
 
     const { drawn } = this
@@ -162,31 +173,31 @@ export class UseRecords {
     drawn.companyAt = ofCompanyAt
     drawn.userAt = ofUserAt
     drawn.eventAt = idAt - idPrefixLength
+    drawn.grant = grant
     if (moves) {
       for (let d = 0; d < draws.length; d++)
         at = putDrawRows(view, at, kind.draw(draws[d]!), draws[d]!, drawn)
       view.setUint32(start + recordHeaderBytes, at - rowAt - rowLength, true)
     }
 
-    at = put(bytes, at, factStart, 0, factStart.length)
-    at = put(bytes, at, rows, company, company + actorIdLength)
-    at = put(bytes, at, kind.factEnv, 0, kind.factEnv.length)
-    if (quantity === 1) bytes[at++] = 0x31
-    else at = putText(bytes, at, `${quantity}`)
-    at = put(bytes, at, kind.usedEnd, 0, kind.usedEnd.length)
-    for (let d = 0; d < draws.length; d++)
-      if (!isToldByRows(draws[d]!)) at = putDrawEffect(view, at, kind.draw(draws[d]!), draws[d]!, drawn)
-    at = put(bytes, at, kind.seen, 0, kind.seen.length)
-    if (keyLength > 0) {
-      at = put(bytes, at, claimStart, 0, claimStart.length)
-      at = put(bytes, at, received, keyAt, keyAt + keyLength)
-      at = put(bytes, at, claimId, 0, claimId.length)
-      at = put(bytes, at, bytes, idAt, idAt + idLength)
-      at = put(bytes, at, kind.claimEnd, 0, kind.claimEnd.length)
-    } else bytes[at++] = bracketClose
-    bytes[at++] = braceClose
+    at = putPiece(view, putId(view, putPiece(view, at, factStart), rows, company), kind.factEnv)
+    if (quantity === 1) view.setUint8(at++, one)
+    else at = putNumber(view, at, quantity)
+    if (told && keyLength === 0) at = putPiece(view, at, kind.plainEnd)
+    else {
+      at = putPiece(view, at, kind.usedEnd)
+      for (let d = 0; d < draws.length; d++)
+        if (!isToldByRows(draws[d]!)) at = putDrawEffect(view, at, kind.draw(draws[d]!), draws[d]!, drawn)
+      at = putPiece(view, at, kind.seen)
+      if (keyLength > 0) {
+        at = putBytes(view, putPiece(view, at, claimStart), received, keyAt, keyAt + keyLength)
+        at = putId(view, putPiece(view, at, claimId), view, idAt, idLength)
+        at = putPiece(view, at, kind.claimEnd)
+      } else view.setUint8(at++, bracketClose)
+      view.setUint8(at++, braceClose)
+    }
     const flags = draws.length === 0 ? used : moves ? drawnInRows : drawnNothing
-    writeRecordHeader(bytes, start, at, rowLength, flags, month)
+    writeRecordHeader(view, start, at, rowLength, flags, month)
     this.length = at
     this.waiting++
   }
@@ -216,22 +227,6 @@ export class UseRecords {
 
   private use(bytes: Buffer<ArrayBuffer>): void {
     this.bytes = bytes
-    this.view = viewOf(bytes)
+    this.view = dataViewOf(bytes)
   }
-}
-
-const viewOf = ({ buffer, byteOffset, length }: Buffer) => new DataView(buffer, byteOffset, length)
-
-/** Returns where what was put ends. */
-function put(bytes: Buffer, at: number, source: Buffer, from: number, to: number): number {
-  const length = to - from
-  if (length > looped) source.copy(bytes, at, from, to)
-  else for (let i = 0; i < length; i++) bytes[at + i] = source[from + i]!
-  return at + length
-}
-
-/** Digits and a sign. */
-function putText(bytes: Buffer, at: number, text: string): number {
-  for (let i = 0; i < text.length; i++) bytes[at + i] = text.charCodeAt(i)
-  return at + text.length
 }

@@ -1,6 +1,7 @@
 // Usual events that draw credits, on the short way of the shard, against every event decided, applied and written by
 // itself: the same companies, the same records, byte for byte.
 import t from 'tap'
+import { encodeAmount } from '../../src/core/amount.js'
 import { compileCatalog } from '../../src/core/catalog.js'
 import { apply, type Company, decideCompany } from '../../src/core/company.js'
 import { type CreditAccount, emptyAccount } from '../../src/core/credit.js'
@@ -44,14 +45,22 @@ function catalogOf(random: Random) {
   const paid = (credit: string, rate: number) =>
     entitlement('paid', { valueType: 'credit', valueCreditId: credit, consumptionRate: rate })
   const rate = random.pick([1.5, 1, 0.000000001, 123_456.789])
-  const drawing = [paid(creditId, rate)]
+  const drawing = [
+    paid(creditId, rate),
+    entitlement('other', { valueType: 'credit', valueCreditId: otherCredit, consumptionRate: 0.25 }),
+  ]
   const version = (id: string, creditGrants: ReturnType<typeof postpaid>[]) => ({
     versions: [planVersion(`${id}_v1`, { entitlements: drawing, creditGrants })],
   })
   return compileCatalog(
     catalogData({
       environmentId: env,
-      features: [feature('paid'), feature('twice', { eventSubtype: 'paid' }), feature('free')],
+      features: [
+        feature('paid'),
+        feature('other'),
+        feature('twice', { eventSubtype: 'paid' }),
+        feature('free'),
+      ],
       credits: [
         credit(creditId, {
           burnStrategy: random.pick([
@@ -111,25 +120,70 @@ function accountOf(random: Random, companyId: string, of: string): CreditAccount
   return account
 }
 
+const anyPlan = (random: Random) =>
+  holding(
+    random.pick([
+      'plan_once',
+      'plan_once',
+      'plan_once',
+      'plan_twice',
+      'plan_owing',
+      'plan_topped',
+      'plan_free',
+    ]),
+  )
+
+const dearer = override('paid', { valueType: 'credit', valueCreditId: creditId, consumptionRate: 3 })
+
+/** What may happen to a company between two of its events. */
+function anyChange(random: Random, { credits }: Company, at: number): Effect {
+  const account = credits.get(creditId)
+  const holder = {
+    planId: 'plan_twice',
+    versionId: 'plan_twice_v1',
+    addedAtMs: at,
+    priceId: null,
+    trial: null,
+  }
+  const grant = account?.grants.at(-1)
+  const zeroed: Effect | null =
+    grant === undefined
+      ? null
+      : {
+          t: 'credit_zero_out',
+          c: creditId,
+          seq: account!.sequence + 1,
+          at,
+          r: 'manual',
+          s: [[grant.seq, encodeAmount(grant.remaining), 0]],
+        }
+  return random.pick([
+    { t: 'plan', plan: anyPlan(random) },
+    { t: 'override', override: dearer },
+    { t: 'override_removed', overrideId: dearer.id },
+    { t: 'add_ons', addOns: random.chance(0.5) ? [holder] : [] },
+    {
+      t: 'credit_grant',
+      c: creditId,
+      seq: (account?.sequence ?? 0) + 1,
+      at,
+      g: {
+        reason: random.pick(['purchased', 'adjustment', 'rollover'] as const),
+        q: 30 * nano,
+        exp: random.chance(0.5) ? at + 1 : undefined,
+      },
+    },
+    zeroed ?? { t: 'seen', atMs: at },
+  ] satisfies Effect[])
+}
+
 function companyOf(random: Random, i: number): Company {
   const id = encodeId('comp_', i, 7)
   return company({
     id,
     environmentId: env,
-    plan: holding(
-      random.pick([
-        'plan_once',
-        'plan_once',
-        'plan_once',
-        'plan_twice',
-        'plan_owing',
-        'plan_topped',
-        'plan_free',
-      ]),
-    ),
-    overrides: random.chance(0.1)
-      ? [override('paid', { valueType: 'credit', valueCreditId: creditId, consumptionRate: 3 })]
-      : [],
+    plan: anyPlan(random),
+    overrides: random.chance(0.1) ? [dearer] : [],
     credits: random.chance(0.9)
       ? [
           [creditId, accountOf(random, id, creditId)],
@@ -148,7 +202,7 @@ function usesOf(random: Random, companies: number, n: number, at: number) {
     return from
   }
   for (let i = random.below(12); i >= 0; i--) {
-    const name = random.pick(['paid', 'paid', 'paid', 'free', 'unknown'])
+    const name = random.pick(['paid', 'paid', 'paid', 'other', 'free', 'unknown'])
     const body = `{"event":"${name}"}`
     rows.add({
       bodyAt: put(body),
@@ -173,7 +227,7 @@ t.test('CR-48, CR-86…91 usual events draw as events one by one', async t => {
   t.comment(`TOLLGATE_SEED=${random.seed}`)
   let [short, drawn] = [0, 0]
   for (let round = 0; round < 400; round++) {
-    const catalog = catalogOf(random)
+    let catalog = catalogOf(random)
     const size = 1 + random.below(3)
     const seed = random.below(2 ** 31)
     const made = () => {
@@ -188,9 +242,16 @@ t.test('CR-48, CR-86…91 usual events draw as events one by one', async t => {
     apart.begin(1)
     const plain = new PlainUses()
     const packing = new Packing()
-    for (let n = 0; n < 4; n++) packing.add(usesOf(random, size, n, begunMs + n))
+    // a test clock that is removed takes time back
+    for (let n = 0; n < 6; n++) packing.add(usesOf(random, size, n, begunMs + random.below(6)))
     unpack(structuredClone(packing.take()), request => {
       if (!('uses' in request)) throw new Error('no uses')
+      if (random.chance(0.1)) catalog = catalogOf(random)
+      for (const state of random.chance(0.3) ? states.values() : []) {
+        const change = anyChange(random, state, request.at)
+        apply(state, change, request.at)
+        apply(actors.get(state.id)!.state as Company, change, request.at)
+      }
       plain.begin(request, catalog)
       for (const [i, { id, m }] of itemsOf(request).entries()) {
         const { event } = m
@@ -215,7 +276,7 @@ t.test('CR-48, CR-86…91 usual events draw as events one by one', async t => {
           short++
           if (flags & RecordFlag.draws) drawn++
           // an account that owes may bring something by time alone
-          if (fx.some(({ t }) => t === 'credit_draw') && state.credits.get(creditId)?.overdraft)
+          if (fx.some(effect => effect.t === 'credit_draw' && state.credits.get(effect.c)?.overdraft))
             t.equal(actor.settledUntilMs, 0)
         } else {
           if (plain.count > 0) group.addFramed(plain.take())

@@ -1,7 +1,11 @@
 // The actors of one shard: who is in memory, who is changed since its snapshot, how one is loaded or let go.
-import { type Company, newCompany } from '../../src/core/company.js'
+import type { Catalog } from '../../src/core/catalog.js'
+import { type Company, newCompany, type PlanHolding } from '../../src/core/company.js'
+import type { CreditAccount } from '../../src/core/credit.js'
 import { ownText } from '../../src/core/crossing.js'
+import type { CompiledVersion } from '../../src/core/entitlement.js'
 import { newUser, type User } from '../../src/core/user.js'
+import type { GrantIdBytes } from '../../src/journal/draw-bytes.js'
 
 /** An actor in memory. An environment's own actor has no state: it only keeps records. */
 export type Actor =
@@ -12,12 +16,24 @@ export type Actor =
       /** Until when nothing happens to it by time alone, epoch ms, as found under an edition of the catalog. */
       settledUntilMs: number
       settledUnder: number
+      /** Where its last simple draw came from; null before the first. */
+      drawing: Drawing | null
     }
   | { readonly k: 'u'; readonly state: User; tick: number }
 
+/** What a company draws from, as long as it has this plan and nothing beside it, under this catalog. */
+export interface Drawing {
+  readonly plan: PlanHolding
+  readonly catalog: Catalog
+  readonly version: CompiledVersion
+  readonly account: CreditAccount
+  /** The id of the grant drawn from last; null before the first. */
+  grant: GrantIdBytes | null
+}
+
 /** A company of which it is not known yet what time alone does to it. */
 export function companyActor(state: Company, tick: number): Actor {
-  return { k: 'c', state, tick, settledUntilMs: 0, settledUnder: 0 }
+  return { k: 'c', state, tick, settledUntilMs: 0, settledUnder: 0, drawing: null }
 }
 
 /**

@@ -2,13 +2,14 @@
 // applied and written where they lie; any other is handed back to be decided like every message.
 import { type Amount, costOf, encodeAmount, type Nanos } from '../../src/core/amount.js'
 import type { Catalog } from '../../src/core/catalog.js'
-import { apply, applyUse, type Company } from '../../src/core/company.js'
+import { apply, applyUse } from '../../src/core/company.js'
 import { drawsOf, type Metered, type SoleDraw, soleDrawOf, trackCost } from '../../src/core/company-credit.js'
 import type { CreditEffect } from '../../src/core/credit.js'
 import type { CompiledVersion } from '../../src/core/entitlement.js'
 import { drawFromFirst } from '../../src/core/ledger.js'
-import { soleVersion } from '../../src/core/snapshot.js'
+import { isPlanAlone, soleVersion } from '../../src/core/snapshot.js'
 import { actorIdLength, type UsesRequest } from '../../src/core/uses.js'
+import { GrantIdBytes } from '../../src/journal/draw-bytes.js'
 import { monthOf } from '../../src/journal/event-row.js'
 import { type FramedRecords, RecordFlag } from '../../src/journal/journal.js'
 import type { Draw } from '../../src/journal/ledger-rows.js'
@@ -107,16 +108,20 @@ export class PlainUses {
     const named = this.named(request, i)
     const quantity = uses.quantity(i)
     let draws: readonly Draw[] = none
-    if (named.metered && !this.drewSimply(state, named, quantity, at)) {
+    let grant: GrantIdBytes | null = null
+    if (named.metered && !this.drewSimply(actor, named, quantity, at)) {
       const decided = this.draws(actor, request, i, named.name)
       if (decided === null) return false
       draws = decided
       for (let d = 0; d < draws.length; d++) apply(state, draws[d]!, at)
       if (draws.length > 0 && !leavesTimeAlone(state, draws, ofDraws)) actor.settledUntilMs = 0
-    } else if (named.metered) draws = this.simple
+    } else if (named.metered) {
+      draws = this.simple
+      grant = actor.drawing!.grant
+    }
     applyUse(state, named.name, quantity, at, at)
     if (state.lastSeenAtMs === null || state.lastSeenAtMs < at) state.lastSeenAtMs = at
-    this.records.add(uses, i, named.kind, this.month, draws, state.id)
+    this.records.add(uses, i, named.kind, this.month, draws, state.id, grant)
     return true
   }
 
@@ -133,18 +138,25 @@ export class PlainUses {
    * Draw at once what one grant of one account pays: `simple` is the draw then. Otherwise nothing is done.
    * What it leaves brings nothing earlier by time alone.
    */
-  private drewSimply(state: Company, named: Named, quantity: number, at: number): boolean {
-    const version = soleVersion(state, this.catalog!)
+  private drewSimply(actor: CompanyActor, named: Named, quantity: number, at: number): boolean {
+    const catalog = this.catalog!
+    const { state, drawing } = actor
+    const isSame = drawing !== null && drawing.plan === state.plan && drawing.catalog === catalog
+    const version = isSame && isPlanAlone(state) ? drawing.version : soleVersion(state, catalog)
     if (version === null) return false
     if (version !== named.version || named.sole === null) {
       named.version = version
-      named.sole = soleDrawOf(version, this.catalog!, named.name)
+      named.sole = soleDrawOf(version, catalog, named.name)
       named.quantity = Number.NaN
     }
     const { sole } = named
     if (sole === null) return false
-    const account = state.credits.get(sole.creditId)
-    if (account === undefined) return false
+    let account = isSame ? drawing.account : undefined
+    if (account?.creditId !== sole.creditId) {
+      account = state.credits.get(sole.creditId)
+      if (account === undefined) return false
+      actor.drawing = { plan: state.plan!, catalog, version, account, grant: null }
+    }
     if (named.quantity !== quantity) {
       named.quantity = quantity
       named.cost = costOf(quantity, sole.rate)
@@ -154,6 +166,8 @@ export class PlainUses {
     if (!named.draws) return false
     const grant = drawFromFirst(account, sole.burnStrategy, named.cost, at)
     if (grant === null) return false
+    const from = actor.drawing!
+    if (from.grant?.seq !== grant.seq) from.grant = new GrantIdBytes(state.id, sole.creditId, grant.seq)
     const { draw, slice } = this
     draw.c = sole.creditId
     draw.f = sole.featureId
