@@ -160,6 +160,7 @@ export function groupIsWhole(bytes: Buffer, at: number, header: GroupHeader): bo
  */
 export class Chunk {
   #bytes: Buffer = Buffer.alloc(0)
+  #view = dataViewOf(this.#bytes)
   #starts = new Uint32Array(1_024)
   #count = 0
   #first: Sequence = 0
@@ -175,12 +176,13 @@ export class Chunk {
 
   begin(bytes: Buffer): void {
     this.#bytes = bytes
+    this.#view = dataViewOf(bytes)
     this.#count = 0
   }
 
   /** Add the records of a checked group with a sequence in (from, upTo]; it follows the group added before it. */
   add(at: number, header: GroupHeader, from: Sequence, upTo: Sequence): void {
-    const bytes = this.#bytes
+    const view = this.#view
     let cursor = at + groupHeaderBytes
     const last = Math.min(upTo, header.first + header.count - 1)
     for (let sequence = header.first; sequence <= last; sequence++) {
@@ -189,7 +191,7 @@ export class Chunk {
         if (this.#count === this.#starts.length) this.#grow()
         this.#starts[this.#count++] = cursor
       }
-      cursor += 4 + bytes.readUInt32LE(cursor)
+      cursor += 4 + view.getUint32(cursor, true)
     }
   }
 
@@ -204,7 +206,7 @@ export class Chunk {
 
   /** As `monthOf` of the row's time. */
   month(index: number): number {
-    return this.#bytes.readUInt16LE(this.#starts[index]! + 5)
+    return this.#view.getUint16(this.#starts[index]! + 5, true)
   }
 
   /** Where the row begins; it ends where the rows of the ledger begin. */
@@ -215,19 +217,19 @@ export class Chunk {
 
   /** Where the rows of the ledger begin; they end where the fact begins. */
   ledgerAt(index: number): number {
-    return this.rowAt(index) + this.#bytes.readUInt32LE(this.#starts[index]! + 7)
+    return this.rowAt(index) + this.#view.getUint32(this.#starts[index]! + 7, true)
   }
 
   factAt(index: number): number {
     const start = this.#starts[index]!
     const ledgerAt = this.ledgerAt(index)
     if ((this.#bytes[start + 4]! & RecordFlag.rows) === 0) return ledgerAt
-    return ledgerAt + this.#bytes.readUInt32LE(start + recordHeaderBytes)
+    return ledgerAt + this.#view.getUint32(start + recordHeaderBytes, true)
   }
 
   factEnd(index: number): number {
     const start = this.#starts[index]!
-    return start + 4 + this.#bytes.readUInt32LE(start)
+    return start + 4 + this.#view.getUint32(start, true)
   }
 
   /** One record by itself; it points into the bytes. */

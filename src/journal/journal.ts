@@ -36,6 +36,8 @@ export const RecordFlag = {
   rows: 16,
   /** Its rows tell its draws but for what stayed uncovered: the fact leaves them out. Older journals lack it. */
   drawsInRows: 32,
+  /** Of its fact Postgres shows only that a company was seen at the fact's time, as use-records.ts writes it. Others may lack it. */
+  use: 64,
 } as const
 
 /** One record to append. */

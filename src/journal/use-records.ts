@@ -84,7 +84,7 @@ export class UseKind {
 
 const none: readonly never[] = []
 
-const used = RecordFlag.event
+const used = RecordFlag.event | RecordFlag.use
 const drawnNothing = used | RecordFlag.ledger | RecordFlag.draws
 const drawnInRows = drawnNothing | RecordFlag.rows | RecordFlag.drawsInRows
 

@@ -134,6 +134,7 @@ t.test(
           apart.add({
             flags:
               RecordFlag.event |
+              RecordFlag.use |
               (drawn[i]!.length > 0 ? RecordFlag.ledger | RecordFlag.draws : 0) |
               (ledger === '' ? 0 : RecordFlag.drawsInRows),
             month: monthOf(at),

@@ -268,17 +268,18 @@ t.test('CR-48, CR-86…91 usual events draw as events one by one', async t => {
           ledger,
           fact: factText({ k: 'c', id, env, at: request.at, fx }, ledger !== ''),
         }
-        apart.add(record)
         const actor = actors.get(id)!
         if (actor.k === 'u') throw new Error('a user')
         actor.settledUntilMs = 1
         if (plain.add(actor, request, request.from + i)) {
           short++
+          apart.add({ ...record, flags: record.flags | RecordFlag.use })
           if (flags & RecordFlag.draws) drawn++
           // an account that owes may bring something by time alone
           if (fx.some(effect => effect.t === 'credit_draw' && state.credits.get(effect.c)?.overdraft))
             t.equal(actor.settledUntilMs, 0)
         } else {
+          apart.add(record)
           if (plain.count > 0) group.addFramed(plain.take())
           for (const effect of fx) apply(actor.state, effect, request.at)
           group.add(record)

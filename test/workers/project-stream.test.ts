@@ -1,10 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
+import { encodeId } from '../../src/core/id.js'
+import type { Effect, Fact } from '../../src/core/message.js'
+import { factText } from '../../src/journal/fact-text.js'
+import { RecordFlag } from '../../src/journal/journal.js'
 import { Positions } from '../../src/journal/positions.js'
 import { CheckWriter } from '../../workers/project/checks.js'
 import { Lines, Pieces } from '../../workers/project/lines.js'
 import { SeenTimes } from '../../workers/project/seen.js'
 import { type Projection, Stream, type StreamOptions } from '../../workers/project/stream.js'
+import { Random } from '../random.js'
 
 /** Projects ten records at a time into nothing; fails while told to. */
 class FakeProjection implements Projection {
@@ -173,6 +178,46 @@ t.test('CU-46: last seen times are the latest, unless an explicit one came in be
       ['c', { kind: 'c', atMs: 8, absolute: false }],
     ],
   )
+})
+
+t.test('CU-46: last seen times of plain uses are those of their facts', async t => {
+  const random = new Random()
+  t.comment(`TOLLGATE_SEED=${random.seed}`)
+  for (let round = 0; round < 300; round++) {
+    const [marked, parsed] = [new SeenTimes(), new SeenTimes()]
+    for (let n = random.below(30); n >= 0; n--) {
+      // ids that are like others but for one bit, and one that is none of ours
+      const id = random.pick([
+        encodeId('comp_', 1, 1),
+        encodeId('comp_', 1, 2),
+        encodeId('comp_', 0xffff_ffff, 0xffff_ffff),
+        'comp_0lI0lI0lI0l',
+      ])
+      const at = 1_773_568_800_000 + random.below(20)
+      const used = { t: 'used', subtype: 'x{"t":"seen","atMs":9', quantity: 1, atMs: at } as const
+      const [flags, fx]: readonly [number, readonly Effect[]] = random.chance(0.8)
+        ? [RecordFlag.event | RecordFlag.use, [used, { t: 'seen', atMs: at }]]
+        : random.pick([
+            [RecordFlag.event, [{ t: 'seen', atMs: at }]],
+            [RecordFlag.identity, [{ t: 'seen_set', atMs: at }]],
+            [RecordFlag.identity, [{ t: 'deleted', keys: [] }]],
+          ])
+      const fact: Fact = { k: 'c', id, env: encodeId('env_', 1, 1), at, fx }
+      const record = {
+        sequence: 1,
+        flags,
+        month: 0,
+        row: Buffer.alloc(0),
+        ledger: Buffer.alloc(0),
+        fact: Buffer.from(factText(fact)),
+      }
+      marked.addAgain(record)
+      parsed.addFact(fact)
+    }
+    const sorted = ({ times }: SeenTimes) => [...times].sort(([a], [b]) => (a < b ? -1 : 1))
+    t.same(sorted(marked), sorted(parsed))
+    t.same(sorted(marked), sorted(parsed), 'asked twice')
+  }
 })
 
 t.test('lines are gathered and taken out whole', async t => {

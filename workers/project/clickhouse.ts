@@ -36,8 +36,17 @@ export interface ClickHouseProjectionOptions {
 
 interface Chunk {
   readonly upTo: Sequence
-  /** By name and month, as `linesOf` numbers them. */
+  /** By name and month, as `#insertInto` numbers them. */
   readonly inserts: ReadonlyMap<number, Insert>
+}
+
+/** A chunk in the making. */
+interface Gathered {
+  readonly inserts: Map<number, Insert>
+  upTo: Sequence
+  /** Of events. */
+  lines: number
+  bytes: number
 }
 
 /** What goes into one insert: its name is a part of the token. Draws that come ready-made have forms of their own. */
@@ -155,50 +164,58 @@ export class ClickHouseProjection implements Projection {
 
   // `whole`: the chunk was begun before; its bounds are settled and its content must be the same.
   async #gather(from: Sequence, upTo: Sequence, whole: boolean): Promise<Chunk> {
-    const { reader, recordsMax, bytesMax } = this.#options
-    const inserts = new Map<number, Insert>()
+    const gathered: Gathered = { inserts: new Map(), upTo: from, lines: 0, bytes: 0 }
     this.#pieces.begin()
-    let last = from
-    let size = 0
-    let lines = 0
-    for await (const records of reader.chunks(from, upTo)) {
-      const { bytes, count } = records
-      for (let i = 0; i < count; i++) {
-        if (!whole && (lines >= recordsMax || size >= bytesMax)) return { upTo: last, inserts }
-        const flags = records.flags(i)
-        const rowAt = records.rowAt(i)
-        const ledgerAt = records.ledgerAt(i)
-        if (ledgerAt > rowAt) {
-          this.#lines(inserts, 'events', records.month(i)).add(bytes, rowAt, ledgerAt)
-          lines++
-          size += ledgerAt - rowAt
-        }
-        if (flags & RecordFlag.rows) {
-          const factAt = records.factAt(i)
-          const name = flags & RecordFlag.drawsInRows ? 'credit_ledger draws in rows' : 'credit_ledger draws'
-          this.#lines(inserts, name, records.month(i)).addWhole(bytes, ledgerAt, factAt)
-          size += factAt - ledgerAt
-        } else if (flags & RecordFlag.ledger) this.#ledger(inserts, records, i)
-        last = records.sequence(i)
-      }
-    }
-    return { upTo: last, inserts }
+    for await (const records of this.#options.reader.chunks(from, upTo))
+      if (!this.#add(records, gathered, whole)) break
+    return gathered
   }
 
-  #ledger(inserts: Map<number, Insert>, records: JournalChunk, i: number): void {
+  /** Returns false where the chunk is full, unless its bounds are settled. */
+  #add(records: JournalChunk, into: Gathered, whole: boolean): boolean {
+    const { recordsMax, bytesMax } = this.#options
+    const { bytes, count } = records
+    let events: Insert | null = null
+    let draws: Insert | null = null
+    for (let i = 0; i < count; i++) {
+      if (!whole && (into.lines >= recordsMax || into.bytes >= bytesMax)) return false
+      const flags = records.flags(i)
+      const rowAt = records.rowAt(i)
+      const ledgerAt = records.ledgerAt(i)
+      if (ledgerAt > rowAt) {
+        const month = records.month(i)
+        if (events?.month !== month) events = this.#insertInto(into, 'events', month)
+        events.lines.add(bytes, rowAt, ledgerAt)
+        into.lines++
+        into.bytes += ledgerAt - rowAt
+      }
+      if (flags & RecordFlag.rows) {
+        const factAt = records.factAt(i)
+        const month = records.month(i)
+        const name = flags & RecordFlag.drawsInRows ? 'credit_ledger draws in rows' : 'credit_ledger draws'
+        if (draws?.month !== month || draws.name !== name) draws = this.#insertInto(into, name, month)
+        draws.lines.addWhole(bytes, ledgerAt, factAt)
+        into.bytes += factAt - ledgerAt
+      } else if (flags & RecordFlag.ledger) this.#ledger(into, records, i)
+      into.upTo = records.sequence(i)
+    }
+    return true
+  }
+
+  #ledger(into: Gathered, records: JournalChunk, i: number): void {
     const fact = records.bytes.toString('utf8', records.factAt(i), records.factEnd(i))
     for (const { atMs, line } of ledgerRows(creditFactOf(fact)))
-      this.#lines(inserts, 'credit_ledger', monthOf(atMs)).addText(line)
+      this.#insertInto(into, 'credit_ledger', monthOf(atMs)).lines.addText(line)
   }
 
-  #lines(inserts: Map<number, Insert>, name: Name, month: number): Lines {
+  #insertInto(into: Gathered, name: Name, month: number): Insert {
     const key = month * names.length + names.indexOf(name)
-    let insert = inserts.get(key)
+    let insert = into.inserts.get(key)
     if (insert === undefined) {
       insert = { name, month, lines: new Lines(this.#pieces) }
-      inserts.set(key, insert)
+      into.inserts.set(key, insert)
     }
-    return insert.lines
+    return insert
   }
 
   async #insert(from: Sequence, upTo: Sequence, { name, month, lines }: Insert): Promise<void> {

@@ -3,13 +3,10 @@
 // Every transaction begins by moving the shard's position from where it must be; a position that is elsewhere
 // means that another projector was here, and nothing is written.
 import type { Fact } from '../../src/core/message.js'
-import {
-  type JournalReader,
-  type JournalRecord,
-  RecordFlag,
-  type Sequence,
-} from '../../src/journal/journal.js'
+import type { Chunk as JournalChunk } from '../../src/journal/frame.js'
+import { type JournalRecord, RecordFlag, type Sequence } from '../../src/journal/journal.js'
 import type { Positions } from '../../src/journal/positions.js'
+import type { FileJournalReader } from '../../src/journal/reader.js'
 import { Fold } from './fold.js'
 import type { RowStore } from './rows.js'
 import { SeenTimes } from './seen.js'
@@ -17,7 +14,7 @@ import type { Projection } from './stream.js'
 
 export interface PostgresProjectionOptions {
   readonly store: RowStore
-  readonly reader: JournalReader
+  readonly reader: FileJournalReader
   readonly positions: Positions
   readonly generation: string
   readonly shard: number
@@ -134,18 +131,30 @@ export class PostgresProjection implements Projection {
     const seen = new SeenTimes()
     const kept: JournalRecord[] = []
     let last = from
-    for await (const records of reader.read(from, end)) {
-      for (const record of records) {
-        last = record.sequence
-        if (careful) kept.push(factAlone(record))
-        if (showsInPostgres(record)) this.#fold(record, fold, seen)
-        else seen.add(record)
-        if (fold.facts >= factsMax) break
-      }
+    for await (const records of reader.chunks(from, end)) {
+      if (careful) kept.push(factAlone(records.record(0)))
+      last = this.#foldChunk(records, fold, seen)
       if (fold.facts >= factsMax) break
     }
     this.#pending = seen
     return { upTo: last, fold, records: kept }
+  }
+
+  /** Until there are enough facts. Returns the last sequence that was taken. */
+  #foldChunk(records: JournalChunk, fold: Fold, seen: SeenTimes): Sequence {
+    const { factsMax } = this.#options
+    const { bytes, count } = records
+    for (let i = 0; i < count; i++) {
+      if (records.flags(i) & RecordFlag.use) {
+        seen.addUse(bytes, records.factAt(i))
+        continue
+      }
+      const record = records.record(i)
+      if (showsInPostgres(record)) this.#fold(record, fold, seen)
+      else seen.add(record)
+      if (fold.facts >= factsMax) return record.sequence
+    }
+    return records.sequence(count - 1)
   }
 
   #fold(record: JournalRecord, fold: Fold, seen: SeenTimes): void {
@@ -241,8 +250,8 @@ function mergeSeen(
   seen: { kind: 'c' | 'u'; atMs: number; absolute: boolean },
 ): void {
   const had = into.times.get(id)
-  if (had === undefined || seen.absolute) into.times.set(id, seen)
-  else if (had.atMs < seen.atMs) into.times.set(id, { ...seen, absolute: had.absolute })
+  if (had === undefined || seen.absolute) into.set(id, seen)
+  else if (had.atMs < seen.atMs) into.set(id, { ...seen, absolute: had.absolute })
 }
 
 // Classes 22 and 23: the data itself; trying again changes nothing.

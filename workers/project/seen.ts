@@ -4,6 +4,8 @@
 // time per entity is gathered and written now and then, with a position of its own: what was not written when the
 // process died is gathered again from there.
 import { ascii } from '../../src/core/ascii.js'
+import { decodeId, encodeId, IdReader } from '../../src/core/id.js'
+import { IdTable } from '../../src/core/id-table.js'
 import type { Fact } from '../../src/core/message.js'
 import { type JournalRecord, RecordFlag } from '../../src/journal/journal.js'
 
@@ -18,14 +20,52 @@ export interface Seen {
 const needle = Buffer.from('{"t":"seen","atMs":')
 const head = Buffer.from('{"k":"')
 const idAt = '{"k":"c","id":"'.length
+const companyPrefix = 'comp_'
+const companyIdLength = 16
+const beforeEnv = '","env":"'.length
+const beforeTime = '","at":'.length
 const { quote, zero } = ascii
 
 export class SeenTimes {
-  readonly times = new Map<string, Seen>()
+  readonly #times = new Map<string, Seen>()
+  /** Companies of plain uses: nothing is made for one that is met again. Their halves of ids, and times; 0: in #times. */
+  readonly #uses = new IdTable()
+  readonly #used: number[] = []
+  readonly #id = new IdReader()
+
+  get times(): ReadonlyMap<string, Seen> {
+    for (let place = 0; place < this.#uses.count; place++) this.#settle(place)
+    return this.#times
+  }
+
+  /** Put one in that was gathered elsewhere. */
+  set(id: string, seen: Seen): void {
+    this.#settleOf(id)
+    this.#times.set(id, seen)
+  }
+
+  /** Gather from a record with RecordFlag.use, whose fact begins there. */
+  addUse(bytes: Buffer, factAt: number): void {
+    const id = this.#id
+    const from = factAt + idAt
+    let at = from + companyIdLength + beforeEnv
+    while (bytes[at] !== quote) at++
+    const atMs = number(bytes, at + beforeTime)
+    if (!id.read(bytes, from + companyPrefix.length)) {
+      this.#seen('c', bytes.toString('latin1', from, from + companyIdLength), atMs)
+      return
+    }
+    const place = this.#uses.find(0, id.high, id.low)
+    if (place < 0) {
+      this.#uses.add(0, id.high, id.low)
+      this.#used.push(id.high, id.low, atMs)
+    } else if (this.#used[3 * place + 2]! < atMs) this.#used[3 * place + 2] = atMs
+  }
 
   /** Gather from a record whose explicit times, if any, are applied by the caller (`explicit`, `gone`). */
   add(record: JournalRecord): void {
     const { fact } = record
+    if (record.flags & RecordFlag.use) return this.addUse(fact, 0)
     let at = fact.indexOf(needle)
     if (at === -1) return
     if (fact.compare(head, 0, head.length, 0, head.length) !== 0) {
@@ -43,9 +83,11 @@ export class SeenTimes {
     if (fact.k === 'e') return
     for (const effect of fact.fx)
       if (effect.t === 'seen') this.#seen(fact.k, fact.id, effect.atMs)
-      else if (effect.t === 'seen_set')
-        this.times.set(fact.id, { kind: fact.k, atMs: effect.atMs, absolute: true })
-      else if (effect.t === 'deleted') this.times.delete(fact.id)
+      else if (effect.t === 'seen_set') this.set(fact.id, { kind: fact.k, atMs: effect.atMs, absolute: true })
+      else if (effect.t === 'deleted') {
+        this.#settleOf(fact.id)
+        this.#times.delete(fact.id)
+      }
   }
 
   /** Gather again from a record before the position of the identity rows. */
@@ -60,9 +102,23 @@ export class SeenTimes {
   }
 
   #seen(kind: 'c' | 'u', id: string, atMs: number): void {
-    const had = this.times.get(id)
-    if (had === undefined) this.times.set(id, { kind, atMs, absolute: false })
-    else if (had.atMs < atMs) this.times.set(id, { kind, atMs, absolute: had.absolute })
+    const had = this.#times.get(id)
+    if (had === undefined) this.#times.set(id, { kind, atMs, absolute: false })
+    else if (had.atMs < atMs) this.#times.set(id, { kind, atMs, absolute: had.absolute })
+  }
+
+  #settleOf(id: string): void {
+    const halves = this.#uses.count === 0 ? null : decodeId(companyPrefix, id)
+    if (halves !== null) this.#settle(this.#uses.find(0, ...halves))
+  }
+
+  /** What was gathered of a company by its uses comes before what is said of it now. */
+  #settle(place: number): void {
+    const at = 3 * place
+    const atMs = place < 0 ? 0 : this.#used[at + 2]!
+    if (atMs === 0) return
+    this.#used[at + 2] = 0
+    this.#seen('c', encodeId(companyPrefix, this.#used[at]!, this.#used[at + 1]!), atMs)
   }
 }
 
