@@ -113,7 +113,10 @@ export function putDrawRows(
 ): number {
   let at = from
   for (let i = 0; i < s.length; i++) {
-    const [grant, moved, left] = s[i]!
+    const slice = s[i]!
+    const grant = slice[0]
+    const moved = slice[1]
+    const left = slice[2]
     at = putPiece(view, at, kind.env)
     at = putId(view, at, view, companyAt)
     const again = kind.movedAgain(moved)
