@@ -105,8 +105,13 @@ export class SimulatedDisk implements JournalDisk {
 
   private keepName(path: string): void {
     const file = this.names.get(path)
-    if (file === undefined) this.synced.delete(path)
-    else this.synced.set(path, file)
+    if (file === undefined) {
+      this.synced.delete(path)
+      return
+    }
+    // a rename is whole or not at all: its file has the old name or the new one, never both
+    for (const [other, same] of this.synced) if (same === file) this.synced.delete(other)
+    this.synced.set(path, file)
   }
 
   private write(file: File, bytes: Buffer, position: number, zeros: number): Promise<void> {
