@@ -1,15 +1,15 @@
 // How long a check waits while batches of 500 events arrive at half the rate at which they could: the checks alone and
 // the bare route under the same batches and checks are the baselines of the same run.
-import { execFile, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
+import { median } from '../median.js'
 import { caughtUp, stop } from '../product.js'
 import { type Measured, root } from '../record.js'
 import type { Paced } from './paced.js'
 import { type Scenario, scenarios, startBare, writeBody, writeScript } from './scenarios.js'
+import { putLoad } from './wrk.js'
 
-const run = promisify(execFile)
 const seconds = Number(process.env.TOLLGATE_BENCH_SECONDS ?? 5)
 const rounds = 3
 const checksPerSecond = 500
@@ -40,15 +40,15 @@ export async function benchMixed(port: number, pid: number, work: string): Promi
     }
     const name = `checks at ${checksPerSecond}/s while batches of 500 arrive at half their top rate`
     const rows = [
-      row(`${name}: p99`, middle(both.map(([one]) => one.p99Ms)), 'ms', '≤ 5'),
-      row(`${name}: p50`, middle(both.map(([one]) => one.p50Ms)), 'ms'),
-      row(`${name}: slowest`, middle(both.map(([one]) => one.maxMs)), 'ms'),
-      row(`${name}: p99 of a bare route under the same`, middle(bareBoth.map(one => one.p99Ms)), 'ms'),
-      row(`${name}: p99 of the checks alone`, middle(alone.map(one => one.p99Ms)), 'ms'),
-      row(`${name}: events`, middle(both.map(([, one]) => one.perSecond)) * 500, 'events/s'),
+      row(`${name}: p99`, median(both.map(([one]) => one.p99Ms)), 'ms', '≤ 5'),
+      row(`${name}: p50`, median(both.map(([one]) => one.p50Ms)), 'ms'),
+      row(`${name}: slowest`, median(both.map(([one]) => one.maxMs)), 'ms'),
+      row(`${name}: p99 of a bare route under the same`, median(bareBoth.map(one => one.p99Ms)), 'ms'),
+      row(`${name}: p99 of the checks alone`, median(alone.map(one => one.p99Ms)), 'ms'),
+      row(`${name}: events`, median(both.map(([, one]) => one.perSecond)) * 500, 'events/s'),
       row(`${name}: HTTP thread at work, of the time`, share(worked), '%'),
       row(`${name}: HTTP thread waiting for a core, of the time`, share(waited), '%'),
-      row(`${name}: p99 of the batches`, middle(both.map(([, one]) => one.p99Ms)), 'ms'),
+      row(`${name}: p99 of the batches`, median(both.map(([, one]) => one.p99Ms)), 'ms'),
     ]
     for (const { name, value, unit } of rows) console.log(`${name}: ${value.toLocaleString('en')} ${unit}`)
     return rows
@@ -60,9 +60,8 @@ export async function benchMixed(port: number, pid: number, work: string): Promi
 /** Batches a second when they come as quickly as they are answered. */
 async function topRate(port: number, batch: Scenario, work: string): Promise<number> {
   const script = writeScript(batch, work)
-  const args = ['-t1', `-c${batchConnections}`, `-d${seconds}s`, '--timeout', '20s', '-s', script]
-  const { stdout } = await run('wrk', [...args, `http://127.0.0.1:${port}${batch.path}`])
-  return Number(/Requests\/sec:\s+([\d.]+)/.exec(stdout)?.[1])
+  const load = { port, path: batch.path, script, connections: batchConnections, seconds }
+  return (await putLoad(load)).perSecond
 }
 
 async function paced(
@@ -91,13 +90,9 @@ function coreOf(pid: number): { readonly workedMs: number; readonly waitedMs: nu
 
 /** Of what one run takes. */
 function share(ms: readonly number[]): number {
-  return middle(ms) / (10 * (seconds + 0.5))
+  return median(ms) / (10 * (seconds + 0.5))
 }
 
 function row(name: string, value: number, unit: string, goal = ''): Measured {
   return { name, value: Math.round(value * 100) / 100, unit, goal }
-}
-
-function middle(values: readonly number[]): number {
-  return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)]!
 }

@@ -1,24 +1,14 @@
 // The running service against a bare route that reads the same body and writes a reply of the same size:
 // how many requests a second, and how late the slowest hundredth, on one machine with the load generator.
-import { execFile } from 'node:child_process'
 import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
 import { median } from '../median.js'
 import { caughtUp, cpuOf, post, startProduct, stop } from '../product.js'
 import { type Measured, record, root } from '../record.js'
 import { benchMixed } from './mixed.js'
-import {
-  assertWrk,
-  makeFlag,
-  prepare,
-  type Scenario,
-  scenarios,
-  startBare,
-  writeScript,
-} from './scenarios.js'
+import { makeFlag, prepare, type Scenario, scenarios, startBare, writeScript } from './scenarios.js'
+import { assertWrk, putLoad } from './wrk.js'
 
-const run = promisify(execFile)
 const seconds = Number(process.env.TOLLGATE_BENCH_SECONDS ?? 5)
 const rounds = 3
 const work = join(root, 'data', `bench-${process.pid}`)
@@ -160,37 +150,13 @@ async function load(
   forSeconds: number,
 ): Promise<Sample> {
   const before = cpuOf(pid)
-  const { stdout } = await run('wrk', [
-    '-t1',
-    `-c${connections}`,
-    `-d${forSeconds}s`,
-    '--latency',
-    '--timeout',
-    '20s',
-    '-s',
-    script,
-    `http://127.0.0.1:${port}${path}`,
-  ])
-  const refused = /Non-2xx or 3xx responses: (\d+)|Socket errors: (.*)/.exec(stdout)
-  if (refused !== null) throw new Error(`${path} on port ${port}: ${refused[0]}`)
-  const perSecond = Number(/Requests\/sec:\s+([\d.]+)/.exec(stdout)?.[1])
+  const answered = await putLoad({ port, path, script, connections, seconds: forSeconds })
   const after = cpuOf(pid)
-  const requests = Number(/(\d+) requests in/.exec(stdout)?.[1])
-  if (requests === 0) throw new Error(`${path} on port ${port}: no answer within ${forSeconds} s`)
   return {
-    perSecond,
-    p50Ms: latency(stdout, '50%'),
-    p99Ms: latency(stdout, '99%'),
-    httpUs: (after.httpUs - before.httpUs) / requests,
-    othersUs: (after.othersUs - before.othersUs) / requests,
+    ...answered,
+    httpUs: (after.httpUs - before.httpUs) / answered.requests,
+    othersUs: (after.othersUs - before.othersUs) / answered.requests,
   }
-}
-
-function latency(report: string, percentile: string): number {
-  const found = new RegExp(`${percentile}\\s+([\\d.]+)(us|ms|s)`).exec(report)
-  if (found === null) throw new Error(`No ${percentile} latency in the report of wrk`)
-  const [, value, unit] = found
-  return round(Number(value) * (unit === 'us' ? 0.001 : unit === 'ms' ? 1 : 1_000))
 }
 
 function round(ms: number): number {

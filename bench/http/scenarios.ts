@@ -1,13 +1,10 @@
 // What the benchmarks over HTTP ask of the service, and what they need to ask it.
-import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
 import { post, secret } from '../product.js'
 import { root } from '../record.js'
-
-const run = promisify(execFile)
 
 export interface Scenario {
   readonly name: string
@@ -116,17 +113,6 @@ function luaOf(bodyFile: string): string {
     'wrk.body = file:read("*a")',
     'file:close()',
   ].join('\n')
-}
-
-/** The load generator is there. */
-export async function assertWrk(): Promise<void> {
-  try {
-    await run('wrk', ['-v'])
-  } catch (error) {
-    // wrk -v prints its version and leaves with 1.
-    if ((error as { code?: unknown }).code !== 'ENOENT') return
-    throw new Error('This benchmark needs wrk: install it first (Debian: apt-get install wrk)')
-  }
 }
 
 export interface Bare {

@@ -3,23 +3,14 @@
 // `.`, `../before`, `.?TOLLGATE_SHARDS=2`, or `bare` for a route of the same server library that does nothing.
 // Their rounds follow one another in alternating order, all being started; what one left to the stores is waited for.
 // CONNECTIONS sets how many there are (batch 8, otherwise 64).
-import { execFile } from 'node:child_process'
 import { mkdirSync, rmSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { promisify } from 'node:util'
 import { cores, cpuTimes, idleUs, usedBetween } from '../cpu.js'
 import { median } from '../median.js'
 import { caughtUp, post, type Started, startProduct, stop } from '../product.js'
 import { root } from '../record.js'
-import {
-  assertWrk,
-  type Bare,
-  prepare,
-  type Scenario,
-  scenarios,
-  startBare,
-  writeScript,
-} from './scenarios.js'
+import { type Bare, prepare, type Scenario, scenarios, startBare, writeScript } from './scenarios.js'
+import { assertWrk, putLoad } from './wrk.js'
 
 interface Contender {
   readonly name: string
@@ -36,7 +27,6 @@ interface Round {
   readonly cpu: ReadonlyMap<string, number>
 }
 
-const run = promisify(execFile)
 const [kind = 'event', seconds = '3', rounds = '5', ...what] = process.argv.slice(2)
 const paths: Readonly<Record<string, string>> = {
   check: '/flags/bench-flag/check',
@@ -60,8 +50,8 @@ try {
     contenders.push({ name, started: await start(name, index, scenario), rounds: [] })
   for (let round = -1; round < Number(rounds); round++)
     for (const contender of round % 2 === 0 ? contenders : contenders.toReversed()) {
-      const measured = await load(contender, scenario, round < 0 ? 1 : Number(seconds))
-      if (round >= 0) contender.rounds.push(measured)
+      const one = await measured(contender, scenario, round < 0 ? 1 : Number(seconds))
+      if (round >= 0) contender.rounds.push(one)
     }
   for (const contender of contenders) tell(contender, contenders[0]!)
 } finally {
@@ -79,28 +69,22 @@ async function start(name: string, index: number, { path, body }: Scenario): Pro
   return product
 }
 
-async function load(contender: Contender, { items }: Scenario, forSeconds: number): Promise<Round> {
+async function measured(contender: Contender, { path, items }: Scenario, forSeconds: number): Promise<Round> {
   const { child, port } = contender.started
   const before = { cpu: cpuTimes(child.pid!), idle: idleUs(), ms: performance.now() }
-  const args = ['-t1', `-c${connections}`, `-d${forSeconds}s`, '--latency', '--timeout', '20s', '-s', script]
-  const { stdout } = await run('wrk', [...args, `http://127.0.0.1:${port}${paths[kind]}`])
+  const load = { port, path, script, connections, seconds: forSeconds }
+  const { requests, perSecond, p50Ms, p99Ms } = await putLoad(load)
   const after = { cpu: cpuTimes(child.pid!), idle: idleUs(), ms: performance.now() }
-  const failed = /Non-2xx or 3xx responses: .*|Socket errors: .*/.exec(stdout)
-  if (failed !== null) throw new Error(`${contender.name}: ${failed[0]}`)
   if (contender.name !== 'bare') await caughtUp(port)
-  const done = Number(/(\d+) requests in/.exec(stdout)?.[1]) * items
   return {
-    perSecond: Number(/Requests\/sec:\s+([\d.]+)/.exec(stdout)?.[1]) * items,
-    p50Ms: latencyMs(stdout, '50%'),
-    p99Ms: latencyMs(stdout, '99%'),
+    perSecond: perSecond * items,
+    p50Ms,
+    p99Ms,
     idle: (after.idle - before.idle) / ((after.ms - before.ms) * 1_000 * cores),
-    cpu: new Map([...usedBetween(before.cpu, after.cpu)].map(([part, us]) => [part, us / done])),
+    cpu: new Map(
+      [...usedBetween(before.cpu, after.cpu)].map(([part, us]) => [part, us / (requests * items)]),
+    ),
   }
-}
-
-function latencyMs(report: string, percentile: string): number {
-  const [, value, unit] = new RegExp(`${percentile}\\s+([\\d.]+)(us|ms|s)`).exec(report) ?? []
-  return Number(value) * (unit === 'us' ? 0.001 : unit === 'ms' ? 1 : 1_000)
 }
 
 function tell({ name, rounds: measured }: Contender, { rounds: first }: Contender): void {

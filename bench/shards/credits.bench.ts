@@ -1,17 +1,14 @@
 // What drawing credits costs an event: durable batches of 500 over HTTP for 1 000 companies with 20 grants each, paid
 // with credits, against the same batches of a feature that nothing is paid for. Turns of seconds, of both kinds by turns,
 // each begun when both stores have what the one before left; senders that hardly need a core (wrk).
-import { execFile } from 'node:child_process'
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
 import { type CpuTimes, cores, cpuTimes, idleUs, usedBetween } from '../cpu.js'
-import { assertWrk } from '../http/scenarios.js'
+import { assertWrk, putLoad } from '../http/wrk.js'
 import { median } from '../median.js'
 import { caughtUp, post, secret, startProduct, stop } from '../product.js'
 import { root } from '../record.js'
 
-const run = promisify(execFile)
 const companies = 1_000
 const grantsEach = 20
 const batchSize = 500
@@ -160,17 +157,15 @@ end
 /** One turn: every batch is acknowledged once it is durable, and the next follows. Ends when both stores have all of it. */
 async function measured(event: string): Promise<Turn> {
   const before = look()
-  const args = ['-t1', `-c${callers}`, `-d${seconds}s`, '--timeout', '20s', '-s', scriptOf(event)]
-  const { stdout } = await run('wrk', [...args, `http://127.0.0.1:${product.port}`])
+  const load = { port: product.port, path: '', script: scriptOf(event), connections: callers, seconds }
+  const { requests, seconds: took } = await putLoad(load)
   const after = look()
-  if (/Non-2xx|Socket errors/.test(stdout)) throw new Error(stdout)
-  const [, requests, took] = /(\d+) requests in ([\d.]+)s/.exec(stdout) ?? []
-  const events = Number(requests) * batchSize
+  const events = requests * batchSize
   await caughtUp(product.port)
   const each = (to: CpuTimes) =>
     new Map([...usedBetween(before.cpu, to)].map(([part, us]) => [part, us / events]))
   return {
-    perSecond: events / Number(took),
+    perSecond: events / took,
     during: each(after.cpu),
     until: each(cpuTimes(pid)),
     idle: (after.idleUs - before.idleUs) / ((after.ms - before.ms) * 1_000 * cores),

@@ -83,17 +83,6 @@ export interface Journal {
   close(): Promise<void>
 }
 
-/** The reading side, for replay and projectors; may run in another thread. */
-export interface JournalReader {
-  /**
-   * Records after `from`, up to and including `upTo`, in order, some megabytes at a time.
-   * `upTo` must be committed. Throws JournalCorrupt with file and offset on a bad checksum or a gap; never skips
-   * silently.
-   */
-  read(from: Sequence, upTo: Sequence): AsyncIterable<readonly JournalRecord[]>
-  close(): Promise<void>
-}
-
 /** The append did not become durable; nothing of it was acknowledged. */
 export class JournalFailed extends Error {
   override readonly name = 'JournalFailed'

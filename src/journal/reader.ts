@@ -1,7 +1,7 @@
 // Reads a shard's journal from any thread, behind its committed end.
 import { type JournalDisk, type JournalFile, nodeDisk } from './disk.js'
 import { Chunk, type GroupHeader, groupHeaderBytes, groupIsWhole, readGroupHeader } from './frame.js'
-import { JournalCorrupt, type JournalReader, type JournalRecord, type Sequence } from './journal.js'
+import { JournalCorrupt, type JournalRecord, type Sequence } from './journal.js'
 import { isOfBefore, listSegments, segmentHolding, segmentPath } from './segment.js'
 
 export interface FileJournalReaderOptions {
@@ -17,7 +17,7 @@ const firstLoadBytes = 128 << 10
  * One `read` at a time. A read that starts where the last one ended goes on from there without looking for its place.
  * Invariant: #offset is the start of the group whose first record is #next, in segment #segment.
  */
-export class FileJournalReader implements JournalReader {
+export class FileJournalReader {
   readonly #directory: string
   readonly #disk: JournalDisk
   readonly #chunkBytes: number
@@ -41,6 +41,11 @@ export class FileJournalReader implements JournalReader {
     this.#chunkBytes = options.chunkBytes ?? 4 << 20
   }
 
+  /**
+   * Records after `from`, up to and including `upTo`, in order, some megabytes at a time.
+   * `upTo` must be committed. Throws JournalCorrupt with file and offset on a bad checksum or a gap; never skips
+   * silently.
+   */
   async *read(from: Sequence, upTo: Sequence): AsyncGenerator<readonly JournalRecord[]> {
     for await (const chunk of this.chunks(from, upTo))
       yield Array.from({ length: chunk.count }, (_, index) => chunk.record(index))

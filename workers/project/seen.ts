@@ -7,6 +7,7 @@ import { ascii } from '../../src/core/ascii.js'
 import { decodeId, encodeId, IdReader } from '../../src/core/id.js'
 import { IdTable } from '../../src/core/id-table.js'
 import type { Fact } from '../../src/core/message.js'
+import { actorIdLength } from '../../src/core/uses.js'
 import { type JournalRecord, RecordFlag } from '../../src/journal/journal.js'
 
 /** `absolute`: an explicit time came in between, so the row's own time counts no more (CU-46). */
@@ -21,7 +22,6 @@ const needle = Buffer.from('{"t":"seen","atMs":')
 const head = Buffer.from('{"k":"')
 const idAt = '{"k":"c","id":"'.length
 const companyPrefix = 'comp_'
-const companyIdLength = 16
 const beforeEnv = '","env":"'.length
 const beforeTime = '","at":'.length
 const { quote, zero } = ascii
@@ -48,11 +48,11 @@ export class SeenTimes {
   addUse(bytes: Buffer, factAt: number): void {
     const id = this.#id
     const from = factAt + idAt
-    let at = from + companyIdLength + beforeEnv
+    let at = from + actorIdLength + beforeEnv
     while (bytes[at] !== quote) at++
     const atMs = number(bytes, at + beforeTime)
     if (!id.read(bytes, from + companyPrefix.length)) {
-      this.#seen('c', bytes.toString('latin1', from, from + companyIdLength), atMs)
+      this.#seen('c', bytes.toString('latin1', from, from + actorIdLength), atMs)
       return
     }
     const place = this.#uses.find(0, id.high, id.low)
