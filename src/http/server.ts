@@ -3,21 +3,18 @@
 import type { HttpRequest, HttpResponse, TemplatedApp, us_listen_socket } from 'uWebSockets.js'
 import { type Answer, type KeyRecord, Later, type Listener, type Stream } from '../api/call.js'
 import type { Services } from '../api/services.js'
-import { type Config, prepareNative } from '../config.js'
+import { prepareNative } from '../config.js'
 import { type Asked, askedBytesMax, hashOfAsked } from '../engine/answers.js'
-import type { AskedChange } from '../engine/audit.js'
-import { type ErrorCode, ServiceError } from '../errors.js'
-import type { Logger, RequestLine } from '../log.js'
-import type { Metrics } from '../metrics.js'
+import { ServiceError } from '../errors.js'
+import type { RequestLine } from '../log.js'
 import { toFailure } from '../storage/failure.js'
 import { type Admission, admit, unknownKey } from './admit.js'
 import { decompress, type Encoding, encodingOf, parseBody, rawBody, SmallBody, tooLarge } from './body.js'
 import { Compiled } from './compiled.js'
 import { preflightHeaders } from './cors.js'
 import { type Health, live, ready } from './health.js'
-import type { Limits } from './limits.js'
 import { listenOn } from './listen.js'
-import { LongBodies, longBytes } from './long-bodies.js'
+import { longBytes } from './long-bodies.js'
 import { Outflow } from './outflow.js'
 import { registerPages } from './pages.js'
 import { Peers } from './peers.js'
@@ -25,8 +22,6 @@ import {
   bearerOf,
   decodeParameters,
   firstKnown,
-  type HeaderName,
-  headerName,
   headerOf,
   headerNames as names,
   parametersOf,
@@ -39,13 +34,12 @@ import {
   failure,
   fixedHeaders,
   headersOf,
-  headOf,
   internalError,
-  isBodiless,
   type Reply,
   success,
 } from './respond.js'
 import type { Route } from './route.js'
+import { Shared, type SharedOptions } from './shared.js'
 
 prepareNative()
 // Loaded after its settings are in place, hence not a static import.
@@ -56,18 +50,9 @@ const largeCharacters = 65_536
 // How long answers already handed over may still be on their way to the network at a stop.
 const flushMs = 100
 
-export interface ServerOptions {
-  readonly config: Pick<
-    Config,
-    'apiKeyHeaders' | 'environmentHeaders' | 'trustProxy' | 'slowRequestMs' | 'drainMs' | 'bodiesBytesMax'
-  >
-  readonly log: Logger
-  readonly metrics: Metrics
-  readonly limits: Limits
+export interface ServerOptions extends SharedOptions {
   readonly health: Health
   readonly routes: readonly Route[]
-  /** Told of every change that was asked for by a known key, when it is answered. */
-  readonly audit?: (change: AskedChange) => void
   /** Another kind of exchange, where requests are traced. */
   readonly exchange?: typeof Exchange
 }
@@ -172,95 +157,6 @@ export class Server {
   }
 }
 
-/** What all requests of a server share. */
-class Shared {
-  services: Services | null = null
-  draining = false
-  inFlight = 0
-  /** Bytes of bodies that are being received or decompressed. */
-  buffered = 0
-  readonly longBodies = new LongBodies()
-  private whenIdle: (() => void) | null = null
-  private requests = 0
-  /** When a line of each kind was last written, ms of the monotonic clock. */
-  private readonly told = new Map<ErrorCode | 'slow', number>()
-  // Tells the requests of one start from those of the next.
-  private readonly start = Date.now().toString(36)
-
-  readonly log: Logger
-  /** Whether every request is logged; checked once. */
-  readonly logsRequests: boolean
-  readonly keyHeaders: readonly HeaderName[]
-  readonly environmentHeaders: readonly HeaderName[]
-
-  constructor(
-    readonly options: ServerOptions,
-    readonly peers: Peers,
-  ) {
-    this.log = options.log
-    this.logsRequests = options.log.isLevelEnabled('debug')
-    this.keyHeaders = options.config.apiKeyHeaders.map(headerName)
-    this.environmentHeaders = options.config.environmentHeaders.map(headerName)
-  }
-
-  /** A name for a request in logs and error answers. */
-  nextRequestId(): string {
-    this.requests++
-    return `req_${this.start}_${this.requests.toString(36)}`
-  }
-
-  left(): void {
-    this.inFlight--
-    if (this.inFlight === 0) this.whenIdle?.()
-  }
-
-  /** Resolves when nothing is in flight, or after the deadline. */
-  idle(deadlineMs: number): Promise<void> {
-    if (this.inFlight === 0) return Promise.resolve()
-    return new Promise(resolve => {
-      const timer = setTimeout(resolve, deadlineMs)
-      this.whenIdle = () => {
-        clearTimeout(timer)
-        resolve()
-      }
-    })
-  }
-
-  /** What we did not name is our bug, logged whole. Refusals come in floods: one line a second for each kind. */
-  logFailure(line: RequestLine, error: unknown): void {
-    if (!(error instanceof ServiceError)) {
-      this.log.error({ ...line, err: error }, 'failed')
-      return
-    }
-    if (!this.mayTell(error.code)) return
-    this.log.warn({ ...line, reason: error.message, err: error.cause }, 'unavailable')
-  }
-
-  /** Whether a line of a kind that comes in floods may be written: one a second. */
-  mayTell(kind: ErrorCode | 'slow'): boolean {
-    const nowMs = performance.now()
-    if (nowMs - (this.told.get(kind) ?? Number.NEGATIVE_INFINITY) < 1_000) return false
-    this.told.set(kind, nowMs)
-    return true
-  }
-
-  /** Write a whole response; the caller has corked or is in a callback of the server. */
-  write(res: HttpResponse, reply: Reply, headOnly: boolean): void {
-    this.writeHead(res, reply)
-    if (!headOnly && !isBodiless(reply.status)) {
-      res.end(reply.bytes ?? reply.body, this.draining)
-      return
-    }
-    // Given a length, `endWithoutBody` would leave the response pending: a trap of this build.
-    if (headOnly) res.writeHeader('Content-Length', String(Buffer.byteLength(reply.body)))
-    res.endWithoutBody()
-  }
-
-  writeHead(res: HttpResponse, reply: Reply): void {
-    res.writeStatus(headOf(reply.status, reply.headers))
-  }
-}
-
 /** One request on its way: admission and body may end in either order, then the handler, then the answer. */
 export class Exchange implements Listener {
   private readonly startedMs = performance.now()
@@ -269,6 +165,8 @@ export class Exchange implements Listener {
   /** Inside a callback of the server, where writes are gathered anyway. */
   private corked = true
   private headOnly = false
+  /** A check that went to its shard. */
+  private isChecking = false
   /** Answered, and not all of it taken yet. */
   private leaving = false
   private outflow: Outflow | null = null
@@ -522,12 +420,20 @@ export class Exchange implements Listener {
       this.userAgent,
     )
     const answer = route.handle(call)
-    if (answer instanceof Later) answer.listen(this)
+    if (answer instanceof Later) this.wait(answer)
     else if (answer instanceof Promise) {
       // what is told by a promise may read its body later than now
       if (body instanceof SmallBody) body.text()
       this.resume(answer, settled => this.conclude(settled), route.mutates)
     } else this.conclude(answer)
+  }
+
+  private wait(answer: Later): void {
+    if (this.compiled.route.limit === 'check') {
+      this.isChecking = true
+      this.shared.longBodies.checking()
+    }
+    answer.listen(this)
   }
 
   // Go on when a promise settles, unless the caller has left meanwhile (`always`: even then).
@@ -679,6 +585,7 @@ export class Exchange implements Listener {
 
   private settle(): void {
     this.settled = true
+    if (this.isChecking) this.shared.longBodies.checked()
     this.pieces = null
     this.waiting = null
     this.shared.buffered -= this.reserved

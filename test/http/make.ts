@@ -5,7 +5,7 @@ import type { EnvironmentRecord, KeyRecord } from '../../src/api/call.js'
 import type { Clock, Keys, Services } from '../../src/api/services.js'
 import { Limits, type LimitTable } from '../../src/http/limits.js'
 import type { Route } from '../../src/http/route.js'
-import { Server } from '../../src/http/server.js'
+import { type Exchange, Server } from '../../src/http/server.js'
 import { createLogger } from '../../src/log.js'
 import { createMetrics, type Metrics } from '../../src/metrics.js'
 
@@ -112,6 +112,7 @@ export interface Setup {
   readonly drainMs?: number
   readonly trustProxy?: boolean
   readonly degraded?: readonly string[]
+  readonly exchange?: typeof Exchange
 }
 
 /** A server on a free port of 127.0.0.1. */
@@ -131,6 +132,7 @@ export async function start(routes: readonly Route[], setup: Setup = {}): Promis
     limits: new Limits(setup.limits ?? null),
     health: { ready: () => server.serving, degraded: () => setup.degraded ?? [] },
     routes,
+    exchange: setup.exchange,
   })
   const port = await server.listen('127.0.0.1', 0)
   if (setup.services !== null) server.serve(setup.services ?? fakeServices())
