@@ -77,7 +77,10 @@ export interface Answer {
   readonly pieces?: readonly string[]
   /** The whole serialised body, where a protocol says what it looks like. */
   readonly whole?: string
-  /** The same as bytes, envelope and all, of an operation without parameters: read at once, they are used again. */
+  /**
+   * The same as bytes, envelope and all, of a request without parameters. Up to 64 KiB they are read at once, and may be
+   * used again.
+   */
   readonly bytes?: Uint8Array
   readonly headers?: Readonly<Record<string, string>>
   /** Of an answer that may be kept and given again: what it rests on. */

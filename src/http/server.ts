@@ -46,7 +46,7 @@ prepareNative()
 const { default: uWS } = await import('uWebSockets.js')
 
 // Beyond this an answer may not fit the socket at once.
-const largeCharacters = 65_536
+const largeLength = 65_536
 // How long answers already handed over may still be on their way to the network at a stop.
 const flushMs = 100
 
@@ -492,7 +492,8 @@ export class Exchange implements Listener {
   protected answer(reply: Reply, requestId?: string): void {
     const { res, shared, headOnly } = this
     this.settle()
-    const isLarge = reply.pieces !== undefined || reply.body.length > largeCharacters
+    const length = reply.bytes?.length ?? reply.body.length
+    const isLarge = reply.pieces !== undefined || length > largeLength
     if (isLarge && !headOnly) res.cork(() => this.writeLarge(reply))
     else {
       if (this.corked) shared.write(res, reply, headOnly)
@@ -537,7 +538,7 @@ export class Exchange implements Listener {
   private writeLarge(reply: Reply): void {
     const { res, shared } = this
     shared.writeHead(res, reply)
-    const bytes = bytesOf(reply.pieces ?? [reply.body])
+    const bytes = reply.bytes ?? bytesOf(reply.pieces ?? [reply.body])
     const [, whole] = res.tryEnd(bytes, bytes.length)
     if (whole) {
       shared.left()

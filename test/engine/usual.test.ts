@@ -2,6 +2,7 @@
 // tell callers the same.
 import { setImmediate as tick } from 'node:timers/promises'
 import t from 'tap'
+import type { Answer } from '../../src/api/call.js'
 import type { Sender } from '../../src/api/events/claims.js'
 import { ingestMany, ingestOne } from '../../src/api/events/ingest.js'
 import { ingestOneBytes, ingestText } from '../../src/api/events/usual.js'
@@ -114,6 +115,7 @@ t.test('EV-7, EV-25…33: batches leave and tell the same on both ways', async t
     })
     const secret = random.chance(0.5)
     const report = random.chance(0.5)
+    const bare = !report && random.chance(0.5)
     const outcomes: unknown[] = []
     for (const asText of [true, false]) {
       const { sender, settled } = await world(seed)
@@ -121,7 +123,7 @@ t.test('EV-7, EV-25…33: batches leave and tell the same on both ways', async t
       for (const text of bodies) {
         // a list that cannot be read is refused whole on both
         const work = asText
-          ? ingestText(sender(secret), text, Buffer.byteLength(text), report)
+          ? ingestText(sender(secret), text, Buffer.byteLength(text), report, bare).then(acksIn)
           : (async () => ingestMany(sender(secret), readEvents(text), report))()
         const { told, asked, ...rest } = await settled(work)
         const acks = 'value' in told ? JSON.parse(`[${told.value.join()}]`) : told
@@ -180,13 +182,22 @@ t.test('EV-1, EV-25: single events too', async t => {
   t.ok(usual > 200, `${usual} were of the usual kind`)
 })
 
+/** The acknowledgements of an answer. */
+function acksIn({ json, bytes }: Answer): readonly string[] {
+  const whole = bytes === undefined ? json! : Buffer.from(bytes).toString()
+  const told = JSON.parse(whole) as { readonly data?: object; readonly params?: object }
+  if (bytes !== undefined) t.strictSame(Object.keys(told), ['data', 'params'])
+  const { events } = (told.data ?? told) as { readonly events: readonly object[] }
+  return events.map(ack => JSON.stringify(ack))
+}
+
 t.test('EV-27: where the window lacks room for all, none of a batch is taken', async t => {
   const { sender, settled } = await world(1, 2)
   const event = (key: string) =>
     `{"event_type":"track","idempotency_key":"${key}","body":{"event":"call","company":{"slug":"zero"}}}`
   const send = (...keys: string[]) => {
     const text = `{"events":[${keys.map(event).join()}]}`
-    return settled(ingestText(sender(true), text, Buffer.byteLength(text), false))
+    return settled(ingestText(sender(true), text, Buffer.byteLength(text), false, true).then(acksIn))
   }
   t.match(await send('a', 'b', 'c'), {
     told: { error: /window is full/ },

@@ -14,9 +14,11 @@ const slow: Handler = async call => {
 }
 const largeLength = 15_000_000
 const large: Handler = () => ({ data: 'é'.repeat(largeLength) })
+const largeBytes: Handler = () => ({ bytes: Buffer.from(`{"data":"${'é'.repeat(largeLength)}"}`) })
 const routes = [
   get('/slow/:ms', { scope: 'read', handle: slow }),
   get('/large', { scope: 'read', handle: large }),
+  get('/large-bytes', { scope: 'read', handle: largeBytes }),
 ]
 const key = secretOf.development
 
@@ -64,21 +66,22 @@ t.test('under load every request is answered or never accepted', async t => {
   agent.destroy()
 })
 
-t.test('a large answer on its way to a slow reader is not cut', async t => {
-  const { server, port } = await start(routes, { drainMs: 10_000 })
-  const socket = await dial(port)
-  socket.pause()
-  socket.write(`GET /large HTTP/1.1\r\nHost: a\r\nX-Service-Api-Key: ${key}\r\n\r\n`)
-  await pause(50)
-  const closing = server.close()
-  await pause(600)
-  socket.resume()
-  const { text } = await hear(socket, 2_000)
-  const [head, body] = text.split('\r\n\r\n')
-  t.match(head, `Content-Length: ${Buffer.byteLength(body ?? '')}`)
-  t.equal(JSON.parse(body ?? '{}').data, 'é'.repeat(largeLength))
-  await closing
-})
+for (const path of ['/large', '/large-bytes'])
+  t.test(`a large answer on its way to a slow reader is not cut: ${path}`, async t => {
+    const { server, port } = await start(routes, { drainMs: 10_000 })
+    const socket = await dial(port)
+    socket.pause()
+    socket.write(`GET ${path} HTTP/1.1\r\nHost: a\r\nX-Service-Api-Key: ${key}\r\n\r\n`)
+    await pause(50)
+    const closing = server.close()
+    await pause(600)
+    socket.resume()
+    const { text } = await hear(socket, 2_000)
+    const [head, body] = text.split('\r\n\r\n')
+    t.match(head, `Content-Length: ${Buffer.byteLength(body ?? '')}`)
+    t.equal(JSON.parse(body ?? '{}').data, 'é'.repeat(largeLength))
+    await closing
+  })
 
 t.test('a reader of a large answer who leaves does not hold up a stop', async t => {
   const { server, port } = await start(routes, { drainMs: 10_000 })

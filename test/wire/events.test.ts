@@ -46,6 +46,21 @@ t.test('EV-1 one event is acknowledged, counted and readable at once', async t =
   t.equal((await client.get('/events/evt_22222222222')).status, 404)
 })
 
+t.test('AL-33 a batch is answered in the envelope, with the parameters that were given', async t => {
+  const events = [track('echoed', 'one'), track('echoed', 'one')]
+  for (const [query, params] of [
+    ['', {}],
+    ['?report=false', { report: false }],
+    ['?report=true', { report: true }],
+  ] as const) {
+    const posted = await client.post(`/event-batch${query}`, { events })
+    t.equal(posted.status, 201)
+    t.strictSame(Object.keys(posted.body), ['data', 'params'])
+    t.equal(posted.body.data.events.length, 2)
+    t.strictSame(posted.body.params, params)
+  }
+})
+
 t.test('EV-7 a batch is judged event by event: what is wrong costs the others nothing', async t => {
   const events = [
     track('b', 'batch'),

@@ -8,7 +8,7 @@ import type { Answer, Call, Later, RawBody } from '../call.js'
 import { boolean, type QueryOf, query } from '../query.js'
 import type { Services } from '../services.js'
 import type { Sender } from './claims.js'
-import { ingestMany, ingestOne } from './ingest.js'
+import { acknowledged, ingestMany, ingestOne } from './ingest.js'
 import { collectLarge, ingestLarge, isLarge, secretsOfLarge } from './large.js'
 import { ingestOneBytes, ingestText } from './usual.js'
 
@@ -20,7 +20,7 @@ import { ingestOneBytes, ingestText } from './usual.js'
  */
 export function createEvent(call: Call<RawBody>): Later | Promise<Answer> {
   const { type } = call.body
-  if (type === cloudEventBatchType) return ingestBatch(call, false).then(acknowledged)
+  if (type === cloudEventBatchType) return ingestBatch(call, false, true)
   const { lies } = call.body
   const usual = type === cloudEventType || lies === undefined ? null : ingestOneBytes(sender(call), lies)
   if (usual !== null) return usual
@@ -40,12 +40,9 @@ export function createEvent(call: Call<RawBody>): Later | Promise<Answer> {
  *
  * query  report: each acknowledgement also tells `error`, why that event is stored as failed, else null.
  */
-export async function createEventBatch(call: Call<RawBody, QueryOf<typeof batchShape>>): Promise<Answer> {
-  return acknowledged(await ingestBatch(call, call.query.report === true))
-}
-
-function acknowledged(acks: readonly string[]): Answer {
-  return { json: `{"events":[${acks.join(',')}]}` }
+export function createEventBatch(call: Call<RawBody, QueryOf<typeof batchShape>>): Promise<Answer> {
+  const { report } = call.query
+  return ingestBatch(call, report === true, report === undefined)
 }
 
 const batchShape = { report: boolean } as const
@@ -53,13 +50,14 @@ export const batchQuery = query(batchShape)
 
 type BatchCall = Call<RawBody, unknown>
 
-async function ingestBatch(call: BatchCall, report: boolean): Promise<readonly string[]> {
+/** bare: the request named no parameters. */
+async function ingestBatch(call: BatchCall, report: boolean, bare: boolean): Promise<Answer> {
   const { body, nowMs } = call
   const format = formatOf(body)
-  if (isLarge(call)) return ingestLarge(call, sender(call), format, report)
-  if (format === 'events') return ingestText(sender(call), body.text(), body.byteLength, report)
+  if (isLarge(call)) return acknowledged(await ingestLarge(call, sender(call), format, report))
+  if (format === 'events') return ingestText(sender(call), body.text(), body.byteLength, report, bare)
   const events = readBatch(body.text(), format, { secret: isSecret(call), nowMs })
-  return ingestMany(sender(call), events, report)
+  return acknowledged(await ingestMany(sender(call), events, report))
 }
 
 function formatOf({ type }: RawBody): BatchFormat {

@@ -49,6 +49,11 @@ export function ingestOne(sender: Sender, event: unknown): Later | Promise<Answe
   return batch.commitLater() ?? batch.commit().then(acks => ({ json: acks[0]! }))
 }
 
+/** What a list of events is answered with: their acknowledgements, each as JSON or some joined by commas. */
+export function acknowledged(acks: readonly string[]): Answer {
+  return { json: `{"events":[${acks.join(',')}]}` }
+}
+
 /**
  * Take a list of events, each judged alone: what is wrong with one is stored as failed and costs the others nothing.
  *

@@ -12,7 +12,7 @@ import { newScanned, Scan, type Scanned, type ScannedKeys } from '../../events/s
 import { type Answer, Later } from '../call.js'
 import { isoTime } from '../time.js'
 import { Claims, nothingUndone, type Sender } from './claims.js'
-import { callerJson, ingestMany } from './ingest.js'
+import { acknowledged, callerJson, ingestMany } from './ingest.js'
 
 const scan = new Scan()
 /** What was found of the events of a body; used again for the next. */
@@ -25,7 +25,8 @@ const rows: UseRows[] = []
  * As `ingestMany`, of a body `{"events": […]}`.
  *
  * text        the body; byteLength: of the same as it was received.
- * returns     acknowledgements as JSON, joined by commas in one text or more.
+ * bare        the request named no parameters: then its whole answer may be written here.
+ * returns     `{"events": […]}`, acknowledgements in the order given.
  * errors      also those of `readEvents`: then nothing was taken.
  */
 export async function ingestText(
@@ -33,29 +34,32 @@ export async function ingestText(
   text: string,
   byteLength: number,
   report: boolean,
-): Promise<readonly string[]> {
+  bare: boolean,
+): Promise<Answer> {
   const usual = takesUsual(sender) ? scanList(sender, text, byteLength) : nothingUsual
   if (usual.count === 0 || sender.services.dedupe.room < usual.count) {
     scan.end()
-    return ingestMany(sender, readEvents(text), report)
+    return acknowledged(await ingestMany(sender, readEvents(text), report))
   }
   // what is wrong with the whole body is told before anything is taken
   const events = usual.whole ? null : readEvents(text)
   if (events !== null && sender.services.dedupe.room < events.length) {
     scan.end()
-    return ingestMany(sender, events, report)
+    return acknowledged(await ingestMany(sender, events, report))
   }
   sender.services.backlog.admit()
   const batch = new Uses(sender)
   const taken = batch.takeAll(usual.count)
-  const sent = batch.commit(report)
-  if (taken === usual.count && usual.whole) return [await sent]
+  const sent = batch.commit()
+  if (taken === usual.count && usual.whole) {
+    await sent
+    return bare ? batch.answer() : acknowledged([batch.acknowledgements(report)])
+  }
   const others = ingestMany(sender, (events ?? readEvents(text)).slice(taken), report)
-  if (taken === 0) return others
   const [first, rest] = await Promise.allSettled([sent, others])
   if (first.status === 'rejected') throw first.reason
   if (rest.status === 'rejected') throw rest.reason
-  return [first.value, ...rest.value]
+  return acknowledged(taken === 0 ? rest.value : [batch.acknowledgements(report), ...rest.value])
 }
 
 /**
@@ -319,8 +323,8 @@ class Uses {
     return true
   }
 
-  /** As `Batch.commit`. What was taken leaves at once. returns: the acknowledgements, joined. */
-  async commit(report: boolean): Promise<string> {
+  /** As `Batch.commit`. What was taken leaves at once; resolves when it is durable. */
+  async commit(): Promise<void> {
     const applied = this.applied()
     const { shards } = this.sender.services
     const fates: Promise<readonly Undelivered[]>[] = []
@@ -334,7 +338,6 @@ class Uses {
     if (undelivered.length > 0) this.claims.giveUp({ ...nothingUndone, shards: undelivered })
     this.committed(applied)
     if (this.claims.waits) await this.claims.others()
-    return this.acknowledgements(report)
   }
 
   /** The same for one event, without a promise; null when it is a duplicate that must wait for its first. */
@@ -399,22 +402,40 @@ class Uses {
     return true
   }
 
-  /** RawEvents as JSON, joined. All are of one length: one is written, copied, and then given each its id. */
-  private acknowledgements(report: boolean): string {
+  /** RawEvents as JSON, joined by commas. */
+  acknowledgements(report: boolean): string {
+    return this.written(report, noBytes, noBytes).toString()
+  }
+
+  /** The whole answer to a request without parameters. */
+  answer(): Answer {
+    return { bytes: this.written(false, answerStart, answerEnd) }
+  }
+
+  /** Acknowledgements between these bytes. All are of one length: one is written, copied, and then given each its id. */
+  private written(report: boolean, before: Buffer, after: Buffer): Buffer {
     const { ids, times, sender } = this
     const count = ids.length >> 1
-    if (count === 0) return ''
     const start = `{"captured_at":"${isoTime(sender.nowMs)}","event_id":"evt_`
     const one = Buffer.from(`${start}           "${callerJson(sender)}${report ? ',"error":null' : ''}},`)
     const { length } = one
-    const bytes = Buffer.allocUnsafe(length * count)
-    one.copy(bytes)
-    for (let filled = length; filled < bytes.length; filled *= 2)
-      bytes.copyWithin(filled, 0, Math.min(filled, bytes.length - filled))
-    for (let i = 0, at = start.length; i < count; i++, at += length)
+    const from = before.length
+    const commaAt = Math.max(from, from + length * count - 1)
+    const bytes = Buffer.allocUnsafe(commaAt + 1 + after.length)
+    before.copy(bytes)
+    if (count > 0) one.copy(bytes, from)
+    for (let filled = length; filled < length * count; filled *= 2)
+      bytes.copyWithin(from + filled, from, from + Math.min(filled, length * count - filled))
+    for (let i = 0, at = from + start.length; i < count; i++, at += length)
       writeId(bytes, at, ids[2 * i]!, ids[2 * i + 1]!)
     if (times !== null)
-      for (const [place, ms] of times) bytes.write(isoTime(ms), place * length + capturedAtFrom, 'latin1')
-    return bytes.toString('utf8', 0, bytes.length - 1)
+      for (const [place, ms] of times)
+        bytes.write(isoTime(ms), from + place * length + capturedAtFrom, 'latin1')
+    after.copy(bytes, commaAt)
+    return bytes.subarray(0, commaAt + after.length)
   }
 }
+
+const noBytes = Buffer.alloc(0)
+const answerStart = Buffer.from('{"data":{"events":[')
+const answerEnd = Buffer.from(']},"params":{}}')

@@ -472,8 +472,12 @@ function ingest(service: Service, event: object): Promise<string> {
 /** Events as a body brings them; their acknowledgements. */
 async function ingestAsText(service: Service, events: readonly object[]): Promise<readonly string[]> {
   const text = JSON.stringify({ events })
-  const acks = await ingestText(senderOf(service), text, Buffer.byteLength(text), false)
-  return (JSON.parse(`[${acks.join()}]`) as object[]).map(ack => JSON.stringify(ack))
+  const { bytes, json } = await ingestText(senderOf(service), text, Buffer.byteLength(text), false, true)
+  const { data, events: acks } = JSON.parse(json ?? Buffer.from(bytes!).toString()) as {
+    readonly data?: { readonly events: readonly object[] }
+    readonly events?: readonly object[]
+  }
+  return (acks ?? data!.events).map(ack => JSON.stringify(ack))
 }
 
 /** Whether nobody was told what became of it. */
