@@ -1,5 +1,6 @@
 // How long a check waits while batches of 500 events arrive at half the rate at which they could: the checks alone and
-// the bare route under the same batches and checks are the baselines of the same run.
+// the bare route under the same batches and checks are the baselines of the same run. Last, how long while they arrive as
+// quickly as they are answered.
 import { spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -8,7 +9,7 @@ import { caughtUp, stop } from '../product.js'
 import { type Measured, root } from '../record.js'
 import type { Paced } from './paced.js'
 import { type Scenario, scenarios, startBare, writeBody, writeScript } from './scenarios.js'
-import { putLoad } from './wrk.js'
+import { type Answered, putLoad } from './wrk.js'
 
 const seconds = Number(process.env.TOLLGATE_BENCH_SECONDS ?? 5)
 const rounds = 3
@@ -22,12 +23,20 @@ export async function benchMixed(port: number, pid: number, work: string): Promi
   const batch = scenarios.find(one => one.path === '/event-batch')!
   const bare = await startBare(500)
   try {
-    const top = await topRate(port, batch, work)
+    const load = {
+      port,
+      path: batch.path,
+      script: writeScript(batch, work),
+      connections: batchConnections,
+      seconds,
+    }
+    const top = (await putLoad(load)).perSecond
     const checks = (of: number) => paced(of, check, work, checksPerSecond, checkConnections)
     const mixed = async (of: number) =>
       Promise.all([checks(of), paced(of, batch, work, top / 2, batchConnections)])
     const [alone, bareBoth, both]: [Paced[], Paced[], (readonly [Paced, Paced])[]] = [[], [], []]
     const [worked, waited]: [number[], number[]] = [[], []]
+    const full: (readonly [Paced, Answered])[] = []
     for (let round = 0; round < rounds; round++) {
       await caughtUp(port)
       alone.push(await checks(port))
@@ -37,8 +46,11 @@ export async function benchMixed(port: number, pid: number, work: string): Promi
       const after = coreOf(pid)
       worked.push(after.workedMs - before.workedMs)
       waited.push(after.waitedMs - before.waitedMs)
+      await caughtUp(port)
+      full.push(await Promise.all([checks(port), putLoad(load)]))
     }
     const name = `checks at ${checksPerSecond}/s while batches of 500 arrive at half their top rate`
+    const nameFull = `checks at ${checksPerSecond}/s while batches of 500 arrive as quickly as they are answered`
     const rows = [
       row(`${name}: p99`, median(both.map(([one]) => one.p99Ms)), 'ms', '≤ 5'),
       row(`${name}: p50`, median(both.map(([one]) => one.p50Ms)), 'ms'),
@@ -49,19 +61,15 @@ export async function benchMixed(port: number, pid: number, work: string): Promi
       row(`${name}: HTTP thread at work, of the time`, share(worked), '%'),
       row(`${name}: HTTP thread waiting for a core, of the time`, share(waited), '%'),
       row(`${name}: p99 of the batches`, median(both.map(([, one]) => one.p99Ms)), 'ms'),
+      row(`${nameFull}: p99`, median(full.map(([one]) => one.p99Ms)), 'ms'),
+      row(`${nameFull}: p50`, median(full.map(([one]) => one.p50Ms)), 'ms'),
+      row(`${nameFull}: events`, median(full.map(([, one]) => one.perSecond)) * 500, 'events/s'),
     ]
     for (const { name, value, unit } of rows) console.log(`${name}: ${value.toLocaleString('en')} ${unit}`)
     return rows
   } finally {
     await stop(bare.child)
   }
-}
-
-/** Batches a second when they come as quickly as they are answered. */
-async function topRate(port: number, batch: Scenario, work: string): Promise<number> {
-  const script = writeScript(batch, work)
-  const load = { port, path: batch.path, script, connections: batchConnections, seconds }
-  return (await putLoad(load)).perSecond
 }
 
 async function paced(
