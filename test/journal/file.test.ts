@@ -16,19 +16,10 @@ import { FileJournalReader } from '../../src/journal/reader.js'
 import { journalGeneration, segmentPath } from '../../src/journal/segment.js'
 import { Random } from '../random.js'
 import { MemoryDisk } from './disk.js'
+import { range, record } from './records.js'
 
 const directory = '/j/shard-00'
 const firstSegment = segmentPath(directory, 1)
-
-const record = (n: number): NewRecord => ({
-  flags: n % 8,
-  month: 600 + (n % 24),
-  row: n % 3 === 0 ? '' : `{"n":${n},"é":"${'x'.repeat(n % 50)}€"}`,
-  ledger: n % 4 === 0 ? `comp\t${n}\n`.repeat(1 + (n % 3)) : '',
-  fact: `{"fact":${n},"😀":1}`,
-})
-const range = (from: number, to: number): NewRecord[] =>
-  Array.from({ length: to - from + 1 }, (_, i) => record(from + i))
 
 const open = (disk: MemoryDisk, more: Partial<FileJournalOptions> = {}) =>
   openFileJournal({ directory, disk, padBytes: 0, ...more })

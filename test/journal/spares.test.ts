@@ -10,20 +10,12 @@ import { FileJournalReader } from '../../src/journal/reader.js'
 import { isSegment, listSegments, listSpares, segmentPath } from '../../src/journal/segment.js'
 import { Random } from '../random.js'
 import { MemoryDisk } from './disk.js'
+import { range, record } from './records.js'
 
 const directory = '/j/shard-00'
 const segmentBytes = 2_000
 /** What is written of one ahead. */
 const spareBytes = segmentBytes + (segmentBytes >> 4)
-
-const record = (n: number): NewRecord => ({
-  flags: n % 8,
-  month: 600 + (n % 24),
-  row: n % 3 === 0 ? '' : `{"n":${n},"é":"${'x'.repeat(n % 50)}€"}`,
-  fact: `{"fact":${n},"😀":1}`,
-})
-const range = (from: Sequence, to: Sequence): NewRecord[] =>
-  Array.from({ length: to - from + 1 }, (_, i) => record(from + i))
 
 /** Groups of one of these have one size: a file's later groups begin where its older ones did. */
 const even = (n: Sequence): NewRecord => ({ flags: 0, month: 1, row: '', fact: `{"n":${1_000 + n}}` })
