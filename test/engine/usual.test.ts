@@ -2,7 +2,6 @@
 // tell callers the same.
 import { setImmediate as tick } from 'node:timers/promises'
 import t from 'tap'
-import type { Answer } from '../../src/api/call.js'
 import type { Sender } from '../../src/api/events/claims.js'
 import { ingestMany, ingestOne } from '../../src/api/events/ingest.js'
 import { ingestOneBytes, ingestText } from '../../src/api/events/usual.js'
@@ -14,6 +13,7 @@ import { Directory } from '../../src/engine/directory.js'
 import { Entities } from '../../src/engine/entities.js'
 import { drawIdsFrom } from '../../src/engine/ids.js'
 import { readEvents } from '../../src/events/read.js'
+import { acksIn } from '../events/acks.js'
 import { eventText } from '../events/usual-bodies.js'
 import { Random } from '../random.js'
 import { House } from './fake-shards.js'
@@ -181,15 +181,6 @@ t.test('EV-1, EV-25: single events too', async t => {
   }
   t.ok(usual > 200, `${usual} were of the usual kind`)
 })
-
-/** The acknowledgements of an answer. */
-function acksIn({ json, bytes }: Answer): readonly string[] {
-  const whole = bytes === undefined ? json! : Buffer.from(bytes).toString()
-  const told = JSON.parse(whole) as { readonly data?: object; readonly params?: object }
-  if (bytes !== undefined) t.strictSame(Object.keys(told), ['data', 'params'])
-  const { events } = (told.data ?? told) as { readonly events: readonly object[] }
-  return events.map(ack => JSON.stringify(ack))
-}
 
 t.test('EV-27: where the window lacks room for all, none of a batch is taken', async t => {
   const { sender, settled } = await world(1, 2)

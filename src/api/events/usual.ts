@@ -402,7 +402,7 @@ class Uses {
     return true
   }
 
-  /** RawEvents as JSON, joined by commas. */
+  /** RawEvents as JSON, joined by commas; at least one was taken. */
   acknowledgements(report: boolean): string {
     return this.written(report, noBytes, noBytes).toString()
   }
@@ -420,22 +420,23 @@ class Uses {
     const one = Buffer.from(`${start}           "${callerJson(sender)}${report ? ',"error":null' : ''}},`)
     const { length } = one
     const from = before.length
-    const commaAt = Math.max(from, from + length * count - 1)
-    const bytes = Buffer.allocUnsafe(commaAt + 1 + after.length)
+    const end = from + length * count
+    const bytes = Buffer.allocUnsafe(end + after.length)
     before.copy(bytes)
-    if (count > 0) one.copy(bytes, from)
-    for (let filled = length; filled < length * count; filled *= 2)
-      bytes.copyWithin(from + filled, from, from + Math.min(filled, length * count - filled))
+    one.copy(bytes, from)
+    for (let filled = length; from + filled < end; filled *= 2)
+      bytes.copyWithin(from + filled, from, from + Math.min(filled, end - from - filled))
     for (let i = 0, at = from + start.length; i < count; i++, at += length)
       writeId(bytes, at, ids[2 * i]!, ids[2 * i + 1]!)
     if (times !== null)
       for (const [place, ms] of times)
         bytes.write(isoTime(ms), from + place * length + capturedAtFrom, 'latin1')
-    after.copy(bytes, commaAt)
-    return bytes.subarray(0, commaAt + after.length)
+    // over the last one's comma
+    after.copy(bytes, end - 1)
+    return bytes.subarray(0, end - 1 + after.length)
   }
 }
 
 const noBytes = Buffer.alloc(0)
 const answerStart = Buffer.from('{"data":{"events":[')
-const answerEnd = Buffer.from(']},"params":{}}')
+const answerEnd = Buffer.from(`]}${tail}`)

@@ -10,6 +10,7 @@ import type { Question } from '../../../src/core/message.js'
 import type { CompanyDescription } from '../../../src/core/state.js'
 import { Refused } from '../../../src/engine/shards.js'
 import { ServiceError } from '../../../src/errors.js'
+import { acksIn } from '../../events/acks.js'
 import type { Random } from '../../random.js'
 import { environmentId, type Machine, type Service } from './machine.js'
 import type { World } from './world.js'
@@ -472,12 +473,7 @@ function ingest(service: Service, event: object): Promise<string> {
 /** Events as a body brings them; their acknowledgements. */
 async function ingestAsText(service: Service, events: readonly object[]): Promise<readonly string[]> {
   const text = JSON.stringify({ events })
-  const { bytes, json } = await ingestText(senderOf(service), text, Buffer.byteLength(text), false, true)
-  const { data, events: acks } = JSON.parse(json ?? Buffer.from(bytes!).toString()) as {
-    readonly data?: { readonly events: readonly object[] }
-    readonly events?: readonly object[]
-  }
-  return (acks ?? data!.events).map(ack => JSON.stringify(ack))
+  return acksIn(await ingestText(senderOf(service), text, Buffer.byteLength(text), false, true))
 }
 
 /** Whether nobody was told what became of it. */

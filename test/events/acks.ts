@@ -1,0 +1,17 @@
+// What a batch was answered with, whichever way it was written.
+import type { Answer } from '../../src/api/call.js'
+
+/** The acknowledgements of an answer, each as JSON. */
+export function acksIn({ json, bytes }: Answer): readonly string[] {
+  // bytes are the whole body, text is what lies in its envelope
+  const data = bytes === undefined ? json! : JSON.stringify(wholeOf(bytes).data)
+  const { events } = JSON.parse(data) as { readonly events: readonly object[] }
+  return events.map(ack => JSON.stringify(ack))
+}
+
+function wholeOf(bytes: Uint8Array): { readonly data: object } {
+  const whole = JSON.parse(Buffer.from(bytes).toString()) as { readonly data: object }
+  const members = Object.keys(whole).join()
+  if (members !== 'data,params') throw new Error(`The answer has ${members} instead of data and params`)
+  return whole
+}
