@@ -228,7 +228,7 @@ export async function serve(from: {
   })
   opened.add(() => parsers.close())
   const entities = new Entities(directory, shards, traits)
-  const answers = new Answers(journals.changes, directory)
+  const answers = new Answers(journals.changes, directory, config.flagCheckRowsPerSecond)
   const limits = new Limits(limitTable(config.limits))
   const accountLimits = new AccountLimits(sql, (accountId, setting) =>
     limits.setAccount(accountId, setting === undefined ? undefined : limitTable(setting)),
@@ -270,7 +270,7 @@ export async function serve(from: {
       .catch(error => log.warn({ err: error }, 'a shard keeps a deleted environment'))
   })
   const tellAnswers = setInterval(() => {
-    answers.sweep()
+    answers.tick()
     tellOne()
   }, 1_000)
   // what many were given is read again a part at a time, with room for requests in between

@@ -43,7 +43,7 @@ import { Positions } from '../src/journal/positions.js'
 import type { ShardOptions } from '../src/journal/shard.js'
 import { openPostgres } from '../src/storage/postgres.js'
 import { type Actor, Actors } from './company/actors.js'
-import { answerOf, standsUntil } from './company/answer.js'
+import { answerOf, rememberTold, standsUntil, tellChanged } from './company/answer.js'
 import { FlagChecks } from './company/checks.js'
 import { type Groups, groupWritten, noteGroup } from './company/group.js'
 import { flagsOf, isQuestion, isTimed, leavesTimeAlone } from './company/kinds.js'
@@ -119,7 +119,7 @@ class Shard {
   private next: number
   /** Gathered while a batch is handled, appended at its end. */
   private records: (NewRecord | FramedRecords)[] = []
-  private readonly plainUses = new PlainUses()
+  private readonly plainUses: PlainUses
   private readonly writes = new Replies()
   private readonly reads = new Replies()
   private broken = false
@@ -150,12 +150,9 @@ class Shard {
     const { options } = task
     this.actors = new Actors(options.actorsMax)
     this.changes = new Changes(options.changes)
-    this.checks = new FlagChecks(
-      `${options.generation} ${options.index} ${journal.committed} ${Date.now()}`,
-      options.checkRowsPerSecond,
-      // while single checks are recorded each must be asked here
-      kept => (kept ? this.changes.close(options.index) : this.changes.open(options.index)),
-    )
+    this.plainUses = new PlainUses(this.changes)
+    const run = `${options.generation} ${options.index} ${journal.committed} ${Date.now()}`
+    this.checks = new FlagChecks(run, options.checkRowsPerSecond)
     this.next = journal.committed + 1
     for (const data of task.catalogs) this.hold(data)
   }
@@ -184,6 +181,7 @@ class Shard {
       setInterval(() => shard.tellChecks(), 1_000),
       setInterval(() => shard.sweep(), sweepMs),
     )
+    shard.changes.open(options.index)
     shard.tell({ notice: 'ready', replayed })
     return shard
   }
@@ -288,7 +286,6 @@ class Shard {
     this.plainUses.begin(request, this.catalog(env))
     for (let i = 0; i < count; i++) {
       const actor = actors[i]!
-      if (i === 0 || actor !== actors[i - 1]) this.changes.changed(actor.state.id)
       this.settle(actor, env, at)
       if (actor.k === 'c' && this.plainUses.add(actor, request, from + i)) {
         actor.state.sequence = this.next++
@@ -392,7 +389,7 @@ class Shard {
     const sequence = this.next++
     const flags = flagsOf(fx)
     if (actor) {
-      if (actor.k === 'c') this.changes.changed(id)
+      if (actor.k === 'c') tellChanged(actor, this.changes)
       const sight = this.watch.before(actor, this.catalogs.get(env), fx, at)
       if (actor.k === 'c') for (const effect of fx) apply(actor.state, effect, at)
       else for (const effect of fx) applyToUser(actor.state, effect, at)
@@ -453,8 +450,10 @@ class Shard {
     const reply = answerOf(this.checks, this.catalog(env), actor, question, at)
     const isCheck = question.type === 'check' || question.type === 'check_all'
     const stands = isCheck && reply !== null && this.changes.era(this.task.options.index) % 2 !== 0
-    if (stands) this.reads.told(n, reply as string, standsUntil(actor, at))
-    else this.reads.answered(n, reply, 0)
+    if (!stands) return this.reads.answered(n, reply, 0)
+    const { reads } = this.checks
+    if (actor?.k === 'c') rememberTold(actor, reads, at)
+    this.reads.told(n, reply as string, standsUntil(actor, at), reads.figures)
   }
 
   private hold(data: CatalogData): void {

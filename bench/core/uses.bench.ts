@@ -8,6 +8,7 @@ import { Packing, unpack } from '../../src/core/crossing.js'
 import { encodeId } from '../../src/core/id.js'
 import { applyCredit } from '../../src/core/ledger.js'
 import { UseRows } from '../../src/core/uses.js'
+import { Changes } from '../../src/journal/changes.js'
 import { Group } from '../../src/journal/frame.js'
 import {
   catalogData,
@@ -98,7 +99,7 @@ function bodies(event: string) {
   })
 }
 
-const plain = new PlainUses()
+const plain = new PlainUses(Changes.make(1))
 const group = new Group()
 
 /** One batch, ns an event. */

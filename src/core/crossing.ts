@@ -438,8 +438,12 @@ export type Unavailable = 'store_away' | 'overloaded' | 'starting' | 'doubtful'
 export interface Hearing {
   /** `sequence`: where it became durable, 0 for reads. */
   answered(n: number, reply: unknown, sequence: number): void
-  /** A text that stands until then, epoch ms, if nothing happens but time. */
-  told(n: number, reply: string, untilMs: number): void
+  /**
+   * A text that stands until then, epoch ms, if nothing happens but time.
+   *
+   * figures  it may show figures of its company's use: then it stands until something is used, too.
+   */
+  told(n: number, reply: string, untilMs: number, figures: boolean): void
   refused(n: number, refusal: Refusal, detail: string | undefined): void
   failed(n: number, reason: Unavailable, detail: string | undefined): void
 }
@@ -451,6 +455,7 @@ const thing = 2
 const refusal = 3
 const failure = 4
 const standing = 5
+const standingFigures = 6
 
 /** Replies that leave together. */
 export class Replies extends Writing implements Hearing {
@@ -465,8 +470,8 @@ export class Replies extends Writing implements Hearing {
     }
   }
 
-  told(n: number, reply: string, untilMs: number): void {
-    this.numbers.push(n, standing, untilMs, reply.length)
+  told(n: number, reply: string, untilMs: number, figures: boolean): void {
+    this.numbers.push(n, figures ? standingFigures : standing, untilMs, reply.length)
     this.text += reply
   }
 
@@ -494,7 +499,8 @@ class Heard extends Reading {
       const sequence = this.number()
       if (how === empty) hearing.answered(n, null, sequence)
       else if (how === text) hearing.answered(n, this.pieceOf(), sequence)
-      else if (how === standing) hearing.told(n, this.pieceOf(), sequence)
+      else if (how === standing || how === standingFigures)
+        hearing.told(n, this.pieceOf(), sequence, how === standingFigures)
       else if (how === thing) hearing.answered(n, this.thing(), sequence)
       else if (how === refusal)
         hearing.refused(n, this.thing() as Refusal, this.thing() as string | undefined)

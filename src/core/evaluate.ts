@@ -29,6 +29,7 @@ import {
   type UserFacts,
 } from './rule.js'
 import { readInstant, type TraitRef } from './trait.js'
+import type { CounterTest } from './usage-reads.js'
 
 /** Preflight as the wire spells it (FE-80…87). */
 export interface PreflightBody {
@@ -161,6 +162,10 @@ class CompanySnapshot implements CompanyFacts {
     if (!found) return 0
     const until = found.valid_until ? readInstant(found.valid_until) : null
     return until !== null && until.ms <= this.nowMs ? 0 : found.value // FE-5
+  }
+
+  test(test: CounterTest, more: number, than: number): boolean {
+    return test.holds(this.counter(test.subtype, test.period, test.monthReset), more, than)
   }
 
   resetsAt(period: MetricPeriod, monthReset: MonthReset): number | null {

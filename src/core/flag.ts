@@ -34,6 +34,7 @@ import {
 } from './rule.js'
 import { LiveCompany } from './snapshot.js'
 import { strictInteger } from './trait.js'
+import type { UsageReads } from './usage-reads.js'
 
 /** A flag, ready to run. */
 export class CompiledFlag {
@@ -291,6 +292,7 @@ export interface AllChecks {
  * Check every flag of the environment for one context.
  *
  * context  what was asked for: gives the reasons of checks in which nothing matched (FE-76).
+ * reads    where it is noted what they read of the company's use.
  * source   FE-90, FE-91.
  */
 export function checkAll(
@@ -299,8 +301,9 @@ export function checkAll(
   user: UserFacts | null,
   context: Pick<CheckContext, 'companyGiven' | 'userGiven'>,
   nowMs: number,
+  reads: UsageReads | null = null,
 ): AllChecks {
-  const facts = company?.exists ? new LiveCompany(company, catalog, nowMs) : null
+  const facts = company?.exists ? new LiveCompany(company, catalog, nowMs, reads) : null
   return {
     flags: catalog.flags.map(flag => inContext(checkWith(flag, facts, user, null), context)),
     plan: facts && planOf(facts),

@@ -19,6 +19,7 @@ import {
   type TraitRef,
   testAgainst,
 } from './trait.js'
+import { CounterTest } from './usage-reads.js'
 
 /** An overdraft configuration: how far below zero, in billionths of a credit; null = no floor (FE-47, CR-51). */
 export interface Overdraft {
@@ -39,6 +40,8 @@ export interface CompanyFacts {
   hasProduct(productIds: ReadonlySet<string>): boolean
   /** The counter of exactly this subtype, period and month reset; 0 when there is none (FE-41, FE-43). */
   counter(subtype: string, period: MetricPeriod, monthReset: MonthReset): number
+  /** Whether that counter, with so many more, stands so to a number (FE-40, FE-80). */
+  test(counter: CounterTest, more: number, than: number): boolean
   /** When that counter starts again, epoch ms; null for all_time. */
   resetsAt(period: MetricPeriod, monthReset: MonthReset): number | null
   /** The stored text of a trait of this entity, or null. */
@@ -210,16 +213,16 @@ function metricCondition(def: ConditionDef, traits: TraitResolver): Condition {
   if (subtype === null || literal === null) return never
   const period = def.metricPeriod ?? 'all_time'
   const monthReset = def.monthReset ?? 'first_of_month'
+  const counter = new CounterTest(operator, subtype, period, monthReset)
   const comparison = def.comparisonTraitId === null ? null : traits(def.comparisonTraitId)
   // the write path has made sure that the trait exists; an unknown one reads as one the company lacks: 0
   const compares = def.comparisonTraitId !== null
   return ({ company, asked }) => {
     if (company === null) return false
-    let left = company.counter(subtype, period, monthReset)
-    if (asked.quantity > 0 && asked.subtype === subtype) left += asked.quantity
-    else if (asked.usage > 0) left += asked.usage
-    const right = compares ? traitLimit(company, comparison) : literal
-    return compareNumbers(operator, left, right)
+    let more = 0
+    if (asked.quantity > 0 && asked.subtype === subtype) more = asked.quantity
+    else if (asked.usage > 0) more = asked.usage
+    return company.test(counter, more, compares ? traitLimit(company, comparison) : literal)
   }
 }
 

@@ -17,6 +17,7 @@ import { billingSubscription, cycleOf, isActive, type Standing, standing, trialE
 import type { Overdraft, UserFacts } from './rule.js'
 import type { TraitRef } from './trait.js'
 import { readCounter } from './usage.js'
+import type { CounterTest, UsageReads } from './usage-reads.js'
 
 const noFigures: CreditFigures = { remaining: 0n, reserved: 0n, settled: 0n, total: 0n }
 
@@ -39,6 +40,8 @@ export class LiveCompany implements EntitledFacts {
     readonly company: Company,
     readonly catalog: Catalog,
     readonly nowMs: number,
+    /** Where it is noted what is read of the company's use; null: nowhere. */
+    private readonly reads: UsageReads | null = null,
   ) {
     this.id = company.id
     this.standing = standing(company, catalog, nowMs)
@@ -69,6 +72,17 @@ export class LiveCompany implements EntitledFacts {
   }
 
   counter(subtype: string, period: MetricPeriod, monthReset: MonthReset): number {
+    if (this.reads !== null) this.reads.figures = true
+    return this.#count(subtype, period, monthReset)
+  }
+
+  test(test: CounterTest, more: number, than: number): boolean {
+    const held = test.holds(this.#count(test.subtype, test.period, test.monthReset), more, than)
+    this.reads?.tested(test, more, than, held)
+    return held
+  }
+
+  #count(subtype: string, period: MetricPeriod, monthReset: MonthReset): number {
     const counter = this.company.counters.get(subtype)
     if (counter === undefined) return 0
     const cycle = monthReset === 'billing_cycle' ? this.cycle() : null
@@ -93,6 +107,7 @@ export class LiveCompany implements EntitledFacts {
   }
 
   figures(creditId: string): CreditFigures {
+    if (this.reads !== null) this.reads.figures = true
     const account = this.company.credits.get(creditId)
     const config = account === undefined ? null : this.creditConfig(creditId)
     return config === null ? noFigures : figures(account!, config, this.nowMs)

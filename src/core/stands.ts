@@ -21,7 +21,11 @@ export function answersUntil(company: Company | null, settledUntilMs: number, no
     if (atMs !== null && atMs > nowMs && atMs < until) until = atMs
   }
   for (const override of company.overrides) earlier(override.expiresAtMs)
-  for (const { grants } of company.credits.values()) for (const grant of grants) earlier(grant.validFromMs)
+  for (const { grants, spent } of company.credits.values()) {
+    for (const grant of grants) earlier(grant.validFromMs)
+    // nothing is left of them to end, but they count until then
+    for (const grant of spent) earlier(grant.expiresAtMs)
+  }
   if (company.subscriptions.length > 0) {
     const cycle = cycleOf(company, nowMs)
     if (cycle !== null) earlier(cycleNext(cycle, nowMs))

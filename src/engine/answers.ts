@@ -1,11 +1,13 @@
 // Answers to checks that stand for a moment: who asks the same again hears the same bytes, without a question to the
-// company's actor. Kept for what is asked more than once while its shard no longer records single checks (FE-101), and
-// only as long as nothing has changed: a place in shared memory says whether the company did (`Changes`), the directory
-// whether keys found somebody else, the answer itself when time would change it.
-import { checkCountRow } from '../core/check-count.js'
-import { shardOf } from '../core/id.js'
+// company's actor. Kept for what is asked more than once, and only as long as nothing has changed: a place in shared
+// memory says whether the company did (`Changes`), the directory whether keys found somebody else, the answer itself when
+// time would change it.
+import { randomUUID } from 'node:crypto'
+import type { CheckFlag, CheckFlagRequestBody } from '../../schemas/checks.js'
+import { derivedId, shardOf } from '../core/id.js'
 import type { CheckCounts } from '../core/message.js'
 import type { Changes } from '../journal/changes.js'
+import { type Checked, type CheckQuestion, checkCountRow, checkRecordRow } from '../journal/check-rows.js'
 
 /** What an answer rests on, as it was before its question left. */
 export interface Footing {
@@ -17,6 +19,8 @@ export interface Footing {
   /** Where the company's number is, and what it was; -1 without company. */
   readonly place: number
   readonly change: number
+  /** The number of the company's use. */
+  readonly uses: number
   readonly departures: number
   /** Flags that were checked. */
   readonly flags: number
@@ -27,6 +31,8 @@ export interface Standing {
   readonly footing: Footing
   /** When time alone may change it, epoch ms. */
   readonly untilMs: number
+  /** It may show figures of the company's use: it rests on the number of that, too. */
+  readonly figures: boolean
 }
 
 /** A body that was asked before, and may be asked again. */
@@ -43,6 +49,8 @@ export interface Kept extends Asked, Standing {
   /** How often it was given since that was last told. */
   given: number
   lastAtMs: number
+  /** When it was given, where that is recorded (FE-100), epoch ms. */
+  recorded: number[]
 }
 
 /** Answers, and bodies seen once, at most. A later one takes the place of an earlier one. */
@@ -53,6 +61,8 @@ const bytesMax = 32 << 20
 const answerBytesMax = 65_536
 /** Longest body whose answer is kept. */
 export const askedBytesMax = 2_048
+/** An answer is asked for anew after so long at the latest: a company that is checked is seen by its actor (FE-103). */
+const keptMs = 5_000
 /** Bytes of answers whose counts are told at once: each is read again for it. */
 const toldBytes = 128 << 10
 
@@ -68,11 +78,20 @@ export class Answers {
   private bytes = 0
   /** Given since that was last told. */
   private toTell: Kept[] = []
+  /** Records that may still be made in this second. */
+  private recordsLeft: number
+  private recordsMade = 0
+  /** Names this run: record ids are derived from it. */
+  private readonly run = `answers ${randomUUID()}`
 
   constructor(
     private readonly changes: Changes,
     private readonly directory: Departures,
-  ) {}
+    /** Checks answered from here that are recorded one by one, beside their counts. */
+    private readonly recordsPerSecond: number,
+  ) {
+    this.recordsLeft = recordsPerSecond
+  }
 
   /**
    * The answer to a body that still stands, or null.
@@ -83,8 +102,12 @@ export class Answers {
     const kept = this.kept[hash & (places - 1)]!
     if (kept === null || kept.hash !== hash || kept.name !== name) return null
     if (kept.footing.environmentId !== environmentId || !isSame(kept.body, body)) return null
-    if (nowMs >= kept.untilMs || nowMs < kept.footing.sinceMs || !this.holds(kept.footing)) return null
+    if (nowMs >= kept.untilMs || nowMs < kept.footing.sinceMs || !this.holds(kept)) return null
     if (kept.given++ === 0) this.toTell.push(kept)
+    if (this.recordsLeft > 0) {
+      this.recordsLeft -= kept.footing.flags
+      kept.recorded.push(nowMs)
+    }
     if (nowMs > kept.lastAtMs) kept.lastAtMs = nowMs
     return kept
   }
@@ -109,34 +132,54 @@ export class Answers {
     if (era % 2 === 0) return null
     const place = companyId === null ? -1 : changes.placeOf(companyId)
     const change = place < 0 ? 0 : changes.at(place)
+    const uses = place < 0 ? 0 : changes.usesAt(place)
     const { departures } = this.directory
-    return { environmentId, sinceMs, shard, era, place, change, departures, flags }
+    return { environmentId, sinceMs, shard, era, place, change, uses, departures, flags }
   }
 
   /** Keep an answer for as long as it stands. */
-  keep({ hash, name, body }: Asked, { footing, untilMs }: Standing, text: string): void {
-    if (text.length > answerBytesMax || this.bytes > bytesMax || !this.holds(footing)) return
+  keep({ hash, name, body }: Asked, standing: Standing, text: string): void {
+    if (text.length > answerBytesMax || this.bytes > bytesMax || !this.holds(standing)) return
+    const { footing, figures } = standing
+    const untilMs = Math.min(standing.untilMs, footing.sinceMs + keptMs)
     const answer = Buffer.from(text)
     const place = hash & (places - 1)
     this.drop(place)
-    this.kept[place] = { hash, name, body, answer, footing, untilMs, given: 0, lastAtMs: footing.sinceMs }
+    this.kept[place] = {
+      hash,
+      name,
+      body,
+      answer,
+      footing,
+      untilMs,
+      figures,
+      given: 0,
+      lastAtMs: footing.sinceMs,
+      recorded: [],
+    }
     this.bytes += answer.length
   }
 
   /** Whether nothing has changed that an answer rests on, time apart. */
-  private holds({ shard, era, place, change, departures }: Footing): boolean {
+  private holds({ footing: { shard, era, place, change, uses, departures }, figures }: Standing): boolean {
     const { changes } = this
     if (changes.era(shard) !== era || this.directory.departures !== departures) return false
-    return place < 0 || changes.at(place) === change
+    return place < 0 || (changes.at(place) === change && (!figures || changes.usesAt(place) === uses))
   }
 
   /** Let go of what does not stand any more: once in a while, as a later answer takes its place anyway. */
-  sweep(): void {
+  private sweep(): void {
     if (this.bytes === 0) return
     for (let place = 0; place < places; place++) {
       const kept = this.kept[place]!
-      if (kept !== null && !this.holds(kept.footing)) this.drop(place)
+      if (kept !== null && !this.holds(kept)) this.drop(place)
     }
+  }
+
+  /** A second is over. */
+  tick(): void {
+    this.recordsLeft = this.recordsPerSecond
+    this.sweep()
   }
 
   private drop(place: number): void {
@@ -150,53 +193,68 @@ export class Answers {
   takeCounts(): CheckCounts | null {
     if (this.toTell.length === 0) return null
     const counts: string[] = []
+    const rows: string[] = []
     const flags = new Map<string, readonly [string, string, number]>()
     const users = new Map<string, readonly [string, string, number]>()
     for (let read = 0; read < toldBytes; ) {
       const kept = this.toTell.pop()
       if (kept === undefined) break
       read += kept.answer.length
-      const { footing, given, lastAtMs } = kept
+      const { footing, given, lastAtMs, recorded } = kept
       kept.given = 0
+      kept.recorded = []
       const { environmentId } = footing
+      const question = recorded.length === 0 ? null : questionIn(kept.body)
       for (const checked of checksIn(kept.answer)) {
+        for (const atMs of recorded) {
+          const id = derivedId('evt_', this.run, ++this.recordsMade)
+          rows.push(checkRecordRow({ environmentId, id, atMs, ...question!, ...checked }))
+        }
         counts.push(
           checkCountRow({
             environmentId,
-            flagId: checked.flag_id,
-            flagKey: checked.flag,
+            ...checked,
             minuteMs: footing.sinceMs,
-            companyId: checked.company_id,
-            value: checked.value,
-            reason: checked.reason,
             checks: given,
           }),
         )
-        const known = flags.get(`${environmentId} ${checked.flag}`)
+        const { flagKey, userId } = checked
+        const known = flags.get(`${environmentId} ${flagKey}`)
         if (known === undefined || known[2] < lastAtMs)
-          flags.set(`${environmentId} ${checked.flag}`, [environmentId, checked.flag, lastAtMs])
-        if (checked.user_id !== null) users.set(checked.user_id, [environmentId, checked.user_id, lastAtMs])
+          flags.set(`${environmentId} ${flagKey}`, [environmentId, flagKey, lastAtMs])
+        if (userId !== null) users.set(userId, [environmentId, userId, lastAtMs])
       }
     }
-    return { counts, rows: [], flags: [...flags.values()], users: [...users.values()] }
+    return { counts, rows, flags: [...flags.values()], users: [...users.values()] }
   }
 }
 
-/** A check as its answer tells of it. */
-interface Told {
-  readonly flag: string
-  readonly flag_id: string | null
-  readonly value: boolean
-  readonly reason: string
-  readonly company_id: string | null
-  readonly user_id: string | null
-}
-
-function checksIn(answer: Buffer): readonly Told[] {
+function checksIn(answer: Buffer): readonly Checked[] {
   const { data } = JSON.parse(answer.toString()) as {
-    readonly data: Told | { readonly flags: readonly Told[] }
+    readonly data: CheckFlag | { readonly flags: readonly CheckFlag[] }
   }
-  return 'flags' in data ? data.flags : [data]
+  return ('flags' in data ? data.flags : [data]).map(told => ({
+    flagKey: told.flag,
+    flagId: told.flag_id ?? null,
+    value: told.value,
+    reason: told.reason,
+    ruleId: told.rule_id ?? null,
+    companyId: told.company_id ?? null,
+    userId: told.user_id ?? null,
+    error: told.error ?? null,
+  }))
+}
+
+/** What a body asked, as records have it. */
+function questionIn({ buffer, byteOffset, byteLength }: DataView): CheckQuestion {
+  const text = Buffer.from(buffer, byteOffset, byteLength).toString()
+  const asked = (text === '' ? {} : JSON.parse(text)) as CheckFlagRequestBody
+  return { company: given(asked.company), user: given(asked.user), preflight: asked.preflight != null }
+}
+
+/** Keys as given; an empty map is as if absent. */
+function given(keys: object | null | undefined): object | null {
+  return keys && Object.keys(keys).length > 0 ? keys : null
 }
 
 /** A number of a question: of its name and its body, never 0. */

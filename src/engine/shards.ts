@@ -36,6 +36,8 @@ export interface Answered<Reply> {
   readonly sequence: number
   /** Until when it stands if nothing happens but time, epoch ms; 0: not told. */
   readonly untilMs?: number
+  /** Whether it may show figures of its company's use. */
+  readonly figures?: boolean
 }
 
 /** An actor said no: the room that asked decides what the caller hears. */
@@ -477,10 +479,10 @@ function hearingOf(shard: Shard): Hearing {
   return {
     answered(n, reply, sequence) {
       if (sequence > shard.heard) shard.heard = sequence
-      shard.waiting.take(n)?.resolve({ reply, shard: shard.index, sequence, untilMs: 0 })
+      shard.waiting.take(n)?.resolve({ reply, shard: shard.index, sequence, untilMs: 0, figures: false })
     },
-    told: (n, reply, untilMs) =>
-      shard.waiting.take(n)?.resolve({ reply, shard: shard.index, sequence: 0, untilMs }),
+    told: (n, reply, untilMs, figures) =>
+      shard.waiting.take(n)?.resolve({ reply, shard: shard.index, sequence: 0, untilMs, figures }),
     refused: (n, refusal, detail) => shard.waiting.take(n)?.reject(new Refused(refusal, detail)),
     failed(n, reason, detail) {
       if (reason === 'doubtful') shard.mending ??= newStarting()

@@ -8,7 +8,8 @@ const stride = 16
 const places = 1 << 18
 
 /**
- * An era of a shard for each of them, and a number for each place where companies are. Eras are odd while answers may
+ * An era of a shard for each of them, and two numbers for each place where companies are: of any change, and of use
+ * that only shows in figures. Eras are odd while answers may
  * be kept. Every thread makes its own over the same memory; a shard's numbers are raised by the shard alone, or in its
  * name while it is dead.
  */
@@ -18,11 +19,11 @@ export class Changes {
 
   constructor(readonly memory: SharedArrayBuffer) {
     this.#cells = new Int32Array(memory)
-    this.shards = (this.#cells.length - places) / stride
+    this.shards = (this.#cells.length - 2 * places) / stride
   }
 
   static make(shards: number): Changes {
-    return new Changes(new SharedArrayBuffer((shards * stride + places) * Int32Array.BYTES_PER_ELEMENT))
+    return new Changes(new SharedArrayBuffer((shards * stride + 2 * places) * Int32Array.BYTES_PER_ELEMENT))
   }
 
   /** Where a company's number is. */
@@ -35,9 +36,19 @@ export class Changes {
     return Atomics.load(this.#cells, place)
   }
 
+  /** The number of its use; another one than before: what shows of it may have changed. */
+  usesAt(place: number): number {
+    return Atomics.load(this.#cells, place + places)
+  }
+
   /** A company changes: told before anybody hears of it. */
   changed(companyId: string): void {
     Atomics.add(this.#cells, this.placeOf(companyId), 1)
+  }
+
+  /** A company uses something, and nothing that was answered changes but figures: told before anybody hears of it. */
+  used(companyId: string): void {
+    Atomics.add(this.#cells, this.placeOf(companyId) + places, 1)
   }
 
   /** The era of a shard: answers may be kept while it is odd, and stand no longer than it does. */

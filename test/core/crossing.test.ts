@@ -137,7 +137,8 @@ t.test('every reply arrives as it was given', async t => {
   replies.refused(3, 'not_found')
   replies.refused(4, 'spend_cap', 'why')
   replies.failed(5, 'overloaded', 'full')
-  replies.told(6, '{"b":"東京"}', 1_700_000_060_000)
+  replies.told(6, '{"b":"東京"}', 1_700_000_060_000, false)
+  replies.told(7, '{"c":1}', 1_700_000_060_000, true)
   const cells = structuredClone(replies.take())
   t.ok(replies.isEmpty)
   const heard: unknown[] = []
@@ -154,12 +155,13 @@ t.test('every reply arrives as it was given', async t => {
     ['refused', 3, 'not_found', undefined],
     ['refused', 4, 'spend_cap', 'why'],
     ['failed', 5, 'overloaded', 'full'],
-    ['told', 6, '{"b":"東京"}', 1_700_000_060_000],
+    ['told', 6, '{"b":"東京"}', 1_700_000_060_000, false],
+    ['told', 7, '{"c":1}', 1_700_000_060_000, true],
   ])
   heard.length = 0
   hear(allFailed(cells, 'starting', 'gone'), hearing)
   t.strictSame(
     heard,
-    [1, 2, 3, 4, 5, 6].map(n => ['failed', n, 'starting', 'gone']),
+    [1, 2, 3, 4, 5, 6, 7].map(n => ['failed', n, 'starting', 'gone']),
   )
 })

@@ -24,6 +24,7 @@ const facts = (some: Partial<CompanyFacts> & { readonly balance?: number } = {})
   onVersion: () => false,
   hasProduct: () => false,
   counter: () => 0,
+  test: (counter, more, than) => counter.holds(0, more, than),
   resetsAt: () => null,
   traitText: () => null,
   traitType: ({ comparableType }) => comparableType,

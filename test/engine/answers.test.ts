@@ -12,20 +12,26 @@ const told = (flag: string) =>
     data: { flag, flag_id: 'flag_1', value: true, reason: 'r', company_id: 'comp_1', user_id: null },
   })
 
-function world() {
+function world(recordsPerSecond = 0) {
   const changes = Changes.make(2)
   changes.open(0)
   changes.open(1)
   const directory = { departures: 0 }
-  const answers = new Answers(changes, directory)
+  const answers = new Answers(changes, directory, recordsPerSecond)
   const find = (name: string, text: string, atMs = 1_000, env = 'env_1') =>
     answers.find(hashOfAsked(name, view(text)), env, name, view(text), atMs)
   /** Ask twice, and keep what the second was told. */
-  const keep = (name: string, text: string, answer = told(name), companyId: string | null = 'comp_1') => {
+  const keep = (
+    name: string,
+    text: string,
+    answer = told(name),
+    companyId: string | null = 'comp_1',
+    standing = { untilMs: 2_000, figures: false },
+  ) => {
     const ask = (): Asked | null => answers.asked(hashOfAsked(name, view(text)), name, view(text))
     const asked = ask() ?? ask()
     const footing = answers.footing('env_1', companyId, 1, 1_000)
-    if (asked && footing) answers.keep(asked, { footing, untilMs: 2_000 }, answer)
+    if (asked && footing) answers.keep(asked, { footing, ...standing }, answer)
   }
   return { changes, directory, answers, find, keep }
 }
@@ -55,7 +61,85 @@ t.test('an answer is given again to the same question alone, while it stands', a
     t.equal(find('a', '{"company":{"id":"x"}}'), null, end)
   }
   keep('a', '{"company":{"id":"x"}}')
-  t.equal(find('a', '{"company":{"id":"x"}}'), null, 'none is kept while each check is recorded')
+  t.equal(find('a', '{"company":{"id":"x"}}'), null, 'none is kept of a shard that is not there')
+})
+
+t.test('FE-105 use ends answers that show figures, and those alone', async t => {
+  const { changes, find, keep } = world()
+  keep('a', '{}')
+  keep('b', '{}', told('b'), 'comp_1', { untilMs: 2_000, figures: true })
+  t.ok(find('a', '{}') && find('b', '{}'))
+  changes.used('comp_other')
+  t.ok(find('a', '{}') && find('b', '{}'))
+  changes.used('comp_1')
+  t.ok(find('a', '{}'))
+  t.equal(find('b', '{}'), null)
+  keep('b', '{}', told('b'), 'comp_1', { untilMs: 2_000, figures: true })
+  changes.changed('comp_1')
+  t.equal(find('a', '{}'), null)
+  t.equal(find('b', '{}'), null)
+})
+
+t.test('FE-103 an answer is asked for anew after five seconds', async t => {
+  const { find, keep } = world()
+  keep('a', '{}', told('a'), 'comp_1', { untilMs: 60_000, figures: false })
+  t.ok(find('a', '{}', 5_999))
+  t.equal(find('a', '{}', 6_000), null)
+})
+
+t.test('FE-100 answers given again are recorded one by one, so many a second', async t => {
+  const { answers, find, keep } = world(3)
+  const asked = '{"company":{"id":"x"},"user":{},"preflight":{"usage":1}}'
+  keep('a', asked)
+  keep('b', '{}')
+  for (const atMs of [1_001, 1_002]) find('a', asked, atMs)
+  for (const atMs of [1_003, 1_004]) find('b', '{}', atMs)
+  interface Row {
+    readonly id: string
+    readonly captured_at: number
+    readonly body: string
+  }
+  const { rows, counts } = answers.takeCounts()!
+  const records = rows.map(row => JSON.parse(row) as Row)
+  t.strictSame(
+    records.map(({ captured_at }) => captured_at).sort(),
+    [1_001, 1_002, 1_003],
+    'the fourth is only counted',
+  )
+  t.strictSame(
+    counts.map(row => JSON.parse(row).checks),
+    [2, 2],
+  )
+  const first = records.find(({ captured_at }) => captured_at === 1_001)!
+  t.match(first, {
+    environment_id: 'env_1',
+    type: 'flag_check',
+    mode: 'recorded',
+    subtype: 'a',
+    flag_id: 'flag_1',
+    company_id: 'comp_1',
+    user_id: undefined,
+  })
+  t.strictSame(JSON.parse(first.body), {
+    flag_key: 'a',
+    flag_id: 'flag_1',
+    value: true,
+    reason: 'r',
+    rule_id: null,
+    company_id: 'comp_1',
+    user_id: null,
+    req_company: { id: 'x' },
+    req_user: null,
+    error: null,
+    preflight: true,
+  })
+  t.notOk('preflight' in JSON.parse(records.find(({ captured_at }) => captured_at === 1_003)!.body))
+  t.equal(new Set(records.map(({ id }) => id)).size, 3)
+  find('b', '{}', 1_005)
+  t.strictSame(answers.takeCounts()!.rows, [], 'none is left in this second')
+  answers.tick()
+  find('b', '{}', 1_006)
+  t.equal(answers.takeCounts()!.rows.length, 1)
 })
 
 t.test('what changed while the answer was under way keeps it from being kept', async t => {
@@ -66,7 +150,7 @@ t.test('what changed while the answer was under way keeps it from being kept', a
   const asked = answers.asked(hash, 'a', body)!
   const footing = answers.footing('env_1', 'comp_1', 1, 1_000)!
   changes.changed('comp_1')
-  answers.keep(asked, { footing, untilMs: 2_000 }, told('a'))
+  answers.keep(asked, { footing, untilMs: 2_000, figures: false }, told('a'))
   t.equal(find('a', '{}'), null)
 })
 
@@ -112,7 +196,7 @@ t.test('each is counted once, a part at a time; bytes are bounded and given back
   t.equal(rows.length, kept * 300)
   t.ok(rows.every(({ checks }) => checks === 1))
   for (const shard of [0, 1]) changes.renew(shard)
-  answers.sweep()
+  answers.tick()
   keep('', '{"user":{"id":"new"}}', big, null)
   t.ok(find('', '{"user":{"id":"new"}}'), 'there is room again')
 })

@@ -42,12 +42,13 @@ function definitions(): CatalogData {
     monthReset: 'billing_cycle' as const,
   })
   return make.catalogData({
-    features: [make.feature('api'), make.feature('sso', { featureType: 'boolean' })],
+    features: [make.feature('api'), make.feature('paid'), make.feature('sso', { featureType: 'boolean' })],
     credits: [make.credit('c1')],
     fallbackPlanId: random.chance(0.5) ? 'free' : null,
     trialExpiryPlanId: random.chance(0.5) ? 'free' : null,
     flags: [
       make.flag('api', { rules: [make.rule('many', { conditions: [metric(3)] })] }),
+      make.flag('paid'),
       make.flag('sso', { featureId: 'sso', rules: [make.rule('paid', { conditions: [credit] })] }),
     ],
     plans: ['free', 'pro', 'extra'].map((id, i) =>
@@ -56,7 +57,10 @@ function definitions(): CatalogData {
         versions: [
           make.planVersion(`${id}_v1`, {
             billingProductId: `prod_${id}`,
-            entitlements: [make.entitlement('api', { id: `${id}_api`, ...limited(i * 3 + 1) })],
+            entitlements: [
+              make.entitlement('api', { id: `${id}_api`, ...limited(i * 3 + 1) }),
+              make.entitlement('paid', { id: `${id}_paid`, valueType: 'credit', valueCreditId: 'c1' }),
+            ],
           }),
         ],
       }),
@@ -83,6 +87,7 @@ function account(): CreditAccount {
       closed: null,
     }
   })
+  if (random.chance(0.4)) made.spent = [{ seq: 0, quantity: 1n, expiresAtMs: orNull(instant) }]
   return made
 }
 

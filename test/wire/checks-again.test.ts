@@ -1,10 +1,10 @@
 // Checks answered again with what still stands (FE-105, decision 1): whatever is acknowledged, the next check of the same
-// question sees it; and each is counted (FE-101). No single records are kept here, so that every answer may be.
+// question sees it; and each is counted and recorded (FE-100, FE-101).
 import t from 'tap'
 import { type Client, startHere } from '../harness.js'
 import { makeFlag, rule } from './flags.js'
 
-const { client, tollgate } = await startHere(t, { TOLLGATE_FLAG_CHECK_ROWS_PER_SECOND: '0' })
+const { client, tollgate } = await startHere(t)
 const { metrics } = tollgate.services
 
 const condition = (some: object) => ({ operator: 'gte', resource_ids: [], ...some })
@@ -76,6 +76,43 @@ t.test('an event, a trait, a rule: the next check sees each', async t => {
     }),
   )
   t.match([counted.was.value, counted.now.value], [false, true])
+})
+
+t.test('FE-105 an answer stands beside use that leaves it as it is, and no longer', async t => {
+  const rules = [rule('many', [{ ...calls(3), event_subtype: 'counted' }])]
+  await flag('counting', rules)
+  const path = '/flags/counting/check'
+  const company = { slug: 'counting' }
+  await client.ok('POST', '/companies', { keys: company })
+  const use = (event: string) =>
+    client.ok('POST', '/event-batch', { events: [{ event_type: 'track', body: { event, company } }] })
+  // the first of all may bring anything: nobody remembers what was answered before
+  await use('counted')
+  t.equal((await kept({ company }, client, path)).value, false)
+  const again = metrics.checksAgain.count
+  for (const event of ['other', 'counted', 'other']) {
+    await use(event)
+    t.equal((await client.ok('POST', path, { company })).value, false)
+  }
+  t.ok(metrics.checksAgain.count >= again + 2, 'all but one that was too old, at most')
+  await use('counted')
+  t.equal((await client.ok('POST', path, { company })).value, true, 'the third')
+})
+
+t.test('FE-100 each check is recorded, whoever answered it', async t => {
+  await flag('recorded', [])
+  const again = metrics.checksAgain.count
+  for (let asked = 0; asked < 12; asked++)
+    await client.ok('POST', '/flags/recorded/check', { company: { slug: 'acme' } })
+  t.ok(metrics.checksAgain.count > again)
+  const until = Date.now() + 20_000
+  let records: { id: string; body: object }[] = []
+  while (records.length < 12 && Date.now() < until) {
+    await new Promise(resolve => setTimeout(resolve, 100))
+    records = await client.ok('GET', '/events?event_types=flag_check&event_subtype=recorded&limit=50')
+  }
+  t.equal(new Set(records.map(({ id }) => id)).size, 12)
+  t.equal(new Set(records.map(({ body }) => JSON.stringify(body))).size, 1, 'all alike')
 })
 
 t.test('an override, its end by time alone, and the test clock', async t => {

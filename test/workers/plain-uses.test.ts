@@ -11,6 +11,7 @@ import { applyCredit } from '../../src/core/ledger.js'
 import type { Effect } from '../../src/core/message.js'
 import { encodeCompany } from '../../src/core/state.js'
 import { itemsOf, UseRows } from '../../src/core/uses.js'
+import { Changes } from '../../src/journal/changes.js'
 import { eventRow, monthOf } from '../../src/journal/event-row.js'
 import { factText } from '../../src/journal/fact-text.js'
 import { Group } from '../../src/journal/frame.js'
@@ -240,7 +241,7 @@ t.test('CR-48, CR-86…91 usual events draw as events one by one', async t => {
     const [group, apart] = [new Group(), new Group()]
     group.begin(1)
     apart.begin(1)
-    const plain = new PlainUses()
+    const plain = new PlainUses(Changes.make(1))
     const packing = new Packing()
     // a test clock that is removed takes time back
     for (let n = 0; n < 6; n++) packing.add(usesOf(random, size, n, begunMs + random.below(6)))

@@ -4,6 +4,7 @@ import { type Company, newCompany, type PlanHolding } from '../../src/core/compa
 import type { CreditAccount } from '../../src/core/credit.js'
 import { ownText } from '../../src/core/crossing.js'
 import type { CompiledVersion } from '../../src/core/entitlement.js'
+import { AnswerTests } from '../../src/core/usage-reads.js'
 import { newUser, type User } from '../../src/core/user.js'
 import type { GrantIdBytes } from '../../src/journal/draw-bytes.js'
 
@@ -18,8 +19,13 @@ export type Actor =
       settledUnder: number
       /** Where its last simple draw came from; null before the first. */
       drawing: Drawing | null
+      /** What answers that may be kept rest on: whether on figures of its use, and on which tests of it; null: none. */
+      figuresTold: boolean
+      testsTold: AnswerTests | null
     }
   | { readonly k: 'u'; readonly state: User; tick: number }
+
+export type CompanyActor = Extract<Actor, { readonly k: 'c' }>
 
 /** What a company draws from, as long as it has this plan and nothing beside it, under this catalog. */
 export interface Drawing {
@@ -31,9 +37,18 @@ export interface Drawing {
   grant: GrantIdBytes | null
 }
 
-/** A company of which it is not known yet what time alone does to it. */
+/** A company of which it is not known yet what time alone does to it, and what was answered of it before. */
 export function companyActor(state: Company, tick: number): Actor {
-  return { k: 'c', state, tick, settledUntilMs: 0, settledUnder: 0, drawing: null }
+  return {
+    k: 'c',
+    state,
+    tick,
+    settledUntilMs: 0,
+    settledUnder: 0,
+    drawing: null,
+    figuresTold: true,
+    testsTold: AnswerTests.unknown,
+  }
 }
 
 /**
@@ -81,7 +96,7 @@ export class Actors {
   }
 
   /** Companies in memory. */
-  *companies(): Generator<Extract<Actor, { readonly k: 'c' }>> {
+  *companies(): Generator<CompanyActor> {
     for (const actor of this.byId.values()) if (actor.k === 'c') yield actor
   }
 

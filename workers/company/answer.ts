@@ -6,7 +6,9 @@ import type { Question } from '../../src/core/message.js'
 import { LiveCompany } from '../../src/core/snapshot.js'
 import { answersUntil } from '../../src/core/stands.js'
 import { briefOf, encodeUser } from '../../src/core/state.js'
-import type { Actor } from './actors.js'
+import { AnswerTests, type UsageReads } from '../../src/core/usage-reads.js'
+import type { Changes } from '../../src/journal/changes.js'
+import type { Actor, CompanyActor } from './actors.js'
 import type { FlagChecks } from './checks.js'
 import { describeCompany } from './describe.js'
 
@@ -47,4 +49,28 @@ export function answerOf(
 export function standsUntil(actor: Actor | null, at: number): number {
   if (actor === null) return answersUntil(null, 0, at)
   return actor.k === 'c' && actor.state.exists ? answersUntil(actor.state, actor.settledUntilMs, at) : 0
+}
+
+/** Remember what an answer rests on that may be kept. */
+export function rememberTold(actor: CompanyActor, { figures, tests }: UsageReads, at: number): void {
+  if (figures) actor.figuresTold = true
+  if (tests.length === 0) return
+  actor.testsTold ??= AnswerTests.at(at)
+  actor.testsTold.add(tests, at)
+}
+
+/** A company changes: none of the answers that were given of it is kept any longer (FE-105). */
+export function tellChanged(actor: CompanyActor, changes: Changes): void {
+  changes.changed(actor.state.id)
+  actor.figuresTold = false
+  actor.testsTold = null
+}
+
+/** One more use of a name is counted, and may have drawn credits: answers that it makes others are not kept any longer. */
+export function tellUsed(actor: CompanyActor, name: string, at: number, changes: Changes): void {
+  const { state, figuresTold, testsTold } = actor
+  if (testsTold !== null && !testsTold.standAfter(state, name, at)) return tellChanged(actor, changes)
+  if (!figuresTold) return
+  changes.used(state.id)
+  actor.figuresTold = false
 }

@@ -1,6 +1,5 @@
 // Flag checks in a shard: evaluated, written as text, counted. What a check leaves behind follows later (FE-100…103).
 import type { Catalog } from '../../src/core/catalog.js'
-import { checkCountRow } from '../../src/core/check-count.js'
 import { userFacts } from '../../src/core/check-reserve.js'
 import type { Company } from '../../src/core/company.js'
 import {
@@ -15,7 +14,8 @@ import {
 import { derivedId } from '../../src/core/id.js'
 import type { CheckContext, CheckCounts, Preflight, Question } from '../../src/core/message.js'
 import { LiveCompany } from '../../src/core/snapshot.js'
-import { text } from '../../src/journal/event-row.js'
+import { UsageReads } from '../../src/core/usage-reads.js'
+import { type Checked, checkCountRow, checkRecordRow } from '../../src/journal/check-rows.js'
 
 /** Checks of one flag for one company within one minute that all gave the same. */
 interface Count {
@@ -41,16 +41,15 @@ export class FlagChecks {
   /** Records that may still be kept before the next flush. */
   private rowsLeft: number
   private made = 0
+  /** What the check last answered read of its company's use. */
+  readonly reads = new UsageReads()
 
   constructor(
     /** Names this shard's run: record ids are derived from it. */
     private readonly run: string,
     private readonly rowsPerSecond: number,
-    /** Told when no more records are kept, and when they are again. */
-    private readonly recording: (kept: boolean) => void = () => {},
   ) {
     this.rowsLeft = rowsPerSecond
-    recording(rowsPerSecond > 0)
   }
 
   /** One flag, as CheckFlag text; null for an unknown key, which leaves nothing behind (FE-77). */
@@ -63,7 +62,8 @@ export class FlagChecks {
     const flag = catalog.flagsByKey.get(question.flagKey)
     if (flag === undefined) return null
     const { context, preflight } = question
-    const facts = company && new LiveCompany(company, catalog, atMs)
+    this.reads.clear()
+    const facts = company && new LiveCompany(company, catalog, atMs, this.reads)
     const checked = inContext(checkWith(flag, facts, userFacts(context), preflight), context)
     this.note(catalog, company, context, checked, preflight, atMs)
     return writeCheck(checked)
@@ -71,7 +71,8 @@ export class FlagChecks {
 
   /** Every flag by key from one snapshot, as CheckFlags text (FE-90, FE-91). */
   all(catalog: Catalog, company: Company | null, context: CheckContext, atMs: number): string {
-    const checks = checkAll(catalog, company, userFacts(context), context, atMs)
+    this.reads.clear()
+    const checks = checkAll(catalog, company, userFacts(context), context, atMs, this.reads)
     const { flags } = checks
     this.see(catalog, company, context.userId, atMs)
     const running = this.runningOf(company ?? catalog)
@@ -85,8 +86,6 @@ export class FlagChecks {
   /** What gathered since the last time; null when nothing did. */
   take(): CheckCounts | null {
     this.rowsLeft = this.rowsPerSecond
-    this.recording(true)
-    if (this.rowsLeft === 0) this.recording(false)
     if (this.counts.length === 0) return null
     const flags = new Map<string, readonly [string, string, number]>()
     for (const { environmentId, checked, lastAtMs } of this.counts) {
@@ -172,39 +171,14 @@ export class FlagChecks {
     preflight: Preflight | null,
     atMs: number,
   ): void {
-    if (--this.rowsLeft === 0) this.recording(false)
-    this.rows.push(this.recordRow(catalog.data.environmentId, context, checked, preflight, atMs))
-  }
-
-  /** The flag_check record of one check (FE-100), as a row of table events. */
-  private recordRow(
-    environmentId: string,
-    context: CheckContext,
-    checked: CheckResult,
-    preflight: Preflight | null,
-    atMs: number,
-  ): string {
-    const asked = JSON.parse(context.asked) as { readonly company?: object; readonly user?: object }
-    const body = JSON.stringify({
-      flag_key: checked.flag,
-      flag_id: checked.flagId,
-      value: checked.value,
-      reason: checked.reason,
-      rule_id: checked.ruleId,
-      company_id: checked.companyId,
-      user_id: checked.userId,
-      req_company: context.companyGiven ? asked.company : null,
-      req_user: context.userGiven ? asked.user : null,
-      error: checked.error,
-      ...(preflight === null ? {} : { preflight: true }),
-    })
+    this.rowsLeft--
+    const { environmentId } = catalog.data
     const id = derivedId('evt_', this.run, ++this.made)
-    let row = `{"environment_id":"${environmentId}","id":"${id}","type":"flag_check","mode":"recorded","status":"enriched"`
-    row += `,"captured_at":${atMs},"loaded_at":${atMs},"processed_at":${atMs}`
-    row += `,"subtype":${text(checked.flag)},"flag_id":"${checked.flagId}"`
-    if (checked.companyId !== null) row += `,"company_id":"${checked.companyId}"`
-    if (checked.userId !== null) row += `,"user_id":"${checked.userId}"`
-    return `${row},"body":${text(body)}}`
+    const asked = JSON.parse(context.asked) as { readonly company?: object; readonly user?: object }
+    const company = (context.companyGiven && asked.company) || null
+    const user = (context.userGiven && asked.user) || null
+    const question = { company, user, preflight: preflight !== null }
+    this.rows.push(checkRecordRow({ environmentId, id, atMs, ...question, ...storedOf(checked) }))
   }
 }
 
@@ -220,6 +194,18 @@ function isOf({ minuteMs: minute, checked: known }: Count, checked: CheckResult,
 }
 
 function countRow({ environmentId, minuteMs: minute, checked, checks }: Count): string {
-  const { flagId, flag: flagKey, companyId, value, reason } = checked
-  return checkCountRow({ environmentId, flagId, flagKey, minuteMs: minute, companyId, value, reason, checks })
+  return checkCountRow({ environmentId, minuteMs: minute, checks, ...storedOf(checked) })
+}
+
+function storedOf({
+  flag: flagKey,
+  flagId,
+  value,
+  reason,
+  ruleId,
+  companyId,
+  userId,
+  error,
+}: CheckResult): Checked {
+  return { flagKey, flagId, value, reason, ruleId, companyId, userId, error }
 }

@@ -9,16 +9,16 @@ import type { CompiledVersion } from '../../src/core/entitlement.js'
 import { drawFromFirst } from '../../src/core/ledger.js'
 import { isPlanAlone, soleVersion } from '../../src/core/snapshot.js'
 import { actorIdLength, type UsesRequest } from '../../src/core/uses.js'
+import type { Changes } from '../../src/journal/changes.js'
 import { GrantIdBytes } from '../../src/journal/draw-bytes.js'
 import { monthOf } from '../../src/journal/event-row.js'
 import { type FramedRecords, RecordFlag } from '../../src/journal/journal.js'
 import type { Draw } from '../../src/journal/ledger-rows.js'
 import { UseKind, UseRecords } from '../../src/journal/use-records.js'
-import type { Actor } from './actors.js'
+import type { Actor, CompanyActor } from './actors.js'
+import { tellUsed } from './answer.js'
 import { leavesTimeAlone } from './kinds.js'
 import { featureIdsOf } from './row-extra.js'
-
-type CompanyActor = Extract<Actor, { readonly k: 'c' }>
 
 interface Named {
   readonly name: string
@@ -40,6 +40,8 @@ const gatheredBytesMax = 1 << 20
 
 /** Plain uses, counted and recorded. */
 export class PlainUses {
+  constructor(private readonly changes: Changes) {}
+
   private readonly records = new UseRecords()
   private readonly actors: Actor[] = []
   private readonly metered = new MeteredUse()
@@ -121,6 +123,7 @@ export class PlainUses {
     }
     applyUse(state, named.name, quantity, at, at)
     if (state.lastSeenAtMs === null || state.lastSeenAtMs < at) state.lastSeenAtMs = at
+    tellUsed(actor, named.name, at, this.changes)
     this.records.add(uses, i, named.kind, this.month, draws, state.id, grant)
     return true
   }

@@ -60,9 +60,9 @@ function answerTo<Reply>(
   if (needsTraits(call, subject)) return replyWithTraits<Reply>(call, subject, question).then(answer)
   const asked = question(subject.context)
   const footing = footingOf(call, subject, asked)
-  const later = new Later(({ reply, untilMs }: Answered<Reply>) => {
+  const later = new Later(({ reply, untilMs, figures = true }: Answered<Reply>) => {
     const given = answer(reply)
-    return footing === null || !untilMs ? given : { ...given, standing: { footing, untilMs } }
+    return footing === null || !untilMs ? given : { ...given, standing: { footing, untilMs, figures } }
   })
   put(call, subject, asked, later)
   return later as Later

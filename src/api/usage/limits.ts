@@ -162,6 +162,7 @@ function factsAt(past: EntitledPast, atMs: number, nowMs: number, compiler: Feat
     onVersion: () => false,
     hasProduct: () => false,
     counter: () => 0,
+    test: () => false,
     resetsAt: () => null,
     remaining: () => 0n,
     figures: () => ({ remaining: 0n, reserved: 0n, settled: 0n, total: 0n }),
