@@ -51,6 +51,8 @@ export interface Kept extends Asked, Standing {
   lastAtMs: number
   /** When it was given, where that is recorded (FE-100), epoch ms. */
   recorded: number[]
+  /** In which second of this process it came. */
+  readonly second: number
 }
 
 /** Answers, and bodies seen once, at most. A later one takes the place of an earlier one. */
@@ -81,6 +83,7 @@ export class Answers {
   /** Records that may still be made in this second. */
   private recordsLeft: number
   private recordsMade = 0
+  private second = 0
   /** Names this run: record ids are derived from it. */
   private readonly run = `answers ${randomUUID()}`
 
@@ -105,7 +108,7 @@ export class Answers {
     if (nowMs >= kept.untilMs || nowMs < kept.footing.sinceMs || !this.holds(kept)) return null
     if (kept.given++ === 0) this.toTell.push(kept)
     if (this.recordsLeft > 0) {
-      this.recordsLeft -= kept.footing.flags
+      this.recordsLeft -= Math.max(1, kept.footing.flags)
       kept.recorded.push(nowMs)
     }
     if (nowMs > kept.lastAtMs) kept.lastAtMs = nowMs
@@ -156,6 +159,7 @@ export class Answers {
       given: 0,
       lastAtMs: footing.sinceMs,
       recorded: [],
+      second: this.second,
     }
     this.bytes += answer.length
   }
@@ -172,12 +176,18 @@ export class Answers {
     if (this.bytes === 0) return
     for (let place = 0; place < places; place++) {
       const kept = this.kept[place]!
-      if (kept !== null && !this.holds(kept)) this.drop(place)
+      if (kept !== null && (this.isOld(kept) || !this.holds(kept))) this.drop(place)
     }
+  }
+
+  /** Its environment's clock may stand still; this one does not. */
+  private isOld({ second }: Kept): boolean {
+    return (this.second - second) * 1_000 > keptMs
   }
 
   /** A second is over. */
   tick(): void {
+    this.second++
     this.recordsLeft = this.recordsPerSecond
     this.sweep()
   }

@@ -200,3 +200,12 @@ t.test('each is counted once, a part at a time; bytes are bounded and given back
   keep('', '{"user":{"id":"new"}}', big, null)
   t.ok(find('', '{"user":{"id":"new"}}'), 'there is room again')
 })
+
+t.test('what is not asked for any more is let go of', async t => {
+  const { answers, find, keep } = world()
+  keep('a', '{}')
+  for (let second = 0; second < 5; second++) answers.tick()
+  t.ok(find('a', '{}'), 'the clock of its environment may stand still')
+  answers.tick()
+  t.equal(find('a', '{}'), null)
+})

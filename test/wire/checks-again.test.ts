@@ -99,6 +99,33 @@ t.test('FE-105 an answer stands beside use that leaves it as it is, and no longe
   t.equal((await client.ok('POST', path, { company })).value, true, 'the third')
 })
 
+t.test('FE-105, EN-50 an answer that shows use tells of each', async t => {
+  const feature = await client.ok('POST', '/features', {
+    name: 'Metered',
+    description: '',
+    feature_type: 'event',
+    event_subtype: 'metered',
+    flag: { key: 'metered', name: 'Metered', description: '', flag_type: 'boolean', default_value: false },
+  })
+  const company = { slug: 'metered' }
+  const { id } = await client.ok('POST', '/companies', { keys: company })
+  await client.ok('POST', '/company-overrides', {
+    company_id: id,
+    feature_id: feature.id,
+    value_type: 'numeric',
+    value_numeric: 10,
+    metric_period: 'all_time',
+  })
+  const use = { event_type: 'track', body: { event: 'metered', company } }
+  for (let used = 1; used <= 3; used++) {
+    await client.ok('POST', '/events', use)
+    const asked = await kept({ company }, client, '/flags/metered/check')
+    t.match(asked, { feature_usage: used, entitlement: { usage: used } })
+  }
+  await client.ok('POST', '/events', use)
+  t.match(await client.ok('POST', '/flags/metered/check', { company }), { feature_usage: 4 })
+})
+
 t.test('FE-100 each check is recorded, whoever answered it', async t => {
   await flag('recorded', [])
   const again = metrics.checksAgain.count
