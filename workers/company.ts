@@ -449,8 +449,7 @@ class Shard {
   private answerTo(n: number, actor: Actor | null, env: string, question: Question, at: number): void {
     const reply = answerOf(this.checks, this.catalog(env), actor, question, at)
     const isCheck = question.type === 'check' || question.type === 'check_all'
-    const stands = isCheck && reply !== null && this.changes.era(this.task.options.index) % 2 !== 0
-    if (!stands) return this.reads.answered(n, reply, 0)
+    if (!isCheck || reply === null) return this.reads.answered(n, reply, 0)
     const { reads } = this.checks
     if (actor?.k === 'c') rememberTold(actor, reads, at)
     this.reads.told(n, reply as string, standsUntil(actor, at), reads.figures)

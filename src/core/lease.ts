@@ -5,6 +5,7 @@ import { capacityOf, type Payment, pay, type Slice } from './grant.js'
 import { derivedId } from './id.js'
 import { entryCount } from './ledger.js'
 import type { Preflight, Refusal } from './message.js'
+import { hourMs, minuteMs } from './period.js'
 
 export type HoldKind = 'lease' | 'reservation'
 
@@ -69,8 +70,6 @@ export function companyOfHold(id: string): string | null {
   return named && `comp_${named[1]}`
 }
 
-const minuteMs = 60_000
-const hourMs = 60 * minuteMs
 const defaultLifeMs = { lease: 5 * minuteMs, reservation: minuteMs } as const
 
 /** What a request about a hold gives: the hold as it then stands and what changed, or why not. */

@@ -1,6 +1,7 @@
 // Periods in UTC milliseconds: metric windows, billing cycles, months that clamp and come back.
 import type { MetricPeriod, MonthReset } from '../../schemas/enums.js'
 
+export const minuteMs = 60_000
 export const hourMs = 3_600_000
 export const dayMs = 86_400_000
 export const weekMs = 7 * dayMs

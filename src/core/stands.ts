@@ -1,9 +1,7 @@
 // Until when what a check tells of a company stands, if nothing happens but time.
 import type { Company } from './company.js'
-import { cycleNext } from './period.js'
+import { cycleNext, minuteMs } from './period.js'
 import { cycleOf } from './plan.js'
-
-const minuteMs = 60_000
 
 /**
  * The first instant after now at which a check may tell something else by time alone, epoch ms. May name one at which

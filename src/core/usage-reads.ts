@@ -2,6 +2,7 @@
 // that changes neither leaves the answer as it is.
 import type { ComparableOperator, MetricPeriod, MonthReset } from '../../schemas/enums.js'
 import type { Company } from './company.js'
+import { minuteMs } from './period.js'
 import { compareNumbers } from './trait.js'
 import { readCounter } from './usage.js'
 
@@ -62,7 +63,6 @@ export class UsageReads {
 
 /** Tests of one company that are remembered, at most. */
 const testsMax = 8
-const minuteMs = 60_000
 
 /** The tests that answers given of one company rest on. Windows begin with a minute, and no answer outlives one. */
 export class AnswerTests {
@@ -76,14 +76,8 @@ export class AnswerTests {
     return new AnswerTests(Math.floor(atMs / minuteMs))
   }
 
-  /** Of a company of which it is not known what was answered. */
-  static readonly unknown: AnswerTests = AnswerTests.ofAny()
-
-  private static ofAny(): AnswerTests {
-    const any = new AnswerTests(0)
-    any.beyond = true
-    return any
-  }
+  /** Of a company of which it is not known what was answered: of no minute, so that any use may bring another answer. */
+  static readonly unknown = new AnswerTests(Number.NaN)
 
   /** Remember what an answer given at this instant rests on. */
   add(tests: readonly Tested[], atMs: number): void {

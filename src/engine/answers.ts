@@ -8,6 +8,7 @@ import { derivedId, shardOf } from '../core/id.js'
 import type { CheckCounts } from '../core/message.js'
 import type { Changes } from '../journal/changes.js'
 import { type Checked, type CheckQuestion, checkCountRow, checkRecordRow } from '../journal/check-rows.js'
+import { givenKeys } from './entities.js'
 
 /** What an answer rests on, as it was before its question left. */
 export interface Footing {
@@ -220,18 +221,11 @@ export class Answers {
           const id = derivedId('evt_', this.run, ++this.recordsMade)
           rows.push(checkRecordRow({ environmentId, id, atMs, ...question!, ...checked }))
         }
-        counts.push(
-          checkCountRow({
-            environmentId,
-            ...checked,
-            minuteMs: footing.sinceMs,
-            checks: given,
-          }),
-        )
-        const { flagKey, userId } = checked
-        const known = flags.get(`${environmentId} ${flagKey}`)
+        counts.push(checkCountRow({ environmentId, minuteMs: footing.sinceMs, checks: given, ...checked }))
+        const { flag, userId } = checked
+        const known = flags.get(`${environmentId} ${flag}`)
         if (known === undefined || known[2] < lastAtMs)
-          flags.set(`${environmentId} ${flagKey}`, [environmentId, flagKey, lastAtMs])
+          flags.set(`${environmentId} ${flag}`, [environmentId, flag, lastAtMs])
         if (userId !== null) users.set(userId, [environmentId, userId, lastAtMs])
       }
     }
@@ -244,8 +238,8 @@ function checksIn(answer: Buffer): readonly Checked[] {
     readonly data: CheckFlag | { readonly flags: readonly CheckFlag[] }
   }
   return ('flags' in data ? data.flags : [data]).map(told => ({
-    flagKey: told.flag,
-    flagId: told.flag_id ?? null,
+    flag: told.flag,
+    flagId: told.flag_id,
     value: told.value,
     reason: told.reason,
     ruleId: told.rule_id ?? null,
@@ -259,12 +253,11 @@ function checksIn(answer: Buffer): readonly Checked[] {
 function questionIn({ buffer, byteOffset, byteLength }: DataView): CheckQuestion {
   const text = Buffer.from(buffer, byteOffset, byteLength).toString()
   const asked = (text === '' ? {} : JSON.parse(text)) as CheckFlagRequestBody
-  return { company: given(asked.company), user: given(asked.user), preflight: asked.preflight != null }
-}
-
-/** Keys as given; an empty map is as if absent. */
-function given(keys: object | null | undefined): object | null {
-  return keys && Object.keys(keys).length > 0 ? keys : null
+  return {
+    company: givenKeys(asked.company),
+    user: givenKeys(asked.user),
+    preflight: asked.preflight != null,
+  }
 }
 
 /** A number of a question: of its name and its body, never 0. */

@@ -16,6 +16,13 @@ import { type Answered, Refused, type Shards } from './shards.js'
 
 export type Keys = Readonly<Record<string, string>>
 
+/** Keys as given; an empty map is as if absent. */
+export function givenKeys(keys: Keys | null | undefined): Keys | null {
+  if (!keys) return null
+  for (const _ in keys) return keys
+  return null
+}
+
 /** What a caller wants written to an entity, as the wire says it. */
 export interface Wanted {
   readonly keys: Keys

@@ -9,9 +9,8 @@ const places = 1 << 18
 
 /**
  * An era of a shard for each of them, and two numbers for each place where companies are: of any change, and of use
- * that only shows in figures. Eras are odd while answers may
- * be kept. Every thread makes its own over the same memory; a shard's numbers are raised by the shard alone, or in its
- * name while it is dead.
+ * that only shows in figures. Eras are odd while answers may be kept. Every thread makes its own over the same memory; a
+ * shard's numbers are raised by the shard alone, or in its name while it is dead.
  */
 export class Changes {
   readonly shards: number

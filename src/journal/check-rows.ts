@@ -1,19 +1,13 @@
 // Flag checks as lines of JSON that ClickHouse stores: one record a check, up to a rate (FE-100), and counts that say how
 // often a flag gave a company the same within a minute (FE-101).
+import type { CheckResult } from '../core/flag.js'
 import { text } from './event-row.js'
 
-/** A check, as what is stored of it names it. */
-export interface Checked {
-  readonly flagKey: string
-  /** Null: unknown. */
-  readonly flagId: string | null
-  readonly value: boolean
-  readonly reason: string
-  readonly ruleId: string | null
-  readonly companyId: string | null
-  readonly userId: string | null
-  readonly error: string | null
-}
+/** What is stored of a check. */
+export type Checked = Pick<
+  CheckResult,
+  'flag' | 'flagId' | 'value' | 'reason' | 'ruleId' | 'companyId' | 'userId' | 'error'
+>
 
 /** What a check was asked with: keys as given, null where none were. */
 export interface CheckQuestion {
@@ -23,7 +17,7 @@ export interface CheckQuestion {
 }
 
 /** What a row counts. */
-export interface CheckCount extends Pick<Checked, 'flagKey' | 'flagId' | 'companyId' | 'value' | 'reason'> {
+export interface CheckCount extends Pick<Checked, 'flag' | 'flagId' | 'companyId' | 'value' | 'reason'> {
   readonly environmentId: string
   /** Any instant of it, epoch ms. */
   readonly minuteMs: number
@@ -34,8 +28,8 @@ export interface CheckCount extends Pick<Checked, 'flagKey' | 'flagId' | 'compan
 export function checkCountRow(count: CheckCount): string {
   return JSON.stringify({
     environment_id: count.environmentId,
-    flag_id: count.flagId ?? '',
-    flag_key: count.flagKey,
+    flag_id: count.flagId,
+    flag_key: count.flag,
     minute: Math.floor(count.minuteMs / 60_000) * 60,
     company_id: count.companyId ?? '',
     value: count.value,
@@ -53,9 +47,9 @@ export interface CheckRecord extends Checked, CheckQuestion {
 
 /** The flag_check record of one check (FE-100), as JSONEachRow text of table events. */
 export function checkRecordRow(check: CheckRecord): string {
-  const { environmentId, id, atMs, flagKey, flagId, companyId, userId } = check
+  const { environmentId, id, atMs, flag, flagId, companyId, userId } = check
   const body = JSON.stringify({
-    flag_key: flagKey,
+    flag_key: flag,
     flag_id: flagId,
     value: check.value,
     reason: check.reason,
@@ -69,8 +63,7 @@ export function checkRecordRow(check: CheckRecord): string {
   })
   let row = `{"environment_id":"${environmentId}","id":"${id}","type":"flag_check","mode":"recorded","status":"enriched"`
   row += `,"captured_at":${atMs},"loaded_at":${atMs},"processed_at":${atMs}`
-  row += `,"subtype":${text(flagKey)}`
-  if (flagId !== null) row += `,"flag_id":"${flagId}"`
+  row += `,"subtype":${text(flag)},"flag_id":"${flagId}"`
   if (companyId !== null) row += `,"company_id":"${companyId}"`
   if (userId !== null) row += `,"user_id":"${userId}"`
   return `${row},"body":${text(body)}}`

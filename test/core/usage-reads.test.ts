@@ -1,11 +1,11 @@
 // What answers rest on of a company's use, where the law of answers that stand (workers/answers-stand.test.ts) has too few.
 import t from 'tap'
+import { minuteMs } from '../../src/core/period.js'
 import { addUsage, newCounter } from '../../src/core/usage.js'
 import { AnswerTests, CounterTest, UsageReads } from '../../src/core/usage-reads.js'
 import { company } from './make.js'
 
 const nowMs = Date.UTC(2026, 2, 31, 23, 59, 30)
-const minuteMs = 60_000
 const atLeast = new CounterTest('gte', 'call', 'all_time', 'first_of_month')
 
 function called(times: number) {

@@ -270,7 +270,6 @@ t.test('CR-48, CR-86…91 usual events draw as events one by one', async t => {
           fact: factText({ k: 'c', id, env, at: request.at, fx }, ledger !== ''),
         }
         const actor = actors.get(id)!
-        if (actor.k === 'u') throw new Error('a user')
         actor.settledUntilMs = 1
         if (plain.add(actor, request, request.from + i)) {
           short++

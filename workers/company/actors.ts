@@ -25,6 +25,7 @@ export type Actor =
     }
   | { readonly k: 'u'; readonly state: User; tick: number }
 
+/** That of a company. */
 export type CompanyActor = Extract<Actor, { readonly k: 'c' }>
 
 /** What a company draws from, as long as it has this plan and nothing beside it, under this catalog. */
@@ -38,7 +39,7 @@ export interface Drawing {
 }
 
 /** A company of which it is not known yet what time alone does to it, and what was answered of it before. */
-export function companyActor(state: Company, tick: number): Actor {
+export function companyActor(state: Company, tick: number): CompanyActor {
   return {
     k: 'c',
     state,

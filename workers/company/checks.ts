@@ -13,9 +13,10 @@ import {
 } from '../../src/core/flag.js'
 import { derivedId } from '../../src/core/id.js'
 import type { CheckContext, CheckCounts, Preflight, Question } from '../../src/core/message.js'
+import { minuteMs } from '../../src/core/period.js'
 import { LiveCompany } from '../../src/core/snapshot.js'
 import { UsageReads } from '../../src/core/usage-reads.js'
-import { type Checked, checkCountRow, checkRecordRow } from '../../src/journal/check-rows.js'
+import { checkCountRow, checkRecordRow } from '../../src/journal/check-rows.js'
 
 /** Checks of one flag for one company within one minute that all gave the same. */
 interface Count {
@@ -30,7 +31,6 @@ interface Count {
 
 /** Most counts kept between two flushes; beyond it checks go uncounted until the next. */
 const countsMax = 100_000
-const minuteMs = 60_000
 
 export class FlagChecks {
   /** The latest count of each flag by company; by catalog where there is none. */
@@ -178,7 +178,7 @@ export class FlagChecks {
     const company = (context.companyGiven && asked.company) || null
     const user = (context.userGiven && asked.user) || null
     const question = { company, user, preflight: preflight !== null }
-    this.rows.push(checkRecordRow({ environmentId, id, atMs, ...question, ...storedOf(checked) }))
+    this.rows.push(checkRecordRow({ environmentId, id, atMs, ...question, ...checked }))
   }
 }
 
@@ -194,18 +194,5 @@ function isOf({ minuteMs: minute, checked: known }: Count, checked: CheckResult,
 }
 
 function countRow({ environmentId, minuteMs: minute, checked, checks }: Count): string {
-  return checkCountRow({ environmentId, minuteMs: minute, checks, ...storedOf(checked) })
-}
-
-function storedOf({
-  flag: flagKey,
-  flagId,
-  value,
-  reason,
-  ruleId,
-  companyId,
-  userId,
-  error,
-}: CheckResult): Checked {
-  return { flagKey, flagId, value, reason, ruleId, companyId, userId, error }
+  return checkCountRow({ environmentId, minuteMs: minute, checks, ...checked })
 }

@@ -11,7 +11,7 @@ import type { CheckContext, Preflight, Question } from '../../core/message.js'
 import { preflightError } from '../../core/rule.js'
 import type { UserSnapshot } from '../../core/state.js'
 import type { Footing } from '../../engine/answers.js'
-import type { Keys } from '../../engine/entities.js'
+import { givenKeys, type Keys } from '../../engine/entities.js'
 import type { Answered, Waiting } from '../../engine/shards.js'
 import { ServiceError } from '../../errors.js'
 import { type Answer, type Call, Later } from '../call.js'
@@ -194,8 +194,8 @@ function subjectOf(
 ): Subject {
   const { entities } = call.services
   const environmentId = call.environment.id
-  const companyKeys = given(body.company)
-  const userKeys = given(body.user)
+  const companyKeys = givenKeys(body.company)
+  const userKeys = givenKeys(body.user)
   const companyId = companyKeys && entities.find('company', environmentId, companyKeys)
   const userId = userKeys && entities.find('user', environmentId, userKeys)
   const companyGiven = companyKeys !== null
@@ -275,11 +275,4 @@ function preflightOf(body: PreflightRequestBody): Preflight {
   const error = preflightError(preflight)
   if (error !== null) throw new ServiceError('value_invalid', error)
   return preflight
-}
-
-/** Keys as given; an empty map is as if absent. */
-function given(keys: Keys | null | undefined): Keys | null {
-  if (!keys) return null
-  for (const _ in keys) return keys
-  return null
 }
