@@ -86,7 +86,7 @@ t.test('EV-7…10: an event that the scanner passes is judged the same', async t
       return
     }
   }
-  t.ok(passed > wellFormed / 8, `${passed} of ${wellFormed} well-formed ones were of the usual shape`)
+  t.ok(passed > wellFormed / 10, `${passed} of ${wellFormed} well-formed ones were of the usual shape`)
 })
 
 t.test('EV-4: a list is whole for the scanner only if it is so for everybody', async t => {
