@@ -94,7 +94,7 @@ function bodies(event: string) {
       })
     }
     const packing = new Packing()
-    packing.add({ n: batch, at: nowMs, env, apiKeyId: 'apik_3mK9tQxYzAb', text, rows })
+    packing.add(batch, { at: nowMs, env, apiKeyId: 'apik_3mK9tQxYzAb', text, rows })
     return structuredClone(packing.take())
   })
 }

@@ -2,8 +2,8 @@
 // per tick and against one message per request, in one run. Rounds alternate; medians.
 import { performance } from 'node:perf_hooks'
 import { MessageChannel, receiveMessageOnPort, Worker } from 'node:worker_threads'
-import { type Cells, Packing, unpack } from '../../src/core/crossing.js'
-import type { AcceptedEvent, ShardRequest } from '../../src/core/message.js'
+import { type Cells, type Outgoing, Packing, unpack } from '../../src/core/crossing.js'
+import type { AcceptedEvent } from '../../src/core/message.js'
 
 const perPost = 28 // as 64 connections give
 const rounds = 9
@@ -14,7 +14,9 @@ const reply = JSON.stringify({
   company_id: 'c'.repeat(60),
 })
 
-const check = (n: number): ShardRequest => ({
+type Numbered = Outgoing & { readonly n: number }
+
+const check = (n: number): Numbered => ({
   n,
   k: 'c',
   id: 'comp_23456789ABC',
@@ -56,7 +58,7 @@ const accepted = (n: number): AcceptedEvent => ({
   inference: null,
 })
 
-const single = (n: number): ShardRequest => ({
+const single = (n: number): Numbered => ({
   n,
   at: 1_767_225_600_000,
   events: [
@@ -74,7 +76,7 @@ const median = (values: readonly number[]): number =>
   [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)]!
 
 /** Microseconds per request to write a post and to read it, both on this thread. */
-function writeAndRead(make: (n: number) => ShardRequest, packed: boolean): readonly [number, number] {
+function writeAndRead(make: (n: number) => Numbered, packed: boolean): readonly [number, number] {
   const { port1, port2 } = new MessageChannel()
   const posts = 1_000
   let wroteMs = 0
@@ -84,7 +86,7 @@ function writeAndRead(make: (n: number) => ShardRequest, packed: boolean): reado
     const requests = Array.from({ length: perPost }, (_, i) => make(post * perPost + i))
     const begunMs = performance.now()
     if (packed) {
-      for (const request of requests) packing.add(request)
+      for (const request of requests) packing.add(request.n, request)
       port1.postMessage(packing.take())
     } else port1.postMessage(requests)
     const postedMs = performance.now()
@@ -104,10 +106,10 @@ async function roundTrips(how: 'one list' | 'objects' | 'one by one', atOnce: nu
   const packing = new Packing()
   let left = 100_000
   let number = 0
-  let outbox: ShardRequest[] = []
+  let outbox: Numbered[] = []
   const ask = () => {
     left--
-    if (packed) packing.add(check(++number))
+    if (packed) packing.add(++number, check(number))
     else outbox.push(check(++number))
   }
   const flush = () => {

@@ -2,8 +2,16 @@
 // its neighbour twenty times its length. So what is posted together is one list of numbers, one text in which all
 // texts stand one after the other, and the few things that are neither.
 import { type EventType, eventTypes } from '../../schemas/enums.js'
-import type { AcceptedEvent, CheckContext, IngestItem, Question, Refusal, ShardRequest } from './message.js'
-import { type OutgoingUses, UseRows, Uses } from './uses.js'
+import type {
+  AcceptedEvent,
+  CheckContext,
+  IngestItem,
+  Question,
+  Refusal,
+  ShardRequest,
+  Unnumbered,
+} from './message.js'
+import { type OutgoingUses, UseRows, Uses, type UsesRequest } from './uses.js'
 
 /** What one post carries: requests one after the other, or replies; with the text and rows of uses where there are some. */
 export type Cells =
@@ -78,6 +86,9 @@ class Writing {
   }
 }
 
+/** A request as it leaves. */
+export type Outgoing = Unnumbered<Exclude<ShardRequest, UsesRequest>> | OutgoingUses
+
 /** Requests that leave together; `unpack` gives equal ones, in order. */
 export class Packing extends Writing {
   /** Said once for all requests that follow each other with the same. */
@@ -87,13 +98,14 @@ export class Packing extends Writing {
   private received = ''
   private readonly rows = new UseRows()
 
-  add(request: ShardRequest | OutgoingUses): void {
-    if ('rows' in request) this.addUses(request)
-    else if ('events' in request) this.addEvents(request)
+  /** n: the number of the request, which its reply will name. */
+  add(n: number, request: Outgoing): void {
+    if ('rows' in request) this.addUses(n, request)
+    else if ('events' in request) this.addEvents(n, request)
     else if ('m' in request && (request.m.type === 'check' || request.m.type === 'check_all'))
-      this.addCheck(request, request.m)
+      this.addCheck(n, request, request.m)
     else {
-      this.numbers.push(plain)
+      this.numbers.push(plain, n)
       this.things.push(request)
     }
   }
@@ -108,7 +120,7 @@ export class Packing extends Writing {
     return [numbers, text, things, received, this.rows.take()]
   }
 
-  private addUses({ n, at, env, apiKeyId, text, rows }: OutgoingUses): void {
+  private addUses(n: number, { at, env, apiKeyId, text, rows }: OutgoingUses): void {
     const newEnv = env !== this.env
     const newKey = apiKeyId !== this.apiKeyId
     this.numbers.push(uses + (newEnv ? otherEnv : 0) + (newKey ? otherKey : 0), n, at, rows.count)
@@ -120,7 +132,7 @@ export class Packing extends Writing {
     this.received += text
   }
 
-  private addEvents(request: Extract<ShardRequest, { readonly events: unknown }>): void {
+  private addEvents(n: number, request: Extract<Outgoing, { readonly events: unknown }>): void {
     const { numbers } = this
     const first = request.events[0]!
     const { env } = first
@@ -129,7 +141,7 @@ export class Packing extends Writing {
     const newKey = apiKeyId !== this.apiKeyId
     numbers.push(
       events + (newEnv ? otherEnv : 0) + (newKey ? otherKey : 0),
-      request.n,
+      n,
       request.at,
       receivedAtMs,
       request.events.length,
@@ -173,10 +185,11 @@ export class Packing extends Writing {
   }
 
   private addCheck(
-    request: Extract<ShardRequest, { readonly m: unknown }>,
+    n: number,
+    request: Extract<Outgoing, { readonly m: unknown }>,
     m: Extract<Question, { readonly type: 'check' | 'check_all' }>,
   ): void {
-    const { id, env, k, n, at } = request
+    const { id, env, k, at } = request
     const { context } = m
     const { userId, userTraits, asked } = context
     const preflight = m.type === 'check' ? m.preflight : null
@@ -322,12 +335,17 @@ class Unpacking extends Reading {
     const head = this.number()
     switch (head & 3) {
       case plain:
-        return head & uses ? this.uses(head) : (this.thing() as ShardRequest)
+        return head & uses ? this.uses(head) : this.plain()
       case events:
         return this.events(head)
       default:
         return this.check(head)
     }
+  }
+
+  private plain(): ShardRequest {
+    const n = this.number()
+    return { ...(this.thing() as Unnumbered<ShardRequest>), n } as ShardRequest
   }
 
   private events(head: number): ShardRequest {

@@ -312,6 +312,9 @@ export type ShardRequest =
   | UsesRequest
   | { readonly n: number; readonly control: ShardControl }
 
+/** A request before it has its number. */
+export type Unnumbered<Request> = Request extends unknown ? Omit<Request, 'n'> : never
+
 /** One event on its way to the actor that keeps its record. */
 export interface IngestItem {
   readonly k: 'c' | 'u' | 'e'

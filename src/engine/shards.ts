@@ -4,9 +4,10 @@
 //   ask ──▶ outbox[shard] ──(one post per tick)──▶ worker ──▶ replies ──▶ waiting[n]
 //
 // An actor needs the same thread each time: a shard is one long task on a thread of its own (thread.ts).
+import { performance } from 'node:perf_hooks'
 import type { Logger } from 'pino'
 import type { CatalogData } from '../core/catalog.js'
-import { type Cells, type Hearing, hear, Packing } from '../core/crossing.js'
+import { type Cells, type Hearing, hear, type Outgoing, Packing } from '../core/crossing.js'
 import { shardOf } from '../core/id.js'
 import type {
   CompanyMessage,
@@ -17,7 +18,6 @@ import type {
   ShardControl,
   ShardFigures,
   ShardNotice,
-  ShardRequest,
   Still,
   UserMessage,
 } from '../core/message.js'
@@ -125,9 +125,6 @@ export interface ShardsOptions {
   readonly startThread?: StartThread
 }
 
-/** What may be posted to a shard; its number is given to it as it is posted. */
-export type Posted = ShardRequest | OutgoingUses
-
 export class Shards {
   private readonly shards: Shard[]
   private flushing = false
@@ -225,7 +222,7 @@ export class Shards {
     fresh = false,
   ): void {
     const shard = this.shards[shardOf(id, this.shards.length)]!
-    this.enter(shard, { n: 0, k: kind, id, env: environmentId, at: nowMs, fresh, m: message }, waiting)
+    this.enter(shard, { k: kind, id, env: environmentId, at: nowMs, fresh, m: message }, waiting)
   }
 
   /**
@@ -250,7 +247,7 @@ export class Shards {
   /** One event, for one who waits: as `ingest`, without the detour of a promise. */
   putEvent(item: IngestItem, nowMs: number, waiting: Waiting): void {
     const shard = this.shards[shardOf(item.id, this.shards.length)]!
-    this.enter(shard, { n: 0, at: nowMs, events: [item] }, waiting, true)
+    this.enter(shard, { at: nowMs, events: [item] }, waiting, true)
   }
 
   /** The number of the shard that an actor belongs to. */
@@ -274,10 +271,10 @@ export class Shards {
     events: readonly IngestItem[],
     nowMs: number,
   ): Promise<readonly Undelivered[]> {
-    return this.deliverAll(shard, { n: 0, at: nowMs, events }, events.length)
+    return this.deliverAll(shard, { at: nowMs, events }, events.length)
   }
 
-  private deliverAll(shard: Shard, request: Posted, count: number): Promise<readonly Undelivered[]> {
+  private deliverAll(shard: Shard, request: Outgoing, count: number): Promise<readonly Undelivered[]> {
     const posted = this.post(shard, request)
     shard.events += count
     // a long list leaves at once: kept for the end of the tick it would only grow old in memory
@@ -353,10 +350,10 @@ export class Shards {
   }
 
   private control<Reply>(shard: Shard, control: ShardControl): Promise<Answered<Reply>> {
-    return this.post<Reply>(shard, { n: 0, control })
+    return this.post<Reply>(shard, { control })
   }
 
-  private post<Reply>(shard: Shard, request: Posted): Promise<Answered<Reply>> {
+  private post<Reply>(shard: Shard, request: Outgoing): Promise<Answered<Reply>> {
     return new Promise((resolve, reject) => {
       this.enter(shard, request, { resolve: resolve as Waiting['resolve'], reject })
     })
@@ -366,13 +363,12 @@ export class Shards {
    * Give a request its number, and its place in the post at the end of this tick, or, `single`, soon after; or tell why
    * it is refused here.
    */
-  protected enter(shard: Shard, request: Posted, waiting: Waiting, single = false): void {
+  protected enter(shard: Shard, request: Outgoing, waiting: Waiting, single = false): void {
     if (!shard.ready || shard.waiting.size + shard.events >= waitingMax) {
       waiting.reject(new ServiceError(shard.ready ? 'overloaded' : 'starting'))
       return
     }
-    ;(request as { n: number }).n = shard.waiting.add(waiting)
-    shard.outbox.add(request)
+    shard.outbox.add(shard.waiting.add(waiting), request)
     if (single) this.gathered++
     else this.urgent = true
     if (!this.flushing) {

@@ -1,9 +1,10 @@
 // Shards whose part in a request shows in its trace: the wait from post to reply, and in it the group write of the
 // journal that made it durable, which a shard tells of before it replies.
+import type { Outgoing } from '../core/crossing.js'
 import type { ShardNotice } from '../core/message.js'
 import { monotonicMs } from '../monotonic.js'
 import type { Tracing, Work } from '../tracing.js'
-import { type Posted, type Shard, Shards, type Waiting } from './shards.js'
+import { type Shard, Shards, type Waiting } from './shards.js'
 
 /** Groups remembered per shard; a reply follows its group at once. */
 const groupsMax = 256
@@ -22,7 +23,7 @@ export function tracedShards(tracing: Tracing): typeof Shards {
       if (known.length > groupsMax) known.shift()
     }
 
-    protected override enter(shard: Shard, request: Posted, waiting: Waiting, single = false): void {
+    protected override enter(shard: Shard, request: Outgoing, waiting: Waiting, single = false): void {
       const trace = tracing.current
       if (trace === undefined) return super.enter(shard, request, waiting, single)
       const fromMs = monotonicMs()
@@ -46,7 +47,7 @@ export function tracedShards(tracing: Tracing): typeof Shards {
   }
 }
 
-function nameOf(request: Posted): string {
+function nameOf(request: Outgoing): string {
   if ('control' in request) return request.control.type
   return 'm' in request ? request.m.type : 'events'
 }

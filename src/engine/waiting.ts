@@ -29,10 +29,10 @@ export class Waiters<T> {
 
   /** Who waits under a number, once; undefined when nobody does. */
   take(number: number): T | undefined {
-    const place = number % turnSize
+    const turn = Math.floor(number / turnSize)
+    const place = number - turn * turnSize
     const one = this.held[place]
-    if (one === null || one === undefined || this.turns[place] !== (number - place) / turnSize)
-      return undefined
+    if (one === null || one === undefined || this.turns[place] !== turn) return undefined
     this.release(place)
     return one
   }

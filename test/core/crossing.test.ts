@@ -1,6 +1,6 @@
 // What crosses between threads arrives equal.
 import t from 'tap'
-import { allFailed, hear, Packing, Replies, unpack } from '../../src/core/crossing.js'
+import { allFailed, hear, type Outgoing, Packing, Replies, unpack } from '../../src/core/crossing.js'
 import type { AcceptedEvent, CheckContext, ShardRequest } from '../../src/core/message.js'
 
 const event = (some: Partial<AcceptedEvent>): AcceptedEvent => ({
@@ -34,7 +34,9 @@ const context: CheckContext = {
   userTraits: [['plan', 'x']],
 }
 
-const requests: readonly ShardRequest[] = [
+type Numbered = Outgoing & { readonly n: number }
+
+const requests: readonly Numbered[] = [
   {
     n: 1,
     at: 9,
@@ -80,7 +82,7 @@ const plain = event({
   idempotencyKey: null,
   userId: null,
 })
-const further: readonly ShardRequest[] = [
+const further: readonly Numbered[] = [
   // the environment and key of the one before, and others
   ...['env_1', 'env_1', 'env_2'].map((env, index) => ({
     n: 5 + index,
@@ -119,12 +121,13 @@ const further: readonly ShardRequest[] = [
 t.test('every request is equal and in its place after packing, clone and unpacking', async t => {
   const all = [...requests, ...further, ...requests]
   const packing = new Packing()
-  for (const request of all) packing.add(request)
+  for (const { n, ...request } of all) packing.add(n, request)
   const got: ShardRequest[] = []
   unpack(structuredClone(packing.take()), request => got.push(request))
   t.strictSame(got, all)
 
-  packing.add(further[1]!)
+  const { n, ...request } = further[1]!
+  packing.add(n, request)
   const again: ShardRequest[] = []
   unpack(structuredClone(packing.take()), request => again.push(request))
   t.strictSame(again, [further[1]], 'a post leans on nothing said in the one before')

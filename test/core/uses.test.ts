@@ -2,7 +2,6 @@
 import t from 'tap'
 import { Packing, unpack } from '../../src/core/crossing.js'
 import { encodeId, writeId } from '../../src/core/id.js'
-import type { ShardRequest } from '../../src/core/message.js'
 import { itemsOf, UseRows } from '../../src/core/uses.js'
 import { eventRow, monthOf } from '../../src/journal/event-row.js'
 import { factText } from '../../src/journal/fact-text.js'
@@ -14,7 +13,7 @@ import { Random } from '../random.js'
 
 const word = (random: Random) => random.next() * 2 ** 32
 
-function randomUses(random: Random, n: number) {
+function randomUses(random: Random) {
   const rows = new UseRows()
   let text = ''
   const put = (piece: string) => {
@@ -45,7 +44,7 @@ function randomUses(random: Random, n: number) {
     rows.add(use)
   }
   const env = encodeId('env_', random.below(2), 1)
-  return { n, at: 1_773_568_800_000 + random.below(3), env, apiKeyId: 'apik_3mK9tQxYzAb', text, rows }
+  return { at: 1_773_568_800_000 + random.below(3), env, apiKeyId: 'apik_3mK9tQxYzAb', text, rows }
 }
 
 /** What an event draws: mostly nothing or from one grant. */
@@ -93,10 +92,9 @@ t.test(
     t.comment(`TOLLGATE_SEED=${random.seed}`)
     const packing = new Packing()
     for (let round = 0; round < 200; round++) {
-      const given = Array.from({ length: 1 + random.below(4) }, (_, n) => randomUses(random, n))
-      const plain: ShardRequest = { n: 99, control: { type: 'stats' } }
-      for (const request of given) packing.add(request)
-      packing.add(plain)
+      const given = Array.from({ length: 1 + random.below(4) }, () => randomUses(random))
+      for (const [n, request] of given.entries()) packing.add(n, request)
+      packing.add(99, { control: { type: 'stats' } })
       const cells = structuredClone(packing.take())
       const records = new UseRecords()
       const group = new Group()
@@ -145,7 +143,7 @@ t.test(
         }
       })
       group.addFramed(records.take())
-      if (order.join() !== [...given.map(({ n }) => n), 99].join()) t.fail(`${order}`)
+      if (order.join() !== [...given.keys(), 99].join()) t.fail(`${order}`)
       if (group.count !== apart.count) t.fail('records are missing')
       if (!group.seal().equals(apart.seal())) t.fail('the records differ')
     }

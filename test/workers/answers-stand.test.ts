@@ -148,7 +148,7 @@ function oneUse(random: Random, companyId: string, at: number) {
     userId: null,
   })
   const packing = new Packing()
-  packing.add({ n: 1, at, env, apiKeyId: 'apik_3mK9tQxYzAb', text: body + name, rows })
+  packing.add(1, { at, env, apiKeyId: 'apik_3mK9tQxYzAb', text: body + name, rows })
   return packing.take()
 }
 

@@ -42,7 +42,7 @@ function request(n: number) {
     m: { type: 'event', event },
   } as const
   const packing = new Packing()
-  packing.add({ n, at: 1_000, events: [item] })
+  packing.add(n, { at: 1_000, events: [item] })
   return packing.take()
 }
 
