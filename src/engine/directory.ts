@@ -5,6 +5,7 @@ import { ownText } from '../core/crossing.js'
 import type { KeyPair } from '../core/entity.js'
 import type { Fact } from '../core/message.js'
 import { newId } from './ids.js'
+import { Met } from './met.js'
 import { Pairs } from './pairs.js'
 
 export type DirectoryKind = 'company' | 'user'
@@ -24,6 +25,22 @@ interface Claim {
   durable: boolean
   /** Whose it was, latest first: entities whose deletions were under way. Until those are durable it may be theirs. */
   readonly from: readonly string[]
+}
+
+/** A body as it was received, and as a text with one character for each byte. */
+export interface Sent {
+  readonly view: DataView
+  readonly text: string
+}
+
+/** Where in a body one key stands, `{"name":"value"}`, and where in it its name and its value, without quotes. */
+export interface SentKey {
+  readonly at: number
+  readonly end: number
+  readonly nameAt: number
+  readonly nameEnd: number
+  readonly valueAt: number
+  readonly valueEnd: number
 }
 
 /** An entity whose deletion is under way. */
@@ -62,6 +79,7 @@ export class Directory {
   private readonly members = new Map<string, number>()
   /** Raised whenever a pair may have ceased to find whom it found, or an id to be known. */
   departures = 0
+  private readonly met = { company: new Met(), user: new Met() }
 
   /** Companies and users known. */
   get size(): number {
@@ -129,6 +147,23 @@ export class Directory {
     if (isServiceId(kind, name, value)) return this.has(environmentId, value) ? ownText(value) : null
     const id = this.pairs.get(kind, environmentId, name, value)
     return id === undefined || this.isRetired(id) ? null : id
+  }
+
+  /**
+   * `find`, by one key where it stands in a body; null also for somebody who is not there any more.
+   *
+   * body  its text has one character for each byte.
+   */
+  findSent(kind: DirectoryKind, environmentId: string, { text, view }: Sent, key: SentKey): string | null {
+    const met = kind === 'company' ? this.met.company : this.met.user
+    const { at, end } = key
+    const known = met.find(environmentId, view, at, end, this.departures)
+    if (known !== null) return known
+    const name = text.slice(key.nameAt, key.nameEnd)
+    const id = this.find(kind, environmentId, name, text.slice(key.valueAt, key.valueEnd))
+    if (id === null || !this.has(environmentId, id)) return null
+    met.keep(view, at, end, this.departures, id)
+    return id
   }
 
   /** A new id for an entity that is about to be created; known at once, forgotten if the creation fails. */
@@ -353,6 +388,7 @@ export class Directory {
     value: string,
   ): string | null {
     const had = this.pairs.get(kind, environmentId, name, value) ?? null
+    if (had !== null && had !== id) this.departures++
     this.pairs.set(kind, environmentId, name, value, id)
     return had
   }
@@ -398,5 +434,5 @@ export class Directory {
 
 /** Whether a key addresses an entity by its service id: the reserved name `id` with the service's prefix (CU-2). */
 export function isServiceId(kind: DirectoryKind, name: string, value: string): boolean {
-  return name === 'id' && value.startsWith(servicePrefix[kind])
+  return name === 'id' && value.startsWith(kind === 'company' ? servicePrefix.company : servicePrefix.user)
 }

@@ -3,14 +3,15 @@ import { randomFillSync } from 'node:crypto'
 import { encodeId } from '../core/id.js'
 
 // Asking the system for randomness costs more than an id, so it is drawn for 512 ids at a time.
-const pool = Buffer.allocUnsafe(4096)
-let next = pool.length
+const pool = Buffer.allocUnsafeSlow(4096)
+const words = new Uint32Array(pool.buffer)
+let next = words.length
 let fill: (pool: Buffer) => unknown = randomFillSync
 
 /** Draw ids from another source of bytes from now on: those of a simulation come from its seed. */
 export function drawIdsFrom(source: (pool: Buffer) => unknown): void {
   fill = source
-  next = pool.length
+  next = words.length
 }
 
 /**
@@ -30,11 +31,11 @@ export const drawn = { high: 0, low: 0 }
 
 /** Draw the 64 bits of a new identifier. */
 export function draw(): void {
-  if (next === pool.length) {
+  if (next === words.length) {
     fill(pool)
     next = 0
   }
-  drawn.high = pool.readUInt32LE(next)
-  drawn.low = pool.readUInt32LE(next + 4)
-  next += 8
+  drawn.high = words[next]!
+  drawn.low = words[next + 1]!
+  next += 2
 }

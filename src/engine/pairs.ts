@@ -7,6 +7,11 @@ interface Names<T> {
   readonly user: Map<string, Map<string, T>>
 }
 
+// not by the name of the member: looking that up would cost as much as a map
+function namesOf<T>(environment: Names<T>, kind: EntityType): Map<string, Map<string, T>> {
+  return kind === 'company' ? environment.company : environment.user
+}
+
 export class Pairs<T> {
   private readonly environments = new Map<string, Names<T>>()
   private count = 0
@@ -16,7 +21,8 @@ export class Pairs<T> {
   }
 
   get(kind: EntityType, environmentId: string, name: string, value: string): T | undefined {
-    return this.environments.get(environmentId)?.[kind].get(name)?.get(value)
+    const environment = this.environments.get(environmentId)
+    return environment && namesOf(environment, kind).get(name)?.get(value)
   }
 
   set(kind: EntityType, environmentId: string, name: string, value: string, to: T): void {
@@ -25,7 +31,7 @@ export class Pairs<T> {
       environment = { company: new Map(), user: new Map() }
       this.environments.set(environmentId, environment)
     }
-    const names = environment[kind]
+    const names = namesOf(environment, kind)
     let values = names.get(name)
     if (values === undefined) {
       values = new Map()
@@ -37,9 +43,11 @@ export class Pairs<T> {
   }
 
   delete(kind: EntityType, environmentId: string, name: string, value: string): void {
-    const names = this.environments.get(environmentId)?.[kind]
-    const values = names?.get(name)
-    if (!names || !values?.delete(value)) return
+    const environment = this.environments.get(environmentId)
+    if (environment === undefined) return
+    const names = namesOf(environment, kind)
+    const values = names.get(name)
+    if (!values?.delete(value)) return
     this.count--
     if (values.size === 0) names.delete(name)
   }

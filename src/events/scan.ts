@@ -2,6 +2,7 @@
 // parts lie. What is not plainly right (escapes, unknown members, another type, an odd number) is not judged here but
 // parsed and judged like any event (judge.ts); of what this passes, judging would say the same.
 import { ascii } from '../core/ascii.js'
+import { dataViewOf } from '../core/data-view.js'
 import { parseTime } from '../core/instant.js'
 import { bodyText } from './text.js'
 
@@ -126,6 +127,8 @@ export class Scan {
   /** The body's text with one character for each byte. */
   text = ''
   private bytes: Buffer = Buffer.alloc(bytesMin)
+  /** The same bytes. */
+  view = dataViewOf(this.bytes)
   private length = 0
   private at = 0
   /** The body being read is not stored as it stands. */
@@ -135,7 +138,7 @@ export class Scan {
   /** text: the body as decoded from UTF-8; byteLength: before it was. Positions at its first byte. */
   begin(text: string, byteLength: number): void {
     const needed = (text.length === byteLength ? byteLength : 3 * text.length) + 1
-    if (needed > this.bytes.length) this.bytes = Buffer.allocUnsafeSlow(2 * needed)
+    if (needed > this.bytes.length) this.resize(2 * needed)
     const { bytes } = this
     // as many characters as bytes: all are ASCII, or no UTF-8, which its replacement tells as a byte beyond ASCII
     if (text.length === byteLength) {
@@ -156,7 +159,7 @@ export class Scan {
    */
   beginBytes(body: Buffer): void {
     const { length } = body
-    if (length >= this.bytes.length) this.bytes = Buffer.allocUnsafeSlow(2 * length + 1)
+    if (length >= this.bytes.length) this.resize(2 * length + 1)
     this.bytes.set(body)
     this.bytes[length] = 0
     this.text = body.toString('latin1')
@@ -167,7 +170,12 @@ export class Scan {
   /** Forget the body. */
   end(): void {
     this.text = ''
-    if (this.bytes.length > 1 << 20) this.bytes = Buffer.alloc(bytesMin)
+    if (this.bytes.length > 1 << 20) this.resize(bytesMin)
+  }
+
+  private resize(bytes: number): void {
+    this.bytes = Buffer.allocUnsafeSlow(bytes)
+    this.view = dataViewOf(this.bytes)
   }
 
   /** `{"events":[`: whether the body begins so, and the list is not empty. */

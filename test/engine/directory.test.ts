@@ -2,6 +2,7 @@
 import t from 'tap'
 import type { Fact } from '../../src/core/message.js'
 import { Directory, isServiceId } from '../../src/engine/directory.js'
+import { sentKey } from './sent-key.js'
 
 const env = 'env_1'
 type Pairs = readonly (readonly [string, string])[]
@@ -51,6 +52,26 @@ t.test(
     t.notOk(directory.has('env_2', two))
   },
 )
+
+t.test('a key finds by its bytes whom it finds by its text', async t => {
+  const { directory, settle } = house()
+  const bytesOf = (name: string, value: string, kind: 'company' | 'user' = 'company') => {
+    const { body, key } = sentKey(name, value)
+    return directory.findSent(kind, env, body, key)
+  }
+  const one = settle([['a', '1']])
+  for (let times = 0; times < 3; times++) {
+    t.equal(bytesOf('a', '1'), one)
+    t.equal(bytesOf('id', one), one, 'CU-2')
+    t.equal(bytesOf('a', '2'), null)
+    t.equal(bytesOf('a', '1', 'user'), null)
+  }
+  directory.load(env, 'comp_later')
+  t.equal(directory.loadPair('company', env, 'comp_later', 'a', '1'), one)
+  t.equal(bytesOf('a', '1'), 'comp_later', 'what a store knows of later')
+  directory.forget(env, 'comp_later')
+  t.equal(bytesOf('a', '1'), null)
+})
 
 t.test('CU-2 the reserved name id', async t => {
   const { directory, find, settle } = house()

@@ -15,6 +15,7 @@ import { Entities } from '../../src/engine/entities.js'
 import { Refused, type Shards } from '../../src/engine/shards.js'
 import { ServiceError } from '../../src/errors.js'
 import { catalogData } from '../core/make.js'
+import { sentKey } from '../engine/sent-key.js'
 
 const seed = Number(process.env.TOLLGATE_SEED ?? Date.now() % 1_000_000)
 const runs = Number(process.env.TOLLGATE_RUNS ?? 150)
@@ -244,7 +245,7 @@ class World {
     this.run(removed)
   }
 
-  /** After every step: what would be there after a kill. */
+  /** After every step: what would be there after a kill, and whether keys are found by their bytes as by their texts. */
   look(): void {
     const holders = new Map<string, string>()
     for (const company of this.shards.flatMap(shard => shard.keptAll()))
@@ -253,6 +254,14 @@ class World {
         if (holders.has(pair))
           this.wrong.push(`a kill leaves ${pair} to ${holders.get(pair)} and ${company.id}`)
         holders.set(pair, company.id)
+      }
+    for (const name of ['a', 'b', 'c'])
+      for (const value of ['0', '1', '2']) {
+        const { body, key } = sentKey(name, value)
+        const id = this.directory.find('company', env, name, value)
+        const there = id !== null && this.directory.has(env, id) ? id : null
+        const met = this.directory.findSent('company', env, body, key)
+        if (met !== there) this.wrong.push(`${name}=${value} finds ${there}, by its bytes ${met}`)
       }
   }
 

@@ -1,6 +1,7 @@
 // The way of the usual event: a track event whose company (and user) is known. It is never an object here: its parts are
 // found in what was received, and their places cross to the shard. From the first event of a body that is not of this
 // kind on, everything goes the way of any event (ingest.ts); callers see no difference.
+import { Buffer } from 'node:buffer'
 import { decodeId, writeId } from '../../core/id.js'
 import { actorIdLength, UseRows } from '../../core/uses.js'
 import type { Claim } from '../../engine/dedupe.js'
@@ -98,7 +99,7 @@ function ingestKeyless(sender: Sender, one: Scanned): Later | null {
   const { shards } = sender.services
   shards.putUse(
     shards.indexOf(use.companyId),
-    { n: 0, at: sender.nowMs, env: sender.environmentId, apiKeyId: sender.key.id, text, rows: oneRow },
+    { at: sender.nowMs, env: sender.environmentId, apiKeyId: sender.key.id, text, rows: oneRow },
     later,
   )
   oneRow.clear()
@@ -166,21 +167,11 @@ function noteSeen({ services, environmentId, nowMs }: Sender): void {
 
 /** Who has these keys, when that is one whom nothing is under way for. */
 function find(sender: Sender, kind: DirectoryKind, keys: ScannedKeys): string | null {
-  const { directory } = sender.services
-  const { environmentId } = sender
-  const id = keys.count === 1 ? findByOne(sender, kind, keys) : findByAll(sender, kind, keys)
-  if (id === null || id.length !== actorIdLength || directory.isUnconfirmed(id)) return null
-  return directory.has(environmentId, id) ? id : null
-}
-
-function findByOne(
-  { services, environmentId }: Sender,
-  kind: DirectoryKind,
-  { nameAt, nameEnd, valueAt, valueEnd }: ScannedKeys,
-): string | null {
-  const { text } = scan
-  const name = text.slice(nameAt, nameEnd)
-  return services.directory.find(kind, environmentId, name, text.slice(valueAt, valueEnd))
+  const { services, environmentId } = sender
+  const { directory } = services
+  const id =
+    keys.count === 1 ? directory.findSent(kind, environmentId, scan, keys) : findByAll(sender, kind, keys)
+  return id === null || id.length !== actorIdLength || directory.isUnconfirmed(id) ? null : id
 }
 
 function findByAll(
@@ -190,7 +181,8 @@ function findByAll(
 ): string | null {
   if (count === 0) return null
   const keys = JSON.parse(scan.text.slice(at, end)) as Record<string, string>
-  return services.directory.resolve(kind, environmentId, keys).found
+  const id = services.directory.resolve(kind, environmentId, keys).found
+  return id !== null && services.directory.has(environmentId, id) ? id : null
 }
 
 /** One event without a key: who waits at its shard, and the acknowledgement itself. */
@@ -372,7 +364,7 @@ class Uses {
 
   private posted(list: UseRows) {
     const { environmentId, key, nowMs } = this.sender
-    return { n: 0, at: nowMs, env: environmentId, apiKeyId: key.id, text: this.text, rows: list }
+    return { at: nowMs, env: environmentId, apiKeyId: key.id, text: this.text, rows: list }
   }
 
   private applied(): number {

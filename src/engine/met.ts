@@ -1,0 +1,81 @@
+// Who was met lately, found by the bytes of the keys: a caller sends the same ones again and again, and to look four
+// bytes at a time costs less than a text made of them and three maps that are asked for it.
+
+/** Keys kept, at most: a later one takes the place of an earlier one. */
+const places = 1 << 15
+// A place: when it was found, whose environment, how long the keys are, and the keys.
+const placeBytes = 64
+const environmentAt = 8
+const lengthAt = 12
+const keysAt = 16
+/** Of one, at most; and at least: the shortest object with a member. */
+const bytesMax = placeBytes - keysAt
+const bytesMin = 8
+
+/** Entities of one kind by the bytes of one key of theirs, as it was sent: `{"name":"value"}`. */
+export class Met {
+  private readonly bytes = new DataView(new ArrayBuffer(places * placeBytes))
+  private readonly ids: string[] = new Array(places).fill('')
+  private readonly numbers = new Map<string, number>()
+  /** Asked for last, and its number: from 1. */
+  private environmentId = ''
+  private environment = 0
+  /** Of the keys that were looked for last; -1 when they cannot be kept. */
+  private place = -1
+
+  /**
+   * Find whom these bytes were found to be before.
+   *
+   * departures  how often anyone may have ceased to be found by what found them: what was kept before then is forgotten.
+   * returns     the id, or null when they were not met, or not lately.
+   */
+  find(environmentId: string, body: DataView, at: number, end: number, departures: number): string | null {
+    const length = end - at
+    this.place = -1
+    if (length < bytesMin || length > bytesMax) return null
+    if (environmentId !== this.environmentId) this.enter(environmentId)
+    const last = end - 4
+    let hash = length
+    for (let i = at; i < last; i += 4) {
+      hash = Math.imul(hash ^ body.getInt32(i, true), 0x01000193)
+      hash ^= hash >>> 15
+    }
+    hash = Math.imul(hash ^ body.getInt32(last, true), 0x01000193)
+    const place = (hash ^ (hash >>> 15)) & (places - 1)
+    this.place = place
+    const { bytes } = this
+    const from = place * placeBytes
+    if (bytes.getInt32(from + lengthAt, true) !== length) return null
+    if (bytes.getInt32(from + environmentAt, true) !== this.environment) return null
+    if (bytes.getFloat64(from, true) !== departures) return null
+    const keys = from + keysAt - at
+    for (let i = at; i < last; i += 4)
+      if (bytes.getInt32(keys + i, true) !== body.getInt32(i, true)) return null
+    return bytes.getInt32(keys + last, true) === body.getInt32(last, true) ? this.ids[place]! : null
+  }
+
+  /** Keep who was found otherwise, by what `find` was asked for last. */
+  keep(body: DataView, at: number, end: number, departures: number, id: string): void {
+    const { place, bytes } = this
+    if (place < 0) return
+    const from = place * placeBytes
+    const last = end - 4
+    bytes.setFloat64(from, departures, true)
+    bytes.setInt32(from + environmentAt, this.environment, true)
+    bytes.setInt32(from + lengthAt, end - at, true)
+    const keys = from + keysAt - at
+    for (let i = at; i < last; i += 4) bytes.setInt32(keys + i, body.getInt32(i, true), true)
+    bytes.setInt32(keys + last, body.getInt32(last, true), true)
+    this.ids[place] = id
+  }
+
+  private enter(environmentId: string): void {
+    let number = this.numbers.get(environmentId)
+    if (number === undefined) {
+      number = this.numbers.size + 1
+      this.numbers.set(environmentId, number)
+    }
+    this.environmentId = environmentId
+    this.environment = number
+  }
+}
