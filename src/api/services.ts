@@ -34,8 +34,8 @@ export interface Keys {
   environment(environmentId: string): EnvironmentRecord | null
   /** Environments of the account, oldest first. */
   environments(accountId: string): readonly EnvironmentRecord[]
-  /** Notes a use; written at most once a minute per key (AL-4). */
-  used(keyId: string, nowMs: number): void
+  /** Notes a use at this time of the monotonic clock, ms; written at most once a minute per key (AL-4). */
+  used(keyId: string, monotonicMs: number): void
   /** Writes to keys take turns, so that memory takes them over in the order of Postgres. */
   inOrder<T>(work: () => Promise<T>): Promise<T>
   /** What Postgres keeps of a value. */

@@ -8,6 +8,8 @@ import { isSegment } from '../journal/segment.js'
 export class Backlog {
   /** Of every shard's segments, as last looked at. */
   private kept: readonly Kept[] = []
+  /** The newest segment of a shard is there with or without a backlog: it does not count. */
+  full = false
   private readonly timer: NodeJS.Timeout
 
   /** `directories`: one per shard. Looks once a second. */
@@ -24,11 +26,6 @@ export class Backlog {
     return this.kept.map(({ bytes }) => bytes)
   }
 
-  /** The newest segment of a shard is there with or without a backlog: it does not count. */
-  get full(): boolean {
-    return this.kept.reduce((sum, { closed }) => sum + closed, 0) >= this.bytesMax
-  }
-
   /** Throws `overloaded` (503) when the bound is reached. */
   admit(): void {
     if (this.full)
@@ -43,6 +40,7 @@ export class Backlog {
 
   private async look(): Promise<void> {
     this.kept = await Promise.all(this.directories.map(keptIn))
+    this.full = this.kept.reduce((sum, { closed }) => sum + closed, 0) >= this.bytesMax
   }
 }
 

@@ -37,8 +37,8 @@ export async function openDefinitions(options: {
 }): Promise<Definitions> {
   const { sql, log, config, announce, loaders, floorMs = 0 } = options
   const bootstrapped = await bootstrap(sql, config)
-  const keys = new KeyRing({ sql, log, pepper: bootstrapped.pepper })
   const clock = new ServiceClock({ sql, floorMs })
+  const keys = new KeyRing({ sql, log, pepper: bootstrapped.pepper, nowMs: () => clock.wall() })
   const traits = new TraitRegistry()
   const catalogs = new CatalogCache({ sql, log, traits, announce, loaders })
   await Promise.all([keys.load(), clock.load(), traits.load(sql)])

@@ -19,6 +19,7 @@ interface Entry {
   readonly hash: Buffer
   /** The value, once somebody has shown it: the next request finds the entry by it without hashing. */
   value: string | null
+  /** Of the monotonic clock, when a use was noted last. */
   usedAtMs: number
 }
 
@@ -118,6 +119,8 @@ export class KeyRing implements Keys {
   readonly #byHash = new Map<string, Entry>()
   /** At most one value per key, so no larger than the keys are many. */
   readonly #byValue = new Map<string, Entry>()
+  /** Found last: one caller asks again and again. */
+  #last: Entry | null = null
   /** Hash of a value nobody has → epoch ms until which that is believed. */
   readonly #unknown = new Map<string, number>()
   readonly #environments = new Map<string, EnvironmentRecord>()
@@ -161,8 +164,12 @@ export class KeyRing implements Keys {
   }
 
   find(value: string): KeyRecord | null | Promise<KeyRecord | null> {
+    const last = this.#last
+    if (last !== null && last.value === value) return last.record
     const entry = this.#byValue.get(value)
-    return entry ? entry.record : this.#search(value)
+    if (entry === undefined) return this.#search(value)
+    this.#last = entry
+    return entry.record
   }
 
   environment(environmentId: string): EnvironmentRecord | null {
@@ -173,11 +180,12 @@ export class KeyRing implements Keys {
     return this.#byAccount.get(accountId) ?? []
   }
 
-  used(keyId: string, nowMs: number): void {
-    const entry = this.#byId.get(keyId)
-    if (!entry || Math.abs(nowMs - entry.usedAtMs) < usedEveryMs) return
-    entry.usedAtMs = nowMs
-    this.#used.set(keyId, nowMs)
+  used(keyId: string, monotonicMs: number): void {
+    const last = this.#last
+    const entry = last !== null && last.record.id === keyId ? last : this.#byId.get(keyId)
+    if (!entry || monotonicMs - entry.usedAtMs < usedEveryMs) return
+    entry.usedAtMs = monotonicMs
+    this.#used.set(keyId, this.#nowMs())
     this.#flushing ??= setTimeout(() => void this.flush(), flushAfterMs).unref()
   }
 
@@ -200,7 +208,7 @@ export class KeyRing implements Keys {
     }
     if (hash === null) return
     this.forget(record.id)
-    const entry: Entry = { record, hash: Buffer.from(hash), value: null, usedAtMs: 0 }
+    const entry: Entry = { record, hash: Buffer.from(hash), value: null, usedAtMs: Number.NEGATIVE_INFINITY }
     const hex = entry.hash.toString('hex')
     this.#byId.set(record.id, entry)
     this.#byHash.set(hex, entry)
@@ -212,6 +220,7 @@ export class KeyRing implements Keys {
     const entry = this.#byId.get(keyId)
     if (!entry) return
     this.#byId.delete(keyId)
+    if (this.#last === entry) this.#last = null
     this.#byHash.delete(entry.hash.toString('hex'))
     if (entry.value !== null) this.#byValue.delete(entry.value)
     this.#used.delete(keyId)

@@ -36,6 +36,7 @@ export type Encoding = 'identity' | 'gzip'
 
 /** Of a Content-Encoding header; '' is none. 400 for those we do not read. */
 export function encodingOf(header: string): Encoding | ServiceError {
+  if (header === '') return 'identity'
   const name = header.trim().toLowerCase()
   if (name === '' || name === 'identity') return 'identity'
   if (name === 'gzip' || name === 'x-gzip') return 'gzip'

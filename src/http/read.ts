@@ -6,9 +6,10 @@ import { ServiceError } from '../errors.js'
 import type { Route } from './route.js'
 
 /** The name of a header as the server takes it without converting it anew. */
-export type HeaderName = Buffer
+export type HeaderName = ArrayBuffer
 
-export const headerName = (name: string): HeaderName => Buffer.from(name.toLowerCase())
+export const headerName = (name: string): HeaderName =>
+  Uint8Array.from(Buffer.from(name.toLowerCase())).buffer
 
 export const headerNames = {
   authorization: headerName('authorization'),

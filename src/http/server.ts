@@ -1,6 +1,9 @@
 // One request from first byte to last: what must be read at once, admission, body, handler, answer.
 // The request object dies when its callback returns, the response when it is answered or aborted.
+
 import type { HttpRequest, HttpResponse, TemplatedApp, us_listen_socket } from 'uWebSockets.js'
+import { Buffer } from 'node:buffer'
+import { performance } from 'node:perf_hooks'
 import { type Answer, type KeyRecord, Later, type Listener, type Stream } from '../api/call.js'
 import type { Services } from '../api/services.js'
 import { prepareNative } from '../config.js'
@@ -274,11 +277,11 @@ export class Exchange implements Listener {
     if (key === null) throw unknownKey()
     this.asker = key
     const { options, services } = this.shared
-    const { keys, clock } = services!
+    const { keys } = services!
     const { route } = this.compiled
     const { allowance, outcome } = admit(route, key, this.environmentId, keys, options.limits, this.startedMs)
     this.headers = allowanceHeaders(allowance)
-    keys.used(key.id, clock.wall())
+    keys.used(key.id, this.startedMs)
     if (outcome instanceof ServiceError) {
       if (allowance?.refused) options.metrics.http.rejected[allowance.refused.bucket].count++
       throw outcome

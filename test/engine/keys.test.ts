@@ -162,8 +162,19 @@ t.test('bootstrap and the ring over a real Postgres', async t => {
     }
   })
 
-  await t.test('AL-4 last_used_at is written at most once a minute', async t => {
+  await t.test('AL-1 each value finds its own key, whichever was shown before', async t => {
     const keys = await ring(pepper)
+    for (const name of ['x', 'y']) keys.put(record({ id: `apik_${name}`, accountId }), keys.hash(name))
+    for (const value of 'xxyyxyyxx') t.match(keys.find(value), { id: `apik_${value}` })
+    keys.forget('apik_x')
+    t.equal(keys.find('x'), null)
+    t.match(keys.find('y'), { id: 'apik_y' })
+  })
+
+  await t.test('AL-4 last_used_at is written at most once a minute', async t => {
+    const start = Date.UTC(2026, 0, 1)
+    let nowMs = start
+    const keys = await ring(pepper, () => nowMs)
     const id = (await keys.find('chosen by the operator'))!.id
     const read = async () => {
       const [row] = await sql<
@@ -171,16 +182,24 @@ t.test('bootstrap and the ring over a real Postgres', async t => {
       >`select last_used_at from api_keys where id = ${id}`
       return row!.last_used_at?.getTime() ?? null
     }
-    const start = Date.UTC(2026, 0, 1)
-    keys.used(id, start)
+    keys.used(id, 7)
     await keys.flush()
     t.equal(await read(), start)
-    keys.used(id, start + 59_999)
+    nowMs += 60_000
+    keys.used(id, 60_006)
     await keys.flush()
     t.equal(await read(), start)
-    keys.used(id, start + 60_000)
+    keys.used(id, 60_007)
     await keys.flush()
     t.equal(await read(), start + 60_000)
+    // another key was found last, and used lately
+    keys.put(record({ id: 'apik_other', accountId }), keys.hash('other'))
+    for (let times = 0; times < 2; times++) await keys.find('other')
+    keys.used('apik_other', 120_000)
+    nowMs += 60_000
+    keys.used(id, 120_007)
+    await keys.flush()
+    t.equal(await read(), start + 120_000)
   })
 
   await t.test('what is told to the ring holds at once', async t => {
