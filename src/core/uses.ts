@@ -1,7 +1,6 @@
 // Track events of the usual kind on their way to a shard: what was received stays one text, and of each event only
 // places in it cross, in rows of fixed length. Texts here have one character for each byte: they are copied, never
 // encoded. The receiver makes objects of those events alone that need more than counting.
-import { Buffer } from 'node:buffer'
 import { dataViewOf } from './data-view.js'
 import { encodeId } from './id.js'
 import type { AcceptedEvent, IngestItem } from './message.js'
