@@ -1,8 +1,9 @@
 // Who was met lately, found by the bytes of the keys: a caller sends the same ones again and again, and to look four
 // bytes at a time costs less than a text made of them and three maps that are asked for it.
 
-/** Keys kept, at most: a later one takes the place of an earlier one. */
-const places = 1 << 15
+/** Keys kept: a later one takes the place of an earlier one. There are more places once as many were kept as there are. */
+const placesMin = 1 << 6
+const placesMax = 1 << 15
 // A place: when it was found, whose environment, how long the keys are, and the keys.
 const placeBytes = 64
 const environmentAt = 8
@@ -14,14 +15,21 @@ const bytesMin = 8
 
 /** Entities of one kind by the bytes of one key of theirs, as it was sent: `{"name":"value"}`. */
 export class Met {
-  private readonly bytes = new DataView(new ArrayBuffer(places * placeBytes))
-  private readonly ids: string[] = new Array(places).fill('')
+  private places = 0
+  private bytes = new DataView(new ArrayBuffer(0))
+  private ids: string[] = []
+  /** Since there are as many places. */
+  private kept = 0
   private readonly numbers = new Map<string, number>()
   /** Asked for last, and its number: from 1. */
   private environmentId = ''
   private environment = 0
-  /** Of the keys that were looked for last; -1 when they cannot be kept. */
-  private place = -1
+  /** Of the keys that were looked for last. */
+  private hash = 0
+
+  constructor() {
+    this.resize(placesMin)
+  }
 
   /**
    * Find whom these bytes were found to be before.
@@ -31,7 +39,6 @@ export class Met {
    */
   find(environmentId: string, body: DataView, at: number, end: number, departures: number): string | null {
     const length = end - at
-    this.place = -1
     if (length < bytesMin || length > bytesMax) return null
     if (environmentId !== this.environmentId) this.enter(environmentId)
     const last = end - 4
@@ -41,9 +48,10 @@ export class Met {
       hash ^= hash >>> 15
     }
     hash = Math.imul(hash ^ body.getInt32(last, true), 0x01000193)
-    const place = (hash ^ (hash >>> 15)) & (places - 1)
-    this.place = place
+    hash ^= hash >>> 15
+    this.hash = hash
     const { bytes } = this
+    const place = hash & (this.places - 1)
     const from = place * placeBytes
     if (bytes.getInt32(from + lengthAt, true) !== length) return null
     if (bytes.getInt32(from + environmentAt, true) !== this.environment) return null
@@ -56,17 +64,28 @@ export class Met {
 
   /** Keep who was found otherwise, by what `find` was asked for last. */
   keep(body: DataView, at: number, end: number, departures: number, id: string): void {
-    const { place, bytes } = this
-    if (place < 0) return
+    const length = end - at
+    if (length < bytesMin || length > bytesMax) return
+    if (this.kept === this.places && this.places < placesMax) this.resize(8 * this.places)
+    this.kept++
+    const { bytes } = this
+    const place = this.hash & (this.places - 1)
     const from = place * placeBytes
     const last = end - 4
     bytes.setFloat64(from, departures, true)
     bytes.setInt32(from + environmentAt, this.environment, true)
-    bytes.setInt32(from + lengthAt, end - at, true)
+    bytes.setInt32(from + lengthAt, length, true)
     const keys = from + keysAt - at
     for (let i = at; i < last; i += 4) bytes.setInt32(keys + i, body.getInt32(i, true), true)
     bytes.setInt32(keys + last, body.getInt32(last, true), true)
     this.ids[place] = id
+  }
+
+  private resize(places: number): void {
+    this.places = places
+    this.bytes = new DataView(new ArrayBuffer(places * placeBytes))
+    this.ids = new Array(places).fill('')
+    this.kept = 0
   }
 
   private enter(environmentId: string): void {

@@ -43,20 +43,22 @@ t.test('law: what is found is what was kept last for the same bytes', async t =>
 t.test('keys that share a place are told apart, alike as they are', async t => {
   const characters = [...'abcdefghijklmnopqrstuvwxyz0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ']
   const met = new Met()
-  let shared = 0
   const all = characters.flatMap(one => characters.map(other => one + other))
-  for (const end of all) {
-    const { body, key } = sentKey('id', `acme-corporation-${end}`)
-    if (met.find('env_1', body.view, key.at, key.end, 0) !== null) return t.fail(`${end} was never kept`)
-    met.keep(body.view, key.at, key.end, 0, end)
+  const lost: number[] = []
+  for (let pass = 0; pass < 20; pass++) {
+    lost.push(0)
+    for (const end of all) {
+      const { body, key } = sentKey('id', `acme-corporation-${end}`)
+      const id = met.find('env_1', body.view, key.at, key.end, 0)
+      if (id === null) {
+        lost[pass]!++
+        met.keep(body.view, key.at, key.end, 0, end)
+      } else if (id !== end) return t.fail(`${end} finds ${id}`)
+    }
   }
-  for (const end of all) {
-    const { body, key } = sentKey('id', `acme-corporation-${end}`)
-    const id = met.find('env_1', body.view, key.at, key.end, 0)
-    if (id === null) shared++
-    else if (id !== end) return t.fail(`${end} finds ${id}`)
-  }
-  t.ok(shared > 10 && shared < all.length / 2, `${shared} of ${all.length} lost their place to another`)
+  t.equal(lost[0], all.length, 'what was never kept is not found')
+  const last = lost.at(-1)!
+  t.ok(last > 10 && last < all.length / 4, `${last} of ${all.length} lose their place to another in the end`)
 })
 
 t.test('bytes that differ anywhere are not the same', async t => {
