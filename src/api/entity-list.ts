@@ -7,6 +7,7 @@ import type { PendingQuery, Row, Sql } from 'postgres'
 import type { SortDirection } from '../../schemas/enums.js'
 import type { DirectoryKind } from '../engine/directory.js'
 import { ServiceError } from '../errors.js'
+import { requireNear } from './query.js'
 import { anywhere } from './sql.js'
 
 /** A piece of a statement. */
@@ -55,7 +56,7 @@ const usual: Bounds = { glancedMax: 4_000, gatheredMax: 4_000, walkedMax: 50_000
 /** Walking on is begun when so much of what may be walked ought to be enough. */
 const hopeful = 0.6
 
-/** Ids of one page. */
+/** Ids of one page. 400 when it lies beyond what may be looked for (`requireNear`). */
 export async function pageOfIds(
   sql: Sql,
   listed: Listed,
@@ -66,6 +67,7 @@ export async function pageOfIds(
   const { conditions } = listed
   const end = page.offset + page.limit
   if (conditions.length === 0) return everyPage(sql, listed, sort, page)
+  requireNear(page)
   const inOrder = sort.column === 'created_at' ? conditions.find(one => one.inOrder)?.inOrder : undefined
   if (inOrder && conditions.length === 1 && end > bounds.glancedMax)
     return firstOf(sql, inOrder(sort.direction, end), sort, page)

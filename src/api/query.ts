@@ -101,6 +101,20 @@ const offset: Field<number> = one(
 )
 export const page = { limit, offset } as const
 
+/** Rows that a list with a filter passes over at most: each of them has to be found. */
+export const filteredOffsetMax = 100_000
+
+/**
+ * See that a page with a filter does not lie so far away that finding it would keep a store busy.
+ *
+ * errors  query_invalid (400) with the bound.
+ * source  security 34; the number: decision.
+ */
+export function requireNear(asked: { readonly offset: number }): void {
+  if (asked.offset > filteredOffsetMax)
+    throw invalid(`offset: at most ${filteredOffsetMax} with a filter; narrow the filter, or export`)
+}
+
 /** Text of at most `lengthMax` characters. */
 export function text(lengthMax: number): Field<string | undefined> {
   return one<string | undefined>(undefined, { type: 'string', maxLength: lengthMax }, (value, name) => {

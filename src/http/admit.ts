@@ -46,8 +46,9 @@ export function admit(
   const environment = found !== null && found.accountId === key.accountId ? found : null
   if (key.environmentId !== null && environment === null) throw unknownKey()
   const production = environment === null || environment.environmentType === 'production'
-  const allowance = limits.admit(key, route.limit, production, monotonicMs)
-  if (allowance?.refused) return { allowance, outcome: overLimit(allowance) }
+  const allowance = limits.admit(key, route.limit, production, monotonicMs, environment?.id)
+  if (allowance?.refused && !(route.neverLimited && permits(key.scopes, route.scope)))
+    return { allowance, outcome: overLimit(allowance) }
   const refused = refusalOf(route, key, environment, environmentId)
   if (refused !== null) return { allowance, outcome: refused }
   const environmentUnknown = environment === null && named !== ''

@@ -41,45 +41,59 @@ export interface Allowance {
   readonly refused: { readonly bucket: RateLimitBucket; readonly retryAfterSeconds: number } | null
 }
 
-// The buckets of one account, or of one capped key. Global and mutation exist twice (AL-41).
+/** Buckets in the order of the table: the first blocked one is the one a refusal names (AL-42). */
+type Chains = Readonly<Record<LimitKind, readonly NamedBucket[]>>
+
+// The buckets of one account, or of one capped key. Global and mutation exist twice (AL-41); events ingest and
+// analytics once for each environment that asked something.
 class Budget {
-  private readonly chains: Readonly<Record<LimitKind, readonly [NamedBucket[], NamedBucket[]]>>
+  private readonly pairs: readonly (readonly [global: NamedBucket, mutation: NamedBucket])[]
+  /** Of environments that are not production, and of those that are. */
+  private readonly environments = [new Map<string, Chains>(), new Map<string, Chains>()] as const
 
   constructor(
     readonly table: LimitTable,
     nowMs: number,
   ) {
-    const bucket = (name: RateLimitBucket): NamedBucket => ({ name, ...fullBucket(table[name], nowMs) })
-    const globals = [bucket('global'), bucket('global')] as const
-    const mutations = [bucket('mutation'), bucket('mutation')] as const
-    const ingest = bucket('events_ingest')
-    const analytics = bucket('analytics')
-    // Table order: the first blocked one is the one a refusal names (AL-42).
-    this.chains = {
-      read: [[globals[0]], [globals[1]]],
-      check: [[globals[0]], [globals[1]]],
-      mutation: [
-        [globals[0], mutations[0]],
-        [globals[1], mutations[1]],
-      ],
-      ingest: [
-        [globals[0], ingest],
-        [globals[1], ingest],
-      ],
-      analytics: [
-        [globals[0], analytics],
-        [globals[1], analytics],
-      ],
-    }
+    this.pairs = [0, 1].map(() => [this.bucket('global', nowMs), this.bucket('mutation', nowMs)] as const)
   }
 
   /** The buckets that apply, brought to the present. */
-  applying(kind: LimitKind, production: boolean, nowMs: number): readonly NamedBucket[] {
-    const chain = this.chains[kind][production ? 1 : 0]
+  applying(
+    kind: LimitKind,
+    production: boolean,
+    nowMs: number,
+    environmentId: string,
+  ): readonly NamedBucket[] {
+    const known = this.environments[production ? 1 : 0].get(environmentId)
+    const chain = (known ?? this.open(environmentId, production, nowMs))[kind]
     for (const bucket of chain) refill(bucket, nowMs)
     return chain
   }
+
+  private open(environmentId: string, production: boolean, nowMs: number): Chains {
+    const [global, mutation] = this.pairs[production ? 1 : 0]!
+    const chains = {
+      read: [global],
+      check: [global],
+      mutation: [global, mutation],
+      ingest: [global, this.bucket('events_ingest', nowMs)],
+      analytics: [global, this.bucket('analytics', nowMs)],
+    }
+    const environments = this.environments[production ? 1 : 0]
+    // environments that are gone leave theirs behind
+    if (environments.size >= environmentsMax) environments.clear()
+    environments.set(environmentId, chains)
+    return chains
+  }
+
+  private bucket(name: RateLimitBucket, nowMs: number): NamedBucket {
+    return { name, ...fullBucket(this.table[name], nowMs) }
+  }
 }
+
+/** Environments whose buckets a budget keeps; beyond it, all of them begin full again. */
+const environmentsMax = 10_000
 
 interface NamedBucket extends Bucket {
   readonly name: RateLimitBucket
@@ -110,15 +124,23 @@ export class Limits {
   /**
    * Take one request from every budget it counts against, or from none.
    *
-   * production  AL-41: a request without an environment counts as production.
-   * nowMs       a monotonic clock (AL-44).
-   * returns     what the headers say, or null where nothing is limited.
-   * source      AL-40…46
+   * production     AL-41: a request without an environment counts as production.
+   * nowMs          a monotonic clock (AL-44).
+   * environmentId  whose events ingest and analytics budgets count; '' for a request without an environment.
+   * returns        what the headers say, or null where nothing is limited.
+   * source         AL-40…46. Events ingest and analytics are kept apart by environment (instead of AL-41's one
+   *                account-wide budget): decision, so that no environment uses up what another needs.
    */
-  admit(key: KeyRecord, kind: LimitKind, production: boolean, nowMs: number): Allowance | null {
+  admit(
+    key: KeyRecord,
+    kind: LimitKind,
+    production: boolean,
+    nowMs: number,
+    environmentId = '',
+  ): Allowance | null {
     const account = this.accountBudget(key.accountId, nowMs)
     if (account === null) return null
-    const shared = account.applying(kind, production, nowMs)
+    const shared = account.applying(kind, production, nowMs, environmentId)
     const percent = key.rateLimitPercent
     if (percent === null || percent === 0) {
       const blocked = firstBlocked(shared)
@@ -126,7 +148,12 @@ export class Limits {
       for (const bucket of shared) take(bucket)
       return allowance(tightest(shared))
     }
-    const mine = this.keyBudget(key, percent, account.table, nowMs).applying(kind, production, nowMs)
+    const mine = this.keyBudget(key, percent, account.table, nowMs).applying(
+      kind,
+      production,
+      nowMs,
+      environmentId,
+    )
     const over = firstBlocked(mine)
     if (over !== null) return refusal(over, over)
     const exhausted = firstBlocked(shared)

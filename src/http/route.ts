@@ -31,6 +31,8 @@ interface Common<Body, Query> {
   readonly safe?: boolean
   /** Its answers may be kept and given again while they stand: they rest on body, path and environment alone. */
   readonly keeps?: boolean
+  /** No exhausted budget refuses who may call it: the way to undo limits that were set too low. */
+  readonly neverLimited?: boolean
   /** Spoken by clients of another protocol: a bearer key is one, If-None-Match is read, answers have no envelope. */
   readonly protocol?: 'ofrep'
   /** The secrets to try, in order, when no header carries one (decision 8: the collector). */
@@ -73,6 +75,7 @@ export interface Route {
   readonly query: QueryShape<unknown> | null
   readonly ofrep: boolean
   readonly keeps: boolean
+  readonly neverLimited: boolean
   readonly keysInBody: ((body: unknown, services: Services) => Promise<readonly string[]>) | null
   readonly handle: (call: Call<unknown, unknown>) => ReturnType<Handler>
 }
@@ -115,6 +118,7 @@ function compile<Body, Query>(method: Method, path: string, spec: RowSpec<Body, 
     query: spec.query ?? null,
     ofrep: spec.protocol === 'ofrep',
     keeps: spec.keeps === true,
+    neverLimited: spec.neverLimited === true,
     keysInBody: (spec.keysInBody as Route['keysInBody'] | undefined) ?? null,
     // The row's type has tied parser, query and handler together; the table holds rows of every type.
     handle: spec.handle as unknown as Route['handle'],

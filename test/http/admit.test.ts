@@ -140,3 +140,23 @@ t.test('AL-41 a request without an environment counts as production, unless it n
   t.equal(left('env_dev'), 599)
   t.equal(left('env_nowhere'), 597)
 })
+
+t.test('security 21 limits that were set too low can be undone by who may set them', async t => {
+  const tight = { ratePerSecond: 1e-6, burst: 1 }
+  const limits = new Limits({ ...defaultLimits, global: tight, mutation: tight })
+  const set = put('/limits', { scope: 'admin', environment: 'optional', neverLimited: true, handle })
+  const admin = key({ id: 'k', environmentId: null, scopes: ['admin'] })
+  t.equal(judge(rows.admin, admin, '', limits), 'none')
+  t.equal(judge(rows.admin, admin, '', limits), 429)
+  t.equal(judge(set, admin, '', limits), 'none')
+  t.equal(judge(set, admin, '', limits), 'none', 'each time')
+  t.equal(judge(set, key({ id: 'r', environmentId: null, scopes: ['read'] }), '', limits), 429, 'nobody else')
+})
+
+t.test('security 5 an event of one environment takes nothing from the ingest budget of another', async t => {
+  const limits = new Limits({ ...defaultLimits, events_ingest: { ratePerSecond: 1, burst: 1 } })
+  const asking = key({ id: 'k', environmentId: null, scopes: ['capture'] })
+  t.equal(judge(rows.events, asking, 'env_dev', limits), 'env_dev')
+  t.equal(judge(rows.events, asking, 'env_dev', limits), 429)
+  t.equal(judge(rows.events, asking, 'env_prod', limits), 'env_prod')
+})

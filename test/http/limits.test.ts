@@ -35,23 +35,38 @@ for (const { id, title, input, steps } of vectors<RateCase>('rate_limit')) {
   )
 }
 
-t.test(
-  'AL-41 global and mutation are kept apart for production and the rest; ingest and analytics are not',
-  async t => {
-    const limits = new Limits(defaultLimits)
-    const asking = key({ id: 'apik_1' })
-    const left = (kind: LimitKind, production: boolean) =>
-      limits.admit(asking, kind, production, 0)?.remaining
-    t.equal(left('read', true), 599)
-    t.equal(left('read', false), 599)
-    t.equal(left('mutation', true), 119)
-    t.equal(left('mutation', false), 119)
-    t.equal(left('ingest', true), 149)
-    t.equal(left('ingest', false), 148)
-    t.equal(left('analytics', true), 29)
-    t.equal(left('analytics', false), 28)
-  },
-)
+t.test('AL-41 global and mutation are kept apart for production and the rest', async t => {
+  const limits = new Limits(defaultLimits)
+  const asking = key({ id: 'apik_1' })
+  const left = (kind: LimitKind, production: boolean, environmentId: string) =>
+    limits.admit(asking, kind, production, 0, environmentId)?.remaining
+  t.equal(left('read', true, 'env_prod'), 599)
+  t.equal(left('read', false, 'env_dev'), 599)
+  t.equal(left('read', false, 'env_staging'), 598)
+  t.equal(left('mutation', true, 'env_prod'), 119)
+  t.equal(left('mutation', false, 'env_dev'), 119)
+  t.equal(left('mutation', false, 'env_staging'), 118)
+})
+
+t.test('security 5 events ingest and analytics are kept apart by environment', async t => {
+  const limits = new Limits({ ...defaultLimits, global: { ratePerSecond: 1, burst: 10_000 } })
+  const asking = key({ id: 'apik_1' })
+  for (const kind of ['ingest', 'analytics'] as const) {
+    const admit = (production: boolean, environmentId: string) =>
+      limits.admit(asking, kind, production, 0, environmentId)
+    while (admit(false, 'env_dev')?.refused === null);
+    t.match(admit(false, 'env_dev'), { remaining: 0, refused: {} }, `${kind} of Development is exhausted`)
+    t.equal(admit(true, 'env_prod')?.refused, null, `${kind} of Production is not`)
+    t.equal(admit(false, 'env_staging')?.refused, null, `nor that of Staging`)
+  }
+})
+
+t.test('security 5 a capped key has its share of each environment it may name', async t => {
+  const limits = new Limits(defaultLimits)
+  const capped = key({ id: 'apik_1', environmentId: null, rateLimitPercent: 10 })
+  t.match(limits.admit(capped, 'ingest', false, 0, 'env_dev'), { limit: 15, remaining: 14 })
+  t.match(limits.admit(capped, 'ingest', true, 0, 'env_prod'), { limit: 15, remaining: 14 })
+})
 
 t.test('AL-40 every key of an account draws from the same budgets; another account has its own', async t => {
   const limits = new Limits(defaultLimits)

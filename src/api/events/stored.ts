@@ -6,7 +6,7 @@ import type { EventDetail, EventSummary } from '../../../schemas/events.js'
 import { type EventRow, eventById, eventsList, eventTypes } from '../../engine/history.js'
 import { ServiceError } from '../../errors.js'
 import type { Answer, Call } from '../call.js'
-import { list, listOf, page, type QueryOf, query, string, text } from '../query.js'
+import { list, listOf, page, type QueryOf, query, requireNear, string, text } from '../query.js'
 import { among } from '../sql.js'
 import { isoTime, isoTimeOrNull } from '../time.js'
 
@@ -21,9 +21,10 @@ const listShape = {
 } as const
 export const eventListQuery = query(listShape)
 
-/** GET /events: newest first; flag checks only when their type is asked for (EV-72). */
+/** GET /events: newest first; flag checks only when their type is asked for (EV-72). 400 as `requireNear`. */
 export async function listEvents(call: Call<undefined, QueryOf<typeof listShape>>): Promise<Answer> {
   const { services, query, environment } = call
+  requireNear(query)
   await services.projections.barrier('clickhouse')
   const filter = {
     companyId: query.company_id,
