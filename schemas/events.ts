@@ -76,6 +76,10 @@ export interface EventBodyInference {
   event?: (string & tags.MaxLength<255>) | null
   operation?: string | null
   requests?: (number & tags.Type<'int64'> & tags.Minimum<1>) | null
+  /** The lease that pays for it (CR-71). */
+  lease_id?: string | null
+  /** The reservation that it settles (CR-81); `lease_id` wins when both are set. */
+  reservation_id?: string | null
 }
 
 /** A CloudEvent 1.0 in its JSON format, as far as it is read; extensions are ignored. */

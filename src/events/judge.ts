@@ -42,7 +42,8 @@ export type Judged = {
   | { readonly type: 'inference'; readonly body: EventBodyInference }
 )
 
-export type Judgement = Judged | { readonly error: string }
+/** `forbidden`: the key may not send such an event, whatever it says. */
+export type Judgement = Judged | { readonly error: string; readonly forbidden?: true }
 
 /**
  * Judge one event.
@@ -51,10 +52,12 @@ export type Judgement = Judged | { readonly error: string }
  * secret   whether a secret key submits it.
  * nowMs    server receipt, epoch ms.
  * returns  the event with its time settled, or the message of the first rule it breaks.
- * source   EV-7…10, EV-15; bounds inclusive.
+ * source   EV-7…10, EV-15; bounds inclusive; AL-22, decision 31: publishable keys send no inference events.
  */
 export function judge(event: unknown, secret: boolean, nowMs: number): Judgement {
   if (!isEvent(event)) return { error: firstError(validateEvent(event)) }
+  if (event.event_type === 'inference' && !secret)
+    return { error: 'inference events require a secret API key', forbidden: true }
   const time = settleTime(event, secret, nowMs)
   if ('error' in time) return time
   const { body } = event

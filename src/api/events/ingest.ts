@@ -37,13 +37,14 @@ const readonlyFailure = 'a read-only key was used'
  * Take one event (POST /events), parsed from text that `assertPlain` has passed.
  *
  * returns  its acknowledgement, a RawEvent.
- * errors  body_invalid (400) with the rule's message, nothing stored; 503 when it could not be made durable.
+ * errors  body_invalid (400) or forbidden (403) with the rule's message, nothing stored; 503 when it could not be made
+ *         durable.
  * source  EV-1, EV-7, EV-27.
  */
 export function ingestOne(sender: Sender, event: unknown): Later | Promise<Answer> {
   sender.services.backlog.admit()
   const judged = judge(event, sender.key.kind === 'secret', sender.nowMs)
-  if ('error' in judged) throw new ServiceError('body_invalid', judged.error)
+  if ('error' in judged) throw new ServiceError(judged.forbidden ? 'forbidden' : 'body_invalid', judged.error)
   const batch = new Batch(sender, false, true)
   batch.take(judged)
   return batch.commitLater() ?? batch.commit().then(acks => ({ json: acks[0]! }))
@@ -533,6 +534,8 @@ function describe(event: Draft, judged: Judged): void {
     case 'inference':
       event.subtype = judged.body.event || null
       event.quantity = judged.body.requests ?? 1
+      event.leaseId = judged.body.lease_id || null
+      event.reservationId = judged.body.reservation_id || null
       return
     case 'flag_check':
       event.subtype = judged.body.flag_key

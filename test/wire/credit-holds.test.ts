@@ -1,0 +1,108 @@
+// Leases and reservations that inference events settle, what publishable keys may not send, and holds read and listed.
+import t from 'tap'
+import { publishedPlan } from '../api/planned.js'
+import { startHere } from '../harness.js'
+import { CreditWorld } from './credit-world.js'
+
+const { client } = await startHere(t)
+const world = new CreditWorld(client)
+
+/** A company with credits, on a plan that prices an inference feature; each request of a model costs `rate` credits. */
+async function inferenceCompany(quantity: number, rate: number) {
+  const credit = await world.credit()
+  const label = `model-${credit.id.slice(5)}`
+  const feature = await client.ok('POST', '/features', {
+    name: label,
+    description: '',
+    feature_type: 'event',
+    event_subtype: label,
+    event_source: 'inference',
+  })
+  const plan = await publishedPlan(client, `Plan ${label}`, [
+    {
+      feature_id: feature.id,
+      value_type: 'credit',
+      value_credit_id: credit.id,
+      credit_consumption_rate: rate,
+      price_behavior: 'credit_burndown',
+    },
+  ])
+  const company = await world.company({ base_plan_id: plan.id })
+  await world.grant(company.id, credit.id, quantity)
+  const inference = (more: object = {}) => ({
+    event_type: 'inference',
+    body: {
+      company: company.keys,
+      provider: 'tollgate',
+      response_model: 'sample-large',
+      input_tokens: 10,
+      output_tokens: 5,
+      event: label,
+      ...more,
+    },
+  })
+  return { credit, company, inference, figures: () => world.balance(company.id, credit.id) }
+}
+
+t.test('CR-71, CR-81 an inference event settles the lease or reservation that it names', async t => {
+  const { credit, company, inference, figures } = await inferenceCompany(100, 5)
+  const of = { company_id: company.id, credit_type_id: credit.id }
+  const reserve = () => client.ok('POST', '/billing/credits/reservations', { ...of, amount: 40 })
+  const reservation = await reserve()
+  t.same(await figures(), [60, 40, 100])
+  const settled = await client.ok(
+    'POST',
+    '/events',
+    inference({ requests: 3, reservation_id: reservation.id }),
+  )
+  t.same(await figures(), [85, 0, 85], 'CR-81 15 taken from the hold, 25 came back')
+  t.match(await client.ok('GET', `/events/${settled.event_id}`), {
+    reservation_id: reservation.id,
+    lease_id: null,
+  })
+
+  const lease = await client.ok('POST', '/billing/credits/lease', { ...of, requested_amount: 50 })
+  const both = await reserve().catch(() => null)
+  t.equal(both, null, '35 are left')
+  const small = await client.ok('POST', '/billing/credits/reservations', { ...of, amount: 10 })
+  await client.ok('POST', '/event-batch', {
+    events: [inference({ requests: 2, lease_id: lease.id, reservation_id: small.id })],
+  })
+  t.same(await figures(), [25, 50, 75], 'CR-83 the lease pays, the reservation stays')
+  t.match(await client.ok('PUT', `/billing/credits/lease/${lease.id}/release`), { tracked_amount: 10 })
+  t.same(await figures(), [65, 10, 75])
+  await client.ok('POST', '/events', inference({ lease_id: lease.id }))
+  t.same(await figures(), [60, 10, 70], 'CR-77 a lease that is over: drawn directly')
+  await world.agrees(t, company.id, credit.id, 'the ledger agrees')
+})
+
+t.test('decision 31 (D8) publishable keys send no inference events', async t => {
+  const { inference, figures } = await inferenceCompany(10, 1)
+  const [{ secret: publishable }] = await publishableKeys()
+  const browser = client.as(publishable)
+  const refused = await browser.post('/events', inference())
+  t.match(refused, { status: 403, body: { error: /inference/ } })
+  const failed = await browser.ok('POST', '/event-batch?report=true', { events: [inference()] })
+  t.match(failed, { events: [{ error: /inference/ }] }, 'in a batch it alone fails')
+  const collected = await client.ok('POST', '/batch', {
+    events: [{ ...inference(), event_type: undefined, type: 'inference', api_key: publishable }],
+  })
+  for (const id of [failed.events[0].event_id, collected.events[0].event_id])
+    t.match(await client.ok('GET', `/events/${id}`), { status: 'failed', error_message: /inference/ })
+  const lines = Array.from({ length: 2_000 }, () => JSON.stringify(inference())).join('\n')
+  const large = await browser.send('POST', '/event-batch?report=true', lines, {
+    'Content-Type': 'application/x-ndjson',
+  })
+  t.equal(large.status, 201)
+  t.ok(
+    large.body.data.events.every((one: { error: string }) => /inference/.test(one.error)),
+    'in a large one too',
+  )
+  t.same(await figures(), [10, 0, 10], 'nothing was drawn')
+})
+
+async function publishableKeys() {
+  const { environment_id: id } = await client.ok('GET', '/whoami')
+  const keys = await client.ok('GET', `/api-keys?require_environment=true&environment_id=${id}`)
+  return keys.filter((key: { secret?: string }) => key.secret?.startsWith('pk_'))
+}
