@@ -328,7 +328,8 @@ const securitySchemes = {
     type: 'apiKey',
     in: 'header',
     name: 'X-Service-Api-Key',
-    description: 'A secret key (`sk_…`), or a publishable one (`pk_…`) for checks and for track and identify events.',
+    description:
+      'A secret key (`sk_…`), or a publishable one (`pk_…`) for checks and for track and identify events.',
   },
   bearer: { type: 'http', scheme: 'bearer', description: 'The same key, as clients of OFREP send it.' },
 }
