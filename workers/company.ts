@@ -7,7 +7,7 @@
 // then fails the actors it touched are forgotten and loaded again: memory never outlives storage.
 import { type Catalog, type CatalogData, compileCatalog } from '../src/core/catalog.js'
 import { type CheckedAndReserved, writeCheckAndReserve } from '../src/core/check-reserve.js'
-import { apply, decideCompany } from '../src/core/company.js'
+import { apply, decideCompany, presentOf } from '../src/core/company.js'
 import { settle } from '../src/core/company-credit.js'
 import { allFailed, type Cells, Replies, unpack } from '../src/core/crossing.js'
 import { settleDowngrade } from '../src/core/manage.js'
@@ -104,6 +104,9 @@ const recordsAtOnce = 256
 
 type EventMessage = { readonly type: 'event'; readonly event: AcceptedEvent }
 type Write = (CompanyMessage | UserMessage | EventMessage) & { readonly type: string }
+
+/** When a message counts for an actor (decision 22). */
+const timeOf = (actor: Actor, at: number): number => (actor.k === 'c' ? presentOf(actor.state, at) : at)
 
 class Shard {
   private readonly catalogs = new Map<string, Catalog>()
@@ -215,7 +218,8 @@ class Shard {
     for (const company of this.actors.companies()) {
       if (company.state.credits.size === 0 && !isTimed(company.state)) continue
       if (this.actors.lost.has(company.state.id)) continue
-      const at = Date.now() + (this.ahead.get(company.state.environmentId) ?? 0)
+      const clock = Date.now() + (this.ahead.get(company.state.environmentId) ?? 0)
+      const at = presentOf(company.state, clock)
       if (at >= company.settledUntilMs) this.settle(company, company.state.environmentId, at)
     }
     this.finish()
@@ -236,13 +240,14 @@ class Shard {
       this.parked.push(request)
       return
     }
-    this.settle(actor, request.env, request.at)
+    const at = timeOf(actor, request.at)
+    this.settle(actor, request.env, at)
     if (m.type === 'credits') {
       // figures may rest on what was settled just now: they leave once that is durable
-      const reply = answerOf(this.checks, this.catalog(request.env), actor, m, request.at)
+      const reply = answerOf(this.checks, this.catalog(request.env), actor, m, at)
       this.writes.answered(n, reply, actor.state.sequence)
-    } else if (isQuestion(m)) this.answerTo(n, actor, request.env, m, request.at)
-    else this.write(n, actor, request.env, request.id, m as Write, request.at)
+    } else if (isQuestion(m)) this.answerTo(n, actor, request.env, m, at)
+    else this.write(n, actor, request.env, request.id, m as Write, at)
   }
 
   private ingest(request: Extract<ShardRequest, { readonly events: unknown }>): void {
@@ -259,8 +264,9 @@ class Shard {
     }
     for (const { k, id, env, m } of request.events) {
       const actor = k === 'e' ? null : this.actors.get(id)!
-      if (actor) this.settle(actor, env, request.at)
-      this.ingestEvent(actor, env, id, request.at, m as EventMessage)
+      const at = actor ? timeOf(actor, request.at) : request.at
+      if (actor) this.settle(actor, env, at)
+      this.ingestEvent(actor, env, id, at, m as EventMessage)
     }
     this.writes.answered(request.n, null, this.next - 1)
   }
@@ -286,14 +292,15 @@ class Shard {
     this.plainUses.begin(request, this.catalog(env))
     for (let i = 0; i < count; i++) {
       const actor = actors[i]!
-      this.settle(actor, env, at)
-      if (actor.k === 'c' && this.plainUses.add(actor, request, from + i)) {
+      const present = timeOf(actor, at)
+      this.settle(actor, env, present)
+      if (actor.k === 'c' && present === at && this.plainUses.add(actor, request, from + i)) {
         actor.state.sequence = this.next++
         this.actors.dirty.add(actor)
         continue
       }
       const event = uses.event(from + i, request)
-      this.ingestEvent(actor, env, actor.state.id, at, { type: 'event', event })
+      this.ingestEvent(actor, env, actor.state.id, present, { type: 'event', event })
     }
     this.writes.answered(n, null, this.next - 1)
   }
@@ -391,8 +398,10 @@ class Shard {
     if (actor) {
       if (actor.k === 'c') tellChanged(actor, this.changes)
       const sight = this.watch.before(actor, this.catalogs.get(env), fx, at)
-      if (actor.k === 'c') for (const effect of fx) apply(actor.state, effect, at)
-      else for (const effect of fx) applyToUser(actor.state, effect, at)
+      if (actor.k === 'c') {
+        for (const effect of fx) apply(actor.state, effect, at)
+        actor.state.timeMs = at
+      } else for (const effect of fx) applyToUser(actor.state, effect, at)
       actor.state.sequence = sequence
       this.actors.dirty.add(actor)
       if (actor.k === 'c' && !leavesTimeAlone(actor.state, fx, flags)) actor.settledUntilMs = 0

@@ -25,6 +25,7 @@ import { decideManaged, type PlansManaged } from './manage.js'
 import type { AcceptedEvent, CompanyMessage, Decision, Effect, EntityWrite, Refusal } from './message.js'
 import { NamedTexts } from './named.js'
 import { Few, interned } from './names.js'
+import { minuteMs } from './period.js'
 import { cycleOf, type PlanSchedule } from './plan.js'
 import { decidePlans, holding, holdingOf, planEffects } from './plan-change.js'
 import { decideSubscriptions } from './subscription.js'
@@ -50,6 +51,8 @@ export interface Company extends Entity {
   credits: Few<CreditAccount>
   /** Ids made for this company so far; see core/id.ts. */
   idsMade: number
+  /** `now` of the last fact applied, epoch ms; 0 before the first. */
+  timeMs: number
 }
 
 /** A plan or add-on a company is on, pinned to a version (EN-85). */
@@ -121,7 +124,23 @@ export function newCompany(id: string, environmentId: string): Company {
     counters: new Few(),
     credits: new Few(),
     idsMade: 0,
+    timeMs: 0,
   }
+}
+
+/** Requests overtake each other by less than this. A company further ahead was under a test clock that is gone. */
+const overtakenMsMax = 10 * minuteMs
+
+/**
+ * The company's present when a message arrives: its time never runs backwards.
+ *
+ * atMs     `now` of the message, epoch ms.
+ * returns  the later of it and the last time applied; an instant that is far behind is taken as it is, as the test clock
+ *          of the environment was removed.
+ * source   decision 22; the bound is a decision.
+ */
+export function presentOf(company: Readonly<Company>, atMs: number): number {
+  return atMs < company.timeMs && company.timeMs - atMs <= overtakenMsMax ? company.timeMs : atMs
 }
 
 /**
@@ -129,7 +148,7 @@ export function newCompany(id: string, environmentId: string): Company {
  *
  * company  as it is, not changed, its credits settled (company-credit.ts); may not exist yet, then an upsert or
  *          identify creates it.
- * nowMs    the environment's present, epoch ms.
+ * nowMs    the company's present (`presentOf`), epoch ms.
  * returns  the reply and the effects to apply and journal, or a refusal that changes nothing.
  */
 export function decideCompany(

@@ -32,6 +32,8 @@ export interface CompanySnapshot extends EntitySnapshot {
   readonly counters: readonly (readonly [subtype: string, counter: Counter | OlderCounter])[]
   readonly credits: readonly ReturnType<typeof encodeAccount>[]
   readonly idsMade: number
+  /** Absent in snapshots of version 0.1.0. */
+  readonly timeMs?: number
 }
 
 export interface UserSnapshot extends EntitySnapshot {
@@ -50,6 +52,7 @@ export function encodeCompany(company: Readonly<Company>): CompanySnapshot {
     counters: [...company.counters],
     credits: [...company.credits.values()].map(encodeAccount),
     idsMade: company.idsMade,
+    timeMs: company.timeMs,
   }
 }
 
@@ -68,6 +71,7 @@ export function decodeCompany(snapshot: CompanySnapshot): Company {
     company.credits.set(account.creditId, account)
   }
   company.idsMade = snapshot.idsMade
+  company.timeMs = snapshot.timeMs ?? 0
   return company
 }
 

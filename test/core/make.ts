@@ -261,6 +261,7 @@ export const company = (some: Partial<Parts> = {}): Company => {
     counters: Few.of(counters),
     credits: Few.of(credits),
     idsMade: 0,
+    timeMs: 0,
     ...rest,
     traits: NamedTexts.of(
       Object.entries(traits).map(([name, value]) => [name, { value, createdAtMs: 0, updatedAtMs: 0 }]),

@@ -3,11 +3,11 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { compileCatalog } from '../../src/core/catalog.js'
-import { apply, type Company, decideCompany, newCompany } from '../../src/core/company.js'
+import { apply, type Company, decideCompany, newCompany, presentOf } from '../../src/core/company.js'
 import { settle } from '../../src/core/company-credit.js'
 import type { AcceptedEvent, CompanyMessage, Effect, EntityWrite } from '../../src/core/message.js'
 import { decodeCompany, encodeCompany } from '../../src/core/state.js'
-import { catalogData } from '../core/make.js'
+import { catalogData, entitlement, feature, plan } from '../core/make.js'
 
 const seed = Number(process.env.TOLLGATE_SEED ?? Date.now() % 1_000_000)
 const runs = Number(process.env.TOLLGATE_RUNS ?? 200)
@@ -106,6 +106,7 @@ function live(messages: readonly CompanyMessage[]): Step[] {
     const decision = decideCompany(company, catalog, timed, atMs)
     const effects = 'refused' in decision ? [] : decision.effects
     for (const effect of effects) apply(company, effect, atMs)
+    company.timeMs = atMs
     company.sequence = index + 1
     return { effects: [...settled, ...effects], atMs, after: JSON.stringify(encodeCompany(company)) }
   })
@@ -116,6 +117,7 @@ function replay(company: Company, steps: readonly Step[], from: number): string 
   for (const [index, { effects, atMs }] of steps.entries()) {
     if (index < from) continue
     for (const effect of JSON.parse(JSON.stringify(effects)) as Effect[]) apply(company, effect, atMs)
+    company.timeMs = atMs
     company.sequence = index + 1
   }
   return JSON.stringify(encodeCompany(company))
@@ -135,4 +137,109 @@ t.test(`replaying the journal rebuilds the company (seed ${seed})`, async t => {
     { seed, numRuns: runs },
   )
   t.pass(`${runs} lives, from the beginning and from a snapshot`)
+})
+
+/** A catalog whose one plan draws a credit for each use of `paid`. */
+const drawing = compileCatalog(
+  catalogData({
+    credits: catalog.data.credits,
+    features: [feature('paid')],
+    plans: [
+      plan('plan_paid', [
+        entitlement('paid', { valueType: 'credit', valueCreditId: 'bcrd_1', consumptionRate: 1 }),
+      ]),
+    ],
+    initialPlanId: 'plan_paid',
+  }),
+)
+
+interface Arrival {
+  readonly message: CompanyMessage
+  readonly atMs: number
+}
+
+/** What a company does with messages in the order in which they arrive, each at its present: the times and the state. */
+function arrive(arrivals: readonly Arrival[]) {
+  const company = newCompany('comp_1', 'env_1')
+  const times: number[] = []
+  for (const { message, atMs } of arrivals) {
+    const nowMs = presentOf(company, atMs)
+    times.push(nowMs)
+    const settled = company.exists ? settle(company, drawing, nowMs).effects : []
+    for (const effect of settled) apply(company, effect, nowMs)
+    const decision = decideCompany(company, drawing, message, nowMs)
+    if ('refused' in decision) continue
+    for (const effect of decision.effects) apply(company, effect, nowMs)
+    company.timeMs = nowMs
+  }
+  return { times, company }
+}
+
+const created: CompanyMessage = {
+  type: 'upsert',
+  write: write({ addKeys: [['a', '1']] }),
+  updateOnly: false,
+  preventRemap: false,
+  basePlanId: null,
+  basePlanPriceId: null,
+}
+const used = (quantity: number, atMs: number): CompanyMessage => ({
+  type: 'event',
+  event: { ...track(quantity), subtype: 'paid', capturedAtMs: atMs, receivedAtMs: atMs },
+})
+
+t.test('decision 22, CR-60 two refunds that overtook each other share one adjustment grant', async t => {
+  const [first, second] = [start + 1_000, start + 1_017]
+  const { company, times } = arrive([
+    { message: created, atMs: start },
+    { message: used(-2, second), atMs: second },
+    { message: used(-3, first), atMs: first },
+  ])
+  const grants = company.credits.get('bcrd_1')!.grants.filter(({ reason }) => reason === 'adjustment')
+  t.match(grants, { length: 1, 0: { remaining: 5_000_000_000n } })
+  t.same(times, [start, second, second])
+})
+
+t.test(
+  `decision 22 time never runs backwards in a company, however its messages arrive (seed ${seed})`,
+  async t => {
+    const arrival = fc.record({
+      quantity: fc.integer({ min: -4, max: 4 }),
+      jitterMs: fc.integer({ min: 0, max: 600_000 }),
+    })
+    fc.assert(
+      fc.property(fc.array(arrival, { minLength: 2, maxLength: 30 }), list => {
+        const sent = list.map(({ quantity, jitterMs }, i) => ({
+          quantity: quantity || 1,
+          atMs: start + i * 1_000 - jitterMs + 600_000,
+        }))
+        const messages = sent.map(({ quantity, atMs }) => ({ message: used(quantity, atMs), atMs }))
+        const { times, company } = arrive([{ message: created, atMs: start }, ...messages])
+        if (times.some((one, i) => i > 0 && one < times[i - 1]!)) throw new Error('time went back')
+        if (
+          times.some(
+            (one, i) => i > 0 && one !== Math.max(start, ...sent.slice(0, i).map(({ atMs }) => atMs)),
+          )
+        )
+          throw new Error('it is the latest of all that arrived')
+        const refunds = (company.credits.get('bcrd_1')?.grants ?? []).filter(
+          ({ reason }) => reason === 'adjustment',
+        )
+        if (refunds.length > 1) throw new Error('CR-60 allows one adjustment grant')
+      }),
+      { seed, numRuns: runs },
+    )
+    t.pass(`${runs} orders`)
+  },
+)
+
+t.test('decision 22 a test clock that is removed takes its companies back', async t => {
+  const day = 86_400_000
+  const { times } = arrive([
+    { message: created, atMs: start + 30 * day },
+    { message: used(1, start), atMs: start },
+    { message: used(1, start + 5), atMs: start + 5 },
+    { message: used(1, start + 3), atMs: start + 3 },
+  ])
+  t.same(times, [start + 30 * day, start, start + 5, start + 5])
 })

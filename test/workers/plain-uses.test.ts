@@ -260,6 +260,7 @@ t.test('CR-48, CR-86…91 usual events draw as events one by one', async t => {
         const decision = decideCompany(state, catalog, { type: 'event', event }, request.at)
         const fx: readonly Effect[] = 'refused' in decision ? [] : decision.effects
         for (const effect of fx) apply(state, effect, request.at)
+        state.timeMs = request.at
         const flags = flagsOf(fx)
         const ledger = flags & RecordFlag.draws ? drawRows(env, id, request.at, fx) : ''
         const record = {
@@ -282,6 +283,7 @@ t.test('CR-48, CR-86…91 usual events draw as events one by one', async t => {
           apart.add(record)
           if (plain.count > 0) group.addFramed(plain.take())
           for (const effect of fx) apply(actor.state, effect, request.at)
+          ;(actor.state as Company).timeMs = request.at
           group.add(record)
         }
         const [one, other] = [

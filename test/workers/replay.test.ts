@@ -72,6 +72,7 @@ t.test('CR-89 draws replayed from every form', async t => {
   for (const [at, fx] of given)
     for (const effect of [...fx, { t: 'seen', atMs: at } as const]) apply(live, effect, at)
   live.sequence = given.length
+  live.timeMs = at + 4 // decision 22: replay tells the company's time
   const all = Object.values(forms)
   const ways = { ...forms, 'one after the other': null }
   for (const [name, form] of Object.entries(ways))

@@ -25,6 +25,7 @@ const overrides = literal(',"overrides":')
 const counters = literal(',"counters":')
 const credits = literal(',"credits":')
 const idsMade = literal(',"idsMade":')
+const timeMs = literal(',"timeMs":')
 const nothing = literal('null')
 
 const { quote, comma, minus, zero, backslash, bracketOpen, bracketClose, braceOpen, braceClose } = ascii
@@ -101,9 +102,11 @@ export class SnapshotReader {
       credits: this.#list(credits),
       idsMade: this.#number(idsMade),
     }
+    // version 0.1.0 wrote no time
+    const whole = this.#bytes[this.#at] === comma ? { ...company, timeMs: this.#number(timeMs) } : company
     this.#byte(braceClose)
     if (this.#at !== this.#end) throw other
-    return company
+    return whole
   }
 
   #skip(expected: Uint8Array): void {

@@ -143,7 +143,9 @@ function actorOf(lines: Buffer, from: number, end: number, generation: string): 
 /** Fold one fact into its actor, unless its snapshot already includes it. Same apply as live traffic. */
 export function replayFact(actor: Actor, fact: Fact, sequence: number): void {
   if (sequence <= actor.state.sequence) return
-  if (actor.k === 'c') for (const effect of fact.fx) apply(actor.state, effect, fact.at)
-  else for (const effect of fact.fx) applyToUser(actor.state, effect, fact.at)
+  if (actor.k === 'c') {
+    for (const effect of fact.fx) apply(actor.state, effect, fact.at)
+    actor.state.timeMs = fact.at
+  } else for (const effect of fact.fx) applyToUser(actor.state, effect, fact.at)
   actor.state.sequence = sequence
 }

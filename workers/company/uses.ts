@@ -122,6 +122,7 @@ export class PlainUses {
       grant = actor.drawing!.grant
     }
     applyUse(state, named.name, quantity, at, at)
+    state.timeMs = at
     if (state.lastSeenAtMs === null || state.lastSeenAtMs < at) state.lastSeenAtMs = at
     tellUsed(actor, named.name, at, this.changes)
     this.records.add(uses, i, named.kind, this.month, draws, state.id, grant)
