@@ -42,13 +42,8 @@ export interface Environment {
 }
 
 /** A created environment with its publishable key. */
-export interface EnvironmentDetail {
-  id: string
-  name: string
-  environment_type: EnvironmentType
+export interface EnvironmentDetail extends Environment {
   api_keys: ApiKey[]
-  created_at: string
-  updated_at: string
 }
 
 /** The time of an environment; `offset_seconds` null unless a test clock ticks. */

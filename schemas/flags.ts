@@ -1,5 +1,6 @@
 // Flags and their rules, as definitions. What a check asks and answers is not here.
 import typia, { type tags } from 'typia'
+import type { ComparedTrait } from './companies.js'
 import type {
   ComparableOperator,
   ConditionType,
@@ -105,6 +106,7 @@ export interface FlagDetail extends Flag {
 
 export interface RuleDetail {
   id: string
+  account_id: string
   environment_id: string
   flag_id: string | null
   name: string
@@ -129,6 +131,7 @@ export interface RuleConditionGroupDetail {
 
 export interface RuleConditionDetail {
   id: string
+  account_id: string
   environment_id: string
   flag_id: string | null
   rule_id: string
@@ -141,10 +144,12 @@ export interface RuleConditionDetail {
   plan_versions?: { id: string; name: string; status: PlanVersionStatus; version: number }[]
   trait_id: string | null
   trait?: EntityTraitDefinition
+  trait_definition?: ComparedTrait
   trait_entity_type: EntityType | null
   trait_value: string
   comparison_trait_id: string | null
   comparison_trait?: EntityTraitDefinition
+  comparison_trait_definition?: ComparedTrait
   event_subtype: string | null
   metric_period: MetricPeriod | null
   metric_period_month_reset: MonthReset | null

@@ -38,12 +38,18 @@ const settled: Readonly<Record<string, Members>> = {
     last_checked_at: 'ON datetime',
     maintainer_account_member_id: 'ON string',
   },
-  // what a credit condition was written with (service.md, Rule)
+  // rules of flags are Rules too (service.md, FlagInPlan and Rule)
+  RuleDetail: { account_id: 'R string' },
   RuleConditionDetail: {
+    account_id: 'R string',
+    trait_definition: 'O TraitDefinition',
+    comparison_trait_definition: 'O TraitDefinition',
     credit_id: 'ON string',
     consumption_rate: 'ON double',
     quantity_rates: 'O map<string,double>',
   },
+  // a created environment is an Environment (service.md)
+  EnvironmentDetail: { require_context_signature: 'R boolean' },
   // publishable keys are not secrets (decision 13)
   ApiKey: { secret: 'ON string' },
   // the cost of an inference event, from which price (decision 18), and the event it was made from (EV-66)

@@ -1,5 +1,6 @@
 // Flags and rules as the wire shows them.
 import type { Sql } from 'postgres'
+import type { ComparedTrait } from '../../schemas/companies.js'
 import type { RuleType } from '../../schemas/enums.js'
 import type { PreviewObject } from '../../schemas/envelope.js'
 import type {
@@ -11,6 +12,7 @@ import type {
 } from '../../schemas/flags.js'
 import type { EntityTraitDefinition } from '../../schemas/traits.js'
 import type { StoredCondition, StoredGroup } from '../catalog/rules.js'
+import { comparableType } from '../core/trait.js'
 import type { EnvironmentRecord } from './call.js'
 import { featureViews } from './feature-view.js'
 import { generatedRows } from './generated-rules.js'
@@ -140,57 +142,60 @@ export async function ruleDetails(
   const traitIds = conditions.flatMap(condition => [condition.trait_id, condition.comparison_trait_id])
   const traits = await traitViews(sql, present(traitIds))
   const previews = await previewsOf(sql, outlook.services.catalogs, environmentsSeen(outlook), conditions)
-  return rows.map(row => ruleDetail(row, traits, previews))
+  return rows.map(row => ruleDetail(row, outlook.accountId, traits, previews))
 }
 
 type Traits = ReadonlyMap<string, EntityTraitDefinition>
 
-function ruleDetail(row: RuleRow, traits: Traits, previews: Previews): RuleDetail {
+function ruleDetail(row: RuleRow, accountId: string, traits: Traits, previews: Previews): RuleDetail {
+  const shown = { row, accountId, traits, previews }
   return {
     id: row.id,
+    account_id: accountId,
     environment_id: row.environment_id,
     flag_id: row.flag_id,
     name: row.name,
     rule_type: row.rule_type,
     priority: Number(row.priority),
     value: row.value,
-    conditions: row.conditions.map(condition => conditionDetail(row, null, condition, traits, previews)),
-    condition_groups: row.condition_groups.map(group => groupDetail(row, group, traits, previews)),
+    conditions: row.conditions.map(condition => conditionDetail(shown, null, condition)),
+    condition_groups: row.condition_groups.map(group => groupDetail(shown, group)),
     created_at: isoTime(row.created_at.getTime()),
     updated_at: isoTime(row.updated_at.getTime()),
   }
 }
 
-function groupDetail(
-  row: RuleRow,
-  group: StoredGroup,
-  traits: Traits,
-  previews: Previews,
-): RuleConditionGroupDetail {
+/** The rule that conditions belong to, and what their ids stand for. */
+interface ShownRule {
+  readonly row: RuleRow
+  readonly accountId: string
+  readonly traits: Traits
+  readonly previews: Previews
+}
+
+function groupDetail(shown: ShownRule, group: StoredGroup): RuleConditionGroupDetail {
+  const { row } = shown
   return {
     id: group.id,
     environment_id: row.environment_id,
     flag_id: row.flag_id,
     rule_id: row.id,
-    conditions: group.conditions.map(condition =>
-      conditionDetail(row, group.id, condition, traits, previews),
-    ),
+    conditions: group.conditions.map(condition => conditionDetail(shown, group.id, condition)),
     created_at: group.created_at,
     updated_at: group.updated_at,
   }
 }
 
 function conditionDetail(
-  row: RuleRow,
+  { row, accountId, traits, previews }: ShownRule,
   groupId: string | null,
   condition: StoredCondition,
-  traits: Traits,
-  previews: Previews,
 ): RuleConditionDetail {
   const trait = traits.get(condition.trait_id ?? '')
   const comparison = traits.get(condition.comparison_trait_id ?? '')
   return {
     id: condition.id,
+    account_id: accountId,
     environment_id: row.environment_id,
     flag_id: row.flag_id,
     rule_id: row.id,
@@ -203,20 +208,28 @@ function conditionDetail(
       plan_versions: named<PlanVersionPreview>(previews.planVersions, condition.resource_ids),
     }),
     trait_id: condition.trait_id,
-    ...(trait && { trait }),
+    ...(trait && { trait, trait_definition: comparedTrait(trait) }),
     trait_entity_type: trait?.entity_type ?? null,
     trait_value: condition.trait_value,
     comparison_trait_id: condition.comparison_trait_id,
-    ...(comparison && { comparison_trait: comparison }),
+    ...(comparison && {
+      comparison_trait: comparison,
+      comparison_trait_definition: comparedTrait(comparison),
+    }),
     event_subtype: condition.event_subtype,
     metric_period: condition.metric_period,
     metric_period_month_reset: condition.metric_period_month_reset,
     metric_value: condition.metric_value,
     credit_id: condition.credit_id,
     consumption_rate: condition.consumption_rate,
+    ...(condition.quantity_rates && { quantity_rates: condition.quantity_rates }),
     created_at: condition.created_at,
     updated_at: condition.updated_at,
   }
+}
+
+function comparedTrait({ id, entity_type, trait_type }: EntityTraitDefinition): ComparedTrait {
+  return { id, entity_type, comparable_type: comparableType(trait_type) }
 }
 
 function named<T = PreviewObject>(known: ReadonlyMap<string, T>, ids: readonly string[]): T[] {

@@ -93,6 +93,7 @@ function stored(condition: ConditionDef, at: string): StoredCondition {
     metric_value: condition.metricValue,
     credit_id: condition.creditId,
     consumption_rate: condition.consumptionRate,
+    ...(condition.quantityRates && { quantity_rates: condition.quantityRates }),
     created_at: at,
     updated_at: at,
   }

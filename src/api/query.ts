@@ -47,44 +47,68 @@ export interface QueryParameter extends Pick<Field<unknown>, 'spelling' | 'requi
   readonly name: string
 }
 
+type Unreadable = 'query_invalid' | 'not_found'
+
 /** A compiled shape. */
 export interface QueryShape<Q> {
   readonly parameters: readonly QueryParameter[]
+  /** What a query that cannot be read is refused as. */
+  readonly unreadable: Unreadable
   /**
    * raw      the query string without "?", still percent-encoded.
    * returns  the typed values, and the echo of those that were given (AL-33).
-   * errors   `query_invalid` (400) naming the parameter and what it should be. Unknown parameters are ignored (AL-32).
+   * errors   `unreadable`, naming the parameter and what it should be. Unknown parameters are ignored (AL-32).
    */
   read(raw: string): { readonly query: Q; readonly echo: Readonly<Record<string, unknown>> }
 }
 
-/** Declare the query of a route. */
-export function query<const S extends Fields>(shape: S): QueryShape<QueryOf<S>> {
+/**
+ * Declare the query of a route.
+ *
+ * unreadable  what a query that cannot be read is refused as: a lookup without keys names nobody, and its operation
+ *             lists no 400 (service.md section 4).
+ */
+export function query<const S extends Fields>(
+  shape: S,
+  unreadable: Unreadable = 'query_invalid',
+): QueryShape<QueryOf<S>> {
   const fields = Object.entries<Field<unknown>>(shape)
   const bare = fields.find(([, field]) => field.spelling === 'map_or_bare')
   const names = new Set(Object.keys(shape))
   return {
+    unreadable,
     parameters: fields.map(([name, { spelling, required, schema, absent }]) => ({
       name,
       spelling,
       required,
       schema: absent === undefined ? schema : { ...schema, default: absent },
     })),
-    read(raw) {
-      const given = gather(raw, names, bare?.[0])
-      const values: Record<string, unknown> = {}
-      const echo: Record<string, unknown> = {}
-      for (const [name, field] of fields) {
-        const texts = given.get(name)
-        const value = texts === undefined ? undefined : field.read(texts, name)
-        if (value !== undefined) {
-          values[name] = value
-          echo[name] = field.echo === undefined ? value : field.echo(value)
-        } else if (field.required) throw invalid(`${name} is required`)
-        else if (field.absent !== undefined) values[name] = field.absent
-      }
-      return { query: values as QueryOf<S>, echo }
-    },
+    read: raw => refusedAs(unreadable, () => readAll(raw)),
+  }
+
+  function readAll(raw: string) {
+    const given = gather(raw, names, bare?.[0])
+    const values: Record<string, unknown> = {}
+    const echo: Record<string, unknown> = {}
+    for (const [name, field] of fields) {
+      const texts = given.get(name)
+      const value = texts === undefined ? undefined : field.read(texts, name)
+      if (value !== undefined) {
+        values[name] = value
+        echo[name] = field.echo === undefined ? value : field.echo(value)
+      } else if (field.required) throw invalid(`${name} is required`)
+      else if (field.absent !== undefined) values[name] = field.absent
+    }
+    return { query: values as QueryOf<S>, echo }
+  }
+}
+
+function refusedAs<T>(code: Unreadable, work: () => T): T {
+  try {
+    return work()
+  } catch (error) {
+    if (code === 'query_invalid' || !(error instanceof ServiceError)) throw error
+    throw new ServiceError(code, error.message)
   }
 }
 
@@ -162,7 +186,10 @@ export function oneOf<const T extends readonly string[]>(words: T): Field<T[numb
   )
 }
 
-/** A repeated parameter, at most 100 values; echoed as a list also with one value. Empty values count as not given. */
+/**
+ * A repeated parameter, at most 100 values; echoed as a list also with one value. Empty values count as not given.
+ * `ids=a&ids=b`, `ids=a,b`, `ids[]=a&ids[]=b` and `ids[0]=a` say the same: no id and no word of a list has a comma.
+ */
 export const list: Field<readonly string[] | undefined> = many({ type: 'string' }, value => value)
 
 /** A repeated parameter of a closed list of words. */
@@ -293,8 +320,12 @@ function many<T>(
     required: false,
     schema: { type: 'array', items, maxItems: listLengthMax },
     absent: undefined,
-    read({ values }, name) {
-      const given = values.filter(value => value !== '')
+    read({ values, pairs }, name) {
+      const indexed = pairs.map(([index, value]) => {
+        if (/^\d{0,4}$/.test(index)) return value
+        throw invalid(`${name}: expected ${name}=… repeated, or ${name}[]=…`)
+      })
+      const given = [...values, ...indexed].flatMap(value => value.split(',')).filter(value => value !== '')
       if (given.length > listLengthMax) throw invalid(`${name} has more than ${listLengthMax} values`)
       return given.length === 0 ? undefined : given.map(value => read(value, name))
     },

@@ -16,6 +16,8 @@ export interface StoredCondition {
   readonly metric_value: number | null
   readonly credit_id: string | null
   readonly consumption_rate: number | null
+  /** Of the rules that entitlements make. */
+  readonly quantity_rates?: Readonly<Record<string, number>>
   readonly created_at: string
   readonly updated_at: string
 }

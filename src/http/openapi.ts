@@ -62,7 +62,8 @@ export function openApi(routes: readonly Route[]): Document {
     openapi: '3.1.0',
     info: {
       title: 'Tollgate',
-      version: versionOf(),
+      version: interfaceVersion,
+      'x-product-version': productVersion(),
       description: introduction,
       license: { name: 'MIT', identifier: 'MIT' },
     },
@@ -400,7 +401,10 @@ const operatorPaths = {
   '/openapi.json': open('getOpenApi', 'This document. Needs no key.', 'application/json', { type: 'object' }),
 } as unknown as Document['paths']
 
-function versionOf(): string {
+/** The label of the interface that is served; the product's own version is beside it. source: service.md section 9 */
+const interfaceVersion = '1.0.0'
+
+function productVersion(): string {
   const text = readFileSync(new URL('../../../package.json', import.meta.url), 'utf8')
   return (JSON.parse(text) as { version: string }).version
 }

@@ -262,6 +262,7 @@ t.test('flags, rules and traits', async t => {
     const [made] = rules
     const at = made!.created_at
     const common = {
+      account_id: house.accountId,
       environment_id: development.id,
       flag_id: flag.id,
       rule_id: made!.id,
@@ -277,6 +278,7 @@ t.test('flags, rules and traits', async t => {
     }
     const expected: RuleDetail = {
       id: made!.id,
+      account_id: house.accountId,
       environment_id: development.id,
       flag_id: flag.id,
       name: 'big',
@@ -316,6 +318,7 @@ t.test('flags, rules and traits', async t => {
               trait: await house.data<EntityTraitDefinition>(traits.getTraitDefinition, {
                 params: { entity_trait_definition_id: seats.id },
               }),
+              trait_definition: { id: seats.id, entity_type: 'company', comparable_type: 'int' },
               trait_entity_type: 'company',
               trait_value: '10',
             },

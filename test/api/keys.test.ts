@@ -170,6 +170,7 @@ t.test('keys and environments', async t => {
         id: made.id,
         name: 'Stage',
         environment_type: 'staging',
+        require_context_signature: false,
         api_keys: [
           {
             id: key!.id,

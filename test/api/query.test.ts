@@ -87,6 +87,24 @@ t.test('a list holds at most 100 values; empty ones count as not given', async t
   t.same(read('ids=').echo, {})
 })
 
+t.test('api/README (D17) a list is repeated, bracketed or joined by commas', async t => {
+  for (const raw of [
+    'ids=a&ids=b',
+    'ids=a,b',
+    'ids=a%2Cb',
+    'ids[]=a&ids[]=b',
+    'ids%5B0%5D=a&ids[1]=b',
+    'ids=a,&ids[]=b',
+  ])
+    t.same(read(raw).query.ids, ['a', 'b'], raw)
+  t.same(read('kinds=plan,add_on').query.kinds, ['plan', 'add_on'])
+  refuses('kinds[]=trial', /^kinds: expected one of plan, add_on/)
+  refuses('ids[name]=a', /^ids: expected ids=… repeated/)
+  refuses(`ids=${'a,'.repeat(101)}`, /^ids has more than 100 values/)
+  t.same(query({ ids: required(list) }, 'not_found').read('ids=a').query, { ids: ['a'] })
+  t.throws(() => query({ ids: required(list) }, 'not_found').read(''), { code: 'not_found' })
+})
+
 t.test('a map is a JSON object or bracketed pairs', async t => {
   t.same(read('keys={"a":"1","b":"2"}').query.keys, { a: '1', b: '2' })
   t.same(read('keys[a]=1&keys%5Bb%5D=2').query.keys, { a: '1', b: '2' })

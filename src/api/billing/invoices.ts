@@ -161,7 +161,7 @@ export const listPaymentMethods: Handler<undefined, QueryOf<typeof methodShape>>
   return { data: rows.map(paymentMethodView) }
 }
 
-/** POST /billing/payment-methods. */
+/** POST /billing/payment-methods. Subscriptions that named it before it was told of have its id from now on. */
 export const upsertPaymentMethod: Handler<PaymentMethodWrite> = async call => {
   const { services, environment, body, nowMs } = call
   const { sql } = services
@@ -189,9 +189,16 @@ export const upsertPaymentMethod: Handler<PaymentMethodWrite> = async call => {
     created_at: now,
   }
   const [row] = await sql<PaymentMethodRow[]>`
-    insert into billing_payment_methods ${sql({ ...values, ...made })}
-    on conflict (environment_id, external_id) do update set ${sql(values)}
-    returning *`
+    with method as (
+      insert into billing_payment_methods ${sql({ ...values, ...made })}
+      on conflict (environment_id, external_id) do update set ${sql(values)}
+      returning *
+    ), named as (
+      update billing_subscriptions s set default_payment_method_id = m.id from method m
+      where s.environment_id = m.environment_id and s.default_payment_method_external_id = m.external_id
+        and s.default_payment_method_id is null
+    )
+    select * from method`
   return { data: paymentMethodView(row!) }
 }
 

@@ -105,8 +105,7 @@ async function subscriptionFrom(
     started_at: startedAt ?? had?.started_at ?? null,
     expired_at: expiredAt.getTime() <= 0 ? null : expiredAt, // the zero time of languages that know no absence
     application_id: given('application_id'),
-    default_payment_method_id: given('default_payment_method_id'),
-    default_payment_method_external_id: given('default_payment_method_external_id'),
+    ...(await paymentMethodOf(call, had)),
     metadata: given('metadata'),
     products: await inTransaction(sql, tx => subscribedProducts(tx, call, provider)),
     discounts: body.discounts,
@@ -141,6 +140,25 @@ async function companyOf(
   }
   const customer = await findCustomer(services.sql, environment.id, body.customer_external_id)
   return customer?.company_id ?? had?.company_id ?? null
+}
+
+/** The payment method by both its names: an external id alone is looked up, once somebody has told of it. */
+async function paymentMethodOf(
+  { services, environment, body }: Call<BillingSubscriptionWrite>,
+  had: SubscriptionRow | null,
+): Promise<Pick<SubscriptionRow, 'default_payment_method_id' | 'default_payment_method_external_id'>> {
+  const { default_payment_method_id: id, default_payment_method_external_id: externalId } = body
+  if (externalId === undefined)
+    return {
+      default_payment_method_id: id === undefined ? (had?.default_payment_method_id ?? null) : id,
+      default_payment_method_external_id: had?.default_payment_method_external_id ?? null,
+    }
+  if (id !== undefined || externalId === null)
+    return { default_payment_method_id: id ?? null, default_payment_method_external_id: externalId }
+  const [known] = await services.sql<{ id: string }[]>`
+    select id from billing_payment_methods
+    where environment_id = ${environment.id} and external_id = ${externalId}`
+  return { default_payment_method_id: known?.id ?? null, default_payment_method_external_id: externalId }
 }
 
 /** The products of a subscription; a price nobody told of is made as it is stated here. */

@@ -61,7 +61,7 @@ export const companyListQuery = query(listShape)
 type CompanyListQuery = QueryOf<typeof listShape>
 
 const lookupShape = { keys: required(mapOrBare) } as const
-export const companyLookupQuery = query(lookupShape)
+export const companyLookupQuery = query(lookupShape, 'not_found')
 
 const deleteShape = { cancel_subscription: boolean, prorate: boolean } as const
 export const companyDeleteQuery = query(deleteShape)

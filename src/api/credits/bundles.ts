@@ -3,7 +3,7 @@ import type { Sql } from 'postgres'
 import type { CreditBundle, CreditBundleCreate, CreditBundleUpdate } from '../../../schemas/credits.js'
 import type { CreditBundleRow, CreditRow } from '../../catalog/credits.js'
 import { numberOrNull } from '../../catalog/plans.js'
-import { nativeProductId } from '../../catalog/prices.js'
+import { nativeProductId, type StoredPrice } from '../../catalog/prices.js'
 import { defaultExpiry } from '../../core/grant.js'
 import { newId } from '../../engine/ids.js'
 import { ServiceError } from '../../errors.js'
@@ -76,13 +76,13 @@ async function bundleViews(sql: Sql, rows: readonly FoundBundle[]): Promise<Cred
       compatible_plan_ids: [...row.compatible_plan_ids],
       currency_prices: row.prices.map(price => ({
         currency: price.currency,
-        price: bundlePrice(price, quantity ?? 1),
+        price: priceView(bundlePrice(price, quantity)),
       })),
       expiry_type: row.expiry_type,
       expiry_unit: row.expiry_unit,
       expiry_unit_count: numberOrNull(row.expiry_unit_count),
       has_grants: row.has_grants,
-      ...(unit && { price: bundlePrice(unit, quantity ?? 1), unit_price: priceView(unit) }),
+      ...(unit && { price: priceView(bundlePrice(unit, quantity)), unit_price: priceView(unit) }),
       quantity,
       status: row.status,
       created_at: isoTime(row.created_at.getTime()),
@@ -117,30 +117,37 @@ async function settle(
   const count = body.expiry_unit_count === undefined ? former.expiry_unit_count : body.expiry_unit_count
   if (expiryType === 'duration' && count === null)
     throw new ServiceError('value_invalid', 'expiry_unit_count: needed by expiry_type duration')
+  const quantity = body.quantity === undefined ? numberOrNull(former.quantity) : body.quantity
+  const units = unitPrices(
+    id,
+    former.currency,
+    { amount: body.price_per_unit, exact: body.price_per_unit_decimal, others: body.currency_prices },
+    former.prices,
+  )
   return {
     name: body.bundle_name,
     status: body.status ?? former.status,
-    quantity: body.quantity === undefined ? former.quantity : body.quantity,
+    quantity,
     expiry_type: expiryType,
     expiry_unit: body.expiry_unit ?? former.expiry_unit,
     expiry_unit_count: expiryType === 'duration' ? count : null,
     compatible_plan_ids: asJson(tx, [...(planIds ?? [])]),
-    prices: asJson(
-      tx,
-      await mintStanding(
-        tx,
-        call.environment.id,
-        { productId: nativeProductId(call.environment.id, id, null), name: body.bundle_name },
-        unitPrices(
-          id,
-          former.currency,
-          { amount: body.price_per_unit, exact: body.price_per_unit_decimal, others: body.currency_prices },
-          former.prices,
-        ),
-        new Date(call.services.clock.wall()),
-      ),
-    ),
+    prices: asJson(tx, await mintedPrices(tx, call, { id, name: body.bundle_name, quantity }, units)),
   }
+}
+
+/** Prices of one credit and of the whole bundle, each to be found under its own id; those of one credit are returned. */
+async function mintedPrices(
+  tx: Sql,
+  { environment, services }: Call<unknown, unknown>,
+  bundle: { readonly id: string; readonly name: string; readonly quantity: number | null },
+  units: readonly StoredPrice[],
+): Promise<readonly StoredPrice[]> {
+  const product = { productId: nativeProductId(environment.id, bundle.id, null), name: bundle.name }
+  const wholes = units.map(unit => bundlePrice(unit, bundle.quantity))
+  const now = new Date(services.clock.wall())
+  const minted = await mintStanding(tx, environment.id, product, [...units, ...wholes], now)
+  return minted.slice(0, units.length)
 }
 
 async function requirePlans(tx: Sql, call: Call<unknown, unknown>, ids: readonly string[]): Promise<void> {

@@ -15,13 +15,14 @@ import {
   type LedgerFilter,
   type LedgerRow,
 } from '../../engine/history.js'
+import { ServiceError } from '../../errors.js'
 import type { Call, Handler } from '../call.js'
 import { creditViews } from '../credit-view.js'
 import { companyBriefs } from '../entity-read.js'
+import { isKnown } from '../entity-write.js'
 import { datetime, oneOf, page, type QueryOf, query, required, string } from '../query.js'
 import { among } from '../sql.js'
 import { isoTime, isoTimeOrNull } from '../time.js'
-import { requireCompany } from './grants.js'
 
 const ledgerShape = {
   company_id: required(string),
@@ -46,13 +47,22 @@ function filterOf(query: LedgerQuery): LedgerFilter {
   }
 }
 
-/** What time alone has moved is written down first: then the ledger agrees with every balance (CR-88). */
+/**
+ * What time alone has moved is written down first: then the ledger agrees with every balance (CR-88). A company that
+ * was deleted has nothing left to settle, and its entries stay (CU-50).
+ *
+ * errors  404 for a company that is not there and left no entries in this environment.
+ */
 async function settledHistory(call: Call<undefined, LedgerQuery>) {
   const { services, environment, nowMs, query } = call
-  requireCompany(call, query.company_id)
-  await services.shards.ask('c', environment.id, query.company_id, { type: 'credits' }, nowMs)
+  const { company_id: companyId } = query
+  const isThere = isKnown(call, 'company', companyId)
+  if (isThere) await services.shards.ask('c', environment.id, companyId, { type: 'credits' }, nowMs)
   await services.projections.barrier('clickhouse')
-  return services.clickhouse
+  const { clickhouse } = services
+  if (!isThere && (await creditLedgerCount(clickhouse, environment.id, { companyId })) === 0)
+    throw new ServiceError('not_found', 'company_id: no such company')
+  return clickhouse
 }
 
 /**

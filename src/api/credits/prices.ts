@@ -1,11 +1,9 @@
 // What one credit costs, by currency: alone, or sold in bundles.
 import type { CreditCurrencyPriceWrite } from '../../../schemas/credits.js'
-import type { BillingPrice } from '../../../schemas/prices.js'
 import type { PriceTerms, StoredPrice } from '../../catalog/prices.js'
 import { decimalToText, multiply, parseDecimal } from '../../core/amount.js'
 import { roundHalfUp } from '../../core/price.js'
 import { ServiceError } from '../../errors.js'
-import { priceView } from '../price-view.js'
 import { settlePrices } from '../price-write.js'
 
 /** Prices as a caller states them; undefined stays, null is no price. */
@@ -62,16 +60,21 @@ function terms(currency: string, amount: number | null, exact: string | null): P
   ]
 }
 
-/** The price of so many credits together (PB-73). */
-export function bundlePrice(unit: StoredPrice, quantity: number): BillingPrice {
+/**
+ * The price of so many credits together, a price of its own beside that of one credit (PB-73). Where the buyer says how
+ * many, it is that of one.
+ */
+export function bundlePrice(unit: StoredPrice, quantity: number | null): StoredPrice {
   const each = parseDecimal(unit.price_decimal ?? String(unit.price))!
-  const whole = multiply(each, { units: BigInt(quantity), scale: 0 })
+  const whole = multiply(each, { units: BigInt(quantity ?? 1), scale: 0 })
   const isWhole = whole.units % 10n ** BigInt(whole.scale) === 0n
+  const id = `${unit.id}w` // sql/postgres names them alike for bundles of before
   return {
-    ...priceView({
-      ...unit,
-      price: roundHalfUp(whole),
-      price_decimal: isWhole ? null : decimalToText(whole),
-    }),
+    ...unit,
+    id,
+    external_id: id,
+    price: roundHalfUp(whole),
+    price_decimal: isWhole ? null : decimalToText(whole),
+    minted_at: null,
   }
 }

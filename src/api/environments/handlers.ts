@@ -78,8 +78,7 @@ function environmentDetail(
   { keys }: Services,
   rows: Awaited<ReturnType<typeof keysOf>>,
 ): EnvironmentDetail {
-  const { require_context_signature: _, ...members } = environmentView(environment)
-  return { ...members, api_keys: rows.map(row => apiKeyView(row, keys)) }
+  return { ...environmentView(environment), api_keys: rows.map(row => apiKeyView(row, keys)) }
 }
 
 /** GET /environments/{environment_id}. */

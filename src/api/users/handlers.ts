@@ -33,7 +33,7 @@ export const userListQuery = query(listShape)
 type UserListQuery = QueryOf<typeof listShape>
 
 const lookupShape = { keys: required(mapOrBare) } as const
-export const userLookupQuery = query(lookupShape)
+export const userLookupQuery = query(lookupShape, 'not_found')
 
 /** What a caller hears of each refusal of a user's actor. */
 const refusals: Refusals = {
