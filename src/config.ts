@@ -18,6 +18,7 @@ export function readConfig(env: Env) {
   return Object.freeze({
     port: integer(env, 'TOLLGATE_PORT', 8080, { min: 0, max: 65_535 }), // 0: any free port
     host: text(env, 'TOLLGATE_HOST', '127.0.0.1'),
+    http: oneOf(env, 'TOLLGATE_HTTP', 'auto', httpServers), // auto: uWebSockets.js where its binary loads, else Node's http
     dataDir: resolve(text(env, 'TOLLGATE_DATA_DIR', './data')), // everything kept, when embedded
     bootstrapKey: bootstrapKey(env), // null: made at the first start
     pepper: given(env, 'TOLLGATE_PEPPER'), // of key hashes; null: made at the first start, kept in the data directory
@@ -84,11 +85,12 @@ export class ConfigError extends Error {
   override readonly name = 'ConfigError'
 }
 
+const httpServers = ['auto', 'uws', 'node'] as const
 const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
 
 // Read by the HTTP server's native part when it is loaded: the line and headers of one request together.
 // A list of 100 ids with room to spare.
-const headerBytesMax = 16_384
+export const headerBytesMax = 16_384
 
 /** Settings that native parts read from the environment themselves; called before they are loaded. */
 export function prepareNative(): void {

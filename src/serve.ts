@@ -39,6 +39,7 @@ import { shardFile } from './engine/thread.js'
 import { Webhooks } from './engine/webhooks.js'
 import { Yielding } from './engine/yielding.js'
 import { Limits, limitTable } from './http/limits.js'
+import { openApp } from './http/open-app.js'
 import { routes } from './http/routes.js'
 import { Server } from './http/server.js'
 import { collectWhenIdle } from './idle.js'
@@ -322,7 +323,9 @@ export async function serve(from: {
     await asking
   })
 
-  const server: Server = new Server({
+  const http = await openApp(config.http)
+  log.info({ server: http.name, reason: http.reason }, 'HTTP server')
+  const server: Server = new Server(http.app, {
     config,
     log,
     metrics,

@@ -1,5 +1,5 @@
 // An answer of unknown length on its way out: written as its reader takes it, never gathered.
-import type { HttpResponse } from 'uWebSockets.js'
+import type { AppResponse } from './app.js'
 
 /** Writes pieces to a response whose head is written. Holds one piece at a time beside what the socket buffers. */
 export class Outflow {
@@ -8,7 +8,7 @@ export class Outflow {
 
   /** `ended` hears once how it ended: null, or what made the rest impossible. */
   constructor(
-    private readonly res: HttpResponse,
+    private readonly res: AppResponse,
     private readonly pieces: AsyncIterator<Uint8Array>,
     private readonly ended: (error: unknown) => void,
   ) {

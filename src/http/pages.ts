@@ -1,10 +1,10 @@
 // What a stranger reads first: /openapi.json, and /docs, a page that shows it and asks no other host for anything.
 
-import type { HttpRequest, HttpResponse, TemplatedApp } from 'uWebSockets.js'
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
+import type { App, AppRequest, AppResponse } from './app.js'
 import { openApi } from './openapi.js'
 import { statusLine } from './respond.js'
 import type { Route } from './route.js'
@@ -65,7 +65,7 @@ const start = `window.ui = SwaggerUIBundle({
  *
  * routes  what the document tells of.
  */
-export function registerPages(app: TemplatedApp, routes: readonly Route[]): void {
+export function registerPages(app: App, routes: readonly Route[]): void {
   const html = 'text/html; charset=utf-8'
   const script = 'text/javascript; charset=utf-8'
   const files: Readonly<Record<string, () => Promise<Page>>> = {
@@ -76,14 +76,14 @@ export function registerPages(app: TemplatedApp, routes: readonly Route[]): void
     '/docs/swagger-ui.css': kept('text/css; charset=utf-8', () => asset('swagger-ui.css')),
     '/docs/favicon-32x32.png': kept('image/png', () => asset('favicon-32x32.png')),
   }
-  for (const [path, page] of Object.entries(files)) app.get(path, (res, req) => send(res, req, page()))
+  for (const [path, page] of Object.entries(files)) app.on('get', path, (res, req) => send(res, req, page()))
   // Relative, so that it holds behind a proxy that adds a prefix.
-  app.get('/docs', res => {
+  app.on('get', '/docs', res => {
     res.writeStatus('302 Found').writeHeader('Location', 'docs/').end()
   })
 }
 
-function send(res: HttpResponse, req: HttpRequest, made: Promise<Page>): void {
+function send(res: AppResponse, req: AppRequest, made: Promise<Page>): void {
   const zip = /\bgzip\b/.test(req.getHeader('accept-encoding'))
   let gone = false
   res.onAborted(() => {
@@ -99,7 +99,7 @@ function send(res: HttpResponse, req: HttpRequest, made: Promise<Page>): void {
   )
 }
 
-function write(res: HttpResponse, { type, bytes, zipped }: Page, zip: boolean): void {
+function write(res: AppResponse, { type, bytes, zipped }: Page, zip: boolean): void {
   res.writeHeader('Content-Type', type)
   res.writeHeader('Content-Security-Policy', policy)
   res.writeHeader('X-Content-Type-Options', 'nosniff')

@@ -1,7 +1,6 @@
 // Where requests come from. Asking the system costs a tenth of a request; behind a proxy, or with one caller, everybody
 // who is connected has the same address, and it is known without asking.
 import type { HttpResponse, TemplatedApp } from 'uWebSockets.js'
-import { addressOf } from './read.js'
 
 /** The addresses of an app's connections. */
 export class Peers {
@@ -28,4 +27,17 @@ export class Peers {
     else if (address !== this.only) this.only = null
     this.connected++
   }
+}
+
+/** The peer's address. One of IPv4 that arrived over an IPv6 socket is written as IPv4. */
+function addressOf(res: HttpResponse): string {
+  const bytes = new Uint8Array(res.getRemoteAddress())
+  const at = bytes.length - 4
+  if (at === 0 || (at === 12 && isMapped(bytes)))
+    return `${bytes[at]}.${bytes[at + 1]}.${bytes[at + 2]}.${bytes[at + 3]}`
+  return Buffer.from(res.getRemoteAddressAsText()).toString()
+}
+
+function isMapped(bytes: Uint8Array): boolean {
+  return bytes[10] === 0xff && bytes[11] === 0xff && bytes.subarray(0, 10).every(b => b === 0)
 }

@@ -1,15 +1,9 @@
 // What a request says of itself: headers, path, address, and the keys it offers.
-import type { HttpRequest, HttpResponse } from 'uWebSockets.js'
 import type { KeyRecord } from '../api/call.js'
 import type { Keys } from '../api/services.js'
 import { ServiceError } from '../errors.js'
+import { type AppRequest, type HeaderName, headerName } from './app.js'
 import type { Route } from './route.js'
-
-/** The name of a header as the server takes it without converting it anew. */
-export type HeaderName = ArrayBuffer
-
-export const headerName = (name: string): HeaderName =>
-  Uint8Array.from(Buffer.from(name.toLowerCase())).buffer
 
 export const headerNames = {
   authorization: headerName('authorization'),
@@ -21,7 +15,7 @@ export const headerNames = {
 }
 
 /** The first of these headers that is there; '' when none is. */
-export function headerOf(req: HttpRequest, names: readonly HeaderName[]): string {
+export function headerOf(req: AppRequest, names: readonly HeaderName[]): string {
   for (const name of names) {
     const value = req.getHeader(name)
     if (value !== '') return value
@@ -47,7 +41,7 @@ export async function firstKnown(keys: Keys, secrets: readonly string[]): Promis
 }
 
 /** The path's parameters as they came. */
-export function parametersOf(req: HttpRequest, count: number): readonly string[] {
+export function parametersOf(req: AppRequest, count: number): readonly string[] {
   if (count === 1) return [req.getParameter(0)]
   return Array.from({ length: count }, (_, i) => req.getParameter(i))
 }
@@ -68,17 +62,4 @@ function decodeParameter(raw: string): string {
     // Told below.
   }
   throw new ServiceError('not_found')
-}
-
-/** The peer's address. One of IPv4 that arrived over an IPv6 socket is written as IPv4. */
-export function addressOf(res: HttpResponse): string {
-  const bytes = new Uint8Array(res.getRemoteAddress())
-  const at = bytes.length - 4
-  if (at === 0 || (at === 12 && isMapped(bytes)))
-    return `${bytes[at]}.${bytes[at + 1]}.${bytes[at + 2]}.${bytes[at + 3]}`
-  return Buffer.from(res.getRemoteAddressAsText()).toString()
-}
-
-function isMapped(bytes: Uint8Array): boolean {
-  return bytes[10] === 0xff && bytes[11] === 0xff && bytes.subarray(0, 10).every(b => b === 0)
 }

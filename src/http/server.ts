@@ -1,26 +1,23 @@
 // One request from first byte to last: what must be read at once, admission, body, handler, answer.
 // The request object dies when its callback returns, the response when it is answered or aborted.
 
-import type { HttpRequest, HttpResponse, TemplatedApp, us_listen_socket } from 'uWebSockets.js'
 import { Buffer } from 'node:buffer'
 import { performance } from 'node:perf_hooks'
 import { type Answer, type KeyRecord, Later, type Listener, type Stream } from '../api/call.js'
 import type { Services } from '../api/services.js'
-import { prepareNative } from '../config.js'
 import { type Asked, askedBytesMax, hashOfAsked } from '../engine/answers.js'
 import { ServiceError } from '../errors.js'
 import type { RequestLine } from '../log.js'
 import { toFailure } from '../storage/failure.js'
 import { type Admission, admit, unknownKey } from './admit.js'
+import type { App, AppRequest, AppResponse } from './app.js'
 import { decompress, type Encoding, encodingOf, parseBody, rawBody, SmallBody, tooLarge } from './body.js'
 import { Compiled } from './compiled.js'
 import { preflightHeaders } from './cors.js'
 import { type Health, live, ready } from './health.js'
-import { listenOn } from './listen.js'
 import { longBytes } from './long-bodies.js'
 import { Outflow } from './outflow.js'
 import { registerPages } from './pages.js'
-import { Peers } from './peers.js'
 import {
   bearerOf,
   decodeParameters,
@@ -44,10 +41,6 @@ import {
 import type { Route } from './route.js'
 import { Shared, type SharedOptions } from './shared.js'
 
-prepareNative()
-// Loaded after its settings are in place, hence not a static import.
-const { default: uWS } = await import('uWebSockets.js')
-
 // Beyond this an answer may not fit the socket at once.
 const largeLength = 65_536
 // How long answers already handed over may still be on their way to the network at a stop.
@@ -63,12 +56,12 @@ export interface ServerOptions extends SharedOptions {
 /** The HTTP server. It answers /health from `listen` on, and everything else from `serve` on. */
 export class Server {
   private readonly shared: Shared
-  private readonly app: TemplatedApp
-  private socket: us_listen_socket | null = null
 
-  constructor(private readonly options: ServerOptions) {
-    this.app = uWS.App()
-    this.shared = new Shared(options, new Peers(this.app))
+  constructor(
+    private readonly app: App,
+    private readonly options: ServerOptions,
+  ) {
+    this.shared = new Shared(options, app)
     for (const route of options.routes) this.register(route)
     this.registerOthers()
   }
@@ -80,9 +73,8 @@ export class Server {
    * returns  the port.
    * errors   rejects when the address cannot be had.
    */
-  async listen(host: string, port: number): Promise<number> {
-    this.socket = await listenOn(this.app, host, port)
-    return uWS.us_socket_local_port(this.socket)
+  listen(host: string, port: number): Promise<number> {
+    return this.app.listen(host, port)
   }
 
   /** Whether requests reach their handlers. */
@@ -102,7 +94,7 @@ export class Server {
   async close(): Promise<void> {
     if (this.shared.draining) return
     this.shared.draining = true
-    if (this.socket !== null) uWS.us_listen_socket_close(this.socket)
+    this.app.stopListening()
     await this.shared.idle(this.options.config.drainMs)
     await new Promise(resolve => setTimeout(resolve, flushMs))
     this.app.close()
@@ -111,35 +103,37 @@ export class Server {
   private register(route: Route): void {
     const compiled = new Compiled(route, this.options.metrics)
     const Kind = this.options.exchange ?? Exchange
-    const serve = (res: HttpResponse, req: HttpRequest) =>
+    const serve = (res: AppResponse, req: AppRequest) =>
       new Kind(this.shared, compiled, res).begin(req, false)
-    this.app[route.method](route.path, serve)
+    this.app.on(route.method, route.path, serve)
     if (route.method === 'get') {
-      this.app.head(route.path, (res, req) => new Kind(this.shared, compiled, res).begin(req, true))
+      this.app.on('head', route.path, (res, req) => new Kind(this.shared, compiled, res).begin(req, true))
     }
   }
 
   private registerOthers(): void {
     const { shared, options } = this
     const preflight = preflightHeaders(options.config.apiKeyHeaders, options.config.environmentHeaders)
-    this.app.get('/health/live', res => shared.write(res, live(), false))
-    this.app.get('/health/ready', res => shared.write(res, ready(options.health, shared.draining), false))
-    this.app.get('/metrics', res => this.writeMetrics(res))
+    this.app.on('get', '/health/live', res => shared.write(res, live(), false))
+    this.app.on('get', '/health/ready', res =>
+      shared.write(res, ready(options.health, shared.draining), false),
+    )
+    this.app.on('get', '/metrics', res => this.writeMetrics(res))
     registerPages(this.app, options.routes)
-    this.app.options('/*', res => {
+    this.app.on('options', '/*', res => {
       res.writeStatus('204 No Content').writeHeader('Content-Type', fixedHeaders)
       for (const [name, value] of preflight) res.writeHeader(name, value)
       res.endWithoutBody()
     })
     const unknown = options.metrics.http.requests.child({ route: 'unknown', status: '404' })
     const absent = failure(new ServiceError('route_unknown'), '')
-    this.app.any('/*', (res, req) => {
+    this.app.on('any', '/*', (res, req) => {
       unknown.count++
       shared.write(res, absent, req.getMethod() === 'head')
     })
   }
 
-  private writeMetrics(res: HttpResponse): void {
+  private writeMetrics(res: AppResponse): void {
     const { shared } = this
     const { registry, http } = this.options.metrics
     let gone = false
@@ -204,11 +198,11 @@ export class Exchange implements Listener {
   constructor(
     private readonly shared: Shared,
     protected readonly compiled: Compiled,
-    private readonly res: HttpResponse,
+    private readonly res: AppResponse,
   ) {}
 
   /** Everything up to the first wait. The request object is read here and nowhere else. */
-  begin(req: HttpRequest, headOnly: boolean): void {
+  begin(req: AppRequest, headOnly: boolean): void {
     const { shared, res } = this
     const { route } = this.compiled
     this.headOnly = headOnly
@@ -237,10 +231,10 @@ export class Exchange implements Listener {
       const first = this.forwardedFor.split(',', 1)[0]!.trim()
       if (first !== '') return first
     }
-    return this.settled ? '' : this.shared.peers.addressOf(this.res)
+    return this.settled ? '' : this.shared.app.addressOf(this.res)
   }
 
-  private copy(req: HttpRequest): void {
+  private copy(req: AppRequest): void {
     const { route } = this.compiled
     const { shared } = this
     this.environmentId = headerOf(req, shared.environmentHeaders)

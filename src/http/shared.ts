@@ -1,15 +1,13 @@
 // What all requests of a server have in common: what they are told of, what is counted over them, and how they leave.
-import type { HttpResponse } from 'uWebSockets.js'
 import type { Services } from '../api/services.js'
 import type { Config } from '../config.js'
 import type { AskedChange } from '../engine/audit.js'
 import { type ErrorCode, ServiceError } from '../errors.js'
 import type { Logger, RequestLine } from '../log.js'
 import type { Metrics } from '../metrics.js'
+import { type App, type AppResponse, type HeaderName, headerName } from './app.js'
 import type { Limits } from './limits.js'
 import { LongBodies } from './long-bodies.js'
-import type { Peers } from './peers.js'
-import { type HeaderName, headerName } from './read.js'
 import { headOf, isBodiless, type Reply } from './respond.js'
 
 export interface SharedOptions {
@@ -47,7 +45,7 @@ export class Shared {
 
   constructor(
     readonly options: SharedOptions,
-    readonly peers: Peers,
+    readonly app: App,
   ) {
     this.log = options.log
     this.logsRequests = options.log.isLevelEnabled('debug')
@@ -97,7 +95,7 @@ export class Shared {
   }
 
   /** Write a whole response; the caller has corked or is in a callback of the server. */
-  write(res: HttpResponse, reply: Reply, headOnly: boolean): void {
+  write(res: AppResponse, reply: Reply, headOnly: boolean): void {
     this.writeHead(res, reply)
     if (!headOnly && !isBodiless(reply.status)) {
       res.end(reply.bytes ?? reply.body, this.draining)
@@ -108,7 +106,7 @@ export class Shared {
     res.endWithoutBody()
   }
 
-  writeHead(res: HttpResponse, reply: Reply): void {
+  writeHead(res: AppResponse, reply: Reply): void {
     res.writeStatus(headOf(reply.status, reply.headers))
   }
 }

@@ -1,7 +1,8 @@
 // A request that is traced: one span from its first byte to its answer, parent of what is done for it.
 // It names the route, the status and the environment, and nothing that a caller sent.
-import type { HttpRequest } from 'uWebSockets.js'
+
 import type { Trace, Tracing } from '../tracing.js'
+import type { AppRequest } from './app.js'
 import type { Reply } from './respond.js'
 import { Exchange } from './server.js'
 
@@ -10,7 +11,7 @@ export function tracedExchange(tracing: Tracing): typeof Exchange {
   return class extends Exchange {
     private trace: Trace | undefined
 
-    override begin(req: HttpRequest, headOnly: boolean): void {
+    override begin(req: AppRequest, headOnly: boolean): void {
       const { label, method, route } = this.compiled
       this.trace = tracing.request(
         label,

@@ -26,7 +26,9 @@ t.test('requests in flight are answered, idle connections closed, new ones refus
   const { server, port } = await start(routes)
   const idle = await dial(port)
   const agent = new Agent({ keepAlive: true })
-  const flying = Array.from({ length: 20 }, (_, i) => ask(port, { path: `/slow/${50 + i * 10}`, key, agent }))
+  const flying = Array.from({ length: 20 }, (_, i) =>
+    ask(port, { path: `/slow/${400 + i * 10}`, key, agent }),
+  )
   while (entered < flying.length) await pause(5)
   const closing = server.close()
   t.notOk(server.serving)

@@ -3,7 +3,9 @@ import { type Agent, type IncomingHttpHeaders, request } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import type { EnvironmentRecord, KeyRecord } from '../../src/api/call.js'
 import type { Clock, Keys, Services } from '../../src/api/services.js'
+import { readConfig } from '../../src/config.js'
 import { Limits, type LimitTable } from '../../src/http/limits.js'
+import { openApp } from '../../src/http/open-app.js'
 import type { Route } from '../../src/http/route.js'
 import { type Exchange, Server } from '../../src/http/server.js'
 import { createLogger } from '../../src/log.js'
@@ -99,6 +101,9 @@ function fakeServices(used: string[] = []): Services {
   return partial as unknown as Services
 }
 
+/** The same tests run on both HTTP servers: TOLLGATE_HTTP chooses. */
+export const serverOfTests = readConfig(process.env).http
+
 export interface Running {
   readonly server: Server
   readonly port: number
@@ -118,7 +123,8 @@ export interface Setup {
 /** A server on a free port of 127.0.0.1. */
 export async function start(routes: readonly Route[], setup: Setup = {}): Promise<Running> {
   const metrics = createMetrics()
-  const server: Server = new Server({
+  const { app } = await openApp(serverOfTests)
+  const server: Server = new Server(app, {
     config: {
       apiKeyHeaders: ['X-Service-Api-Key', 'X-Other-Key'],
       environmentHeaders: ['X-Service-Environment-Id', 'X-Other-Environment'],
@@ -201,7 +207,7 @@ export async function dial(port: number): Promise<Socket> {
 export function hear(socket: Socket, quietMs = 150): Promise<{ text: string; closed: boolean }> {
   return new Promise(resolve => {
     const chunks: Buffer[] = []
-    let closed = false
+    let { closed } = socket
     let timer: NodeJS.Timeout
     const done = () => {
       clearTimeout(timer)

@@ -7,8 +7,9 @@ import type { Handler, RawBody } from '../../src/api/call.js'
 import { list, page, type QueryShape, query, string } from '../../src/api/query.js'
 import { ServiceError } from '../../src/errors.js'
 import { defaultLimits } from '../../src/http/limits.js'
+import { openApp } from '../../src/http/open-app.js'
 import { also, assertDistinct, del, get, post, put } from '../../src/http/route.js'
-import { type Ask, ask, dial, hear, secretOf, start } from './make.js'
+import { type Ask, ask, dial, hear, secretOf, serverOfTests, start } from './make.js'
 
 interface Thing {
   name: string
@@ -601,9 +602,9 @@ t.test('the first forwarded address counts when a proxy is trusted', async t => 
 t.test('a port is taken once', async t => {
   const { server, port } = await start([])
   t.teardown(() => server.close())
-  const second = await start([])
-  t.teardown(() => second.server.close())
-  await t.rejects(second.server.listen('127.0.0.1', port), /Cannot listen on 127\.0\.0\.1/)
+  const { app } = await openApp(serverOfTests)
+  t.teardown(() => app.close())
+  await t.rejects(app.listen('127.0.0.1', port), /Cannot listen on 127\.0\.0\.1/)
 })
 
 t.test('rows that do not fit do not compile', async t => {

@@ -1,0 +1,84 @@
+// The contract between Tollgate and an HTTP server. Two servers keep it: uws-app.ts and node-app.ts.
+// The shapes follow uWebSockets.js, so that its objects are handed over as they are and cost nothing to wrap.
+
+/** The name of a header in lower case, as bytes: the native server takes it without converting it. */
+export type HeaderName = ArrayBuffer
+
+/** One request. It may be read until its handler returns, and not later. */
+export interface AppRequest {
+  /** In lower case: `get`, `post`. */
+  getMethod(): string
+  /** The path as it was sent, without the query. */
+  getUrl(): string
+  /** What follows `?`; undefined without one. */
+  getQuery(): string | undefined
+  /** A parameter of the path by its position, as it was sent. */
+  getParameter(index: number): string
+  /** The first header of this name; '' without one. */
+  getHeader(name: HeaderName | string): string
+  /** Every header in the order received, names in lower case. */
+  forEach(each: (name: string, value: string) => void): void
+}
+
+/**
+ * The response to one request.
+ *
+ * It must not be touched after `end`, a `tryEnd` that reports the end, or the abort callback.
+ */
+export interface AppResponse {
+  /** Called once when the peer leaves before the response has ended. */
+  onAborted(aborted: () => void): unknown
+  /** The body, piece by piece; a request without a body gives one empty piece. The bytes are valid during the call only. */
+  onData(data: (chunk: ArrayBuffer, isLast: boolean) => void): unknown
+  /** Writes inside `write` leave together. */
+  cork(write: () => void): unknown
+  /** `200 OK`; further header lines may follow, each after CRLF. */
+  writeStatus(status: string | Uint8Array): this
+  /** The value may carry further header lines, each after CRLF. */
+  writeHeader(name: string, value: string): this
+  end(body?: string | Uint8Array, closeConnection?: boolean): unknown
+  /** End a response that has no body. A Content-Length written before stays. */
+  endWithoutBody(): unknown
+  /**
+   * Write a body of `totalBytes`, or the rest of it.
+   *
+   * returns  [whether nothing is left to be sent, whether the response has ended].
+   */
+  tryEnd(rest: Uint8Array, totalBytes: number): [boolean, boolean]
+  /** Write a piece of a body of unknown length; false: wait for `onWritable`. */
+  write(piece: Uint8Array): boolean
+  /** Called with the bytes of the body written so far when more can be taken. */
+  onWritable(writable: (offset: number) => boolean): unknown
+  /** Cut the connection. */
+  close(): unknown
+}
+
+export type AppHandler = (res: AppResponse, req: AppRequest) => void
+export type AppMethod = 'get' | 'post' | 'put' | 'del' | 'head' | 'options' | 'any'
+
+/** An HTTP server. */
+export interface App {
+  /**
+   * Serve a path: literal segments, `:name` for one segment, or the pattern `/*` for everything.
+   * A literal segment wins over a parameter, a parameter over `/*`, a method over `any`.
+   */
+  on(method: AppMethod, path: string, handler: AppHandler): void
+  /** The peer's address as text; IPv4 over an IPv6 socket is written as IPv4. */
+  addressOf(res: AppResponse): string
+  /**
+   * Accept connections.
+   *
+   * port     0 takes any free one.
+   * returns  the port.
+   * errors   rejects when the address cannot be had.
+   */
+  listen(host: string, port: number): Promise<number>
+  /** Accept no more connections; those there are stay. */
+  stopListening(): void
+  /** Close every connection. */
+  close(): void
+}
+
+/** The name of a header for `getHeader`. */
+export const headerName = (name: string): HeaderName =>
+  Uint8Array.from(Buffer.from(name.toLowerCase())).buffer

@@ -1,0 +1,68 @@
+// Finds the handler of a path. The native server has its own; this one serves Node's.
+
+interface Node<Handler> {
+  readonly literals: Map<string, Node<Handler>>
+  parameter: Node<Handler> | null
+  handler: Handler | null
+}
+
+const empty = <Handler>(): Node<Handler> => ({ literals: new Map(), parameter: null, handler: null })
+
+/** Handlers by path: literal segments and `:name` parameters; a literal wins over a parameter. */
+export class PathTree<Handler> {
+  private readonly root = empty<Handler>()
+  private fallback: Handler | null = null
+
+  /** `/*` is the handler of every path that no other has. */
+  add(path: string, handler: Handler): void {
+    if (path === '/*') {
+      this.fallback = handler
+      return
+    }
+    let node = this.root
+    for (const segment of path.slice(1).split('/')) {
+      if (segment.startsWith(':')) {
+        node.parameter ??= empty()
+        node = node.parameter
+        continue
+      }
+      let next = node.literals.get(segment)
+      if (next === undefined) {
+        next = empty()
+        node.literals.set(segment, next)
+      }
+      node = next
+    }
+    node.handler = handler
+  }
+
+  /**
+   * The handler of a path, or null.
+   *
+   * parameters  filled with the segments that parameters stand for, as they were sent; a parameter is never empty.
+   */
+  find(path: string, parameters: string[]): Handler | null {
+    const segments = path.slice(1).split('/')
+    return this.walk(this.root, segments, 0, parameters) ?? this.fallback
+  }
+
+  private walk(
+    node: Node<Handler>,
+    segments: readonly string[],
+    at: number,
+    parameters: string[],
+  ): Handler | null {
+    if (at === segments.length) return node.handler
+    const segment = segments[at]!
+    const literal = node.literals.get(segment)
+    if (literal !== undefined) {
+      const found = this.walk(literal, segments, at + 1, parameters)
+      if (found !== null) return found
+    }
+    if (node.parameter === null || segment === '') return null
+    parameters.push(segment)
+    const found = this.walk(node.parameter, segments, at + 1, parameters)
+    if (found === null) parameters.pop()
+    return found
+  }
+}
