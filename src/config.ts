@@ -12,10 +12,24 @@ type Bucket = 'global' | 'mutation' | 'events_ingest' | 'analytics'
 /**
  * Read and check the settings.
  *
- * errors  throws `ConfigError`: the setting, what it may be, and what was given (a secret is never shown).
+ * errors  throws `ConfigError`: the setting, what it may be, and what was given (a secret is never shown); or a
+ *         `TOLLGATE_` name that is no setting, with the nearest one that is.
  */
 export function readConfig(env: Env) {
-  return Object.freeze({
+  const names = new Set<string>()
+  const noting: Env = new Proxy(env, {
+    get(target, name: string) {
+      names.add(name)
+      return target[name]
+    },
+  })
+  const config = Object.freeze(readAll(noting))
+  refuseUnknown(Object.keys(env), [...names])
+  return config
+}
+
+function readAll(env: Env) {
+  return {
     port: integer(env, 'TOLLGATE_PORT', 8080, { min: 0, max: 65_535 }), // 0: any free port
     host: text(env, 'TOLLGATE_HOST', '127.0.0.1'),
     http: oneOf(env, 'TOLLGATE_HTTP', 'auto', httpServers), // auto: uWebSockets.js where its binary loads, else Node's http
@@ -75,10 +89,38 @@ export function readConfig(env: Env) {
     }), // remembered at once; beyond: 503
     webhookRetryMs: integer(env, 'TOLLGATE_WEBHOOK_RETRY_MS', 5_000, { min: 1, max: 3_600_000 }), // before the first retry; each wait is four times the last
     webhookPrivateAddresses: boolean(env, 'TOLLGATE_WEBHOOK_PRIVATE_ADDRESSES', false), // let webhooks reach private networks
-  })
+  }
 }
 
 export type Config = ReturnType<typeof readConfig>
+
+/** Settings of the command line, and of tests and benchmarks: not of the server. */
+const others = /^TOLLGATE_(URL|KEY|SEED|RUNS|ROUNDS|HOSTILE|(TEST|BENCH|SIMULATE|COVERED)_.*)$/
+/** Variables that Kubernetes sets for a service of the name `tollgate`. */
+const serviceLinks = /^TOLLGATE_(SERVICE_(HOST|PORT).*|PORT_\d+_.*)$/
+
+// A misspelt setting would be ignored in silence, and its default would rule.
+function refuseUnknown(given: readonly string[], known: readonly string[]): void {
+  for (const name of given) {
+    if (!name.startsWith('TOLLGATE_') || known.includes(name)) continue
+    if (others.test(name) || serviceLinks.test(name)) continue
+    const distances = known.map(each => ({ each, distance: editDistance(name, each) }))
+    const nearest = distances.reduce((a, b) => (b.distance < a.distance ? b : a))
+    throw new ConfigError(`${name} is not a setting. The nearest one is ${nearest.each}.`)
+  }
+}
+
+// Levenshtein's distance, by rows.
+function editDistance(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, i) => i)
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i]
+    for (let j = 1; j <= b.length; j++)
+      next.push(Math.min(row[j]! + 1, next[j - 1]! + 1, row[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1)))
+    row = next
+  }
+  return row[b.length]!
+}
 
 /** A setting is wrong; the start stops with this message. */
 export class ConfigError extends Error {

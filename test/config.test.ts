@@ -46,6 +46,14 @@ t.test('what is set is taken, blanks are nothing', async t => {
   })
 })
 
+t.test('a misspelt setting stops the start and names the nearest one', async t => {
+  refuses({ TOLLGATE_SHARD: '2' }, /^TOLLGATE_SHARD is not a setting\. The nearest one is TOLLGATE_SHARDS\.$/)
+  refuses({ TOLLGATE_DATADIR: './x' }, /nearest one is TOLLGATE_DATA_DIR/)
+  refuses({ TOLLGATE_LOG_LEVEL_: '' }, /nearest one is TOLLGATE_LOG_LEVEL/)
+  const others = { TOLLGATE_URL: 'http://x', TOLLGATE_KEY: 'x', TOLLGATE_SERVICE_HOST: '10.0.0.1', PATH: '/' }
+  t.doesNotThrow(() => readConfig({ ...others, TOLLGATE_PORT_8080_TCP_ADDR: '10.0.0.1' }))
+})
+
 t.test('a wrong setting names itself, what it may be, and what was given', async t => {
   refuses(
     { TOLLGATE_PORT: '65536' },
