@@ -3,6 +3,10 @@
 export const apiKeyScopes = ['admin', 'capture', 'read', 'write'] as const
 export type ApiKeyScope = (typeof apiKeyScopes)[number]
 
+/** What a key may be given: the interface's scopes, and flag checks alone (source: decision). */
+export const keyScopes = [...apiKeyScopes, 'check'] as const
+export type KeyScope = (typeof keyScopes)[number]
+
 export const billingArrearsAnchors = ['billing_period_start', 'month_end'] as const
 export type BillingArrearsAnchor = (typeof billingArrearsAnchors)[number]
 

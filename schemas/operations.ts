@@ -93,7 +93,7 @@ import type {
   License,
 } from './features.js'
 import type { FlagDetail, FlagWrite, RulesDetail, RulesWrite } from './flags.js'
-import type { ApiKey, ApiKeyCreate, ApiKeyUpdate, WhoAmI } from './keys.js'
+import type { ApiKey, ApiKeyCreate, ApiKeyRoll, ApiKeyUpdate, WhoAmI } from './keys.js'
 import type { AccountLimits, LimitsUpdate } from './limits.js'
 import type { AccountMember } from './members.js'
 import type { ModelPriceView } from './model-prices.js'
@@ -214,6 +214,8 @@ export interface Operations extends CreditOperations {
   'GET /api-keys/{api_key_id}': { id: 'getApiKey'; data: ApiKey }
   'PUT /api-keys/{api_key_id}': { id: 'updateApiKey'; body: ApiKeyUpdate; data: ApiKey }
   'DELETE /api-keys/{api_key_id}': { id: 'deleteApiKey'; data: Deleted }
+  /** Gives a key another value, shown in this answer alone; the present one is taken until the overlap ends. */
+  'POST /api-keys/{api_key_id}/roll': { id: 'rollApiKey'; body: ApiKeyRoll; data: ApiKey }
   'GET /audit-log': { id: 'listAuditLogs'; data: AuditLogList[] }
   'GET /audit-log/count': { id: 'countAuditLogs'; data: Count }
   'GET /audit-log/{audit_log_id}': { id: 'getAuditLog'; data: AuditLog }

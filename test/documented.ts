@@ -26,6 +26,17 @@ const { endpoints, types, words } = JSON.parse(
   readonly words: Readonly<Record<string, readonly string[]>>
 }
 
+/** When and from where a key is taken, and its values: chosen for each key, beyond the interface document. */
+const keyMembers: Members = {
+  scopes: 'R list<admin|capture|check|read|write>',
+  disabled: 'R boolean',
+  not_before: 'ON datetime',
+  expires_at: 'ON datetime',
+  allowed_addresses: 'ON list<string>',
+  last_four: 'ON string',
+  previous_value_until: 'ON datetime',
+}
+
 /** Where the shapes are not the last word, and what is. */
 const settled: Readonly<Record<string, Members>> = {
   // a feature shows the event_source it takes (decision 12)
@@ -51,7 +62,8 @@ const settled: Readonly<Record<string, Members>> = {
   // a created environment is an Environment (service.md)
   EnvironmentDetail: { require_context_signature: 'R boolean' },
   // publishable keys are not secrets (decision 13)
-  ApiKey: { secret: 'ON string' },
+  ApiKey: { secret: 'ON string', ...keyMembers },
+  ApiKeyCreate: keyMembers,
   // the cost of an inference event, from which price (decision 18), and the event it was made from (EV-66)
   EventDetail: { cost: 'ON string', currency: 'ON string', price_id: 'ON string', derived_from: 'ON string' },
   // what is wrong with an event, where `report=true` asks for it (EV-7)

@@ -1,5 +1,5 @@
 // What a handler receives and returns. No trace of the HTTP server: handlers are called directly in tests.
-import type { ApiKeyScope, EnvironmentType } from '../../schemas/enums.js'
+import type { EnvironmentType, KeyScope } from '../../schemas/enums.js'
 import type { Standing } from '../engine/answers.js'
 import type { Services } from './services.js'
 
@@ -10,11 +10,34 @@ export interface KeyRecord {
   readonly name: string
   readonly description: string | null
   readonly kind: 'secret' | 'publishable'
-  readonly scopes: readonly ApiKeyScope[]
+  readonly scopes: readonly KeyScope[]
   readonly readonly: boolean
   /** null: an account-wide key. */
   readonly environmentId: string | null
   readonly rateLimitPercent: number | null
+  /** The first key: bound to an environment, and yet of the whole account (decision 14). Absent: false. */
+  readonly bootstrap?: boolean
+  /** When and from where it is taken; null or absent: always, from anywhere. */
+  readonly conditions?: KeyConditions | null
+}
+
+/** What is asked of a key at each request, beside its scopes (src/api/key-conditions.ts). */
+export interface KeyConditions {
+  readonly disabled: boolean
+  /** Epoch ms. */
+  readonly notBeforeMs: number | null
+  /** Epoch ms, exclusive. */
+  readonly expiresAtMs: number | null
+  /** Null: any. */
+  readonly addresses: AddressList | null
+  /** The value that was shown is one that a roll has replaced; it is taken until `expiresAtMs`. */
+  readonly replaced: boolean
+}
+
+/** Blocks of addresses. */
+export interface AddressList {
+  /** Whether the address lies in one of them; false for what is no address. */
+  has(address: string): boolean
 }
 
 export interface EnvironmentRecord {

@@ -3,7 +3,7 @@ import type { Environment } from '../../schemas/environments.js'
 import type { ApiKey } from '../../schemas/keys.js'
 import type { KeyRow } from '../engine/keys.js'
 import type { EnvironmentRecord } from './call.js'
-import type { Keys } from './services.js'
+import type { Services } from './services.js'
 import { isoTime, isoTimeOrNull } from './time.js'
 
 /** A row of api_keys with what the memory of keys has no use for. */
@@ -12,6 +12,7 @@ export interface ApiKeyRow extends KeyRow {
   readonly created_at: Date
   readonly updated_at: Date
   readonly last_used_at: Date | null
+  readonly last_four: string | null
 }
 
 export function environmentView(environment: EnvironmentRecord): Environment {
@@ -26,8 +27,9 @@ export function environmentView(environment: EnvironmentRecord): Environment {
 }
 
 /** A key; the value of a publishable one is no secret (decision 13). */
-export function apiKeyView(row: ApiKeyRow, keys: Keys): ApiKey {
+export function apiKeyView(row: ApiKeyRow, { keys, clock }: Pick<Services, 'keys' | 'clock'>): ApiKey {
   const environment = row.environment_id === null ? null : keys.environment(row.environment_id)
+  const untilMs = row.previous_until?.getTime()
   return {
     id: row.id,
     name: row.name,
@@ -37,6 +39,12 @@ export function apiKeyView(row: ApiKeyRow, keys: Keys): ApiKey {
     readonly: row.readonly,
     scopes: row.scopes,
     rate_limit_percent: row.rate_limit_percent,
+    disabled: row.disabled,
+    not_before: isoTimeOrNull(row.not_before?.getTime()),
+    expires_at: isoTimeOrNull(row.expires_at?.getTime()),
+    allowed_addresses: row.allowed_addresses,
+    last_four: row.last_four,
+    previous_value_until: untilMs !== undefined && untilMs > clock.wall() ? isoTime(untilMs) : null,
     last_used_at: isoTimeOrNull(row.last_used_at?.getTime()),
     ...(row.publishable_value !== null && { secret: row.publishable_value }),
     created_at: isoTime(row.created_at.getTime()),

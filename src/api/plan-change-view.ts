@@ -39,7 +39,7 @@ export async function planChangeView(
     ...(company && { company }),
     action: change.action,
     actor_type: change.actorType,
-    ...(keys[0] && { api_key: apiKeyView(keys[0], services.keys) }),
+    ...(keys[0] && { api_key: apiKeyView(keys[0], services) }),
     ...(basePlan && { base_plan: basePlan }),
     ...(version && { base_plan_version: version }),
     ...(formerPlan && { previous_base_plan: formerPlan }),

@@ -23,6 +23,12 @@ import type { Metrics } from '../metrics.js'
 import type { ClickHouse } from '../storage/clickhouse.js'
 import type { EnvironmentRecord, KeyRecord } from './call.js'
 
+/** A value that a roll replaced, as it is stored, and until when it is taken, epoch ms. */
+export interface FormerValue {
+  readonly hash: Uint8Array
+  readonly untilMs: number
+}
+
 /** Keys and environments, in memory on the HTTP thread, backed by Postgres (src/engine/keys.ts). */
 export interface Keys {
   /**
@@ -40,8 +46,13 @@ export interface Keys {
   inOrder<T>(work: () => Promise<T>): Promise<T>
   /** What Postgres keeps of a value. */
   hash(value: string): Buffer
-  /** Takes over a key that was written; `hash` null: a key already known, changed. */
-  put(record: KeyRecord, hash: Uint8Array | null): void
+  /** Names the pepper of these hashes without telling it. */
+  readonly pepperId: string
+  /**
+   * Takes over a key that was written; `hash` null: a key already known, changed. `former`: the value its last roll
+   * replaced; left out, that of a key already known stays.
+   */
+  put(record: KeyRecord, hash: Uint8Array | null, former?: FormerValue | null): void
   /** The key is gone: from this tick nobody is let in by it (AL-3). */
   forget(keyId: string): void
   /** Takes over an environment that was written; one older than what is known is ignored. */

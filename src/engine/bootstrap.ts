@@ -6,7 +6,7 @@ import type { Sql } from 'postgres'
 import { accountMemberPermissions, accountMemberRoles, apiKeyScopes } from '../../schemas/enums.js'
 import { derivedId } from '../core/id.js'
 import { newId } from './ids.js'
-import { hashKey, newKeyValue } from './keys.js'
+import { hashKey, lastFour, newKeyValue, pepperId } from './key-value.js'
 
 export interface BootstrapConfig {
   readonly dataDir: string
@@ -25,7 +25,12 @@ export interface Bootstrapped {
   readonly madeKey: string | null
 }
 
-type Hash = (value: string) => Buffer
+/** How values of keys are stored. */
+export interface Hashing {
+  hash(value: string): Buffer
+  /** Names the pepper of these hashes. */
+  readonly pepperId: string
+}
 
 /** Any number: the lock under which starts of several processes take turns. */
 const bootstrapLock = 7_084_155_001
@@ -52,8 +57,8 @@ export async function bootstrap(sql: Sql, config: BootstrapConfig): Promise<Boot
   return await sql.begin(async transaction => {
     const tx = transaction as unknown as Sql
     await tx`select pg_advisory_xact_lock(${bootstrapLock})`
-    const hash = (value: string) => hashKey(pepper, value)
-    const accountId = (await theAccount(tx)) ?? (await makeAccount(tx, hash))
+    const hashing = { hash: (value: string) => hashKey(pepper, value), pepperId: pepperId(pepper) }
+    const accountId = (await theAccount(tx)) ?? (await makeAccount(tx, hashing))
     const madeKey = await seeToKey(tx, accountId, pepper, config)
     if (members) await seeToMembers(tx, accountId, members)
     return { accountId, pepper, madeKey }
@@ -65,17 +70,17 @@ async function theAccount(sql: Sql): Promise<string | null> {
   return row?.id ?? null
 }
 
-async function makeAccount(sql: Sql, hash: Hash): Promise<string> {
+async function makeAccount(sql: Sql, hashing: Hashing): Promise<string> {
   const accountId = newId('acct_')
   const now = new Date()
   await sql`insert into accounts ${sql({ id: accountId, name: 'Default account', created_at: now, updated_at: now })}`
-  await insertEnvironment(sql, hash, {
+  await insertEnvironment(sql, hashing, {
     accountId,
     name: 'Development',
     type: 'development',
     nowMs: now.getTime(),
   })
-  await insertEnvironment(sql, hash, {
+  await insertEnvironment(sql, hashing, {
     accountId,
     name: 'Production',
     type: 'production',
@@ -91,7 +96,7 @@ async function makeAccount(sql: Sql, hash: Hash): Promise<string> {
  */
 export async function insertEnvironment(
   sql: Sql,
-  hash: Hash,
+  hashing: Hashing,
   wanted: {
     readonly accountId: string
     readonly name: string
@@ -109,14 +114,14 @@ export async function insertEnvironment(
     created_at: now,
     updated_at: now,
   })}`
-  await insertPublishableKey(sql, hash, { ...wanted, environmentId: id })
+  await insertPublishableKey(sql, hashing, { ...wanted, environmentId: id })
   return id
 }
 
 /** Write the publishable key of an environment: scope capture alone (AL-2), its value readable (decision 13). */
 export async function insertPublishableKey(
   sql: Sql,
-  hash: Hash,
+  hashing: Hashing,
   wanted: {
     readonly accountId: string
     readonly environmentId: string
@@ -134,7 +139,9 @@ export async function insertPublishableKey(
     name: 'Publishable key',
     kind: 'publishable',
     scopes: sql.json(['capture']),
-    secret_hash: hash(value),
+    secret_hash: hashing.hash(value),
+    pepper_id: hashing.pepperId,
+    last_four: lastFour(value),
     publishable_value: value,
     created_at: now,
     updated_at: now,

@@ -42,6 +42,7 @@ export async function openDefinitions(options: {
   const traits = new TraitRegistry()
   const catalogs = new CatalogCache({ sql, log, traits, announce, loaders })
   await Promise.all([keys.load(), clock.load(), traits.load(sql)])
+  keys.watch()
   keys.onEnvironmentRemoved(environmentId => {
     catalogs.forgetEnvironment(environmentId)
     traits.forgetEnvironment(environmentId)
@@ -54,6 +55,7 @@ export async function openDefinitions(options: {
     traits,
     catalogs,
     async close() {
+      keys.stop()
       catalogs.close()
       await keys.flush()
     },

@@ -81,7 +81,7 @@ export function isHardToGuess(value: string): boolean {
   const isMixed = /[a-z]/.test(random) && /[A-Z]/.test(random) && /\d/.test(random)
   const perCharacter = isHex ? 4 : isMixed ? 5.9 : /\d/.test(random) ? 5.1 : 4.7
   if (random.length * perCharacter < bitsDrawn) return false
-  const words = isHex ? /[]/g : isMixed ? /[a-z]{6,}|[A-Z]{6,}/g : /[a-z]{3,}|[A-Z]{3,}/g
+  const words = isHex ? /(?!)/g : isMixed ? /[a-z]{6,}|[A-Z]{6,}/g : /[a-z]{3,}|[A-Z]{3,}/g
   let bits = 0
   const rest = random.replace(words, word => {
     bits += word.length * wordBitsPerLetter

@@ -1,6 +1,7 @@
 // Who is asking, and may they: key, environment, budgets, scopes, in the order of AL-30.
-import type { ApiKeyScope } from '../../schemas/enums.js'
+import type { KeyScope } from '../../schemas/enums.js'
 import type { EnvironmentRecord, KeyRecord } from '../api/call.js'
+import { keyFault, reaches } from '../api/key-conditions.js'
 import type { Keys } from '../api/services.js'
 import { ServiceError } from '../errors.js'
 import type { Allowance, Limits } from './limits.js'
@@ -20,16 +21,24 @@ export interface Judgement {
   readonly outcome: Admission | ServiceError
 }
 
-/** A missing, unknown or deleted key; also one whose environment is gone (AL-1). */
-export function unknownKey(): ServiceError {
-  return new ServiceError('key_unknown')
+/** A missing, unknown or deleted key; also one whose environment is gone (AL-1), or that is not taken now. */
+export function unknownKey(why?: string): ServiceError {
+  return new ServiceError('key_unknown', why)
+}
+
+/** Who shows a key, as far as its conditions ask. */
+export interface Asker {
+  /** The wall clock, epoch ms. */
+  wallMs(): number
+  remoteIp(): string
 }
 
 /**
- * Judge a request whose key was found.
+ * Judge a request whose key was found: the one way in, for keys in headers and keys in bodies alike.
  *
  * environmentId  the environment header, '' when absent.
  * monotonicMs    the limiter's clock (AL-44).
+ * asker          asked only by keys that are not taken always and from anywhere.
  * returns        429 before 403 before 400 (AL-30); 401 throws, since it has no budget to show.
  * source         AL-10…14, AL-20…23, AL-30, AL-40…46
  */
@@ -40,7 +49,12 @@ export function admit(
   keys: Pick<Keys, 'environment'>,
   limits: Limits,
   monotonicMs: number,
+  asker: Asker,
 ): Judgement {
+  if (key.conditions != null) {
+    const fault = keyFault(key.conditions, asker.wallMs(), () => asker.remoteIp())
+    if (fault !== null) throw unknownKey(fault)
+  }
   const named = key.environmentId ?? environmentId
   const found = named === '' ? null : keys.environment(named)
   const environment = found !== null && found.accountId === key.accountId ? found : null
@@ -95,11 +109,12 @@ function denial(route: Route, key: KeyRecord, environment: EnvironmentRecord | n
   }
   if (!permits(key.scopes, route.scope))
     return `This key lacks the scope ${route.scope === 'check' ? 'read' : route.scope}`
+  if (route.ofAccount && !reaches(key, null)) return 'This key may act in its own environment alone'
   return null
 }
 
 // admin ⊇ write ⊇ read; capture is separate (AL-20).
-function permits(scopes: readonly ApiKeyScope[], needed: Scope): boolean {
+function permits(scopes: readonly KeyScope[], needed: Scope): boolean {
   switch (needed) {
     case 'any':
       return true

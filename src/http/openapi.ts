@@ -1,6 +1,6 @@
 // The OpenAPI 3.1 document: made from the route table and the schemas, so that it cannot say something else than they.
 import { readFileSync } from 'node:fs'
-import { type ApiKeyScope, type RateLimitBucket, rateLimitBuckets } from '../../schemas/enums.js'
+import { type KeyScope, type RateLimitBucket, rateLimitBuckets } from '../../schemas/enums.js'
 import { operationSchemas } from '../../schemas/operations.js'
 import type { QueryParameter } from '../api/query.js'
 import { type ErrorCode, errorRows } from '../errors.js'
@@ -115,9 +115,9 @@ const scopeTexts: Readonly<Record<Scope, string>> = {
   write: 'Needs the scope `write`',
   admin: 'Needs the scope `admin`',
   capture: 'Needs the scope `capture`; publishable keys may',
-  check: 'Needs the scope `read` or `capture`; publishable keys may',
+  check: 'Needs the scope `check`, `read` or `capture`; publishable keys may',
   any: 'Any secret key may',
-} satisfies Record<Scope | ApiKeyScope, string>
+} satisfies Record<Scope | KeyScope, string>
 
 function needs(route: Route): string {
   const buckets = bucketsOf[route.limit].map(name => `\`${name}\``).join(' and ')

@@ -25,6 +25,8 @@ interface Common<Body, Query> {
   readonly limit?: LimitKind
   /** `optional`: works at the level of the account too (AL-11). Defaults to `required`. */
   readonly environment?: 'required' | 'optional'
+  /** It belongs to the account as a whole: not for keys that are bound to an environment. */
+  readonly ofAccount?: boolean
   /** Status of a success. Defaults to 200. */
   readonly status?: number
   /** A POST or PUT that changes nothing, e.g. a preview: open to readonly keys (AL-21). */
@@ -66,6 +68,7 @@ export interface Route {
   readonly scope: Scope
   readonly limit: LimitKind
   readonly environmentRequired: boolean
+  readonly ofAccount: boolean
   readonly status: number
   /** A readonly key may not call it (AL-21). */
   readonly mutates: boolean
@@ -111,6 +114,7 @@ function compile<Body, Query>(method: Method, path: string, spec: RowSpec<Body, 
     scope: spec.scope,
     limit,
     environmentRequired: spec.environment !== 'optional',
+    ofAccount: spec.ofAccount === true,
     status: spec.status ?? 200,
     mutates: limit === 'mutation' && method !== 'get' && spec.safe !== true,
     body: spec.raw ?? (spec.body === undefined ? 'none' : 'parsed'),

@@ -58,7 +58,7 @@ import {
   parseFeatureUpdate,
 } from '../../schemas/features.js'
 import { parseFlagWrite, parseRulesWrite } from '../../schemas/flags.js'
-import { parseApiKeyCreate, parseApiKeyUpdate } from '../../schemas/keys.js'
+import { parseApiKeyCreate, parseApiKeyRoll, parseApiKeyUpdate } from '../../schemas/keys.js'
 import { parseLimitsUpdate } from '../../schemas/limits.js'
 import { parseModelPrices } from '../../schemas/model-prices.js'
 import { parsePlanGroupWrite } from '../../schemas/plan-groups.js'
@@ -130,15 +130,16 @@ import { assertDistinct, del, get, post, put, type Route } from './route.js'
 
 // biome-ignore format: one line per operation, however long.
 export const routes: readonly Route[] = [
-  get('/account-members', { scope: 'admin', environment: 'optional', query: members.memberListQuery, handle: members.listAccountMembers }),
-  get('/account-members/count', { scope: 'admin', environment: 'optional', query: members.memberListQuery, handle: members.countAccountMembers }),
-  get('/account-members/:account_member_id', { scope: 'admin', environment: 'optional', handle: members.getAccountMember }),
+  get('/account-members', { scope: 'admin', environment: 'optional', ofAccount: true, query: members.memberListQuery, handle: members.listAccountMembers }),
+  get('/account-members/count', { scope: 'admin', environment: 'optional', ofAccount: true, query: members.memberListQuery, handle: members.countAccountMembers }),
+  get('/account-members/:account_member_id', { scope: 'admin', environment: 'optional', ofAccount: true, handle: members.getAccountMember }),
   get('/api-keys', { scope: 'admin', environment: 'optional', query: keys.keyListQuery, handle: keys.listApiKeys }),
   post('/api-keys', { scope: 'admin', environment: 'optional', status: 201, body: parseApiKeyCreate, handle: keys.createApiKey }),
   get('/api-keys/count', { scope: 'admin', environment: 'optional', query: keys.keyListQuery, handle: keys.countApiKeys }),
   get('/api-keys/:api_key_id', { scope: 'admin', environment: 'optional', handle: keys.getApiKey }),
   put('/api-keys/:api_key_id', { scope: 'admin', environment: 'optional', body: parseApiKeyUpdate, handle: keys.updateApiKey }),
   del('/api-keys/:api_key_id', { scope: 'admin', environment: 'optional', handle: keys.deleteApiKey }),
+  post('/api-keys/:api_key_id/roll', { scope: 'admin', environment: 'optional', body: parseApiKeyRoll, handle: keys.rollApiKey }),
   get('/audit-log', { scope: 'admin', environment: 'optional', query: auditLog.auditListQuery, handle: auditLog.listAuditLogs }),
   get('/audit-log/count', { scope: 'admin', environment: 'optional', query: auditLog.auditListQuery, handle: auditLog.countAuditLogs }),
   get('/audit-log/:audit_log_id', { scope: 'admin', environment: 'optional', handle: auditLog.getAuditLog }),
@@ -252,7 +253,7 @@ export const routes: readonly Route[] = [
   get('/entity-trait-values', { scope: 'read', query: entityKeys.traitValueListQuery, handle: entityKeys.listEntityTraitValues }),
   get('/entity-traits/count', { scope: 'read', query: entityKeys.entityCountQuery, handle: entityKeys.countEntityTraits }),
   get('/environments', { scope: 'admin', environment: 'optional', query: environments.environmentListQuery, handle: environments.listEnvironments }),
-  post('/environments', { scope: 'admin', environment: 'optional', status: 201, body: parseEnvironmentCreate, handle: environments.createEnvironment }),
+  post('/environments', { scope: 'admin', environment: 'optional', ofAccount: true, status: 201, body: parseEnvironmentCreate, handle: environments.createEnvironment }),
   get('/environments/:environment_id', { scope: 'admin', environment: 'optional', handle: environments.getEnvironment }),
   put('/environments/:environment_id', { scope: 'admin', environment: 'optional', body: parseEnvironmentUpdate, handle: environments.changeEnvironment }),
   del('/environments/:environment_id', { scope: 'admin', environment: 'optional', handle: environments.removeEnvironment }),
@@ -296,13 +297,13 @@ export const routes: readonly Route[] = [
   get('/licenses', { scope: 'read', environment: 'optional', query: features.licenseListQuery, handle: features.listLicenses }),
   get('/licenses/count', { scope: 'read', environment: 'optional', query: features.licenseListQuery, handle: features.countLicenses }),
   get('/licenses/:license_id', { scope: 'read', environment: 'optional', handle: features.getLicense }),
-  get('/limits', { scope: 'admin', environment: 'optional', neverLimited: true, handle: limits.getLimits }),
-  put('/limits', { scope: 'admin', environment: 'optional', neverLimited: true, body: parseLimitsUpdate, handle: limits.setLimits }),
+  get('/limits', { scope: 'admin', environment: 'optional', ofAccount: true, neverLimited: true, handle: limits.getLimits }),
+  put('/limits', { scope: 'admin', environment: 'optional', ofAccount: true, neverLimited: true, body: parseLimitsUpdate, handle: limits.setLimits }),
   post('/manage-plan', { scope: 'write', body: parseManagePlanRequest, handle: managing.managePlan }),
   post('/manage-plan/preview', { scope: 'read', safe: true, body: parseManagePlanRequest, handle: managing.previewManagePlan }),
   post('/manage-plan/subscription/cancel', { scope: 'write', body: parseSubscriptionCancel, handle: managing.cancelSubscription }),
   get('/model-prices', { scope: 'read', environment: 'optional', handle: modelPrices.listModelPrices }),
-  put('/model-prices', { scope: 'admin', environment: 'optional', body: parseModelPrices, handle: modelPrices.putModelPrices }),
+  put('/model-prices', { scope: 'admin', environment: 'optional', ofAccount: true, body: parseModelPrices, handle: modelPrices.putModelPrices }),
   post('/ofrep/v1/evaluate/flags', { scope: 'check', limit: 'check', raw: 'one', protocol: 'ofrep', handle: ofrep.evaluateFlags }),
   post('/ofrep/v1/evaluate/flags/:key', { scope: 'check', limit: 'check', raw: 'one', protocol: 'ofrep', handle: ofrep.evaluateFlag }),
   post('/plan-bundles', { scope: 'write', status: 201, body: parsePlanBundleCreate, handle: bundles.createPlanBundle }),

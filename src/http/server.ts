@@ -234,6 +234,10 @@ export class Exchange implements Listener {
     return this.settled ? '' : this.shared.app.addressOf(this.res)
   }
 
+  wallMs(): number {
+    return this.shared.services!.clock.wall()
+  }
+
   private copy(req: AppRequest): void {
     const { route } = this.compiled
     const { shared } = this
@@ -273,7 +277,15 @@ export class Exchange implements Listener {
     const { options, services } = this.shared
     const { keys } = services!
     const { route } = this.compiled
-    const { allowance, outcome } = admit(route, key, this.environmentId, keys, options.limits, this.startedMs)
+    const { allowance, outcome } = admit(
+      route,
+      key,
+      this.environmentId,
+      keys,
+      options.limits,
+      this.startedMs,
+      this,
+    )
     this.headers = allowanceHeaders(allowance)
     keys.used(key.id, this.startedMs)
     if (outcome instanceof ServiceError) {

@@ -1,6 +1,6 @@
 import t from 'tap'
 import type { Environment, EnvironmentDetail } from '../../schemas/environments.js'
-import type { ApiKey, ApiKeyCreate } from '../../schemas/keys.js'
+import type { ApiKey, ApiKeyCreate, WhoAmI } from '../../schemas/keys.js'
 import { clearStores } from '../../src/api/environments/clear.js'
 import * as environments from '../../src/api/environments/handlers.js'
 import * as keys from '../../src/api/keys/handlers.js'
@@ -25,6 +25,15 @@ t.test('keys and environments', async t => {
     updated_at: new Date(environment.updatedAtMs).toISOString(),
   })
 
+  /** A key that is taken always and from anywhere. */
+  const open = {
+    disabled: false,
+    not_before: null,
+    expires_at: null,
+    allowed_addresses: null,
+    previous_value_until: null,
+  }
+
   await t.test('AL-2 AL-5 a created key is shown whole, its value this once', async t => {
     const answer = await house.ask(keys.createApiKey, {
       body: { name: 'ci', description: 'builds', environment_id: production.id, rate_limit_percent: 25 },
@@ -44,6 +53,8 @@ t.test('keys and environments', async t => {
       readonly: false,
       scopes: ['capture', 'read', 'write'],
       rate_limit_percent: 25,
+      ...open,
+      last_four: made.secret!.slice(-4),
       last_used_at: null,
       created_at: made.created_at,
       updated_at: made.created_at,
@@ -141,8 +152,14 @@ t.test('keys and environments', async t => {
     t.ok(services.keys.find(fresh[0]!.secret!))
   })
 
-  await t.test('whoami', async t => {
-    const key = { ...house.admin, environmentId: development.id }
+  await t.test('whoami; security 32: a key bound to an environment sees that one alone', async t => {
+    const bound = { ...house.admin, environmentId: development.id }
+    t.match(await house.data(keys.whoAmI, { key: bound }), {
+      environment_id: development.id,
+      environments: [environmentOf(development)],
+    })
+    t.equal((await house.data<WhoAmI>(keys.whoAmI, { key: bound })).environments.length, 1)
+    const key = { ...bound, bootstrap: true }
     t.strictSame(await house.data(keys.whoAmI, { key }), {
       account_id: accountId,
       account_name: 'Default account',
@@ -188,6 +205,8 @@ t.test('keys and environments', async t => {
             readonly: false,
             scopes: ['capture'],
             rate_limit_percent: null,
+            ...open,
+            last_four: key!.secret!.slice(-4),
             last_used_at: null,
             secret: key!.secret!,
             created_at: made.created_at,

@@ -3,7 +3,8 @@ import { join } from 'node:path'
 import t from 'tap'
 import type { KeyRecord } from '../../src/api/call.js'
 import { type BootstrapConfig, bootstrap } from '../../src/engine/bootstrap.js'
-import { hashKey, KeyRing, newKeyValue } from '../../src/engine/keys.js'
+import { hashKey, lastFour, mayBeOurs, newKeyValue } from '../../src/engine/key-value.js'
+import { KeyRing } from '../../src/engine/keys.js'
 import { openPostgres } from '../../src/storage/postgres.js'
 import { silent, startStores } from '../stores.js'
 
@@ -29,9 +30,21 @@ t.test('AL-2 a value has the prefix of its kind and environment, and 256 random 
   ] as const
   for (const [value, prefix] of prefixes) {
     t.ok(value.startsWith(prefix), prefix)
-    t.equal(Buffer.from(value.slice(prefix.length), 'base64url').length, 32)
+    t.equal(Buffer.from(value.slice(prefix.length, -6), 'base64url').length, 32)
   }
   t.not(newKeyValue('secret', null), newKeyValue('secret', null))
+})
+
+t.test('security 18 a checksum tells a value from chance and from a typing error', async t => {
+  const value = newKeyValue('secret', 'production')
+  t.ok(mayBeOurs(value))
+  for (let at = 0; at < value.length; at++) {
+    const other = value[at] === 'a' ? 'b' : 'a'
+    if (mayBeOurs(value.slice(0, at) + other + value.slice(at + 1))) t.fail(`an error at ${at} is not told`)
+  }
+  t.ok(mayBeOurs(`sk_dev_${'A1b2C3'.repeat(7)}x`), 'values made before have none')
+  t.equal(lastFour(value), value.slice(-4))
+  t.equal(lastFour('sixteen letters.'), null)
 })
 
 t.test('bootstrap and the ring over a real Postgres', async t => {
@@ -228,6 +241,73 @@ t.test('bootstrap and the ring over a real Postgres', async t => {
     t.same(gone, ['env_x'])
     await keys.load()
     t.equal(keys.environments(accountId).length, 2)
+  })
+
+  await t.test('security 18 a key that SQL deletes or disables is noticed', async t => {
+    const keys = await ring(pepper)
+    const insert = async (id: string) => {
+      const value = newKeyValue('secret', null)
+      await sql`insert into api_keys ${sql({
+        id,
+        account_id: accountId,
+        name: id,
+        kind: 'secret',
+        scopes: sql.json(['read']),
+        secret_hash: hashKey(pepper, value),
+        created_at: new Date(),
+        updated_at: new Date(),
+      })}`
+      return value
+    }
+    const [doomed, paused] = [await insert('apik_doomed'), await insert('apik_paused')]
+    t.match(await keys.find(doomed), { id: 'apik_doomed', conditions: null })
+    t.match(await keys.find(paused), { id: 'apik_paused', conditions: null })
+    await sql`delete from api_keys where id = 'apik_doomed'`
+    await keys.lookAgain()
+    t.equal(await keys.find(doomed), null)
+    await sql`update api_keys set disabled = true where id = 'apik_paused'`
+    await keys.lookAgain()
+    t.match(await keys.find(paused), { conditions: { disabled: true } })
+    await sql`delete from api_keys where id = 'apik_paused'`
+  })
+
+  await t.test('security 18 a value that was shown is forgotten, and found again by its hash', async t => {
+    const keys = await ring(pepper)
+    const value = 'chosen by the operator'
+    t.ok(keys.find(value))
+    keys.forgetValues()
+    t.match(keys.find(value), { name: 'Bootstrap key' }, 'without a statement')
+  })
+
+  await t.test('security 18 the former pepper is tried on a miss, and its keys are hashed anew', async t => {
+    const value = newKeyValue('secret', null)
+    const publishable = newKeyValue('publishable', 'development')
+    const row = (id: string, hash: Buffer) => ({
+      id,
+      account_id: accountId,
+      name: id,
+      kind: 'secret',
+      scopes: sql.json(['read']),
+      secret_hash: hash,
+      created_at: new Date(),
+      updated_at: new Date(),
+    })
+    await sql`insert into api_keys ${sql(row('apik_old', hashKey(pepper, value)))}`
+    await sql`
+      update api_keys set previous_hash = ${hashKey(pepper, publishable)}, previous_until = now() + interval '1 hour'
+      where id = 'apik_old'`
+    const next = Buffer.from('the next pepper')
+    const rotated = new KeyRing({ sql, pepper: next, formerPepper: pepper, log: silent })
+    await rotated.load()
+    t.match(await rotated.find(value), { id: 'apik_old' })
+    t.match(await rotated.find(publishable), { id: 'apik_old' }, 'a value that a roll replaced, too')
+    await rotated.inOrder(async () => {})
+    const after = await ring(next)
+    t.match(await after.find(value), { id: 'apik_old' }, 'the new pepper alone knows it')
+    t.match(await after.find(publishable), { id: 'apik_old' })
+    t.equal(await (await ring(pepper)).find(value), null, 'the former one no longer does')
+    t.equal(await rotated.find(newKeyValue('secret', null)), null)
+    await sql`delete from api_keys where id = 'apik_old'`
   })
 
   await t.test('decision 5 an unknown key is 503 while Postgres is away; known ones go on', async t => {

@@ -1,6 +1,7 @@
 // Keys, environments, scopes, and the order of judgement: AL-10…14, AL-20…23, AL-30.
 import t from 'tap'
-import type { EnvironmentRecord, KeyRecord } from '../../src/api/call.js'
+import type { EnvironmentRecord, KeyConditions, KeyRecord } from '../../src/api/call.js'
+import { addressList } from '../../src/engine/addresses.js'
 import { ServiceError } from '../../src/errors.js'
 import { admit } from '../../src/http/admit.js'
 import { defaultLimits, Limits } from '../../src/http/limits.js'
@@ -18,6 +19,7 @@ const rows = {
   replace: put('/replace', { scope: 'write', handle }),
   admin: get('/admin', { scope: 'admin', environment: 'optional', handle }),
   adminWrite: post('/admin', { scope: 'admin', environment: 'optional', handle }),
+  adminOfAccount: get('/account', { scope: 'admin', environment: 'optional', ofAccount: true, handle }),
   who: get('/who', { scope: 'any', environment: 'optional', handle }),
 } satisfies Record<string, Route>
 type RowName = keyof typeof rows
@@ -32,13 +34,17 @@ const keys = {
   environment: (id: string): EnvironmentRecord | null => environments.find(e => e.id === id) ?? null,
 }
 
+let nowMs = 0
+let address = ''
+const asker = { wallMs: () => nowMs, remoteIp: () => address }
+
 function judge(
   row: Route,
   asking: KeyRecord,
   environmentId = '',
   limits = new Limits(null),
 ): number | string {
-  const { outcome } = admit(row, asking, environmentId, keys, limits, 0)
+  const { outcome } = admit(row, asking, environmentId, keys, limits, 0, asker)
   if (outcome instanceof ServiceError) return outcome.status
   return outcome.environmentUnknown ? 'unknown' : (outcome.environment?.id ?? 'none')
 }
@@ -53,7 +59,17 @@ const kinds: readonly { who: string; key: KeyRecord; may: readonly RowName[] }[]
   {
     who: 'AL-20 admin ⊇ write ⊇ read; capture is separate',
     key: key({ id: 'k', scopes: ['admin'] }),
-    may: all.filter(row => row !== 'events'),
+    may: all.filter(row => row !== 'events' && row !== 'adminOfAccount'),
+  },
+  {
+    who: 'decision 14 the first key acts on the account, though it is bound',
+    key: key({ id: 'k', scopes: ['admin', 'capture', 'read', 'write'], bootstrap: true }),
+    may: all,
+  },
+  {
+    who: 'security 18 a key for checks alone',
+    key: key({ id: 'k', scopes: ['check'] }),
+    may: ['check', 'who'],
   },
   {
     who: 'AL-20 write ⊇ read',
@@ -122,6 +138,45 @@ t.test('AL-14 an environment that requires signed contexts accepts secret keys o
   t.equal(judge(rows.check, key({ id: 'k', environmentId: 'env_signed' })), 'env_signed')
 })
 
+t.test('security 18 a key is taken at its times and from its addresses alone, else 401', async t => {
+  const always = {
+    disabled: false,
+    notBeforeMs: null,
+    expiresAtMs: null,
+    addresses: null,
+    replaced: false,
+  }
+  const limits = new Limits({ ...defaultLimits, global: { ratePerSecond: 1e-6, burst: 1 } })
+  const refused = (conditions: Partial<KeyConditions>) => {
+    try {
+      return judge(rows.read, key({ id: 'k', conditions: { ...always, ...conditions } }), '', limits)
+    } catch (error) {
+      t.equal((error as ServiceError).status, 401)
+      return (error as ServiceError).message
+    }
+  }
+  nowMs = 1_000
+  address = '203.0.113.7'
+  t.match(refused({ disabled: true }), /disabled/)
+  t.match(refused({ notBeforeMs: 1_001 }), /not valid yet/)
+  t.match(refused({ expiresAtMs: 1_000 }), /has expired/)
+  t.match(refused({ expiresAtMs: 1_000, replaced: true }), /another value/)
+  t.match(refused({ addresses: addressList(['203.0.113.0/29', '2001:db8::/32']) }), 'env_dev')
+  t.equal(refused({}), 429, 'what was refused with 401 took nothing, what was let in did (AL-30)')
+  for (const [from, isIn] of [
+    ['203.0.113.8', false],
+    ['2001:db8:1::7', true],
+    ['2001:db9::1', false],
+    ['::ffff:203.0.113.1', true],
+    ['', false],
+    ['no address', false],
+  ] as const) {
+    address = from
+    const heard = refused({ addresses: addressList(['203.0.113.0/29', '2001:db8::/32']) })
+    t.match(heard, isIn ? 429 : /not taken from this address/, from)
+  }
+})
+
 t.test('AL-30 429 before 403 before 400', async t => {
   const tight = { ratePerSecond: 1, burst: 1 }
   const limits = new Limits({ ...defaultLimits, global: tight })
@@ -134,7 +189,7 @@ t.test('AL-41 a request without an environment counts as production, unless it n
   const limits = new Limits(defaultLimits)
   const asking = key({ id: 'k', environmentId: null, scopes: ['admin'] })
   const left = (environmentId: string) =>
-    admit(rows.admin, asking, environmentId, keys, limits, 0).allowance?.remaining
+    admit(rows.admin, asking, environmentId, keys, limits, 0, asker).allowance?.remaining
   t.equal(left(''), 599)
   t.equal(left('env_prod'), 598)
   t.equal(left('env_dev'), 599)

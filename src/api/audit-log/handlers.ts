@@ -3,6 +3,7 @@ import type { AuditLog, AuditLogList } from '../../../schemas/audit-log.js'
 import { actorTypes } from '../../../schemas/enums.js'
 import { ServiceError } from '../../errors.js'
 import type { Call, Handler } from '../call.js'
+import { reaches } from '../key-conditions.js'
 import { type ApiKeyRow, apiKeyView, environmentView } from '../key-view.js'
 import { datetime, oneOf, page, type QueryOf, query, string } from '../query.js'
 import type { Services } from '../services.js'
@@ -25,6 +26,7 @@ function filterOf({ key, query }: Call<undefined, AuditListQuery>): AuditFilter 
     accountId: key.accountId,
     actorType: query.actor_type,
     environmentId: query.environment_id,
+    reach: reaches(key, null) ? null : key.environmentId,
     q: query.q,
     fromMs: query.start_time,
     toMs: query.end_time,
@@ -50,7 +52,8 @@ export const countAuditLogs: Handler<undefined, AuditListQuery> = async call => 
 export const getAuditLog: Handler = async ({ services, key, params }) => {
   await services.audit.flush()
   const row = await findChange(services.sql, key.accountId, params.audit_log_id!)
-  if (!row) throw new ServiceError('not_found', 'Audit log entry not found')
+  if (!row || !reaches(key, row.environment_id))
+    throw new ServiceError('not_found', 'Audit log entry not found')
   const view = listView(row, await keysOf(services.sql, [row]), services)
   const { req_body, resp_body } = row
   return { data: { ...view, account_member_id: null, req_body, resp_body, user_id: null } satisfies AuditLog }
@@ -62,7 +65,7 @@ function listView(row: AuditRow, keys: ReadonlyMap<string, ApiKeyRow>, services:
   return {
     id: row.id,
     actor_type: row.actor_type,
-    ...(key && { api_key: apiKeyView(key, services.keys) }),
+    ...(key && { api_key: apiKeyView(key, services) }),
     api_key_id: row.api_key_id,
     ...(environment && { environment: environmentView(environment) }),
     environment_id: row.environment_id,

@@ -8,6 +8,8 @@ export interface AuditFilter {
   readonly accountId: string
   readonly actorType: ActorType | undefined
   readonly environmentId: string | undefined
+  /** The only environment whose changes are seen; null: all of the account's. */
+  readonly reach: string | null
   /** Part of the URL, of the resource's name or id, or of the key's id. */
   readonly q: string | undefined
   /** Inclusive. */
@@ -42,6 +44,7 @@ function matching(sql: Sql, filter: AuditFilter) {
   const { actorType, environmentId, q, fromMs, toMs } = filter
   return sql`account_id = ${filter.accountId}
     ${actorType ? sql`and actor_type = ${actorType}` : sql``}
+    ${filter.reach === null ? sql`` : sql`and environment_id = ${filter.reach}`}
     ${environmentId ? sql`and environment_id = ${environmentId}` : sql``}
     ${fromMs === undefined ? sql`` : sql`and started_at >= ${new Date(fromMs)}`}
     ${toMs === undefined ? sql`` : sql`and started_at < ${new Date(toMs)}`}

@@ -11,6 +11,7 @@ import { type ClockWish, settleClock } from '../../engine/clock.js'
 import { environmentRecord, keyRecord } from '../../engine/keys.js'
 import { ServiceError } from '../../errors.js'
 import type { Call, EnvironmentRecord, Handler } from '../call.js'
+import { reaches } from '../key-conditions.js'
 import { apiKeyView, environmentView } from '../key-view.js'
 import { list, page, type QueryOf, query } from '../query.js'
 import type { Services } from '../services.js'
@@ -29,17 +30,20 @@ import {
 const listShape = { ids: list, ...page } as const
 export const environmentListQuery = query(listShape)
 
-/** GET /environments, newest first (AL-51). */
+/** GET /environments, newest first (AL-51); those the key reaches. */
 export const listEnvironments: Handler<undefined, QueryOf<typeof listShape>> = ({ services, key, query }) => {
-  const all = services.keys.environments(key.accountId).toReversed()
+  const all = services.keys
+    .environments(key.accountId)
+    .filter(environment => reaches(key, environment.id))
+    .toReversed()
   const named = query.ids ? all.filter(environment => query.ids!.includes(environment.id)) : all
   return { data: named.slice(query.offset, query.offset + query.limit).map(environmentView) }
 }
 
-// The environment the path names, in the caller's account.
+// The environment the path names, in the caller's account and in the key's reach.
 function named({ services, key, params }: Call<unknown, unknown>): EnvironmentRecord {
   const environment = services.keys.environment(params.environment_id!)
-  if (environment?.accountId !== key.accountId) throw unknownEnvironment()
+  if (environment?.accountId !== key.accountId || !reaches(key, environment.id)) throw unknownEnvironment()
   return environment
 }
 
@@ -55,7 +59,7 @@ export const createEnvironment: Handler<EnvironmentCreate> = async ({ services, 
   const { sql, keys, traits, clock, catalogs } = services
   const nowMs = clock.wall()
   const id = await catalogs.change({ accountId: key.accountId, environmentId: null }, async tx => {
-    const made = await insertEnvironment(tx, value => keys.hash(value), {
+    const made = await insertEnvironment(tx, keys, {
       accountId: key.accountId,
       name: body.name,
       type: body.environment_type,
@@ -75,10 +79,10 @@ export const createEnvironment: Handler<EnvironmentCreate> = async ({ services, 
 
 function environmentDetail(
   environment: EnvironmentRecord,
-  { keys }: Services,
+  services: Services,
   rows: Awaited<ReturnType<typeof keysOf>>,
 ): EnvironmentDetail {
-  return { ...environmentView(environment), api_keys: rows.map(row => apiKeyView(row, keys)) }
+  return { ...environmentView(environment), api_keys: rows.map(row => apiKeyView(row, services)) }
 }
 
 /** GET /environments/{environment_id}. */

@@ -5,6 +5,7 @@ import { lineTypes, Unread } from '../../events/formats.js'
 import { asEvent, type BatchFormat, parse, readBatch, readEvents, secretOf } from '../../events/read.js'
 import { assertPlain } from '../../json.js'
 import type { Answer, Call, Later, RawBody } from '../call.js'
+import { keyFault } from '../key-conditions.js'
 import { boolean, type QueryOf, query } from '../query.js'
 import type { Services } from '../services.js'
 import type { Sender } from './claims.js'
@@ -119,6 +120,8 @@ async function ownSender(call: Call<RawBody>, secret: string): Promise<Sender | 
   const { keys, clock } = call.services
   const key = await keys.find(secret)
   if (key === null || !(key.scopes.includes('capture') || key.readonly) || key.environmentId === null)
+    return null
+  if (key.conditions != null && keyFault(key.conditions, clock.wall(), () => call.remoteIp) !== null)
     return null
   return { ...sender(call), key, environmentId: key.environmentId, nowMs: clock.now(key.environmentId) }
 }

@@ -1,22 +1,31 @@
-// API keys: who may ask. And whoami: who is asking.
+// API keys: who may ask, when, from where and for what. And whoami: who is asking.
 import type { Sql } from 'postgres'
-import type { ApiKeyScope } from '../../../schemas/enums.js'
-import type { ApiKey, ApiKeyCreate, ApiKeyUpdate, WhoAmI } from '../../../schemas/keys.js'
+import type { KeyScope } from '../../../schemas/enums.js'
+import type { ApiKey, ApiKeyCreate, ApiKeyRoll, ApiKeyUpdate, WhoAmI } from '../../../schemas/keys.js'
+import { isAddressBlock } from '../../engine/addresses.js'
 import { insertPublishableKey } from '../../engine/bootstrap.js'
 import { newId } from '../../engine/ids.js'
-import { keyRecord, newKeyValue } from '../../engine/keys.js'
+import { lastFour, newKeyValue } from '../../engine/key-value.js'
+import { formerValue, keyRecord } from '../../engine/keys.js'
 import { ServiceError } from '../../errors.js'
-import type { Answer, Call, Handler } from '../call.js'
+import type { Answer, Call, EnvironmentRecord, Handler, KeyRecord } from '../call.js'
+import { keyFault, reaches } from '../key-conditions.js'
 import { type ApiKeyRow, apiKeyView, environmentView } from '../key-view.js'
 import { boolean, page, type QueryOf, query, required, string } from '../query.js'
+import type { Services } from '../services.js'
+import { inTransaction } from '../sql.js'
+import { requireTime } from '../time.js'
 import {
   accountName,
   countKeys,
   deleteKey,
   findKey,
   insertKey,
+  type KeyConditionChange,
   type KeyFilter,
   listKeys,
+  lockKey,
+  rollKey,
   updateKey,
 } from './store.js'
 
@@ -28,6 +37,7 @@ function filterOf({ key, query }: Call<undefined, KeyListQuery>): KeyFilter {
   return {
     accountId: key.accountId,
     environmentId: query.environment_id,
+    reach: reaches(key, null) ? null : key.environmentId,
     requireEnvironment: query.require_environment,
   }
 }
@@ -36,10 +46,15 @@ function unknownKey(): ServiceError {
   return new ServiceError('not_found', 'API key not found')
 }
 
+/** Whether the key that asks may see and change this one: the first key is one of the account, not of where it is bound. */
+function mayActOn(key: KeyRecord, row: ApiKeyRow): boolean {
+  return reaches(key, row.bootstrap ? null : row.environment_id)
+}
+
 /** GET /api-keys. source: AL-12, decision 13 */
 export const listApiKeys: Handler<undefined, KeyListQuery> = async call => {
   const rows = await listKeys(call.services.sql, filterOf(call), call.query)
-  return { data: rows.map(row => apiKeyView(row, call.services.keys)) }
+  return { data: rows.map(row => apiKeyView(row, call.services)) }
 }
 
 /** GET /api-keys/count. */
@@ -50,69 +65,170 @@ export const countApiKeys: Handler<undefined, KeyListQuery> = async call => ({
 /**
  * POST /api-keys: a secret key, its value shown this once.
  *
- * errors  404 for an environment the account does not have.
- * source  AL-2, AL-5, AL-45; decision 14
+ * errors  403 for a key bound to an environment that would make one of the account; 404 for an environment the account
+ *         does not have, or the key does not reach; 400 for scopes, times and addresses that make no sense.
+ * source  AL-2, AL-5, AL-45; decision 14; chosen scopes, times, addresses: decision
  */
 export const createApiKey: Handler<ApiKeyCreate> = async call => {
-  const { body, key } = call
-  const { keys, sql, clock } = call.services
-  const environment = body.environment_id == null ? null : keys.environment(body.environment_id)
-  if (body.environment_id != null && environment?.accountId !== key.accountId)
-    throw new ServiceError('not_found', 'environment_id: no such environment')
+  const { body, key, services } = call
+  const { keys, sql, clock } = services
+  const environment = environmentOf(call)
+  const readonly = body.readonly === true
   const secret = newKeyValue('secret', environment?.environmentType ?? null)
+  const nowMs = clock.wall()
+  const wanted = {
+    id: newId('apik_'),
+    accountId: key.accountId,
+    environmentId: environment?.id ?? null,
+    name: body.name,
+    description: body.description ?? null,
+    scopes: scopesOf(environment === null, readonly, body.scopes ?? null),
+    readonly,
+    rateLimitPercent: body.rate_limit_percent || null,
+    hash: keys.hash(secret),
+    lastFour: lastFour(secret),
+    pepperId: keys.pepperId,
+    conditions: conditionsOf(body, nowMs),
+    nowMs,
+  }
   const row = await keys.inOrder(async () => {
-    const inserted = await insertKey(sql, {
-      id: newId('apik_'),
-      accountId: key.accountId,
-      environmentId: environment?.id ?? null,
-      name: body.name,
-      description: body.description ?? null,
-      scopes: scopesOf(environment === null, body.readonly === true),
-      readonly: body.readonly === true,
-      rateLimitPercent: body.rate_limit_percent || null,
-      hash: keys.hash(secret),
-      nowMs: clock.wall(),
-    })
+    const inserted = await inTransaction(sql, tx => insertKey(tx, wanted))
     keys.put(keyRecord(inserted), inserted.secret_hash)
     return inserted
   })
-  return { status: 201, data: { ...apiKeyView(row, keys), secret } satisfies ApiKey }
+  return { status: 201, data: { ...apiKeyView(row, services), secret } satisfies ApiKey }
 }
 
-/** AL-5. */
-function scopesOf(accountWide: boolean, readonly: boolean): readonly ApiKeyScope[] {
+function environmentOf({ body, key, services }: Call<ApiKeyCreate>): EnvironmentRecord | null {
+  if (body.environment_id == null) {
+    if (reaches(key, null)) return null
+    throw new ServiceError('forbidden', 'This key makes keys of its own environment alone: name it')
+  }
+  const environment = services.keys.environment(body.environment_id)
+  if (environment?.accountId !== key.accountId || !reaches(key, environment.id))
+    throw new ServiceError('not_found', 'environment_id: no such environment')
+  return environment
+}
+
+const readonlyScopes: readonly KeyScope[] = ['read', 'check']
+
+/** As chosen, else by the kind of key (AL-5). */
+function scopesOf(
+  accountWide: boolean,
+  readonly: boolean,
+  chosen: readonly KeyScope[] | null,
+): readonly KeyScope[] {
+  if (chosen !== null) {
+    if (readonly && !chosen.every(scope => readonlyScopes.includes(scope)))
+      throw new ServiceError('value_invalid', 'scopes: a read-only key has read, check or both')
+    return [...chosen].sort()
+  }
   if (readonly) return ['read']
   return accountWide ? ['admin', 'capture', 'read', 'write'] : ['capture', 'read', 'write']
+}
+
+/** What a body says of when and from where a key is taken; members that are absent stay undefined. */
+function conditionsOf(body: ApiKeyCreate | ApiKeyUpdate, nowMs: number): KeyConditionChange {
+  const { not_before, expires_at, allowed_addresses } = body
+  const notBeforeMs = not_before == null ? not_before : requireTime(not_before, 'not_before')
+  const expiresAtMs = expires_at == null ? expires_at : requireTime(expires_at, 'expires_at')
+  if (expiresAtMs != null && expiresAtMs <= nowMs)
+    throw new ServiceError('value_invalid', 'expires_at: must lie in the future; disable a key to end it now')
+  for (const block of allowed_addresses ?? [])
+    if (!isAddressBlock(block))
+      throw new ServiceError(
+        'value_invalid',
+        'allowed_addresses: expected addresses or blocks as 203.0.113.0/24 or 2001:db8::/32',
+      )
+  return { notBeforeMs, expiresAtMs, allowedAddresses: allowed_addresses }
 }
 
 /** GET /api-keys/{api_key_id}. */
 export const getApiKey: Handler = async ({ services, key, params }) => {
   const row = await findKey(services.sql, key.accountId, params.api_key_id!)
-  if (!row) throw unknownKey()
-  return { data: apiKeyView(row, services.keys) }
+  if (!row || !mayActOn(key, row)) throw unknownKey()
+  return { data: apiKeyView(row, services) }
 }
 
-/** PUT /api-keys/{api_key_id}. source: AL-3, AL-45 */
-export const updateApiKey: Handler<ApiKeyUpdate> = async ({ services, key, params, body }) => {
+/**
+ * PUT /api-keys/{api_key_id}.
+ *
+ * errors  400 for a change after which the key that asks could not ask any more.
+ * source  AL-3, AL-45; scopes are never changed, as `readonly` is not: decision
+ */
+export const updateApiKey: Handler<ApiKeyUpdate> = async call => {
+  const { services, key, params, body } = call
   const { keys, sql, clock } = services
   const percent = body.rate_limit_percent
+  const nowMs = clock.wall()
   const change = {
     name: body.name ?? undefined,
     description: body.description,
     rateLimitPercent: percent == null ? undefined : percent || null,
+    disabled: body.disabled ?? undefined,
+    ...conditionsOf(body, nowMs),
   }
   const row = await keys.inOrder(async () => {
-    const updated = await updateKey(sql, key.accountId, params.api_key_id!, change, clock.wall())
-    if (updated) keys.put(keyRecord(updated), null)
+    const updated = await inTransaction(sql, async tx => {
+      const present = await lockKey(tx, key.accountId, params.api_key_id!)
+      if (!present || !mayActOn(key, present)) throw unknownKey()
+      const changed = await updateKey(tx, present.id, change, nowMs)
+      mustBeInOrder(changed)
+      if (changed.id === key.id) mustStayOpen(changed, call, nowMs)
+      return changed
+    })
+    keys.put(keyRecord(updated), null)
     return updated
   })
-  if (!row) throw unknownKey()
-  return { data: apiKeyView(row, keys) }
+  return { data: apiKeyView(row, services) }
+}
+
+function mustBeInOrder({ not_before, expires_at }: ApiKeyRow): void {
+  if (not_before !== null && expires_at !== null && not_before >= expires_at)
+    throw new ServiceError('value_invalid', 'not_before: must lie before expires_at')
+}
+
+function mustStayOpen(row: ApiKeyRow, call: Call<ApiKeyUpdate>, nowMs: number): void {
+  const { conditions } = keyRecord(row)
+  if (conditions != null && keyFault(conditions, nowMs, () => call.remoteIp) !== null)
+    throw new ServiceError('state_conflict', 'A key cannot shut itself out')
+}
+
+/**
+ * POST /api-keys/{api_key_id}/roll: another value, shown this once. The present one is taken until the overlap ends, one
+ * that an earlier roll replaced no longer.
+ *
+ * source  decision.
+ */
+export const rollApiKey: Handler<ApiKeyRoll> = async call => {
+  const { services, key, params, body } = call
+  const { keys, sql, clock } = services
+  const { row, secret } = await keys.inOrder(async () => {
+    const rolled = await inTransaction(sql, async tx => {
+      const present = await lockKey(tx, key.accountId, params.api_key_id!)
+      if (!present || !mayActOn(key, present)) throw unknownKey()
+      const environment = present.environment_id === null ? null : keys.environment(present.environment_id)
+      const value = newKeyValue(present.kind, environment?.environmentType ?? null)
+      const nowMs = clock.wall()
+      const changed = await rollKey(tx, present, {
+        hash: keys.hash(value),
+        lastFour: lastFour(value),
+        pepperId: keys.pepperId,
+        publishableValue: present.kind === 'publishable' ? value : null,
+        untilMs: body.overlap_seconds ? nowMs + body.overlap_seconds * 1_000 : null,
+        nowMs,
+      })
+      return { row: changed, secret: value }
+    })
+    keys.put(keyRecord(rolled.row), rolled.row.secret_hash, formerValue(rolled.row))
+    return rolled
+  })
+  return { data: { ...apiKeyView(row, services), secret } satisfies ApiKey }
 }
 
 /**
  * DELETE /api-keys/{api_key_id}: at once. A publishable key is replaced by a fresh one, because every environment has
- * one and nothing else makes them: this is how it is rotated.
+ * one and nothing else makes them. Rolling it leaves time to change clients.
  *
  * errors  400 for the key that asks (AL-6); 404 for one that is not, or no longer, there (AL-34).
  * source  AL-3, AL-5, AL-6, AL-34; the replacement: decision
@@ -121,36 +237,36 @@ export const deleteApiKey: Handler = async ({ services, key, params }): Promise<
   const { keys, sql } = services
   const id = params.api_key_id!
   if (id === key.id) throw new ServiceError('state_conflict', 'A key cannot delete itself')
-  const gone = await keys.inOrder(async () => {
-    const { row, replacement } = await sql.begin(async transaction => {
-      const tx = transaction as unknown as Sql
-      const deleted = await deleteKey(tx, key.accountId, id)
-      return {
-        row: deleted,
-        replacement: deleted?.kind === 'publishable' ? await replace(tx, deleted) : null,
-      }
+  await keys.inOrder(async () => {
+    const replacement = await inTransaction(sql, async tx => {
+      const present = await lockKey(tx, key.accountId, id)
+      if (!present || !mayActOn(key, present)) throw unknownKey()
+      await deleteKey(tx, id)
+      return present.kind === 'publishable' ? replaced(services, tx, present) : null
     })
-    if (row) keys.forget(row.id)
+    keys.forget(id)
     if (replacement) keys.put(keyRecord(replacement), replacement.secret_hash)
-    return row
   })
-  if (!gone) throw unknownKey()
   return { data: { deleted: true } }
-
-  async function replace(tx: Sql, row: ApiKeyRow): Promise<ApiKeyRow | null> {
-    const environment = keys.environment(row.environment_id!)
-    if (!environment) return null
-    const made = await insertPublishableKey(tx, value => keys.hash(value), {
-      accountId: key.accountId,
-      environmentId: environment.id,
-      type: environment.environmentType,
-      nowMs: services.clock.wall(),
-    })
-    return findKey(tx, key.accountId, made)
-  }
 }
 
-/** GET /whoami. source: api/api-keys-environments.md; onboarding is always complete: decision */
+async function replaced({ keys, clock }: Services, tx: Sql, row: ApiKeyRow): Promise<ApiKeyRow | null> {
+  const environment = keys.environment(row.environment_id!)
+  if (!environment) return null
+  const made = await insertPublishableKey(tx, keys, {
+    accountId: row.account_id,
+    environmentId: environment.id,
+    type: environment.environmentType,
+    nowMs: clock.wall(),
+  })
+  return findKey(tx, row.account_id, made)
+}
+
+/**
+ * GET /whoami: an account-wide key, and the first key, see every environment, any other the one it is bound to.
+ *
+ * source  api/api-keys-environments.md; onboarding is always complete: decision
+ */
 export const whoAmI: Handler = async ({ services, key }) => ({
   data: {
     account_id: key.accountId,
@@ -158,7 +274,10 @@ export const whoAmI: Handler = async ({ services, key }) => ({
     actor_type: 'api_key',
     api_key_id: key.id,
     environment_id: key.environmentId,
-    environments: services.keys.environments(key.accountId).map(environmentView),
+    environments: services.keys
+      .environments(key.accountId)
+      .filter(environment => reaches(key, environment.id))
+      .map(environmentView),
     onboarding_complete: true,
   } satisfies WhoAmI,
 })

@@ -1,6 +1,6 @@
 // Statements of API keys.
 import type { Sql } from 'postgres'
-import type { ApiKeyScope } from '../../../schemas/enums.js'
+import type { KeyScope } from '../../../schemas/enums.js'
 import type { ApiKeyRow } from '../key-view.js'
 import { newest } from '../sql.js'
 
@@ -8,6 +8,8 @@ import { newest } from '../sql.js'
 export interface KeyFilter {
   readonly accountId: string
   readonly environmentId: string | undefined
+  /** The only environment whose keys are seen, the first key not; null: all of the account's. */
+  readonly reach: string | null
   /** Only keys bound to an environment (AL-12). */
   readonly requireEnvironment: boolean
 }
@@ -15,6 +17,7 @@ export interface KeyFilter {
 function matching(sql: Sql, filter: KeyFilter) {
   return sql`account_id = ${filter.accountId}
     ${filter.environmentId === undefined ? sql`` : sql`and environment_id = ${filter.environmentId}`}
+    ${filter.reach === null ? sql`` : sql`and environment_id = ${filter.reach} and not bootstrap`}
     ${filter.requireEnvironment ? sql`and environment_id is not null` : sql``}`
 }
 
@@ -37,21 +40,41 @@ export async function findKey(sql: Sql, accountId: string, id: string): Promise<
   return row ?? null
 }
 
+/** The same, and nobody else changes it before this transaction ends. */
+export async function lockKey(tx: Sql, accountId: string, id: string): Promise<ApiKeyRow | null> {
+  const [row] = await tx<ApiKeyRow[]>`
+    select * from api_keys where id = ${id} and account_id = ${accountId} for update`
+  return row ?? null
+}
+
+/** When and from where a key is taken; undefined stays, null clears. */
+export interface KeyConditionChange {
+  readonly notBeforeMs: number | null | undefined
+  readonly expiresAtMs: number | null | undefined
+  readonly allowedAddresses: readonly string[] | null | undefined
+}
+
+const dateOf = (ms: number | null | undefined): Date | null => (ms == null ? null : new Date(ms))
+
 export interface NewKey {
   readonly id: string
   readonly accountId: string
   readonly environmentId: string | null
   readonly name: string
   readonly description: string | null
-  readonly scopes: readonly ApiKeyScope[]
+  readonly scopes: readonly KeyScope[]
   readonly readonly: boolean
   readonly rateLimitPercent: number | null
   readonly hash: Buffer
+  readonly lastFour: string | null
+  readonly pepperId: string
+  readonly conditions: KeyConditionChange
   readonly nowMs: number
 }
 
 export async function insertKey(sql: Sql, key: NewKey): Promise<ApiKeyRow> {
   const now = new Date(key.nowMs)
+  const { notBeforeMs, expiresAtMs, allowedAddresses } = key.conditions
   const [row] = await sql<ApiKeyRow[]>`
     insert into api_keys ${sql({
       id: key.id,
@@ -64,6 +87,11 @@ export async function insertKey(sql: Sql, key: NewKey): Promise<ApiKeyRow> {
       readonly: key.readonly,
       rate_limit_percent: key.rateLimitPercent,
       secret_hash: key.hash,
+      last_four: key.lastFour,
+      pepper_id: key.pepperId,
+      not_before: dateOf(notBeforeMs),
+      expires_at: dateOf(expiresAtMs),
+      allowed_addresses: allowedAddresses == null ? null : sql.json([...allowedAddresses]),
       created_at: now,
       updated_at: now,
     })} returning *`
@@ -71,34 +99,61 @@ export async function insertKey(sql: Sql, key: NewKey): Promise<ApiKeyRow> {
 }
 
 /** Members to change; undefined stays. */
-export interface KeyChange {
+export interface KeyChange extends KeyConditionChange {
   readonly name: string | undefined
   readonly description: string | null | undefined
   readonly rateLimitPercent: number | null | undefined
+  readonly disabled: boolean | undefined
 }
 
-/** Null when the account has no such key. */
-export async function updateKey(
-  sql: Sql,
-  accountId: string,
-  id: string,
-  change: KeyChange,
-  nowMs: number,
-): Promise<ApiKeyRow | null> {
-  const [row] = await sql<ApiKeyRow[]>`
-    update api_keys set updated_at = ${new Date(nowMs)}
-      ${change.name === undefined ? sql`` : sql`, name = ${change.name}`}
-      ${change.description === undefined ? sql`` : sql`, description = ${change.description}`}
-      ${change.rateLimitPercent === undefined ? sql`` : sql`, rate_limit_percent = ${change.rateLimitPercent}`}
-    where id = ${id} and account_id = ${accountId} returning *`
-  return row ?? null
+/** Of a key that this transaction has locked. */
+export async function updateKey(tx: Sql, id: string, change: KeyChange, nowMs: number): Promise<ApiKeyRow> {
+  const { name, description, rateLimitPercent, disabled, notBeforeMs, expiresAtMs, allowedAddresses } = change
+  const columns = {
+    updated_at: new Date(nowMs),
+    ...(name !== undefined && { name }),
+    ...(description !== undefined && { description }),
+    ...(rateLimitPercent !== undefined && { rate_limit_percent: rateLimitPercent }),
+    ...(disabled !== undefined && { disabled }),
+    ...(notBeforeMs !== undefined && { not_before: dateOf(notBeforeMs) }),
+    ...(expiresAtMs !== undefined && { expires_at: dateOf(expiresAtMs) }),
+    ...(allowedAddresses !== undefined && {
+      allowed_addresses: allowedAddresses && tx.json([...allowedAddresses]),
+    }),
+  }
+  const [row] = await tx<ApiKeyRow[]>`update api_keys set ${tx(columns)} where id = ${id} returning *`
+  return row!
 }
 
-/** Null when the account has no such key. */
-export async function deleteKey(sql: Sql, accountId: string, id: string): Promise<ApiKeyRow | null> {
-  const [row] = await sql<ApiKeyRow[]>`
-    delete from api_keys where id = ${id} and account_id = ${accountId} returning *`
-  return row ?? null
+export interface NewValue {
+  readonly hash: Buffer
+  readonly lastFour: string | null
+  readonly pepperId: string
+  /** Of a publishable key alone. */
+  readonly publishableValue: string | null
+  /** Until when the present value is taken; null: no longer. */
+  readonly untilMs: number | null
+  readonly nowMs: number
+}
+
+/** Of a key that this transaction has locked. */
+export async function rollKey(tx: Sql, present: ApiKeyRow, value: NewValue): Promise<ApiKeyRow> {
+  const { hash, lastFour, pepperId, publishableValue, untilMs, nowMs } = value
+  const [row] = await tx<ApiKeyRow[]>`
+    update api_keys set ${tx({
+      secret_hash: hash,
+      last_four: lastFour,
+      pepper_id: pepperId,
+      publishable_value: publishableValue,
+      previous_hash: untilMs === null ? null : Buffer.from(present.secret_hash),
+      previous_until: dateOf(untilMs),
+      updated_at: new Date(nowMs),
+    })} where id = ${present.id} returning *`
+  return row!
+}
+
+export async function deleteKey(tx: Sql, id: string): Promise<void> {
+  await tx`delete from api_keys where id = ${id}`
 }
 
 export async function accountName(sql: Sql, accountId: string): Promise<string> {

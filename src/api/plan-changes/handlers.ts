@@ -120,7 +120,7 @@ function view(row: PlanChangeRow, names: Names, call: Call<unknown, unknown>): P
     ...(company && { company }),
     action: row.action,
     actor_type: row.actor_type,
-    ...(key && { api_key: apiKeyView(key, call.services.keys) }),
+    ...(key && { api_key: apiKeyView(key, call.services) }),
     ...snapshots('base_plan', row.plan_id, row.version_id, names),
     ...snapshots('previous_base_plan', row.previous_plan_id, row.previous_version_id, names),
     base_plan_action: row.base_plan_action,
