@@ -102,5 +102,5 @@ t.test('secrets are not shown', async t => {
   t.notMatch(told({ TOLLGATE_BOOTSTRAP_KEY: 'short-secret' }), 'short-secret')
   t.match(told({ DATABASE_URL: 'mysql://u:hidden@db' }), /^ConfigError: DATABASE_URL: .*given one of mysql:/)
   t.notMatch(told({ DATABASE_URL: 'mysql://u:hidden@db' }), 'hidden')
-  t.match(newKeyValue('secret', 'development'), /^sk_dev_[\w-]{43}$/)
+  t.match(newKeyValue('secret', 'development'), /^sk_dev_[\w-]{49}$/)
 })
