@@ -18,6 +18,7 @@ import type {
   Decision,
   Effect,
   Fact,
+  FailedEvent,
   Question,
   ShardControl,
   ShardFigures,
@@ -125,6 +126,8 @@ class Shard {
   private readonly plainUses: PlainUses
   private readonly writes = new Replies()
   private readonly reads = new Replies()
+  /** Events of the request at hand that were taken as failed. */
+  private failedEvents: FailedEvent[] = []
   private broken = false
   /** Actors asked of storage since the thread started. */
   private coldLoads = 0
@@ -268,13 +271,25 @@ class Shard {
       if (actor) this.settle(actor, env, at)
       this.ingestEvent(actor, env, id, at, m as EventMessage)
     }
-    this.writes.answered(request.n, null, this.next - 1)
+    this.writes.answered(request.n, this.takeFailed(), this.next - 1)
   }
 
   private ingestEvent(actor: Actor | null, env: string, id: string, at: number, m: EventMessage): void {
     const decision = this.decide(actor, env, m as Write, at)
-    // an actor refuses no event: what it cannot use it records without effect (CR-49, CU-53)
-    this.record(actor, env, id, at, 'refused' in decision ? [] : decision.effects, m.event)
+    // an actor refuses no event: what it cannot use it records without effect (CR-49, CU-53), or as failed (decision 27)
+    if ('refused' in decision && decision.refused === 'spend_cap') {
+      const failure = decision.detail!
+      this.failedEvents.push([m.event.id, failure])
+      this.record(actor, env, id, at, [], { ...m.event, failure })
+    } else this.record(actor, env, id, at, 'refused' in decision ? [] : decision.effects, m.event)
+  }
+
+  /** null: all were taken as they came. */
+  private takeFailed(): readonly FailedEvent[] | null {
+    const failed = this.failedEvents
+    if (failed.length === 0) return null
+    this.failedEvents = []
+    return failed
   }
 
   /** As `ingest`; what only counts never becomes an object. */
@@ -302,7 +317,7 @@ class Shard {
       const event = uses.event(from + i, request)
       this.ingestEvent(actor, env, actor.state.id, present, { type: 'event', event })
     }
-    this.writes.answered(n, null, this.next - 1)
+    this.writes.answered(n, this.takeFailed(), this.next - 1)
   }
 
   /** Plain uses counted so far have their place before the record that comes now. */

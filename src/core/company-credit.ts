@@ -161,8 +161,9 @@ export type Metered = Pick<
  * entitlement reported for that feature now.
  *
  * cost     credits (nano) the event costs at the rates of a draw.
- * returns  effects in order; the event is never refused for lack of credits (CR-49).
- * source   EN-44, EN-45, CR-48, EV-16, EV-50, EV-64.
+ * returns  effects in order; the event is never refused for lack of credits (CR-49). null: it costs more than a spend
+ *          policy lets one draw take, whatever would pay for it, so the event fails as a whole.
+ * source   EN-44, EN-45, CR-48, EV-16, EV-50, EV-64, decision 27.
  */
 export function drawsOf(
   company: Company,
@@ -170,7 +171,7 @@ export function drawsOf(
   event: Metered,
   cost: (draw: CreditDraw) => bigint,
   nowMs: number,
-): readonly CreditEffect[] {
+): readonly CreditEffect[] | null {
   if (event.subtype === null || !effectsOf(event.mode).draws) return none
   if (!catalog.featuresBySubtype.has(event.subtype)) return none // nothing is metered by it: the common case
   const only = soleVersion(company, catalog)
@@ -192,13 +193,15 @@ export function drawsOf(
       config = configFor(live, draw.creditId, event.userId)
     }
     if (config === null) continue
+    const amount = cost(draw)
+    if (config.maxPerDraw !== null && amount > config.maxPerDraw) return null
     const own = company.credits.get(draw.creditId) ?? emptyAccount(company.id, draw.creditId)
     // what the draws before have left; a second draw on one credit is rare
     const before = effects.length === 0 ? effects : effects.filter(({ c }) => c === draw.creditId)
     const account = before.length === 0 ? own : after(own, before, [])
     const refund = event.quantity < 0
     const use = {
-      cost: cost(draw),
+      cost: amount,
       featureId: draw.featureId,
       eventId: event.id,
       userId: event.userId,

@@ -334,6 +334,9 @@ function applyToAccount(company: Company, effect: CreditEffect): void {
 
 const isCreditEffect = (effect: Effect): effect is CreditEffect => effect.t.startsWith('credit_')
 
+/** Why an event fails that costs more than a spend policy allows (decision 27). */
+const aboveCap = 'the event costs more credits than a spend policy lets one draw take'
+
 /** EV-16, EV-45, EV-46, EV-55: what an accepted event does to its company. */
 function decideEvent(company: Company, catalog: Catalog, event: AcceptedEvent, nowMs: number): Decision {
   // deleted meanwhile: recorded without effect (CU-53)
@@ -341,11 +344,15 @@ function decideEvent(company: Company, catalog: Catalog, event: AcceptedEvent, n
   const effects: Effect[] = []
   if (event.type === 'track' && event.subtype !== null) {
     effects.push({ t: 'used', subtype: event.subtype, quantity: event.quantity, atMs: event.capturedAtMs })
-    for (const draw of drawsOf(company, catalog, event, trackCost(event), nowMs)) effects.push(draw)
+    const draws = drawsOf(company, catalog, event, trackCost(event), nowMs)
+    if (draws === null) return { refused: 'spend_cap', detail: aboveCap }
+    for (const draw of draws) effects.push(draw)
   }
-  if (event.inference !== null)
-    for (const draw of drawsOf(company, catalog, event, inferenceCreditsOf(event.inference.tokens), nowMs))
-      effects.push(draw)
+  if (event.inference !== null) {
+    const draws = drawsOf(company, catalog, event, inferenceCreditsOf(event.inference.tokens), nowMs)
+    if (draws === null) return { refused: 'spend_cap', detail: aboveCap }
+    for (const draw of draws) effects.push(draw)
+  }
   if (effectsOf(event.mode).seen) effects.push({ t: 'seen', atMs: event.capturedAtMs })
   return { reply: null, effects }
 }

@@ -190,6 +190,11 @@ class CompanySnapshot implements CompanyFacts {
     return { remaining, reserved: 0n, settled: remaining, total: remaining }
   }
 
+  /** Snapshots carry no spend policies. */
+  spendCap(): null {
+    return null
+  }
+
   overdraft(creditId: string) {
     const configured = this.company.credit_postpaid ?? {}
     if (!Object.hasOwn(configured, creditId)) return null

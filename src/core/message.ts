@@ -12,6 +12,9 @@ import type { PlanEffect, PlanMessage } from './plan-change.js'
 import type { SubscriptionEffect, SubscriptionMessage } from './subscription.js'
 import type { UsesRequest } from './uses.js'
 
+/** An event that its company took without effect: its id, and why it is stored as failed (decision 27). */
+export type FailedEvent = readonly [eventId: string, reason: string]
+
 /** How an event's time was settled (EV-15, EV-16). */
 export type EventMode = 'normal' | 'trusted' | 'backfill'
 

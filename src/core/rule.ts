@@ -53,6 +53,8 @@ export interface CompanyFacts {
   /** All figures of a credit; zeros without any. */
   figures(creditId: string): CreditFigures
   overdraft(creditId: string): Overdraft | null
+  /** The most that one draw may take, in billionths, for the company or for it and this user; null: no policy says. */
+  spendCap(creditId: string, userId: string | null): bigint | null
 }
 
 /** What conditions may ask of a user. */
@@ -232,7 +234,7 @@ export function traitLimit(company: CompanyFacts, trait: TraitRef | null): numbe
   return text === null ? 0 : (strictInteger(text) ?? 0)
 }
 
-/** FE-45…48, FE-81, FE-82. */
+/** FE-45…48, FE-81, FE-82; decision 27: use that a preflight names is held to spend policies. */
 function creditCondition(def: ConditionDef): Condition {
   const { creditId, eventSubtype: subtype, quantityRates } = def
   if (creditId === null) return never
@@ -240,18 +242,22 @@ function creditCondition(def: ConditionDef): Condition {
   const rate = def.consumptionRate ?? (metersQuantities ? 0 : 1)
   const one = costOf(1, rate)
   const exceeded = def.operator === 'gt' || def.operator === 'gte'
-  return ({ company, asked }) => {
+  return ({ company, user, asked }) => {
     if (company === null) return false
     let need = one
     let known = !metersQuantities
     if (asked !== nothingAsked) {
       const cost = asked.costs?.get(creditId)
+      let named = true
       if (cost !== undefined) {
         need = cost
         known = true
       } else if (asked.quantity > 0 && subtype !== null && asked.subtype === subtype)
         need = costOf(asked.quantity, rate)
       else if (asked.usage > 0) need = costOf(asked.usage, rate)
+      else named = false
+      const cap = named ? company.spendCap(creditId, user === null ? null : user.id) : null
+      if (cap !== null && need > cap) return exceeded
     }
     const overdraft = company.overdraft(creditId)
     if (overdraft !== null && overdraft.limit === null) return !exceeded

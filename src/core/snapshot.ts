@@ -117,6 +117,11 @@ export class LiveCompany implements EntitledFacts {
     return this.creditConfig(creditId)?.overdraft ?? null
   }
 
+  spendCap(creditId: string, userId: string | null): bigint | null {
+    const { spendPolicies } = this.catalog.data
+    return spendPolicies.length === 0 ? null : spendCap(spendPolicies, creditId, this.id, userId)
+  }
+
   /** What definitions and subscription say of one credit now; null for a credit the environment does not have. */
   creditConfig(creditId: string): CreditConfig | null {
     if (creditId === this.#firstCredit) return this.#firstConfig

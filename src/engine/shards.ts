@@ -12,6 +12,7 @@ import { shardOf } from '../core/id.js'
 import type {
   CompanyMessage,
   EnvironmentMessage,
+  FailedEvent,
   IngestItem,
   Question,
   Refusal,
@@ -64,6 +65,10 @@ export interface Undelivered {
 }
 
 const allDelivered: readonly Undelivered[] = []
+
+/** Who hears of events that became durable as failed. */
+type TellFailed = (events: readonly FailedEvent[]) => void
+const nobody: TellFailed = () => {}
 
 /** Requests, each event of a batch counted, that may wait for one shard before new ones are refused with 503. */
 const waitingMax = 100_000
@@ -228,11 +233,16 @@ export class Shards {
   /**
    * Give events to their actors; resolves when the fate of every one is told.
    *
+   * failed   told of events that became durable as failed, before this resolves.
    * returns  what did not become durable, by shard; nothing when all did. Never rejects.
    */
-  ingest(items: readonly IngestItem[], nowMs: number): Promise<readonly Undelivered[]> {
+  ingest(
+    items: readonly IngestItem[],
+    nowMs: number,
+    failed: TellFailed = nobody,
+  ): Promise<readonly Undelivered[]> {
     if (items.length === 1 || this.shards.length === 1)
-      return this.deliver(this.shards[shardOf(items[0]!.id, this.shards.length)]!, items, nowMs)
+      return this.deliver(this.shards[shardOf(items[0]!.id, this.shards.length)]!, items, nowMs, failed)
     const byShard = new Map<Shard, IngestItem[]>()
     for (const item of items) {
       const shard = this.shards[shardOf(item.id, this.shards.length)]!
@@ -240,7 +250,7 @@ export class Shards {
       if (list) list.push(item)
       else byShard.set(shard, [item])
     }
-    const fates = [...byShard].map(([shard, events]) => this.deliver(shard, events, nowMs))
+    const fates = [...byShard].map(([shard, events]) => this.deliver(shard, events, nowMs, failed))
     return Promise.all(fates).then(undelivered => undelivered.flat())
   }
 
@@ -262,27 +272,38 @@ export class Shards {
   }
 
   /** Events of the usual kind to the shard of their companies; as `ingest`. The rows may be used again. */
-  ingestUses(index: number, uses: OutgoingUses): Promise<readonly Undelivered[]> {
-    return this.deliverAll(this.shards[index]!, uses, uses.rows.count)
+  ingestUses(
+    index: number,
+    uses: OutgoingUses,
+    failed: TellFailed = nobody,
+  ): Promise<readonly Undelivered[]> {
+    return this.deliverAll(this.shards[index]!, uses, uses.rows.count, failed)
   }
 
   private deliver(
     shard: Shard,
     events: readonly IngestItem[],
     nowMs: number,
+    failed: TellFailed,
   ): Promise<readonly Undelivered[]> {
-    return this.deliverAll(shard, { at: nowMs, events }, events.length)
+    return this.deliverAll(shard, { at: nowMs, events }, events.length, failed)
   }
 
-  private deliverAll(shard: Shard, request: Outgoing, count: number): Promise<readonly Undelivered[]> {
+  private deliverAll(
+    shard: Shard,
+    request: Outgoing,
+    count: number,
+    failed: TellFailed,
+  ): Promise<readonly Undelivered[]> {
     const posted = this.post(shard, request)
     shard.events += count
     // a long list leaves at once: kept for the end of the tick it would only grow old in memory
     if (count >= longList) this.send(shard)
     const owns = (id: string) => this.shards[shardOf(id, this.shards.length)] === shard
     return posted.then(
-      () => {
+      ({ reply }) => {
         shard.events -= count
+        if (reply !== null) failed(reply as readonly FailedEvent[])
         return allDelivered
       },
       error => {

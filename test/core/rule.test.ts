@@ -31,6 +31,7 @@ const facts = (some: Partial<CompanyFacts> & { readonly balance?: number } = {})
   remaining: () => amountFromNumber(some.balance ?? 0),
   figures: () => ({ remaining: 0n, reserved: 0n, settled: 0n, total: 0n }),
   overdraft: () => null,
+  spendCap: () => null,
   ...some,
 })
 const traits: Record<string, TraitRef> = {

@@ -206,8 +206,17 @@ const definitions: fc.Arbitrary<CatalogData> = fc
     defaults: fc.tuple(...features.map(() => fc.boolean())),
     fallbackPlanId: orNull(pick('free')),
     trialExpiryPlanId: orNull(pick('free', 'pro')),
+    spendPolicies: fc.array(
+      fc.record({
+        id: fc.constant('cspl_1'),
+        creditId: pick('c1', 'c2'),
+        maxPerDraw: pick('0', '0.5', '5', '1000'),
+        companyId: orNull(pick('comp_1', 'comp_2')),
+      }),
+      { maxLength: 2 },
+    ),
   })
-  .map(({ plans, rules, defaults, fallbackPlanId, trialExpiryPlanId }) => {
+  .map(({ plans, rules, defaults, fallbackPlanId, trialExpiryPlanId, spendPolicies }) => {
     const flags: FlagDef[] = features.map(({ id }, i) =>
       make.flag(id, {
         defaultValue: defaults[i]!,
@@ -221,6 +230,7 @@ const definitions: fc.Arbitrary<CatalogData> = fc
       credits,
       fallbackPlanId,
       trialExpiryPlanId,
+      spendPolicies: spendPolicies.map(one => ({ ...one, userId: one.companyId === null ? 'user_1' : null })),
       plans: planIds.map((id, i) => {
         const [first, second, overdraft] = plans[i]!
         const version = (n: number, given: typeof first) =>
@@ -490,7 +500,8 @@ t.test('snapshots in the wire’s shapes answer as live state does (FE-1, FE-5, 
   t.comment(`seed ${seed}`)
   fc.assert(
     fc.property(definitions, life, instantMs, orNull(preflight), (data, lived, chosen, asked) => {
-      const catalog = compileCatalog(data)
+      // snapshots carry no spend policies
+      const catalog = compileCatalog({ ...data, spendPolicies: [] })
       const nowMs = Math.max(chosen, startMs, ...lived.uses.map(({ atMs }) => atMs + 2 * dayMs))
       const live = new LiveCompany(lived.company, catalog, nowMs)
       const snapshot = JSON.parse(JSON.stringify(engineCompany(live)))

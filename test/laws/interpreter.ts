@@ -148,6 +148,14 @@ function holds(world: World, condition: ConditionDef): boolean {
           ? nanos(rate.toFixed(9)) * BigInt(preflightUnits(world, condition.eventSubtype, 1))
           : nanos(cost.toFixed(9))
       const exceeded = operator === 'gt' || operator === 'gte'
+      const named = cost !== undefined || preflightUnits(world, condition.eventSubtype, -1) > 0
+      const capped = data.spendPolicies.some(
+        policy =>
+          policy.creditId === creditId &&
+          (policy.companyId === company?.id || (world.user !== null && policy.userId === world.user.id)) &&
+          nanos(policy.maxPerDraw) < need,
+      )
+      if (named && capped) return exceeded // decision 27
       const limits = plans.all
         .flatMap(
           holding =>

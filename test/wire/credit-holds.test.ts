@@ -1,4 +1,5 @@
-// Leases and reservations that inference events settle, what publishable keys may not send, and holds read and listed.
+// Leases and reservations that inference events settle, what publishable keys may not send, spend policies, and holds
+// read and listed.
 import t from 'tap'
 import { publishedPlan } from '../api/planned.js'
 import { startHere } from '../harness.js'
@@ -99,6 +100,107 @@ t.test('decision 31 (D8) publishable keys send no inference events', async t => 
     'in a large one too',
   )
   t.same(await figures(), [10, 0, 10], 'nothing was drawn')
+})
+
+t.test('decision 27 (D13) a spend policy holds for checks, holds and draws', async t => {
+  const credit = await world.credit()
+  const { subtype, flag, plan } = await world.metered(credit.id, 2)
+  const company = await world.company({ base_plan_id: plan.id })
+  await world.grant(company.id, credit.id, 1_000)
+  await client.ok('POST', '/billing/credits/spend-policies', {
+    billing_credit_id: credit.id,
+    max_per_draw: 20,
+    company_id: company.id,
+  })
+  const figures = () => world.balance(company.id, credit.id)
+  const check = async (preflight: object | null) => {
+    const body = { company: company.keys, ...(preflight && { preflight }) }
+    return (await client.ok('POST', `/flags/${flag.key}/check`, body)).value
+  }
+  t.equal(await check(null), true, 'a plain check names no use')
+  t.equal(await check({ usage: 10 }), true)
+  t.equal(await check({ usage: 11 }), false)
+  t.equal(await check({ event_usage: { event_subtype: subtype, quantity: 11 } }), false)
+  t.equal(await check({ credit_cost: { [credit.id]: 20.000000001 } }), false)
+  t.equal(await check({ credit_cost: { [credit.id]: 20 } }), true)
+  const of = { company_id: company.id, credit_type_id: credit.id }
+  t.equal((await client.post('/billing/credits/lease', { ...of, requested_amount: 21 })).status, 402)
+  t.equal((await client.post('/billing/credits/reservations', { ...of, amount: 21 })).status, 402)
+  const lease = await client.ok('POST', '/billing/credits/lease', { ...of, requested_amount: 20 })
+  const more = { additional_amount: 21 }
+  t.equal((await client.put(`/billing/credits/lease/${lease.id}/extend`, more)).status, 402)
+  await client.ok('PUT', `/billing/credits/lease/${lease.id}/release`)
+  t.same(await figures(), [1_000, 0, 1_000])
+
+  const event = (quantity: number, more: object = {}) => ({
+    event_type: 'track',
+    body: { event: subtype, company: company.keys, quantity, ...more },
+    idempotency_key: `capped-${quantity}`,
+  })
+  const alone = await client.ok('POST', '/events', event(11))
+  const failed = { status: 'failed', error_message: /spend policy/ }
+  t.match(await client.ok('GET', `/events/${alone.event_id}`), failed)
+  const { events } = await client.ok('POST', '/event-batch?report=true', {
+    events: [event(10), event(12), event(13, { traits: { a: 1 } })],
+  })
+  t.match(
+    events.map((one: { error: string | null }) => one.error),
+    [null, /spend policy/, /spend policy/],
+    'each is judged alone',
+  )
+  t.match(await client.ok('GET', `/events/${events[1].event_id}`), failed)
+  const inHold = await client.ok('POST', '/billing/credits/reservations', { ...of, amount: 20 })
+  await client.ok('POST', '/events', { ...event(14, { reservation_id: inHold.id }) })
+  t.same(await figures(), [960, 20, 980], 'whatever would pay for it')
+  await client.ok('PUT', `/billing/credits/reservations/${inHold.id}/release`)
+  const usage = await client.ok('GET', `/feature-usage?company_id=${company.id}`)
+  t.match(JSON.stringify(usage), /"usage":10|"credit_used":20/)
+  t.same(await figures(), [980, 0, 980])
+
+  const policies = await client.ok('GET', `/billing/credits/spend-policies?company_id=${company.id}`)
+  await client.ok('PUT', `/billing/credits/spend-policies/${policies[0].id}`, { max_per_draw: 100 })
+  const again = await client.ok('POST', '/event-batch?report=true', {
+    events: [event(10), event(11), event(12), event(13)],
+  })
+  t.ok(again.events.every((one: { error: string | null }) => one.error === null))
+  t.not(again.events[1].event_id, alone.event_id, 'EV-28 a failed event keeps no key')
+  t.same(await figures(), [908, 0, 908], 'the first was counted before')
+  await world.agrees(t, company.id, credit.id, 'the ledger agrees')
+})
+
+t.test('decision 27 a policy of a user holds where a user is named', async t => {
+  const credit = await world.credit()
+  const { subtype, flag, plan } = await world.metered(credit.id, 1)
+  const company = await world.company({ base_plan_id: plan.id })
+  await world.grant(company.id, credit.id, 100)
+  const who = { mail: company.keys.slug }
+  const user = await client.ok('POST', '/users', {
+    keys: { mail: company.keys.slug },
+    companies: [company.keys],
+  })
+  await client.ok('POST', '/billing/credits/spend-policies', {
+    billing_credit_id: credit.id,
+    max_per_draw: 5,
+    user_id: user.id,
+  })
+  const check = async (who: object) =>
+    (
+      await client.ok('POST', `/flags/${flag.key}/check`, {
+        company: company.keys,
+        preflight: { usage: 6 },
+        ...who,
+      })
+    ).value
+  t.equal(await check({ user: who }), false)
+  t.equal(await check({}), true)
+  const of = { company_id: company.id, credit_type_id: credit.id }
+  const hold = await client.ok('POST', '/billing/credits/reservations', { ...of, amount: 6 })
+  await client.ok('PUT', `/billing/credits/reservations/${hold.id}/release`)
+  const track = (who: object) => world.track(subtype, company.keys, { quantity: 6, ...who })
+  const mine = await track({ user: who })
+  t.match(await client.ok('GET', `/events/${mine.event_id}`), { status: 'failed' })
+  await track({})
+  t.same(await world.balance(company.id, credit.id), [94, 0, 94])
 })
 
 async function publishableKeys() {

@@ -183,11 +183,11 @@ export class PlainUses {
     return true
   }
 
-  /** What the event draws; null when more comes of it than draws. */
+  /** What the event draws; null when more comes of it than draws, or it fails. */
   private draws({ state }: CompanyActor, request: UsesRequest, i: number, name: string) {
     this.metered.set(request, i, name)
     const effects = drawsOf(state, this.catalog!, this.metered, trackCost(this.metered), request.at)
-    return effects.every(isPlainDraw) ? (effects as readonly Draw[]) : null
+    return effects?.every(isPlainDraw) ? (effects as readonly Draw[]) : null
   }
 
   private named({ uses, from }: UsesRequest, i: number): Named {

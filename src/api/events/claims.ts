@@ -1,5 +1,6 @@
 // Idempotency keys of events that are acknowledged together: claimed as they come, kept or given back by their fate.
 import { encodeId } from '../../core/id.js'
+import type { FailedEvent } from '../../core/message.js'
 import type { Claim } from '../../engine/dedupe.js'
 import { Lost, type Undelivered, type Waiting } from '../../engine/shards.js'
 import { ServiceError } from '../../errors.js'
@@ -91,6 +92,29 @@ export class Claims {
     this.sender.services.dedupe.release(this.sender.environmentId, key, eventId)
   }
 
+  /** Events that became durable as failed: those give their keys back (EV-28), and are stored once more when sent again. */
+  failed(events: readonly FailedEvent[]): void {
+    const { metrics, dedupe } = this.sender.services
+    metrics.events.failed.count += events.length
+    const ids = new Set(events.map(([eventId]) => eventId))
+    let kept = 0
+    for (let i = 0; i < this.keys.length; i++) {
+      const eventId = this.eventId(i)
+      if (ids.has(eventId)) {
+        dedupe.release(this.sender.environmentId, this.keys[i]!, eventId)
+        continue
+      }
+      this.keys[kept] = this.keys[i]!
+      this.ids[2 * kept] = this.ids[2 * i]!
+      this.ids[2 * kept + 1] = this.ids[2 * i + 1]!
+      this.owners[kept] = this.owners[i]!
+      kept++
+    }
+    this.keys.length = kept
+    this.ids.length = 2 * kept
+    this.owners.length = kept
+  }
+
   /** All events are durable. */
   confirm(): void {
     const { dedupe } = this.sender.services
@@ -114,7 +138,10 @@ export class Claims {
   /** Who waits at the shard for the one event here: its keys are given back before its caller hears that it failed. */
   waitingFor(later: Later): Waiting {
     return {
-      resolve: given => later.resolve(given),
+      resolve: answered => {
+        if (answered.reply !== null) this.failed(answered.reply as readonly FailedEvent[])
+        later.resolve(answered)
+      },
       reject: error => {
         try {
           this.giveUp({ ...nothingUndone, shards: [{ owns: () => true, error }] })

@@ -2,7 +2,7 @@
 // actor that keeps it. Answers once everything accepted is durable.
 import type { EventBodyFlagCheck, EventBodyIdentify } from '../../../schemas/events.js'
 import { decodeId } from '../../core/id.js'
-import type { AcceptedEvent, EntityWrite, IngestItem, UserMessage } from '../../core/message.js'
+import type { AcceptedEvent, EntityWrite, FailedEvent, IngestItem, UserMessage } from '../../core/message.js'
 import type { Claim } from '../../engine/dedupe.js'
 import type { DirectoryKind } from '../../engine/directory.js'
 import type { Target } from '../../engine/entities.js'
@@ -103,6 +103,8 @@ export class Batch {
   private readonly identifies: { readonly eventId: string; readonly run: () => Promise<unknown> }[] = []
   private readonly claims: Claims
   private joined: Set<string> | null = null
+  /** Why events became durable as failed, by their ids. */
+  private failures: Map<string, string> | null = null
 
   /** `plain`: what is taken is known to hold nothing that `assertPlain` refuses. */
   constructor(
@@ -232,7 +234,13 @@ export class Batch {
   private deliverItems(): Promise<readonly Undelivered[]> {
     const { items } = this
     this.items = []
-    return this.sender.services.shards.ingest(items, this.sender.nowMs)
+    return this.sender.services.shards.ingest(items, this.sender.nowMs, failed => this.failed(failed))
+  }
+
+  /** Events that became durable as failed: their company cannot use them (decision 27). */
+  private failed(events: readonly FailedEvent[]): void {
+    this.claims.failed(events)
+    this.failures = new Map([...(this.failures ?? []), ...events])
   }
 
   private claim({ idempotencyKey, capturedAtMs }: Judged, eventId: string): Claim | null {
@@ -504,7 +512,7 @@ export class Batch {
     const end = `"${callerJson(this.sender)}`
     return this.acks.map(
       ({ eventId, capturedAtMs, failure }) =>
-        `{"captured_at":"${isoTime(capturedAtMs)}","event_id":"${eventId}${end}${this.report ? `,"error":${JSON.stringify(failure)}` : ''}}`,
+        `{"captured_at":"${isoTime(capturedAtMs)}","event_id":"${eventId}${end}${this.report ? `,"error":${JSON.stringify(failure ?? this.failures?.get(eventId) ?? null)}` : ''}}`,
     )
   }
 }

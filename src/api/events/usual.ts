@@ -2,7 +2,8 @@
 // found in what was received, and their places cross to the shard. From the first event of a body that is not of this
 // kind on, everything goes the way of any event (ingest.ts); callers see no difference.
 import { Buffer } from 'node:buffer'
-import { decodeId, writeId } from '../../core/id.js'
+import { decodeId, encodeId, writeId } from '../../core/id.js'
+import type { FailedEvent } from '../../core/message.js'
 import { actorIdLength, UseRows } from '../../core/uses.js'
 import type { Claim } from '../../engine/dedupe.js'
 import type { DirectoryKind } from '../../engine/directory.js'
@@ -276,6 +277,8 @@ class Uses {
   /** When a duplicate's first event was, by its place. */
   private times: Map<number, number> | null = null
   private text = ''
+  /** Why events became durable as failed, by their ids; null: none did. */
+  private failures: Map<string, string> | null = null
 
   constructor(private readonly sender: Sender) {
     this.claims = new Claims(sender)
@@ -322,7 +325,7 @@ class Uses {
     const fates: Promise<readonly Undelivered[]>[] = []
     for (const [index, list] of rows.entries()) {
       if (list.count === 0) continue
-      fates.push(shards.ingestUses(index, this.posted(list)))
+      fates.push(shards.ingestUses(index, this.posted(list), failed => this.failed(failed)))
       list.clear()
     }
     this.sent()
@@ -362,6 +365,11 @@ class Uses {
     return later
   }
 
+  private failed(events: readonly FailedEvent[]): void {
+    this.claims.failed(events)
+    this.failures = new Map([...(this.failures ?? []), ...events])
+  }
+
   private posted(list: UseRows) {
     const { environmentId, key, nowMs } = this.sender
     return { at: nowMs, env: environmentId, apiKeyId: key.id, text: this.text, rows: list }
@@ -396,7 +404,21 @@ class Uses {
 
   /** RawEvents as JSON, joined by commas; at least one was taken. */
   acknowledgements(report: boolean): string {
+    if (report && this.failures !== null) return this.reported(this.failures)
     return this.written(report, noBytes, noBytes).toString()
+  }
+
+  /** The same where they tell of failures: one by one. */
+  private reported(failures: ReadonlyMap<string, string>): string {
+    const { ids, times, sender } = this
+    const end = `"${callerJson(sender)},"error":`
+    const all: string[] = []
+    for (let i = 0; i < ids.length; i += 2) {
+      const id = encodeId('evt_', ids[i]!, ids[i + 1]!)
+      const time = isoTime(times?.get(i >> 1) ?? sender.nowMs)
+      all.push(`{"captured_at":"${time}","event_id":"${id}${end}${JSON.stringify(failures.get(id) ?? null)}}`)
+    }
+    return all.join(',')
   }
 
   /** The whole answer to a request without parameters. */

@@ -167,6 +167,7 @@ function factsAt(past: EntitledPast, atMs: number, nowMs: number, compiler: Feat
     remaining: () => 0n,
     figures: () => ({ remaining: 0n, reserved: 0n, settled: 0n, total: 0n }),
     overdraft: () => null,
+    spendCap: () => null,
   }
 }
 
