@@ -18,7 +18,6 @@ import type {
   Decision,
   Effect,
   Fact,
-  FailedEvent,
   Question,
   ShardControl,
   ShardFigures,
@@ -43,9 +42,10 @@ import { closed, type Port } from '../src/journal/port.js'
 import { Positions } from '../src/journal/positions.js'
 import type { ShardOptions } from '../src/journal/shard.js'
 import { openPostgres } from '../src/storage/postgres.js'
-import { type Actor, Actors } from './company/actors.js'
+import { type Actor, Actors, timeOf } from './company/actors.js'
 import { answerOf, rememberTold, standsUntil, tellChanged } from './company/answer.js'
 import { FlagChecks } from './company/checks.js'
+import { FailedEvents } from './company/failed-events.js'
 import { type Groups, groupWritten, noteGroup } from './company/group.js'
 import { flagsOf, isQuestion, isTimed, leavesTimeAlone } from './company/kinds.js'
 import { Posts } from './company/posts.js'
@@ -106,9 +106,6 @@ const recordsAtOnce = 256
 type EventMessage = { readonly type: 'event'; readonly event: AcceptedEvent }
 type Write = (CompanyMessage | UserMessage | EventMessage) & { readonly type: string }
 
-/** When a message counts for an actor (decision 22). */
-const timeOf = (actor: Actor, at: number): number => (actor.k === 'c' ? presentOf(actor.state, at) : at)
-
 class Shard {
   private readonly catalogs = new Map<string, Catalog>()
   private readonly actors: Actors
@@ -126,8 +123,7 @@ class Shard {
   private readonly plainUses: PlainUses
   private readonly writes = new Replies()
   private readonly reads = new Replies()
-  /** Events of the request at hand that were taken as failed. */
-  private failedEvents: FailedEvent[] = []
+  private readonly failedEvents = new FailedEvents()
   private broken = false
   /** Actors asked of storage since the thread started. */
   private coldLoads = 0
@@ -271,25 +267,14 @@ class Shard {
       if (actor) this.settle(actor, env, at)
       this.ingestEvent(actor, env, id, at, m as EventMessage)
     }
-    this.writes.answered(request.n, this.takeFailed(), this.next - 1)
+    this.writes.answered(request.n, this.failedEvents.take(), this.next - 1)
   }
 
   private ingestEvent(actor: Actor | null, env: string, id: string, at: number, m: EventMessage): void {
     const decision = this.decide(actor, env, m as Write, at)
     // an actor refuses no event: what it cannot use it records without effect (CR-49, CU-53), or as failed (decision 27)
-    if ('refused' in decision && decision.refused === 'spend_cap') {
-      const failure = decision.detail!
-      this.failedEvents.push([m.event.id, failure])
-      this.record(actor, env, id, at, [], { ...m.event, failure })
-    } else this.record(actor, env, id, at, 'refused' in decision ? [] : decision.effects, m.event)
-  }
-
-  /** null: all were taken as they came. */
-  private takeFailed(): readonly FailedEvent[] | null {
-    const failed = this.failedEvents
-    if (failed.length === 0) return null
-    this.failedEvents = []
-    return failed
+    const effects = 'refused' in decision ? [] : decision.effects
+    this.record(actor, env, id, at, effects, this.failedEvents.judged(m.event, decision))
   }
 
   /** As `ingest`; what only counts never becomes an object. */
@@ -317,7 +302,7 @@ class Shard {
       const event = uses.event(from + i, request)
       this.ingestEvent(actor, env, actor.state.id, present, { type: 'event', event })
     }
-    this.writes.answered(n, this.takeFailed(), this.next - 1)
+    this.writes.answered(n, this.failedEvents.take(), this.next - 1)
   }
 
   /** Plain uses counted so far have their place before the record that comes now. */

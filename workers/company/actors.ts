@@ -1,6 +1,6 @@
 // The actors of one shard: who is in memory, who is changed since its snapshot, how one is loaded or let go.
 import type { Catalog } from '../../src/core/catalog.js'
-import { type Company, newCompany, type PlanHolding } from '../../src/core/company.js'
+import { type Company, newCompany, type PlanHolding, presentOf } from '../../src/core/company.js'
 import type { CreditAccount } from '../../src/core/credit.js'
 import { ownText } from '../../src/core/crossing.js'
 import type { CompiledVersion } from '../../src/core/entitlement.js'
@@ -24,6 +24,11 @@ export type Actor =
       testsTold: AnswerTests | null
     }
   | { readonly k: 'u'; readonly state: User; tick: number }
+
+/** When a message of this time counts for an actor, epoch ms (decision 22). */
+export function timeOf(actor: Actor, atMs: number): number {
+  return actor.k === 'c' ? presentOf(actor.state, atMs) : atMs
+}
 
 /** That of a company. */
 export type CompanyActor = Extract<Actor, { readonly k: 'c' }>

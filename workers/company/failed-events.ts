@@ -1,0 +1,22 @@
+// Events that their company cannot use, of the request at hand: stored as failed, and told to whoever sent them.
+import type { AcceptedEvent, Decision, FailedEvent } from '../../src/core/message.js'
+
+export class FailedEvents {
+  private events: FailedEvent[] = []
+
+  /** The event as it is stored: one that a spend policy refused is failed (decision 27), any other stays as it came. */
+  judged(event: AcceptedEvent, decision: Decision): AcceptedEvent {
+    if (!('refused' in decision) || decision.refused !== 'spend_cap') return event
+    const failure = decision.detail!
+    this.events.push([event.id, failure])
+    return { ...event, failure }
+  }
+
+  /** Those since the last call; null when there are none. */
+  take(): readonly FailedEvent[] | null {
+    const { events } = this
+    if (events.length === 0) return null
+    this.events = []
+    return events
+  }
+}
