@@ -1,11 +1,13 @@
-// A whole Tollgate for tests: embedded stores in a directory of its own, two shards, real HTTP.
+// A whole Tollgate for tests: stores of its own, two shards, real HTTP.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { appendFileSync } from 'node:fs'
+import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Test } from 'tap'
 import { readConfig } from '../src/config.js'
 import { createLogger } from '../src/log.js'
 import { start, type Tollgate } from '../src/start.js'
+import { clickhouseDatabase, postgresDatabase } from './databases.js'
 import { endpointOf, faultsOf } from './documented.js'
 import { temporaryDirectory } from './stores.js'
 
@@ -98,13 +100,50 @@ const settings = {
   TOLLGATE_DRAIN_MS: '2000',
 }
 
+/** Settings of a Tollgate that has the embedded stores, whatever the run shares: it is about them, or kills them. */
+export const embedded = { DATABASE_URL: '', CLICKHOUSE_URL: '' }
+
+const databases = new Map<string, Promise<Readonly<Record<string, string>>>>()
+
+/**
+ * Where the stores of a data directory are: databases on the servers that the run shares, the same for every start on
+ * the directory, gone when the file has ended. Nothing where none are shared: they are embedded then.
+ */
+export function storesOf(
+  dataDir: string,
+  more: Readonly<Record<string, string>> = {},
+): Promise<Readonly<Record<string, string>>> {
+  const key = resolve(dataDir)
+  const found = databases.get(key)
+  if (found !== undefined) return found
+  const made = makeDatabases(more)
+  databases.set(key, made)
+  return made
+}
+
+async function makeDatabases(named: Readonly<Record<string, string>>) {
+  const made: Record<string, string> = {}
+  const [postgres, clickhouse] = await Promise.all([
+    named.DATABASE_URL === undefined ? postgresDatabase() : null,
+    named.CLICKHOUSE_URL === undefined ? clickhouseDatabase() : null,
+  ])
+  if (postgres !== null) made.DATABASE_URL = postgres.url
+  if (clickhouse !== null) made.CLICKHOUSE_URL = clickhouse.url
+  if (postgres === null && clickhouse === null) return made
+  // The file's last act: what uses them is torn down before, as it came later.
+  const { default: file } = await import('tap')
+  file.teardown(() => Promise.all([postgres?.drop(), clickhouse?.drop()]))
+  return made
+}
+
 /** Tollgate in this process; stopped with the test. */
 export async function startHere(
   t: Test,
   more: Readonly<Record<string, string>> = {},
 ): Promise<{ readonly client: Client; readonly tollgate: Tollgate; readonly dataDir: string }> {
   const dataDir = more.TOLLGATE_DATA_DIR ?? (await temporaryDirectory(t))
-  const config = readConfig({ ...settings, TOLLGATE_DATA_DIR: dataDir, ...more })
+  const stores = await storesOf(dataDir, more)
+  const config = readConfig({ ...settings, ...stores, TOLLGATE_DATA_DIR: dataDir, ...more })
   const tollgate = await start(config, createLogger(config, 2))
   t.teardown(() => tollgate.stop())
   return { client: new Client(`http://127.0.0.1:${tollgate.port}`), tollgate, dataDir }
@@ -118,7 +157,7 @@ export class Process {
     readonly exited: Promise<number | null>,
   ) {}
 
-  /** Begin a start and do not wait for it; `program`: another way to start it than its own. */
+  /** Begin a start, on embedded stores unless named, and do not wait; `program`: another way to start it than its own. */
   static spawn(
     dataDir: string,
     more: Readonly<Record<string, string>> = {},
@@ -131,13 +170,13 @@ export class Process {
     })
   }
 
-  /** Start and wait until it listens. */
+  /** Start, on stores as `storesOf` says, and wait until it listens. */
   static async start(
     dataDir: string,
     more: Readonly<Record<string, string>> = {},
     program?: readonly string[],
   ): Promise<Process> {
-    const child = Process.spawn(dataDir, more, program)
+    const child = Process.spawn(dataDir, { ...(await storesOf(dataDir, more)), ...more }, program)
     const exited = new Promise<number | null>(resolve => child.on('exit', code => resolve(code)))
     const url = await new Promise<string>((resolve, reject) => {
       let text = ''

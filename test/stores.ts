@@ -1,5 +1,4 @@
-// Real stores for a test: an embedded Postgres and an embedded ClickHouse in a directory of their own, migrated.
-import { randomBytes } from 'node:crypto'
+// Real stores for a test, migrated: databases of its own on the servers that a run shares, or embedded ones.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { chmod } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -12,6 +11,7 @@ import { type EmbeddedClickHouse, startEmbeddedClickHouse } from '../src/storage
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../src/storage/embedded/postgres.js'
 import { migrate } from '../src/storage/migrate.js'
 import { closePostgres, openPostgres, type PostgresAddress } from '../src/storage/postgres.js'
+import { clickhouseDatabase, postgresDatabase } from './databases.js'
 
 export interface Stores {
   /** As TOLLGATE_DATA_DIR: postgres/ and clickhouse/ are in use, the rest is the test's. Gone after the test. */
@@ -20,7 +20,7 @@ export interface Stores {
   readonly sql: Sql
   readonly clickhouse: ClickHouse
   readonly clickhouseAddress: ClickHouseAddress
-  /** The children: `pid` to kill one, `stop()` to take a store away for good. Throws where a server was given. */
+  /** The children: `pid` to kill one, `stop()` to take a store away for good. Throws unless they are the test's own. */
   readonly servers: { readonly postgres: EmbeddedPostgres; readonly clickhouse: EmbeddedClickHouse }
 }
 
@@ -28,18 +28,27 @@ export interface Stores {
 export const silent = pino({ level: 'silent' })
 
 /**
- * Start both stores for the length of a test; takes a second or two. Share one between subtests.
- * With TOLLGATE_TEST_DATABASE_URL or TOLLGATE_TEST_CLICKHOUSE_URL that server is used, in a database of the test's own.
+ * Both stores for the length of a test. Share one pair between subtests.
+ * The servers are those of TOLLGATE_TEST_DATABASE_URL and TOLLGATE_TEST_CLICKHOUSE_URL (`tools/test` gives a whole run
+ * one of each), on which the test has databases of its own; without them embedded ones start, which takes a second or two.
  *
  * migrated   false: leave them empty.
+ * own        true: embedded ones in any case, for a test that kills them or looks at them.
  */
-export async function startStores(t: Test, options: { migrated?: boolean } = {}): Promise<Stores> {
+export async function startStores(
+  t: Test,
+  { migrated = true, own = false }: { migrated?: boolean; own?: boolean } = {},
+): Promise<Stores> {
   const dataDir = await temporaryDirectory(t)
-  const [postgres, clickhouse] = await Promise.all([startPostgres(t, dataDir), startClickHouse(t, dataDir)])
+  const [postgres, clickhouse] = await Promise.all([
+    startPostgres(t, dataDir, { own, empty: !migrated }),
+    startClickHouse(t, dataDir, { own, empty: !migrated }),
+  ])
   const sql = openPostgres(postgres.address)
   const client = openClickHouse(clickhouse.address)
   t.teardown(() => Promise.all([closePostgres(sql, 1_000), client.close()]))
-  if (options.migrated !== false) await migrate({ postgres: postgres.address, clickhouse: client })
+  if (migrated && !(postgres.migrated && clickhouse.migrated))
+    await migrate({ postgres: postgres.address, clickhouse: client })
   return {
     dataDir,
     postgres: postgres.address,
@@ -48,50 +57,41 @@ export async function startStores(t: Test, options: { migrated?: boolean } = {})
     clickhouseAddress: clickhouse.address,
     get servers() {
       if (postgres.server === null || clickhouse.server === null)
-        throw new Error('this test kills its stores: it needs the embedded ones')
+        throw new Error('this test kills its stores: it needs its own')
       return { postgres: postgres.server, clickhouse: clickhouse.server }
     },
   }
 }
 
-async function startPostgres(t: Test, dataDir: string) {
-  const url = process.env.TOLLGATE_TEST_DATABASE_URL
-  if (url === undefined) {
-    const directory = join(dataDir, 'postgres')
-    const server = await startEmbeddedPostgres({ directory, log: silent, durable: false })
-    t.teardown(() => server.stop())
-    return { address: server.address, server }
-  }
-  const database = newName()
-  const admin = openPostgres({ url }, { max: 1 })
-  await admin`create database ${admin(database)}`
-  t.teardown(async () => {
-    await admin`drop database ${admin(database)} with (force)`
-    await closePostgres(admin)
-  })
-  return { address: { url: String(Object.assign(new URL(url), { pathname: database })) }, server: null }
+interface Wanted {
+  readonly own: boolean
+  readonly empty: boolean
 }
 
-async function startClickHouse(t: Test, dataDir: string) {
-  const url = process.env.TOLLGATE_TEST_CLICKHOUSE_URL
-  if (url === undefined) {
-    const directory = join(dataDir, 'clickhouse')
-    const settings = { directory, log: silent, memoryBytesMax: 2e9, durable: false }
-    const server = await startEmbeddedClickHouse(settings)
-    t.teardown(() => server.stop())
-    return { address: server.address, server }
+async function startPostgres(t: Test, dataDir: string, { own, empty }: Wanted) {
+  const shared = own ? null : await postgresDatabase(empty)
+  if (shared !== null) {
+    t.teardown(() => shared.drop())
+    return { address: { url: shared.url }, server: null, migrated: shared.migrated }
   }
-  const database = newName()
-  const admin = openClickHouse({ url })
-  await admin.command('CREATE DATABASE {database: Identifier}', { database })
-  t.teardown(async () => {
-    await admin.command('DROP DATABASE {database: Identifier}', { database })
-    await admin.close()
-  })
-  return { address: { url, database }, server: null }
+  const directory = join(dataDir, 'postgres')
+  const server = await startEmbeddedPostgres({ directory, log: silent, durable: false })
+  t.teardown(() => server.stop())
+  return { address: server.address, server, migrated: false }
 }
 
-const newName = (): string => `tollgate_test_${randomBytes(6).toString('hex')}`
+async function startClickHouse(t: Test, dataDir: string, { own, empty }: Wanted) {
+  const shared = own ? null : await clickhouseDatabase(empty)
+  if (shared !== null) {
+    t.teardown(() => shared.drop())
+    return { address: { url: shared.url }, server: null, migrated: shared.migrated }
+  }
+  const directory = join(dataDir, 'clickhouse')
+  const settings = { directory, log: silent, memoryBytesMax: 2e9, durable: false }
+  const server = await startEmbeddedClickHouse(settings)
+  t.teardown(() => server.stop())
+  return { address: server.address, server, migrated: false }
+}
 
 /** A directory that other users can pass through, as a server that is not root must; removed after the test. */
 export async function temporaryDirectory(t: Test): Promise<string> {

@@ -38,7 +38,8 @@ export class Backlog {
     clearInterval(this.timer)
   }
 
-  private async look(): Promise<void> {
+  /** Look now, and not only when the second is over. */
+  async look(): Promise<void> {
     this.kept = await Promise.all(this.directories.map(keptIn))
     this.full = this.kept.reduce((sum, { closed }) => sum + closed, 0) >= this.bytesMax
   }

@@ -19,7 +19,7 @@ t.setTimeout(120_000)
 t.test('the projectors in their thread, with real stores', { timeout: 120_000 }, async t => {
   const seed = seedOf()
   t.comment(`seed ${seed}`)
-  const stores = await startStores(t)
+  const stores = await startStores(t, { own: true })
   const environmentId = 'env_projected'
   const root = join(stores.dataDir, 'journal')
   const positions = Positions.make(2)

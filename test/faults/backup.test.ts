@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { Control } from '../../src/engine/control.js'
 import { command } from '../command.js'
-import { type Client, Process } from '../harness.js'
+import { type Client, embedded, Process } from '../harness.js'
 import { Random } from '../random.js'
 import { temporaryDirectory } from '../stores.js'
 import { Load } from './load.js'
@@ -89,21 +89,25 @@ t.test('a backup under load, kill -9, a restore', async t => {
   const random = new Random()
   t.comment(`seed ${random.seed}`)
   const directory = await temporaryDirectory(t)
-  const settings = { TOLLGATE_CHECKPOINT_INTERVAL_MS: '300', TOLLGATE_JOURNAL_SEGMENT_BYTES: '1048576' }
+  const settings = {
+    ...embedded,
+    TOLLGATE_CHECKPOINT_INTERVAL_MS: '300',
+    TOLLGATE_JOURNAL_SEGMENT_BYTES: '1048576',
+  }
   const first = await Process.start(join(directory, 'first'), settings)
   t.teardown(() => first.end('SIGKILL'))
   let client = first.client
   const load = new Load({ random, client: () => client })
   await load.prepare()
   load.start(clients)
-  await new Promise(resolve => setTimeout(resolve, 1_500 + random.below(1_000)))
+  await load.answered(600 + random.below(400))
 
   const before = remember(load)
   const copy = join(directory, 'backup')
   const taken = await tollgate(join(directory, 'first'), 'backup', copy)
   t.equal(taken.code, 0, taken.said)
   t.match(taken.said, /everything acknowledged until it began/)
-  await new Promise(resolve => setTimeout(resolve, 500))
+  await load.answered(200)
   await load.stop()
   t.same(load.wrong, [], 'nobody was refused by the backup but with 503 and Retry-After')
   const clones = await tollgate(join(directory, 'first'), 'backup', copy)
@@ -136,7 +140,7 @@ t.test('a backup under load, kill -9, a restore', async t => {
 
 t.test('what is no backup, or no longer one, is not restored, and what was begun is not started', async t => {
   const directory = await temporaryDirectory(t)
-  const running = await Process.start(join(directory, 'first'))
+  const running = await Process.start(join(directory, 'first'), embedded)
   t.teardown(() => running.end('SIGKILL'))
   await running.client.ok('POST', '/companies', { keys: { slug: 'a' } })
   const whole = join(directory, 'backup')
@@ -147,8 +151,10 @@ t.test('what is no backup, or no longer one, is not restored, and what was begun
   const another = await tollgate(join(directory, 'first'), 'backup', whole)
   t.match(another, { code: 1, said: /another backup is being taken/ }, 'one at a time')
   held.close()
-  await new Promise(resolve => setTimeout(resolve, 1_000))
-  t.match(await tollgate(join(directory, 'first'), 'backup', whole), { code: 0 })
+  let taken = another
+  while (/another backup is being taken/.test(taken.said))
+    taken = await tollgate(join(directory, 'first'), 'backup', whole)
+  t.match(taken, { code: 0 })
   t.match(JSON.parse(await readFile(join(whole, 'backup.json'), 'utf8')), {
     format: 1,
     secrets: ['pepper', 'bootstrap-key'],

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { command } from '../command.js'
-import { type Client, Process, type Response } from '../harness.js'
+import { type Client, embedded, Process, type Response } from '../harness.js'
 import { temporaryDirectory } from '../stores.js'
 
 const slugs = ['a', 'b', 'c', 'd']
@@ -72,6 +72,7 @@ function clickhouseOf(pid: number): number {
 
 t.test('a backlog that has reached its bound', async t => {
   const { dataDir, running, client } = await begun(t, {
+    ...embedded,
     TOLLGATE_JOURNAL_BACKLOG_BYTES: String(64 << 20),
     TOLLGATE_JOURNAL_SEGMENT_BYTES: String(1 << 20),
     TOLLGATE_CHECKPOINT_INTERVAL_MS: '300',

@@ -1,7 +1,7 @@
 // kill -9 at any moment under mixed load, again and again over one data directory (promises 1 to 3).
 // TOLLGATE_ROUNDS raises the number of rounds, TOLLGATE_SEED repeats a run's choices.
 import t from 'tap'
-import { Process } from '../harness.js'
+import { embedded, Process } from '../harness.js'
 import { Random } from '../random.js'
 import { temporaryDirectory } from '../stores.js'
 import { Load } from './load.js'
@@ -14,7 +14,11 @@ const killedWithinMs = 2_000
 t.test(`seed ${random.seed}, ${rounds} rounds`, async t => {
   const dataDir = await temporaryDirectory(t)
   // small segments and frequent checkpoints, so that kills meet every step of both
-  const settings = { TOLLGATE_CHECKPOINT_INTERVAL_MS: '300', TOLLGATE_JOURNAL_SEGMENT_BYTES: '1048576' }
+  const settings = {
+    ...embedded,
+    TOLLGATE_CHECKPOINT_INTERVAL_MS: '300',
+    TOLLGATE_JOURNAL_SEGMENT_BYTES: '1048576',
+  }
   let running = await Process.start(dataDir, settings)
   t.teardown(() => running.end('SIGTERM'))
   const load = new Load({ random, client: () => running.client })

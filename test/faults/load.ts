@@ -263,6 +263,12 @@ export class Load {
     return null
   }
 
+  /** Resolves once so many more requests were answered. */
+  async answered(more: number): Promise<void> {
+    const enough = this.answers + more
+    while (this.answers < enough) await new Promise(resolve => setTimeout(resolve, pauseMs))
+  }
+
   // ── what must be there ─────────────────────────────────────────────────────────────────────────
 
   /** Everything acknowledged, each once; call when no client is under way. */

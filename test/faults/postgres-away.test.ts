@@ -43,7 +43,7 @@ async function road(t: Test, target: { readonly host: string; readonly port: num
 }
 
 t.test('companies while Postgres is away', async t => {
-  const { postgres } = await startStores(t, { migrated: false })
+  const { postgres } = await startStores(t, { migrated: false, own: true })
   if ('url' in postgres) throw new Error('the embedded Postgres listens on a socket')
   const way = await road(t, postgres)
   const url = `postgres://${postgres.user}@127.0.0.1:${way.port}/${postgres.database}`
@@ -85,7 +85,7 @@ t.test('companies while Postgres is away', async t => {
 })
 
 t.test('a start does not wait for Postgres to hold what the journals hold', async t => {
-  const { postgres, sql } = await startStores(t, { migrated: false })
+  const { postgres, sql } = await startStores(t, { migrated: false, own: true })
   if ('url' in postgres) throw new Error('the embedded Postgres listens on a socket')
   const way = await road(t, postgres)
   const DATABASE_URL = `postgres://${postgres.user}@127.0.0.1:${way.port}/${postgres.database}`

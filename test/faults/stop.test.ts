@@ -1,7 +1,7 @@
 // Stops and starts: SIGTERM under load, a second start on one data directory, a start killed while it makes its
 // stores, and a clock that is set back.
 import t from 'tap'
-import { Process, startHere } from '../harness.js'
+import { embedded, Process, startHere } from '../harness.js'
 import { Random } from '../random.js'
 import { temporaryDirectory } from '../stores.js'
 import { Load } from './load.js'
@@ -65,7 +65,7 @@ t.test('a first start that is killed again and again while it makes its stores',
     else t.fail(`the start ended by itself with ${child.exitCode}`)
     await gone
   }
-  const running = await Process.start(dataDir)
+  const running = await Process.start(dataDir, embedded)
   t.teardown(() => running.end('SIGTERM'))
   const made = await running.client.ok('POST', '/companies', { keys: { slug: 'a' } })
   const found = await running.client.ok('GET', '/companies')

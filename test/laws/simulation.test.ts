@@ -5,7 +5,7 @@ import type { Break } from './simulation/machine.js'
 import { simulate } from './simulation/run.js'
 
 const first = Number(process.env.TOLLGATE_SEED ?? Math.floor(Math.random() * 2 ** 30))
-const runsMax = Number(process.env.TOLLGATE_RUNS ?? 200)
+const runsMax = Number(process.env.TOLLGATE_RUNS ?? 50)
 /** A machine that is busy does fewer, so that the test ends in its time; a number that was asked for is done. */
 const enoughMs = process.env.TOLLGATE_RUNS === undefined ? 100_000 : Number.POSITIVE_INFINITY
 

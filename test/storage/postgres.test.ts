@@ -17,7 +17,7 @@ const failureOf = (work: Promise<unknown>): Promise<unknown> =>
   )
 
 t.test('Postgres', async t => {
-  const { sql, postgres, servers } = await startStores(t, { migrated: false })
+  const { sql, postgres, servers } = await startStores(t, { migrated: false, own: true })
 
   await t.test('a wrong statement is our own bug, not an absence', async t => {
     const error = await failureOf(sql`select nothing from nowhere`)
@@ -98,7 +98,7 @@ t.test('a connection keeps no more than some hundred statements', async t => {
 // What the driver, as it is published, does when a connection dies under a transaction: the statement after it ends the
 // process, or runs on whatever the connection does next. tools/patches mends it.
 t.test('connections that die under the driver', async t => {
-  const { sql, postgres, servers } = await startStores(t, { migrated: false })
+  const { sql, postgres, servers } = await startStores(t, { migrated: false, own: true })
   await sql`create table kept (id int primary key)`
 
   await t.test('a transaction whose connection died does nothing more, on no connection', async t => {
@@ -139,7 +139,11 @@ t.test('connections that die under the driver', async t => {
             await tx`select pg_sleep(5)`
           }),
     ).map(failureOf)
-    await new Promise(resolve => setTimeout(resolve, 100))
+    const running = () => sql<{ count: number }[]>`
+      select count(*)::int as count from pg_stat_activity where state = 'active' and query = 'select pg_sleep(5)'`
+    await eventually(async () => {
+      if ((await running())[0]!.count < 5) throw new Error('not yet')
+    })
     await killHard(servers.postgres.pid!)
     for (const error of await Promise.all(work)) t.match(asStoreError(error), { code: 'store_away' })
     t.same(await eventually(() => pool`select 1 as one`), [{ one: 1 }])

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { command } from '../command.js'
-import { Process } from '../harness.js'
+import { embedded, Process } from '../harness.js'
 import { fill, fillMore } from './state.js'
 
 const version = process.argv[2]
@@ -15,10 +15,10 @@ const directory = mkdtempSync(join(tmpdir(), 'tollgate-fixture-'))
 await chmod(directory, 0o711)
 const dataDir = join(directory, 'data')
 // a stop leaves snapshots of everything; what comes after it is in the journals when the backup is taken
-const first = await Process.start(dataDir)
+const first = await Process.start(dataDir, embedded)
 const known = await fill(first.client)
 await first.end('SIGTERM')
-const second = await Process.start(dataDir, { TOLLGATE_CHECKPOINT_INTERVAL_MS: '3600000' })
+const second = await Process.start(dataDir, { ...embedded, TOLLGATE_CHECKPOINT_INTERVAL_MS: '3600000' })
 await fillMore(second.client, known)
 const taken = await command(dataDir, ['backup', join(fixture, 'backup')])
 await second.end('SIGTERM')

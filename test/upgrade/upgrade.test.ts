@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import { command } from '../command.js'
-import { Process } from '../harness.js'
+import { embedded, Process } from '../harness.js'
 import { temporaryDirectory } from '../stores.js'
 import { expectAll, type Remembered } from './state.js'
 
@@ -20,7 +20,7 @@ for (const name of versions)
     const restored = await command(dataDir, ['restore', join(fixtures, name, 'backup')])
     t.equal(restored.code, 0, restored.said)
     for (const shards of ['2', '1']) {
-      const running = await Process.start(dataDir, { TOLLGATE_SHARDS: shards })
+      const running = await Process.start(dataDir, { ...embedded, TOLLGATE_SHARDS: shards })
       t.teardown(() => running.end('SIGKILL'))
       const { client } = running
       await expectAll(t, client, known)

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { gzipSync } from 'node:zlib'
 import t from 'tap'
-import { bootstrapKey, Process, startHere } from '../harness.js'
+import { bootstrapKey, embedded, Process, startHere } from '../harness.js'
 import { temporaryDirectory } from '../stores.js'
 
 t.setTimeout(120_000)
@@ -235,7 +235,7 @@ t.test('migrate brings fresh stores up and finds nothing to do after that; start
   const again = await run(['migrate'], env)
   t.equal(again.out, '')
   t.match(again.err, 'nothing to do')
-  const server = await Process.start(env.TOLLGATE_DATA_DIR, {}, [program, 'start'])
+  const server = await Process.start(env.TOLLGATE_DATA_DIR, embedded, [program, 'start'])
   t.teardown(() => server.child.kill('SIGKILL'))
   t.equal((await server.client.as(bootstrapKey).get('/whoami')).status, 200)
   t.equal(await server.end('SIGTERM'), 0)

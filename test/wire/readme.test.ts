@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import t from 'tap'
-import { Process } from '../harness.js'
+import { embedded, Process } from '../harness.js'
 import { read } from '../house/source.js'
 import { temporaryDirectory } from '../stores.js'
 
@@ -24,7 +24,7 @@ const asPattern = (line: string): RegExp =>
 t.test('first company, first event, first check', { skip }, async t => {
   const [, block] = /\n## First company[^\n]*\n\n```sh\n(.*?)```/s.exec(read('README.md'))!
   const directory = await temporaryDirectory(t)
-  const server = await Process.start(join(directory, 'data'), { TOLLGATE_BOOTSTRAP_KEY: '' })
+  const server = await Process.start(join(directory, 'data'), { ...embedded, TOLLGATE_BOOTSTRAP_KEY: '' })
   t.teardown(() => server.child.kill('SIGKILL'))
   const here = block!.replaceAll('localhost:8080', new URL(server.client.url).host)
   const ran = spawnSync('bash', ['-euo', 'pipefail', '-c', here], { cwd: directory, encoding: 'utf8' })

@@ -7,7 +7,7 @@ import { startStores } from '../../stores.js'
 import { eventually, pause } from './hold.js'
 
 t.test('bridge', async t => {
-  const { clickhouse, clickhouseAddress: address } = await startStores(t, { migrated: false })
+  const { clickhouse, clickhouseAddress: address } = await startStores(t, { migrated: false, own: true })
   const authorization = `Basic ${Buffer.from(`${address.user}:${address.password}`).toString('base64')}`
 
   const ask = (query: Record<string, string>, body?: string | Buffer, headers: Record<string, string> = {}) =>

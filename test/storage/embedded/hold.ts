@@ -48,7 +48,7 @@ export async function gone(pid: number): Promise<void> {
 export const pause = (ms: number): Promise<void> => new Promise(resolve => setTimeout(resolve, ms))
 
 /** Try until it succeeds; the last failure is thrown when the time is up. */
-export async function eventually<T>(work: () => Promise<T>, ms = 15_000): Promise<T> {
+export async function eventually<T>(work: () => Promise<T>, ms = 60_000): Promise<T> {
   for (const until = Date.now() + ms; ; ) {
     try {
       return await work()
