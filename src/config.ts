@@ -41,6 +41,7 @@ function readAll(env: Env) {
     limits: limits(env, 'TOLLGATE_LIMITS'),
     apiKeyHeaders: headers(env, 'TOLLGATE_API_KEY_HEADERS', 'X-Service-Api-Key'),
     environmentHeaders: headers(env, 'TOLLGATE_ENVIRONMENT_HEADERS', 'X-Service-Environment-Id'),
+    authFailuresPerSecond: integer(env, 'TOLLGATE_AUTH_FAILURES_PER_SECOND', 50, { min: 0, max: 1_000_000 }), // per address, twenty times as many at once; beyond: 429; 0: no limit
     trustProxy: boolean(env, 'TOLLGATE_TRUST_PROXY', false), // take remote_ip from X-Forwarded-For
     clockBack: boolean(env, 'TOLLGATE_CLOCK_BACK', false), // begin at the machine's clock though it is behind where time was
     databaseUrl: url(env, 'DATABASE_URL', ['postgres:', 'postgresql:']), // null: the embedded Postgres

@@ -29,7 +29,61 @@ export function tooDeep(text: string, max: number): boolean {
   return false
 }
 
-const { quote, backslash } = ascii
+/** Deepest level of a list of events that is parsed: deeper than any event may be, so that each is judged by itself. */
+const parsedDepthMax = depthMax + 36
+
+/** JSON text of a list of things, as it may be parsed. */
+export interface Outline {
+  /** The text; what lies deeper than an event may be is replaced by 0. */
+  readonly text: string
+  /** Entries of the longest list that is the text itself or a member of it; 0 where they are few. */
+  readonly entries: number
+}
+
+/**
+ * Look over JSON text before it is parsed: how many entries its lists have, and how deep it is nested.
+ *
+ * returns  the text with everything nested deeper than 100 levels replaced by 0: what is left is still too deep for an
+ *          event, and is refused by the rule of that one event (decision 3). Text that is no JSON stays none.
+ */
+export function outline(text: string): Outline {
+  if (text.length < 2 * entriesSkipped && fewBrackets(text, parsedDepthMax)) return { text, entries: 0 }
+  let depth = 0
+  /** Entries so far of the list at each of the first two levels. */
+  let outer = 1
+  let inner = 1
+  let entries = 0
+  let kept = ''
+  let keptTo = 0
+  let cutFrom = 0
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i)
+    if (code === quote) i = endOfString(text, i)
+    else if (code === comma) {
+      if (depth === 2) inner++
+      else if (depth === 1) outer++
+    } else if ((code | 0x20) === 0x7b) {
+      depth++
+      if (depth === 2) inner = 1
+      else if (depth === parsedDepthMax + 1) cutFrom = i
+    } else if ((code | 0x20) === 0x7d) {
+      if (code === bracketClose && depth <= 2) entries = Math.max(entries, depth === 2 ? inner : outer)
+      if (depth === parsedDepthMax + 1) {
+        kept += `${text.slice(keptTo, cutFrom)}0`
+        keptTo = i + 1
+      }
+      depth--
+    }
+  }
+  // what never ends is no JSON, and must not be parsed to find out
+  if (depth > parsedDepthMax) return { text: '', entries }
+  return { text: keptTo === 0 ? text : kept + text.slice(keptTo), entries }
+}
+
+/** Fewer entries than this are not counted: a text too short for them is not looked over. */
+const entriesSkipped = 10_000
+
+const { quote, backslash, comma, bracketClose } = ascii
 
 // The loops of `indexOf` run in native code: cheaper than looking at every character of an ordinary body.
 function fewBrackets(text: string, max: number): boolean {

@@ -124,6 +124,11 @@ export function createMetrics() {
     'route',
   )
   const rejected = counter('tollgate_rate_limited_total', 'Requests refused by a rate limit', 'bucket')
+  const authFailures = counter(
+    'tollgate_auth_failures_total',
+    'Requests without a key that is known, and requests refused because their address sent too many',
+    'reason',
+  )
   const largeBodies = counter('tollgate_large_bodies_total', 'Bodies read on another thread', 'outcome')
   const events = counter('tollgate_events_total', 'Events by what became of them', 'outcome')
 
@@ -139,6 +144,11 @@ export function createMetrics() {
         {},
       ),
       inFlight: gauge('tollgate_http_in_flight', 'Requests being answered'),
+    },
+    authFailures: {
+      missing: authFailures.child({ reason: 'missing' }),
+      unknown: authFailures.child({ reason: 'unknown' }),
+      limited: authFailures.child({ reason: 'limited' }),
     },
     events: {
       accepted: events.child({ outcome: 'accepted' }),

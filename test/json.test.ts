@@ -1,7 +1,7 @@
 // What JSON text may not hold.
 import { array, assert, constantFrom, property } from 'fast-check'
 import t from 'tap'
-import { assertPlain, depthMax, hasHalfPair, hasNul, tooDeep } from '../src/json.js'
+import { assertPlain, depthMax, hasHalfPair, hasNul, outline, tooDeep } from '../src/json.js'
 
 t.test('a body nests to a bound and no further', async t => {
   const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth)
@@ -11,6 +11,27 @@ t.test('a body nests to a bound and no further', async t => {
   t.doesNotThrow(() => assertPlain(JSON.stringify(Array.from({ length: 500 }, () => [{}]))))
   t.doesNotThrow(() => assertPlain(JSON.stringify({ text: '[{'.repeat(500) })), 'brackets in text are text')
 })
+
+t.test(
+  'security 1 lists are counted, and what is too deep is cut out, before anything is parsed',
+  async t => {
+    const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth)
+    const list = (count: number, entry = '{"a":[1,2],"b":"x,y"}') =>
+      Array.from({ length: count }, () => entry).join(',')
+    t.equal(outline(`{"events":[${list(10_001)}]}`).entries, 10_001)
+    t.equal(outline(`[${list(12_345, '1')}]`).entries, 12_345)
+    t.equal(outline(`{"a":[${list(10_002)}],"b":[1]}`).entries, 10_002)
+    t.equal(outline(`{"events":[{"a":[${list(20_000, '1')}]}]}`).entries, 1, 'a list within an entry is none')
+    t.equal(outline(`{${list(20_000, '"a":1')}}`).entries, 0, 'members are no entries')
+    const whole = `{"events":[${list(12_000)}]}`
+    t.equal(outline(whole).text, whole, 'what is not too deep stays as it is')
+    const cut = outline(`{"events":[{"a":${nested(50_000)},"b":"]"},{"c":${nested(50_000)}},1]}`)
+    t.ok(cut.text.length < 1_000)
+    t.match(JSON.parse(cut.text), { events: [{ a: [[[]]], b: ']' }, { c: [[[]]] }, 1] })
+    t.ok(tooDeep(cut.text, depthMax), 'still too deep for an event')
+    t.equal(outline('['.repeat(100_000)).text, '', 'no JSON')
+  },
+)
 
 t.test('depth is counted as a plain reading counts it', async t => {
   const seed = Number(process.env.TOLLGATE_SEED ?? Date.now() % 2 ** 31)

@@ -85,6 +85,11 @@ export interface Call<Body = undefined, Query = Readonly<Record<string, never>>>
   readonly ifNoneMatch?: string
   /** Whether an answer that stands for a while is kept, if the handler says what it rests on. */
   readonly keeps?: boolean
+  /**
+   * Whose the keys are that events of the body name, each judged as if it stood in the header; null: nobody's, or one
+   * that may not send events. errors: body_invalid (400) for more than ten; rate_limited (429) when one is over a limit.
+   */
+  readonly named?: (secrets: readonly string[]) => Promise<ReadonlyMap<string, KeyRecord | null>>
   /** Whether the caller has left. */
   readonly gone?: boolean
 }

@@ -29,13 +29,21 @@ export interface FormerValue {
   readonly untilMs: number
 }
 
+/** For whom an unknown key is looked up. */
+export interface KeyAsker {
+  mayAsk(): boolean
+}
+
 /** Keys and environments, in memory on the HTTP thread, backed by Postgres (src/engine/keys.ts). */
 export interface Keys {
   /**
    * The key with this secret, or null. A known secret answers at once; an unknown one costs at most one look
-   * into Postgres and is remembered briefly. Throws `store_away` when Postgres is needed and away.
+   * into Postgres and is remembered briefly; all that are asked for in one tick share a statement. Throws `store_away`
+   * when Postgres is needed and away.
+   *
+   * asker  whoever has asked too often for keys that nobody has is not looked up for; absent: always.
    */
-  find(secret: string): KeyRecord | null | Promise<KeyRecord | null>
+  find(secret: string, asker?: KeyAsker): KeyRecord | null | Promise<KeyRecord | null>
   /** The environment, or null. Always in memory. */
   environment(environmentId: string): EnvironmentRecord | null
   /** Environments of the account, oldest first. */

@@ -4,7 +4,7 @@ import type { Logger } from 'pino'
 import type { Sql } from 'postgres'
 import type { EnvironmentType, KeyScope } from '../../schemas/enums.js'
 import type { EnvironmentRecord, KeyConditions, KeyRecord } from '../api/call.js'
-import type { FormerValue, Keys } from '../api/services.js'
+import type { FormerValue, KeyAsker, Keys } from '../api/services.js'
 import { ServiceError } from '../errors.js'
 import { addressList } from './addresses.js'
 import { hashKey, lastFour, mayBeOurs, pepperId } from './key-value.js'
@@ -259,11 +259,11 @@ export class KeyRing implements Keys {
     return row?.n ?? null
   }
 
-  find(value: string): KeyRecord | null | Promise<KeyRecord | null> {
+  find(value: string, asker?: KeyAsker): KeyRecord | null | Promise<KeyRecord | null> {
     const last = this.#last
     if (last !== null && last.value === value) return last.record
     const entry = this.#byValue.get(value)
-    if (entry === undefined) return this.#search(value)
+    if (entry === undefined) return this.#search(value, asker)
     this.#last = entry
     return entry.record
   }
@@ -421,13 +421,14 @@ export class KeyRing implements Keys {
     this.#byAccount.set(accountId, of)
   }
 
-  #search(value: string): KeyRecord | null | Promise<KeyRecord | null> {
+  #search(value: string, asker?: KeyAsker): KeyRecord | null | Promise<KeyRecord | null> {
     if (value.length > valueLengthMax) return null
     const known = this.#hashed(value)
     if (known !== null) return known
     const hex = this.hash(value).toString('hex')
     // only the bootstrap key, which is always in memory, may have another form
     if ((this.#unknown.get(hex) ?? 0) > this.#nowMs() || !mayBeOurs(value)) return null
+    if (asker !== undefined && !asker.mayAsk()) return null
     return this.#lookUp(hex, value)
   }
 
@@ -487,6 +488,8 @@ export class KeyRing implements Keys {
 
   async #lookAll(): Promise<void> {
     this.#looking = true
+    // whatever is asked for in this tick goes into the first statement
+    await Promise.resolve()
     while (this.#lookups.size > 0) {
       const asked = this.#lookups
       this.#lookups = new Map()

@@ -1,4 +1,5 @@
 // Events one per line (NDJSON): each line is read alone, so that one that cannot be read costs the others nothing.
+import { outline } from '../json.js'
 
 /** Media types of one event per line. */
 export const lineTypes: ReadonlySet<string> = new Set([
@@ -16,10 +17,15 @@ export class Unread {
   ) {}
 }
 
-/** One entry per line that is not blank: what it parses to, or an Unread. source: decision, EV-7 for lines */
-export function readLines(text: string): readonly unknown[] {
+/**
+ * One entry per line that is not blank: what it parses to, or an Unread.
+ *
+ * max      lines are read until there is one more than this.
+ * source   decision, EV-7 for lines
+ */
+export function readLines(text: string, max: number): readonly unknown[] {
   const events: unknown[] = []
-  for (let from = 0; from < text.length; ) {
+  for (let from = 0; from < text.length && events.length <= max; ) {
     const end = text.indexOf('\n', from)
     const line = text.slice(from, end < 0 ? text.length : end).trim()
     if (line !== '') events.push(readLine(line))
@@ -30,7 +36,7 @@ export function readLines(text: string): readonly unknown[] {
 
 function readLine(line: string): unknown {
   try {
-    return JSON.parse(line)
+    return JSON.parse(outline(line).text)
   } catch {
     return new Unread(line, 'the line is not valid JSON')
   }

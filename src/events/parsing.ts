@@ -3,7 +3,15 @@ import { type ErrorCode, ServiceError } from '../errors.js'
 import { Unread } from './formats.js'
 import { judge } from './judge.js'
 import { JudgedWriting, type Slice } from './judged.js'
-import { asEvent, type BatchFormat, readBatch, readEvents, type Speaker, secretOf } from './read.js'
+import {
+  asEvent,
+  type BatchFormat,
+  readBatch,
+  readEvents,
+  type Speaker,
+  secretOf,
+  secretsOf,
+} from './read.js'
 import { bodyText, failedBody, typeOf } from './text.js'
 
 /** A key that events of the collector name. */
@@ -17,8 +25,8 @@ export type ParseJob = { readonly bytes: Uint8Array } & (
   | { readonly format: BatchFormat; readonly speaker: Speaker }
   | {
       readonly format: 'collector'
-      /** Who speaks for events that name no key, of group 0; null: the keys are asked for first. */
-      readonly speaker: Speaker | null
+      /** Who speaks for events that name no key, of group 0. */
+      readonly speaker: Speaker
       /** Keys named by events, as far as they are known; null: nobody's. */
       readonly voices: ReadonlyMap<string, Voice | null>
     }
@@ -72,10 +80,8 @@ function parseCollected(
   events: readonly unknown[],
 ): ParseReply {
   const named = events.map(secretOf)
-  const secrets = new Set(named)
-  secrets.delete('')
-  if (speaker === null || [...secrets].some(secret => !voices.has(secret)))
-    return { secrets: [...secrets], bytes }
+  const secrets = secretsOf(events)
+  if (secrets.some(secret => !voices.has(secret))) return { secrets, bytes }
   const groups = new Map<number, { voice: Speaker; at: number[] }>()
   for (const [at, secret] of named.entries()) {
     const voice = secret === '' ? { ...speaker, group: 0 } : voices.get(secret)!

@@ -1,5 +1,6 @@
 // Lists of events as bodies carry them: read whole, or refused whole. What is wrong with one event is not seen here.
 import { ServiceError } from '../errors.js'
+import { outline } from '../json.js'
 import { fromCloudEvent } from './cloud-event.js'
 import { readLines } from './formats.js'
 
@@ -25,15 +26,15 @@ export interface Speaker {
  */
 export function readBatch(text: string, format: BatchFormat, { secret, nowMs }: Speaker): readonly unknown[] {
   if (format === 'events') return readEvents(text)
-  if (format === 'lines') return bounded(readLines(text))
-  const list = parse(text)
+  if (format === 'lines') return bounded(readLines(text, batchEventsMax))
+  const list = parseList(text)
   if (!Array.isArray(list)) throw new ServiceError('body_invalid', 'A batch of CloudEvents is a list')
   return bounded(list).map(one => fromCloudEvent(one, secret, nowMs))
 }
 
 /** The members of `{events: […]}`. Errors as `readBatch`. */
 export function readEvents(text: string): readonly unknown[] {
-  const parsed = parse(text)
+  const parsed = parseList(text)
   const events =
     typeof parsed === 'object' && parsed !== null && 'events' in parsed
       ? (parsed.events as unknown)
@@ -51,16 +52,32 @@ export function parse(text: string): unknown {
   }
 }
 
+/** The same of a list of events: its depth and the number of its entries are judged before it is parsed. */
+function parseList(text: string): unknown {
+  const { text: plain, entries } = outline(text)
+  if (entries > batchEventsMax) throw tooMany()
+  return parse(plain)
+}
+
 function bounded(events: readonly unknown[]): readonly unknown[] {
-  if (events.length > batchEventsMax)
-    throw new ServiceError('batch_too_large', undefined, { extra: { max_size: batchEventsMax } }) // EV-4
+  if (events.length > batchEventsMax) throw tooMany()
   return events
 }
+
+/** EV-4. */
+const tooMany = () => new ServiceError('batch_too_large', undefined, { extra: { max_size: batchEventsMax } })
 
 /** The key that an event of the collector names itself; '' when it names none (decision 8). */
 export function secretOf(event: unknown): string {
   const secret = typeof event === 'object' && event !== null && 'api_key' in event ? event.api_key : null
   return typeof secret === 'string' ? secret : ''
+}
+
+/** The different keys that events of the collector name. */
+export function secretsOf(events: readonly unknown[]): readonly string[] {
+  const secrets = new Set(events.map(secretOf))
+  secrets.delete('')
+  return [...secrets]
 }
 
 /** The collector writes `type` for `event_type`. */

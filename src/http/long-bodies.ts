@@ -18,6 +18,8 @@ interface Waiting {
 
 export class LongBodies {
   private waiting: Waiting[] = []
+  /** Of callers who have shown no key yet: dealt with, one a turn, while no other waits. */
+  private last: Waiting[] = []
   /** Checks that went to a shard so far, and how many of them have been answered. */
   private asked = 0
   private answered = 0
@@ -36,7 +38,13 @@ export class LongBodies {
   /** Have a body of so many bytes dealt with in the order they came; never at once. `work` must not throw. */
   add(bytes: number, work: () => void): void {
     this.waiting.push({ bytes, work })
-    if (this.waiting.length === 1) setImmediate(this.turn)
+    if (this.waiting.length + this.last.length === 1) setImmediate(this.turn)
+  }
+
+  /** The same behind all that `add` was or will be given. */
+  addLast(bytes: number, work: () => void): void {
+    this.last.push({ bytes, work })
+    if (this.waiting.length + this.last.length === 1) setImmediate(this.turn)
   }
 
   /** A check goes to its shard; `checked` is to be called once, whatever becomes of it. */
@@ -55,6 +63,12 @@ export class LongBodies {
   // Between two turns the loop reads what its sockets have.
   private readonly turn = (): void => {
     if (this.givesWay()) return
+    if (this.waiting.length === 0) {
+      const { work } = this.last.shift()!
+      work()
+      if (this.waiting.length + this.last.length > 0) setImmediate(this.turn)
+      return
+    }
     let done = 0
     for (let bytes = 0; done < this.waiting.length; done++) {
       bytes += this.waiting[done]!.bytes
@@ -62,7 +76,7 @@ export class LongBodies {
       this.waiting[done]!.work()
     }
     this.waiting = this.waiting.slice(done)
-    if (this.waiting.length > 0) setImmediate(this.turn)
+    if (this.waiting.length + this.last.length > 0) setImmediate(this.turn)
   }
 
   /** Whether the turn waits for the checks under way: once, so that it comes where there are always some. */

@@ -1,6 +1,4 @@
 // What a request says of itself: headers, path, address, and the keys it offers.
-import type { KeyRecord } from '../api/call.js'
-import type { Keys } from '../api/services.js'
 import { ServiceError } from '../errors.js'
 import { type AppRequest, type HeaderName, headerName } from './app.js'
 import type { Route } from './route.js'
@@ -12,6 +10,7 @@ export const headerNames = {
   ifNoneMatch: headerName('if-none-match'),
   contentEncoding: headerName('content-encoding'),
   contentType: headerName('content-type'),
+  contentLength: headerName('content-length'),
 }
 
 /** The first of these headers that is there; '' when none is. */
@@ -26,18 +25,6 @@ export function headerOf(req: AppRequest, names: readonly HeaderName[]): string 
 /** The key of an Authorization header, or ''. */
 export function bearerOf(authorization: string): string {
   return /^bearer /i.test(authorization) ? authorization.slice(7).trim() : ''
-}
-
-// More keys than this in one body are somebody guessing.
-const keysTried = 10
-
-/** The first of these secrets that is a key. */
-export async function firstKnown(keys: Keys, secrets: readonly string[]): Promise<KeyRecord | null> {
-  for (const secret of secrets.slice(0, keysTried)) {
-    const key = await keys.find(secret)
-    if (key !== null) return key
-  }
-  return null
 }
 
 /** The path's parameters as they came. */

@@ -11,6 +11,7 @@ export class Request implements Call<unknown, unknown> {
       readonly ifNoneMatch: string
       readonly settled: boolean
       readonly keeps: boolean
+      named(secrets: readonly string[]): Promise<ReadonlyMap<string, KeyRecord | null>>
     },
     readonly services: Services,
     readonly key: KeyRecord,
@@ -38,6 +39,10 @@ export class Request implements Call<unknown, unknown> {
 
   get keeps(): boolean {
     return this.exchange.keeps
+  }
+
+  named(secrets: readonly string[]): Promise<ReadonlyMap<string, KeyRecord | null>> {
+    return this.exchange.named(secrets)
   }
 
   get gone(): boolean {

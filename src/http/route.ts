@@ -3,7 +3,6 @@
 import type { IValidation } from 'typia'
 import type { Call, Handler, RawBody } from '../api/call.js'
 import type { QueryShape } from '../api/query.js'
-import type { Services } from '../api/services.js'
 
 export type Method = 'get' | 'post' | 'put' | 'del'
 
@@ -37,8 +36,8 @@ interface Common<Body, Query> {
   readonly neverLimited?: boolean
   /** Spoken by clients of another protocol: a bearer key is one, If-None-Match is read, answers have no envelope. */
   readonly protocol?: 'ofrep'
-  /** The secrets to try, in order, when no header carries one (decision 8: the collector). */
-  readonly keysInBody?: (body: Body, services: Services) => Promise<readonly string[]>
+  /** Where no header carries a key, the first known one that the body names speaks for it (decision 8: the collector). */
+  readonly keysInBody?: boolean
   readonly handle: Handler<Body, Query>
 }
 
@@ -79,7 +78,7 @@ export interface Route {
   readonly ofrep: boolean
   readonly keeps: boolean
   readonly neverLimited: boolean
-  readonly keysInBody: ((body: unknown, services: Services) => Promise<readonly string[]>) | null
+  readonly keysInBody: boolean
   readonly handle: (call: Call<unknown, unknown>) => ReturnType<Handler>
 }
 
@@ -123,7 +122,7 @@ function compile<Body, Query>(method: Method, path: string, spec: RowSpec<Body, 
     ofrep: spec.protocol === 'ofrep',
     keeps: spec.keeps === true,
     neverLimited: spec.neverLimited === true,
-    keysInBody: (spec.keysInBody as Route['keysInBody'] | undefined) ?? null,
+    keysInBody: spec.keysInBody === true,
     // The row's type has tied parser, query and handler together; the table holds rows of every type.
     handle: spec.handle as unknown as Route['handle'],
   }

@@ -143,7 +143,7 @@ export const routes: readonly Route[] = [
   get('/audit-log', { scope: 'admin', environment: 'optional', query: auditLog.auditListQuery, handle: auditLog.listAuditLogs }),
   get('/audit-log/count', { scope: 'admin', environment: 'optional', query: auditLog.auditListQuery, handle: auditLog.countAuditLogs }),
   get('/audit-log/:audit_log_id', { scope: 'admin', environment: 'optional', handle: auditLog.getAuditLog }),
-  post('/batch', { scope: 'capture', limit: 'ingest', raw: 'batch', environment: 'optional', keysInBody: events.keysOfBatch, handle: events.collect }),
+  post('/batch', { scope: 'capture', limit: 'ingest', raw: 'batch', environment: 'optional', keysInBody: true, handle: events.collect }),
   get('/billing/coupons', { scope: 'read', query: invoices.couponListQuery, handle: invoices.listCoupons }),
   post('/billing/coupons', { scope: 'write', status: 201, body: parseCouponWrite, handle: invoices.upsertCoupon }),
   del('/billing/coupons/:billing_id', { scope: 'write', handle: invoices.deleteCoupon }),

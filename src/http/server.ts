@@ -9,23 +9,18 @@ import { type Asked, askedBytesMax, hashOfAsked } from '../engine/answers.js'
 import { ServiceError } from '../errors.js'
 import type { RequestLine } from '../log.js'
 import { toFailure } from '../storage/failure.js'
-import { type Admission, admit, unknownKey } from './admit.js'
+import { type Admission, admit, type Judgement } from './admit.js'
 import type { App, AppRequest, AppResponse } from './app.js'
 import { decompress, type Encoding, encodingOf, parseBody, rawBody, SmallBody, tooLarge } from './body.js'
 import { Compiled } from './compiled.js'
 import { preflightHeaders } from './cors.js'
 import { type Health, live, ready } from './health.js'
+import { keylessBytesMax, namedKeys } from './keys-in-body.js'
 import { longBytes } from './long-bodies.js'
+import { admitNamed, type Caller } from './named-keys.js'
 import { Outflow } from './outflow.js'
 import { registerPages } from './pages.js'
-import {
-  bearerOf,
-  decodeParameters,
-  firstKnown,
-  headerOf,
-  headerNames as names,
-  parametersOf,
-} from './read.js'
+import { bearerOf, decodeParameters, headerOf, headerNames as names, parametersOf } from './read.js'
 import { none, noParameters, nothing, nothingAsked, Request } from './request.js'
 import {
   allowanceHeaders,
@@ -43,6 +38,8 @@ import { Shared, type SharedOptions } from './shared.js'
 
 // Beyond this an answer may not fit the socket at once.
 const largeLength = 65_536
+// Bodies of callers who have shown no key yet, together, bytes.
+const strangeBytesMax = 4_194_304
 // How long answers already handed over may still be on their way to the network at a stop.
 const flushMs = 100
 
@@ -155,7 +152,7 @@ export class Server {
 }
 
 /** One request on its way: admission and body may end in either order, then the handler, then the answer. */
-export class Exchange implements Listener {
+export class Exchange implements Listener, Caller {
   private readonly startedMs = performance.now()
   /** Answered or aborted: the response must not be touched any more. */
   settled = false
@@ -169,6 +166,7 @@ export class Exchange implements Listener {
   private outflow: Outflow | null = null
   protected admission: Admission | null = null
   private headers = ''
+  private secret = ''
   private environmentId = ''
   private parameters: readonly string[] = none
   private rawQuery = ''
@@ -181,8 +179,10 @@ export class Exchange implements Listener {
   private pieces: Buffer[] | null = null
   private received = 0
   private reserved = 0
-  /** No header carries a key: the body is read first, to look for one there. */
+  /** No header carries a key: one is looked for in the body, and until then the caller is nobody. */
   private keyless = false
+  /** What was received of such a body, bytes. */
+  private strange = 0
   /** A whole body that waits for admission. */
   private waiting: Buffer | null = null
   private params = noParameters
@@ -213,8 +213,9 @@ export class Exchange implements Listener {
       if (shared.services === null) throw new ServiceError('starting')
       const secret =
         headerOf(req, shared.keyHeaders) || (route.ofrep ? bearerOf(req.getHeader(names.authorization)) : '')
-      this.keyless = secret === ''
-      if (this.keyless && route.keysInBody === null) throw unknownKey()
+      if (shared.options.config.trustProxy) this.forwardedFor = req.getHeader(names.forwardedFor)
+      this.secret = secret
+      if (secret === '') this.beginKeyless(req)
       this.copy(req)
       if (route.body !== 'none') res.onData((chunk, last) => this.data(chunk, last))
       if (!this.keyless) this.find(secret)
@@ -249,14 +250,46 @@ export class Exchange implements Listener {
     // A check leaves no trace of who asked.
     if (route.limit !== 'check') this.userAgent = req.getHeader(names.userAgent)
     if (route.ofrep) this.ifNoneMatch = req.getHeader(names.ifNoneMatch)
-    if (shared.options.config.trustProxy) this.forwardedFor = req.getHeader(names.forwardedFor)
     if (route.body !== 'none') this.encoding = encodingOf(req.getHeader(names.contentEncoding))
     if (route.parse === null && route.body !== 'none') this.contentType = req.getHeader(names.contentType)
   }
 
+  /**
+   * Nobody has shown a key. Where one may stand in the body, that much of it is read as the caller's address may still
+   * try; what is compressed or long is refused unread (source: decision, security 1).
+   */
+  private beginKeyless(req: AppRequest): void {
+    const { shared } = this
+    if (!this.compiled.route.keysInBody) throw this.unknown('')
+    const long = Number(req.getHeader(names.contentLength)) > keylessBytesMax
+    if (long || encodingOf(req.getHeader(names.contentEncoding)) !== 'identity') throw this.unread()
+    shared.strangers.take(this.remoteIp(), this.startedMs)
+    this.keyless = true
+  }
+
+  /** 401, or 429 where the address has failed too often. paid: that was counted before. */
+  private unknown(secret: string, paid = false): ServiceError {
+    return this.shared.strangers.failed(this.remoteIp(), secret, this.startedMs, paid)
+  }
+
+  /** The same of a body that nobody looks into. */
+  private unread(paid = false): ServiceError {
+    const error = this.unknown('', paid)
+    if (error.status !== 401) return error
+    return new ServiceError(
+      'key_unknown',
+      `A compressed body, or one of more than ${keylessBytesMax} bytes, needs its key in a header`,
+    )
+  }
+
+  /** Whether an unknown key of this caller may be asked for in the store. */
+  mayAsk(): boolean {
+    return this.shared.strangers.may(this.remoteIp(), this.startedMs)
+  }
+
   // Admission, then what follows it: at once when the key is in memory. Meanwhile the body comes in.
   private find(secret: string): void {
-    const found = this.shared.services!.keys.find(secret)
+    const found = this.shared.services!.keys.find(secret, this)
     if (found instanceof Promise) this.resume(found, key => this.enter(key))
     else this.enter(found)
   }
@@ -272,20 +305,11 @@ export class Exchange implements Listener {
   }
 
   private admit(key: KeyRecord | null): void {
-    if (key === null) throw unknownKey()
+    if (key === null) throw this.unknown(this.secret)
     this.asker = key
     const { options, services } = this.shared
     const { keys } = services!
-    const { route } = this.compiled
-    const { allowance, outcome } = admit(
-      route,
-      key,
-      this.environmentId,
-      keys,
-      options.limits,
-      this.startedMs,
-      this,
-    )
+    const { allowance, outcome } = this.judge(key)
     this.headers = allowanceHeaders(allowance)
     keys.used(key.id, this.startedMs)
     if (outcome instanceof ServiceError) {
@@ -295,12 +319,25 @@ export class Exchange implements Listener {
     this.admission = outcome
   }
 
+  private judge(key: KeyRecord): Judgement {
+    const { options, services } = this.shared
+    const { route } = this.compiled
+    try {
+      return admit(route, key, this.environmentId, services!.keys, options.limits, this.startedMs, this)
+    } catch (error) {
+      // a key that is disabled or over counts as one that nobody has
+      const failed = this.unknown(this.secret)
+      throw failed.status === 401 ? error : failed
+    }
+  }
+
   private data(chunk: ArrayBuffer, last: boolean): void {
     // The server goes on reading a body that was answered before its end; nothing of it is kept.
     if (this.settled) return
     this.corked = true
     try {
       this.received += chunk.byteLength
+      if (this.keyless) this.hold(chunk.byteLength)
       if (this.received > this.compiled.bodyBytesMax) throw tooLarge(this.compiled.route)
       if (last && this.pieces === null) this.whole(chunk)
       else this.piece(chunk, last)
@@ -349,9 +386,39 @@ export class Exchange implements Listener {
     if (last) this.complete(Buffer.concat(this.pieces, this.received))
   }
 
+  // Bodies of nobody are short, and few at once.
+  private hold(bytes: number): void {
+    if (this.received > keylessBytesMax) throw this.unread(true)
+    const { shared } = this
+    this.strange += bytes
+    shared.strange += bytes
+    if (shared.strange > strangeBytesMax) throw new ServiceError('overloaded')
+  }
+
+  // Behind every body whose sender is known.
+  private searchKeys(bytes: Buffer): void {
+    const { keys } = this.shared.services!
+    const secrets = namedKeys(bytes)
+    const search = (records: readonly (KeyRecord | null)[]): void => {
+      const key = records.find(record => record !== null)
+      if (key === undefined) throw this.unknown(secrets[0] ?? '', true)
+      this.shared.strangers.giveBack(this.remoteIp(), this.startedMs)
+      this.keyless = false
+      this.admit(key)
+      this.take(bytes)
+    }
+    this.resume(Promise.all(secrets.map(secret => keys.find(secret, this))), search)
+  }
+
   // The whole body, as received.
   private complete(bytes: Buffer): void {
-    if (this.admission === null && !this.keyless) {
+    if (this.keyless) {
+      this.shared.longBodies.addLast(bytes.length, () => {
+        if (!this.settled) this.searchKeys(bytes)
+      })
+      return
+    }
+    if (this.admission === null) {
       this.waiting = bytes
       return
     }
@@ -381,21 +448,28 @@ export class Exchange implements Listener {
   private read(bytes: Buffer): void {
     this.pieces = null
     this.waiting = null
-    const { parse, keysInBody } = this.compiled.route
+    const { parse } = this.compiled.route
     const text = parse === null ? null : bytes.toString()
     if (this.compiled.route.mutates) this.requestBody = text
     const body = parse === null ? rawBody(bytes, this.contentType) : parseBody(text!, parse)
-    if (!this.keyless) {
-      this.handle(body, text ?? '')
-      return
-    }
-    if (body instanceof SmallBody) body.text()
-    const services = this.shared.services!
-    const known = keysInBody!(body, services).then(secrets => firstKnown(services.keys, secrets))
-    this.resume(known, key => {
-      this.admit(key)
-      this.handle(body, text ?? '')
-    })
+    this.handle(body, text ?? '')
+  }
+
+  /** The keys that events of a body name, each admitted as if it stood in the header. */
+  named(secrets: readonly string[]): Promise<ReadonlyMap<string, KeyRecord | null>> {
+    const { shared, compiled, admission, environmentId } = this
+    const { limits } = shared.options
+    const { keys } = shared.services!
+    return admitNamed(
+      { route: compiled.route, admission: admission!, environmentId, keys, limits },
+      this,
+      secrets,
+    )
+  }
+
+  /** A key that a known caller's body names is nobody's. */
+  notKnown(secret: string): void {
+    if (!this.settled) this.unknown(secret)
   }
 
   // Bodies in pieces or compressed count together, so that many slow ones cannot fill the memory.
@@ -600,6 +674,8 @@ export class Exchange implements Listener {
     this.waiting = null
     this.shared.buffered -= this.reserved
     this.reserved = 0
+    this.shared.strange -= this.strange
+    this.strange = 0
   }
 
   protected line(requestId: string, status: number): RequestLine {

@@ -9,11 +9,18 @@ import { type App, type AppResponse, type HeaderName, headerName } from './app.j
 import type { Limits } from './limits.js'
 import { LongBodies } from './long-bodies.js'
 import { headOf, isBodiless, type Reply } from './respond.js'
+import { Strangers } from './strangers.js'
 
 export interface SharedOptions {
   readonly config: Pick<
     Config,
-    'apiKeyHeaders' | 'environmentHeaders' | 'trustProxy' | 'slowRequestMs' | 'drainMs' | 'bodiesBytesMax'
+    | 'apiKeyHeaders'
+    | 'environmentHeaders'
+    | 'trustProxy'
+    | 'slowRequestMs'
+    | 'drainMs'
+    | 'bodiesBytesMax'
+    | 'authFailuresPerSecond'
   >
   readonly log: Logger
   readonly metrics: Metrics
@@ -29,7 +36,10 @@ export class Shared {
   inFlight = 0
   /** Bytes of bodies that are being received or decompressed. */
   buffered = 0
+  /** The same of bodies whose sender has shown no key yet. */
+  strange = 0
   readonly longBodies = new LongBodies()
+  readonly strangers: Strangers
   private whenIdle: (() => void) | null = null
   private requests = 0
   /** When a line of each kind was last written, ms of the monotonic clock. */
@@ -48,6 +58,11 @@ export class Shared {
     readonly app: App,
   ) {
     this.log = options.log
+    this.strangers = new Strangers({
+      ratePerSecond: options.config.authFailuresPerSecond,
+      log: options.log,
+      metrics: options.metrics.authFailures,
+    })
     this.logsRequests = options.log.isLevelEnabled('debug')
     this.keyHeaders = options.config.apiKeyHeaders.map(headerName)
     this.environmentHeaders = options.config.environmentHeaders.map(headerName)

@@ -157,6 +157,28 @@ t.test('bootstrap and the ring over a real Postgres', async t => {
     t.equal(await keys.find(stranger), null, 'AL-3 deletion is immediate')
   })
 
+  await t.test(
+    'security 14 keys asked for in one tick share one statement; some callers are not asked for',
+    async t => {
+      const keys = await ring(pepper)
+      let statements = 0
+      const counted = new Proxy(sql, {
+        apply(target, self, given) {
+          if (String(given[0]).includes('secret_hash in')) statements++
+          return Reflect.apply(target, self, given)
+        },
+      })
+      const counting = new KeyRing({ sql: counted, pepper, log: silent })
+      await Promise.all(Array.from({ length: 10 }, () => counting.find(newKeyValue('secret', null))))
+      t.equal(statements, 1)
+      t.equal(
+        keys.find(newKeyValue('secret', null), { mayAsk: () => false }),
+        null,
+        'no promise: no statement',
+      )
+    },
+  )
+
   await t.test('a thousand strangers cost a few statements', async t => {
     const keys = await ring(pepper)
     const before = await statements()

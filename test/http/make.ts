@@ -8,7 +8,7 @@ import { Limits, type LimitTable } from '../../src/http/limits.js'
 import { openApp } from '../../src/http/open-app.js'
 import type { Route } from '../../src/http/route.js'
 import { type Exchange, Server } from '../../src/http/server.js'
-import { createLogger } from '../../src/log.js'
+import { createLogger, type Logger } from '../../src/log.js'
 import { createMetrics, type Metrics } from '../../src/metrics.js'
 
 export const secretOf = {
@@ -115,6 +115,8 @@ export interface Setup {
   readonly services?: Services | null
   readonly bodiesBytesMax?: number
   readonly drainMs?: number
+  readonly authFailuresPerSecond?: number
+  readonly log?: Logger
   readonly trustProxy?: boolean
   readonly degraded?: readonly string[]
   readonly exchange?: typeof Exchange
@@ -132,8 +134,9 @@ export async function start(routes: readonly Route[], setup: Setup = {}): Promis
       slowRequestMs: 60_000,
       drainMs: setup.drainMs ?? 2_000,
       bodiesBytesMax: setup.bodiesBytesMax ?? 67_108_864,
+      authFailuresPerSecond: setup.authFailuresPerSecond ?? 0,
     },
-    log: createLogger({ logLevel: 'silent' }),
+    log: setup.log ?? createLogger({ logLevel: 'silent' }),
     metrics,
     limits: new Limits(setup.limits ?? null),
     health: { ready: () => server.serving, degraded: () => setup.degraded ?? [] },

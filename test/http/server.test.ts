@@ -518,7 +518,7 @@ t.test('decision 8 a key in the body opens the routes that say so', async t => {
     scope: 'capture',
     limit: 'ingest',
     raw: 'batch',
-    keysInBody: async body => [...body.text().matchAll(/"api_key":"([^"]+)"/g)].map(found => found[1]!),
+    keysInBody: true,
     handle: rawLength,
   })
   const { server, port } = await start([...everyRoute, collect], { limits: defaultLimits })
@@ -530,11 +530,6 @@ t.test('decision 8 a key in the body opens the routes that say so', async t => {
     headers: { 'x-ratelimit-limit': '150' },
   })
   t.equal((await ask(port, { ...batch, body: body(`later:${dev}`) })).status, 200)
-  t.equal(
-    (await ask(port, { ...batch, body: gzipSync(body(dev)), headers: { 'content-encoding': 'gzip' } }))
-      .status,
-    200,
-  )
   t.equal((await ask(port, { ...batch, body: body('wrong') })).status, 401)
   t.equal(
     (await ask(port, { ...batch, body: `${body('wrong')}${body(dev)}` })).status,

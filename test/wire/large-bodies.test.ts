@@ -226,7 +226,7 @@ t.test('EV-4 what is wrong with a whole body is told alike', async t => {
   }
 })
 
-t.test('decision 8 the collector, large: keys of its events, with and without the header', async t => {
+t.test('decision 8 the collector, large: keys of its events beside the one in the header', async t => {
   const own = {
     api_key: client.key,
     type: 'track',
@@ -235,17 +235,17 @@ t.test('decision 8 the collector, large: keys of its events, with and without th
   const events = [own, { ...own, api_key: 'sk_dev_nobody' }, 'rubbish', { ...own, api_key: '' }, own]
   const text = JSON.stringify({ events })
   const before = await parsed()
-  for (const from of [client, client.as('')]) {
-    const small = await send('/batch', text, {}, from)
-    const large = await send('/batch', padding + text, {}, from)
-    t.equal(large.status, small.status)
-    t.equal(large.body.data.events.length, small.body.data.events.length)
-  }
+  const small = await send('/batch', text)
+  const large = await send('/batch', padding + text)
+  t.equal(large.status, small.status)
+  t.equal(large.body.data.events.length, small.body.data.events.length)
   t.ok((await parsed()) > before)
-  t.equal(await used('large-collected', 'c'), 12)
-  const nobody = JSON.stringify({ events: events.slice(1, 3) })
-  t.equal((await send('/batch', padding + nobody, {}, client.as(''))).status, 401)
-  t.equal((await send('/batch', `${padding}{"events":0}`, {}, client.as(''))).status, 400)
+  t.equal(await used('large-collected', 'c'), 6)
+  t.equal(
+    (await send('/batch', padding + text, {}, client.as(''))).status,
+    401,
+    'security 1: not read at all',
+  )
 })
 
 t.test('EV-25, EV-27 keys of a large batch are claimed once, within it, beside it and after it', async t => {

@@ -2,15 +2,21 @@
 import { ServiceError } from '../../errors.js'
 import { cloudEventBatchType, cloudEventType, fromCloudEvent } from '../../events/cloud-event.js'
 import { lineTypes, Unread } from '../../events/formats.js'
-import { asEvent, type BatchFormat, parse, readBatch, readEvents, secretOf } from '../../events/read.js'
+import {
+  asEvent,
+  type BatchFormat,
+  parse,
+  readBatch,
+  readEvents,
+  secretOf,
+  secretsOf,
+} from '../../events/read.js'
 import { assertPlain } from '../../json.js'
 import type { Answer, Call, Later, RawBody } from '../call.js'
-import { keyFault } from '../key-conditions.js'
 import { boolean, type QueryOf, query } from '../query.js'
-import type { Services } from '../services.js'
 import type { Sender } from './claims.js'
 import { acknowledged, ingestMany, ingestOne } from './ingest.js'
-import { collectLarge, ingestLarge, isLarge, secretsOfLarge } from './large.js'
+import { collectLarge, ingestLarge, isLarge } from './large.js'
 import { ingestOneBytes, ingestText } from './usual.js'
 
 /**
@@ -74,15 +80,15 @@ const isSecret = ({ key }: BatchCall): boolean => key.kind === 'secret'
  * returns  2xx for a well-formed list, whatever its events are worth (decision 8).
  */
 export async function collect(call: Call<RawBody>): Promise<Answer> {
-  if (isLarge(call)) {
-    const whoseIs = (secret: string) => ownSender(call, secret)
-    return acknowledged(await collectLarge(call, () => sender(call), whoseIs))
-  }
+  const whoseAre = (secrets: readonly string[]) => sendersOf(call, secrets)
+  if (isLarge(call)) return acknowledged(await collectLarge(call, () => sender(call), whoseAre))
   const events = readEvents(call.body.text())
+  const senders = await whoseAre(secretsOf(events))
   const bySender = new Map<string, { sender: Sender; at: number[]; events: unknown[] }>()
   const acks: (string | null)[] = events.map(() => null)
   for (const [index, event] of events.entries()) {
-    const own = await ownSender(call, secretOf(event))
+    const secret = secretOf(event)
+    const own = secret === '' ? sender(call) : senders.get(secret)!
     if (own === null) continue
     const name = `${own.key.id} ${own.environmentId}`
     const group = bySender.get(name) ?? { sender: own, at: [], events: [] }
@@ -95,33 +101,38 @@ export async function collect(call: Call<RawBody>): Promise<Answer> {
   return acknowledged(acks.filter(ack => ack !== null))
 }
 
-/** The keys a batch carries itself, each once: the first known one speaks for a request without the header (decision 8). */
-export async function keysOfBatch(body: RawBody, services: Services): Promise<readonly string[]> {
-  if (isLarge({ body, services })) return secretsOfLarge(body, services)
-  const secrets = new Set(readEvents(body.text()).map(secretOf))
-  secrets.delete('')
-  return [...secrets]
-}
-
 function sender(call: BatchCall): Sender {
+  const { services, remoteIp, userAgent } = call
   return {
-    services: call.services,
+    services,
     key: call.key,
     environmentId: call.environment.id,
     nowMs: call.nowMs,
-    remoteIp: call.remoteIp,
-    userAgent: call.userAgent,
+    remoteIp,
+    userAgent,
   }
 }
 
-/** Who an event of the collector speaks for: its own key when it names one, else the request's; null for nobody. */
-async function ownSender(call: Call<RawBody>, secret: string): Promise<Sender | null> {
-  if (secret === '') return sender(call)
-  const { keys, clock } = call.services
-  const key = await keys.find(secret)
-  if (key === null || !(key.scopes.includes('capture') || key.readonly) || key.environmentId === null)
-    return null
-  if (key.conditions != null && keyFault(key.conditions, clock.wall(), () => call.remoteIp) !== null)
-    return null
-  return { ...sender(call), key, environmentId: key.environmentId, nowMs: clock.now(key.environmentId) }
+const callerOf = ({ services, remoteIp, userAgent }: BatchCall) => ({ services, remoteIp, userAgent })
+
+/** Who events of the collector speak for that name a key: the key when it may send events, null for nobody. */
+async function sendersOf(
+  call: Call<RawBody>,
+  secrets: readonly string[],
+): Promise<ReadonlyMap<string, Sender | null>> {
+  if (secrets.length === 0) return nobody
+  const { clock } = call.services
+  const senders = new Map<string, Sender | null>()
+  for (const [secret, key] of await call.named!(secrets)) {
+    const environmentId = key === null ? null : (key.environmentId ?? call.environmentOrNull?.id ?? null)
+    senders.set(
+      secret,
+      key === null || environmentId === null
+        ? null
+        : { ...callerOf(call), key, environmentId, nowMs: clock.now(environmentId) },
+    )
+  }
+  return senders
 }
+
+const nobody: ReadonlyMap<string, Sender | null> = new Map()

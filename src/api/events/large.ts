@@ -5,7 +5,6 @@ import { JudgedReading, type Slice, type Taking } from '../../events/judged.js'
 import type { JudgedGroup, ParseReply, Voice } from '../../events/parsing.js'
 import type { BatchFormat } from '../../events/read.js'
 import type { Call, RawBody } from '../call.js'
-import type { Services } from '../services.js'
 import { type Sender, windowFull } from './claims.js'
 import { Batch } from './ingest.js'
 
@@ -45,13 +44,13 @@ export function ingestLarge(
  * As `collect`.
  *
  * own      who the request itself speaks for: throws when it names no environment.
- * whoseIs  who a key that an event names speaks for; null: nobody.
+ * whoseAre who keys that events name speak for; null: nobody.
  * returns  the acknowledgements of events that somebody speaks for, in order.
  */
 export function collectLarge(
   call: LargeCall,
   own: () => Sender,
-  whoseIs: (secret: string) => Promise<Sender | null>,
+  whoseAre: (secrets: readonly string[]) => Promise<ReadonlyMap<string, Sender | null>>,
 ): Promise<readonly string[]> {
   const { body, services, key, environmentOrNull, nowMs } = call
   const { parsers } = services
@@ -73,11 +72,10 @@ export function collectLarge(
       return sent
     })
   return parsers.hold(body.byteLength, async () => {
-    // keys are looked up out of turn: one that is not in memory costs a look into the store
-    await groups.learn(namedIn.get(body) ?? [], whoseIs)
     let found = await read()
     if (found !== null && areSecrets(found)) {
-      await groups.learn(found, whoseIs)
+      // out of turn: a key that is not in memory costs a look into the store
+      groups.learn(await whoseAre(found))
       found = await read()
     }
     return found === null || areSecrets(found) ? [] : inOrder(found)
@@ -105,22 +103,6 @@ async function inOrder(sent: readonly Collected[]): Promise<readonly string[]> {
   return placed.filter(() => true) // without the places of those nobody speaks for
 }
 
-/** Keys that large bodies were found to name. */
-const namedIn = new WeakMap<RawBody, readonly string[]>()
-
-/** As `keysOfBatch`. */
-export function secretsOfLarge(body: RawBody, { parsers }: Services): Promise<readonly string[]> {
-  const read = async () => {
-    const bytes = handedOver(body)
-    const reply = await parsers.parse({ bytes, format: 'collector', speaker: null, voices: new Map() })
-    if (!('secrets' in reply)) return groupsOf(reply) && [] // a refusal: it throws
-    body.bytes = reply.bytes
-    namedIn.set(body, reply.secrets)
-    return reply.secrets
-  }
-  return parsers.hold(body.byteLength, async () => (await parsers.inTurn(() => false, read)) ?? [])
-}
-
 /** Senders of a collected body, each with the number of its group; 0 is the request's own. */
 class Groups {
   readonly voices = new Map<string, Voice | null>()
@@ -131,11 +113,8 @@ class Groups {
     if (environmentId !== null) this.numbers.set(`${keyId} ${environmentId}`, 0)
   }
 
-  async learn(
-    secrets: readonly string[],
-    whoseIs: (secret: string) => Promise<Sender | null>,
-  ): Promise<void> {
-    for (const secret of secrets) if (!this.voices.has(secret)) this.add(secret, await whoseIs(secret))
+  learn(senders: ReadonlyMap<string, Sender | null>): void {
+    for (const [secret, sender] of senders) this.add(secret, sender)
   }
 
   private add(secret: string, sender: Sender | null): void {
