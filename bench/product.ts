@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { root } from './record.js'
 
 /** The key every benchmark uses. */
-export const secret = 'sk_dev_bench_only_0123456789abcdef'
+export const secret = 'sk_dev_bXv3kQ8TqPz1mLw7Rj5YcN2uHs9DfGa4EoKi6WtBhJe'
 
 /** A process that listens. */
 export interface Started {

@@ -23,8 +23,7 @@ interface Reach {
   readonly environment?: string
 }
 
-const clientOf = async (reach: Reach): Promise<Client> =>
-  new Client(await targetOf(reach, readConfig(env).dataDir))
+const clientOf = async (reach: Reach): Promise<Client> => new Client(await targetOf(reach, readConfig(env)))
 
 /** A command that speaks to a running Tollgate. */
 const reaching = (command: Command): Command =>

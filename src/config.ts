@@ -36,6 +36,7 @@ function readAll(env: Env) {
     dataDir: resolve(text(env, 'TOLLGATE_DATA_DIR', './data')), // everything kept, when embedded
     bootstrapKey: bootstrapKey(env), // null: made at the first start
     pepper: given(env, 'TOLLGATE_PEPPER'), // of key hashes; null: made at the first start, kept in the data directory
+    pepperPrevious: given(env, 'TOLLGATE_PEPPER_PREVIOUS'), // tried for values the pepper does not know; null: none
     membersFile: given(env, 'TOLLGATE_MEMBERS_FILE'), // account members, a JSON list; null: none
     shards: integer(env, 'TOLLGATE_SHARDS', Math.max(1, availableParallelism() - 1), { min: 1, max: 256 }), // one thread each
     limits: limits(env, 'TOLLGATE_LIMITS'),

@@ -16,14 +16,17 @@ async function main(): Promise<void> {
   const tollgate = await start(config, log)
   const seconds = ((performance.now() - began) / 1_000).toFixed(2)
   process.stdout.write(`Tollgate listens on http://${config.host}:${tollgate.port} (ready in ${seconds} s)\n`)
-  if (tollgate.madeKey)
-    process.stdout.write(
-      `First key, shown once and kept in ${config.dataDir}/bootstrap-key:\n  ${tollgate.madeKey}\n`,
-    )
+  if (tollgate.madeKey) process.stdout.write(firstKey(`${config.dataDir}/bootstrap-key`, tollgate.madeKey))
   const signal = await signalled
   log.info({ signal }, 'stopping')
   await tollgate.stop()
   log.flush(() => process.exit(0))
+}
+
+/** Only a terminal is shown the value: what is piped is kept in logs. */
+function firstKey(path: string, value: string): string {
+  if (process.stdout.isTTY) return `First key, shown once and kept in ${path}:\n  ${value}\n`
+  return `The first key is in ${path}\n`
 }
 
 main().catch(error => {

@@ -14,7 +14,7 @@ import { temporaryDirectory } from './stores.js'
 /** Where successes are noted, for `tools/covered.mjs`. */
 const coveredFile = process.env.TOLLGATE_COVERED_FILE
 
-export const bootstrapKey = 'sk_dev_test_key_of_the_harness_0001'
+export const bootstrapKey = 'sk_dev_PthabixF41549qrkc845I9dtno2VHpTm3EGUjSo2NoQ'
 
 /** What came back: status, headers, and the parsed body. */
 export interface Response {

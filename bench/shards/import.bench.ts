@@ -11,7 +11,7 @@ import { createLogger } from '../../src/log.js'
 import { start } from '../../src/start.js'
 
 const [events = 200_000, companies = 500, runs = 9] = process.argv.slice(2).map(Number)
-const key = 'sk_dev_bench_of_a_large_import'
+const key = 'sk_dev_W5hTzK2pVq8LnXb3RcJ7mYd9GsFa1EuQo4NiC6tBwHv'
 const perBatch = 5_000
 const backlogMax = 2_000_000
 const hourMs = 3_600_000

@@ -14,14 +14,15 @@ export interface Target {
 const attemptsMax = 60
 const waitMsMax = 30_000
 
-/** What `--url`, `--key` and their settings say; the key of a fresh installation is found by itself. */
+/** What `--url`, `--key` and their settings say; the key of a fresh installation is found by itself, in the settings or in its file. */
 export async function targetOf(
   options: { readonly url?: string; readonly key?: string; readonly environment?: string },
-  dataDir: string,
+  { dataDir, bootstrapKey }: { readonly dataDir: string; readonly bootstrapKey: string | null },
 ): Promise<Target> {
   const url = (options.url ?? 'http://127.0.0.1:8080').replace(/\/+$/, '')
   if (!URL.canParse(url)) throw new Failure(`--url: ${url} is no URL`)
-  const key = options.key ?? (await readFile(`${dataDir}/bootstrap-key`, 'utf8').catch(() => '')).trim()
+  const first = bootstrapKey ?? (await readFile(`${dataDir}/bootstrap-key`, 'utf8').catch(() => '')).trim()
+  const key = options.key ?? first
   if (key === '')
     throw new Failure(`No key: give one with --key, or TOLLGATE_KEY (there is none in ${dataDir})`)
   return { url, key, ...(options.environment === undefined ? {} : { environment: options.environment }) }

@@ -1,12 +1,13 @@
 // The first start: one account, its two environments and the keys to begin with; every later start finds them.
 import { randomBytes } from 'node:crypto'
-import { link, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Sql } from 'postgres'
-import { accountMemberPermissions, accountMemberRoles, apiKeyScopes } from '../../schemas/enums.js'
-import { derivedId } from '../core/id.js'
+import { type FirstKey, seeToFirstKey } from './first-key.js'
 import { newId } from './ids.js'
+import { keep } from './kept-file.js'
 import { hashKey, lastFour, newKeyValue, pepperId } from './key-value.js'
+import { readMembers, seeToMembers } from './members-file.js'
 
 export interface BootstrapConfig {
   readonly dataDir: string
@@ -14,6 +15,8 @@ export interface BootstrapConfig {
   readonly bootstrapKey: string | null
   /** TOLLGATE_PEPPER. */
   readonly pepper: string | null
+  /** TOLLGATE_PEPPER_PREVIOUS. */
+  readonly pepperPrevious?: string | null
   /** TOLLGATE_MEMBERS_FILE. */
   readonly membersFile: string | null
 }
@@ -21,8 +24,12 @@ export interface BootstrapConfig {
 export interface Bootstrapped {
   readonly accountId: string
   readonly pepper: Buffer
+  /** Tried for values that the pepper does not know. */
+  readonly formerPepper: Buffer | null
   /** The bootstrap key's value when this start made it: to be printed, once. */
   readonly madeKey: string | null
+  /** What the operator should know, a sentence each. */
+  readonly notes: readonly string[]
 }
 
 /** How values of keys are stored. */
@@ -37,15 +44,15 @@ const bootstrapLock = 7_084_155_001
 
 /**
  * See that the account, its environments *Development* and *Production*, their publishable keys and the bootstrap key
- * exist, and that the members are those of the members file.
+ * exist, that hashes are under the pepper, and that the members are those of the members file.
  *
- * config    a changed `bootstrapKey` replaces the value of the bootstrap key; the former one opens nothing any more.
+ * config    a `bootstrapKey` that was never there before becomes the value of the bootstrap key.
  * returns   the account, the pepper of key hashes, and the bootstrap key's value if it was made now.
- * errors    a members file that cannot be read, with its name and the member at fault; what files and database throw.
- * source    decisions 13, 14; AL-2, AL-5; architecture.md, settings.
+ * errors    ConfigError for a new `bootstrapKey` that is easy to guess; a members file that cannot be read, with its
+ *           name and the member at fault; what files and database throw.
+ * source    decisions 13, 14; AL-2, AL-5; architecture.md, settings; what becomes of the first key: first-key.ts
  *
- * May run any number of times and in several processes at once. Without a configured value the bootstrap key is not
- * made again after somebody deleted it, unless the account would have no admin key left.
+ * May run any number of times and in several processes at once.
  */
 export async function bootstrap(sql: Sql, config: BootstrapConfig): Promise<Bootstrapped> {
   await mkdir(config.dataDir, { recursive: true })
@@ -53,16 +60,70 @@ export async function bootstrap(sql: Sql, config: BootstrapConfig): Promise<Boot
     config.pepper === null
       ? Buffer.from(await keep(join(config.dataDir, 'pepper'), () => randomBytes(32).toString('base64url')))
       : Buffer.from(config.pepper)
+  const given = config.pepperPrevious ?? null
+  const former = given === null || pepper.equals(Buffer.from(given)) ? null : Buffer.from(given)
   const members = config.membersFile === null ? null : await readMembers(config.membersFile)
-  return await sql.begin(async transaction => {
+  const { first, ...bootstrapped } = await sql.begin(async transaction => {
     const tx = transaction as unknown as Sql
     await tx`select pg_advisory_xact_lock(${bootstrapLock})`
     const hashing = { hash: (value: string) => hashKey(pepper, value), pepperId: pepperId(pepper) }
-    const accountId = (await theAccount(tx)) ?? (await makeAccount(tx, hashing))
-    const madeKey = await seeToKey(tx, accountId, pepper, config)
+    const found = await theAccount(tx)
+    const accountId = found ?? (await makeAccount(tx, hashing))
+    const peppers = { pepper, former, ...hashing }
+    const pepperNotes = await seeToPepper(tx, peppers)
+    const key = await seeToFirstKey(tx, { accountId, isNew: found === null, peppers, config })
     if (members) await seeToMembers(tx, accountId, members)
-    return { accountId, pepper, madeKey }
+    return {
+      accountId,
+      pepper,
+      formerPepper: former,
+      madeKey: key.made,
+      notes: [...pepperNotes, ...key.notes],
+      first: key,
+    }
   })
+  await removeFileOf(first, config.dataDir)
+  return bootstrapped
+}
+
+/** A value that is a setting lies in no file, nor does one that it replaced. */
+async function removeFileOf(key: FirstKey, dataDir: string): Promise<void> {
+  if (key.fromSetting) await rm(join(dataDir, 'bootstrap-key'), { force: true })
+}
+
+interface Peppers extends Hashing {
+  readonly pepper: Buffer
+  readonly former: Buffer | null
+}
+
+/**
+ * Notice another pepper than the last, and hash what can be hashed without being shown: publishable keys.
+ *
+ * returns  what the operator should know.
+ */
+async function seeToPepper(tx: Sql, { former, hash, pepperId: id }: Peppers): Promise<readonly string[]> {
+  const [last] = await tx<{ value: string }[]>`select value from installation where name = 'pepper'`
+  if (last === undefined) await tx`update api_keys set pepper_id = ${id} where pepper_id is null`
+  if (last?.value !== id)
+    await tx`
+      insert into installation (name, value, updated_at) values ('pepper', ${id}, now())
+      on conflict (name) do update set value = excluded.value, updated_at = excluded.updated_at`
+  if (former === null)
+    return last === undefined || last.value === id
+      ? []
+      : ['TOLLGATE_PEPPER is another than before: no key made under the former one is known']
+  const open = await tx<{ id: string; publishable_value: string; secret_hash: Uint8Array }[]>`
+    select id, publishable_value, secret_hash from api_keys
+    where kind = 'publishable' and pepper_id is distinct from ${id}`
+  for (const row of open)
+    if (hashKey(former, row.publishable_value).equals(row.secret_hash))
+      await tx`
+        update api_keys set secret_hash = ${hash(row.publishable_value)}, pepper_id = ${id} where id = ${row.id}`
+  const [left] = await tx<{ count: number }[]>`
+    select count(*)::int as count from api_keys where pepper_id is distinct from ${id}`
+  return left!.count === 0
+    ? ['No key needs TOLLGATE_PEPPER_PREVIOUS any more: unset it']
+    : [`${left!.count} keys were not used since the pepper was changed, and need TOLLGATE_PEPPER_PREVIOUS`]
 }
 
 async function theAccount(sql: Sql): Promise<string | null> {
@@ -147,164 +208,4 @@ export async function insertPublishableKey(
     updated_at: now,
   })}`
   return id
-}
-
-/** The bootstrap key as configured, as found in its file, or made; null when it is there already. */
-async function seeToKey(
-  sql: Sql,
-  accountId: string,
-  pepper: Buffer,
-  config: BootstrapConfig,
-): Promise<string | null> {
-  const path = join(config.dataDir, 'bootstrap-key')
-  const [had] = await sql<{ id: string; secret_hash: Uint8Array }[]>`
-    select id, secret_hash from api_keys where account_id = ${accountId} and bootstrap`
-  if (config.bootstrapKey === null && (had || (await hasAdminKey(sql, accountId)))) return null
-
-  let made: string | null = null
-  const value =
-    config.bootstrapKey ??
-    (await keep(path, () => {
-      made = newKeyValue('secret', 'development')
-      return made
-    }))
-  if (config.bootstrapKey !== null) await replace(path, value)
-  const hash = hashKey(pepper, value)
-  const now = new Date()
-  if (!had) await insertBootstrapKey(sql, accountId, hash, now)
-  else if (!hash.equals(had.secret_hash))
-    await sql`update api_keys set secret_hash = ${hash}, updated_at = ${now} where id = ${had.id}`
-  return made === value ? made : null
-}
-
-async function hasAdminKey(sql: Sql, accountId: string): Promise<boolean> {
-  const rows = await sql`select 1 from api_keys where account_id = ${accountId} and scopes ? 'admin' limit 1`
-  return rows.length > 0
-}
-
-/** Bound to Development, or to what comes nearest when that was renamed or deleted. */
-async function insertBootstrapKey(sql: Sql, accountId: string, hash: Buffer, now: Date): Promise<void> {
-  const [environment] = await sql<{ id: string }[]>`
-    select id from environments where account_id = ${accountId}
-    order by environment_type = 'development' desc, environment_type = 'production', created_at, id limit 1`
-  await sql`insert into api_keys ${sql({
-    id: newId('apik_'),
-    account_id: accountId,
-    environment_id: environment!.id,
-    name: 'Bootstrap key',
-    description: 'Made at the first start; may do everything',
-    kind: 'secret',
-    scopes: sql.json([...apiKeyScopes]),
-    secret_hash: hash,
-    bootstrap: true,
-    created_at: now,
-    updated_at: now,
-  })}`
-}
-
-interface MemberEntry {
-  readonly id?: string
-  readonly email?: string | null
-  readonly name?: string | null
-  readonly first_name?: string | null
-  readonly last_name?: string | null
-  readonly image_url?: string | null
-  readonly role?: string | null
-  readonly permissions?: Readonly<Record<string, readonly string[]>>
-}
-
-/** The members file: a JSON list of members as GET /account-members shows them; `email` or `id` tells them apart. */
-async function readMembers(path: string): Promise<readonly MemberEntry[]> {
-  const parsed: unknown = JSON.parse(await readFile(path, 'utf8'))
-  if (!Array.isArray(parsed)) throw new Error(`${path}: not a list of members`)
-  parsed.forEach((member: unknown, index) => {
-    const fault = memberFault(member)
-    if (fault) throw new Error(`${path}: member ${index}: ${fault}`)
-  })
-  return parsed as readonly MemberEntry[]
-}
-
-const memberTexts = ['id', 'email', 'name', 'first_name', 'last_name', 'image_url'] as const
-
-function memberFault(member: unknown): string | null {
-  if (typeof member !== 'object' || member === null) return 'not an object'
-  const entry = member as Record<string, unknown>
-  for (const name of memberTexts)
-    if (entry[name] !== undefined && entry[name] !== null && typeof entry[name] !== 'string')
-      return `${name}: not a text`
-  if (!entry.email && !entry.id) return 'email or id is needed'
-  if (entry.role && !accountMemberRoles.some(role => role === entry.role))
-    return `role: one of ${accountMemberRoles}`
-  if (entry.permissions === undefined) return null
-  if (typeof entry.permissions !== 'object' || entry.permissions === null) return 'permissions: not an object'
-  for (const [where, list] of Object.entries(entry.permissions)) {
-    const known =
-      Array.isArray(list) && list.every(item => accountMemberPermissions.some(name => name === item))
-    if (!known) return `permissions.${where}: not a list of permissions`
-  }
-  return null
-}
-
-/** The account's members become those of the file: others go, and what named them as maintainer names nobody. */
-async function seeToMembers(sql: Sql, accountId: string, members: readonly MemberEntry[]): Promise<void> {
-  const now = new Date()
-  const ids: string[] = []
-  for (const member of members) {
-    const id = member.id ?? derivedId('acme_', accountId, member.email ?? '')
-    const row = {
-      id,
-      account_id: accountId,
-      email: member.email ?? null,
-      name: member.name ?? null,
-      first_name: member.first_name ?? null,
-      last_name: member.last_name ?? null,
-      image_url: member.image_url ?? null,
-      role: member.role ?? 'member',
-      permissions: sql.json(member.permissions ?? {}),
-      created_at: now,
-      updated_at: now,
-    }
-    await sql`
-      insert into account_members ${sql(row)}
-      on conflict (id) do update set email = excluded.email, name = excluded.name, first_name = excluded.first_name,
-        last_name = excluded.last_name, image_url = excluded.image_url, role = excluded.role,
-        permissions = excluded.permissions, updated_at = excluded.updated_at
-      where (account_members.email, account_members.name, account_members.first_name, account_members.last_name,
-        account_members.image_url, account_members.role, account_members.permissions)
-        is distinct from (excluded.email, excluded.name, excluded.first_name, excluded.last_name,
-        excluded.image_url, excluded.role, excluded.permissions)`
-    ids.push(id)
-  }
-  await sql`
-    delete from account_members where account_id = ${accountId}
-      and id not in (select jsonb_array_elements_text(${sql.json(ids)}))`
-}
-
-/** The text of a file that only its owner may read; made, whole or not at all, when it does not exist. */
-async function keep(path: string, make: () => string): Promise<string> {
-  try {
-    return (await readFile(path, 'utf8')).trim()
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
-  }
-  const draft = await draftOf(path, make())
-  try {
-    await link(draft, path)
-  } catch (error) {
-    // Another process was first: its text counts.
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
-  } finally {
-    await rm(draft, { force: true })
-  }
-  return (await readFile(path, 'utf8')).trim()
-}
-
-async function replace(path: string, text: string): Promise<void> {
-  await rename(await draftOf(path, text), path)
-}
-
-async function draftOf(path: string, text: string): Promise<string> {
-  const draft = `${path}.${randomBytes(6).toString('hex')}`
-  await writeFile(draft, `${text}\n`, { mode: 0o600, flag: 'wx' })
-  return draft
 }

@@ -38,7 +38,9 @@ export async function openDefinitions(options: {
   const { sql, log, config, announce, loaders, floorMs = 0 } = options
   const bootstrapped = await bootstrap(sql, config)
   const clock = new ServiceClock({ sql, floorMs })
-  const keys = new KeyRing({ sql, log, pepper: bootstrapped.pepper, nowMs: () => clock.wall() })
+  const { pepper, formerPepper, notes } = bootstrapped
+  for (const note of notes) log.warn(note)
+  const keys = new KeyRing({ sql, log, pepper, formerPepper, nowMs: () => clock.wall() })
   const traits = new TraitRegistry()
   const catalogs = new CatalogCache({ sql, log, traits, announce, loaders })
   await Promise.all([keys.load(), clock.load(), traits.load(sql)])

@@ -50,6 +50,7 @@ t.test('security 18 a checksum tells a value from chance and from a typing error
 t.test('bootstrap and the ring over a real Postgres', async t => {
   const { sql, dataDir } = await startStores(t)
   const config: BootstrapConfig = { dataDir, bootstrapKey: null, pepper: null, membersFile: null }
+  const chosen = 'c4f1a9d27be85063f9e2b7a14d6c830597fb2e6d18a3c05b94e7d1f06a82c3b5'
   const count = async (table: string) => {
     const [row] = await sql<{ count: number }[]>`select count(*)::int as count from ${sql(table)}`
     return row!.count
@@ -90,20 +91,20 @@ t.test('bootstrap and the ring over a real Postgres', async t => {
   })
 
   await t.test('a later start changes nothing; a configured key replaces the secret', async t => {
-    t.same(await bootstrap(sql, config), { accountId, pepper, madeKey: null })
+    t.same(await bootstrap(sql, config), { accountId, pepper, formerPepper: null, madeKey: null, notes: [] })
     t.equal(await count('api_keys'), 3)
-    await bootstrap(sql, { ...config, bootstrapKey: 'chosen by the operator' })
+    await bootstrap(sql, { ...config, bootstrapKey: chosen })
     t.equal(await count('api_keys'), 3)
     const keys = await ring(pepper)
-    t.match(await keys.find('chosen by the operator'), { name: 'Bootstrap key' })
+    t.match(await keys.find(chosen), { name: 'Bootstrap key' })
     t.equal(await keys.find(made[0]!), null, 'the former secret opens nothing')
-    t.equal((await readFile(join(dataDir, 'bootstrap-key'), 'utf8')).trim(), 'chosen by the operator')
+    await t.rejects(readFile(join(dataDir, 'bootstrap-key')), { code: 'ENOENT' }, 'a setting lies in no file')
   })
 
   await t.test('AL-2 no secret is stored, and another pepper knows no key', async t => {
     const rows = await sql`select * from api_keys where kind = 'secret'`
-    t.notMatch(JSON.stringify(rows), /chosen by/)
-    t.equal(await (await ring(Buffer.from('another'))).find('chosen by the operator'), null)
+    t.notOk(JSON.stringify(rows).includes(chosen))
+    t.equal(await (await ring(Buffer.from('another'))).find(chosen), null)
   })
 
   await t.test('the members are those of the file', async t => {
@@ -132,7 +133,7 @@ t.test('bootstrap and the ring over a real Postgres', async t => {
   await t.test('a known value is found without a statement, an unknown one once in five seconds', async t => {
     let nowMs = 1_000_000
     const keys = await ring(pepper, () => nowMs)
-    t.match(keys.find('chosen by the operator'), { name: 'Bootstrap key' }, 'no promise: memory alone')
+    t.match(keys.find(chosen), { name: 'Bootstrap key' }, 'no promise: memory alone')
     const stranger = newKeyValue('secret', null)
     t.equal(await keys.find(stranger), null)
     t.equal(keys.find(stranger), null, 'remembered: no promise')
@@ -210,7 +211,7 @@ t.test('bootstrap and the ring over a real Postgres', async t => {
     const start = Date.UTC(2026, 0, 1)
     let nowMs = start
     const keys = await ring(pepper, () => nowMs)
-    const id = (await keys.find('chosen by the operator'))!.id
+    const id = (await keys.find(chosen))!.id
     const read = async () => {
       const [row] = await sql<
         { last_used_at: Date | null }[]
@@ -295,7 +296,7 @@ t.test('bootstrap and the ring over a real Postgres', async t => {
 
   await t.test('security 18 a value that was shown is forgotten, and found again by its hash', async t => {
     const keys = await ring(pepper)
-    const value = 'chosen by the operator'
+    const value = chosen
     t.ok(keys.find(value))
     keys.forgetValues()
     t.match(keys.find(value), { name: 'Bootstrap key' }, 'without a statement')
@@ -332,9 +333,69 @@ t.test('bootstrap and the ring over a real Postgres', async t => {
     await sql`delete from api_keys where id = 'apik_old'`
   })
 
+  await t.test(
+    'security 13 (D20) a value makes the first key once: deleted or replaced, it stays so',
+    async t => {
+      const [row] = await sql<{ id: string }[]>`select id from api_keys where bootstrap`
+      const second = newKeyValue('secret', 'development')
+      const opens = async (value: string) => (await (await ring(pepper)).find(value)) !== null
+      await bootstrap(sql, { ...config, bootstrapKey: second })
+      t.same([await opens(chosen), await opens(second)], [false, true])
+      const back = await bootstrap(sql, { ...config, bootstrapKey: chosen })
+      t.match(back.notes, [/was deleted or replaced and opens nothing/])
+      t.same(
+        [await opens(chosen), await opens(second)],
+        [false, true],
+        'a value that was replaced is not put back',
+      )
+      await sql`delete from api_keys where id = ${row!.id}`
+      const after = await bootstrap(sql, { ...config, bootstrapKey: second })
+      t.match(after.notes, [/opens nothing/, /No admin key is left/])
+      t.equal((await bootstrap(sql, config)).madeKey, null, 'nor is another made without the setting')
+      t.equal((await sql`select 1 from api_keys where bootstrap`).length, 0)
+      const third = newKeyValue('secret', 'development')
+      t.same((await bootstrap(sql, { ...config, bootstrapKey: third })).notes, [])
+      t.same([await opens(second), await opens(third)], [false, true], 'a new value makes another')
+      for (const weak of [
+        'aaaaaaaaaaaaaaaa',
+        'correct-horse-battery-staple',
+        'sk_dev_test_key_of_the_harness_0001',
+      ])
+        await t.rejects(
+          bootstrap(sql, { ...config, bootstrapKey: weak }),
+          /TOLLGATE_BOOTSTRAP_KEY: .*128 random bits/,
+        )
+      await sql`delete from bootstrap_values where secret_hash = ${hashKey(pepper, chosen)}`
+      await bootstrap(sql, { ...config, bootstrapKey: chosen })
+      const old = 'a weak one of an older version'
+      await sql`insert into bootstrap_values values (${hashKey(pepper, old)}, ${accountId}, now())`
+      await sql`update api_keys set secret_hash = ${hashKey(pepper, old)} where bootstrap`
+      t.match((await bootstrap(sql, { ...config, bootstrapKey: old })).notes, [/easy to guess/])
+      t.ok(await opens(old), 'one that is in force stays')
+      await sql`update api_keys set secret_hash = ${hashKey(pepper, chosen)} where bootstrap`
+    },
+  )
+
+  await t.test('security 18 another pepper with the former one beside it knows every key', async t => {
+    const next = 'the pepper after the first, long enough'
+    const [open] = await sql<{ publishable_value: string }[]>`
+      select publishable_value from api_keys where kind = 'publishable' limit 1`
+    const rotating = { ...config, pepper: next, pepperPrevious: pepper.toString(), bootstrapKey: chosen }
+    await bootstrap(sql, rotating)
+    const alone = await ring(Buffer.from(next))
+    t.match(await alone.find(open!.publishable_value), { kind: 'publishable' }, 'hashed anew at the start')
+    t.match(await alone.find(chosen), { name: 'Bootstrap key' })
+    t.match((await bootstrap(sql, rotating)).notes, [/unset it/])
+    const back = { ...rotating, pepper: null, pepperPrevious: next }
+    await bootstrap(sql, back)
+    t.match(await (await ring(pepper)).find(chosen), { name: 'Bootstrap key' })
+    t.match((await bootstrap(sql, { ...config, pepper: 'an unknown one' })).notes[0], /no key .* is known/)
+    await bootstrap(sql, config)
+  })
+
   await t.test('decision 5 an unknown key is 503 while Postgres is away; known ones go on', async t => {
     const keys = await ring(pepper)
-    t.match(keys.find('chosen by the operator'), { name: 'Bootstrap key' })
+    t.match(keys.find(chosen), { name: 'Bootstrap key' })
     const away = openPostgres({ host: join(dataDir, 'nowhere'), port: 5432, user: 'x', database: 'x' })
     const broken = new KeyRing({ sql: away, pepper, log: silent })
     await t.rejects(Promise.resolve(broken.find(newKeyValue('secret', null))), { code: 'store_away' })

@@ -1,0 +1,33 @@
+// Files of the data directory that hold a secret: readable by their owner alone, whole or not there at all.
+import { randomBytes } from 'node:crypto'
+import { link, readFile, rename, rm, writeFile } from 'node:fs/promises'
+
+/** The text of a file that only its owner may read; made, whole or not at all, when it does not exist. */
+export async function keep(path: string, make: () => string): Promise<string> {
+  try {
+    return (await readFile(path, 'utf8')).trim()
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+  }
+  const draft = await draftOf(path, make())
+  try {
+    await link(draft, path)
+  } catch (error) {
+    // Another process was first: its text counts.
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+  } finally {
+    await rm(draft, { force: true })
+  }
+  return (await readFile(path, 'utf8')).trim()
+}
+
+/** The text of such a file from now on. */
+export async function replace(path: string, text: string): Promise<void> {
+  await rename(await draftOf(path, text), path)
+}
+
+async function draftOf(path: string, text: string): Promise<string> {
+  const draft = `${path}.${randomBytes(6).toString('hex')}`
+  await writeFile(draft, `${text}\n`, { mode: 0o600, flag: 'wx' })
+  return draft
+}
