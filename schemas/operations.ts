@@ -152,6 +152,7 @@ import type {
   Webhook,
   WebhookCreate,
   WebhookEventDetail,
+  WebhookRoll,
   WebhookTest,
   WebhookUpdate,
 } from './webhooks.js'
@@ -599,12 +600,17 @@ export interface Operations extends CreditOperations {
   'GET /webhook-events': { id: 'listWebhookEvents'; data: WebhookEventDetail[] }
   'GET /webhook-events/count': { id: 'countWebhookEvents'; data: Count }
   'GET /webhook-events/{webhook_event_id}': { id: 'getWebhookEvent'; data: WebhookEventDetail }
+  'POST /webhook-events/{webhook_event_id}/redeliver': {
+    id: 'redeliverWebhookEvent'
+    data: WebhookEventDetail
+  }
   'GET /webhooks': { id: 'listWebhooks'; data: Webhook[] }
   'POST /webhooks': { id: 'createWebhook'; body: WebhookCreate; data: Webhook }
   'GET /webhooks/count': { id: 'countWebhooks'; data: Count }
   'GET /webhooks/{webhook_id}': { id: 'getWebhook'; data: Webhook }
   'PUT /webhooks/{webhook_id}': { id: 'updateWebhook'; body: WebhookUpdate; data: Webhook }
   'DELETE /webhooks/{webhook_id}': { id: 'deleteWebhook'; data: Deleted }
+  'POST /webhooks/{webhook_id}/roll-secret': { id: 'rollWebhookSecret'; body: WebhookRoll; data: Webhook }
   'POST /webhooks/{webhook_id}/test': { id: 'sendTestWebhookAction'; body: WebhookTest; data: TestWebhook }
   /** The key that asks, its account and its environments. */
   'GET /whoami': { id: 'getWhoAmI'; data: WhoAmI }

@@ -48,11 +48,19 @@ export interface WebhookTest {
 
 export const parseWebhookTest = typia.json.createValidateParse<WebhookTest>()
 
+/** Body of POST /webhooks/{webhook_id}/roll-secret. */
+export interface WebhookRoll {
+  /** How long the former secret signs beside the new one; absent: a day. */
+  overlap_seconds?: (number & tags.Type<'uint32'> & tags.Maximum<604800>) | null | undefined
+}
+
+export const parseWebhookRoll = typia.json.createValidateParse<WebhookRoll>()
+
 export interface Webhook {
   id: string
   name: string
   url: string
-  /** `whsec_` and stars for keys that may only read. */
+  /** Whole in the answers that make it, to creation and roll-secret; else masked but for its last four letters. */
   secret: string
   status: WebhookStatus
   request_types: readonly WebhookRequestType[]

@@ -90,6 +90,11 @@ function readAll(env: Env) {
       max: 1_000_000_000,
     }), // remembered at once; beyond: 503
     webhookRetryMs: integer(env, 'TOLLGATE_WEBHOOK_RETRY_MS', 5_000, { min: 1, max: 3_600_000 }), // before the first retry; each wait is four times the last
+    webhookPendingBytesMax: integer(env, 'TOLLGATE_WEBHOOK_PENDING_BYTES', 67_108_864, {
+      min: 1_048_576,
+      max: 17_179_869_184,
+    }), // payloads that wait to be sent, per environment; beyond: its notifications wait in the outbox
+    webhookPlainHttp: boolean(env, 'TOLLGATE_WEBHOOK_PLAIN_HTTP', false), // let webhooks of production environments be http
     webhookPrivateAddresses: boolean(env, 'TOLLGATE_WEBHOOK_PRIVATE_ADDRESSES', false), // let webhooks reach private networks
   }
 }

@@ -196,6 +196,10 @@ export function createMetrics() {
         'Whether the embedded ClickHouse gives way to requests altogether',
       ),
     },
+    notificationsDropped: counter(
+      'tollgate_webhook_notifications_dropped_total',
+      'Notifications given up because too many waited in their environment',
+    ).child({}),
     dedupeKeys: gauge('tollgate_dedupe_keys', 'Idempotency keys in the window'),
   }
 }

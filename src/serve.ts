@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { Logger } from 'pino'
 import type { Sql } from 'postgres'
 import { settleDue } from './api/dues.js'
-import { tellHappened } from './api/happened.js'
+import { composeHappened } from './api/happened.js'
 import { tellExpired } from './api/override-expiry.js'
 import type { Services } from './api/services.js'
 import { tellTrialEnds } from './api/trial-ends.js'
@@ -30,6 +30,7 @@ import { claimsAtOnce, eventClaims } from './engine/history.js'
 import { HoldKeys } from './engine/hold-keys.js'
 import { Migrations } from './engine/migrations.js'
 import { ModelPrices } from './engine/model-prices.js'
+import { Outbox } from './engine/outbox.js'
 import { Parsers } from './engine/parsers.js'
 import type { Phases } from './engine/phases.js'
 import { Projections } from './engine/projections.js'
@@ -123,10 +124,8 @@ export async function serve(from: {
   const journals = await openJournals(config, sql, addresses.postgres, config.shards)
 
   let projections: Projections | null = null
-  let told: Services | null = null
+  let outbox: Outbox | null = null
   const heard = (notice: ShardNotice): void => {
-    if (notice.notice === 'happened' && told !== null)
-      for (const happened of notice.happened) tellHappened(told, happened)
     if (notice.notice === 'identity') rememberAgain({ directory, dedupe }, notice.facts)
     if (notice.notice === 'checks') noteChecks(notice.checks)
   }
@@ -164,7 +163,10 @@ export async function serve(from: {
   running = shards
   await phases.time('catalogs', () => catalogs.start())
 
-  projections = await startProjections(journals, addresses, log, traced?.chunk)
+  projections = await startProjections(journals, addresses, log, {
+    chunk: traced?.chunk,
+    announced: () => outbox?.wake(),
+  })
   opened.add(() => projections!.stop())
   yielding = openYielding(opened, projections)
   const sweeping = setInterval(() => {
@@ -197,13 +199,23 @@ export async function serve(from: {
   })
   const webhooks = new Webhooks({
     sql,
-    log,
     environmentIds: accountId => keys.environments(accountId).map(({ id }) => id),
     queued: () => deliveries.wake(),
   })
   await webhooks.load()
   opened.add(() => deliveries.stop())
-  opened.add(() => webhooks.flush())
+  const notices = new Outbox({
+    sql,
+    log,
+    webhooks,
+    pendingBytesMax: config.webhookPendingBytesMax,
+    accountOf: id => keys.environment(id)?.accountId ?? null,
+    compose: happened => composeHappened(services, happened),
+    dropped: count => {
+      metrics.notificationsDropped.count += count
+    },
+  })
+  opened.add(() => notices.stop())
   const migrations = new Migrations({
     sql,
     log,
@@ -260,9 +272,12 @@ export async function serve(from: {
     audit,
     accountLimits,
     webhooks,
+    outbox: notices,
+    deliveries,
+    webhookPlainHttp: config.webhookPlainHttp,
     webhookPrivateAddresses: config.webhookPrivateAddresses,
   }
-  told = services
+  outbox = notices
   keys.onEnvironmentRemoved(id => {
     directory.forgetEnvironment(id)
     webhooks.forgetEnvironment(id)
@@ -347,6 +362,7 @@ export async function serve(from: {
   server.serve(services)
   opened.serves()
   log.info({ ms: phases.told() }, 'ready')
+  notices.start()
   deliveries.start()
   await listenToOperator(config, log, opened, () =>
     keepPoint({
@@ -357,7 +373,7 @@ export async function serve(from: {
       postgres: addresses.postgres,
       clickhouse,
       clickhouseAddress: addresses.clickhouse,
-      flush: () => Promise.all([audit.flush(), webhooks.flush()]),
+      flush: () => audit.flush(),
     }),
   )
   let stopping: Promise<void> | null = null
@@ -500,7 +516,10 @@ function startProjections(
   journals: Journals,
   addresses: Addresses,
   log: Logger,
-  chunk?: (chunk: ProjectedChunk) => void,
+  heard: {
+    readonly chunk?: ((chunk: ProjectedChunk) => void) | undefined
+    readonly announced?: () => void
+  } = {},
 ): Promise<Projections> {
   return Projections.start({
     positions: journals.positions,
@@ -509,7 +528,7 @@ function startProjections(
     postgres: addresses.postgres,
     clickhouse: addresses.clickhouse,
     log,
-    chunk,
+    ...heard,
   })
 }
 

@@ -26,6 +26,7 @@ import type {
   Still,
   UserMessage,
 } from '../src/core/message.js'
+import type { Notice } from '../src/core/notice.js'
 import { settlePlans } from '../src/core/plan-change.js'
 import { settleSubscriptions } from '../src/core/subscription.js'
 import { applyToUser, decideUser } from '../src/core/user.js'
@@ -59,7 +60,7 @@ import {
   writeSnapshot,
 } from './company/snapshots.js'
 import { PlainUses } from './company/uses.js'
-import { Watch } from './company/watch.js'
+import { lookAfter, lookBefore } from './company/watch.js'
 
 /** What the HTTP thread gives a shard at its start. */
 export interface ShardTask {
@@ -111,7 +112,6 @@ class Shard {
   private readonly actors: Actors
   private readonly checks: FlagChecks
   private readonly changes: Changes
-  private readonly watch = new Watch()
   /** Requests that wait for an actor to be loaded, and the ids wanted. */
   private parked: ShardRequest[] = []
   private wanted = new Set<string>()
@@ -395,9 +395,10 @@ class Shard {
     this.gatherUses()
     const sequence = this.next++
     const flags = flagsOf(fx)
+    let tell: readonly Notice[] = []
     if (actor) {
       if (actor.k === 'c') tellChanged(actor, this.changes)
-      const sight = this.watch.before(actor, this.catalogs.get(env), fx, at)
+      const sight = lookBefore(actor, this.catalogs.get(env), fx, at)
       if (actor.k === 'c') {
         for (const effect of fx) apply(actor.state, effect, at)
         actor.state.timeMs = at
@@ -405,14 +406,18 @@ class Shard {
       actor.state.sequence = sequence
       this.actors.dirty.add(actor)
       if (actor.k === 'c' && !leavesTimeAlone(actor.state, fx, flags)) actor.settledUntilMs = 0
-      if (sight) this.watch.after(actor, sight, fx, at)
+      if (sight) tell = lookAfter(actor, sight, fx, at)
     }
-    const fact: Fact = { k: actor?.k ?? 'e', id, env, at, fx }
+    const fact: Fact = { k: actor?.k ?? 'e', id, env, at, ...(tell.length > 0 && { tell }), fx }
     const claim = event !== null && event.idempotencyKey !== null && event.failure === null ? event : null
     // an event's draws are of its time (CR-48), so of its month
     const ledger = event && flags & RecordFlag.draws ? drawRows(env, id, at, fx) : ''
     this.records.push({
-      flags: flags | (event ? RecordFlag.event : 0) | (ledger === '' ? 0 : RecordFlag.drawsInRows),
+      flags:
+        flags |
+        (event ? RecordFlag.event : 0) |
+        (ledger === '' ? 0 : RecordFlag.drawsInRows) |
+        (tell.length > 0 ? RecordFlag.tells : 0),
       month: event ? monthOf(event.capturedAtMs) : 0,
       row: event ? eventRow(event, rowExtra(this.catalogs.get(env), env, event, at)) : '',
       ledger,
@@ -436,14 +441,12 @@ class Shard {
     if (this.writes.isEmpty && this.records.length === 0) return
     const writes = this.writes.isEmpty ? null : this.writes.take()
     const records = this.records
-    const happened = this.watch.take()
     this.records = []
     const appended = this.journal.append(records)
     this.plainUses.clear()
     appended.then(
       () => {
         if (writes !== null) this.task.port.postMessage(writes)
-        if (happened.length > 0) this.tell({ notice: 'happened', happened })
       },
       () => {
         if (writes !== null)

@@ -15,6 +15,7 @@ import { monotonicMs } from '../src/monotonic.js'
 import { afterRequests, lowerThread } from '../src/priority.js'
 import { type ClickHouse, openClickHouse } from '../src/storage/clickhouse.js'
 import { closePostgres, openPostgres } from '../src/storage/postgres.js'
+import { turns } from '../src/turns.js'
 import { CheckWriter } from './project/checks.js'
 import { type ChunkStore, postgresChunks } from './project/chunks.js'
 import { ClickHouseProjection } from './project/clickhouse.js'
@@ -114,6 +115,7 @@ class Projectors {
       positions: this.#positions,
       generation,
       shard,
+      announced: () => this.#tell({ type: 'announced' }),
       now: Date.now,
       ...postgres,
     })
@@ -226,23 +228,6 @@ class Projectors {
 
   #tell(notice: ProjectorNotice): void {
     this.#port.postMessage(notice)
-  }
-}
-
-/** Lets a few pieces of work run at a time; the others wait their turn. */
-function turns(max: number): <T>(work: () => Promise<T>) => Promise<T> {
-  const waiting: (() => void)[] = []
-  let running = 0
-  return async work => {
-    if (running === max) await new Promise<void>(resolve => waiting.push(resolve))
-    else running++
-    try {
-      return await work()
-    } finally {
-      const next = waiting.shift()
-      if (next === undefined) running--
-      else next()
-    }
   }
 }
 

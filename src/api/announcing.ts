@@ -1,5 +1,7 @@
-// What handlers announce to webhooks after a change went through: one line each.
+// What handlers announce to webhooks: stored in the transaction of the change, so that a kill loses neither alone.
+import type { Sql } from 'postgres'
 import type { WebhookRequestType } from '../../schemas/enums.js'
+import { notify } from '../engine/outbox.js'
 import type { Call } from './call.js'
 
 /** Definitions that every environment of the account shares: each is told. */
@@ -21,20 +23,26 @@ function placeOf({ key, environmentOrNull }: Asking, type: WebhookRequestType) {
 }
 
 /**
- * Tell whoever asked that something was changed. Never waits and never fails.
+ * Tell whoever asks that something is changed, if the change's transaction is committed.
  *
- * body     what the receiver is shown: as the answer to the caller shows it.
+ * tx       the transaction of the change.
+ * body     what the receiver is shown: as the answer to the caller shows it; or how to read it, asked only when
+ *          somebody is to be told.
  * of       the feature or company it is about.
  * source   api/webhooks.md. A definition that the account's environments share is told in each of them: decision.
  */
-export function announce(
+export async function announce(
+  tx: Sql,
   call: Asking,
   type: WebhookRequestType,
   body: unknown,
   of: string | null | { readonly companyId: string } = null,
-): void {
-  const whose = typeof of === 'string' || of === null ? { featureId: of } : of
-  call.services.webhooks.announce({ ...placeOf(call, type), body, ...whose })
+): Promise<void> {
+  const { webhooks } = call.services
+  const about = typeof of === 'string' || of === null ? { featureId: of } : of
+  const topic = { ...placeOf(call, type), ...about }
+  if (webhooks.receivers(topic).length === 0) return
+  await notify(tx, webhooks, topic, typeof body === 'function' ? await body() : body)
 }
 
 /** What is about to be deleted, read while it is there if somebody wants to be told; else null. */
@@ -43,5 +51,5 @@ export async function lastSight<T>(
   type: WebhookRequestType,
   read: () => Promise<T>,
 ): Promise<T | null> {
-  return call.services.webhooks.wants(placeOf(call, type)) ? read() : null
+  return call.services.webhooks.receivers(placeOf(call, type)).length > 0 ? read() : null
 }

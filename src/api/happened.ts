@@ -1,4 +1,4 @@
-// What actors say happened → announcements to webhooks, with the bodies that receivers are shown.
+// What actors say happened, as the bodies that receivers of webhooks are shown.
 import type { TopupFailure } from '../core/credit.js'
 import type { Happened } from '../core/notice.js'
 import { companyDetails, companyDetailsOf } from './company-read.js'
@@ -11,30 +11,18 @@ import type { Services } from './services.js'
 import { isoTimeOrNull } from './time.js'
 import { userDetails, userDetailsOf } from './user-read.js'
 
-/** Announce what an actor says; what is shown is read when somebody is to be told. source: api/webhooks.md */
-export function tellHappened(services: Services, happened: Happened): void {
+/**
+ * What receivers are shown of something an actor said.
+ *
+ * text     JSON of Happened, as the outbox keeps it.
+ * returns  null when its environment is gone.
+ * source   api/webhooks.md
+ */
+export async function composeHappened(services: Services, text: string): Promise<unknown> {
+  const happened = JSON.parse(text) as Happened
   const environment = services.keys.environment(happened.env)
-  if (environment === null) return
-  const place = { services, environment, nowMs: services.clock.now(happened.env) }
-  services.webhooks.announce({
-    accountId: environment.accountId,
-    environmentId: environment.id,
-    type: happened.type,
-    companyId: happened.k === 'c' ? happened.id : null,
-    featureId: featureOf(happened),
-    creditId: creditOf(happened),
-    body: () => bodyOf(place, happened),
-  })
-}
-
-function featureOf(happened: Happened): string | null {
-  if (happened.subject === 'limit') return happened.limit.featureId
-  return happened.subject === 'override' ? happened.override.entitlement.featureId : null
-}
-
-function creditOf(happened: Happened): string | null {
-  if (happened.subject === 'credit') return happened.credit.creditId
-  return happened.subject === 'granted' || happened.subject === 'topup_failed' ? happened.creditId : null
+  if (environment === null) return null
+  return bodyOf({ services, environment, nowMs: services.clock.now(happened.env) }, happened)
 }
 
 async function bodyOf(place: EntityPlace, happened: Happened): Promise<unknown> {
@@ -46,9 +34,13 @@ async function bodyOf(place: EntityPlace, happened: Happened): Promise<unknown> 
       return detail ?? { id }
     }
     case 'company_gone':
-      return (await companyDetailsOf(place, [happened.last]))[0]
+      return happened.last === null
+        ? { id, truncated: true }
+        : (await companyDetailsOf(place, [happened.last]))[0]
     case 'user_gone':
-      return (await userDetailsOf(place, [{ state: happened.last, seenAtMs: null }]))[0]
+      return happened.last === null
+        ? { id, truncated: true }
+        : (await userDetailsOf(place, [{ state: happened.last, seenAtMs: null }]))[0]
     case 'plans':
       return planChangeView(place, id, happened.change)
     case 'override':

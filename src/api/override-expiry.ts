@@ -1,6 +1,6 @@
 // Overrides that ended by their date: nobody does anything then, so somebody has to look.
 import type { Sql } from 'postgres'
-import { insertEvents, queuedRow, type WebhookRow } from '../engine/webhooks.js'
+import { insertEvents, payloadOf, queuedRow, type WebhookRow } from '../engine/webhooks.js'
 import type { EnvironmentRecord } from './call.js'
 import { type OverrideRow, overrideViews } from './override-view.js'
 import type { Services } from './services.js'
@@ -40,16 +40,10 @@ async function tellOf(sql: Sql, environment: EnvironmentRecord, now: Date): Prom
     const toldAt = rows.length < perTurn ? now : rows.at(-1)!.expires_at
     await sql`update webhooks set expiries_told_at = ${toldAt} where id = ${webhook.id}`
     const views = await overrideViews(sql, environment.id, rows)
-    const announced = views.map(view => ({
-      type,
-      companyId: view.company_id,
-      featureId: view.feature_id,
-      body: view,
-    }))
-    if (announced.length > 0)
-      await insertEvents(
-        sql,
-        announced.map(one => queuedRow(webhook, one, one.body)),
-      )
+    const topics = views.map(view => ({ type, companyId: view.company_id, featureId: view.feature_id }))
+    await insertEvents(
+      sql,
+      topics.map((topic, n) => queuedRow(webhook, topic, payloadOf(webhook, topic, views[n]))),
+    )
   }
 }

@@ -9,11 +9,13 @@ import type { AuditLog } from '../engine/audit.js'
 import type { Backlog } from '../engine/backlog.js'
 import type { TestClock } from '../engine/clock.js'
 import type { Dedupe } from '../engine/dedupe.js'
+import type { Deliveries } from '../engine/deliveries.js'
 import type { Directory } from '../engine/directory.js'
 import type { Entities } from '../engine/entities.js'
 import type { HoldKeys } from '../engine/hold-keys.js'
 import type { Migrations } from '../engine/migrations.js'
 import type { ModelPrices } from '../engine/model-prices.js'
+import type { Outbox } from '../engine/outbox.js'
 import type { Parsers } from '../engine/parsers.js'
 import type { Projections } from '../engine/projections.js'
 import type { CheckedFlags, UserSeen } from '../engine/seen.js'
@@ -125,6 +127,10 @@ export interface Services {
   readonly audit: AuditLog
   readonly accountLimits: AccountLimits
   readonly webhooks: Webhooks
+  readonly outbox: Outbox
+  readonly deliveries: Deliveries
+  /** Whether webhooks of production environments may be plain http. */
+  readonly webhookPlainHttp: boolean
   /** Whether webhooks may reach private networks. */
   readonly webhookPrivateAddresses: boolean
 }

@@ -2,7 +2,7 @@
 import type { Sql } from 'postgres'
 import type { BillingSubscriptionView } from '../../schemas/billing.js'
 import type { BillingSubscriptionTrialEndSetting, TrialStatus } from '../../schemas/enums.js'
-import { insertEvents, type QueuedRow, queuedRow, type WebhookRow } from '../engine/webhooks.js'
+import { insertEvents, payloadOf, type QueuedRow, queuedRow, type WebhookRow } from '../engine/webhooks.js'
 import type { SubscriptionRow } from './billing-records.js'
 import { subscriptionParts, subscriptionView } from './billing-view.js'
 import type { EnvironmentRecord } from './call.js'
@@ -59,7 +59,7 @@ async function tellOf(services: Services, sql: Sql, environment: EnvironmentReco
   const rows: QueuedRow[] = []
   for (const webhook of receivers)
     for (const [i, { company_id: companyId }] of ended.entries())
-      rows.push(queuedRow(webhook, { type, companyId }, views[i]))
+      rows.push(queuedRow(webhook, { type }, payloadOf(webhook, { type, companyId }, views[i])))
   if (rows.length > 0) await insertEvents(sql, rows)
   return rows.length > 0
 }

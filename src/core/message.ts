@@ -7,7 +7,7 @@ import type { CreditEffect, CreditMessage } from './credit.js'
 import type { KeyPair } from './entity.js'
 import type { PlansManaged } from './manage.js'
 import type { Tokens } from './model-price.js'
-import type { Happened } from './notice.js'
+import type { Notice } from './notice.js'
 import type { PlanEffect, PlanMessage } from './plan-change.js'
 import type { SubscriptionEffect, SubscriptionMessage } from './subscription.js'
 import type { UsesRequest } from './uses.js'
@@ -242,6 +242,11 @@ export interface Fact {
   readonly env: string
   /** `now` of the message, epoch ms. */
   readonly at: number
+  /**
+   * What webhooks are to be told of it (core/notice.ts): the outbox gets it in the transaction that projects the fact.
+   * It stands before the effects: readers of the ledger read a fact from its credit movements to its end.
+   */
+  readonly tell?: readonly Notice[]
   readonly fx: readonly Effect[]
   /** Idempotency claim of an event: key, event id, captured_at ms (EV-25…27). */
   readonly ik?: readonly [key: string, eventId: string, capturedAtMs: number]
@@ -348,8 +353,6 @@ export type ShardNotice =
   | { readonly notice: 'identity'; readonly facts: readonly Fact[] }
   /** Flag checks since the last notice (FE-100…103): counts, raw rows for ClickHouse, last check per flag. */
   | { readonly notice: 'checks'; readonly checks: CheckCounts }
-  /** What webhooks asked to be told of, durable by now. */
-  | { readonly notice: 'happened'; readonly happened: readonly Happened[] }
   /** Where requests are traced: a group of records became durable; its write began and ended at these times, ms of the clock that all threads share. */
   | {
       readonly notice: 'group'

@@ -39,12 +39,21 @@ export const decidedByActors: readonly WebhookRequestType[] = [
   'user.updated',
 ]
 
+/** Longest JSON text of what a deleted company or user was; a longer one is told by its id alone. */
+const lastBytesMax = 65_536
+
+/** What was deleted, if a notice may carry it. */
+export function lastOf<T>(last: T): T | null {
+  return JSON.stringify(last).length > lastBytesMax ? null : last
+}
+
 /** What happened, and what only the actor can tell of it. */
 export type Subject =
   /** Made or changed: as it is now. */
   | { readonly subject: 'entity' }
-  | { readonly subject: 'company_gone'; readonly last: CompanyDescription }
-  | { readonly subject: 'user_gone'; readonly last: UserSnapshot }
+  /** As it was; null when that is more than `lastBytesMax`. */
+  | { readonly subject: 'company_gone'; readonly last: CompanyDescription | null }
+  | { readonly subject: 'user_gone'; readonly last: UserSnapshot | null }
   | { readonly subject: 'override'; readonly override: OverrideState }
   | { readonly subject: 'plans'; readonly change: PlanChangeRecord }
   | { readonly subject: 'limit'; readonly limit: LimitCrossing }
@@ -65,9 +74,11 @@ export type Subject =
       readonly hard: TopupFailure | null
     }
 
-/** Something that happened to a company or user. Structured-cloneable. */
-export type Happened = Subject & {
-  readonly type: WebhookRequestType
+/** What a fact tells beside its effects: a type that some webhook asks for, and what it is about. Plain JSON. */
+export type Notice = Subject & { readonly type: WebhookRequestType }
+
+/** A notice with the company or user it is about, as the outbox keeps it. */
+export type Happened = Notice & {
   readonly k: 'c' | 'u'
   readonly id: string
   readonly env: string
@@ -254,8 +265,8 @@ export function creditCrossings(
 export function companyNotices(
   company: Pick<Company, 'id' | 'overrides' | 'credits'>,
   fx: readonly Effect[],
-): (Subject & { readonly type: WebhookRequestType })[] {
-  const notices: (Subject & { readonly type: WebhookRequestType })[] = []
+): Notice[] {
+  const notices: Notice[] = []
   const made = entityNotice('company', fx)
   if (made) notices.push({ subject: 'entity', type: made })
   for (const effect of fx) {
@@ -280,7 +291,7 @@ export function companyNotices(
 function failureNotices(
   company: Pick<Company, 'credits'>,
   { c: creditId, failures, hard }: Extract<Effect, { readonly t: 'credit_topup' }>,
-): (Subject & { readonly type: WebhookRequestType })[] {
+): Notice[] {
   const before = company.credits.get(creditId)?.topup.failures ?? 0
   const failed = { subject: 'topup_failed', creditId, failures, hard: hard ?? null } as const
   return [
@@ -295,7 +306,7 @@ function failureNotices(
 function boughtNotices(
   companyId: string,
   { c: creditId, seq, g }: Extract<Effect, { readonly t: 'credit_grant' }>,
-): (Subject & { readonly type: WebhookRequestType })[] {
+): Notice[] {
   const bundleId = g.bundle ?? null
   const grant = {
     subject: 'granted',
@@ -326,4 +337,16 @@ export function entityNotice<Kind extends 'company' | 'user'>(
 ): `${Kind}.created` | `${Kind}.updated` | null {
   if (fx.some(({ t }) => t === 'created')) return `${kind}.created`
   return fx.some(({ t }) => changing.has(t)) ? `${kind}.updated` : null
+}
+
+/** The feature a notice is about, or null. */
+export function featureOf(happened: Happened): string | null {
+  if (happened.subject === 'limit') return happened.limit.featureId
+  return happened.subject === 'override' ? happened.override.entitlement.featureId : null
+}
+
+/** The credit a notice is about, or null. */
+export function creditOf(happened: Happened): string | null {
+  if (happened.subject === 'credit') return happened.credit.creditId
+  return happened.subject === 'granted' || happened.subject === 'topup_failed' ? happened.creditId : null
 }

@@ -1,7 +1,9 @@
 // The deliverer of webhooks: takes due rows of webhook_events, sends them a few at a time, writes what became of them.
 import type { Logger } from 'pino'
 import type { Sql } from 'postgres'
-import { deliver, isSuccess, type Outcome } from './outgoing.js'
+import { ServiceError } from '../errors.js'
+import { newId } from './ids.js'
+import { deliver, type Endpoint, isSuccess, type Outcome } from './outgoing.js'
 
 /** Retries after the first attempt (api/webhooks.md). */
 const retriesMax = 5
@@ -9,8 +11,9 @@ const retriesMax = 5
 const growth = 4
 /** A wait is longer or shorter by up to this share, so that what failed together does not come back together. */
 const jitter = 0.2
-/** Calls at once, and of them to one endpoint, so that a slow one leaves room for the others. */
-const atOnceMax = 32
+/** Calls at once; of them for one environment and to one endpoint, so that slow ones leave room for the others. */
+const atOnceMax = 64
+const perEnvironmentMax = 8
 const perWebhookMax = 4
 const idleMsMax = 30_000
 const storeRetryMs = 1_000
@@ -22,10 +25,19 @@ const stopMs = 2_000
 interface DueRow {
   readonly id: string
   readonly webhook_id: string
+  readonly environment_id: string
   readonly payload: string
   readonly attempt_count: number
   readonly url: string
   readonly secret: string
+  readonly previous_secret: string | null
+  readonly previous_secret_until: Date | null
+}
+
+/** Whose a call under way is. */
+interface Flight {
+  readonly webhook_id: string
+  readonly environment_id: string
 }
 
 /** A webhook that was switched off because its endpoint fails. */
@@ -58,7 +70,7 @@ export function retryDelayMs(baseMs: number, attempts: number, random: number): 
 
 /** Delivers at least once: what was sent when the process died, and not yet written down, is sent again. */
 export class Deliveries {
-  readonly #flying = new Map<string, string>()
+  readonly #flying = new Map<string, Flight>()
   readonly #stop = new AbortController()
   #timer: NodeJS.Timeout | null = null
   #pruning: NodeJS.Timeout | null = null
@@ -112,30 +124,76 @@ export class Deliveries {
     this.#timer = setTimeout(() => this.wake(), waitMs).unref()
   }
 
-  /** Due rows there is room for. */
+  /** Due rows there is room for: environments with the fewest calls under way first. */
   async #due(): Promise<readonly DueRow[]> {
-    const room = atOnceMax - this.#flying.size
-    if (room <= 0) return []
+    if (atOnceMax <= this.#flying.size) return []
     const { sql } = this.options
+    const environments = this.#counts('environment_id')
+    const webhooks = this.#counts('webhook_id')
+    const full = (counts: ReadonlyMap<string, number>, max: number) =>
+      [...counts].filter(([, count]) => count >= max).map(([id]) => id)
     const rows = await sql<DueRow[]>`
-      select e.id, e.webhook_id, e.payload, e.attempt_count, w.url, w.secret
-      from webhook_events e join webhooks w on w.id = e.webhook_id
-      where e.status = 'pending' and e.next_attempt_at <= ${new Date()}
-        and e.id <> all (${[...this.#flying.keys()]}::text[]) and e.webhook_id <> all (${this.#busy()}::text[])
-      order by e.next_attempt_at, e.id limit ${room}`
-    const taken = new Map<string, number>()
-    for (const webhookId of this.#flying.values()) taken.set(webhookId, (taken.get(webhookId) ?? 0) + 1)
-    return rows.filter(({ webhook_id: id }) => {
-      const of = taken.get(id) ?? 0
-      taken.set(id, of + 1)
-      return of < perWebhookMax
-    })
+      with recursive named as (
+        (select environment_id from webhook_events where status = 'pending' order by environment_id limit 1)
+        union all
+        select (select e.environment_id from webhook_events e
+          where e.status = 'pending' and e.environment_id > named.environment_id order by e.environment_id limit 1)
+        from named where named.environment_id is not null
+      )
+      select due.* from named cross join lateral (
+        select e.id, e.webhook_id, e.environment_id, e.payload, e.attempt_count, w.url, w.secret,
+          w.previous_secret, w.previous_secret_until
+        from webhook_events e join webhooks w on w.id = e.webhook_id
+        where e.environment_id = named.environment_id and e.status = 'pending' and e.next_attempt_at <= ${new Date()}
+          and e.id <> all (${[...this.#flying.keys()]}::text[])
+          and e.webhook_id <> all (${full(webhooks, perWebhookMax)}::text[])
+        order by e.next_attempt_at, e.created_at limit ${perEnvironmentMax}) due
+      where named.environment_id <> all (${full(environments, perEnvironmentMax)}::text[])`
+    return fairly(rows, atOnceMax - this.#flying.size, environments, webhooks)
   }
 
-  #busy(): string[] {
+  #counts(member: keyof Flight): Map<string, number> {
     const counts = new Map<string, number>()
-    for (const id of this.#flying.values()) counts.set(id, (counts.get(id) ?? 0) + 1)
-    return [...counts].filter(([, count]) => count >= perWebhookMax).map(([id]) => id)
+    for (const flight of this.#flying.values()) add(counts, flight[member])
+    return counts
+  }
+
+  /**
+   * One attempt now, beside the queue but within its bounds.
+   *
+   * errors  overloaded (503) when the webhook or its environment has as many calls under way as it may.
+   */
+  async once(webhook: Endpoint & { readonly id: string; readonly environment_id: string }, payload: string) {
+    const flight: Flight = { webhook_id: webhook.id, environment_id: webhook.environment_id }
+    const of = (member: keyof Flight) => this.#counts(member).get(flight[member]) ?? 0
+    const isFull =
+      this.#flying.size >= atOnceMax ||
+      of('environment_id') >= perEnvironmentMax ||
+      of('webhook_id') >= perWebhookMax
+    if (isFull || this.#stop.signal.aborted)
+      throw new ServiceError('overloaded', 'Too many webhooks of this environment are being sent; try again')
+    const id = newId('whev_')
+    this.#flying.set(id, flight)
+    try {
+      return { id, outcome: await this.#deliver(webhook, id, payload) }
+    } finally {
+      this.#flew(id)
+    }
+  }
+
+  #deliver(endpoint: Endpoint, id: string, payload: string): Promise<Outcome> {
+    const { privateAddresses } = this.options
+    return deliver(
+      endpoint,
+      { id, payload },
+      { privateAddresses, nowMs: Date.now(), signal: this.#stop.signal },
+    )
+  }
+
+  #flew(id: string): void {
+    this.#flying.delete(id)
+    if (this.#flying.size === 0) this.#landed?.()
+    this.wake()
   }
 
   async #untilNextMs(): Promise<number> {
@@ -149,21 +207,11 @@ export class Deliveries {
   }
 
   #launch(row: DueRow): void {
-    this.#flying.set(row.id, row.webhook_id)
-    const { privateAddresses } = this.options
-    const flight = deliver(row, row.payload, {
-      privateAddresses,
-      nowMs: Date.now(),
-      signal: this.#stop.signal,
-    })
-    void flight
+    this.#flying.set(row.id, row)
+    void this.#deliver(row, row.id, row.payload)
       .then(outcome => this.#store(row, outcome))
       .catch(error => this.options.log.error({ err: error, event: row.id }, 'webhook failed'))
-      .finally(() => {
-        this.#flying.delete(row.id)
-        if (this.#flying.size === 0) this.#landed?.()
-        this.wake()
-      })
+      .finally(() => this.#flew(row.id))
   }
 
   /** Write down how an attempt ended, trying until Postgres takes it. One that was cut off by the stop never was. */
@@ -224,6 +272,39 @@ export class Deliveries {
       log.warn({ err: error }, 'old webhook deliveries not deleted'),
     )
   }
+}
+
+/**
+ * Of due rows those that may leave now: one of each environment in turn, those with the fewest calls first.
+ *
+ * counts  calls under way by environment and by webhook.
+ */
+export function fairly<Row extends Flight>(
+  rows: readonly Row[],
+  room: number,
+  environments: ReadonlyMap<string, number>,
+  webhooks: ReadonlyMap<string, number>,
+): Row[] {
+  const ofEnvironment = new Map(environments)
+  const ofWebhook = new Map(webhooks)
+  const left = [...rows]
+  const taken: Row[] = []
+  while (taken.length < room && left.length > 0) {
+    const count = (row: Row) => ofEnvironment.get(row.environment_id) ?? 0
+    let best = 0
+    for (let n = 1; n < left.length; n++) if (count(left[n]!) < count(left[best]!)) best = n
+    const [row] = left.splice(best, 1)
+    if (count(row!) >= perEnvironmentMax) break
+    if ((ofWebhook.get(row!.webhook_id) ?? 0) >= perWebhookMax) continue
+    add(ofEnvironment, row!.environment_id)
+    add(ofWebhook, row!.webhook_id)
+    taken.push(row!)
+  }
+  return taken
+}
+
+function add(counts: Map<string, number>, id: string): void {
+  counts.set(id, (counts.get(id) ?? 0) + 1)
 }
 
 /** What still waits for a webhook that is switched off is not sent. source: decision */

@@ -27,6 +27,8 @@ export interface ProjectionsOptions {
   readonly log: Logger
   /** Told of every chunk, where traces are made. */
   readonly chunk?: (chunk: ProjectedChunk) => void
+  /** Told when rows came into the outbox of webhooks. */
+  readonly announced?: () => void
   readonly workerFile?: URL
   readonly startThread?: StartThread
   /** Bounds and pauses for tests; see ProjectorOptions. */
@@ -272,6 +274,9 @@ export class Projections {
       case 'recovered':
         this.#failing.delete(`${notice.store} ${notice.shard}`)
         log.info({ store: notice.store, shard: notice.shard }, 'a projection goes on')
+        return
+      case 'announced':
+        this.#options.announced?.()
         return
       case 'checks_dropped':
         log.warn({ rows: notice.rows }, 'flag check records were dropped: ClickHouse is away')

@@ -1,10 +1,8 @@
-// Who is to be told of what: the active webhooks in memory, and announcements on their way into the queue.
+// Webhooks: the active ones in memory, who of them asks for what, and rows of their queue.
 import { randomInt } from 'node:crypto'
-import type { Logger } from 'pino'
 import type { Sql } from 'postgres'
 import type { WebhookRequestType, WebhookStatus } from '../../schemas/enums.js'
 import type { CreditTriggerConfig, EntitlementTriggerConfig } from '../../schemas/webhooks.js'
-import { isAway } from '../storage/away.js'
 import { newId } from './ids.js'
 
 /** A row of webhooks. */
@@ -20,27 +18,26 @@ export interface WebhookRow {
   readonly credit_trigger_configs: readonly CreditTriggerConfig[] | null
   readonly entitlement_trigger_configs: readonly EntitlementTriggerConfig[] | null
   readonly expiries_told_at: Date
+  /** Signs beside `secret` until its time is up (POST /webhooks/{id}/roll-secret). */
+  readonly previous_secret: string | null
+  readonly previous_secret_until: Date | null
   readonly created_at: Date
   readonly updated_at: Date
 }
 
-/** Something that happened, for whoever asked to be told. */
-export interface Announcement {
+/** What is to be told, and where. */
+export interface Topic {
   readonly accountId: string
   /** Null: in every environment of the account. */
   readonly environmentId: string | null
   readonly type: WebhookRequestType
-  /** What the receiver is shown, or how to get it: asked only if somebody is to be told. */
-  readonly body: unknown | (() => unknown)
   readonly companyId?: string | null
   readonly featureId?: string | null
   readonly creditId?: string | null
 }
 
-/** Announcements on their way to Postgres at once; beyond, new ones are dropped with a log line. */
-const pendingMax = 10_000
-const retryMs = 1_000
-const rowsPerStatement = 200
+/** Longest payload of a delivery; a longer body is told by its id alone. Units: bytes. */
+export const payloadBytesMax = 65_536
 
 export interface QueuedRow {
   readonly id: string
@@ -58,21 +55,34 @@ export function newSecret(): string {
   return `whsec_${Array.from({ length: 32 }, () => secretAlphabet[randomInt(secretAlphabet.length)]).join('')}`
 }
 
-/** The body of a delivery, as text. source: api/webhooks.md */
+/**
+ * The body of a delivery, as text. What would be longer than `payloadBytesMax` is thin: its id, and that it is.
+ *
+ * source  api/webhooks.md; the bound and the thin form: decision.
+ */
 export function payloadOf(
   webhook: Pick<WebhookRow, 'account_id' | 'environment_id'>,
-  { type, companyId, featureId }: Pick<Announcement, 'type' | 'companyId' | 'featureId'>,
+  { type, companyId, featureId }: Pick<Topic, 'type' | 'companyId' | 'featureId'>,
   body: unknown,
 ): string {
-  return JSON.stringify({
-    action: type,
-    account_id: webhook.account_id,
-    environment_id: webhook.environment_id,
-    object_type: objectType(type),
-    body: body ?? {},
-    ...(companyId != null && { company_id: companyId }),
-    ...(featureId != null && { feature_id: featureId }),
-  })
+  const text = (shown: unknown) =>
+    JSON.stringify({
+      action: type,
+      account_id: webhook.account_id,
+      environment_id: webhook.environment_id,
+      object_type: objectType(type),
+      body: shown ?? {},
+      ...(companyId != null && { company_id: companyId }),
+      ...(featureId != null && { feature_id: featureId }),
+    })
+  const whole = text(body)
+  return Buffer.byteLength(whole) <= payloadBytesMax ? whole : text(thin(body))
+}
+
+/** A body that is too large to be sent, as who asks for it finds it again. */
+function thin(body: unknown): object {
+  const id = typeof body === 'object' && body !== null && 'id' in body ? body.id : null
+  return { ...(typeof id === 'string' && { id }), truncated: true }
 }
 
 /** What a body is of. source: decision; the interface names the member, not its words */
@@ -83,23 +93,13 @@ function objectType(type: WebhookRequestType): string {
   return nouns[0] === 'entitlement' ? 'entitlement' : nouns.join('_')
 }
 
-/**
- * The active webhooks of every environment, and the way from an announcement to rows of webhook_events.
- *
- * Announcing never waits and never fails: rows are written right behind it, tried again while Postgres is away. What
- * was announced and not written when the process dies is lost; what is written is delivered at least once.
- */
+/** The active webhooks of every environment. */
 export class Webhooks {
   #byEnvironment = new Map<string, readonly WebhookRow[]>()
-  #pending: QueuedRow[] = []
-  #composing = new Set<Promise<void>>()
-  #writing: Promise<void> | null = null
-  #timer: NodeJS.Timeout | null = null
 
   constructor(
     private readonly options: {
       readonly sql: Sql
-      readonly log: Logger
       readonly environmentIds: (accountId: string) => readonly string[]
       /** Rows are in the queue. */
       readonly queued: () => void
@@ -125,9 +125,13 @@ export class Webhooks {
     this.#byEnvironment.delete(environmentId)
   }
 
-  /** Whether anybody would be told. */
-  wants(announced: Omit<Announcement, 'body'>): boolean {
-    return this.#receivers(announced).length > 0
+  /** Those who ask for something, of one environment or of all of the account. */
+  receivers({ accountId, environmentId, type, featureId, creditId }: Topic): readonly WebhookRow[] {
+    if (this.#byEnvironment.size === 0) return []
+    const environmentIds = environmentId === null ? this.options.environmentIds(accountId) : [environmentId]
+    return environmentIds.flatMap(id =>
+      (this.#byEnvironment.get(id) ?? []).filter(webhook => asksFor(webhook, type, featureId, creditId)),
+    )
   }
 
   /** Environments in which some active webhook asks for a type. */
@@ -137,107 +141,48 @@ export class Webhooks {
       .map(([id]) => id)
   }
 
-  /** Tell everyone who asked. */
-  announce(announced: Announcement): void {
-    const receivers = this.#receivers(announced)
-    if (receivers.length === 0) return
-    const { body } = announced
-    if (typeof body !== 'function') {
-      this.#queue(announced, receivers, body)
-      return
-    }
-    const composing = (async () => this.#queue(announced, receivers, await body()))()
-      .catch(error => this.options.log.warn({ err: error, type: announced.type }, 'webhook not composed'))
-      .finally(() => this.#composing.delete(composing))
-    this.#composing.add(composing)
-  }
-
-  /** Rows were written by somebody else. */
+  /** Rows of the queue were written. */
   queued(): void {
     this.options.queued()
   }
-
-  /** Write what was announced so far; for the end, and for tests. */
-  async flush(): Promise<void> {
-    while (this.#composing.size > 0) await Promise.all(this.#composing)
-    this.#write()
-    await this.#writing
-  }
-
-  #receivers({
-    accountId,
-    environmentId,
-    type,
-    featureId,
-    creditId,
-  }: Omit<Announcement, 'body'>): WebhookRow[] {
-    if (this.#byEnvironment.size === 0) return []
-    const environmentIds = environmentId === null ? this.options.environmentIds(accountId) : [environmentId]
-    return environmentIds.flatMap(id =>
-      (this.#byEnvironment.get(id) ?? []).filter(webhook => asksFor(webhook, type, featureId, creditId)),
-    )
-  }
-
-  #queue(announced: Announcement, receivers: readonly WebhookRow[], body: unknown): void {
-    if (this.#pending.length + receivers.length > pendingMax) {
-      this.options.log.error({ type: announced.type }, 'webhook dropped: too many wait for Postgres')
-      return
-    }
-    for (const webhook of receivers) this.#pending.push(queuedRow(webhook, announced, body))
-    setImmediate(() => this.#write())
-  }
-
-  #write(): void {
-    if (this.#timer) clearTimeout(this.#timer)
-    this.#timer = null
-    this.#writing ??= this.#writeAll().finally(() => {
-      this.#writing = null
-    })
-  }
-
-  async #writeAll(): Promise<void> {
-    while (this.#pending.length > 0) {
-      const batch = this.#pending.slice(0, rowsPerStatement)
-      try {
-        await insertEvents(this.options.sql, batch)
-      } catch (error) {
-        this.options.log.warn({ err: error, rows: this.#pending.length }, 'webhooks not queued')
-        if (isAway(error)) {
-          this.#timer = setTimeout(() => this.#write(), retryMs).unref()
-          return
-        }
-      }
-      this.#pending.splice(0, batch.length)
-      this.options.queued()
-    }
-  }
 }
 
-/** A row of the queue: one announcement to one webhook. */
+/** A row of the queue: one notification to one webhook. */
 export function queuedRow(
-  webhook: WebhookRow,
-  announced: Pick<Announcement, 'type' | 'companyId' | 'featureId'>,
-  body: unknown,
+  webhook: Pick<WebhookRow, 'id' | 'account_id' | 'environment_id'>,
+  { type }: Pick<Topic, 'type'>,
+  payload: string,
 ): QueuedRow {
   return {
     id: newId('whev_'),
     webhook_id: webhook.id,
     environment_id: webhook.environment_id,
-    request_type: announced.type,
-    payload: payloadOf(webhook, announced, body),
+    request_type: type,
+    payload,
     at: new Date().toISOString(),
   }
 }
 
-/** Rows of the queue, due at once; a webhook that is gone meanwhile gets none. */
+/**
+ * Rows of the queue, due at once. A webhook that is gone, or is being deleted, gets none: its row is waited for and
+ * left out, the others are written.
+ */
 export async function insertEvents(sql: Sql, rows: readonly QueuedRow[]): Promise<void> {
+  if (rows.length === 0) return
+  // what goes to many webhooks is sent to Postgres once
+  const payloads = [...new Set(rows.map(row => row.payload))]
+  const places = new Map(payloads.map((payload, n) => [payload, n + 1]))
+  const given = rows.map(({ payload, ...row }) => ({ ...row, n: places.get(payload)! }))
   await sql`
     insert into webhook_events (id, webhook_id, environment_id, request_type, payload, status, next_attempt_at,
       created_at, updated_at)
-    select r.id, r.webhook_id, r.environment_id, r.request_type, r.payload, 'pending', r.at, r.at, r.at
-    from jsonb_to_recordset(${sql.json(rows as unknown as Parameters<Sql['json']>[0])}) as r (
-      id text, webhook_id text, environment_id text, request_type text, payload text, at timestamptz)
+    select r.id, r.webhook_id, r.environment_id, r.request_type, p.payload, 'pending', r.at,
+      r.at + r.n * interval '1 microsecond', r.at
+    from jsonb_to_recordset(${sql.json(given)}) as r (
+      id text, webhook_id text, environment_id text, request_type text, n bigint, at timestamptz)
+    join unnest(${payloads}::text[]) with ordinality as p (payload, n) on p.n = r.n
     join webhooks w on w.id = r.webhook_id and w.status = 'active'
+    for key share of w
     on conflict (id) do nothing`
 }
 

@@ -80,7 +80,12 @@ import {
 import { parseBillingProductWrite } from '../../schemas/prices.js'
 import { parseTraitDefinitionCreate, parseTraitDefinitionUpdate } from '../../schemas/traits.js'
 import { parseUserUpsert } from '../../schemas/users.js'
-import { parseWebhookCreate, parseWebhookTest, parseWebhookUpdate } from '../../schemas/webhooks.js'
+import {
+  parseWebhookCreate,
+  parseWebhookRoll,
+  parseWebhookTest,
+  parseWebhookUpdate,
+} from '../../schemas/webhooks.js'
 import * as auditLog from '../api/audit-log/handlers.js'
 import * as customers from '../api/billing/customers.js'
 import * as invoices from '../api/billing/invoices.js'
@@ -362,12 +367,14 @@ export const routes: readonly Route[] = [
   get('/webhook-events', { scope: 'read', query: webhooks.webhookEventListQuery, handle: webhooks.listWebhookEvents }),
   get('/webhook-events/count', { scope: 'read', query: webhooks.webhookEventListQuery, handle: webhooks.countWebhookEvents }),
   get('/webhook-events/:webhook_event_id', { scope: 'read', handle: webhooks.getWebhookEvent }),
+  post('/webhook-events/:webhook_event_id/redeliver', { scope: 'write', handle: webhooks.redeliverEvent }),
   get('/webhooks', { scope: 'read', query: webhooks.webhookListQuery, handle: webhooks.listWebhooks }),
   post('/webhooks', { scope: 'write', status: 201, body: parseWebhookCreate, handle: webhooks.createWebhook }),
   get('/webhooks/count', { scope: 'read', query: webhooks.webhookListQuery, handle: webhooks.countWebhooks }),
   get('/webhooks/:webhook_id', { scope: 'read', handle: webhooks.getWebhook }),
   put('/webhooks/:webhook_id', { scope: 'write', body: parseWebhookUpdate, handle: webhooks.updateWebhook }),
   del('/webhooks/:webhook_id', { scope: 'write', handle: webhooks.deleteWebhook }),
+  post('/webhooks/:webhook_id/roll-secret', { scope: 'write', body: parseWebhookRoll, handle: webhooks.rollSecret }),
   post('/webhooks/:webhook_id/test', { scope: 'write', body: parseWebhookTest, handle: webhooks.sendTestWebhookAction }),
   get('/whoami', { scope: 'any', environment: 'optional', handle: keys.whoAmI }),
 ]

@@ -12,6 +12,7 @@ import type { Draw } from './ledger-rows.js'
  *           that left nothing uncovered.
  */
 export function factText(fact: Fact, withRows = false): string {
+  if (fact.tell !== undefined) return JSON.stringify(withRows ? withoutSlices(fact) : fact)
   let effects = ''
   for (const effect of fact.fx) {
     if (withRows && effect.t === 'credit_draw' && isToldByRows(effect)) continue

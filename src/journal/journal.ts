@@ -38,6 +38,8 @@ export const RecordFlag = {
   drawsInRows: 32,
   /** Of its fact Postgres shows only that a company was seen at the fact's time, as use-records.ts writes it. Others may lack it. */
   use: 64,
+  /** Its fact tells webhooks something (Fact.tell): Postgres keeps that in the outbox. */
+  tells: 128,
 } as const
 
 /** One record to append. */

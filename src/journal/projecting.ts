@@ -57,6 +57,8 @@ export type ProjectorNotice =
       readonly shard: number
       readonly error: string
     }
+  /** Rows are in the outbox of webhooks. */
+  | { readonly type: 'announced' }
   | { readonly type: 'recovered'; readonly store: ProjectedStore; readonly shard: number }
   /** Check rows dropped because ClickHouse was away for too long. */
   | { readonly type: 'checks_dropped'; readonly rows: number }

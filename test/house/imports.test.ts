@@ -21,7 +21,7 @@ const lines: readonly (readonly string[])[] = [
   ['src/events'],
   ['src/json.ts'],
   ['src/log.ts', 'src/metrics.ts'],
-  ['src/config.ts', 'src/errors.ts', 'src/idle.ts', 'src/monotonic.ts', 'src/priority.ts'],
+  ['src/config.ts', 'src/errors.ts', 'src/idle.ts', 'src/monotonic.ts', 'src/priority.ts', 'src/turns.ts'],
   ['src/core'],
   ['schemas'],
 ]

@@ -113,7 +113,8 @@ t.test('what is agreed, topped up and refused is told', async t => {
   const here = await receiver(t)
   const { client, tollgate } = await startHere(t, settings)
   const told = async (type: string) => {
-    await tollgate.services.webhooks.flush()
+    await tollgate.services.projections.barrier('postgres')
+    await tollgate.services.outbox.drain()
     for (const end = Date.now() + 5_000; here.of(type).length === 0 && Date.now() < end; ) await pause(20)
     await pause(200)
     return here.of(type).map(({ json }) => json)

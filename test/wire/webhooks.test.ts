@@ -24,6 +24,12 @@ async function eventually<T>(read: () => Promise<T>, holds: (value: T) => boolea
   }
 }
 
+/** Until what was acknowledged so far is in the queue. */
+async function settled(): Promise<void> {
+  await tollgate.services.projections.barrier('postgres')
+  await tollgate.services.outbox.drain()
+}
+
 const deliveriesOf = (webhookId: string, by: Client = client) =>
   by.ok('GET', `/webhook-events?webhook_id=${webhookId}`)
 
@@ -59,20 +65,17 @@ t.test('made, read, changed, listed, deleted', async t => {
   })
   t.match(changed, { name: 'Second', status: 'inactive', url: 'https://example.com/hook' })
   t.equal(changed.entitlement_trigger_configs, null)
-  t.equal(changed.secret, made.body.data.secret)
+  t.equal(
+    changed.secret,
+    `whsec_${'*'.repeat(28)}${made.body.data.secret.slice(-4)}`,
+    'security 12: the secret is shown once',
+  )
   t.same(await client.ok('GET', `/webhooks/${id}`), changed)
   t.same(
     (await client.ok('GET', '/webhooks?q=second')).map((one: { id: string }) => one.id),
     [id],
   )
   t.equal((await client.ok('GET', '/webhooks/count?q=nothing')).count, 0)
-  const reader = await client.ok('POST', '/api-keys', {
-    name: 'reader',
-    readonly: true,
-    environment_id: (await client.ok('GET', '/whoami')).environment_id,
-  })
-  const seen = await client.as(reader.secret).ok('GET', `/webhooks/${id}`)
-  t.equal(seen.secret, `whsec_${'*'.repeat(32)}`, 'a key that may only read does not see the secret')
   for (const url of ['ftp://example.com', 'nothing', 'https://a:b@example.com/'])
     t.equal((await client.put(`/webhooks/${id}`, { url })).status, 400, url)
   t.equal(
@@ -271,7 +274,7 @@ t.test('companies, users, overrides and plans tell of their changes, whoever mak
   await client.ok('POST', '/events', event)
   await client.ok('POST', '/events', event)
   await here.until(2)
-  await tollgate.services.webhooks.flush()
+  await settled()
   const actions = here.received.map(({ json }) => json.action).filter(action => action.endsWith('.created'))
   t.same(actions.sort(), ['company.created', 'user.created'])
   await client.ok('DELETE', `/webhooks/${webhook.id}`)
@@ -313,7 +316,7 @@ t.test('EN-53 usage that comes to a limit is told once, and again after a negati
     entitlement_trigger_configs: [{ feature_id: feature.id }],
   })
   const actions = async () => {
-    await tollgate.services.webhooks.flush()
+    await settled()
     return eventually(
       async () => here.received.map(({ json }) => json.action.replace('entitlement.limit.', '')),
       () => false,
@@ -479,7 +482,7 @@ t.test('a test sends one request now and says how it ended', async t => {
   t.match(await client.ok('POST', `/webhooks/${webhook.id}/test`, { request_type: 'test.send' }), {
     success: false,
     response_code: 0,
-    failure_reason: /ECONNREFUSED/,
+    failure_reason: 'The endpoint could not be reached',
   })
   t.match(await deliveriesOf(webhook.id), [{ status: 'failure', response_code: null }, { status: 'success' }])
   await client.ok('DELETE', `/webhooks/${webhook.id}`)
@@ -550,7 +553,7 @@ t.test('private addresses are not reached unless a setting allows it', async t =
   t.match(await strict.ok('POST', `/webhooks/${webhook.id}/test`, { request_type: 'test.send' }), {
     success: false,
     response_code: 0,
-    failure_reason: /private network/,
+    failure_reason: 'The endpoint could not be reached',
   })
   t.equal(here.received.length, 0)
 })

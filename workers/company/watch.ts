@@ -8,19 +8,17 @@ import {
   creditCrossings,
   crossings,
   entityNotice,
-  type Happened,
   type LimitReading,
+  lastOf,
+  type Notice,
   readCredits,
   readLimits,
-  type Subject,
   touchedFeatures,
 } from '../../src/core/notice.js'
 import { LiveCompany } from '../../src/core/snapshot.js'
 import { encodeUser } from '../../src/core/state.js'
 import type { Actor } from './actors.js'
 import { describeCompany } from './describe.js'
-
-type Notice = Subject & Pick<Happened, 'type'>
 
 /** What was seen of an actor before a record's effects were applied. */
 export interface Sight {
@@ -33,59 +31,57 @@ export interface Sight {
 
 const noCredits: ReadonlyMap<string, CreditReading> = new Map()
 
-/** Gathers what happened until it is taken, once the records are durable. */
-export class Watch {
-  private happened: Happened[] = []
+/**
+ * Look at an actor before a record's effects are applied.
+ *
+ * returns  null where no webhook asks for anything.
+ */
+export function lookBefore(
+  actor: Actor,
+  catalog: Catalog | undefined,
+  fx: readonly Effect[],
+  at: number,
+): Sight | null {
+  const watches = catalog?.data.watches
+  if (!catalog || !watches || fx.length === 0) return null
+  const unread = { catalog, watches, limits: [], credits: noCredits }
+  if (actor.k === 'u') return { ...unread, notices: userNotices(actor, fx) }
+  const company = actor.state
+  const notices: Notice[] = companyNotices(company, fx)
+  if (fx.some(({ t }) => t === 'deleted') && watches.types.includes('company.deleted'))
+    notices.push({
+      subject: 'company_gone',
+      type: 'company.deleted',
+      last: lastOf(describeCompany(company, catalog, at)),
+    })
+  if (!company.exists) return { ...unread, notices }
+  return { catalog, watches, notices, ...readings(company, catalog, watches, fx, at) }
+}
 
-  /** Look before the effects are applied; null where nobody asks. */
-  before(actor: Actor, catalog: Catalog | undefined, fx: readonly Effect[], at: number): Sight | null {
-    const watches = catalog?.data.watches
-    if (!catalog || !watches || fx.length === 0) return null
-    const unread = { catalog, watches, limits: [], credits: noCredits }
-    if (actor.k === 'u') return { ...unread, notices: userNotices(actor, fx) }
-    const company = actor.state
-    const notices: Notice[] = companyNotices(company, fx)
-    if (fx.some(({ t }) => t === 'deleted') && watches.types.includes('company.deleted'))
-      notices.push({
-        subject: 'company_gone',
-        type: 'company.deleted',
-        last: describeCompany(company, catalog, at),
-      })
-    if (!company.exists) return { ...unread, notices }
-    return { catalog, watches, notices, ...readings(company, catalog, watches, fx, at) }
+/** Compare after they are applied: what the record tells those who ask, in order. */
+export function lookAfter(
+  actor: Actor,
+  { catalog, watches, notices, limits, credits }: Sight,
+  fx: readonly Effect[],
+  at: number,
+): readonly Notice[] {
+  const { state } = actor
+  const told: Notice[] = []
+  const tell = (notice: Notice) => {
+    if (watches.types.includes(notice.type)) told.push(notice)
   }
-
-  /** Compare after they are applied. */
-  after(
-    actor: Actor,
-    { catalog, watches, notices, limits, credits }: Sight,
-    fx: readonly Effect[],
-    at: number,
-  ): void {
-    const { k, state } = actor
-    const tell = (notice: Notice) => {
-      if (watches.types.includes(notice.type))
-        this.happened.push({ ...notice, k, id: state.id, env: state.environmentId, at })
-    }
-    for (const notice of notices) tell(notice)
-    if (actor.k !== 'c' || !state.exists || limits.length + credits.size === 0) return
-    const now = readings(actor.state, catalog, watches, fx, at)
-    for (const after of now.limits) {
-      const before = limits.find(one => one.featureId === after.featureId)
-      for (const limit of before ? crossings(before, after) : [])
-        tell({ subject: 'limit', type: limit.type, limit })
-    }
-    for (const [creditId, after] of now.credits)
-      for (const credit of creditCrossings(creditId, credits.get(creditId)!, after))
-        tell({ subject: 'credit', type: credit.type, credit })
+  for (const notice of notices) tell(notice)
+  if (actor.k !== 'c' || !state.exists || limits.length + credits.size === 0) return told
+  const now = readings(actor.state, catalog, watches, fx, at)
+  for (const after of now.limits) {
+    const before = limits.find(one => one.featureId === after.featureId)
+    for (const limit of before ? crossings(before, after) : [])
+      tell({ subject: 'limit', type: limit.type, limit })
   }
-
-  /** What happened since the last call. */
-  take(): readonly Happened[] {
-    const happened = this.happened
-    if (happened.length > 0) this.happened = []
-    return happened
-  }
+  for (const [creditId, after] of now.credits)
+    for (const credit of creditCrossings(creditId, credits.get(creditId)!, after))
+      tell({ subject: 'credit', type: credit.type, credit })
+  return told
 }
 
 function readings(company: Company, catalog: Catalog, watches: Watches, fx: readonly Effect[], at: number) {
@@ -99,7 +95,7 @@ function readings(company: Company, catalog: Catalog, watches: Watches, fx: read
 
 function userNotices(actor: Extract<Actor, { readonly k: 'u' }>, fx: readonly Effect[]): readonly Notice[] {
   if (fx.some(({ t }) => t === 'deleted'))
-    return [{ subject: 'user_gone', type: 'user.deleted', last: encodeUser(actor.state) }]
+    return [{ subject: 'user_gone', type: 'user.deleted', last: lastOf(encodeUser(actor.state)) }]
   const type = entityNotice('user', fx)
   return type ? [{ subject: 'entity', type }] : []
 }

@@ -10,6 +10,7 @@ import type { CreditEffect } from '../../src/core/credit.js'
 import { grantId } from '../../src/core/grant.js'
 import { derivedId } from '../../src/core/id.js'
 import type { Effect, Fact } from '../../src/core/message.js'
+import { creditOf, featureOf, type Happened, type Notice } from '../../src/core/notice.js'
 import { changesAt, type PlanSchedule } from '../../src/core/plan.js'
 import type { EndedTrial, PlanChangeRecord } from '../../src/core/plan-change.js'
 
@@ -116,19 +117,38 @@ export class Fold {
   readonly holdKeys = new RowSet()
   /** Trials that are over, to be told of. */
   readonly endedTrials = new RowSet()
+  /** What webhooks are to be told, for the outbox; ids come from the record's place in the journal. */
+  readonly notices = new RowSet()
   /** Companies and users whose row of `listed` may be another from now on. */
   readonly relisted = new Set<string>()
   /** Facts added. */
   facts = 0
 
-  add(fact: Fact): void {
+  /** `place` names the record among all journals. */
+  add(fact: Fact, place: string): void {
     if (fact.k === 'e') return
     this.facts++
+    fact.tell?.forEach((notice, n) => {
+      this.#tell(fact, fact.k as 'c' | 'u', notice, `${place}.${n}`)
+    })
     const entity: EntityType = fact.k === 'c' ? 'company' : 'user'
     for (const effect of fact.fx) {
       if (listedEffects.has(effect.t)) this.relisted.add(fact.id)
       this.#effect(fact, entity, effect)
     }
+  }
+
+  #tell({ id, env, at }: Fact, k: 'c' | 'u', notice: Notice, noticeId: string): void {
+    const happened: Happened = { ...notice, k, id, env, at }
+    this.notices.put(noticeId, {
+      id: noticeId,
+      environment_id: env,
+      type: notice.type,
+      company_id: k === 'c' ? id : null,
+      feature_id: featureOf(happened),
+      credit_id: creditOf(happened),
+      happened: JSON.stringify(happened),
+    })
   }
 
   #effect(fact: Fact, entity: EntityType, effect: Effect): void {

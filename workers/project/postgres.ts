@@ -25,6 +25,8 @@ export interface PostgresProjectionOptions {
   /** Longest wait of a last_seen_at before it is written, ms. */
   readonly seenMs: number
   readonly now: () => number
+  /** Rows are in the outbox of webhooks. */
+  readonly announced?: () => void
   /** Tests stop here: called before and after each step with its name. */
   readonly step?: (name: string) => void
 }
@@ -160,7 +162,8 @@ export class PostgresProjection implements Projection {
   #fold(record: JournalRecord, fold: Fold, seen: SeenTimes): void {
     try {
       const fact = JSON.parse(record.fact.toString()) as Fact
-      fold.add(fact)
+      const { generation, shard } = this.#options
+      fold.add(fact, `${generation}.${shard}.${record.sequence}`)
       seen.addFact(fact)
     } catch (error) {
       throw new BadFact(factAlone(record), error)
@@ -174,6 +177,7 @@ export class PostgresProjection implements Projection {
     this.#step('gathered')
     const seenToo = this.#seen.times.size === 0 && this.#pending.times.size === 0
     await this.#options.store.write(this.#options, { from, upTo, seenToo, fold }, () => this.#step('written'))
+    if (fold.notices.rows.size > 0) this.#options.announced?.()
     this.#step('committed')
   }
 
@@ -238,7 +242,7 @@ const keyMember = Buffer.from('"key":')
 const grantEffects = ['credit_grant', 'credit_zero_out', 'credit_refund'].map(t => Buffer.from(`"t":"${t}"`))
 
 function showsInPostgres(record: JournalRecord): boolean {
-  if (record.flags & RecordFlag.identity) return true
+  if (record.flags & (RecordFlag.identity | RecordFlag.tells)) return true
   if ((record.flags & RecordFlag.ledger) === 0 || record.flags & RecordFlag.draws) return false
   if (grantEffects.some(effect => record.fact.includes(effect))) return true
   return record.fact.includes(holdEffect) && record.fact.includes(keyMember)

@@ -127,6 +127,9 @@ const holdKeyColumns =
 const endedTrialColumns = `id text, environment_id text, company_id text, subscription_id text, plan_id text,
   began_at timestamptz, trial_end_at timestamptz, trial_end_setting text, status text, created_at timestamptz`
 
+const noticeColumns = `id text, environment_id text, type text, company_id text, feature_id text, credit_id text,
+  happened text`
+
 type Columns = { readonly from: string; readonly onConflict: string }
 
 const keep = 'do nothing'
@@ -188,6 +191,7 @@ function tables(fold: Fold): [string, Columns, RowSet][] {
       },
       fold.holdKeys,
     ],
+    ['webhook_outbox', { from: noticeColumns, onConflict: keep }, fold.notices],
     ['ended_trials', { from: endedTrialColumns, onConflict: keep }, fold.endedTrials],
   ]
 }

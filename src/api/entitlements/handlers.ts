@@ -11,7 +11,7 @@ import type {
 import type { EntitlementRow, PlanRow, PlanVersionRow } from '../../catalog/plans.js'
 import { newId } from '../../engine/ids.js'
 import { ServiceError } from '../../errors.js'
-import { announce, lastSight } from '../announcing.js'
+import { announce } from '../announcing.js'
 import type { Call, Handler } from '../call.js'
 import { entitlementViews } from '../entitlement-view.js'
 import {
@@ -140,17 +140,17 @@ async function create(
  * source  EN-4, EN-18, EN-30…35, PB-3, PB-7.
  */
 export const createPlanEntitlement: Handler<PlanEntitlementCreate> = async call => {
-  const data = await changing(call, call.body, async tx =>
-    viewOf(tx, call, await create(tx, call, call.body)),
-  )
-  announce(call, 'plan.entitlement.created', data, data.feature_id)
+  const data = await changing(call, call.body, async tx => {
+    const view = await viewOf(tx, call, await create(tx, call, call.body))
+    await announce(tx, call, 'plan.entitlement.created', view, view.feature_id)
+    return view
+  })
   return { status: 201, data }
 }
 
 /** POST /plan-entitlements/billing-linked: the entitlement of this provider's resource, made or changed on the draft. */
 export const putBillingLinkedEntitlement: Handler<BillingLinkedEntitlementCreate> = async call => {
   const { body } = call
-  let made = false
   const data = await changing(call, body, async tx => {
     const place = writePlace(call)
     const link = { provider: body.billing_provider, resourceId: body.external_resource_id }
@@ -160,16 +160,14 @@ export const putBillingLinkedEntitlement: Handler<BillingLinkedEntitlementCreate
       select * from plan_entitlements
       where plan_version_id = ${draft.id} and billing_provider = ${link.provider}
         and external_resource_id = ${link.resourceId}`
-    made = !known
     if (known && known.feature_id !== body.feature_id)
       throw new ServiceError('state_conflict', 'feature_id: the resource entitles to another feature')
-    return viewOf(
-      tx,
-      call,
-      await writeEntitlement(tx, place, draft, body.feature_id, body, known ?? null, link),
-    )
+    const written = await writeEntitlement(tx, place, draft, body.feature_id, body, known ?? null, link)
+    const view = await viewOf(tx, call, written)
+    const type = known ? 'plan.entitlement.updated' : 'plan.entitlement.created'
+    await announce(tx, call, type, view, view.feature_id)
+    return view
   })
-  announce(call, made ? 'plan.entitlement.created' : 'plan.entitlement.updated', data, data.feature_id)
   return { status: 201, data }
 }
 
@@ -184,22 +182,22 @@ export const changePlanEntitlement: Handler<PlanEntitlementUpdate> = async call 
   const place = writePlace(call)
   const data = await changing(call, call.body, async tx => {
     const { own, draft } = await toEdit(tx, call, place)
-    return viewOf(tx, call, await writeEntitlement(tx, place, draft, own.feature_id, call.body, own))
+    const written = await writeEntitlement(tx, place, draft, own.feature_id, call.body, own)
+    const view = await viewOf(tx, call, written)
+    await announce(tx, call, 'plan.entitlement.updated', view, view.feature_id)
+    return view
   })
-  announce(call, 'plan.entitlement.updated', data, data.feature_id)
   return { data }
 }
 
 /** DELETE /plan-entitlements/{plan_entitlement_id}: from the draft; what is published grants it until the next publish. */
 export const deletePlanEntitlement: Handler = async call => {
   const place = writePlace(call)
-  const gone = await changing(call, {}, async tx => {
+  await changing(call, {}, async tx => {
     const { own } = await toEdit(tx, call, place)
-    const seen = await lastSight(call, 'plan.entitlement.deleted', () => viewOf(tx, call, own))
+    await announce(tx, call, 'plan.entitlement.deleted', () => viewOf(tx, call, own), own.feature_id)
     await removeEntitlement(tx, own, place.nowMs)
-    return seen
   })
-  announce(call, 'plan.entitlement.deleted', gone, gone?.feature_id)
   return { data: { deleted: true } }
 }
 
@@ -249,13 +247,14 @@ export const duplicatePlanEntitlements: Handler<EntitlementsDuplicate> = async c
     for (const { feature_name: _, held, ...row } of rows)
       if (!held) made.push(await duplicate(tx, row, draft, place.nowMs + made.length))
     await touchVersion(tx, draft.id, place.nowMs)
+    const views = await entitlementViews(tx, viewPlace(call), made)
+    for (const one of views) await announce(tx, call, 'plan.entitlement.created', one, one.feature_id)
     return {
-      data: await entitlementViews(tx, viewPlace(call), made),
+      data: views,
       issues: [],
       skipped: rows.filter(row => row.held).map(skipped),
     } satisfies DuplicatedEntitlements
   })
-  for (const one of data.data) announce(call, 'plan.entitlement.created', one, one.feature_id)
   return { status: 201, data }
 }
 

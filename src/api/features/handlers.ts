@@ -194,11 +194,13 @@ function present(ids: readonly (string | null)[]): string[] {
 async function write(
   call: Call<unknown, unknown>,
   work: (sql: Sql, nowMs: number) => Promise<string>,
+  told: (sql: Sql, detail: FeatureDetail) => Promise<void>,
 ): Promise<FeatureDetail> {
   const { services, key } = call
   return services.catalogs.change({ accountId: key.accountId, environmentId: null }, async tx => {
     const row = await findFeature(tx, key.accountId, await work(tx, services.clock.wall()))
     const [detail] = await featureDetails(tx, outlookOf(call), [row!])
+    await told(tx, detail!)
     return detail!
   })
 }
@@ -213,19 +215,25 @@ async function write(
  *         trait gets one for the seats in use, because nothing else counts them (EN-73): decisions.
  */
 export const createFeature: Handler<FeatureCreate> = async call => {
-  const data = await write(call, (tx, nowMs) => make(tx, call, call.body, null, nowMs))
-  announce(call, 'feature.created', data, data.id)
-  announceFlag(call, data, call.body.flag?.id == null ? 'flag.created' : 'flag.updated')
+  const data = await write(
+    call,
+    (tx, nowMs) => make(tx, call, call.body, null, nowMs),
+    async (tx, detail) => {
+      await announce(tx, call, 'feature.created', detail, detail.id)
+      await announceFlag(tx, call, detail, call.body.flag?.id == null ? 'flag.created' : 'flag.updated')
+    },
+  )
   return { status: 201, data }
 }
 
 /** A feature's flag is made and changed with it: who asks about flags is told too. */
-function announceFlag(
+async function announceFlag(
+  tx: Sql,
   call: Call<unknown, unknown>,
   { id, flags: [flag] }: FeatureDetail,
   type: 'flag.created' | 'flag.updated',
-): void {
-  if (flag) announce(call, type, flag, id)
+): Promise<void> {
+  if (flag) await announce(tx, call, type, flag, id)
 }
 
 /** POST /features/billing-linked: the feature of this provider's resource, made or changed. */
@@ -233,13 +241,18 @@ export const putBillingLinkedFeature: Handler<BillingLinkedFeatureCreate> = asyn
   const { body, key } = call
   const link = { provider: body.billing_provider, resourceId: body.external_resource_id }
   let known = false
-  const detail = await write(call, async (tx, nowMs) => {
-    const former = await findLinkedFeature(tx, key.accountId, link.provider, link.resourceId)
-    known = former !== null
-    return former ? change(tx, call, body, former, nowMs) : make(tx, call, body, link, nowMs)
-  })
-  announce(call, known ? 'feature.updated' : 'feature.created', detail, detail.id)
-  if (!known) announceFlag(call, detail, 'flag.created')
+  const detail = await write(
+    call,
+    async (tx, nowMs) => {
+      const former = await findLinkedFeature(tx, key.accountId, link.provider, link.resourceId)
+      known = former !== null
+      return former ? change(tx, call, body, former, nowMs) : make(tx, call, body, link, nowMs)
+    },
+    async (tx, detail) => {
+      await announce(tx, call, known ? 'feature.updated' : 'feature.created', detail, detail.id)
+      if (!known) await announceFlag(tx, call, detail, 'flag.created')
+    },
+  )
   return { status: 201, data: detail }
 }
 
@@ -281,13 +294,18 @@ async function make(
  *         without `event_subtype`; 404 as on creation.
  */
 export const changeFeature: Handler<FeatureUpdate> = async call => {
-  const detail = await write(call, async (tx, nowMs) => {
-    const former = await findFeature(tx, call.key.accountId, call.params.feature_id!)
-    if (!former) throw unknownFeature()
-    return change(tx, call, call.body, former, nowMs)
-  })
-  announce(call, 'feature.updated', detail, detail.id)
-  if (call.body.flag) announceFlag(call, detail, 'flag.updated')
+  const detail = await write(
+    call,
+    async (tx, nowMs) => {
+      const former = await findFeature(tx, call.key.accountId, call.params.feature_id!)
+      if (!former) throw unknownFeature()
+      return change(tx, call, call.body, former, nowMs)
+    },
+    async (tx, detail) => {
+      await announce(tx, call, 'feature.updated', detail, detail.id)
+      if (call.body.flag) await announceFlag(tx, call, detail, 'flag.updated')
+    },
+  )
   return { data: detail }
 }
 
@@ -453,8 +471,8 @@ export const deleteFeature: Handler = async call => {
   await deleteOverridesOf(services, key.accountId, featureId)
   await services.catalogs.change({ accountId: key.accountId, environmentId: null }, async tx => {
     if (!(await deleteFeatureRow(tx, key.accountId, featureId))) throw unknownFeature()
+    await announce(tx, call, 'feature.deleted', gone?.[0], featureId)
   })
-  announce(call, 'feature.deleted', gone?.[0], featureId)
   return { data: { deleted: true } }
 }
 

@@ -69,12 +69,15 @@ async function detailOf(sql: Sql, call: Call<unknown, unknown>, row: FlagRow): P
 // Write a flag where all of the account sees it, and show it as the same transaction left it.
 async function write(
   call: Call<unknown, unknown>,
+  told: 'flag.created' | 'flag.updated',
   work: (sql: Sql, nowMs: number) => Promise<FlagRow>,
 ): Promise<FlagDetail> {
   const { services, key } = call
-  return services.catalogs.change({ accountId: key.accountId, environmentId: null }, async tx =>
-    detailOf(tx, call, await work(tx, services.clock.wall())),
-  )
+  return services.catalogs.change({ accountId: key.accountId, environmentId: null }, async tx => {
+    const detail = await detailOf(tx, call, await work(tx, services.clock.wall()))
+    await announce(tx, call, told, detail, detail.feature_id)
+    return detail
+  })
 }
 
 function membersOf(body: FlagWrite) {
@@ -91,19 +94,19 @@ function membersOf(body: FlagWrite) {
 /** POST /flags. errors: 400 when the key or the feature is taken (EN-1), 404 when feature or maintainer are unknown. */
 export const createFlag: Handler<FlagWrite> = async call => {
   const { accountId } = call.key
-  const data = await write(call, (tx, nowMs) => insertFlag(tx, accountId, membersOf(call.body), nowMs))
-  announce(call, 'flag.created', data, data.feature_id)
+  const data = await write(call, 'flag.created', (tx, nowMs) =>
+    insertFlag(tx, accountId, membersOf(call.body), nowMs),
+  )
   return { status: 201, data }
 }
 
 /** PUT /flags/{flag_id}; errors as `createFlag`. `feature_id` and the maintainer: absent stays, null clears. */
 export const changeFlag: Handler<FlagWrite> = async call => {
-  const detail = await write(call, async (tx, nowMs) => {
+  const detail = await write(call, 'flag.updated', async (tx, nowMs) => {
     const former = await findFlag(tx, call.key.accountId, call.params.flag_id!)
     if (!former) throw unknownFlag()
     return updateFlag(tx, former, membersOf(call.body), nowMs)
   })
-  announce(call, 'flag.updated', detail, detail.feature_id)
   return { data: detail }
 }
 
@@ -116,8 +119,8 @@ export const deleteFlag: Handler = async call => {
   })
   await services.catalogs.change({ accountId: key.accountId, environmentId: null }, async tx => {
     if (!(await deleteFlagRow(tx, key.accountId, params.flag_id!))) throw unknownFlag()
+    await announce(tx, call, 'flag.deleted', gone, gone?.feature_id)
   })
-  announce(call, 'flag.deleted', gone, gone?.feature_id)
   return { data: { deleted: true } }
 }
 
@@ -130,40 +133,42 @@ export const deleteFlag: Handler = async call => {
  */
 export const putRules: Handler<RulesWrite> = async call => {
   const { services, key, environment, params, body, nowMs } = call
-  let former: readonly RuleDetail[] | null = null
   const data = await services.catalogs.change(
     { accountId: key.accountId, environmentId: environment.id },
     async tx => {
       const flag = await findFlag(tx, key.accountId, params.flag_id!)
       if (!flag) throw unknownFlag()
       const present = await storedRules(tx, environment.id, flag.id)
-      former = await lastSight(call, 'rule.deleted', async () =>
+      const former = await lastSight(call, 'rule.deleted', async () =>
         ruleDetails(tx, outlookOf(call), await ruleRows(tx, environment.id, flag.id)),
       )
       const known = await knownOf(tx, services, environment, body, nowMs)
       const rules = composeRules(body, present, known, isoTime(nowMs), newId)
       const rows = await replaceRules(tx, environment.id, flag.id, rules)
-      return {
+      const detail: RulesDetail = {
         rules: await ruleDetails(tx, outlookOf(call), rows),
         flag: flagView(flag),
-      } satisfies RulesDetail
+      }
+      await announceRules(tx, call, detail, former ?? [])
+      return detail
     },
   )
-  announceRules(call, data, former ?? [])
   return { data }
 }
 
 // One notice for each rule that was made or changed, and for each that went.
-function announceRules(
+async function announceRules(
+  tx: Sql,
   call: Call<unknown, unknown>,
   { flag, rules }: RulesDetail,
   former: readonly RuleDetail[],
-): void {
+): Promise<void> {
   const changedAt = isoTime(call.nowMs)
   const kept = new Set(rules.map(rule => rule.id))
   for (const rule of rules)
-    if (rule.updated_at === changedAt) announce(call, 'flag_rules.updated', rule, flag?.feature_id)
-  for (const rule of former) if (!kept.has(rule.id)) announce(call, 'rule.deleted', rule, flag?.feature_id)
+    if (rule.updated_at === changedAt) await announce(tx, call, 'flag_rules.updated', rule, flag?.feature_id)
+  for (const rule of former)
+    if (!kept.has(rule.id)) await announce(tx, call, 'rule.deleted', rule, flag?.feature_id)
 }
 
 // What the environment has of all that the set names. Billing products are not looked up: those of subscriptions need

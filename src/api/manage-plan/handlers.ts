@@ -1,4 +1,5 @@
 // Managing a company's plans: base plan, add-ons and quantities as a whole, shown before or made (PB-30…34).
+import type { Sql } from 'postgres'
 import type {
   ManagePlanPreview,
   ManagePlanRequest,
@@ -99,30 +100,35 @@ export async function manage(call: AnyCall, body: ManagePlanRequest, paid = fals
   }
   const asked = services.shards.ask<SubscriptionReply>('c', environment.id, body.company_id, message, nowMs)
   const { reply } = await orRefused(asked, refusals)
-  if (row) await storeSubscription(services.sql, row)
+  if (row)
+    await services.sql.begin(async transaction => {
+      const tx = transaction as unknown as Sql
+      await storeSubscription(tx, row)
+      await announceDowngrade(tx, call, change)
+    })
   if (invoice && !paid) await storeBilling(call, body, change, 'active')
   await storeFields(call, body)
   await recount(call, body.company_id, reply.recount)
-  announceDowngrade(call, change)
   warnOverLimit(call, body.company_id, violations)
   return change
 }
 
 /** What is agreed for later, told when it is agreed. source: EN-95, api/webhooks.md */
-function announceDowngrade(call: AnyCall, { row }: Change): void {
+async function announceDowngrade(tx: Sql, call: AnyCall, { row }: Change): Promise<void> {
   const scheduled = row?.own?.scheduled
   if (row?.company_id == null || !scheduled) return
   const { id, effective_at, from_plan_id: fromId, products, interval, total_price } = scheduled
   const toId = scheduled.to_plan_id ?? call.services.catalogs.get(call.environment.id).fallbackPlanId
   const companyId = row.company_id
-  announce(
+  await announce(
+    tx,
     call,
     'company.scheduled_downgrade',
     async () => {
       const [companies, plans] = await Promise.all([
         companyBriefs(call, [companyId]),
         planSnapshots(
-          call.services.sql,
+          tx,
           [fromId, toId].filter(one => one !== null),
         ),
       ])

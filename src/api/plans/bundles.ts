@@ -81,19 +81,21 @@ interface Applied {
 }
 
 /** Tell of a bundle: of its plan, and of each entitlement as if it had been written alone. */
-function announceBundle(
+async function announceBundle(
+  tx: Sql,
   call: Call<unknown, unknown>,
   type: 'plan.created' | 'plan.updated',
   { data, changes }: Applied,
-): void {
-  announcePlan(call, type, data.plan!.id)
-  const { services, key, environment } = call
+): Promise<void> {
+  await announcePlan(tx, call, type, data.plan!.id)
+  const { key, environment } = call
   const place = { accountId: key.accountId, environmentId: environment.id }
   for (const { type: what, row } of changes)
-    announce(
+    await announce(
+      tx,
       call,
       `plan.entitlement.${what}`,
-      async () => (await entitlementViews(services.sql, place, [row]))[0],
+      async () => (await entitlementViews(tx, place, [row]))[0],
       row.feature_id,
     )
 }
@@ -102,9 +104,10 @@ function announceBundle(
 export const createPlanBundle: Handler<PlanBundleCreate> = async call => {
   const applied = await call.services.catalogs.change(accountScope(call), async tx => {
     const { plan, draft } = await makePlan(tx, call, call.body.plan)
-    return applyParts(tx, call, plan, draft, call.body)
+    const applied = await applyParts(tx, call, plan, draft, call.body)
+    await announceBundle(tx, call, 'plan.created', applied)
+    return applied
   })
-  announceBundle(call, 'plan.created', applied)
   return { status: 201, data: applied.data }
 }
 
@@ -128,9 +131,10 @@ export const updatePlanBundle: Handler<PlanBundleUpdate> = async call => {
     }
     const draft = await ensureDraft(tx, plan, call.environment.id, services.clock.wall())
     const edited = await editDraft(tx, call, draft, body.plan)
-    return applyParts(tx, call, (await findPlan(tx, placeOf(call), plan.id))!, edited, body)
+    const applied = await applyParts(tx, call, (await findPlan(tx, placeOf(call), plan.id))!, edited, body)
+    await announceBundle(tx, call, 'plan.updated', applied)
+    return applied
   })
-  announceBundle(call, 'plan.updated', applied)
   return { data: applied.data }
 }
 
@@ -194,9 +198,10 @@ async function copied(
 export const createCustomPlan: Handler<CustomPlanCreate> = async call => {
   const data = await call.services.catalogs.change(accountScope(call), async tx => {
     const { plan, draft } = await makeCustomPlan(tx, call, call.body)
-    return detailOf(tx, call, plan, draft.id)
+    const detail = await detailOf(tx, call, plan, draft.id)
+    await announcePlan(tx, call, 'plan.created', plan.id)
+    return detail
   })
-  announcePlan(call, 'plan.created', data.id)
   return { status: 201, data }
 }
 
@@ -204,8 +209,9 @@ export const createCustomPlan: Handler<CustomPlanCreate> = async call => {
 export const createCustomPlanBundle: Handler<CustomPlanBundleCreate> = async call => {
   const applied = await call.services.catalogs.change(accountScope(call), async tx => {
     const { plan, draft } = await makeCustomPlan(tx, call, call.body.plan)
-    return applyParts(tx, call, plan, draft, call.body)
+    const applied = await applyParts(tx, call, plan, draft, call.body)
+    await announceBundle(tx, call, 'plan.created', applied)
+    return applied
   })
-  announceBundle(call, 'plan.created', applied)
   return { status: 201, data: applied.data }
 }

@@ -156,22 +156,23 @@ export async function makePlan(
 export const createPlan: Handler<PlanCreate> = async call => {
   const data = await call.services.catalogs.change(accountScope(call), async tx => {
     const { plan, draft } = await makePlan(tx, call, call.body)
-    return detailOf(tx, call, plan, draft.id)
+    const detail = await detailOf(tx, call, plan, draft.id)
+    await announce(tx, call, 'plan.created', detail)
+    return detail
   })
-  announce(call, 'plan.created', data)
   return { status: 201, data }
 }
 
 /** Tell of a plan of which the answer shows a part. */
 export function announcePlan(
+  tx: Sql,
   call: Call<unknown, unknown>,
   type: 'plan.created' | 'plan.updated',
   planId: string,
 ) {
-  const { sql } = call.services
-  announce(call, type, async () => {
-    const plan = await findPlan(sql, listPlaceOf(call), planId)
-    return plan && detailOf(sql, call, plan)
+  return announce(tx, call, type, async () => {
+    const plan = await findPlan(tx, listPlaceOf(call), planId)
+    return plan && detailOf(tx, call, plan)
   })
 }
 
@@ -204,16 +205,16 @@ export const changePlan: Handler<PlanUpdate> = async call => {
     const plan = await lockPlan(tx, listPlaceOf(call), call.params.plan_id!)
     const draft = await ensureDraft(tx, plan, call.environment.id, clock.wall())
     const edited = await editDraft(tx, call, draft, call.body)
-    return detailOf(tx, call, (await findPlan(tx, listPlaceOf(call), plan.id))!, edited.id)
+    const detail = await detailOf(tx, call, (await findPlan(tx, listPlaceOf(call), plan.id))!, edited.id)
+    await announce(tx, call, 'plan.updated', detail)
+    return detail
   })
-  announce(call, 'plan.updated', data)
   return { data }
 }
 
 /** POST /plans/billing-linked: the plan of this provider's resource, made, or its draft changed. */
 export const putBillingLinkedPlan: Handler<BillingLinkedPlanCreate> = async call => {
   const { body, services } = call
-  let made = false
   const data = await services.catalogs.change(accountScope(call), async tx => {
     const link = {
       provider: body.billing_provider,
@@ -221,19 +222,21 @@ export const putBillingLinkedPlan: Handler<BillingLinkedPlanCreate> = async call
       version: body.external_resource_version ?? null,
     }
     const known = await findLinkedPlan(tx, call.key.accountId, link.provider, link.resourceId)
-    made = !known
     if (!known) {
       const { plan, draft } = await makePlan(tx, call, body, { link })
-      return detailOf(tx, call, plan, draft.id)
+      const detail = await detailOf(tx, call, plan, draft.id)
+      await announce(tx, call, 'plan.created', detail)
+      return detail
     }
     if (known.plan_type !== body.plan_type)
       throw new ServiceError('state_conflict', 'plan_type: fixed at creation')
     await tx`update plans set external_resource_version = ${link.version} where id = ${known.id}`
     const draft = await ensureDraft(tx, known, call.environment.id, services.clock.wall())
     await editDraft(tx, call, draft, body)
-    return detailOf(tx, call, (await findPlan(tx, listPlaceOf(call), known.id))!, draft.id)
+    const detail = await detailOf(tx, call, (await findPlan(tx, listPlaceOf(call), known.id))!, draft.id)
+    await announce(tx, call, 'plan.updated', detail)
+    return detail
   })
-  announce(call, made ? 'plan.created' : 'plan.updated', data)
   return { status: 201, data }
 }
 
@@ -266,7 +269,7 @@ export const deletePlan: Handler = async call => {
     await catalogs.change(accountScope(call), tx => archivePlan(tx, plan.id, null))
     throw inUse()
   }
-  announce(call, 'plan.deleted', gone)
+  await services.sql.begin(tx => announce(tx as unknown as Sql, call, 'plan.deleted', gone))
   return { data: { deleted: true } }
 }
 
@@ -293,10 +296,10 @@ export const deleteVersion: Handler<undefined, QueryOf<typeof deleteVersionShape
     const companies = await hasCompanies(tx, version.plan_id, version.id)
     const promote = query.promote_archived_version === true
     await removeVersion(tx, version, { hasCompanies: companies, promote }, services.clock.wall())
-  })
-  announce(call, 'plan_version.deleted', async () => {
-    const plan = await findPlan(services.sql, listPlaceOf(call), known.plan_id)
-    return plan && versionView(plan, known)
+    await announce(tx, call, 'plan_version.deleted', async () => {
+      const plan = await findPlan(tx, listPlaceOf(call), known.plan_id)
+      return plan && versionView(plan, known)
+    })
   })
   return { data: { deleted: true } }
 }
@@ -381,9 +384,10 @@ export const putBillingProduct: Handler<BillingProductWrite> = async call => {
   const data = await catalogs.change(environmentScope(call), async tx => {
     const plan = await lockPlan(tx, listPlaceOf(call), call.params.plan_id!)
     const draft = await ensureDraft(tx, plan, call.environment.id, clock.wall())
-    return billingView(plan, await settleBilling(tx, call, draft, call.body))
+    const view = billingView(plan, await settleBilling(tx, call, draft, call.body))
+    await announcePlan(tx, call, 'plan.updated', plan.id)
+    return view
   })
-  announcePlan(call, 'plan.updated', data.plan_id)
   return { data }
 }
 

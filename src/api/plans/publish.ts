@@ -46,7 +46,6 @@ export const publishVersion: Handler<PlanPublish> = async call => {
   const { plan, version, migrationId, begins } = await services.catalogs.change(accountScope(call), tx =>
     publish(tx, call, body),
   )
-  announcePlan(call, 'plan.updated', plan.id)
   if (migrationId !== null) await soon(call, migrationId)
   if (begins && body.activation_strategy === 'on_payment' && version.prices.length > 0)
     await owe(call, plan, version)
@@ -66,6 +65,7 @@ async function publish(tx: Sql, call: Call<unknown, unknown>, body: PlanPublish)
     throw new ServiceError('state_conflict', 'require_no_migration: companies would move')
   const needed = from.length > 0 && migration.strategy !== 'leave'
   if (needed) await insertMigration(tx, migration, call.nowMs)
+  await announcePlan(tx, call, 'plan.updated', plan.id)
   const excluded = plan.company_id !== null && body.excluded_company_ids.includes(plan.company_id)
   return {
     plan,

@@ -5,16 +5,18 @@ import type {
   Webhook,
   WebhookCreate,
   WebhookEventDetail,
+  WebhookRoll,
   WebhookTest,
   WebhookUpdate,
 } from '../../../schemas/webhooks.js'
 import { giveUp } from '../../engine/deliveries.js'
 import { newId } from '../../engine/ids.js'
-import { deliver, isSuccess, urlProblem } from '../../engine/outgoing.js'
+import { isSuccess, urlProblem } from '../../engine/outgoing.js'
 import { newSecret, payloadOf, type WebhookRow } from '../../engine/webhooks.js'
 import { ServiceError } from '../../errors.js'
-import type { Call, Handler, KeyRecord } from '../call.js'
+import type { Call, EnvironmentRecord, Handler } from '../call.js'
 import { list, page, type QueryOf, query, string } from '../query.js'
+import type { Services } from '../services.js'
 import { isoTime, isoTimeOrNull } from '../time.js'
 import {
   countEventRows,
@@ -26,6 +28,8 @@ import {
   insertWebhook,
   listEventRows,
   listWebhookRows,
+  redeliver,
+  rollSecretRow,
   updateWebhookRow,
   type WebhookEventFilter,
   type WebhookEventRow,
@@ -43,14 +47,13 @@ const eventListShape = { ids: list, q: string, webhook_id: string, ...page } as 
 export const webhookEventListQuery = query(eventListShape)
 type EventListQuery = QueryOf<typeof eventListShape>
 
-/** The signing secret is shown to keys that could change it. source: decision */
-function webhookView(row: WebhookRow, key: KeyRecord): Webhook {
-  const trusted = key.scopes.includes('write') || key.scopes.includes('admin')
+/** The secret is shown once, in the answer that makes it, and is told from others by its last letters. source: decision */
+function webhookView(row: WebhookRow, shown: 'masked' | 'whole' = 'masked'): Webhook {
   return {
     id: row.id,
     name: row.name,
     url: row.url,
-    secret: trusted ? row.secret : `whsec_${'*'.repeat(32)}`,
+    secret: shown === 'whole' ? row.secret : `whsec_${'*'.repeat(28)}${row.secret.slice(-4)}`,
     status: row.status,
     request_types: row.request_types,
     credit_trigger_configs: row.credit_trigger_configs,
@@ -66,10 +69,10 @@ function unknownWebhook(): ServiceError {
 
 /** GET /webhooks. */
 export const listWebhooks: Handler<undefined, WebhookListQuery> = async call => {
-  const { services, environment, query, key } = call
+  const { services, environment, query } = call
   const filter = { environmentId: environment.id, q: query.q }
   const rows = await listWebhookRows(services.sql, filter, query)
-  return { data: rows.map(row => webhookView(row, key)) }
+  return { data: rows.map(row => webhookView(row)) }
 }
 
 /** GET /webhooks/count. */
@@ -82,25 +85,27 @@ export const countWebhooks: Handler<undefined, WebhookListQuery> = async ({
 })
 
 /** GET /webhooks/{webhook_id}. */
-export const getWebhook: Handler = async ({ services, environment, params, key }) => {
+export const getWebhook: Handler = async ({ services, environment, params }) => {
   const row = await findWebhook(services.sql, environment.id, params.webhook_id!)
   if (!row) throw unknownWebhook()
-  return { data: webhookView(row, key) }
+  return { data: webhookView(row) }
 }
 
-function assertUrl(url: string, privateAddresses: boolean): void {
-  const problem = urlProblem(url, privateAddresses)
+function assertUrl(url: string, services: Services, environment: EnvironmentRecord): void {
+  const plain = environment.environmentType !== 'production' || services.webhookPlainHttp
+  const problem = urlProblem(url, services.webhookPrivateAddresses, plain)
   if (problem !== null) throw new ServiceError('value_invalid', `url: ${problem}`)
 }
 
 /**
  * POST /webhooks.
  *
- * errors  400 for a URL that is none, carries a password, or names a private address; and beyond 100 webhooks.
+ * errors  400 for a URL that is none, carries a password, names a private address, or is http for a production environment;
+ *         and beyond 100 webhooks.
  */
 export const createWebhook: Handler<WebhookCreate> = async call => {
   const { services, environment, key, body, nowMs } = call
-  assertUrl(body.url, services.webhookPrivateAddresses)
+  assertUrl(body.url, services, environment)
   const row = await services.catalogs.change(scopeOf(call), async tx => {
     if ((await countWebhookRows(tx, { environmentId: environment.id, q: undefined })) >= webhooksMax)
       throw new ServiceError('state_conflict', `An environment has at most ${webhooksMax} webhooks`)
@@ -115,7 +120,7 @@ export const createWebhook: Handler<WebhookCreate> = async call => {
     })
   })
   await services.webhooks.load(environment.id)
-  return { status: 201, data: webhookView(row, key) }
+  return { status: 201, data: webhookView(row, 'whole') }
 }
 
 // The shards' catalogs say what is asked for, so a webhook changes like a definition.
@@ -125,8 +130,8 @@ function scopeOf({ key, environment }: Call<unknown, unknown>) {
 
 /** PUT /webhooks/{webhook_id}: absent members stay. Switched off, what waits for it is given up. */
 export const updateWebhook: Handler<WebhookUpdate> = async call => {
-  const { services, environment, key, params, body, nowMs } = call
-  if (body.url != null) assertUrl(body.url, services.webhookPrivateAddresses)
+  const { services, environment, params, body, nowMs } = call
+  if (body.url != null) assertUrl(body.url, services, environment)
   const row = await services.catalogs.change(scopeOf(call), async tx => {
     const former = await findWebhook(tx, environment.id, params.webhook_id!)
     if (!former) throw unknownWebhook()
@@ -144,7 +149,27 @@ export const updateWebhook: Handler<WebhookUpdate> = async call => {
     return updateWebhookRow(tx, former, members, wallMs, nowMs)
   })
   await services.webhooks.load(environment.id)
-  return { data: webhookView(row, key) }
+  return { data: webhookView(row) }
+}
+
+/** How long both secrets sign, unless said otherwise: a day. */
+const overlapSeconds = 86_400
+
+/**
+ * POST /webhooks/{webhook_id}/roll-secret: a new secret, shown in this answer alone. The former one signs beside it
+ * until the overlap is over.
+ *
+ * source  decision
+ */
+export const rollSecret: Handler<WebhookRoll> = async call => {
+  const { services, environment, params, body } = call
+  const nowMs = services.clock.wall()
+  const overlap = body.overlap_seconds ?? overlapSeconds
+  const former = { id: params.webhook_id!, environmentId: environment.id }
+  const row = await rollSecretRow(services.sql, former, newSecret(), nowMs, nowMs + overlap * 1_000)
+  if (!row) throw unknownWebhook()
+  await services.webhooks.load(environment.id)
+  return { data: webhookView(row, 'whole') }
 }
 
 /** DELETE /webhooks/{webhook_id}: with its deliveries. */
@@ -157,27 +182,20 @@ export const deleteWebhook: Handler = async call => {
   return { data: { deleted: true } }
 }
 
-/** POST /webhooks/{webhook_id}/test: one attempt, now, also to an inactive one; it counts for nothing. */
+/**
+ * POST /webhooks/{webhook_id}/test: one attempt, now, also to an inactive one; it counts for nothing.
+ *
+ * errors  503 while the webhook or its environment has as many deliveries under way as it may.
+ */
 export const sendTestWebhookAction: Handler<WebhookTest> = async call => {
   const { services, environment, params, body } = call
   const webhook = await findWebhook(services.sql, environment.id, params.webhook_id!)
   if (!webhook) throw unknownWebhook()
   const type: WebhookRequestType = body.request_type
   const payload = payloadOf(webhook, { type }, { test: true, webhook_id: webhook.id })
-  const outcome = await deliver(webhook, payload, {
-    privateAddresses: services.webhookPrivateAddresses,
-    nowMs: services.clock.wall(),
-    signal: new AbortController().signal,
-  })
+  const { id, outcome } = await services.deliveries.once(webhook, payload)
   const success = isSuccess(outcome)
-  await insertTest(services.sql, {
-    id: newId('whev_'),
-    webhook,
-    type,
-    payload,
-    success,
-    status: outcome.status,
-  })
+  await insertTest(services.sql, { id, webhook, type, payload, success, status: outcome.status })
   const reason = outcome.reason ?? `The endpoint answered ${outcome.status}`
   return {
     data: {
@@ -197,7 +215,7 @@ export const listWebhookEvents: Handler<undefined, EventListQuery> = async call 
   const { sql } = call.services
   const rows = await listEventRows(sql, eventFilterOf(call), call.query)
   const webhooks = await webhooksOf(sql, rows)
-  return { data: rows.map(row => eventView(row, webhooks, call.key)) }
+  return { data: rows.map(row => eventView(row, webhooks)) }
 }
 
 /** GET /webhook-events/count. */
@@ -206,22 +224,37 @@ export const countWebhookEvents: Handler<undefined, EventListQuery> = async call
 })
 
 /** GET /webhook-events/{webhook_event_id}. */
-export const getWebhookEvent: Handler = async ({ services, environment, params, key }) => {
+export const getWebhookEvent: Handler = async ({ services, environment, params }) => {
   const row = await findEvent(services.sql, environment.id, params.webhook_event_id!)
   if (!row) throw new ServiceError('not_found', 'Webhook event not found')
-  return { data: eventView(row, await webhooksOf(services.sql, [row]), key) }
+  return { data: eventView(row, await webhooksOf(services.sql, [row])) }
 }
 
-function eventView(
-  row: WebhookEventRow,
-  webhooks: ReadonlyMap<string, WebhookRow>,
-  key: KeyRecord,
-): WebhookEventDetail {
+/**
+ * POST /webhook-events/{webhook_event_id}/redeliver: what was sent, or was given up, is sent again, with the same id and
+ * its retries before it.
+ *
+ * errors  404; 400 while its webhook is switched off.
+ * source  decision
+ */
+export const redeliverEvent: Handler = async ({ services, environment, params }) => {
+  const { sql } = services
+  const row = await findEvent(sql, environment.id, params.webhook_event_id!)
+  if (!row) throw new ServiceError('not_found', 'Webhook event not found')
+  const webhooks = await webhooksOf(sql, [row])
+  if (webhooks.get(row.webhook_id)?.status !== 'active')
+    throw new ServiceError('state_conflict', 'The webhook is inactive')
+  const again = await redeliver(sql, row.id, new Date(services.clock.wall()))
+  services.webhooks.queued()
+  return { data: eventView(again ?? row, webhooks) }
+}
+
+function eventView(row: WebhookEventRow, webhooks: ReadonlyMap<string, WebhookRow>): WebhookEventDetail {
   const webhook = webhooks.get(row.webhook_id)
   return {
     id: row.id,
     webhook_id: row.webhook_id,
-    ...(webhook && { webhook: webhookView(webhook, key) }),
+    ...(webhook && { webhook: webhookView(webhook) }),
     request_type: row.request_type,
     status: row.status,
     attempt_count: row.attempt_count,

@@ -113,6 +113,21 @@ export async function updateWebhookRow(
   return row!
 }
 
+/** A new secret; the one it replaces goes on signing until a time. Null when there is no such webhook. */
+export async function rollSecretRow(
+  sql: Sql,
+  { id, environmentId }: { readonly id: string; readonly environmentId: string },
+  secret: string,
+  nowMs: number,
+  untilMs: number,
+): Promise<WebhookRow | null> {
+  const [row] = await sql<WebhookRow[]>`
+    update webhooks set previous_secret = secret, previous_secret_until = ${new Date(untilMs)}, secret = ${secret},
+      updated_at = ${new Date(nowMs)}
+    where id = ${id} and environment_id = ${environmentId} returning *`
+  return row ?? null
+}
+
 export async function deleteWebhookRow(sql: Sql, environmentId: string, id: string): Promise<boolean> {
   const rows =
     await sql`delete from webhooks where id = ${id} and environment_id = ${environmentId} returning id`
@@ -172,6 +187,14 @@ export async function findEvent(
 ): Promise<WebhookEventRow | null> {
   const [row] = await sql<WebhookEventRow[]>`
     select * from webhook_events where id = ${id} and environment_id = ${environmentId}`
+  return row ?? null
+}
+
+/** Have a delivery sent again, from its first attempt; null for one that still waits. */
+export async function redeliver(sql: Sql, id: string, now: Date): Promise<WebhookEventRow | null> {
+  const [row] = await sql<WebhookEventRow[]>`
+    update webhook_events set status = 'pending', attempt_count = 0, next_attempt_at = ${now}, updated_at = ${now}
+    where id = ${id} and status <> 'pending' returning *`
   return row ?? null
 }
 

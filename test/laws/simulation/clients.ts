@@ -19,6 +19,9 @@ export const planId = 'plan_1'
 export const creditId = 'bcrd_1'
 /** The event that draws credits, one each. */
 export const drawing = 'draws'
+/** An event whose use comes to a limit, where somebody asks to be told. */
+export const limited = 'call0'
+export const usageLimit = 3
 export const granted = 10_000
 /** What the company that only holds credits has of them. */
 export const poorGranted = 20

@@ -2,7 +2,7 @@
 import { drawIdsFrom } from '../../../src/engine/ids.js'
 import { catalogData, credit, entitlement, feature, plan } from '../../core/make.js'
 import { Random } from '../../random.js'
-import { Clients, creditId, drawing, planId } from './clients.js'
+import { Clients, creditId, drawing, limited, planId, usageLimit } from './clients.js'
 import { type Break, environmentId, Machine, type Settings } from './machine.js'
 import { describeAll, type Known, Verification } from './verify.js'
 import { World } from './world.js'
@@ -21,15 +21,34 @@ const patienceMs = 240_000
 const stepsMax = 2_000_000
 const companies = 4
 
+const drawingEntitlement = entitlement(drawing, {
+  valueType: 'credit',
+  valueCreditId: creditId,
+  consumptionRate: 1,
+})
+
 const catalog = catalogData({
   environmentId,
   features: [feature(drawing)],
   credits: [credit(creditId)],
+  plans: [plan(planId, [drawingEntitlement])],
+})
+
+/** The same where a webhook asks: every notice comes of a fact. */
+const watched = catalogData({
+  ...catalog,
+  features: [feature(drawing), feature(limited)],
   plans: [
     plan(planId, [
-      entitlement(drawing, { valueType: 'credit', valueCreditId: creditId, consumptionRate: 1 }),
+      drawingEntitlement,
+      entitlement(limited, { valueType: 'numeric', valueNumeric: usageLimit }),
     ]),
   ],
+  watches: {
+    types: ['company.created', 'company.deleted', 'user.created', 'entitlement.limit.reached'],
+    featureIds: null,
+    creditIds: null,
+  },
 })
 
 /** Run a seed. Never rejects. */
@@ -39,7 +58,7 @@ export async function simulate(seed: number, broken: Break = null): Promise<Outc
   drawIdsFrom(pool => {
     for (let at = 0; at < pool.length; at += 4) pool.writeUInt32LE(random.below(2 ** 32), at)
   })
-  const machine = new Machine(world, settingsOf(random), catalog, broken)
+  const machine = new Machine(world, settingsOf(random), random.chance(0.4) ? watched : catalog, broken)
   const clients = new Clients(machine)
   try {
     await new Simulation(world, machine, clients).run()

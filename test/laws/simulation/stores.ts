@@ -101,6 +101,8 @@ export class SimulatedPostgres implements StoredPositions, StoredEntities {
     grants: new Map(),
     planChanges: new Map(),
   }
+  /** The outbox of webhooks, which nobody empties here. */
+  readonly outbox: Table = new Map()
   /** Records put aside: none should be. */
   readonly putAside: string[] = []
   private readonly positions = new Map<string, Position>()
@@ -277,6 +279,10 @@ export class SimulatedPostgres implements StoredPositions, StoredEntities {
       }
     for (const name of kept)
       for (const [id, row] of fold[name].rows) if (!tables[name].has(id)) tables[name].set(id, row)
+    for (const [id, row] of fold.notices.rows) {
+      if (this.outbox.has(id)) this.putAside.push(`notice ${id} comes twice`)
+      this.outbox.set(id, row)
+    }
     for (const [table, changes] of [
       [this.companies, fold.companies],
       [this.users, fold.users],

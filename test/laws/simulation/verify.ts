@@ -4,7 +4,17 @@ import { isDeepStrictEqual } from 'node:util'
 import { amountFromDecimal, amountFromNumber } from '../../../src/core/amount.js'
 import type { CompanyDescription, UserSnapshot } from '../../../src/core/state.js'
 import type { Row } from '../../../workers/project/fold.js'
-import { type Clients, countsOf, creditId, drawing, granted, poorGranted, type Told } from './clients.js'
+import {
+  type Clients,
+  countsOf,
+  creditId,
+  drawing,
+  granted,
+  limited,
+  poorGranted,
+  type Told,
+  usageLimit,
+} from './clients.js'
 import { environmentId, type Machine, type Service } from './machine.js'
 
 /** Everything the actors know, by id: what a restart must bring back. */
@@ -53,6 +63,7 @@ export class Verification {
     this.eventsOnce()
     this.ledger(known)
     this.projected(known)
+    if (this.machine.catalog.watches) this.notices(known)
     this.must(this.machine.postgres.putAside.length === 0, `put aside: ${this.machine.postgres.putAside[0]}`)
   }
 
@@ -125,6 +136,31 @@ export class Verification {
       remaining === grant - drawn - told.held,
       `${told.slug}: ${remaining} credits remain, ${drawn} drawn and ${told.held} held of ${grant}`,
     )
+  }
+
+  /** Each change that somebody asks about is in the outbox, once, and nothing else is. */
+  private notices(known: Known): void {
+    const told = new Map<string, number>()
+    for (const row of this.machine.postgres.outbox.values()) {
+      const { type, company_id: companyId, happened } = row as Record<string, string>
+      const name = `${type} of ${companyId ?? JSON.parse(happened!).id}`
+      told.set(name, (told.get(name) ?? 0) + 1)
+    }
+    for (const [name, count] of told) this.must(count === 1, `${name} is told ${count} times`)
+    for (const [id, one] of known) {
+      if (one === null) continue
+      const kind = 'balances' in one ? 'company' : 'user'
+      this.must(told.has(`${kind}.created of ${id}`), `${kind}.created of ${id} is not told`)
+      this.must(!told.has(`${kind}.deleted of ${id}`), `${kind}.deleted of ${id} is told, but it is there`)
+      if (!('balances' in one)) continue
+      const used = countsOf(one).get(limited) ?? 0
+      const reached = used >= usageLimit && one.plan !== null
+      const name = `entitlement.limit.reached of ${id}`
+      this.must(told.has(name) === reached, `${name}: told ${told.has(name)}, used ${used} of ${usageLimit}`)
+    }
+    const gone = [...told.keys()].filter(name => name.startsWith('company.deleted of '))
+    for (const name of gone)
+      this.must(told.has(name.replace('deleted', 'created')), `${name} is told, but not that it was made`)
   }
 
   /** As many companies as were named. */
