@@ -102,6 +102,10 @@ export interface RawEvent {
   remote_addr: string | null
   /** With `report`: why the event is stored as failed; null when it is not. */
   error?: string | null
+  /** Its idempotency key was used within 24 hours: it is not counted again, and this tells of the first event. */
+  duplicate?: true
+  /** The first event said something else (another type, name, quantity or company): this one is stored as failed. */
+  content_differs?: true
 }
 
 interface Preview {

@@ -155,6 +155,14 @@ export function createMetrics() {
       applied: events.child({ outcome: 'applied' }),
       duplicate: events.child({ outcome: 'duplicate' }),
       failed: events.child({ outcome: 'failed' }),
+      differing: counter(
+        'tollgate_events_differing_total',
+        'Duplicates whose content differs from that of the first event with their idempotency key',
+      ).child({}),
+      windowFull: counter(
+        'tollgate_dedupe_refused_total',
+        'Requests refused because their part of the idempotency window is full',
+      ).child({}),
     },
     largeBodies: {
       parsed: largeBodies.child({ outcome: 'parsed' }),
@@ -201,6 +209,12 @@ export function createMetrics() {
       'Notifications given up because too many waited in their environment',
     ).child({}),
     dedupeKeys: gauge('tollgate_dedupe_keys', 'Idempotency keys in the window'),
+    dedupeFull: gauge(
+      'tollgate_dedupe_full',
+      'Parts of the idempotency window into which no other key fits',
+      'environment',
+      'keys',
+    ),
   }
 }
 

@@ -169,7 +169,17 @@ export async function serve(from: {
   })
   opened.add(() => projections!.stop())
   yielding = openYielding(opened, projections)
+  let divided = 0
+  const divide = (): void => {
+    const environments = catalogs.ids().length
+    if (environments === divided) return
+    divided = environments
+    dedupe.divide(environments)
+    holdKeys.divide(environments)
+  }
+  divide()
   const sweeping = setInterval(() => {
+    divide()
     dedupe.sweep(clock.wall(), segmentsPerTurn)
     holdKeys.sweep(clock.wall(), segmentsPerTurn)
   }, 1_000)
@@ -351,6 +361,7 @@ export async function serve(from: {
         ...shards.degraded.map(shard => `shard ${shard}`),
         ...(postgresAnswers ? [] : ['Postgres']),
         ...projections!.degraded(),
+        ...fullWindows(dedupe),
       ],
     },
     routes,
@@ -399,6 +410,16 @@ function openYielding(opened: Opened, projections: Projections): Yielding | null
   return yielding
 }
 
+/** Parts of the idempotency window that take no other key, in words. */
+function fullWindows(dedupe: Dedupe): string[] {
+  return dedupe
+    .full()
+    .map(
+      ({ environmentId, publishable }) =>
+        `idempotency window of ${publishable ? 'publishable' : 'secret'} keys of ${environmentId ?? 'a deleted environment'}`,
+    )
+}
+
 /** A data directory that takes no sockets is no reason not to serve. */
 async function listenToOperator(
   config: Config,
@@ -436,6 +457,12 @@ async function report(
 ): Promise<void> {
   metrics.projector.clickhouseYields.set(yielding?.yields ? 1 : 0)
   metrics.dedupeKeys.set(dedupe.size)
+  metrics.dedupeFull.reset()
+  for (const { environmentId, publishable } of dedupe.full())
+    metrics.dedupeFull.set(
+      { environment: environmentId ?? '', keys: publishable ? 'publishable' : 'secret' },
+      1,
+    )
   metrics.largeBodies.bytes.set(parsers.held)
   for (const store of ['postgres', 'clickhouse'] as const) {
     const { records, seconds } = projections.lag(store)

@@ -67,7 +67,8 @@ const settled: Readonly<Record<string, Members>> = {
   // the cost of an inference event, from which price (decision 18), and the event it was made from (EV-66)
   EventDetail: { cost: 'ON string', currency: 'ON string', price_id: 'ON string', derived_from: 'ON string' },
   // what is wrong with an event, where `report=true` asks for it (EV-7)
-  RawEvent: { error: 'ON string' },
+  // and whether its idempotency key was used before (decision 23)
+  RawEvent: { error: 'ON string', duplicate: 'O boolean', content_differs: 'O boolean' },
   // why this context could not be checked (FE-92)
   CheckFlags: { error: 'O string' },
 }

@@ -289,7 +289,9 @@ export class Uses {
       receivedAtMs: at,
       apiKeyId,
       idempotencyKey:
-        this.keyLength(i) === 0 ? null : this.bytes.toString('latin1', key, key + this.keyLength(i)),
+        this.keyLength(i) === 0
+          ? null
+          : unescaped(this.bytes.toString('latin1', key, key + this.keyLength(i))),
       companyId: this.companyId(i),
       userId: this.hasUser(i) ? this.rows.toString('latin1', user, user + actorIdLength) : null,
       leaseId: null,
@@ -299,6 +301,11 @@ export class Uses {
       inference: null,
     }
   }
+}
+
+/** A key is plain text, but for the mark that may stand before it (dedupe.ts), as JSON writes it. */
+function unescaped(key: string): string {
+  return key.startsWith('\\') ? (JSON.parse(`"${key}"`) as string) : key
 }
 
 /** The events of a request as they cross one by one. */

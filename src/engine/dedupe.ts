@@ -2,14 +2,30 @@
 // The key rides in its event's journal record, so "seen" and "counted" cannot disagree; this window is the
 // memory of it, claimed before an event leaves and given back when its record was not made durable.
 //
-//   name ─ sha256 ─▶ 12 bits choose the segment │ tag: 32 bits, scanned │ 7 words: 64 more bits of the hash,
-//                                                                      │ event id, captured_at, received_at
+//   name ─ sha256 ─▶ 12 bits choose the segment │ tag: 32 bits, scanned │ 7 words: 32 more bits of the hash, whose it is
+//                                               │ and the print of what it said (16 bits each), event id,
+//                                               │ captured_at, received_at
 //
 // A segment is one open-addressed table with linear probing. It grows by an eighth and alone, so growth is never
-// a long pause and never doubles the memory; 108 bits of the hash tell names apart.
+// a long pause and never doubles the memory; 76 bits of the hash tell the names of one environment apart.
+//
+// Keys of publishable API keys are a namespace of their own (decision 23): their names carry a mark that no caller can
+// send, here, in the journal and in ClickHouse alike. What is older than the mark is of secret keys.
 import { hash } from 'node:crypto'
 import { decodeId, encodeId, IdReader, idLetters } from '../core/id.js'
+import { unknownPrint } from '../core/print.js'
 import { UnderWay } from './under-way.js'
+import { environmentCode, type Part, WindowShares } from './window-shares.js'
+
+/** In front of a key that a publishable API key sent: U+0000, which is refused in every body (decision 23). */
+export const publishableMark = '\0'
+
+/** The key as its caller sent it. */
+export function keyAsSent(key: string): string {
+  return key.startsWith(publishableMark) ? key.slice(publishableMark.length) : key
+}
+
+const isMarked = (key: string): boolean => key.charCodeAt(0) === 0
 
 /** How long a key is remembered from its first receipt; at exactly this age it is free again (EV-26). */
 export const windowMs = 24 * 3_600_000
@@ -19,6 +35,8 @@ export interface Claim {
   readonly eventId: string
   readonly capturedAtMs: number
   readonly receivedAtMs: number
+  /** What it said, in small (core/print.ts). */
+  readonly print: number
   /** While the first event is under way: resolves when it is durable, rejects when it was lost. */
   readonly settled: Promise<void> | null
 }
@@ -35,26 +53,36 @@ const growth = 1.125
 const eventPrefix = 'evt_'
 
 /** Of a name's hash: what the window keeps of it. */
-const hashBytes = 14
+const hashBytes = 10
+const codeAt = hashBytes
+const markAt = codeAt + 4
+/** Where in a packed claim its print lies. */
+export const printAt = markAt + 1
+const idAt = printAt + 2
 const idBytes = eventPrefix.length + idLetters
+const capturedAt = idAt + idBytes
+const receivedAt = capturedAt + 8
 /**
- * A claim as ClickHouse gives it, its name hashed there (event_claims.sql): 14 bytes of the hash, the id of its event,
- * captured and received, each in 64 bits from the lowest byte up.
+ * A claim as ClickHouse gives it, its name hashed there (event_claims.sql): 10 bytes of the hash, 4 that stand for its
+ * environment, 1 that says whether it is marked, its print, the id of its event, captured and received, each in 64 bits
+ * from the lowest byte up, as the print's 16 are.
  */
-export const packedClaimBytes = hashBytes + idBytes + 8 + 8
+export const packedClaimBytes = receivedAt + 8
 
 /** What of it is no hash. */
 export interface PackedClaim {
   readonly eventId: string
   readonly capturedAtMs: number
   readonly receivedAtMs: number
+  readonly print?: number
 }
 
 /**
- * The window: at most `keysMax` keys in less than 40 bytes each from some hundred thousand on (bench/core/dedupe.bench.ts).
+ * The window: at most `keysMax` keys in less than 40 bytes each from some hundred thousand on (bench/core/dedupe.bench.ts),
+ * divided among environments as WindowShares says.
  * Each environment's keys age by that environment's clock, so nothing depends on the order they came in.
- * Names are told apart by 108 bits of SHA-256: with 10 000 000 keys remembered, an event is taken for another's
- * duplicate once in 3·10²⁵; nobody can make it happen to a name of somebody else.
+ * Names of one environment and class are told apart by 76 bits of SHA-256: with 10 000 000 keys remembered, an event is
+ * taken for another's duplicate once in 7·10¹⁵; nobody can make it happen to a name of somebody else.
  */
 export class Dedupe {
   private readonly segments: (Segment | undefined)[] = new Array(segmentCount)
@@ -65,22 +93,36 @@ export class Dedupe {
   private reserved = 0
   private readonly ids = new IdReader()
 
+  private readonly shares: WindowShares
+
   /** keysMax  a full window refuses new keys rather than forgetting old ones. */
-  constructor(private readonly keysMax: number) {}
+  constructor(private readonly keysMax: number) {
+    this.shares = new WindowShares(keysMax)
+  }
 
   /** Keys remembered now, those that are old and not swept yet among them. */
   get size(): number {
     return this.count
   }
 
-  /** Whether no other key fits. */
-  get full(): boolean {
-    return this.count >= this.keysMax
+  /** Divide the window among so many environments; until it is told, all of it is for everybody. */
+  divide(environments: number): void {
+    this.shares.divide(environments)
   }
 
-  /** Further keys that fit. */
-  get room(): number {
-    return this.keysMax - this.count
+  /** Whether no other key of this class fits; `key`: any of it. */
+  isFull(environmentId: string, key: string): boolean {
+    return this.room(environmentId, isMarked(key)) <= 0
+  }
+
+  /** Further keys of an environment that fit. */
+  room(environmentId: string, publishable: boolean): number {
+    return this.shares.room(this.shares.of(environmentId, publishable))
+  }
+
+  /** Parts of environments into which no other key fits. */
+  full(): readonly Part[] {
+    return this.shares.full()
   }
 
   /** Bytes of the tables. */
@@ -103,11 +145,13 @@ export class Dedupe {
       readonly eventId: string
       readonly capturedAtMs: number
       readonly settled: Promise<void> | null
+      readonly print?: number
     },
     nowMs: number,
   ): Claim | null {
     const [high, low] = wordsOf(event.eventId)
-    return this.claimFor(environmentId, key, high, low, event.capturedAtMs, event.settled, nowMs)
+    const { capturedAtMs, settled, print = unknownPrint } = event
+    return this.claimFor(environmentId, key, high, low, capturedAtMs, settled, nowMs, print)
   }
 
   /** The same for an event whose id is given as its 64 bits. */
@@ -119,12 +163,13 @@ export class Dedupe {
     capturedAtMs: number,
     settled: Promise<void> | null,
     nowMs: number,
+    print = unknownPrint,
   ): Claim | null {
     const segment = this.locate(environmentId, key)
     const at = segment.find()
     const first = this.alive(segment, at, nowMs)
     if (first !== null) return first
-    this.write(segment, at, high, low, capturedAtMs, nowMs)
+    this.write(segment, at, high, low, capturedAtMs, nowMs, print)
     if (settled !== null) this.underWay.put(high, low, settled)
     return null
   }
@@ -161,8 +206,16 @@ export class Dedupe {
     const at = segment.find()
     if (at < 0 || segment.eventId(at) !== eventId) return
     this.underWay.delete(segment.idHigh(at), segment.idLow(at))
+    this.shares.removed(this.shares.at(segment.partOf(at)))
     segment.remove(at)
     this.count--
+  }
+
+  /** What the event that holds a key says is known by now. */
+  print(environmentId: string, key: string, eventId: string, print: number): void {
+    const segment = this.locate(environmentId, key)
+    const at = segment.find()
+    if (at >= 0 && segment.eventId(at) === eventId) segment.putPrint(at, print)
   }
 
   /** Make room for keys that are about to be loaded, further ones each time: to grow by eighths would move each many times. */
@@ -186,9 +239,10 @@ export class Dedupe {
     eventId: string,
     capturedAtMs: number,
     receivedAtMs: number,
+    print = unknownPrint,
   ): void {
     const [high, low] = wordsOf(eventId)
-    this.loadWords(environmentId, key, high, low, capturedAtMs, receivedAtMs)
+    this.loadWords(environmentId, key, high, low, capturedAtMs, receivedAtMs, print)
   }
 
   /** The same; the event by the 64 bits of its id. */
@@ -199,11 +253,12 @@ export class Dedupe {
     low: number,
     capturedAtMs: number,
     receivedAtMs: number,
+    print = unknownPrint,
   ): void {
     const segment = this.locate(environmentId, key)
     const at = segment.find()
     if (at >= 0 && segment.receivedAtMs(at) >= receivedAtMs) return
-    this.write(segment, at, high, low, capturedAtMs, receivedAtMs)
+    this.write(segment, at, high, low, capturedAtMs, receivedAtMs, print)
   }
 
   /**
@@ -214,13 +269,15 @@ export class Dedupe {
    */
   loadPacked(bytes: Uint8Array, at: number): void {
     const segment = this.segment((bytes[at]! << 4) | (bytes[at + 1]! & 15))
-    segment.seek(wordIn(bytes, at + 2), wordIn(bytes, at + 6), wordIn(bytes, at + 10))
-    const id = at + hashBytes
+    const part = this.shares.ofCode(wordIn(bytes, at + codeAt), bytes[at + markAt] === 1)
+    segment.seek(wordIn(bytes, at + 2), wordIn(bytes, at + 6), part.index)
     const slot = segment.find()
-    const receivedAtMs = longIn(bytes, id + idBytes + 8)
+    const receivedAtMs = longIn(bytes, at + receivedAt)
     if (slot >= 0 && segment.receivedAtMs(slot) >= receivedAtMs) return
-    if (!this.ids.read(bytes, id + eventPrefix.length)) throw new Error('a claim names no event')
-    this.write(segment, slot, this.ids.high, this.ids.low, longIn(bytes, id + idBytes), receivedAtMs)
+    if (!this.ids.read(bytes, at + idAt + eventPrefix.length)) throw new Error('a claim names no event')
+    const print = bytes[at + printAt]! | (bytes[at + printAt + 1]! << 8)
+    const capturedAtMs = longIn(bytes, at + capturedAt)
+    this.write(segment, slot, this.ids.high, this.ids.low, capturedAtMs, receivedAtMs, print)
   }
 
   /**
@@ -232,7 +289,7 @@ export class Dedupe {
    */
   sweep(nowMs: number, segments = segmentCount): void {
     for (let i = 0; i < segments; i++) {
-      this.count -= this.segments[this.turn]?.sweep(nowMs - windowMs) ?? 0
+      this.count -= this.segments[this.turn]?.sweep(nowMs - windowMs, this.shares) ?? 0
       this.turn = (this.turn + 1) % segmentCount
     }
   }
@@ -241,7 +298,7 @@ export class Dedupe {
   private locate(environmentId: string, key: string): Segment {
     const digest = hash('sha256', nameOf(environmentId, key), 'binary')
     const segment = this.segment((digest.charCodeAt(0) << 4) | (digest.charCodeAt(1) & 15))
-    segment.seek(word(digest, 2), word(digest, 6), word(digest, 10))
+    segment.seek(word(digest, 2), word(digest, 6), this.shares.of(environmentId, isMarked(key)).index)
     return segment
   }
 
@@ -263,6 +320,7 @@ export class Dedupe {
       eventId,
       capturedAtMs: segment.capturedAtMs(at),
       receivedAtMs,
+      print: segment.printOf(at),
       settled: this.settling(segment, at),
     }
   }
@@ -279,10 +337,16 @@ export class Dedupe {
     low: number,
     capturedAtMs: number,
     receivedAtMs: number,
+    print: number,
   ): void {
+    let slot = at
     if (at >= 0) this.underWay.delete(segment.idHigh(at), segment.idLow(at))
-    else this.count++
-    segment.put(at >= 0 ? at : segment.insert(), high, low, capturedAtMs, receivedAtMs)
+    else {
+      this.count++
+      slot = segment.insert()
+      this.shares.added(this.shares.at(segment.partOf(slot)))
+    }
+    segment.put(slot, high, low, capturedAtMs, receivedAtMs, print)
   }
 }
 
@@ -290,23 +354,26 @@ export class Dedupe {
 export function packClaim(
   environmentId: string,
   key: string,
-  { eventId, capturedAtMs, receivedAtMs }: PackedClaim,
+  { eventId, capturedAtMs, receivedAtMs, print = unknownPrint }: PackedClaim,
 ): Buffer {
   const packed = Buffer.alloc(packedClaimBytes)
   packed.write(hash('sha256', nameOf(environmentId, key), 'binary').slice(0, hashBytes), 'latin1')
-  packed.write(eventId, hashBytes, 'latin1')
-  packed.writeBigInt64LE(BigInt(capturedAtMs), hashBytes + idBytes)
-  packed.writeBigInt64LE(BigInt(receivedAtMs), hashBytes + idBytes + 8)
+  packed.writeUInt32BE(environmentCode(environmentId), codeAt)
+  packed[markAt] = isMarked(key) ? 1 : 0
+  packed.writeUInt16LE(print, printAt)
+  packed.write(eventId, idAt, 'latin1')
+  packed.writeBigInt64LE(BigInt(capturedAtMs), capturedAt)
+  packed.writeBigInt64LE(BigInt(receivedAtMs), receivedAt)
   return packed
 }
 
 /** What of a packed claim can be told again; `at`: where it begins. */
 export function unpackClaim(bytes: Buffer, at: number): PackedClaim {
-  const id = at + hashBytes
   return {
-    eventId: bytes.toString('latin1', id, id + idBytes),
-    capturedAtMs: longIn(bytes, id + idBytes),
-    receivedAtMs: longIn(bytes, id + idBytes + 8),
+    eventId: bytes.toString('latin1', at + idAt, at + idAt + idBytes),
+    capturedAtMs: longIn(bytes, at + capturedAt),
+    receivedAtMs: longIn(bytes, at + receivedAt),
+    print: bytes.readUInt16LE(at + printAt),
   }
 }
 
@@ -320,12 +387,15 @@ function wordsOf(eventId: string): readonly [high: number, low: number] {
 class Segment {
   /** First 32 bits of the hash, never 0; 0 marks a free slot. */
   private tags = new Uint32Array(slotsMin)
-  /** Two words of the hash, two of the event id, low words of captured and received, and one with both their highs. */
+  /**
+   * One word of the hash, one with the part it is of and its print, two of the event id, low words of captured and
+   * received, and one with both their highs.
+   */
   private words = new Uint32Array(slotsMin * wordsPerEntry)
   private count = 0
   private tag = 0
   private middle = 0
-  private low = 0
+  private part = 0
 
   get bytes(): number {
     return this.tags.byteLength + this.words.byteLength
@@ -335,10 +405,11 @@ class Segment {
     if (slots > this.tags.length) this.resize(slots)
   }
 
-  seek(tag: number, middle: number, low: number): void {
+  /** part  whose name it is, by its place among all (WindowShares). */
+  seek(tag: number, middle: number, part: number): void {
     this.tag = tag || 1
     this.middle = middle
-    this.low = low
+    this.part = part
   }
 
   /** Slot of the name, or -1. */
@@ -349,7 +420,7 @@ class Segment {
       if (held === 0) return -1
       if (held !== tag) continue
       const at = slot * wordsPerEntry
-      if (words[at] === this.middle && words[at + 1] === this.low) return slot
+      if (words[at] === this.middle && words[at + 1]! >>> 16 === this.part) return slot
     }
   }
 
@@ -360,18 +431,39 @@ class Segment {
     const slot = this.free(this.tag)
     this.tags[slot] = this.tag
     this.words[slot * wordsPerEntry] = this.middle
-    this.words[slot * wordsPerEntry + 1] = this.low
+    this.words[slot * wordsPerEntry + 1] = this.part << 16
     return slot
   }
 
-  put(slot: number, idHigh: number, idLow: number, capturedAtMs: number, receivedAtMs: number): void {
+  put(
+    slot: number,
+    idHigh: number,
+    idLow: number,
+    capturedAtMs: number,
+    receivedAtMs: number,
+    print: number,
+  ): void {
     const { words } = this
     const at = slot * wordsPerEntry
+    words[at + 1] = (words[at + 1]! & 0xffff_0000) | print
     words[at + 2] = idHigh
     words[at + 3] = idLow
     words[at + 4] = capturedAtMs // its low 32 bits
     words[at + 5] = receivedAtMs
     words[at + 6] = (high16(capturedAtMs) << 16) | high16(receivedAtMs)
+  }
+
+  putPrint(slot: number, print: number): void {
+    const at = slot * wordsPerEntry + 1
+    this.words[at] = (this.words[at]! & 0xffff_0000) | print
+  }
+
+  printOf(slot: number): number {
+    return this.words[slot * wordsPerEntry + 1]! & 0xffff
+  }
+
+  partOf(slot: number): number {
+    return this.words[slot * wordsPerEntry + 1]! >>> 16
   }
 
   eventId(slot: number): string {
@@ -413,11 +505,14 @@ class Segment {
   }
 
   /** Remove what was received at or before an instant; returns how many that were. */
-  sweep(untilMs: number): number {
+  sweep(untilMs: number, shares: WindowShares): number {
     const before = this.count
     for (let slot = 0; slot < this.tags.length; slot++)
       // what moved up into the slot is looked at too; what moved round the end, in the next turn
-      while (this.tags[slot] !== 0 && this.receivedAtMs(slot) <= untilMs) this.remove(slot)
+      while (this.tags[slot] !== 0 && this.receivedAtMs(slot) <= untilMs) {
+        shares.removed(shares.at(this.partOf(slot)))
+        this.remove(slot)
+      }
     if (this.tags.length > slotsMin && this.count < (this.tags.length * loadMax) / 2)
       this.resize(Math.max(slotsMin, Math.ceil((this.count / loadMax) * growth)))
     return before - this.count

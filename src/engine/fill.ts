@@ -191,8 +191,8 @@ export async function fillMemory(
         expect: claims => dedupe.reserve(claims),
         claim: (claim, receivedAtMs) => {
           if (receivedAtMs <= opened) return
-          const { environmentId, key, eventHigh, eventLow, capturedAtMs } = claim
-          dedupe.loadWords(environmentId, key, eventHigh, eventLow, capturedAtMs, receivedAtMs)
+          const { environmentId, key, eventHigh, eventLow, capturedAtMs, print } = claim
+          dedupe.loadWords(environmentId, key, eventHigh, eventLow, capturedAtMs, receivedAtMs, print)
         },
       }),
     ),

@@ -65,7 +65,7 @@ export class HoldKeys {
   ): Promise<T> {
     if (key === null) return (await work(false)).value
     const name = nameOf(kind, key)
-    if (this.claims.full && !this.claims.find(environmentId, name, nowMs))
+    if (this.claims.isFull(environmentId, name) && !this.claims.find(environmentId, name, nowMs))
       throw new ServiceError('overloaded', 'No other idempotency key is remembered now')
     const owner = ownerOf(companyId)
     const claim = { eventId: owner, capturedAtMs: nowMs, settled: null }
@@ -86,6 +86,11 @@ export class HoldKeys {
         if (cohort.fresh && !cohort.made) this.claims.release(environmentId, name, owner)
       }
     }
+  }
+
+  /** Divide the room for keys among so many environments. */
+  divide(environments: number): void {
+    this.claims.divide(environments)
   }
 
   /** Read the keys that count, at start. */

@@ -39,3 +39,8 @@ export function draw(): void {
   drawn.low = words[next + 1]!
   next += 2
 }
+
+/** The identifier drawn last was given to nobody: the next one drawn is the same. */
+export function drawBack(): void {
+  next -= 2
+}

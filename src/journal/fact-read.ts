@@ -3,6 +3,7 @@
 import { ascii } from '../core/ascii.js'
 import { decodeId, IdReader, idLetters } from '../core/id.js'
 import type { Effect, Fact } from '../core/message.js'
+import { printOfText, unknownPrint } from '../core/print.js'
 import { putDraws } from './draw-read.js'
 import { Texts } from './texts.js'
 
@@ -47,6 +48,8 @@ export interface FactClaim {
   readonly eventHigh: number
   readonly eventLow: number
   readonly capturedAtMs: number
+  /** Of a use: what its event said, in small (core/print.ts). */
+  readonly print: number
 }
 
 /** What `seek` says of a fact. */
@@ -60,7 +63,14 @@ export class FactReader {
   high = 0
   low = 0
   readonly #ids = new IdReader()
-  readonly #claimed = { environmentId: '', key: '', eventHigh: 0, eventLow: 0, capturedAtMs: 0 }
+  readonly #claimed = {
+    environmentId: '',
+    key: '',
+    eventHigh: 0,
+    eventLow: 0,
+    capturedAtMs: 0,
+    print: unknownPrint,
+  }
   readonly #texts = new Texts()
   /** Read into again and again by `passing`; effects by their place in the fact. */
   readonly #scratch: Mutable<Fact> & { readonly fx: Effect[] } = { k: 'c', id: '', env: '', at: 0, fx: [] }
@@ -151,28 +161,52 @@ export class FactReader {
     this.#bytes = bytes
     this.#at = from
     this.#end = end
-    if (!this.#skip(head) || this.#kind() === null || !this.#skip(id)) return false
+    if (!this.#skip(head)) return false
+    const kind = this.#kind()
+    if (kind === null || !this.#skip(id)) return false
+    const ownerAt = this.#at
     while (this.#at < end && bytes[this.#at] !== quote) this.#at++
+    const ownerEnd = this.#at
     if (!this.#skip(env)) return false
     const environmentId = this.#text()
     if (environmentId === null) return false
+    const companyId = kind === 'c' ? bytes.toString('latin1', ownerAt, ownerEnd) : ''
     const found = this.#claimed
     found.environmentId = environmentId
     found.key = bytes.toString('latin1', keyAt, keyEnd)
     found.eventHigh = this.#ids.high
     found.eventLow = this.#ids.low
     found.capturedAtMs = captured
-    return true
+    const print = this.#printOfUse(companyId)
+    found.print = print ?? unknownPrint
+    return print !== null
+  }
+
+  /** Behind the environment of a fact: the print of the use it tells first; null where that is not of the common form. */
+  #printOfUse(companyId: string): number | null {
+    if (!this.#skip(at)) return null
+    this.#number()
+    if (!this.#skip(fx)) return null
+    if (!this.#skip(used)) return unknownPrint
+    const subtype = this.#text()
+    if (subtype === null || !this.#skip(quantity)) return null
+    const count = this.#number()
+    return Number.isNaN(count) ? null : printOfText('track', subtype, count, companyId)
   }
 
   #claimedInFull(bytes: Buffer, from: number, end: number): FactClaim | null {
-    const { env: environmentId, ik } = this.read(bytes, from, end)
+    const { k, id: owner, env: environmentId, fx: effects, ik } = this.read(bytes, from, end)
     if (ik === undefined) return null
     const [key, eventId, capturedAtMs] = ik
     const words = decodeId('evt_', eventId)
     if (words === null) throw new SyntaxError(`${eventId} is no id of an event`)
     const [eventHigh, eventLow] = words
-    return Object.assign(this.#claimed, { environmentId, key, eventHigh, eventLow, capturedAtMs })
+    const [use] = effects
+    const print =
+      use?.t === 'used'
+        ? printOfText('track', use.subtype, use.quantity, k === 'c' ? owner : '')
+        : unknownPrint
+    return Object.assign(this.#claimed, { environmentId, key, eventHigh, eventLow, capturedAtMs, print })
   }
 
   /** The id of the fact that `seek` looked at last, if it told whose it is. */

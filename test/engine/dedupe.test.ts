@@ -1,7 +1,15 @@
 // The idempotency window (EV-25…29).
 import t from 'tap'
 import { encodeId } from '../../src/core/id.js'
-import { type Claim, Dedupe, packClaim, unpackClaim, windowMs } from '../../src/engine/dedupe.js'
+import {
+  type Claim,
+  Dedupe,
+  keyAsSent,
+  packClaim,
+  publishableMark,
+  unpackClaim,
+  windowMs,
+} from '../../src/engine/dedupe.js'
 
 /** The n-th event's id. */
 const id = (n: number) => encodeId('evt_', n, 0xffff_ffff - n)
@@ -35,10 +43,10 @@ t.test('what is too old is dropped, and the window says when it is full', async 
   const window = new Dedupe(2)
   window.claim('env_1', 'a', event(1), 0)
   window.claim('env_1', 'b', event(2), 10)
-  t.ok(window.full)
+  t.ok(window.isFull('env_1', 'c'))
   window.sweep(windowMs)
   t.equal(window.size, 1)
-  t.notOk(window.full)
+  t.notOk(window.isFull('env_1', 'c'))
 })
 
 t.test(
@@ -86,6 +94,7 @@ t.test(
         eventId: id(2),
         capturedAtMs: day - 3,
         receivedAtMs: day + 2 * windowMs,
+        print: 0,
         settled: null,
       })
       t.equal(window.claim('env_1', 'k', event(3), day + 3 * windowMs), null)
@@ -138,27 +147,34 @@ t.test('EV-25…28 ten thousands of random claims agree with a plain map', async
     nowMs += random(8_000)
     const environment = `env_${random(3)}`
     // some keys come often, most once: segments fill, grow, shrink and are swept
-    const key = `k${random(random(2) === 0 ? 500 : 50_000)}`
+    const key = `${random(4) === 0 ? '\0' : ''}k${random(random(2) === 0 ? 500 : 50_000)}`
     const name = `${environment} ${key}`
     const known = model.get(name)
     const choice = random(100)
     if (choice < 80) {
       const alive = known && nowMs - known.receivedAtMs < windowMs ? known : null
       const capturedAtMs = nowMs - random(365 * windowMs)
-      const found = window.claim(environment, key, event(n, capturedAtMs), nowMs)
+      const print = random(65_536)
+      const found = window.claim(environment, key, { ...event(n, capturedAtMs), print }, nowMs)
       if (JSON.stringify(found) !== JSON.stringify(alive)) wrong++
       if (alive === null)
-        model.set(name, { eventId: id(n), capturedAtMs, receivedAtMs: nowMs, settled: null })
+        model.set(name, { eventId: id(n), capturedAtMs, receivedAtMs: nowMs, print, settled: null })
     } else if (choice < 90) {
       const holder = random(4) === 0 ? id(n) : (known?.eventId ?? id(n))
       window.release(environment, key, holder)
       if (known?.eventId === holder) model.delete(name)
     } else if (choice < 98) {
-      const packed = packClaim(environment, key, { eventId: id(n), capturedAtMs: nowMs, receivedAtMs: nowMs })
-      if (random(2) === 0) window.load(environment, key, id(n), nowMs, nowMs)
+      const print = random(65_536)
+      const packed = packClaim(environment, key, {
+        eventId: id(n),
+        capturedAtMs: nowMs,
+        receivedAtMs: nowMs,
+        print,
+      })
+      if (random(2) === 0) window.load(environment, key, id(n), nowMs, nowMs, print)
       else window.loadPacked(packed, 0)
       if (!known || known.receivedAtMs < nowMs)
-        model.set(name, { eventId: id(n), capturedAtMs: nowMs, receivedAtMs: nowMs, settled: null })
+        model.set(name, { eventId: id(n), capturedAtMs: nowMs, receivedAtMs: nowMs, print, settled: null })
     } else {
       window.sweep(nowMs, 1 + random(400))
     }
@@ -176,6 +192,73 @@ t.test('EV-25…28 ten thousands of random claims agree with a plain map', async
     if (window.claim(environment, key, event(0), nowMs)?.eventId !== claim.eventId) wrong++
   }
   t.equal(wrong, 0, 'every key that is left is found')
+})
+
+t.test('decision 23 keys of publishable API keys are a namespace of their own', async t => {
+  const window = new Dedupe(100)
+  const marked = `${publishableMark}k`
+  t.equal(window.claim('env_1', marked, event(1), 0), null)
+  t.equal(window.claim('env_1', 'k', event(2), 0), null, 'what a public key claimed is free for a secret one')
+  t.match(window.claim('env_1', marked, event(3), 0), { eventId: id(1) })
+  t.match(window.claim('env_1', 'k', event(3), 0), { eventId: id(2) })
+  t.equal(keyAsSent(marked), 'k')
+})
+
+t.test(
+  'security 5 each environment has a part of the window, and its publishable keys one of theirs',
+  async t => {
+    const window = new Dedupe(1_000)
+    window.divide(5)
+    let n = 0
+    const fill = (environment: string, mark = ''): number => {
+      let taken = 0
+      for (; !window.isFull(environment, mark); taken++)
+        window.claim(environment, `${mark}${taken}`, event(++n), 0)
+      return taken
+    }
+    t.equal(fill('env_1', publishableMark), 50 + 250, 'its part, and half of what is for everybody')
+    t.notOk(window.isFull('env_1', ''), 'secret keys of the same environment go on')
+    t.equal(fill('env_2', publishableMark), 50, 'public keys of another have their part')
+    t.equal(fill('env_2'), 50 + 250, 'a secret key gets the rest of what is for everybody')
+    t.equal(fill('env_1'), 50, 'and still everybody has a part')
+    t.match(
+      window.full().map(({ environmentId, publishable }) => [environmentId, publishable]),
+      [
+        ['env_1', false],
+        ['env_1', true],
+        ['env_2', false],
+        ['env_2', true],
+      ],
+    )
+    for (const environment of ['env_3', 'env_4', 'env_5'])
+      t.same([fill(environment), fill(environment, publishableMark)], [50, 50])
+    t.equal(window.size, 1_000, 'all of them together are what the window may hold')
+    window.release('env_1', '0', window.find('env_1', '0', 0)!.eventId)
+    t.ok(window.isFull('env_2', ''), 'what one gives back of its part')
+    t.equal(window.room('env_1', false), 1, 'is its own')
+    window.sweep(windowMs)
+    window.sweep(windowMs)
+    t.same([window.size, window.full().length], [0, 0])
+    t.equal(window.room('env_1', true), 300)
+    t.equal(window.room('env_1', false), 550)
+  },
+)
+
+t.test('security 5 parts are the same for claims that storage tells', async t => {
+  const window = new Dedupe(80)
+  window.divide(1)
+  const packed = (n: number, mark: string) =>
+    packClaim('env_1', `${mark}${n}`, {
+      eventId: id(mark === '' ? n : n + 1_000),
+      capturedAtMs: 1,
+      receivedAtMs: 1,
+    })
+  for (let n = 0; n < 20; n++) window.loadPacked(packed(n, ''), 0)
+  t.equal(window.room('env_1', true), 20 + 20)
+  for (let n = 0; n < 40; n++) window.loadPacked(packed(n, publishableMark), 0)
+  t.ok(window.isFull('env_1', publishableMark))
+  t.equal(window.room('env_1', false), 20)
+  t.match(window.find('env_1', `${publishableMark}3`, 2), { capturedAtMs: 1 })
 })
 
 t.test('a hundred thousand keys take less than 48 bytes each and shrink again', async t => {

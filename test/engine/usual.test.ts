@@ -46,6 +46,8 @@ async function world(seed: number, keysMax = 10_000) {
     applied: { count: 0 },
     duplicate: { count: 0 },
     failed: { count: 0 },
+    differing: { count: 0 },
+    windowFull: { count: 0 },
   }
   const seen: unknown[] = []
   const traits = new TraitRegistry()

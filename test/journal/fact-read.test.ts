@@ -4,6 +4,7 @@ import fc from 'fast-check'
 import t from 'tap'
 import { decodeId, encodeId } from '../../src/core/id.js'
 import type { Fact } from '../../src/core/message.js'
+import { printOfText, unknownPrint } from '../../src/core/print.js'
 import { FactReader } from '../../src/journal/fact-read.js'
 import { factText } from '../../src/journal/fact-text.js'
 import { drawRows } from '../../src/journal/ledger-rows.js'
@@ -100,13 +101,19 @@ t.test('EV-25 the claim at the end of a fact', async t => {
       const found = reader.claimed(...laid(text))
       if (!claims) assert.equal(found, null)
       else {
-        const { env, ik } = JSON.parse(text)
+        const { k, id, env, fx, ik } = JSON.parse(text)
+        const [use] = fx
+        const print =
+          use?.t === 'used'
+            ? printOfText('track', use.subtype, use.quantity, k === 'c' ? id : '')
+            : unknownPrint
         const expected = {
           environmentId: env,
           key: ik[0],
           eventHigh: high,
           eventLow: low,
           capturedAtMs: ik[2],
+          print,
         }
         assert.deepEqual({ ...found }, expected)
       }

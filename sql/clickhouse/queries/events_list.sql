@@ -1,6 +1,6 @@
 -- Events newest first, for GET /events (EV-72).
 -- Takes {environment_id: String} {since_ms: Int64} and, empty for any: {company_id} {user_id} {subtype} {flag_id}
--- {idempotency_key: String}; {types: Array(String)} {limit} {offset: UInt64}.
+-- {idempotency_key: String}, of secret and of publishable keys; {types: Array(String)} {limit} {offset: UInt64}.
 -- Gives whole rows. Finds them by their sorting key first, reading no body: along (environment_id, company_id,
 -- captured_at) with a company, else captured_at of the months since since_ms.
 SELECT
@@ -25,7 +25,7 @@ WHERE environment_id = {environment_id:String}
       AND ({user_id:String} = '' OR user_id = {user_id:String})
       AND ({subtype:String} = '' OR subtype = {subtype:String})
       AND ({flag_id:String} = '' OR flag_id = {flag_id:String})
-      AND ({idempotency_key:String} = '' OR idempotency_key = {idempotency_key:String})
+      AND ({idempotency_key:String} = '' OR idempotency_key IN ({idempotency_key:String}, concat('\0', {idempotency_key:String})))
     ORDER BY captured_at DESC, id DESC
     LIMIT {limit:UInt64} OFFSET {offset:UInt64})
 ORDER BY captured_at DESC, id DESC

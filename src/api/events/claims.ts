@@ -1,7 +1,7 @@
 // Idempotency keys of events that are acknowledged together: claimed as they come, kept or given back by their fate.
 import { encodeId } from '../../core/id.js'
 import type { FailedEvent } from '../../core/message.js'
-import type { Claim } from '../../engine/dedupe.js'
+import { type Claim, publishableMark } from '../../engine/dedupe.js'
 import { Lost, type Undelivered, type Waiting } from '../../engine/shards.js'
 import { ServiceError } from '../../errors.js'
 import type { KeyRecord, Later } from '../call.js'
@@ -30,6 +30,11 @@ export interface Failure {
 
 export const nothingUndone: Undone = { whole: null, shards: [], identifies: new Map() }
 
+/** The name under which a sender's key is claimed: keys of publishable API keys are a namespace of their own (decision 23). */
+export function nameOf({ key }: Pick<Sender, 'key'>, idempotencyKey: string): string {
+  return key.kind === 'publishable' ? publishableMark + idempotencyKey : idempotencyKey
+}
+
 /** 503 of events whose keys the idempotency window has no room for. */
 export function windowFull(): ServiceError {
   return new ServiceError('overloaded', 'The idempotency window is full', { retryAfterSeconds: 60 })
@@ -54,19 +59,29 @@ export class Claims {
     return this.awaited.length > 0
   }
 
-  /** Claim a key; the first event's claim when there is one (EV-25…27). The event is given by the 64 bits of its id. */
+  /**
+   * Claim a key; the first event's claim when there is one (EV-25…27).
+   *
+   * key        as `nameOf` gives it.
+   * high, low  the 64 bits of the event's id.
+   * print      what the event says, in small.
+   */
   claim(
     key: string,
     high: number,
     low: number,
     capturedAtMs: number,
+    print: number,
     owner: string | null = null,
   ): Claim | null {
-    const { dedupe } = this.sender.services
+    const { dedupe, metrics } = this.sender.services
     const { environmentId, nowMs } = this.sender
-    if (dedupe.full && !dedupe.find(environmentId, key, nowMs)) throw windowFull()
+    if (dedupe.isFull(environmentId, key) && !dedupe.find(environmentId, key, nowMs)) {
+      metrics.events.windowFull.count++
+      throw windowFull()
+    }
     this.settled ??= this.newSettled()
-    const first = dedupe.claimFor(environmentId, key, high, low, capturedAtMs, this.settled, nowMs)
+    const first = dedupe.claimFor(environmentId, key, high, low, capturedAtMs, this.settled, nowMs, print)
     if (first === null) {
       this.keys.push(key)
       this.ids.push(high, low)

@@ -3,6 +3,7 @@
 import type { EventBodyFlagCheck, EventBodyIdentify } from '../../../schemas/events.js'
 import { decodeId } from '../../core/id.js'
 import type { AcceptedEvent, EntityWrite, FailedEvent, IngestItem, UserMessage } from '../../core/message.js'
+import { differ, printOfText, unknownPrint } from '../../core/print.js'
 import type { Claim } from '../../engine/dedupe.js'
 import type { DirectoryKind } from '../../engine/directory.js'
 import type { Target } from '../../engine/entities.js'
@@ -14,7 +15,7 @@ import { type Judged, judge } from '../../events/judge.js'
 import { bodyText, failedBody, typeOf } from '../../events/text.js'
 import { type Answer, Later } from '../call.js'
 import { isoTime } from '../time.js'
-import { Claims, type Failure, nothingUndone, type Sender, type Undone } from './claims.js'
+import { Claims, type Failure, nameOf, nothingUndone, type Sender, type Undone } from './claims.js'
 
 /** An event while it is put together. */
 type Draft = { -readonly [Member in keyof AcceptedEvent]: AcceptedEvent[Member] }
@@ -24,6 +25,8 @@ interface Acknowledged {
   readonly eventId: string
   readonly capturedAtMs: number
   readonly failure: string | null
+  /** Its idempotency key was used before: it is not counted again. `other`: by an event of other content. */
+  readonly repeats?: 'same' | 'other'
 }
 
 interface IdentifyWrites {
@@ -140,14 +143,15 @@ export class Batch {
     event.mode = judged.mode
     event.capturedAtMs = judged.capturedAtMs
     event.sentAtMs = judged.sentAtMs
-    event.idempotencyKey = judged.idempotencyKey
+    event.idempotencyKey = judged.idempotencyKey === null ? null : nameOf(sender, judged.idempotencyKey)
     describe(event, judged)
     if (sender.key.readonly) {
       event.failure = readonlyFailure // EV-6
       return this.keep(event)
     }
-    const first = this.claim(judged, event.id)
-    if (first) return this.repeat(first)
+    const print = event.idempotencyKey === null ? unknownPrint : this.printOf(event, judged)
+    const first = this.claim(event, print)
+    if (first) return this.repeat(first, event, judged, print)
     switch (judged.type) {
       case 'track':
         return this.measured(event, judged.body.company ?? null, judged.body.user ?? null)
@@ -243,16 +247,48 @@ export class Batch {
     this.failures = new Map([...(this.failures ?? []), ...events])
   }
 
-  private claim({ idempotencyKey, capturedAtMs }: Judged, eventId: string): Claim | null {
+  private claim({ id, idempotencyKey, capturedAtMs }: Draft, print: number): Claim | null {
     if (idempotencyKey === null) return null
-    const [high, low] = decodeId('evt_', eventId)!
-    return this.claims.claim(idempotencyKey, high, low, capturedAtMs)
+    const [high, low] = decodeId('evt_', id)!
+    return this.claims.claim(idempotencyKey, high, low, capturedAtMs, print)
   }
 
-  /** A duplicate is acknowledged as its first event was, once that is durable. */
-  private repeat(first: Claim): void {
-    this.sender.services.metrics.events.duplicate.count++
-    this.acks.push({ eventId: first.eventId, capturedAtMs: first.capturedAtMs, failure: null })
+  /** What an event says, in small, with the company that is found by now. */
+  private printOf(event: Draft, judged: Judged): number {
+    const name = event.subtype ?? ''
+    if (judged.type !== 'track' && judged.type !== 'inference') return printOfText(event.type, name, 1, '')
+    const { company, user } = judged.body
+    return printOfText(event.type, name, event.quantity, this.knownCompany(company, user) ?? '')
+  }
+
+  private knownCompany(
+    company: Readonly<Record<string, string>> | null | undefined,
+    user: Readonly<Record<string, string>> | null | undefined,
+  ): string | null {
+    const found = this.resolve('company', company ?? null)
+    if (found.id !== null || found.make) return found.id
+    const userId = this.resolve('user', user ?? null).id
+    if (userId === null) return null
+    const companies = this.sender.services.directory.companiesOf(this.sender.environmentId, userId)
+    return companies.length === 1 ? companies[0]! : null // EV-35
+  }
+
+  /**
+   * A duplicate is acknowledged as its first event was, once that is durable. One of other content is kept as failed
+   * besides, without effect, so that whoever looks for it finds out why it was not counted (decision 23).
+   */
+  private repeat(first: Claim, event: Draft, judged: Judged, print: number): void {
+    const { events } = this.sender.services.metrics
+    const { eventId, capturedAtMs } = first
+    events.duplicate.count++
+    const repeats = differ(first.print, print) ? 'other' : 'same'
+    this.acks.push({ eventId, capturedAtMs, failure: null, repeats })
+    if (repeats === 'same') return
+    events.differing.count++
+    if (judged.type === 'track' || judged.type === 'inference')
+      event.companyId = this.knownCompany(judged.body.company, judged.body.user)
+    event.failure = `dropped: its idempotency key was used with other content by ${eventId}`
+    this.items.push(this.item(event))
   }
 
   /** track and inference: company and user found or made, their membership ensured (EV-30…35). */
@@ -284,8 +320,16 @@ export class Batch {
     }
     event.companyId = companyId
     event.userId = userId
+    if (company.make && event.idempotencyKey !== null) this.printAgain(event)
     this.keep(event)
     if (event.type === 'inference' && event.subtype !== null) this.derive(event)
+  }
+
+  /** The company of a claimed event is known by now. */
+  private printAgain({ id, type, subtype, quantity, companyId, idempotencyKey }: Draft): void {
+    const { services, environmentId } = this.sender
+    const print = printOfText(type, subtype ?? '', quantity, companyId ?? '')
+    services.dedupe.print(environmentId, idempotencyKey!, id, print)
   }
 
   /** What an inference used, and its cost: as given, else by the price in force at its time (EV-61…63). */
@@ -511,11 +555,17 @@ export class Batch {
   private acknowledgements(): readonly string[] {
     const end = `"${callerJson(this.sender)}`
     return this.acks.map(
-      ({ eventId, capturedAtMs, failure }) =>
-        `{"captured_at":"${isoTime(capturedAtMs)}","event_id":"${eventId}${end}${this.report ? `,"error":${JSON.stringify(failure ?? this.failures?.get(eventId) ?? null)}` : ''}}`,
+      ({ eventId, capturedAtMs, failure, repeats }) =>
+        `{"captured_at":"${isoTime(capturedAtMs)}","event_id":"${eventId}${end}` +
+        (this.report ? `,"error":${JSON.stringify(failure ?? this.failures?.get(eventId) ?? null)}` : '') +
+        (repeats === undefined ? '}' : repeats === 'same' ? `${repeatJson}}` : `${otherJson}}`),
     )
   }
 }
+
+/** What the acknowledgement of a duplicate says more, and that of one with other content. */
+export const repeatJson = ',"duplicate":true'
+const otherJson = `${repeatJson},"content_differs":true`
 
 // One caller sends again and again.
 let lastCaller = { remoteIp: '', userAgent: '', json: ',"remote_addr":"","remote_ip":"","user_agent":""' }

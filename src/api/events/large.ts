@@ -5,7 +5,7 @@ import { JudgedReading, type Slice, type Taking } from '../../events/judged.js'
 import type { JudgedGroup, ParseReply, Voice } from '../../events/parsing.js'
 import type { BatchFormat } from '../../events/read.js'
 import type { Call, RawBody } from '../call.js'
-import { type Sender, windowFull } from './claims.js'
+import { nameOf, type Sender, windowFull } from './claims.js'
 import { Batch } from './ingest.js'
 
 type LargeCall = Call<RawBody, unknown>
@@ -193,15 +193,17 @@ async function send(sender: Sender, group: JudgedGroup, report: boolean): Promis
 }
 
 /** Where the idempotency window has no room for all new keys none of them is taken. */
-async function mustFit({ services, environmentId, nowMs }: Sender, group: JudgedGroup): Promise<void> {
-  const { dedupe, parsers } = services
-  if (group.keyed <= dedupe.room) return
+async function mustFit(sender: Sender, group: JudgedGroup): Promise<void> {
+  const { services, environmentId, nowMs, key: own } = sender
+  const { dedupe, metrics, parsers } = services
+  const publishable = own.kind === 'publishable'
+  if (group.keyed <= dedupe.room(environmentId, publishable)) return
   const reading = new JudgedReading(nowMs)
   const keys = new Set<string>()
   const look: Taking = {
     failed() {},
     judged({ idempotencyKey: key }) {
-      if (key !== null && dedupe.find(environmentId, key, nowMs) === null) keys.add(key)
+      if (key !== null && dedupe.find(environmentId, nameOf(sender, key), nowMs) === null) keys.add(key)
     },
   }
   for (const slice of group.slices) {
@@ -209,7 +211,9 @@ async function mustFit({ services, environmentId, nowMs }: Sender, group: Judged
     reading.read(slice, look)
     parsers.slices.lasts(Promise.resolve())
   }
-  if (keys.size > dedupe.room) throw windowFull()
+  if (keys.size <= dedupe.room(environmentId, publishable)) return
+  metrics.events.windowFull.count++
+  throw windowFull()
 }
 
 /** Take the events of a slice and send them. */

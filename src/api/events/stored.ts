@@ -3,6 +3,7 @@
 
 import { eventTypes as allTypes, type EventType } from '../../../schemas/enums.js'
 import type { EventDetail, EventSummary } from '../../../schemas/events.js'
+import { keyAsSent } from '../../engine/dedupe.js'
 import { type EventRow, eventById, eventsList, eventTypes } from '../../engine/history.js'
 import { ServiceError } from '../../errors.js'
 import type { Answer, Call } from '../call.js'
@@ -110,7 +111,7 @@ async function views(call: Call<undefined, unknown>, rows: readonly EventRow[]):
       updated_at: isoTime(row.processed_at_ms ?? row.loaded_at_ms),
       api_key: row.api_key_id || null,
       environment_id: row.environment_id,
-      idempotency_key: row.idempotency_key || null,
+      idempotency_key: keyAsSent(row.idempotency_key) || null,
       company_id: row.company_id || null,
       user_id: row.user_id || null,
       ...(company !== undefined && { company: { id: row.company_id, name: company } }),

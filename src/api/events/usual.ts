@@ -4,17 +4,18 @@
 import { Buffer } from 'node:buffer'
 import { decodeId, encodeId, writeId } from '../../core/id.js'
 import type { FailedEvent } from '../../core/message.js'
+import { differ, printOf } from '../../core/print.js'
 import { actorIdLength, UseRows } from '../../core/uses.js'
-import type { Claim } from '../../engine/dedupe.js'
+import { type Claim, publishableMark } from '../../engine/dedupe.js'
 import type { DirectoryKind } from '../../engine/directory.js'
-import { draw, drawn } from '../../engine/ids.js'
+import { draw, drawBack, drawn } from '../../engine/ids.js'
 import type { Undelivered } from '../../engine/shards.js'
 import { readEvents } from '../../events/read.js'
 import { newScanned, Scan, type Scanned, type ScannedKeys } from '../../events/scan.js'
 import { type Answer, Later } from '../call.js'
 import { isoTime } from '../time.js'
-import { Claims, nothingUndone, type Sender } from './claims.js'
-import { acknowledged, callerJson, ingestMany } from './ingest.js'
+import { Claims, nameOf, nothingUndone, type Sender } from './claims.js'
+import { acknowledged, callerJson, ingestMany, repeatJson } from './ingest.js'
 
 const scan = new Scan()
 /** What was found of the events of a body; used again for the next. */
@@ -39,13 +40,14 @@ export async function ingestText(
   bare: boolean,
 ): Promise<Answer> {
   const usual = takesUsual(sender) ? scanList(sender, text, byteLength) : nothingUsual
-  if (usual.count === 0 || sender.services.dedupe.room < usual.count) {
+  const room = roomOf(sender)
+  if (usual.count === 0 || room < usual.count) {
     scan.end()
     return acknowledged(await ingestMany(sender, readEvents(text), report))
   }
   // what is wrong with the whole body is told before anything is taken
   const events = usual.whole ? null : readEvents(text)
-  if (events !== null && sender.services.dedupe.room < events.length) {
+  if (events !== null && room < events.length) {
     scan.end()
     return acknowledged(await ingestMany(sender, events, report))
   }
@@ -71,7 +73,7 @@ export async function ingestText(
  * returns  null when it is not of the usual kind: then nothing was done.
  */
 export function ingestOneBytes(sender: Sender, body: Buffer): Later | null {
-  if (!takesUsual(sender) || sender.services.dedupe.full) return null
+  if (!takesUsual(sender) || roomOf(sender) <= 0) return null
   scan.beginBytes(body)
   found[0] ??= newScanned()
   const one = found[0]
@@ -162,6 +164,17 @@ function fill(one: Scanned, text: string): string {
   return whole
 }
 
+/** The key of `use` in its own namespace, as JSON writes its name; returns `text` with it. */
+function mark(one: Scanned, text: string): string {
+  const name = `${markInJson}${scan.text.slice(one.keyAt, one.keyEnd)}`
+  use.keyAt = text.length
+  use.keyLength = name.length
+  return text + name
+}
+
+/** `publishableMark` inside a string of JSON. */
+const markInJson = JSON.stringify(publishableMark).slice(1, -1)
+
 function noteSeen({ services, environmentId, nowMs }: Sender): void {
   if (use.userId !== null) services.userSeen.note(use.userId, environmentId, nowMs)
 }
@@ -247,6 +260,11 @@ function acknowledgement(sender: Sender, high: number, low: number): Buffer {
 
 const takesUsual = ({ key }: Sender): boolean => !key.readonly
 
+/** Keys that fit into the window's part for such senders. */
+function roomOf({ services, environmentId, key }: Sender): number {
+  return services.dedupe.room(environmentId, key.kind === 'publishable')
+}
+
 interface UsualList {
   /** Events at the beginning that are of the usual kind. */
   readonly count: number
@@ -305,12 +323,19 @@ class Uses {
     draw()
     const { high, low } = drawn
     if (one.keyEnd > one.keyAt) {
-      const key = scan.text.slice(one.keyAt, one.keyEnd)
-      const first = this.claims.claim(key, high, low, sender.nowMs, companyId)
-      if (first !== null) return this.repeat(first)
+      const key = nameOf(sender, scan.text.slice(one.keyAt, one.keyEnd))
+      const print = printOf('track', scan.text, one.nameAt, one.nameEnd, one.quantity, companyId)
+      const first = this.claims.claim(key, high, low, sender.nowMs, print, companyId)
+      if (first !== null && !differ(first.print, print)) return this.repeat(first)
+      if (first !== null) {
+        // one of other content is told of: that is more than is done here
+        drawBack()
+        return false
+      }
     }
     this.ids.push(high, low)
     this.text = fill(one, this.text)
+    if (one.keyEnd > one.keyAt && sender.key.kind === 'publishable') this.text = mark(one, this.text)
     const shard = sender.services.shards.indexOf(companyId)
     while (rows.length <= shard) rows.push(new UseRows())
     rows[shard]!.add(use)
@@ -404,31 +429,33 @@ class Uses {
 
   /** RawEvents as JSON, joined by commas; at least one was taken. */
   acknowledgements(report: boolean): string {
-    if (report && this.failures !== null) return this.reported(this.failures)
+    if (this.times !== null || (report && this.failures !== null)) return this.oneByOne(report)
     return this.written(report, noBytes, noBytes).toString()
-  }
-
-  /** The same where they tell of failures: one by one. */
-  private reported(failures: ReadonlyMap<string, string>): string {
-    const { ids, times, sender } = this
-    const end = `"${callerJson(sender)},"error":`
-    const all: string[] = []
-    for (let i = 0; i < ids.length; i += 2) {
-      const id = encodeId('evt_', ids[i]!, ids[i + 1]!)
-      const time = isoTime(times?.get(i >> 1) ?? sender.nowMs)
-      all.push(`{"captured_at":"${time}","event_id":"${id}${end}${JSON.stringify(failures.get(id) ?? null)}}`)
-    }
-    return all.join(',')
   }
 
   /** The whole answer to a request without parameters. */
   answer(): Answer {
+    if (this.times !== null) return acknowledged([this.oneByOne(false)])
     return { bytes: this.written(false, answerStart, answerEnd) }
+  }
+
+  /** The same where some are duplicates, which say so, or failures are told of. */
+  private oneByOne(report: boolean): string {
+    const { ids, times, failures, sender } = this
+    const end = `"${callerJson(sender)}`
+    const acks: string[] = []
+    for (let i = 0; i < ids.length >> 1; i++) {
+      const time = isoTime(times?.get(i) ?? sender.nowMs)
+      const id = encodeId('evt_', ids[2 * i]!, ids[2 * i + 1]!)
+      const error = report ? `,"error":${JSON.stringify(failures?.get(id) ?? null)}` : ''
+      acks.push(`{"captured_at":"${time}","event_id":"${id}${end}${error}${times?.has(i) ? repeatJson : ''}}`)
+    }
+    return acks.join(',')
   }
 
   /** Acknowledgements between these bytes. All are of one length: one is written, copied, and then given each its id. */
   private written(report: boolean, before: Buffer, after: Buffer): Buffer {
-    const { ids, times, sender } = this
+    const { ids, sender } = this
     const count = ids.length >> 1
     const start = `{"captured_at":"${isoTime(sender.nowMs)}","event_id":"evt_`
     const one = Buffer.from(`${start}           "${callerJson(sender)}${report ? ',"error":null' : ''}},`)
@@ -442,9 +469,6 @@ class Uses {
       bytes.copyWithin(from + filled, from, from + Math.min(filled, end - from - filled))
     for (let i = 0, at = from + start.length; i < count; i++, at += length)
       writeId(bytes, at, ids[2 * i]!, ids[2 * i + 1]!)
-    if (times !== null)
-      for (const [place, ms] of times)
-        bytes.write(isoTime(ms), from + place * length + capturedAtFrom, 'latin1')
     // over the last one's comma
     after.copy(bytes, end - 1)
     return bytes.subarray(0, end - 1 + after.length)
