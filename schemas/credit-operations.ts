@@ -57,8 +57,12 @@ export interface CreditOperations {
     body: GrantZeroOut
     data: CreditGrant
   }
+  /** Leases, open and over, newest first. */
+  'GET /billing/credits/lease': { id: 'listCreditLeases'; data: CreditLease[] }
   /** Set credits aside for many uses; the open lease of the company is shared. */
   'POST /billing/credits/lease': { id: 'acquireCreditLease'; body: LeaseAcquire; data: CreditLease }
+  'GET /billing/credits/lease/count': { id: 'countCreditLeases'; data: Count }
+  'GET /billing/credits/lease/{lease_id}': { id: 'getCreditLease'; data: CreditLease }
   'PUT /billing/credits/lease/{lease_id}/extend': {
     id: 'extendCreditLease'
     body: LeaseExtend
@@ -84,10 +88,17 @@ export interface CreditOperations {
     data: PlanCreditGrant
   }
   'DELETE /billing/credits/plan-grants/{plan_grant_id}': { id: 'deleteBillingPlanCreditGrant'; data: Deleted }
+  /** Reservations, open and over, newest first. */
+  'GET /billing/credits/reservations': { id: 'listCreditReservations'; data: CreditReservation[] }
   /** Set credits aside for one use, all or nothing; the event that names the reservation settles it. */
   'POST /billing/credits/reservations': {
     id: 'reserveCredits'
     body: CreditsReserve
+    data: CreditReservation
+  }
+  'GET /billing/credits/reservations/count': { id: 'countCreditReservations'; data: Count }
+  'GET /billing/credits/reservations/{reservation_id}': {
+    id: 'getCreditReservation'
     data: CreditReservation
   }
   'PUT /billing/credits/reservations/{reservation_id}/release': {

@@ -18,6 +18,8 @@ export interface UsedKey {
 const rowsAtOnce = 10_000
 /** Rows are kept a little longer than the window, so that none is missed that still counts. */
 const keptHours = 25
+/** Leases and reservations that are over are listed for so long. source: decision */
+const heldDays = 30
 
 /** What work with a key came to. */
 export interface Held<T> {
@@ -121,8 +123,11 @@ export class HoldKeys {
     this.claims.sweep(nowMs, segments)
   }
 
-  /** Drop what is older than the window from Postgres. */
+  /** Drop what is older than the window from Postgres, and holds that were over for a month. */
   async prune(sql: Sql): Promise<void> {
+    await sql`
+      delete from credit_holds
+      where made_at <= now() - ${`${heldDays} days`}::interval and (released_at is not null or expires_at <= now())`
     await sql`delete from hold_keys where made_at <= now() - ${`${keptHours} hours`}::interval`
   }
 }

@@ -74,6 +74,7 @@ const texts: Readonly<Record<string, string>> = {
   sort_order_column: 'By what the list is sorted.',
   sort_order_direction: 'Ascending or descending.',
   start_time: 'From this instant on.',
+  state: 'Open, or over in this way: settled by an event, released, or expired.',
   status: 'With this status.',
   statuses: 'With these statuses.',
   subscription_external_id: 'Of the subscription that the payment provider calls so.',

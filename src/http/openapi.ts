@@ -177,7 +177,7 @@ const spends = /lease|reserv/
 
 function errorsOf(route: Route): Json {
   const statuses = new Set([400, 401, 403, 404, 429, 500, 503])
-  if (spends.test(route.path)) statuses.add(402).add(409)
+  if (spends.test(route.path) && route.method !== 'get') statuses.add(402).add(409)
   const responses: Record<string, Json> = {}
   for (const status of [...statuses].sort()) responses[status] = { $ref: `#/components/responses/${status}` }
   if (route.ofrep) {

@@ -2,8 +2,9 @@
 // read and listed.
 import t from 'tap'
 import { publishedPlan } from '../api/planned.js'
+import { isShaped } from '../api/shape.js'
 import { startHere } from '../harness.js'
-import { CreditWorld } from './credit-world.js'
+import { CreditWorld, creditShapes } from './credit-world.js'
 
 const { client } = await startHere(t)
 const world = new CreditWorld(client)
@@ -201,6 +202,75 @@ t.test('decision 27 a policy of a user holds where a user is named', async t => 
   t.match(await client.ok('GET', `/events/${mine.event_id}`), { status: 'failed' })
   await track({})
   t.same(await world.balance(company.id, credit.id), [94, 0, 94])
+})
+
+t.test('leases and reservations are read one by one and listed, by company, credit and state', async t => {
+  const credit = await world.credit()
+  const { subtype, plan } = await world.metered(credit.id, 1)
+  const company = await world.company({ base_plan_id: plan.id })
+  const other = await world.company()
+  for (const { id } of [company, other]) await world.grant(id, credit.id, 100)
+  const reserve = (company_id: string, amount: number, more: object = {}) =>
+    client.ok('POST', '/billing/credits/reservations', {
+      company_id,
+      credit_type_id: credit.id,
+      amount,
+      ...more,
+    })
+  const path = '/billing/credits/reservations'
+  const listed = async (query: string, at = path) =>
+    (await client.ok('GET', `${at}?${query}`)).map((one: { id: string }) => one.id)
+  const soon = new Date(Date.now() + 30 * 60_000).toISOString()
+  const [open, settled, released] = [
+    await reserve(company.id, 10, { expires_at: soon }),
+    await reserve(company.id, 20, { expires_at: soon }),
+    await reserve(company.id, 5, { expires_at: soon }),
+  ]
+  const others = await reserve(other.id, 7, { expires_at: soon })
+  await world.track(subtype, company.keys, { quantity: 25, reservation_id: settled.id })
+  const gone = await client.ok('PUT', `${path}/${released.id}/release`)
+  t.same(await client.ok('GET', `${path}/${open.id}`), open)
+  t.same(await client.ok('GET', `${path}/${released.id}`), gone)
+  const over = await client.ok('GET', `${path}/${settled.id}`)
+  isShaped(t, over, creditShapes.reservation, 'CreditReservation')
+  t.match(over, { reserved_amount: 20, settled_amount: 25, released_at: String })
+  const of = `company_id=${company.id}`
+  t.same(await listed(of), [released.id, settled.id, open.id], 'newest first')
+  t.same(await listed(`${of}&state=open`), [open.id])
+  t.same(await listed(`${of}&state=settled`), [settled.id])
+  t.same(await listed(`${of}&state=released`), [released.id])
+  t.same(await listed(`${of}&state=expired`), [])
+  t.same(await listed(`credit_type_id=${credit.id}&state=open`), [others.id, open.id])
+  t.same(await listed(`credit_type_id=${(await world.credit()).id}`), [])
+  t.same(await listed(`${of}&limit=1&offset=1`), [settled.id])
+  t.same(await client.ok('GET', `${path}/count?${of}`), { count: 3 })
+  t.match(await client.get(`${path}?state=lost`), { status: 400, body: { error: /state/ } })
+
+  const lease = await client.ok('POST', '/billing/credits/lease', {
+    company_id: company.id,
+    credit_type_id: credit.id,
+    requested_amount: 30,
+  })
+  await client.ok('PUT', `/billing/credits/lease/${lease.id}/extend`, {
+    additional_amount: 10,
+    expires_at: soon,
+  })
+  await world.track(subtype, company.keys, { quantity: 4, lease_id: lease.id })
+  const leased = await client.ok('GET', `/billing/credits/lease/${lease.id}`)
+  isShaped(t, leased, creditShapes.lease, 'CreditLease')
+  t.match(leased, { granted_amount: 40, tracked_amount: 4, expires_at: soon, released_at: null })
+  t.same(await listed(`${of}&state=open`, '/billing/credits/lease'), [lease.id])
+  t.same(await client.ok('GET', `/billing/credits/lease/count?${of}`), { count: 1 })
+  t.equal((await client.get(`/billing/credits/lease/${open.id}`)).status, 404, 'a reservation is no lease')
+  t.equal((await client.get(`${path}/crlse_2222222222222222222222`)).status, 404)
+
+  await world.clock(new Date(Date.now() + 3_600_000).toISOString())
+  t.teardown(() => world.clock(null))
+  t.same(await listed(`${of}&state=open`), [], 'CR-76 exact at the end, swept or not')
+  t.same(await listed(`${of}&state=expired`), [open.id])
+  t.match(await client.ok('GET', `${path}/${open.id}`), { released_at: soon, settled_amount: 0 })
+  await world.balance(company.id, credit.id)
+  t.match(await client.ok('GET', `${path}/${open.id}`), { released_at: soon, updated_at: soon })
 })
 
 async function publishableKeys() {

@@ -74,6 +74,20 @@ export interface GrantChange {
   updatedAt: string
 }
 
+/** What happens to the row of one lease or reservation. Null members stay as they are. */
+export interface HoldChange {
+  readonly id: string
+  /** Of one that was opened here: whose it is, and when it began. */
+  opened: Row | null
+  /** To be added. */
+  granted: Amount
+  tracked: Amount
+  expiresAt: string | null
+  releasedAt: string | null
+  releasedReason: string | null
+  updatedAt: string
+}
+
 /** What shows in `listed`. */
 const listedEffects: ReadonlySet<Effect['t']> = new Set([
   'created',
@@ -113,6 +127,8 @@ export class Fold {
   readonly plans = new Map<string, PlanChange>()
   /** Instants at which time alone changes a company's plans. */
   readonly dues = new RowSet()
+  /** Leases and reservations; they outlive their company, as the ledger does. */
+  readonly holds = new Map<string, HoldChange>()
   /** Idempotency keys of holds; they outlive their company, as the window does. */
   readonly holdKeys = new RowSet()
   /** Trials that are over, to be told of. */
@@ -275,7 +291,19 @@ export class Fold {
           change.zeroedOutReason ??= effect.r
         }
         return
+      case 'credit_commit': {
+        const change = this.#hold(effect.h, effect.now ?? effect.at)
+        change.tracked += decodeAmount(effect.cost)
+        return
+      }
+      case 'credit_release': {
+        const change = this.#hold(effect.h, effect.at)
+        change.releasedAt = time(effect.at)
+        change.releasedReason = effect.why
+        return
+      }
       case 'credit_hold': {
+        this.#held(fact, effect)
         if (effect.key === undefined) return
         const kind = effect.k === 'lease' ? 'extension' : 'reservation'
         const id = `${fact.env} ${kind} ${effect.key}`
@@ -416,6 +444,36 @@ export class Fold {
       status: trial.status,
       created_at: time(trial.atMs),
     })
+  }
+
+  #held(fact: Fact, effect: Extract<CreditEffect, { readonly t: 'credit_hold' }>): void {
+    const change = this.#hold(effect.h, effect.at)
+    for (const [, moved] of effect.s) change.granted += decodeAmount(moved)
+    change.expiresAt = time(effect.exp)
+    if (effect.open)
+      change.opened = {
+        environment_id: fact.env,
+        company_id: fact.id,
+        credit_id: effect.c,
+        kind: effect.k,
+        created_at: time(effect.at),
+      }
+  }
+
+  #hold(id: string, atMs: number): HoldChange {
+    const change = this.holds.get(id) ?? {
+      id,
+      opened: null,
+      granted: 0n,
+      tracked: 0n,
+      expiresAt: null,
+      releasedAt: null,
+      releasedReason: null,
+      updatedAt: '',
+    }
+    change.updatedAt = time(atMs)
+    this.holds.set(id, change)
+    return change
   }
 
   #granted(fact: Fact, { c, seq, at, g }: Extract<CreditEffect, { readonly t: 'credit_grant' }>): void {

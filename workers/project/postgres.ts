@@ -236,16 +236,20 @@ function factAlone(record: JournalRecord): JournalRecord {
 
 const nothing = Buffer.alloc(0)
 
-/** What Postgres shows of credits; draws and holds, which are many, it does not. */
-const holdEffect = Buffer.from('"t":"credit_hold"')
-const keyMember = Buffer.from('"key":')
-const grantEffects = ['credit_grant', 'credit_zero_out', 'credit_refund'].map(t => Buffer.from(`"t":"${t}"`))
+/** What Postgres shows of credits; draws, which are many, it does not. */
+const shownEffects = [
+  'credit_grant',
+  'credit_zero_out',
+  'credit_refund',
+  'credit_hold',
+  'credit_commit',
+  'credit_release',
+].map(t => Buffer.from(`"t":"${t}"`))
 
 function showsInPostgres(record: JournalRecord): boolean {
   if (record.flags & (RecordFlag.identity | RecordFlag.tells)) return true
   if ((record.flags & RecordFlag.ledger) === 0 || record.flags & RecordFlag.draws) return false
-  if (grantEffects.some(effect => record.fact.includes(effect))) return true
-  return record.fact.includes(holdEffect) && record.fact.includes(keyMember)
+  return shownEffects.some(effect => record.fact.includes(effect))
 }
 
 function mergeSeen(

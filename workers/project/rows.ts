@@ -3,7 +3,7 @@ import type { Sql, TransactionSql } from 'postgres'
 import { amountToDecimal } from '../../src/core/amount.js'
 import type { JournalRecord, Sequence } from '../../src/journal/journal.js'
 import { type Place, PositionMoved } from './chunks.js'
-import type { EntityChange, Fold, Row, RowSet } from './fold.js'
+import type { EntityChange, Fold, HoldChange, Row, RowSet } from './fold.js'
 import type { Seen } from './seen.js'
 
 /** A stretch of the journal and what it comes to. */
@@ -92,6 +92,7 @@ function writes(tx: TransactionSql, fold: Fold): Promise<unknown>[] {
   if (gone.length > 0) all.push(...forget(tx, fold, gone))
   for (const [table, columns, set] of tables(fold)) all.push(...putRows(tx, table, columns, set))
   if (fold.grantChanges.size > 0) all.push(changeGrants(tx, fold))
+  if (fold.holds.size > 0) all.push(...putHolds(tx, [...fold.holds.values()]))
   if (fold.plans.size > 0) all.push(...putPlans(tx, fold))
   all.push(...putEntities(tx, 'companies', fold.companies), ...putEntities(tx, 'users', fold.users))
   if (fold.relisted.size > 0) all.push(tx`select list_again(${[...fold.relisted]}::text[])`)
@@ -114,6 +115,10 @@ const creditColumns = 'company_id text, credit_id text, environment_id text, cre
 const grantColumns = `id text, environment_id text, company_id text, credit_id text, sequence bigint, reason text,
   quantity numeric, valid_from timestamptz, expires_at timestamptz, plan_id text, plan_grant_id text, licence integer,
   bundle_id text, source_grant_id text, currency text, ${times}`
+const changedHoldColumns = `id text, granted numeric, tracked numeric, expires_at timestamptz, released_at timestamptz,
+  released_reason text, updated_at timestamptz`
+const holdColumns = `${changedHoldColumns}, environment_id text, company_id text, credit_id text, kind text,
+  created_at timestamptz`
 const planChangeColumns = `id text, environment_id text, company_id text, action text, base_plan_action text,
   subscription_change_action text, actor_type text, api_key_id text, previous_plan_id text, previous_version_id text,
   plan_id text, version_id text, add_ons_added jsonb, add_ons_removed jsonb, trial_status text,
@@ -240,6 +245,40 @@ function changeGrants(tx: TransactionSql, fold: Fold): Promise<unknown> {
       zeroed_out_at timestamptz, zeroed_out_reason text, quantity numeric, expires_at timestamptz,
       updated_at timestamptz)
     where row.id = change.id`
+}
+
+/** Those that were opened, and what happened to others; as with grants, what is added is added once. */
+function putHolds(tx: TransactionSql, changes: readonly HoldChange[]): Promise<unknown>[] {
+  const rowOf = (change: HoldChange) => ({
+    id: change.id,
+    granted: amountToDecimal(change.granted),
+    tracked: amountToDecimal(change.tracked),
+    expires_at: change.expiresAt,
+    released_at: change.releasedAt,
+    released_reason: change.releasedReason,
+    updated_at: change.updatedAt,
+  })
+  const opened = changes.flatMap(change => (change.opened ? [{ ...rowOf(change), ...change.opened }] : []))
+  const changed = changes.filter(change => change.opened === null).map(rowOf)
+  const all: Promise<unknown>[] = []
+  if (opened.length > 0) all.push(insert(tx, 'credit_holds', { from: holdColumns, onConflict: keep }, opened))
+  if (changed.length > 0)
+    all.push(
+      tx.unsafe(
+        `update credit_holds as row set
+           granted = row.granted + change.granted,
+           tracked = row.tracked + change.tracked,
+           expires_at = coalesce(change.expires_at, row.expires_at),
+           released_at = coalesce(change.released_at, row.released_at),
+           released_reason = coalesce(change.released_reason, row.released_reason),
+           updated_at = change.updated_at
+         from jsonb_to_recordset($1::text::jsonb) as change(${changedHoldColumns})
+         where row.id = change.id`,
+        [jsonText(changed)],
+        { prepare: true },
+      ),
+    )
+  return all
 }
 
 function putPlans(tx: TransactionSql, fold: Fold): Promise<unknown>[] {

@@ -6,16 +6,17 @@ import type {
   LeaseAcquire,
   LeaseExtend,
 } from '../../../schemas/credits.js'
-import { amountFromNumber, amountToNumber } from '../../core/amount.js'
+import { amountFromDecimal, amountFromNumber, amountToNumber } from '../../core/amount.js'
 import type { CreditMessage, CreditReply } from '../../core/credit.js'
-import { companyOfHold, type HoldView } from '../../core/lease.js'
+import { companyOfHold, type HoldKind, type HoldView } from '../../core/lease.js'
 import type { HoldKeyKind } from '../../engine/hold-keys.js'
 import { ServiceError } from '../../errors.js'
 import type { Call, Handler } from '../call.js'
 import { isKnown, orRefused } from '../entity-write.js'
+import { list, oneOf, page, type QueryOf, query, string } from '../query.js'
 import { isoTime, isoTimeOrNull, requireTime } from '../time.js'
 import { creditRefusals, requireCompany } from './grants.js'
-import { requireCredit } from './store.js'
+import { countHoldRows, type HoldRow, listHoldRows, requireCredit } from './store.js'
 
 /** Ask the company; what it answers is durable. */
 async function hold(
@@ -170,4 +171,88 @@ export const releaseReservation: Handler = async call => {
   const companyId = ownerOf(call, reservationId, 'Reservation')
   const message = { type: 'credit_reservation_release', reservationId } as const
   return { data: reservationView(companyId, await hold(call, companyId, message)) }
+}
+
+const listShape = {
+  company_id: string,
+  credit_type_id: string,
+  ids: list,
+  state: oneOf(['open', 'settled', 'released', 'expired']),
+  ...page,
+} as const
+export const holdListQuery = query(listShape)
+type HoldListQuery = QueryOf<typeof listShape>
+
+/** A hold as its row tells it; one whose end has come is over, written down or not (CR-76). */
+function heldOf(row: HoldRow, nowMs: number): HoldView {
+  const expiresAtMs = row.expires_at.getTime()
+  const endedMs = row.released_at?.getTime() ?? (expiresAtMs <= nowMs ? expiresAtMs : null)
+  return {
+    id: row.id,
+    creditId: row.credit_id,
+    kind: row.kind,
+    granted: amountFromDecimal(row.granted)!,
+    tracked: amountFromDecimal(row.tracked)!,
+    createdAtMs: row.created_at.getTime(),
+    updatedAtMs: endedMs ?? row.updated_at.getTime(),
+    expiresAtMs,
+    releasedAtMs: endedMs,
+  }
+}
+
+/** Holds of one kind, every acknowledged one among them. */
+async function found(call: Call<unknown, unknown>, kind: HoldKind, filter: HoldListQuery) {
+  const { services, environment, nowMs } = call
+  await services.projections.barrier('postgres')
+  return listHoldRows(services.sql, environment.id, kind, filter, nowMs, filter)
+}
+
+async function counted(
+  { services, environment, nowMs }: Call<unknown, unknown>,
+  kind: HoldKind,
+  filter: HoldListQuery,
+) {
+  await services.projections.barrier('postgres')
+  return { count: await countHoldRows(services.sql, environment.id, kind, filter, nowMs) }
+}
+
+/** One hold. Throws 404. */
+async function oneOfKind(call: Call<unknown, unknown>, kind: HoldKind, id: string): Promise<HoldRow> {
+  const [row] = await found(call, kind, { ids: [id], limit: 1, offset: 0 })
+  if (!row) throw new ServiceError('not_found', `${kind === 'lease' ? 'Lease' : 'Reservation'} not found`)
+  return row
+}
+
+/** GET /billing/credits/lease: open and over, newest first; those that were over for a month are gone. source: decision */
+export const listLeases: Handler<undefined, HoldListQuery> = async call => {
+  const rows = await found(call, 'lease', call.query)
+  return { data: rows.map(row => leaseView(row.company_id, heldOf(row, call.nowMs))) }
+}
+
+/** GET /billing/credits/lease/count. */
+export const countLeases: Handler<undefined, HoldListQuery> = async call => ({
+  data: await counted(call, 'lease', call.query),
+})
+
+/** GET /billing/credits/lease/{lease_id}. */
+export const getLease: Handler = async call => {
+  const row = await oneOfKind(call, 'lease', call.params.lease_id!)
+  return { data: leaseView(row.company_id, heldOf(row, call.nowMs)) }
+}
+
+/** GET /billing/credits/reservations: as the list of leases. source: decision */
+export const listReservations: Handler<undefined, HoldListQuery> = async call => {
+  const rows = await found(call, 'reservation', call.query)
+  return { data: rows.map(row => reservationView(row.company_id, heldOf(row, call.nowMs))) }
+}
+
+/** GET /billing/credits/reservations/count. */
+export const countReservations: Handler<undefined, HoldListQuery> = async call => ({
+  data: await counted(call, 'reservation', call.query),
+})
+
+/** GET /billing/credits/reservations/{reservation_id}. */
+export const getReservation: Handler = async call => {
+  const row = await oneOfKind(call, 'reservation', call.params.reservation_id!)
+  return { data: reservationView(row.company_id, heldOf(row, call.nowMs)) }
 }

@@ -2,6 +2,7 @@
 import type { Sql } from 'postgres'
 import type { CreditBundleRow, CreditRow, PlanCreditGrantRow, SpendPolicyRow } from '../../catalog/credits.js'
 import type { StoredPrice } from '../../catalog/prices.js'
+import type { HoldKind } from '../../core/lease.js'
 import { ServiceError } from '../../errors.js'
 import { among, contains, newest } from '../sql.js'
 
@@ -295,5 +296,65 @@ export async function countPolicyRows(
 ): Promise<number> {
   const [row] = await sql<{ count: number }[]>`
     select count(*)::int as count from credit_spend_policies where ${policiesWhere(sql, environmentId, filter)}`
+  return row!.count
+}
+
+/** A row of credit_holds. */
+export interface HoldRow {
+  readonly id: string
+  readonly company_id: string
+  readonly credit_id: string
+  readonly kind: HoldKind
+  /** Credits, as decimal text. */
+  readonly granted: string
+  readonly tracked: string
+  readonly expires_at: Date
+  readonly released_at: Date | null
+  readonly created_at: Date
+  readonly updated_at: Date
+}
+
+export interface HoldFilter {
+  readonly ids?: readonly string[] | undefined
+  readonly company_id?: string | undefined
+  readonly credit_type_id?: string | undefined
+  readonly state?: 'open' | 'settled' | 'released' | 'expired' | undefined
+}
+
+/** nowMs: the environment's present, by which a hold whose end has come is over. */
+function holdsWhere(sql: Sql, environmentId: string, kind: HoldKind, filter: HoldFilter, nowMs: number) {
+  const { ids, company_id: companyId, credit_type_id: creditId, state } = filter
+  const now = new Date(nowMs)
+  return sql`environment_id = ${environmentId} and kind = ${kind}
+    ${ids ? sql`and id in ${among(sql, ids)}` : sql``}
+    ${companyId ? sql`and company_id = ${companyId}` : sql``}
+    ${creditId ? sql`and credit_id = ${creditId}` : sql``}
+    ${state === 'open' ? sql`and released_at is null and expires_at > ${now}` : sql``}
+    ${state === 'settled' ? sql`and released_reason = 'settled'` : sql``}
+    ${state === 'released' ? sql`and released_reason in ('archived', 'released')` : sql``}
+    ${state === 'expired' ? sql`and coalesce(released_reason, 'expired') = 'expired' and expires_at <= ${now}` : sql``}`
+}
+
+export function listHoldRows(
+  sql: Sql,
+  environmentId: string,
+  kind: HoldKind,
+  filter: HoldFilter,
+  nowMs: number,
+  page: Page,
+) {
+  return sql<HoldRow[]>`
+    select * from credit_holds where ${holdsWhere(sql, environmentId, kind, filter, nowMs)} ${newest(sql, page)}`
+}
+
+export async function countHoldRows(
+  sql: Sql,
+  environmentId: string,
+  kind: HoldKind,
+  filter: HoldFilter,
+  nowMs: number,
+): Promise<number> {
+  const [row] = await sql<{ count: number }[]>`
+    select count(*)::int as count from credit_holds where ${holdsWhere(sql, environmentId, kind, filter, nowMs)}`
   return row!.count
 }
