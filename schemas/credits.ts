@@ -185,7 +185,9 @@ export interface CompanyGrantCreate {
   expiry_unit_count?: Count | null | undefined
   billing_periods_count?: Count | null | undefined
   currency?: Currency | null | undefined
+  /** Granted again at each boundary of `renewal_period`, beside what is left, until one of the grants is zeroed out. */
   renewal_enabled?: boolean | null | undefined
+  /** Default: billing_period. */
   renewal_period?: BillingPlanCreditGrantResetStart | null | undefined
 }
 
@@ -331,6 +333,12 @@ interface PlanGrantTerms {
   expiry_type?: BillingCreditExpiryType | null | undefined
   expiry_unit?: BillingCreditExpiryUnit | null | undefined
   expiry_unit_count?: Count | null | undefined
+  /** With reset_type no_reset: granted again at each boundary of `renewal_period`, beside what is left (decision 30). */
+  renewal_enabled?: boolean | null | undefined
+  /** Default: billing_period. */
+  renewal_period?: BillingPlanCreditGrantResetStart | null | undefined
+  /** Each grant lasts so many billing periods, where expiry_type says nothing else. */
+  billing_periods_count?: Count | null | undefined
   billing_mode?: BillingPlanCreditGrantBillingMode | null | undefined
   unit_price?: Money | null | undefined
   unit_price_decimal?: DecimalText | null | undefined
@@ -405,6 +413,9 @@ export interface PlanCreditGrant {
   reset_cadence: BillingPlanCreditGrantResetCadence | null
   reset_start: BillingPlanCreditGrantResetStart | null
   rollover_percentage: number
+  /** Of one that renews. */
+  renewal_enabled?: boolean
+  renewal_period?: BillingPlanCreditGrantResetStart
   expiry_type: BillingCreditExpiryType | null
   expiry_unit: BillingCreditExpiryUnit | null
   expiry_unit_count: number | null

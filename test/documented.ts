@@ -66,6 +66,8 @@ const settled: Readonly<Record<string, Members>> = {
   ApiKeyCreate: keyMembers,
   // the cost of an inference event, from which price (decision 18), and the event it was made from (EV-66)
   EventDetail: { cost: 'ON string', currency: 'ON string', price_id: 'ON string', derived_from: 'ON string' },
+  // how a plan grant renews, of one that does (decision 30)
+  BillingPlanCreditGrant: { renewal_enabled: 'O boolean', renewal_period: 'O billing_period|first_of_month' },
   // what is wrong with an event, where `report=true` asks for it (EV-7)
   // and whether its idempotency key was used before (decision 23)
   RawEvent: { error: 'ON string', duplicate: 'O boolean', content_differs: 'O boolean' },
@@ -77,12 +79,27 @@ for (const [name, members] of Object.entries(settled)) Object.assign(types[name]
 /** Documented without an answer, and served as its working form is (api/credits.md). */
 const answers: Readonly<Record<string, string>> = { 'GET /billing/credits/ledger': 'list<CreditEventLedger>' }
 
+/** Operations by decision, whose paths others of the specification would match. */
+const decided = [
+  ['/billing/credits/lease', 'list<CreditLease>'],
+  ['/billing/credits/lease/count', 'CountResponse'],
+  ['/billing/credits/lease/{lease_id}', 'CreditLease'],
+  ['/billing/credits/reservations', 'list<CreditReservation>'],
+  ['/billing/credits/reservations/count', 'CountResponse'],
+  ['/billing/credits/reservations/{reservation_id}', 'CreditReservation'],
+].map(
+  ([path, data]) =>
+    ({ tag: 'ext', method: 'GET', path: path!, status: 200, data: data!, errors: [] }) as const,
+)
+
 export { endpoints, types }
 
 /** The operation that a request is for; null for one beyond the specification. Words win over parameters. */
 export function endpointOf(method: string, url: string): Endpoint | null {
   const parts = url.split('?')[0]!.split('/')
-  const fits = endpoints.filter(one => one.method === method && matches(one.path.split('/'), parts))
+  const fits = [...decided, ...endpoints].filter(
+    one => one.method === method && matches(one.path.split('/'), parts),
+  )
   const least = (one: Endpoint) => one.path.split('{').length
   return fits.sort((a, b) => least(a) - least(b))[0] ?? null
 }

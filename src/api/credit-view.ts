@@ -132,6 +132,8 @@ function planGrantView(
     reset_cadence: row.reset_cadence,
     reset_start: row.reset_start,
     rollover_percentage: row.rollover_percentage,
+    ...(row.renewal_enabled &&
+      row.renewal_period && { renewal_enabled: true, renewal_period: row.renewal_period }),
     expiry_type: row.expiry_type,
     expiry_unit: row.expiry_unit,
     expiry_unit_count: numberOrNull(row.expiry_unit_count),

@@ -47,6 +47,8 @@ const noTerms: Terms = {
   reset_cadence: null,
   reset_start: null,
   rollover_percentage: 0,
+  renewal_enabled: false,
+  renewal_period: null,
   expiry_type: null,
   expiry_unit: null,
   expiry_unit_count: null,
@@ -132,7 +134,7 @@ function settleShare(body: PlanGrantUpdate, was: Terms) {
   }
 }
 
-/** CR-32, CR-40, CR-42. A resetting grant has no expiry of its own. */
+/** CR-32, CR-40, CR-42, decision 30. A resetting grant has no expiry of its own. */
 function settleReset(body: PlanGrantUpdate, was: Terms, credit: CreditRow, isNew: boolean) {
   const type = body.reset_type ?? was.reset_type
   const resets = type === 'plan_period'
@@ -142,10 +144,15 @@ function settleReset(body: PlanGrantUpdate, was: Terms, credit: CreditRow, isNew
     body.rollover_percentage ?? (isNew || body.rollover_percentage === null ? usual : was.rollover_percentage)
   if (rollover > 0 && !rolls)
     throw invalid('rollover_percentage: only grants that reset monthly or less often roll over')
+  if (resets && body.renewal_enabled === true)
+    throw invalid('renewal_enabled: only with reset_type no_reset; what resets is granted anew anyway')
+  const renews = !resets && (body.renewal_enabled ?? was.renewal_enabled)
+  if (!renews && body.renewal_period != null) throw invalid('renewal_period: only with renewal_enabled')
+  const periods = body.expiry_type == null ? (body.billing_periods_count ?? null) : null
   const expiry = {
-    type: kept(body.expiry_type, was.expiry_type),
-    unit: kept(body.expiry_unit, was.expiry_unit),
-    count: kept(body.expiry_unit_count, numberOrNull(was.expiry_unit_count)),
+    type: periods === null ? kept(body.expiry_type, was.expiry_type) : ('duration' as const),
+    unit: periods === null ? kept(body.expiry_unit, was.expiry_unit) : ('billing_periods' as const),
+    count: periods ?? kept(body.expiry_unit_count, numberOrNull(was.expiry_unit_count)),
   }
   if (!resets) requireDuration(expiry.type, expiry.count, 'expiry_unit_count')
   return {
@@ -153,6 +160,10 @@ function settleReset(body: PlanGrantUpdate, was: Terms, credit: CreditRow, isNew
     reset_cadence: body.reset_cadence,
     reset_start: body.reset_start,
     rollover_percentage: rollover,
+    renewal_enabled: renews,
+    renewal_period: renews
+      ? (body.renewal_period ?? was.renewal_period ?? ('billing_period' as const))
+      : null,
     expiry_type: resets ? null : expiry.type,
     expiry_unit: resets || expiry.type !== 'duration' ? null : (expiry.unit ?? ('days' as const)),
     expiry_unit_count: resets || expiry.type !== 'duration' ? null : expiry.count,

@@ -90,6 +90,8 @@ export interface PlanCreditGrantRow {
   readonly reset_cadence: BillingPlanCreditGrantResetCadence | null
   readonly reset_start: BillingPlanCreditGrantResetStart | null
   readonly rollover_percentage: number
+  readonly renewal_enabled: boolean
+  readonly renewal_period: BillingPlanCreditGrantResetStart | null
   readonly expiry_type: BillingCreditExpiryType | null
   readonly expiry_unit: BillingCreditExpiryUnit | null
   readonly expiry_unit_count: string | number | null
@@ -212,6 +214,7 @@ function planCreditGrantDef(
     resetCadence: row.reset_cadence,
     resetStart: row.reset_start,
     rolloverPercentage: row.rollover_percentage,
+    renewalPeriod: row.renewal_enabled ? row.renewal_period : null,
     expiryType: row.expiry_type,
     expiryUnit: row.expiry_unit,
     expiryUnitCount: numberOrNull(row.expiry_unit_count),

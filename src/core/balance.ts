@@ -5,7 +5,8 @@ import { billingPeriodEnd, firstOfMonthAfter, type GrantState, usable } from './
 import { endHold } from './lease.js'
 import { type Draft, draftOf, put, zeroOut } from './ledger.js'
 import { recurrenceAfter } from './period.js'
-import { resetDue } from './plan-grant.js'
+import { renewPlanGrant, resetDue } from './plan-grant.js'
+import { renewalDue } from './renewal.js'
 
 /** The figures at an instant, exact even when nothing has been swept since. Changes nothing. source: CR-4, CR-5, CR-6, CR-30, CR-76 */
 export function figures(
@@ -49,6 +50,7 @@ function nextMoveMs(account: Readonly<CreditAccount>, config: CreditConfig): num
   for (const { nextResetMs } of account.enrolments) {
     if (nextResetMs !== null && nextResetMs < next) next = nextResetMs
   }
+  for (const { nextMs } of account.renewals) if (nextMs !== null && nextMs < next) next = nextMs
   if (account.overdrawnSinceMs === null) return next
   const since = account.overdrawnSinceMs
   for (const grant of account.grants) {
@@ -98,7 +100,7 @@ export function arrearsCloseMs(config: CreditConfig, sinceMs: number): number {
 
 /**
  * Everything that time has done to the account up to now, in order, each with its own instant: holds end, grants end,
- * plan grants reset (missed resets one by one), arrears are settled, grants that became valid repay.
+ * plan grants reset and grants renew (missed ones one by one), arrears are settled, grants that became valid repay.
  * Run and apply it before any operation; empty when there is nothing. source: CR-30, CR-33, CR-41…44, CR-53, CR-76, CR-82
  */
 export function due(
@@ -133,7 +135,12 @@ function happen(draft: Draft, config: CreditConfig, atMs: number): void {
   )
   zeroOut(draft, ended, 'expired', atMs)
   for (const enrolment of account.enrolments) {
-    if (enrolment.nextResetMs !== null && enrolment.nextResetMs <= atMs) resetDue(draft, enrolment)
+    if (enrolment.nextResetMs === null || enrolment.nextResetMs > atMs) continue
+    if (enrolment.renewal === undefined) resetDue(draft, enrolment)
+    else renewPlanGrant(draft, config, enrolment, enrolment.renewal)
+  }
+  for (const renewal of account.renewals) {
+    if (renewal.nextMs !== null && renewal.nextMs <= atMs) renewalDue(draft, config, renewal)
   }
   const since = account.overdrawnSinceMs
   if (since === null) return

@@ -211,6 +211,8 @@ export interface PlanCreditGrantDef {
   readonly resetCadence: BillingPlanCreditGrantResetCadence | null
   readonly resetStart: BillingPlanCreditGrantResetStart | null
   readonly rolloverPercentage: number
+  /** Given again at each boundary of this period, beside what is left (decision 30); absent or null: not so. */
+  readonly renewalPeriod?: BillingPlanCreditGrantResetStart | null
   readonly expiryType: BillingCreditExpiryType | null
   readonly expiryUnit: BillingCreditExpiryUnit | null
   readonly expiryUnitCount: number | null

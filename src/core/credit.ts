@@ -46,6 +46,7 @@ import {
 import { type Draft, draftOf } from './ledger.js'
 import type { Decision } from './message.js'
 import { interned } from './names.js'
+import { beginRenewal, type GrantRenewal, type RenewalPeriod, renewalOf } from './renewal.js'
 
 /**
  * The account of one (company, credit). Plain data; amounts are bigint, so JSON goes through
@@ -74,6 +75,8 @@ export interface CreditAccount {
   /** Total of spent grants without an end that are no longer kept one by one. */
   spentForever: Amount
   enrolments: readonly Enrolment[]
+  /** Grants by hand that are given again (decision 30). */
+  renewals: readonly GrantRenewal[]
   topup: Readonly<TopupState>
   /** Sequence of the grant that takes refunds (CR-60); null before the first. */
   refundSeq: number | null
@@ -246,6 +249,8 @@ export type CreditEffect =
       readonly to: Slice
     }
   | { readonly t: 'credit_enrol'; readonly c: string; readonly at: number; readonly e: Enrolment }
+  /** A renewal begins, gave its grants, moves, or is over. */
+  | { readonly t: 'credit_renew'; readonly c: string; readonly at: number; readonly r: GrantRenewal }
   | {
       readonly t: 'credit_topup'
       readonly c: string
@@ -280,6 +285,8 @@ export type CreditMessage =
       readonly expiry: ExpiryRule | null
       readonly bundleId: string | null
       readonly currency?: string | null
+      /** Given again at each boundary of this period; then `expiresAtMs` and `validFromMs` are null. */
+      readonly renewal?: RenewalPeriod | null
     }
   | {
       readonly type: 'credit_zero_out'
@@ -364,6 +371,7 @@ export function emptyAccount(companyId: string, creditId: string): CreditAccount
     spent: none,
     spentForever: 0n,
     enrolments: none,
+    renewals: none,
     topup: noTopup,
     refundSeq: null,
     external: null,
@@ -524,6 +532,15 @@ function grantByHand(
   if (end !== null && (end <= nowMs || end <= fromMs)) return { refused: 'expiry_invalid' }
   const draft = draftOf(account)
   const made: number[] = []
+  if (message.renewal) {
+    const { renewal: period, bundleId: bundle, currency = null } = message
+    const terms = { reason, quantity, count, period, expiry: rule, bundle, currency }
+    made.push(...beginRenewal(draft, config, terms, nowMs))
+    return {
+      reply: { type: 'grants', grants: made.map(seq => viewGrant(draft, seq, nowMs)) },
+      effects: draft.effects,
+    }
+  }
   for (let i = 0; i < count; i++) {
     const seq = giveGrant(
       draft,
@@ -572,24 +589,28 @@ function viewOf({ companyId, creditId }: CreditAccount, grant: GrantState): Gran
   return { ...grant, id: grantId(companyId, creditId, grant.seq) }
 }
 
-/** Zero a grant out; one that is over already stays as it is. source: CR-45 */
+/** Zero a grant out; one that is over already stays as it is. One that renews is given no more. source: CR-45, decision */
 function zeroOutByHand(
   account: CreditAccount,
   message: Extract<CreditMessage, { type: 'credit_zero_out' }>,
   nowMs: number,
 ): Decision<CreditReply> {
   const idOf = (seq: number): string => grantId(account.companyId, account.creditId, seq)
+  const renewal = renewalOf(account, seq => idOf(seq) === message.grantId)
+  const ends: readonly CreditEffect[] = renewal
+    ? [{ t: 'credit_renew', c: account.creditId, at: nowMs, r: { ...renewal, nextMs: null } }]
+    : []
   const grant = account.grants.find(other => idOf(other.seq) === message.grantId)
   if (grant?.closed != null)
-    return { reply: { type: 'grants', grants: [viewOf(account, grant)] }, effects: [] }
+    return { reply: { type: 'grants', grants: [viewOf(account, grant)] }, effects: ends }
   if (grant === undefined) {
     const spent = account.spent.find(other => idOf(other.seq) === message.grantId)
-    if (spent === undefined) return { refused: 'grant_not_found' }
-    return done([zeroOutEffect(account, spent.seq, 0n, message.reason, nowMs)])
+    if (spent === undefined) return renewal ? done(ends) : { refused: 'grant_not_found' }
+    return done([zeroOutEffect(account, spent.seq, 0n, message.reason, nowMs), ...ends])
   }
   const effect = zeroOutEffect(account, grant.seq, grant.remaining, message.reason, nowMs)
   const view: GrantView = { ...viewOf(account, grant), remaining: 0n, closed: message.reason }
-  return { reply: { type: 'grants', grants: [view] }, effects: [effect] }
+  return { reply: { type: 'grants', grants: [view] }, effects: [effect, ...ends] }
 }
 
 function zeroOutEffect(

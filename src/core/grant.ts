@@ -14,6 +14,7 @@ import type { CreditDef } from './catalog.js'
 import type { CreditAccount, CreditConfig, CreditEffect } from './credit.js'
 import { derivedId } from './id.js'
 import { addMonthsClamped, dayMs, recurrenceAfter, weekMs } from './period.js'
+import type { Renewal } from './renewal.js'
 
 /** A grant that can still move: usable, not yet valid, or closed with credits still inside holds. */
 export interface GrantState {
@@ -63,6 +64,8 @@ export interface NewGrant {
   readonly bundle?: string
   /** Currency it was paid in; nothing is decided by it. */
   readonly cur?: string
+  /** Of one that is given again: how often, as callers are told. */
+  readonly rn?: BillingPlanCreditGrantResetCadence
 }
 
 /** A company's standing under one plan credit grant: what its resets need, resolved when it was issued. */
@@ -79,12 +82,14 @@ export interface Enrolment {
   readonly cadence: BillingPlanCreditGrantResetCadence | null
   readonly resetStart: BillingPlanCreditGrantResetStart | null
   readonly rolloverPercentage: number
+  /** Given again beside what is left; absent: not so. */
+  readonly renewal?: Renewal
   readonly enrolledAtMs: number
   /** What billing-period resets count from. */
   readonly anchorMs: number
-  /** Of the last reset, or of the enrolment before the first. */
+  /** Of the last reset or renewal, or of the enrolment before the first. */
   readonly issuedAtMs: number
-  /** null: none, as it is issued once or the plan was left. */
+  /** Of the next reset or renewal; null: none, as it is issued once or the plan was left. */
   readonly nextResetMs: number | null
   /** Set once the plan was left: no second issue before this instant (CR-39). */
   readonly leftUntilMs: number | null

@@ -5,9 +5,13 @@ import { type GrantState, kindsOf } from './grant.js'
 import type { HoldState } from './lease.js'
 import { sharedAmount } from './ledger.js'
 import { interned } from './names.js'
+import type { GrantRenewal } from './renewal.js'
 
 /** An account as JSON keeps it: the same members, but for what follows from others; amounts as `Nanos`. */
-export type AccountJson = Jsonified<Omit<CreditAccount, 'kinds' | 'burning'>>
+export type AccountJson = Jsonified<Omit<CreditAccount, 'kinds' | 'burning' | 'renewals'>> & {
+  /** Absent where nothing renews. */
+  readonly renewals?: readonly GrantRenewal[]
+}
 type Jsonified<T> = T extends bigint
   ? Nanos
   : T extends string | number | boolean | null
@@ -36,6 +40,7 @@ export function encodeAccount(account: Readonly<CreditAccount>): AccountJson {
     })),
     spentForever: encodeAmount(account.spentForever),
     enrolments: jsonified(account.enrolments),
+    ...(account.renewals.length > 0 && { renewals: account.renewals }),
     topup: jsonified(account.topup),
     refundSeq: account.refundSeq,
     external: jsonified(account.external),
@@ -89,6 +94,7 @@ export function decodeAccount(json: AccountJson, companyId: string = json.compan
     account.spent = json.spent.map(grant => ({ ...grant, quantity: decodeAmount(grant.quantity) }))
   account.spentForever = decodeAmount(json.spentForever)
   if (json.enrolments.length > 0) account.enrolments = json.enrolments
+  if (json.renewals !== undefined) account.renewals = json.renewals
   const { settings, pending, failures } = json.topup
   if (settings !== null || pending || failures > 0) account.topup = json.topup
   account.refundSeq = json.refundSeq

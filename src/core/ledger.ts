@@ -53,6 +53,11 @@ export function applyCredit(account: CreditAccount, effect: CreditEffect): void 
     case 'credit_enrol':
       enrolled(account, effect)
       break
+    case 'credit_renew': {
+      const others = account.renewals.filter(other => other.seqs[0] !== effect.r.seqs[0])
+      account.renewals = effect.r.nextMs === null ? others : [...others, effect.r]
+      break
+    }
     case 'credit_topup':
       account.topup = { settings: effect.settings, pending: effect.pending, failures: effect.failures }
       break
@@ -120,6 +125,7 @@ export function entryCount(effect: CreditEffect): number {
     case 'credit_transfer':
       return 2
     case 'credit_enrol':
+    case 'credit_renew':
     case 'credit_topup':
     case 'credit_external':
       return 0
@@ -505,6 +511,7 @@ function entriesOf(companyId: string, effect: CreditEffect): Entry[] {
       })
     }
     case 'credit_enrol':
+    case 'credit_renew':
     case 'credit_topup':
     case 'credit_external':
       return []
@@ -615,6 +622,7 @@ export function grantChanges(companyId: string, effect: CreditEffect): GrantChan
       return [effect.from, effect.to].map(([seq, , left]) => change(seq, left))
     case 'credit_commit':
     case 'credit_enrol':
+    case 'credit_renew':
     case 'credit_topup':
     case 'credit_external':
       return []

@@ -6,7 +6,7 @@ import { giveGrant } from './draw.js'
 import {
   billingPeriodEnd,
   type Enrolment,
-  expiryOf,
+  type ExpiryRule,
   firstOfMonthAfter,
   type GrantState,
   resetAfter,
@@ -14,6 +14,15 @@ import {
 } from './grant.js'
 import { type Draft, draftOf, put, zeroOut } from './ledger.js'
 import { recurrenceAfter } from './period.js'
+import {
+  boundaryNow,
+  cadenceOf,
+  endOfGrant,
+  followRenewals,
+  type Renewal,
+  renewalAfter,
+  renewalsMoved,
+} from './renewal.js'
 
 /** A plan credit grant as a company holds it: the definition, and what it hangs on. */
 export interface HeldPlanGrant {
@@ -60,7 +69,7 @@ export function followPlan(
   held: readonly HeldPlanGrant[],
   nowMs: number,
 ): readonly CreditEffect[] {
-  if (followsAlready(account, config, held)) return []
+  if (followsAlready(account, config, held, nowMs)) return []
   const draft = draftOf(account)
   for (const enrolment of account.enrolments) {
     const kept = held.some(grant => grant.def.id === enrolment.planGrantId)
@@ -73,6 +82,7 @@ export function followPlan(
     } else enrol(draft, config, grant, enrolment, nowMs)
   }
   for (const enrolment of draft.account.enrolments) followPeriod(draft, config, enrolment, nowMs)
+  followRenewals(draft, config, nowMs)
   return draft.effects
 }
 
@@ -84,13 +94,16 @@ function followsAlready(
   account: Readonly<CreditAccount>,
   config: CreditConfig,
   held: readonly HeldPlanGrant[],
+  nowMs: number,
 ): boolean {
   let open = 0
   for (const enrolment of account.enrolments) {
     if (enrolment.leftUntilMs !== null) continue
-    if (offGrid(enrolment, config)) return false
+    if (offGrid(enrolment, config) || renewalBoundary(enrolment, config, nowMs) !== enrolment.nextResetMs)
+      return false
     open++
   }
+  if (account.renewals.length > 0 && renewalsMoved(account, config, nowMs)) return false
   return (
     open === held.length &&
     held.every(grant => {
@@ -142,10 +155,20 @@ function offGrid(e: Enrolment, config: CreditConfig): boolean {
  * issue, so that a period that began before it was told of still begins with its credits. source: CR-40
  */
 function followPeriod(draft: Draft, config: CreditConfig, e: Enrolment, nowMs: number): void {
+  const renewalMs = renewalBoundary(e, config, nowMs)
+  if (renewalMs !== e.nextResetMs) enrolAs(draft, { ...e, nextResetMs: renewalMs }, nowMs)
   if (!offGrid(e, config)) return
   const anchorMs = config.period!.startMs
   const nextResetMs = resetAfter(e.cadence!, e.resetStart, e.enrolledAtMs, anchorMs, e.issuedAtMs)
   enrolAs(draft, { ...e, anchorMs, nextResetMs }, nowMs)
+}
+
+/** The next boundary of an enrolment that renews, as the subscription's periods have it now; of another, as it is. */
+function renewalBoundary(e: Enrolment, config: CreditConfig, nowMs: number): number | null {
+  const { renewal, nextResetMs: nextMs, leftUntilMs } = e
+  if (renewal === undefined || nextMs === null || leftUntilMs !== null) return nextMs
+  const known = { beganMs: e.enrolledAtMs, issuedMs: e.issuedAtMs, nextMs }
+  return boundaryNow(renewal.period, config.period, known, nowMs)
 }
 
 function enrolAs(draft: Draft, e: Enrolment, atMs: number): void {
@@ -161,12 +184,12 @@ function enrol(
 ): void {
   const terms = termsOf(held)
   if (earlier?.leftUntilMs != null && earlier.leftUntilMs > nowMs) {
-    const nextResetMs = terms.cadence === null ? null : earlier.leftUntilMs
-    enrolAs(draft, { ...earlier, ...terms, nextResetMs, leftUntilMs: null }, nowMs)
+    const comesAgain = terms.cadence !== null || terms.renewal !== undefined
+    const nextResetMs = comesAgain ? earlier.leftUntilMs : null
+    enrolAs(draft, { ...withoutRenewal(earlier), ...terms, nextResetMs, leftUntilMs: null }, nowMs)
     return
   }
   const anchorMs = config.period?.startMs ?? nowMs
-  const { cadence, resetStart } = terms
   enrolAs(
     draft,
     {
@@ -174,12 +197,28 @@ function enrol(
       enrolledAtMs: nowMs,
       anchorMs,
       issuedAtMs: nowMs,
-      nextResetMs: cadence === null ? null : resetAfter(cadence, resetStart, nowMs, anchorMs, nowMs),
+      nextResetMs: firstAfter(terms, config, nowMs, anchorMs, nowMs),
       leftUntilMs: null,
     },
     nowMs,
   )
   issue(draft, config, held, sharesOf(held.def, held.licences), nowMs)
+}
+
+/** The first reset or renewal after now; null when it is issued once. */
+function firstAfter(
+  { cadence, resetStart, renewal }: Terms,
+  config: CreditConfig,
+  enrolledAtMs: number,
+  anchorMs: number,
+  nowMs: number,
+): number | null {
+  if (renewal !== undefined) return renewalAfter(renewal.period, config.period, enrolledAtMs, nowMs)
+  return cadence === null ? null : resetAfter(cadence, resetStart, enrolledAtMs, anchorMs, nowMs)
+}
+
+function withoutRenewal({ renewal: _, ...rest }: Enrolment): Omit<Enrolment, 'renewal'> {
+  return rest
 }
 
 type Terms = Omit<Enrolment, 'enrolledAtMs' | 'anchorMs' | 'issuedAtMs' | 'nextResetMs' | 'leftUntilMs'>
@@ -198,7 +237,18 @@ function termsOf(held: HeldPlanGrant): Terms {
     cadence,
     resetStart: def.resetStart,
     rolloverPercentage: cadence !== null && rollsOver(cadence) ? def.rolloverPercentage : 0,
+    ...(cadence === null &&
+      def.renewalPeriod && { renewal: { period: def.renewalPeriod, expiry: ruleOf(def) } }),
   }
+}
+
+/** The expiry that a plan grant names; null: the credit's own. */
+function ruleOf({
+  expiryType: type,
+  expiryUnit: unit,
+  expiryUnitCount: count,
+}: PlanCreditGrantDef): ExpiryRule | null {
+  return type === null ? null : { type, unit, count }
 }
 
 function issue(
@@ -209,6 +259,7 @@ function issue(
   nowMs: number,
 ): void {
   const exp = expiryOfIssue(held.def, config, nowMs)
+  const renewalPeriod = held.def.resetType === 'no_reset' && held.def.renewalPeriod
   for (const share of shares) {
     giveGrant(
       draft,
@@ -219,22 +270,42 @@ function issue(
         pg: held.def.id,
         plan: held.planId,
         licence: share.licence ?? undefined,
+        rn: renewalPeriod ? cadenceOf(renewalPeriod, config.period) : undefined,
       },
       nowMs,
     )
   }
 }
 
+/**
+ * The grants of a plan that renews, given again at their boundary: beside what is left of those before, each with its
+ * own end. source: decision 30
+ */
+export function renewPlanGrant(draft: Draft, config: CreditConfig, e: Enrolment, renewal: Renewal): void {
+  const boundaryMs = e.nextResetMs!
+  const exp = endOfGrant(renewal.expiry, config, boundaryMs) ?? undefined
+  const rn = cadenceOf(renewal.period, config.period)
+  for (const { quantity, licence } of sharesOf(e, e.licences)) {
+    const q = encodeAmount(wholeCredits(quantity))
+    const g = {
+      reason: 'plan',
+      q,
+      exp,
+      pg: e.planGrantId,
+      plan: e.planId,
+      licence: licence ?? undefined,
+      rn,
+    } as const
+    giveGrant(draft, g, boundaryMs)
+  }
+  const nextResetMs = renewalAfter(renewal.period, config.period, e.enrolledAtMs, boundaryMs)
+  enrolAs(draft, { ...e, issuedAtMs: boundaryMs, nextResetMs }, boundaryMs)
+}
+
 /** A resetting grant ends at its reset; one issued once ends by its own rule, or by the credit's. source: CR-32, CR-34, CR-40 */
 function expiryOfIssue(def: PlanCreditGrantDef, config: CreditConfig, nowMs: number): number | null {
   if (def.resetType === 'plan_period' && def.resetCadence !== null) return null
-  const rule =
-    def.expiryType === null
-      ? config.defaultExpiry
-      : { type: def.expiryType, unit: def.expiryUnit, count: def.expiryUnitCount }
-  const end = expiryOf(rule, nowMs, config.period, config.trialEndMs)
-  if (end !== 'no_trial') return end
-  return config.period === null ? firstOfMonthAfter(1, nowMs) : billingPeriodEnd(config.period, nowMs, 1)
+  return endOfGrant(ruleOf(def), config, nowMs)
 }
 
 /** Zero those grants of an enrolment that are not over yet. */
@@ -266,13 +337,14 @@ function followTerms(
   if (sameTerms(e, held)) return
   const terms = termsOf(held)
   const ours = (grant: GrantState): boolean => grant.planGrantId === e.planGrantId
-  const nextResetMs =
-    terms.cadence === null
-      ? null
-      : terms.cadence === e.cadence && terms.resetStart === e.resetStart
-        ? e.nextResetMs
-        : resetAfter(terms.cadence, terms.resetStart, e.enrolledAtMs, e.anchorMs, nowMs)
-  enrolAs(draft, { ...e, ...terms, nextResetMs }, nowMs)
+  const sameTimes =
+    terms.renewal?.period === e.renewal?.period &&
+    terms.cadence === e.cadence &&
+    (terms.cadence === null || terms.resetStart === e.resetStart)
+  const nextResetMs = sameTimes ? e.nextResetMs : firstAfter(terms, config, e.enrolledAtMs, e.anchorMs, nowMs)
+  // boundaries of a renewal that begins now count from now
+  const issuedAtMs = sameTimes || terms.renewal === undefined ? e.issuedAtMs : nowMs
+  enrolAs(draft, { ...withoutRenewal(e), ...terms, issuedAtMs, nextResetMs }, nowMs)
   if (terms.scaling !== e.scaling) {
     zeroWhere(draft, grant => ours(grant) && grant.reason === 'plan', 'plan_change', nowMs)
     issue(draft, config, held, sharesOf(held.def, held.licences), nowMs)
@@ -285,8 +357,20 @@ function followTerms(
 }
 
 function sameTerms(e: Enrolment, held: HeldPlanGrant): boolean {
-  const terms = termsOf(held)
-  return (Object.keys(terms) as (keyof Terms)[]).every(name => e[name] === terms[name])
+  const { renewal, ...terms } = termsOf(held)
+  return (
+    (Object.keys(terms) as (keyof typeof terms)[]).every(name => e[name] === terms[name]) &&
+    isSameRenewal(e.renewal, renewal)
+  )
+}
+
+function isSameRenewal(one: Renewal | undefined, other: Renewal | undefined): boolean {
+  return (
+    one?.period === other?.period &&
+    one?.expiry?.type === other?.expiry?.type &&
+    one?.expiry?.unit === other?.expiry?.unit &&
+    one?.expiry?.count === other?.expiry?.count
+  )
 }
 
 /**

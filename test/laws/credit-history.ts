@@ -183,6 +183,7 @@ export class History {
 
   private grant(): string {
     const { world } = this
+    if (world.account.renewals.length < 3 && this.chance(10)) return this.renewing()
     const fromMs = this.chance(15) ? world.nowMs + 1 + this.random(20) * dayMs : null
     world.ask({
       type: 'credit_grant',
@@ -196,6 +197,26 @@ export class History {
       bundleId: null,
     })
     return 'grant'
+  }
+
+  private renewing(): string {
+    this.world.ask({
+      type: 'credit_grant',
+      creditId,
+      reason: this.pick(['free', 'purchased', 'adjustment']),
+      quantity: 1 + this.random(20),
+      count: this.chance(20) ? 2 : 1,
+      validFromMs: null,
+      expiresAtMs: null,
+      expiry: this.pick([
+        { type: 'duration', unit: 'days', count: 10 },
+        { type: 'end_of_next_billing_period', unit: null, count: null },
+        { type: 'no_expiry', unit: null, count: null },
+      ]),
+      bundleId: null,
+      renewal: this.pick(['billing_period', 'first_of_month']),
+    })
+    return 'a grant that renews'
   }
 
   private extend(): string {
@@ -249,6 +270,7 @@ export class History {
         resetStart: this.pick(['billing_period', 'first_of_month']),
         rolloverPercentage: this.pick([0, 25, 100]),
         expiryType: this.pick([null, 'end_of_billing_period', 'no_expiry', 'end_of_trial']),
+        renewalPeriod: resets ? null : this.pick([null, 'billing_period', 'first_of_month']),
       })
       held.push({ def, planId: 'plan_1', versionId: 'plvr_1', licences: this.random(5) })
     }

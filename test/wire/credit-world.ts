@@ -50,7 +50,7 @@ export const creditShapes = {
       auto_topup_expiry_type expiry_type auto_topup_expiry_unit expiry_unit reset_cadence reset_start reset_type
       arrears_anchor arrears_cadence credit_plural_name credit_singular_name license_id overdraft_limit
       postpaid_rate_per_unit tier_mode unit_price`,
-    optional: 'credit plan price',
+    optional: 'credit plan price renewal_enabled renewal_period',
   },
   policy: {
     required: 'billing_credit_id id created_at updated_at scope_type',

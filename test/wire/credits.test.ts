@@ -162,7 +162,7 @@ t.test('grants: given, listed with figures of now, ordered, zeroed out', async t
   t.equal(await refuses({ expires_at: inMinutes(-1) }), 400)
   t.equal(await refuses({ expiry_type: 'end_of_trial' }), 400, 'CR-32 without a trial')
   t.equal(await refuses({ expiry_type: 'duration' }), 400)
-  t.equal(await refuses({ renewal_enabled: true }), 400)
+  t.equal(await refuses({ renewal_enabled: true, expires_at: inMinutes(1) }), 400)
   t.equal(await refuses({ company_id: 'comp_22222222222' }), 404)
   t.equal(await refuses({ credit_id: 'bcrd_22222222222' }), 404)
   t.equal((await client.put('/billing/credits/grants/bcgr_22222222222/zero-out', {})).status, 404)

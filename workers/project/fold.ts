@@ -494,6 +494,7 @@ export class Fold {
       bundle_id: g.bundle ?? null,
       source_grant_id: g.source === undefined ? null : grantId(fact.id, c, g.source),
       currency: g.cur ?? null,
+      renewal_period: g.rn ?? null,
       created_at: time(at),
       updated_at: time(at),
     })

@@ -114,7 +114,7 @@ const subscriptionColumns = `id text, environment_id text, company_id text, exte
 const creditColumns = 'company_id text, credit_id text, environment_id text, created_at timestamptz'
 const grantColumns = `id text, environment_id text, company_id text, credit_id text, sequence bigint, reason text,
   quantity numeric, valid_from timestamptz, expires_at timestamptz, plan_id text, plan_grant_id text, licence integer,
-  bundle_id text, source_grant_id text, currency text, ${times}`
+  bundle_id text, source_grant_id text, currency text, renewal_period text, ${times}`
 const changedHoldColumns = `id text, granted numeric, tracked numeric, expires_at timestamptz, released_at timestamptz,
   released_reason text, updated_at timestamptz`
 const holdColumns = `${changedHoldColumns}, environment_id text, company_id text, credit_id text, kind text,

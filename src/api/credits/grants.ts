@@ -101,6 +101,7 @@ function grantView(row: GrantRow, figures: Figures): CreditGrant {
   const overdraft = row.reason === 'postpaid_overdraft'
   const charge = overdraft ? chargeOf(row, -open) : null
   const price = boughtAt(row)
+  const renewal = row.renewal_period ?? (row.reason === 'plan' ? row.reset_cadence : null)
   return {
     id: row.id,
     company_id: row.company_id,
@@ -117,9 +118,8 @@ function grantView(row: GrantRow, figures: Figures): CreditGrant {
     settled: amountToNumber(open),
     valid_from: isoTime(row.valid_from.getTime()),
     expires_at: isoTimeOrNull(row.expires_at?.getTime()),
-    renewal_enabled: row.reason === 'plan' && row.reset_cadence !== null,
-    renewal_period:
-      row.reason === 'plan' ? (row.reset_cadence as BillingPlanCreditGrantResetCadence | null) : null,
+    renewal_enabled: renewal !== null,
+    renewal_period: renewal as BillingPlanCreditGrantResetCadence | null,
     plan_id: row.plan_id,
     plan_name: row.plan_name,
     license_name: row.license_name,
@@ -194,7 +194,8 @@ const grantableReasons: readonly BillingCreditGrantReason[] = ['free', 'purchase
  * errors   400 for a reason that is the service's own, an expiry that is over, a bundle that is not for sale to the
  *          company; 404 for a company, credit or bundle that is not there.
  * source   CR-10, CR-13, CR-32, CR-34, PB-43, PB-70. `quantity` counts credits, with a bundle too, and is a whole number
- *          of bundles: decision. Grants that renew by themselves come with plans: decision, as no rule tells of others.
+ *          of bundles: decision. With `renewal_enabled` the same is granted again at each boundary of `renewal_period`,
+ *         each grant with an end of its own, until one of them is zeroed out by hand: decision 30, and its end a decision.
  */
 export const grantToCompany: Handler<CompanyGrantCreate> = async call => {
   const { body, services, environment, nowMs } = call
@@ -202,8 +203,13 @@ export const grantToCompany: Handler<CompanyGrantCreate> = async call => {
   await requireCredit(services.sql, environment.id, body.credit_id, 'credit_id')
   if (!grantableReasons.includes(body.reason))
     throw new ServiceError('value_invalid', `reason: expected one of ${grantableReasons.join(', ')}`)
-  if (body.renewal_enabled === true)
-    throw new ServiceError('value_invalid', 'renewal_enabled: credits that renew are granted by plans')
+  if (body.renewal_enabled !== true && body.renewal_period != null)
+    throw new ServiceError('value_invalid', 'renewal_period: only with renewal_enabled')
+  if (body.renewal_enabled === true && body.expires_at != null)
+    throw new ServiceError(
+      'value_invalid',
+      'expires_at: each grant of a renewal has its own end, so expiry_type says it',
+    )
   const bundle = body.credit_bundle_id
     ? await requireBundle(services.sql, environment.id, body.credit_bundle_id, 'credit_bundle_id')
     : null
@@ -222,6 +228,7 @@ export const grantToCompany: Handler<CompanyGrantCreate> = async call => {
     expiry: expiryOf(body, bundle),
     bundleId: bundle?.id ?? null,
     currency: body.currency?.toLowerCase() ?? bundle?.currency ?? null,
+    ...(body.renewal_enabled === true && { renewal: body.renewal_period ?? 'billing_period' }),
   } as const
   const asked = services.shards.ask<CreditReply>('c', environment.id, body.company_id, message, nowMs)
   const reply = await settled(call, asked, creditRefusals)

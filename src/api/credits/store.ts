@@ -140,6 +140,8 @@ export interface GrantRow {
   readonly bundle_id: string | null
   readonly source_grant_id: string | null
   readonly currency: string | null
+  /** How often it is given again; null: not so. */
+  readonly renewal_period: string | null
   readonly written_off: string
   readonly zeroed_out_at: Date | null
   readonly zeroed_out_reason: string | null
