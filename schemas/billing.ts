@@ -307,6 +307,8 @@ export interface ManagePlanRequest {
   prorate_first_period?: boolean | null | undefined
   send_invoice?: boolean | null | undefined
   trial_end?: string | null | undefined
+  /** What becomes of the trial at its end; `subscribe` by default (decision 29). */
+  trial_end_setting?: BillingSubscriptionTrialEndSetting | null | undefined
 }
 
 export const parseManagePlanRequest = typia.json.createValidateParse<ManagePlanRequest>()

@@ -24,6 +24,7 @@ import type {
   EntitlementValueType,
   EntityType,
   MetricPeriod,
+  MigrationProrationBehavior,
   MonthReset,
   PlanCreditGrantScaling,
   RuleType,
@@ -310,7 +311,7 @@ export interface PendingMigration {
   effective_at: string | null
   /** Deprecated: as `effective_at`. */
   scheduled_for: string | null
-  proration_behavior: 'none'
+  proration_behavior: MigrationProrationBehavior | null
 }
 
 export interface CompanyDetail extends Company {

@@ -1,5 +1,6 @@
 // Plans and add-ons, their versions and how they are published; changes of companies' plans.
 import typia, { type tags } from 'typia'
+import type { BillingAddress } from './billing.js'
 import type { Credit, PlanCreditGrant } from './credits.js'
 import type { BundleEntitlementWrite, PlanEntitlement } from './entitlements.js'
 import type {
@@ -10,6 +11,7 @@ import type {
   IconColor,
   MigrationErrorCode,
   MigrationProrationBehavior,
+  MigrationStrategy,
   PlanChangeAction,
   PlanChangeBasePlanAction,
   PlanChangeSubscriptionAction,
@@ -17,6 +19,7 @@ import type {
   PlanVersionCompanyMigrationStatus,
   PlanVersionMigrationStatus,
   PlanVersionStatus,
+  TaxIdType,
   TrialStatus,
 } from './enums.js'
 import type { PreviewObject } from './envelope.js'
@@ -124,8 +127,9 @@ export const parseCustomPlanBundleCreate = typia.json.createValidateParse<Custom
 
 /** Body of PUT /plans/version/{plan_version_id}/publish. Members that only a payment processor needs are ignored. */
 export interface PlanPublish {
-  /** `scheduled` is told apart from a word nobody knows: it needs a date that nothing here carries (gaps.md). */
-  migration_strategy: 'end_of_billing_period' | 'immediate' | 'leave' | 'scheduled'
+  migration_strategy: MigrationStrategy
+  /** The instant at which companies move; for strategy `scheduled`, which needs it (decision 28). */
+  migration_scheduled_at?: string | null | undefined
   /** Companies left on their version. */
   excluded_company_ids: string[] & tags.MaxItems<1000>
   activation_strategy?: 'on_payment' | 'on_publish' | null | undefined
@@ -135,6 +139,15 @@ export interface PlanPublish {
   customer_email?: (string & tags.MaxLength<255>) | null | undefined
   days_until_due?: (number & tags.Type<'int32'> & tags.Minimum<0> & tags.Maximum<365>) | null | undefined
   send_invoice?: boolean | null | undefined
+  // of a custom plan: what its first publish begins a subscription with, and where its invoices go
+  address?: BillingAddress | null | undefined
+  billing_cycle_anchor?: string | null | undefined
+  coupon_external_id?: (string & tags.MaxLength<255>) | null | undefined
+  custom_field_values?: ({ id: string; value: string }[] & tags.MaxItems<100>) | null | undefined
+  phone?: (string & tags.MaxLength<255>) | null | undefined
+  /** False: the period shortened by the anchor is free. */
+  prorate_first_period?: boolean | null | undefined
+  tax_id?: { type: TaxIdType; value: string & tags.MinLength<1> & tags.MaxLength<255> } | null | undefined
 }
 
 export const parsePlanPublish = typia.json.createValidateParse<PlanPublish>()
@@ -281,7 +294,9 @@ export interface PlanChange {
 export interface MigrationCreate {
   plan_id: string
   plan_version_id_to: string
-  strategy: 'end_of_billing_period' | 'immediate' | 'leave' | 'scheduled'
+  strategy: MigrationStrategy
+  /** The instant at which companies move; for strategy `scheduled`, which needs it (decision 28). */
+  migration_scheduled_at?: string | null | undefined
   target_plan_type: PlanType
   company_ids?: (string[] & tags.MaxItems<1000>) | null | undefined
   excluded_company_ids?: (string[] & tags.MaxItems<1000>) | null | undefined
@@ -322,7 +337,7 @@ export interface PlanVersionMigration {
   plan_version_id_to: string
   plan_version_id_from: string | null
   plan_version_ids_from: string[]
-  strategy: 'end_of_billing_period' | 'immediate' | 'leave'
+  strategy: MigrationStrategy
   proration_behavior: MigrationProrationBehavior | null
   status: PlanVersionMigrationStatus
   total_companies: number
@@ -355,15 +370,17 @@ export interface PlanVersionCompanyMigration {
   updated_at: string
 }
 
+export interface PlanVersionMigrationPreviewCompany {
+  company_id: string
+  plan_version_id_from: string | null
+  has_billing_changes: boolean
+  has_custom_pricing: boolean
+  will_update_subscription: boolean
+  would_fail: boolean
+  note: string | null
+}
+
 export interface PlanVersionMigrationPreview {
-  companies: {
-    company_id: string
-    plan_version_id_from: string | null
-    has_billing_changes: boolean
-    has_custom_pricing: boolean
-    will_update_subscription: boolean
-    would_fail: boolean
-    note: string | null
-  }[]
+  companies: PlanVersionMigrationPreviewCompany[]
   has_billing_changes: boolean
 }

@@ -10,7 +10,6 @@ import { type CheckedAndReserved, writeCheckAndReserve } from '../src/core/check
 import { apply, decideCompany, presentOf } from '../src/core/company.js'
 import { settle } from '../src/core/company-credit.js'
 import { allFailed, type Cells, Replies, unpack } from '../src/core/crossing.js'
-import { settleDowngrade } from '../src/core/manage.js'
 import type {
   AcceptedEvent,
   CheckAndReserve,
@@ -27,8 +26,7 @@ import type {
   UserMessage,
 } from '../src/core/message.js'
 import type { Notice } from '../src/core/notice.js'
-import { settlePlans } from '../src/core/plan-change.js'
-import { settleSubscriptions } from '../src/core/subscription.js'
+import { settleByTime } from '../src/core/settle-plans.js'
 import { applyToUser, decideUser } from '../src/core/user.js'
 import { itemsOf, type UsesRequest } from '../src/core/uses.js'
 import { collectWhenIdle } from '../src/idle.js'
@@ -358,12 +356,7 @@ class Shard {
     const edition = this.editions.get(env)!
     if (at < actor.settledUntilMs && actor.settledUnder === edition) return
     // one change of plan at a time: each has its own record, and the next begins where it ended
-    const next = () => {
-      const agreed = settleDowngrade(actor.state, at)
-      if (agreed.length > 0) return agreed
-      const effects = settlePlans(actor.state, catalog, at)
-      return effects.length > 0 ? effects : settleSubscriptions(actor.state, catalog, at)
-    }
+    const next = () => settleByTime(actor.state, catalog, at)
     for (let changed = next(); changed.length > 0; changed = next())
       this.record(actor, env, actor.state.id, at, changed, null)
     const { effects, untilMs } = settle(actor.state, catalog, at)

@@ -181,6 +181,8 @@ export interface CustomPlanBillingRow extends Recorded {
   readonly plan_id: string
   readonly plan_version_id: string | null
   readonly plan_billing_source: 'amendment' | 'custom_plan' | 'manage_plan'
+  /** Of an amendment: what moved the company. */
+  readonly migration_id: string | null
   /** The request of POST /manage-plan that it came from. */
   readonly request: ManagePlanRequest | null
   readonly activation_strategy: 'on_payment' | 'on_publish'
@@ -214,7 +216,11 @@ export function subscriptionState(row: SubscriptionRow): SubscriptionState {
     trialEndMs: msOrNull(row.trial_end),
     trialEndSetting: row.trial_end_setting,
     productIds: row.products.map(product => product.product_id),
-    items: row.products.map(({ product_id, price_id }) => ({ productId: product_id, priceId: price_id })),
+    items: row.products.map(({ product_id, price_id, quantity }) => ({
+      productId: product_id,
+      priceId: price_id,
+      quantity,
+    })),
     ...(row.own && { anchorMs: ms(row.own.anchor) }),
   }
 }

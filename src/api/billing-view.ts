@@ -32,8 +32,10 @@ import {
   subscriptionsOf,
 } from './billing-records.js'
 import { type BillingPriceRow, type BillingProductRow, productRows } from './billing-rows.js'
+import { asTold, type Told } from './own-subscriptions.js'
 import { among } from './sql.js'
 import { isoTime, isoTimeOrNull, parseTime } from './time.js'
+import { runningTrial } from './unbilled-trial.js'
 
 const iso = (date: Date): string => isoTime(date.getTime())
 const isoOrNull = (date: Date | null): string | null => (date === null ? null : iso(date))
@@ -377,7 +379,7 @@ export function customPlanBillingView(row: CustomPlanBillingRow, nowMs: number):
     prorate_first_period: row.prorate_first_period,
     billing_start_date: isoOrNull(row.published_at),
     checkout_id: null,
-    migration_id: null,
+    migration_id: row.migration_id,
     created_at: iso(row.created_at),
     updated_at: iso(row.updated_at),
   }
@@ -408,7 +410,7 @@ export const noBilling: CompanyBilling = {
 export interface CompanyStanding {
   /** PB-53. */
   readonly billingSubscriptionId: string | null
-  readonly downgradePending: boolean
+  readonly told: Told
 }
 
 /** EN-95: what is agreed for the end of the period; without a plan to go to, the fallback plan. */
@@ -448,7 +450,7 @@ export async function billingOfCompanies(
   const companyIds = [...companies.keys()]
   if (companyIds.length === 0) return new Map()
   const among_ = among(sql, companyIds)
-  const [subscriptions, methods, profiles, customers, details, owed] = await Promise.all([
+  const [stored, methods, profiles, customers, details, owed] = await Promise.all([
     subscriptionsOf(sql, companyIds),
     sql<PaymentMethodRow[]>`
       select * from billing_payment_methods where company_id in ${among_} order by created_at desc, id desc`,
@@ -462,12 +464,16 @@ export async function billingOfCompanies(
     sql<CustomPlanBillingRow[]>`
       select * from custom_plan_billings where company_id in ${among_} order by created_at desc, id desc`,
   ])
+  const told = [...companies.values()].map(one => one.told)
+  const subscriptions = await asTold(sql, stored, told)
   const parts = await subscriptionParts(sql, catalog.environmentId, subscriptions)
   const of = <R extends { readonly company_id: string | null }>(rows: readonly R[], id: string): R[] =>
     rows.filter(row => row.company_id === id)
   return new Map(
     companyIds.map((id): [string, CompanyBilling] => {
-      const own = of(subscriptions, id).map(row => subscriptionView(row, parts, nowMs))
+      const trial = runningTrial(id, companies.get(id)?.told.plan ?? null, nowMs)
+      const billed = of(subscriptions, id).map(row => subscriptionView(row, parts, nowMs))
+      const own = trial ? [trial, ...billed] : billed
       const ownProfiles = of(profiles, id)
       const profile = ownProfiles.find(row => row.is_default)
       const ownMethods = of(methods, id)
@@ -476,8 +482,8 @@ export async function billingOfCompanies(
         ...of(customers, id).map(row => row.default_payment_method_id),
       ]
       const chosen = ownMethods.find(row => wanted.includes(row.id) || wanted.includes(row.external_id))
-      const current = own.find(one => one.id === companies.get(id)?.billingSubscriptionId)
-      const downgrade = companies.get(id)?.downgradePending
+      const current = own.find(one => one.id === companies.get(id)?.billingSubscriptionId) ?? trial
+      const downgrade = companies.get(id)?.told.schedule?.downgrade
         ? of(subscriptions, id)
             .filter(row => isRunning(row, nowMs))
             .map(row => scheduledDowngrade(subscriptionNow(row, nowMs), catalog))

@@ -64,7 +64,7 @@ async function surroundingsOf(
       state.id,
       {
         billingSubscriptionId: billingSubscription(state, nowMs)?.id ?? null,
-        downgradePending: (state.schedule?.downgrade ?? null) !== null,
+        told: state,
       },
     ]),
   )

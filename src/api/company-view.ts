@@ -100,10 +100,10 @@ function pendingMigration(
       to_plan_name: to?.name ?? pending.planId,
       to_plan_version_id: pending.versionId,
       to_plan_version_number: to?.versions.find(one => one.id === pending.versionId)?.version ?? null,
-      strategy: 'end_of_billing_period',
+      strategy: pending.strategy ?? 'end_of_billing_period',
       effective_at: effectiveAt,
       scheduled_for: effectiveAt,
-      proration_behavior: 'none', // PB-22
+      proration_behavior: pending.strategy === 'scheduled' ? (pending.proration ?? null) : 'none', // PB-22
     },
   }
 }

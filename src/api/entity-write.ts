@@ -59,7 +59,7 @@ export function entityUnknown(kind: DirectoryKind): ServiceError {
 }
 
 /** Whether an id is one of this kind's, of an entity of this environment. */
-export function isKnown(call: EntityCall, kind: DirectoryKind, id: string): boolean {
+export function isKnown(call: EntityPlace, kind: DirectoryKind, id: string): boolean {
   return isServiceId(kind, 'id', id) && call.services.directory.has(call.environment.id, id)
 }
 

@@ -2,13 +2,15 @@
 import type { Sql } from 'postgres'
 import type { BillingSubscriptionView } from '../../schemas/billing.js'
 import type { BillingSubscriptionTrialEndSetting, TrialStatus } from '../../schemas/enums.js'
+import type { SubscriptionState } from '../core/company.js'
 import { insertEvents, payloadOf, type QueuedRow, queuedRow, type WebhookRow } from '../engine/webhooks.js'
 import type { SubscriptionRow } from './billing-records.js'
 import { subscriptionParts, subscriptionView } from './billing-view.js'
 import type { EnvironmentRecord } from './call.js'
+import { asTold } from './own-subscriptions.js'
 import type { Services } from './services.js'
 import { among } from './sql.js'
-import { isoTime } from './time.js'
+import { unbilledTrial } from './unbilled-trial.js'
 
 const type = 'subscription.trial.ended' as const
 const perTurn = 500
@@ -71,39 +73,28 @@ async function viewsOf(
   nowMs: number,
 ): Promise<BillingSubscriptionView[]> {
   const ids = ended.flatMap(one => one.subscription_id ?? [])
-  const rows = await sql<SubscriptionRow[]>`
+  const stored = await sql<SubscriptionRow[]>`
     select * from billing_subscriptions where id in ${among(sql, ids)}`
+  const states = await sql<{ company_id: string; state: SubscriptionState }[]>`
+    select company_id, state from company_subscriptions where id in ${among(sql, ids)}`
+  const told = states.map(({ company_id: id, state }) => ({
+    id,
+    plan: null,
+    schedule: null,
+    subscriptions: [state],
+  }))
+  const rows = await asTold(sql, stored, told)
   const parts = await subscriptionParts(sql, environment.id, rows)
   return ended.map(one => {
     const row = rows.find(({ id }) => id === one.subscription_id)
-    return row ? subscriptionView(row, parts, nowMs) : unbilledView(one)
+    if (row) return subscriptionView(row, parts, nowMs)
+    return unbilledTrial({
+      companyId: one.company_id,
+      id: one.subscription_id ?? one.plan_id ?? '',
+      beganMs: one.began_at.getTime(),
+      endMs: one.trial_end_at.getTime(),
+      endSetting: one.trial_end_setting,
+      status: one.status,
+    })
   })
-}
-
-/** A plan's own trial as a subscription that costs nothing, known by the company and plan. source: decision */
-function unbilledView(one: EndedTrialRow): BillingSubscriptionView {
-  const seconds = (date: Date) => Math.floor(date.getTime() / 1000)
-  return {
-    id: one.subscription_id ?? one.plan_id ?? '',
-    subscription_external_id: one.subscription_id ?? one.plan_id ?? '',
-    customer_external_id: one.company_id,
-    company_id: one.company_id,
-    status: one.status === 'converted' ? 'active' : 'expired',
-    currency: 'usd',
-    interval: 'month',
-    total_price: 0,
-    period_start: seconds(one.began_at),
-    period_end: seconds(one.trial_end_at),
-    trial_end: seconds(one.trial_end_at),
-    trial_end_setting: one.trial_end_setting,
-    cancel_at: null,
-    cancel_at_period_end: one.trial_end_setting === 'cancel',
-    expired_at: one.status === 'expired' ? isoTime(one.trial_end_at.getTime()) : null,
-    application_id: null,
-    default_payment_method_id: null,
-    discounts: [],
-    products: [],
-    provider_type: 'native',
-    created_at: isoTime(one.began_at.getTime()),
-  }
 }

@@ -85,10 +85,16 @@ export interface SubscriptionState {
   readonly trialEndMs: number | null
   readonly trialEndSetting: BillingSubscriptionTrialEndSetting | null
   readonly productIds: readonly string[]
-  /** The price at which it sells each product. */
-  readonly items?: readonly { readonly productId: string; readonly priceId: string }[]
+  /** The price at which it sells each product, and how many; an older state does not tell how many. */
+  readonly items?: readonly SubscribedItem[]
   /** Nobody tells of its renewals: its periods follow each other by themselves from this instant on, epoch ms. */
   readonly anchorMs?: number | null
+}
+
+export interface SubscribedItem {
+  readonly productId: string
+  readonly priceId: string
+  readonly quantity?: number
 }
 
 /** A company override (EN-60…64): an entitlement of its own, with an optional end. */

@@ -4,7 +4,7 @@ import type { Company, PlanHolding, SubscriptionState, TrialState } from './comp
 import type { CreditMessage } from './credit.js'
 import type { Decision, Effect } from './message.js'
 import type { PlanSchedule } from './plan.js'
-import { assembled, type PlanChangeCause, planEffects } from './plan-change.js'
+import { assembled, holdingOf, type PlanChangeCause, planEffects } from './plan-change.js'
 import { recountOf, type SubscriptionReply, withSubscription } from './subscription.js'
 
 /** Units of a feature bought in advance, by the trait that carries them (EN-34). */
@@ -55,7 +55,8 @@ export function decideManaged(
   const atMs = effectiveAtMs ?? nowMs
   const next = assembled(company, catalog, message, atMs)
   if ('refused' in next) return next
-  const plan = next.plan && billed(next.plan, company.plan, message)
+  const expiry = effectiveAtMs === null ? null : afterTrial(company, catalog, message, effectiveAtMs)
+  const plan = expiry ?? (next.plan && billed(next.plan, company.plan, message))
   const addOns = next.addOns.map(addOn => {
     const held = company.addOns.find(one => one.planId === addOn.planId)
     return billed(addOn, held ?? null, message)
@@ -66,7 +67,8 @@ export function decideManaged(
   const migrations = company.schedule?.migrations ?? []
   if (effectiveAtMs !== null) {
     const { subscriptionThen: subscription } = message
-    const why = message.basePlanId === null && plan ? ('fallback' as const) : null
+    const ends = message.basePlanId === null && plan ? ('fallback' as const) : null
+    const why = expiry ? ('trial_expiry' as const) : ends
     const downgrade = { effectiveAtMs, plan, addOns, quantities, subscription, cause, why }
     const schedule: PlanSchedule = { downgrade, migrations }
     return {
@@ -83,6 +85,18 @@ export function decideManaged(
       ...planEffects(company, { plan, addOns, schedule }, cause, next.why, nowMs),
     ],
   }
+}
+
+/** EN-91: a trial that is cancelled is left for the trial-expiry plan where there is one; null: nothing of the kind. */
+function afterTrial(
+  company: Readonly<Company>,
+  catalog: Catalog,
+  { basePlanId }: PlansManaged,
+  atMs: number,
+): PlanHolding | null {
+  const trial = company.plan?.trial
+  if (basePlanId !== null || trial?.status !== 'active' || trial.endMs !== atMs) return null
+  return holdingOf(catalog, catalog.data.trialExpiryPlanId, null, atMs, company)
 }
 
 /** How a holding is billed: by the subscription named, whose trial is the holding's. */
@@ -119,10 +133,13 @@ export function settleDowngrade(company: Readonly<Company>, nowMs: number): Effe
   if (!company.schedule || !downgrade || downgrade.effectiveAtMs > nowMs) return []
   const { effectiveAtMs: atMs, plan, addOns, subscription, quantities, cause, why } = downgrade
   const schedule: PlanSchedule = { ...company.schedule, downgrade: null }
+  // the record of a plan that is left in its trial tells how the trial ended
+  const left = company.plan?.trial?.status === 'active' && company.plan.planId !== plan?.planId
+  const trial = left ? { ...company.plan!.trial!, status: 'expired' as const } : (plan?.trial ?? null)
   return [
     ...(subscription ? [{ t: 'subscription', subscription } as const] : []),
     ...quantityEffects(company, quantities ?? [], atMs),
-    ...planEffects(company, { plan, addOns, schedule }, cause ?? byTime, why ?? null, atMs),
+    ...planEffects(company, { plan, addOns, schedule }, cause ?? byTime, why ?? null, atMs, trial),
   ]
 }
 

@@ -2,6 +2,7 @@
 import type {
   ActorType,
   BillingSubscriptionTrialEndSetting,
+  MigrationProrationBehavior,
   PlanChangeAction,
   PlanChangeBasePlanAction,
   PlanChangeSubscriptionAction,
@@ -9,14 +10,18 @@ import type {
   TrialStatus,
 } from '../../schemas/enums.js'
 import type { Catalog, PlanVersionDef } from './catalog.js'
-import type { Company, PlanHolding, TrialState } from './company.js'
+import type { Company, PlanHolding, SubscriptionState, TrialState } from './company.js'
 import { derivedId } from './id.js'
 import type { Decision, Effect } from './message.js'
 import { dayMs } from './period.js'
 import {
   billingSubscription,
+  type Commitment,
   cycleOf,
+  type MigrationTerms,
   migrated,
+  migratedSubscription,
+  type PlannedCompany,
   type PlanSchedule,
   type ScheduledMigration,
   trialIsOver,
@@ -67,12 +72,6 @@ export interface PlansWanted {
   readonly cause: PlanChangeCause
 }
 
-/** A trait that carries a bought quantity, and the quantity a version commits its company to (EN-35). */
-export interface Commitment {
-  readonly trait: string
-  readonly atLeast: number
-}
-
 /** A plan held that is to go over to another version. */
 export interface MigrationWanted {
   readonly type: 'migrate_plan'
@@ -81,9 +80,14 @@ export interface MigrationWanted {
   readonly versionId: string
   /** Versions it may come from; null: any. */
   readonly fromVersionIds: readonly string[] | null
-  /** At once, or at the end of the running billing period (PB-6). */
-  readonly when: 'now' | 'period_end'
+  /** At once, at the end of the running billing period, or at `dueMs` (PB-6). */
+  readonly when: 'now' | 'period_end' | 'scheduled'
+  /** The instant that was named for this company, epoch ms; null: none yet. */
+  readonly dueMs?: number | null
+  readonly proration?: MigrationProrationBehavior | null
   readonly priceIds: Readonly<Record<string, string>>
+  readonly productIds?: Readonly<Record<string, string>>
+  readonly ended?: readonly string[]
   readonly commitments: readonly Commitment[]
   readonly cause: PlanChangeCause
 }
@@ -181,7 +185,7 @@ export function planEffects(
   if (!same(company.plan, next.plan)) effects.push({ t: 'plan', plan: next.plan })
   if (!sameAddOns(company.addOns, next.addOns)) effects.push({ t: 'add_ons', addOns: next.addOns })
   const changed = effects.length > 0
-  const schedule = keptSchedule(next)
+  const schedule = keptSchedule(company, next)
   if (!sameSchedule(company.schedule, schedule)) effects.push({ t: 'schedule', schedule })
   if (!changed) return effects
   const change: PlanChangeRecord = {
@@ -238,7 +242,8 @@ function same(a: PlanHolding | null, b: PlanHolding | null): boolean {
     a.addedAtMs === b.addedAtMs &&
     (a.subscriptionId ?? null) === (b.subscriptionId ?? null) &&
     a.trial?.status === b.trial?.status &&
-    a.trial?.endMs === b.trial?.endMs
+    a.trial?.endMs === b.trial?.endMs &&
+    a.trial?.endSetting === b.trial?.endSetting
   )
 }
 
@@ -246,15 +251,27 @@ function sameAddOns(a: readonly PlanHolding[], b: readonly PlanHolding[]): boole
   return a.length === b.length && a.every((one, i) => same(one, b[i]!))
 }
 
-/** What was agreed for plans that are left, or for the version that is there by now, is void (PB-23). */
-function keptSchedule({ plan, addOns, schedule }: NextPlans): PlanSchedule | null {
+/**
+ * What was agreed for plans that are left, or whose version is another by now whatever made it so, is void.
+ *
+ * source  PB-23.
+ */
+function keptSchedule(was: PlansHeld, next: NextPlans): PlanSchedule | null {
+  const { schedule } = next
   if (schedule === null) return null
-  const held = plan === null ? addOns : [plan, ...addOns]
-  const migrations = schedule.migrations.filter(({ planId, versionId }) =>
-    held.some(one => one.planId === planId && one.versionId !== versionId),
-  )
+  const migrations = schedule.migrations.filter(({ planId, versionId }) => {
+    const held = versionHeld(next, planId)
+    return held !== null && held !== versionId && held === versionHeld(was, planId)
+  })
   if (migrations.length === 0 && schedule.downgrade === null) return null
   return { downgrade: schedule.downgrade, migrations }
+}
+
+type PlansHeld = Pick<NextPlans, 'plan' | 'addOns'>
+
+function versionHeld({ plan, addOns }: PlansHeld, planId: string): string | null {
+  if (plan?.planId === planId) return plan.versionId
+  return addOns.find(one => one.planId === planId)?.versionId ?? null
 }
 
 function sameSchedule(a: PlanSchedule | null, b: PlanSchedule | null): boolean {
@@ -285,7 +302,10 @@ export function decidePlans(
       const kept = company.schedule?.migrations.filter(one => one.migrationId !== message.migrationId)
       if (!company.schedule || kept?.length === company.schedule.migrations.length)
         return { reply: null, effects: [] }
-      const schedule = keptSchedule({ ...company, schedule: { ...company.schedule, migrations: kept! } })
+      const schedule = keptSchedule(company, {
+        ...company,
+        schedule: { ...company.schedule, migrations: kept! },
+      })
       return { reply: null, effects: [{ t: 'schedule', schedule }] }
     }
   }
@@ -390,25 +410,95 @@ function decideMigration(
     return { reply: reply('skipped'), effects: [] }
   if (!catalog.versions.has(versionId)) return { refused: 'plan_not_assignable' }
 
-  const entry = company.schedule?.migrations.find(one => one.migrationId === migrationId)
-  const dueMs = message.when === 'now' ? nowMs : (entry?.effectiveAtMs ?? periodEnd(company, nowMs))
+  const dueMs = dueOf(company, message, nowMs)
   if (dueMs === null || dueMs > nowMs) {
-    const { priceIds } = message
-    const schedule = scheduleWith(company, { migrationId, planId, versionId, effectiveAtMs: dueMs, priceIds })
+    const { when, proration = null, priceIds, productIds, ended, commitments } = message
+    const schedule = scheduleWith(company, {
+      migrationId,
+      planId,
+      versionId,
+      effectiveAtMs: dueMs,
+      priceIds,
+      ...(when === 'scheduled' && { strategy: when, proration }),
+      ...(productIds && { productIds }),
+      ...(ended && ended.length > 0 && { ended }),
+      ...(commitments.length > 0 && { commitments }),
+    })
     const known = sameSchedule(company.schedule, schedule)
     return { reply: reply('scheduled', dueMs), effects: known ? [] : [{ t: 'schedule', schedule }] }
   }
-  const go = (one: PlanHolding): PlanHolding => (one.planId === planId ? migrated(one, message) : one)
-  const next = {
-    plan: company.plan && go(company.plan),
-    addOns: company.addOns.map(go),
-    schedule: company.schedule,
-  }
-  const effects = planEffects(company, next, message.cause, null, nowMs)
+  return { reply: reply('completed'), effects: migrationEffects(company, message, message.cause, nowMs) }
+}
+
+/** When a migration is to happen, epoch ms; null while no date can be named. A date once named stays. */
+function dueOf(company: Readonly<Company>, message: MigrationWanted, nowMs: number): number | null {
+  if (message.when === 'now') return nowMs
+  if (message.when === 'scheduled') return message.dueMs ?? nowMs
+  const entry = company.schedule?.migrations.find(one => one.migrationId === message.migrationId)
+  return entry?.effectiveAtMs ?? message.dueMs ?? periodEnd(company, nowMs)
+}
+
+/** Plans, what is agreed for later and what is paid, as a migration leaves them. */
+export interface Migrated {
+  readonly plan: PlanHolding | null
+  readonly addOns: readonly PlanHolding[]
+  readonly schedule: PlanSchedule | null
+  /** Subscriptions that change. */
+  readonly subscriptions: readonly SubscriptionState[]
+}
+
+/**
+ * What a migration makes of a company's plans: the holding, what is agreed for the plan later, and what is paid for it.
+ *
+ * source  EN-35, EN-97, PB-24.
+ */
+export function migratedPlans(
+  company: PlannedCompany,
+  terms: MigrationTerms & { readonly planId: string },
+): Migrated {
+  const { plan, addOns, subscriptions, schedule } = company
+  const go = (one: PlanHolding): PlanHolding =>
+    one.planId === terms.planId && one.versionId !== terms.versionId
+      ? migrated(one, terms, subscriptions)
+      : one
+  const bills = (id: string) =>
+    [plan, ...addOns].some(held => held?.planId === terms.planId && held.subscriptionId === id)
+  const downgrade = schedule?.downgrade
   return {
-    reply: reply('completed'),
-    effects: [...committed(company, message.commitments, nowMs), ...effects],
+    plan: plan && go(plan),
+    addOns: addOns.map(go),
+    schedule: schedule && {
+      ...schedule,
+      ...(downgrade && {
+        downgrade: {
+          ...downgrade,
+          plan: downgrade.plan && go(downgrade.plan),
+          addOns: downgrade.addOns.map(go),
+          ...(downgrade.subscription && {
+            subscription: migratedSubscription(downgrade.subscription, { ...terms, commitments: [] }),
+          }),
+        },
+      }),
+    },
+    subscriptions: subscriptions.flatMap(one => {
+      const next = bills(one.id) ? migratedSubscription(one, terms) : one
+      return next === one ? [] : [next]
+    }),
   }
+}
+
+function migrationEffects(
+  company: Readonly<Company>,
+  terms: MigrationTerms & { readonly planId: string },
+  cause: PlanChangeCause,
+  atMs: number,
+): Effect[] {
+  const { subscriptions, ...next } = migratedPlans(company, terms)
+  return [
+    ...committed(company, terms.commitments ?? [], atMs),
+    ...subscriptions.map((subscription): Effect => ({ t: 'subscription', subscription })),
+    ...planEffects(company, next, cause, null, atMs),
+  ]
 }
 
 /** EN-35: what is bought in advance is at least what the new version commits to. */
@@ -450,23 +540,13 @@ export function settlePlans(company: Readonly<Company>, catalog: Catalog, nowMs:
   const due = company.schedule?.migrations.find(
     ({ effectiveAtMs }) => effectiveAtMs !== null && effectiveAtMs <= nowMs,
   )
-  if (due) return settleMigration(company, due)
+  if (due) return migrationEffects(company, due, byTime, due.effectiveAtMs!)
   const { plan } = company
   const trial = plan?.trial ?? null
   if (plan === null || trial === null || trial.status !== 'active' || trial.endMs > nowMs) return []
   return trialIsOver(plan, company, catalog, nowMs)
     ? leaveTrial(company, plan, trial, catalog)
     : convertTrial(company, plan, trial)
-}
-
-function settleMigration(company: Readonly<Company>, due: ScheduledMigration): Effect[] {
-  const go = (one: PlanHolding): PlanHolding => (one.planId === due.planId ? migrated(one, due) : one)
-  const schedule = company.schedule && {
-    ...company.schedule,
-    migrations: company.schedule.migrations.filter(one => one !== due),
-  }
-  const next = { plan: company.plan && go(company.plan), addOns: company.addOns.map(go), schedule }
-  return planEffects(company, next, byTime, null, due.effectiveAtMs!)
 }
 
 /** EN-91: the plan is subscribed to from here on. */

@@ -1,6 +1,10 @@
 // Plans of a company at an instant: trials, ends of subscriptions, fallback, changes agreed for later.
 
-import type { PlanChangeBasePlanAction, TrialStatus } from '../../schemas/enums.js'
+import type {
+  MigrationProrationBehavior,
+  PlanChangeBasePlanAction,
+  TrialStatus,
+} from '../../schemas/enums.js'
 import type { Catalog } from './catalog.js'
 import type { Company, PlanHolding, SubscriptionState, TrialState } from './company.js'
 import type { BoughtQuantity } from './manage.js'
@@ -31,9 +35,31 @@ export interface ScheduledMigration {
   readonly versionId: string
   /** Null: no date can be named, so the present version stays (PB-21). */
   readonly effectiveAtMs: number | null
+  /** Absent: at the end of the billing period. */
+  readonly strategy?: 'end_of_billing_period' | 'scheduled'
+  readonly proration?: MigrationProrationBehavior | null
   /** Price of the present version → the one that takes its place (EN-97). */
   readonly priceIds: Readonly<Record<string, string>>
+  /** The product of each price that takes a place. */
+  readonly productIds?: Readonly<Record<string, string>>
+  /** Prices of the plan that end, for the version does not sell what they were paid for. */
+  readonly ended?: readonly string[]
+  readonly commitments?: readonly Commitment[]
 }
+
+/** A trait that carries a bought quantity, and the quantity a version commits its company to (EN-35). */
+export interface Commitment {
+  readonly trait: string
+  readonly atLeast: number
+  /** The prices at which the version sells a unit, one for each interval. */
+  readonly sold?: readonly { readonly priceId: string; readonly productId: string; readonly months: number }[]
+}
+
+/** What a move to another version means for what is paid. */
+export type MigrationTerms = Pick<
+  ScheduledMigration,
+  'versionId' | 'priceIds' | 'productIds' | 'ended' | 'commitments'
+>
 
 /** A company's state as far as its plans go. */
 export type PlannedCompany = Pick<Company, 'plan' | 'addOns' | 'subscriptions' | 'schedule'>
@@ -57,7 +83,7 @@ export interface Standing {
 export function standing(company: PlannedCompany, catalog: Catalog, nowMs: number): Standing {
   const { schedule, subscriptions } = company
   let { plan, addOns } = company as Standing
-  if (schedule) ({ plan, addOns } = scheduled(schedule, plan, addOns, nowMs))
+  if (schedule) ({ plan, addOns } = scheduled(company, schedule, nowMs))
   let ended = false
   for (let i = 0; i < subscriptions.length; i++) if (endsAt(subscriptions[i]!) <= nowMs) ended = true
   if (ended && addOns.some(addOn => lostWithSubscription(addOn, company, catalog, nowMs)))
@@ -109,44 +135,86 @@ export function trialStatus(trial: TrialState, nowMs: number): TrialStatus {
 }
 
 function scheduled(
+  { plan, addOns, subscriptions }: PlannedCompany,
   { downgrade, migrations }: PlanSchedule,
-  plan: PlanHolding | null,
-  addOns: readonly PlanHolding[],
   nowMs: number,
 ): Standing {
-  if (downgrade !== null && downgrade.effectiveAtMs <= nowMs) return downgrade
+  if (downgrade !== null && downgrade.effectiveAtMs <= nowMs) ({ plan, addOns } = downgrade)
   const present = (holding: PlanHolding): PlanHolding => {
     const due = migrations.find(
       ({ planId, effectiveAtMs }) =>
         planId === holding.planId && effectiveAtMs !== null && effectiveAtMs <= nowMs,
     )
-    return due ? migrated(holding, due) : holding
+    return due && due.versionId !== holding.versionId ? migrated(holding, due, subscriptions) : holding
   }
   if (migrations.length === 0) return { plan, addOns }
   return { plan: plan && present(plan), addOns: addOns.map(present) }
 }
 
-/** A holding after its migration: another version, at that version's price. source: EN-97 */
+/**
+ * A holding after its migration: another version, at that version's price. What a provider bills costs what the
+ * provider says.
+ *
+ * source  EN-97; PB-51 for the provider's price.
+ */
 export function migrated(
   holding: PlanHolding,
-  to: Pick<ScheduledMigration, 'versionId' | 'priceIds'>,
+  { versionId, priceIds, ended }: MigrationTerms,
+  subscriptions: readonly SubscriptionState[],
 ): PlanHolding {
-  const priceId = holding.priceId === null ? null : (to.priceIds[holding.priceId] ?? holding.priceId)
-  return { ...holding, versionId: to.versionId, priceId }
+  const { priceId, subscriptionId } = holding
+  const by = subscriptionId == null ? null : subscriptions.find(one => one.id === subscriptionId)
+  if (priceId === null || (by && by.anchorMs == null)) return { ...holding, versionId }
+  if (ended?.includes(priceId)) return { ...holding, versionId, priceId: null, subscriptionId: null }
+  return { ...holding, versionId, priceId: priceIds[priceId] ?? priceId }
+}
+
+/**
+ * A subscription of the company's own after a migration: each price in the place of the one before, quantities kept
+ * and at least what the version commits to. It is over when nothing is left that it sells.
+ *
+ * returns  the same object when nothing changes.
+ * source   EN-35, EN-97, PB-24.
+ */
+export function migratedSubscription(
+  subscription: SubscriptionState,
+  { priceIds, productIds, ended, commitments }: MigrationTerms,
+): SubscriptionState {
+  const { items, anchorMs, intervalMonths } = subscription
+  if (anchorMs == null || items === undefined) return subscription
+  const concerned = items.some(({ priceId }) => priceId in priceIds || ended?.includes(priceId))
+  const owed = (commitments ?? []).flatMap(({ atLeast, sold }) => {
+    const price = sold?.find(({ months }) => months === intervalMonths)
+    return price ? [{ productId: price.productId, priceId: price.priceId, quantity: atLeast }] : []
+  })
+  if (!concerned && owed.length === 0) return subscription
+  const kept = items
+    .filter(({ priceId }) => !ended?.includes(priceId))
+    .map(item => {
+      const priceId = priceIds[item.priceId] ?? item.priceId
+      const productId = productIds?.[priceId] ?? item.productId
+      const least = owed.find(one => one.priceId === priceId)?.quantity ?? 0
+      return { ...item, productId, priceId, ...(least > (item.quantity ?? 1) && { quantity: least }) }
+    })
+  const next = [...kept, ...owed.filter(one => !kept.some(({ priceId }) => priceId === one.priceId))]
+  if (JSON.stringify(next) === JSON.stringify(items)) return subscription
+  const status = next.length === 0 ? 'canceled' : subscription.status
+  return { ...subscription, status, items: next, productIds: next.map(({ productId }) => productId) }
 }
 
 /**
  * When a subscription ends by time alone, epoch ms; Infinity when it does not.
  *
- * source  PB-56, PB-57 (its period's end alone ends nothing), PB-58 (while it is still trialing).
+ * source  PB-56, PB-57 (its period's end alone ends nothing), PB-58 (while it is still trialing); decision 29.
  */
 export function endsAt(subscription: SubscriptionState): number {
   const { cancelAtPeriodEnd, cancelAtMs, periodEndMs, status, trialEndMs, trialEndSetting } = subscription
   let end = Number.POSITIVE_INFINITY
-  if (cancelAtPeriodEnd) end = periodEndMs
+  // a trial that is cancelled ends as one, before anything is paid for (decision 29)
+  const trialing = status === 'trialing' && trialEndMs !== null
+  if (cancelAtPeriodEnd) end = trialing ? Math.min(trialEndMs, periodEndMs) : periodEndMs
   if (cancelAtMs !== null && cancelAtMs < end) end = cancelAtMs
-  if (status === 'trialing' && trialEndSetting === 'cancel' && trialEndMs !== null && trialEndMs < end)
-    end = trialEndMs
+  if (trialing && trialEndSetting === 'cancel' && trialEndMs < end) end = trialEndMs
   return end
 }
 

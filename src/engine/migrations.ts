@@ -2,10 +2,10 @@
 // their time comes, and taken up again after a stop (PB-20…24).
 import type { Logger } from 'pino'
 import type { Sql } from 'postgres'
-import type { MigrationErrorCode } from '../../schemas/enums.js'
-import { cadences, type StoredPrice } from '../catalog/prices.js'
+import type { MigrationErrorCode, MigrationStrategy } from '../../schemas/enums.js'
 import { derivedId } from '../core/id.js'
-import type { Commitment, MigrationReply, MigrationWanted } from '../core/plan-change.js'
+import type { MigrationReply, MigrationWanted } from '../core/plan-change.js'
+import { type SoldTerms, termsOf } from './migration-terms.js'
 import type { Projections } from './projections.js'
 import { Refused, type Shards } from './shards.js'
 
@@ -16,7 +16,9 @@ export interface MigrationRow {
   readonly plan_id: string
   readonly plan_version_id_to: string
   readonly plan_version_ids_from: readonly string[]
-  readonly strategy: 'end_of_billing_period' | 'immediate' | 'leave'
+  readonly strategy: MigrationStrategy
+  /** The date of strategy `scheduled`. */
+  readonly scheduled_at: Date | null
   readonly proration_behavior: 'always_invoice' | 'create_prorations' | 'none' | null
   readonly company_ids: readonly string[] | null
   readonly excluded_company_ids: readonly string[]
@@ -42,6 +44,8 @@ export interface CompanyMigrationRow {
   readonly status: 'cancelled' | 'completed' | 'failed' | 'in_progress' | 'pending' | 'skipped'
   readonly due_at: Date | null
   readonly forced: boolean
+  /** Called off, and the company still has to be told. */
+  readonly to_tell: boolean
   readonly error: string | null
   readonly error_code: MigrationErrorCode | null
   readonly started_at: Date | null
@@ -142,7 +146,10 @@ export class Migrations {
 
   async #look(): Promise<void> {
     const rows = await this.#options.sql<{ id: string }[]>`
-      select id from plan_version_migrations where status in ('pending', 'in_progress') order by created_at, id`
+      select id from plan_version_migrations
+      where status in ('pending', 'in_progress')
+        or id in (select migration_id from plan_version_company_migrations where to_tell)
+      order by place`
     for (const { id } of rows) {
       if (this.#stopping) return
       if (!this.#running.has(id)) await this.run(id)
@@ -152,14 +159,18 @@ export class Migrations {
   async #work(id: string): Promise<void> {
     const { sql, now } = this.#options
     const [row] = await sql<MigrationRow[]>`select * from plan_version_migrations where id = ${id}`
+    if (row) await this.#tellCalledOff(row)
     if (!row || (row.status !== 'pending' && row.status !== 'in_progress')) {
       this.#askedMs.delete(id)
       return
     }
     // A version the shards may not have yet would be refused: there is a next time.
     if (!this.#options.knows(row.environment_id, row.plan_id, row.plan_version_id_to)) return
-    if (row.listed_at === null) await this.#list(row)
-    const terms = await termsOf(sql, row)
+    if (row.listed_at === null) {
+      await this.#list(row)
+      return this.#work(id) // it may have been called off meanwhile
+    }
+    const terms = await termsOf(sql, row.plan_id, row.plan_version_id_to)
     const undated = this.#asksUndated(row)
     for (let after = ''; ; ) {
       const due = await this.#due(row, after, undated)
@@ -168,6 +179,37 @@ export class Migrations {
       after = due.at(-1)!.id
     }
     await finish(sql, row.id, new Date(now(row.environment_id)))
+  }
+
+  /**
+   * Tell companies what was called off. Nobody asks them for the same migration meanwhile, so none agrees to it again.
+   * A company that is gone needs no telling; one that cannot be told now is told in the next round.
+   */
+  async #tellCalledOff(row: MigrationRow): Promise<void> {
+    const { sql, shards, now, log } = this.#options
+    const message = { type: 'cancel_migration', migrationId: row.id } as const
+    if (row.status === 'cancelled')
+      await sql`
+        update plan_version_company_migrations set status = 'cancelled', to_tell = true
+        where migration_id = ${row.id} and status = 'pending'`
+    for (let after = ''; ; ) {
+      const companies = await sql<{ id: string; company_id: string }[]>`
+        select id, company_id from plan_version_company_migrations
+        where migration_id = ${row.id} and to_tell and id > ${after} order by id limit ${batch}`
+      if (companies.length === 0 || this.#stopping) return
+      const told: string[] = []
+      await inParallel(companies, async ({ id, company_id: companyId }) => {
+        try {
+          await shards.ask('c', row.environment_id, companyId, message, now(row.environment_id))
+          told.push(id)
+        } catch (error) {
+          if (error instanceof Refused) told.push(id)
+          else log.warn({ err: error, company_id: companyId }, 'a company waits to hear what was called off')
+        }
+      })
+      await sql`update plan_version_company_migrations set to_tell = false where id = any(${told}::text[])`
+      after = companies.at(-1)!.id
+    }
   }
 
   /** Whether it is time to ask companies that have no date. */
@@ -186,15 +228,18 @@ export class Migrations {
     const { sql, projections, now } = this.#options
     await projections.barrier('postgres')
     const at = new Date(now(row.environment_id))
+    const replaced = new Set<string>()
     for (let after = ''; ; ) {
       const companies = await affected(sql, row, after, 1_000)
       if (companies.length === 0) break
-      await insertCompanies(sql, row, companies, at)
+      for (const id of await insertCompanies(sql, row, companies, at)) replaced.add(id)
       after = companies.at(-1)!.company_id
     }
+    // only older ones are replaced, so no two wait for each other
+    for (const id of replaced) await this.run(id)
     await sql`
       update plan_version_migrations set listed_at = ${at}, started_at = coalesce(started_at, ${at}),
-        status = 'in_progress', updated_at = ${at}
+        status = case when status = 'cancelled' then status else 'in_progress' end, updated_at = ${at}
       where id = ${row.id} and listed_at is null`
   }
 
@@ -204,28 +249,23 @@ export class Migrations {
     return sql<CompanyMigrationRow[]>`
       select * from plan_version_company_migrations
       where migration_id = ${row.id} and status = 'pending' and id > ${after}
-        and (${row.strategy === 'immediate'} or forced or (${undated} and due_at is null)
+        and (${row.strategy === 'immediate'} or forced or (${undated || row.strategy === 'scheduled'} and due_at is null)
           or due_at <= ${new Date(now(row.environment_id))})
       order by id limit ${batch}`
   }
 
   async #ask(
     row: MigrationRow,
-    terms: Terms,
+    terms: SoldTerms,
     due: readonly CompanyMigrationRow[],
   ): Promise<readonly Outcome[]> {
     const outcomes: Outcome[] = []
-    let next = 0
-    const worker = async () => {
-      for (let one = due[next++]; one !== undefined; one = due[next++])
-        outcomes.push(...(await this.#askOne(row, terms, one)))
-    }
-    await Promise.all(Array.from({ length: Math.min(parallel, due.length) }, worker))
+    await inParallel(due, async one => void outcomes.push(...(await this.#askOne(row, terms, one))))
     return outcomes
   }
 
   /** What became of one company; nothing when a store was away: it is asked again. */
-  async #askOne(row: MigrationRow, terms: Terms, one: CompanyMigrationRow): Promise<readonly Outcome[]> {
+  async #askOne(row: MigrationRow, terms: SoldTerms, one: CompanyMigrationRow): Promise<readonly Outcome[]> {
     const { shards, now, log } = this.#options
     const message: MigrationWanted = {
       type: 'migrate_plan',
@@ -233,9 +273,10 @@ export class Migrations {
       planId: row.plan_id,
       versionId: row.plan_version_id_to,
       fromVersionIds: row.plan_version_ids_from,
-      when: row.strategy === 'immediate' || one.forced ? 'now' : 'period_end',
-      priceIds: terms.priceIds,
-      commitments: terms.commitments,
+      when: row.strategy === 'immediate' || one.forced ? 'now' : deferred(row.strategy),
+      dueMs: (row.scheduled_at ?? one.due_at)?.getTime() ?? null,
+      proration: row.proration_behavior,
+      ...terms,
       cause: {
         action: 'plan_version_migration',
         actorType: row.api_key_id === null ? 'system' : 'api_key',
@@ -294,48 +335,15 @@ export class Migrations {
   }
 }
 
-/** What a move to a version means for each company alike. */
-interface Terms {
-  readonly priceIds: Readonly<Record<string, string>>
-  readonly commitments: readonly Commitment[]
-}
+const deferred = (strategy: MigrationStrategy) =>
+  strategy === 'scheduled' ? ('scheduled' as const) : ('period_end' as const)
 
-async function termsOf(sql: Sql, row: MigrationRow): Promise<Terms> {
-  const versions = await sql<{ id: string; prices: readonly StoredPrice[]; custom: boolean }[]>`
-    select v.id, v.prices, p.company_id is not null as custom
-    from plan_versions v join plans p on p.id = v.plan_id where v.plan_id = ${row.plan_id}`
-  const to = versions.find(version => version.id === row.plan_version_id_to)
-  if (!to) return { priceIds: {}, commitments: [] }
-  return {
-    priceIds: successors(versions, to.prices),
-    commitments: to.custom ? await commitmentsOf(sql, to.id) : [],
+async function inParallel<T>(all: readonly T[], work: (one: T) => Promise<void>): Promise<void> {
+  let next = 0
+  const worker = async () => {
+    for (let one = all[next++]; one !== undefined; one = all[next++]) await work(one)
   }
-}
-
-/** For each price of any version, the one of the same currency and cadence that takes its place (EN-97). */
-function successors(
-  versions: readonly { readonly prices: readonly StoredPrice[] }[],
-  to: readonly StoredPrice[],
-): Record<string, string> {
-  const place = (price: StoredPrice) => `${price.currency} ${cadences.indexOf(price.cadence)}`
-  const next = new Map(to.map(price => [place(price), price.id]))
-  const found: Record<string, string> = {}
-  for (const { prices } of versions)
-    for (const price of prices) {
-      const id = next.get(place(price))
-      if (id !== undefined && id !== price.id) found[price.id] = id
-    }
-  return found
-}
-
-/** What a version of a custom plan commits its company to (EN-35). */
-export async function commitmentsOf(sql: Sql, versionId: string): Promise<readonly Commitment[]> {
-  const rows = await sql<{ trait: string; quantity: string }[]>`
-    select t.name as trait, e.usage_quantity as quantity
-    from plan_entitlements e join trait_definitions t on t.id = e.value_trait_id
-    where e.plan_version_id = ${versionId} and e.price_behavior = 'pay_in_advance' and e.usage_quantity > 0
-    order by t.name`
-  return rows.map(row => ({ trait: row.trait, atLeast: Number(row.quantity) }))
+  await Promise.all(Array.from({ length: Math.min(parallel, all.length) }, worker))
 }
 
 /** A migration before it has begun. */
@@ -345,7 +353,9 @@ export interface NewMigration {
   readonly planId: string
   readonly versionId: string
   readonly fromVersionIds: readonly string[]
-  readonly strategy: MigrationRow['strategy']
+  readonly strategy: MigrationStrategy
+  /** Of strategy `scheduled`, epoch ms. */
+  readonly scheduledAtMs?: number | null
   readonly prorationBehavior: MigrationRow['proration_behavior']
   /** Null: every company. */
   readonly companyIds: readonly string[] | null
@@ -356,8 +366,9 @@ export interface NewMigration {
 /** Write a migration; `run` begins it. Proration at a period's end is always none (PB-22). */
 export async function insertMigration(sql: Sql, migration: NewMigration, nowMs: number): Promise<void> {
   const now = new Date(nowMs)
-  const { strategy } = migration
-  const proration = strategy === 'immediate' ? (migration.prorationBehavior ?? 'create_prorations') : 'none'
+  const { strategy, scheduledAtMs } = migration
+  const prorated = strategy === 'immediate' || strategy === 'scheduled'
+  const proration = prorated ? (migration.prorationBehavior ?? 'create_prorations') : 'none'
   await sql`
     insert into plan_version_migrations ${sql({
       id: migration.id,
@@ -366,6 +377,7 @@ export async function insertMigration(sql: Sql, migration: NewMigration, nowMs: 
       plan_version_id_to: migration.versionId,
       plan_version_ids_from: sql.json([...migration.fromVersionIds]),
       strategy,
+      scheduled_at: scheduledAtMs == null ? null : new Date(scheduledAtMs),
       proration_behavior: proration,
       company_ids: migration.companyIds && sql.json([...migration.companyIds]),
       excluded_company_ids: sql.json([...migration.excludedCompanyIds]),
@@ -407,18 +419,19 @@ export function affected(
     order by company_id limit ${limit}`
 }
 
+/** List companies of a migration; what older ones had agreed with them is called off. Returns those older ones. */
 async function insertCompanies(
   sql: Sql,
   row: MigrationRow,
   companies: Awaited<ReturnType<typeof affected>>,
   at: Date,
-): Promise<void> {
+): Promise<readonly string[]> {
   const rows = companies.map(one => ({
     id: derivedId('pvcm_', row.id, one.company_id),
     company_id: one.company_id,
     from: one.version_id,
   }))
-  await sql.begin(async tx => {
+  return sql.begin(async tx => {
     await tx`
       insert into plan_version_company_migrations (id, environment_id, migration_id, company_id, plan_id,
         plan_version_id_from, plan_version_id_to, status, created_at, updated_at)
@@ -427,26 +440,102 @@ async function insertCompanies(
       from jsonb_to_recordset(${JSON.stringify(rows)}::text::jsonb) as made(id text, company_id text, "from" text)
       on conflict do nothing`
     // PB-23: the newer one counts.
-    await tx`
-      update plan_version_company_migrations set status = 'cancelled', completed_at = ${at}, updated_at = ${at}
-      where plan_id = ${row.plan_id} and migration_id <> ${row.id} and status = 'pending'
-        and company_id = any(${companies.map(one => one.company_id)}::text[])`
+    const ids = companies.map(one => one.company_id)
+    return callOff(tx as unknown as Sql, { ...row, companyIds: ids, excluded: [], olderThan: row.id }, at)
   })
 }
 
-/** Call off what is open to a version that is gone, or (`versionId` null) of a plan that is. */
+/** Which pending moves of companies are called off. */
+interface CalledOff {
+  readonly environment_id: string
+  readonly plan_id: string
+  /** Null: all. */
+  readonly companyIds: readonly string[] | null
+  readonly excluded: readonly string[]
+  /** Only those of migrations before this one; null: all. */
+  readonly olderThan: string | null
+}
+
+/**
+ * Call off what is pending; `run` of the migrations returned tells the companies.
+ *
+ * returns  the ids of the migrations concerned.
+ */
+async function callOff(sql: Sql, which: CalledOff, at: Date): Promise<readonly string[]> {
+  const { companyIds, excluded, olderThan } = which
+  const rows = await sql<{ migration_id: string }[]>`
+    update plan_version_company_migrations as c
+    set status = 'cancelled', to_tell = true, completed_at = ${at}, updated_at = ${at}
+    from plan_version_migrations m
+    where m.id = c.migration_id and c.status = 'pending' and not c.forced
+      and c.environment_id = ${which.environment_id} and c.plan_id = ${which.plan_id}
+      ${companyIds ? sql`and c.company_id = any(${[...companyIds]}::text[])` : sql``}
+      and c.company_id <> all(${[...excluded]}::text[])
+      ${
+        olderThan === null
+          ? sql`and m.strategy <> 'immediate'`
+          : sql`and m.place < (select place from plan_version_migrations where id = ${olderThan})`
+      }
+    returning c.migration_id`
+  return [...new Set(rows.map(row => row.migration_id))]
+}
+
+/**
+ * Companies of a plan that are to stay: what was agreed with them for later is called off.
+ *
+ * returns  the migrations whose companies are to be told, by `run`.
+ * source   PB-6 `leave`, PB-23.
+ */
+export function callOffPending(
+  sql: Sql,
+  { environmentId, planId, companyIds, excludedCompanyIds }: NewMigration,
+  nowMs: number,
+): Promise<readonly string[]> {
+  const which = { environment_id: environmentId, plan_id: planId, companyIds, excluded: excludedCompanyIds }
+  return callOff(sql, { ...which, olderThan: null }, new Date(nowMs))
+}
+
+/**
+ * A version is not in force any more: whatever waits to move to it, or to one before it, waits for nothing. Moves that
+ * were to happen at once go on.
+ *
+ * returns  the migrations whose companies are to be told, by `run`.
+ * source   PB-23: the newer publish counts, whatever it does with companies; decision.
+ */
+export async function callOffOlder(sql: Sql, next: NewMigration, nowMs: number): Promise<readonly string[]> {
+  const all = { ...next, companyIds: null, excludedCompanyIds: [] }
+  const ids = await callOffPending(sql, all, nowMs)
+  const now = new Date(nowMs)
+  await sql`
+    update plan_version_migrations as m set status = 'cancelled', completed_at = ${now}, updated_at = ${now}
+    where environment_id = ${next.environmentId} and plan_id = ${next.planId} and id <> ${next.id}
+      and status in ('pending', 'in_progress') and strategy <> 'immediate'
+      and not exists (
+        select 1 from plan_version_company_migrations c where c.migration_id = m.id and c.status = 'pending')`
+  return ids
+}
+
+/**
+ * Call off what is open to a version that is gone, or (`versionId` null) of a plan that is.
+ *
+ * returns  the migrations whose companies are to be told, by `run`.
+ */
 export async function abandonMigrations(
   sql: Sql,
   planId: string,
   versionId: string | null,
   nowMs: number,
-): Promise<void> {
+): Promise<readonly string[]> {
   const now = new Date(nowMs)
   const to = versionId === null ? sql`` : sql`and plan_version_id_to = ${versionId}`
-  for (const table of ['plan_version_company_migrations', 'plan_version_migrations'])
-    await sql`
-      update ${sql(table)} set status = 'cancelled', completed_at = ${now}, updated_at = ${now}
-      where plan_id = ${planId} and status in ('pending', 'in_progress') ${to}`
+  await sql`
+    update plan_version_company_migrations
+    set status = 'cancelled', to_tell = true, completed_at = ${now}, updated_at = ${now}
+    where plan_id = ${planId} and status in ('pending', 'in_progress') ${to}`
+  const rows = await sql<{ id: string }[]>`
+    update plan_version_migrations set status = 'cancelled', completed_at = ${now}, updated_at = ${now}
+    where plan_id = ${planId} and status in ('pending', 'in_progress') ${to} returning id`
+  return rows.map(({ id }) => id)
 }
 
 /** A migration of which nothing is pending is completed; one that waits for dates is pending (PB-20). */

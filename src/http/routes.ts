@@ -116,6 +116,7 @@ import * as flags from '../api/flags/handlers.js'
 import * as keys from '../api/keys/handlers.js'
 import * as limits from '../api/limits/handlers.js'
 import * as customPlanBillings from '../api/manage-plan/custom-plan-billings.js'
+import { customPlanFlow } from '../api/manage-plan/custom-plan-publish.js'
 import * as managing from '../api/manage-plan/handlers.js'
 import * as members from '../api/members/handlers.js'
 import * as migrations from '../api/migrations/handlers.js'
@@ -351,7 +352,7 @@ export const routes: readonly Route[] = [
   get('/plans/count', { scope: 'read', query: plans.planListQuery, handle: plans.countPlans }),
   get('/plans/issues', { scope: 'read', query: plans.planIssuesQuery, handle: plans.listPlanIssues }),
   del('/plans/version/:plan_version_id', { scope: 'write', query: plans.versionDeleteQuery, handle: plans.deleteVersion }),
-  put('/plans/version/:plan_version_id/publish', { scope: 'write', body: parsePlanPublish, handle: publishing.publishVersion }),
+  put('/plans/version/:plan_version_id/publish', { scope: 'write', body: parsePlanPublish, handle: publishing.publisher(customPlanFlow) }),
   get('/plans/:plan_id', { scope: 'read', environment: 'optional', query: plans.planGetQuery, handle: plans.getPlan }),
   put('/plans/:plan_id', { scope: 'write', body: parsePlanUpdate, handle: plans.changePlan }),
   del('/plans/:plan_id', { scope: 'write', environment: 'optional', handle: plans.deletePlan }),

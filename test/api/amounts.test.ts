@@ -1,6 +1,6 @@
 // What quantities cost where the product shows amounts (PB-40…42).
 import t from 'tap'
-import { amountOf, type SoldPrice } from '../../src/api/manage-plan/selection.js'
+import { amountOf, type SoldPrice } from '../../src/api/sold-price.js'
 
 const price = (changes: Partial<SoldPrice>): SoldPrice => ({
   id: 'bilpp_1',

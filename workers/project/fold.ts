@@ -129,6 +129,8 @@ export class Fold {
   readonly dues = new RowSet()
   /** Leases and reservations; they outlive their company, as the ledger does. */
   readonly holds = new Map<string, HoldChange>()
+  /** Companies that have no downgrade agreed for later any more. */
+  readonly calledOff = new Set<string>()
   /** Idempotency keys of holds; they outlive their company, as the window does. */
   readonly holdKeys = new RowSet()
   /** Trials that are over, to be told of. */
@@ -263,6 +265,8 @@ export class Fold {
         return
       case 'schedule':
         this.#due(fact, `${fact.id} schedule`, scheduledAt(effect.schedule))
+        if (effect.schedule?.downgrade) this.calledOff.delete(fact.id)
+        else this.calledOff.add(fact.id)
         return
       case 'trial_ended':
         this.#trialEnded(fact, effect.trial)

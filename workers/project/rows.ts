@@ -95,6 +95,10 @@ function writes(tx: TransactionSql, fold: Fold): Promise<unknown>[] {
   if (fold.holds.size > 0) all.push(...putHolds(tx, [...fold.holds.values()]))
   if (fold.plans.size > 0) all.push(...putPlans(tx, fold))
   all.push(...putEntities(tx, 'companies', fold.companies), ...putEntities(tx, 'users', fold.users))
+  if (fold.calledOff.size > 0)
+    all.push(tx`
+      update billing_subscriptions set own = jsonb_set(own, '{scheduled}', 'null')
+      where company_id = any(${[...fold.calledOff]}::text[]) and own->>'scheduled' is not null`)
   if (fold.relisted.size > 0) all.push(tx`select list_again(${[...fold.relisted]}::text[])`)
   return all
 }

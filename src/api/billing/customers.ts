@@ -12,6 +12,7 @@ import {
 } from '../billing-records.js'
 import { customerView } from '../billing-view.js'
 import type { Handler } from '../call.js'
+import { currentSubscriptions } from '../own-subscriptions.js'
 import { list, oneOf, page, type QueryOf, query, text } from '../query.js'
 import { inTransaction } from '../sql.js'
 import { inTurn, putSubscription } from '../subscription-write.js'
@@ -87,7 +88,8 @@ export const listBillingCustomers: Handler<undefined, CustomerListQuery> = async
   const { services, environment } = call
   const rows = await listCustomerRows(services.sql, environment.id, call.query, call.query)
   const ids = rows.map(row => row.external_id)
-  const subscriptions = await subscriptionsOfCustomers(services.sql, environment.id, ids)
+  const stored = await subscriptionsOfCustomers(services.sql, environment.id, ids)
+  const subscriptions = await currentSubscriptions(call, stored)
   const data = rows.map(
     (row): BillingCustomerWithSubscriptions => ({
       ...customerView(row),

@@ -1,7 +1,6 @@
 // How a company pays and where its invoices go: billing profiles, details, and who is billed for whom (billing.md).
 import type { Sql } from 'postgres'
 import type {
-  BillingAddress,
   BillingDetailsUpdate,
   BillingProfileUpdate,
   CheckoutFieldWithValue,
@@ -14,12 +13,14 @@ import { billingProviderTypes } from '../../../schemas/enums.js'
 import type { EntityBrief } from '../../core/entity.js'
 import { derivedId } from '../../core/id.js'
 import { ServiceError } from '../../errors.js'
+import { type DetailsRow, storeDetails } from '../billing-details.js'
 import { type ProfileRow, subscriptionsOf } from '../billing-records.js'
 import { companySubscription, isRunning, profileView, subscriptionParts } from '../billing-view.js'
 import type { Call, Handler } from '../call.js'
 import { companyBrief } from '../entity-view.js'
+import { currentSubscriptions } from '../own-subscriptions.js'
 import { boolean, oneOf, page, type QueryOf, query, required, string } from '../query.js'
-import { asJson, inTransaction, newest } from '../sql.js'
+import { inTransaction, newest } from '../sql.js'
 import { requireCompany } from './records.js'
 import { initialProducts } from './subscriptions.js'
 
@@ -85,14 +86,6 @@ export const updateBillingProfile: Handler<BillingProfileUpdate> = async call =>
     return stored!
   })
   return { data: profileView(row, key.accountId) }
-}
-
-interface DetailsRow {
-  readonly email: string | null
-  readonly phone: string | null
-  readonly address: BillingAddress | null
-  readonly tax_ids: readonly { readonly id: string; readonly type: string; readonly value: string }[]
-  readonly field_values: Readonly<Record<string, string>>
 }
 
 /** What an environment asks of those who check out. */
@@ -166,28 +159,7 @@ export const updateBillingDetails: Handler<BillingDetailsUpdate> = async call =>
   const { custom_checkout_fields: fields } = await checkoutSettings(services.sql, environment.id)
   const unknown = body.values.find(({ id }) => !fields?.some(field => field.id === id))
   if (unknown) throw new ServiceError('value_invalid', `values: no checkout field ${unknown.id}`)
-  await inTransaction(services.sql, async tx => {
-    const [had] = await tx<DetailsRow[]>`
-      select * from company_billing_details where company_id = ${companyId} for update`
-    const { tax_id: taxId } = body
-    const others = (had?.tax_ids ?? []).filter(one => one.type !== taxId?.type)
-    const taxIds = taxId ? [...others, { id: derivedId('taxid_', companyId, taxId.type), ...taxId }] : others
-    const address = body.address === undefined ? had?.address : body.address
-    const row = {
-      email: body.email === undefined ? (had?.email ?? null) : body.email,
-      phone: body.phone === undefined ? (had?.phone ?? null) : body.phone,
-      address: address ? asJson(tx, address) : null,
-      tax_ids: asJson(tx, taxId === null ? [] : taxIds),
-      field_values: asJson(tx, {
-        ...had?.field_values,
-        ...Object.fromEntries(body.values.map(({ id, value }) => [id, value])),
-      }),
-      updated_at: new Date(nowMs),
-    }
-    await tx`
-      insert into company_billing_details ${tx({ ...row, company_id: companyId, environment_id: environment.id })}
-      on conflict (company_id) do update set ${tx(row)}`
-  })
+  await storeDetails(services.sql, environment.id, companyId, body, nowMs)
   return { data: await detailsOf(services.sql, environment.id, companyId) }
 }
 
@@ -230,7 +202,7 @@ export const listBillingEntitySubscriptions: Handler<undefined, EntityQuery> = a
   requireCompany(call, asked.company_id, 'company_id')
   const [brief, all] = await Promise.all([
     briefOf(call, asked.company_id),
-    subscriptionsOf(services.sql, [asked.company_id]),
+    subscriptionsOf(services.sql, [asked.company_id]).then(rows => currentSubscriptions(call, rows)),
   ])
   const rows = all.filter(row => isRunning(row, nowMs))
   const parts = await subscriptionParts(services.sql, environment.id, rows)

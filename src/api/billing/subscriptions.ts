@@ -30,6 +30,7 @@ import {
   subscriptionView,
 } from '../billing-view.js'
 import type { Call, Handler } from '../call.js'
+import { currentSubscriptions } from '../own-subscriptions.js'
 import { list, page, type QueryOf, query, string } from '../query.js'
 import { inTransaction } from '../sql.js'
 import { inTurn, putSubscription } from '../subscription-write.js'
@@ -236,9 +237,10 @@ export const listCompanySubscriptions: Handler<undefined, QueryOf<typeof listSha
   const { services, environment, query: asked, nowMs } = call
   const named = [...(asked.company_id === undefined ? [] : [asked.company_id]), ...(asked.company_ids ?? [])]
   const rows = await runningSubscriptions(services.sql, environment.id, named.length > 0 ? named : null)
-  const shown = rows
+  const page = rows
     .filter(row => isRunning(row, nowMs) && services.directory.has(environment.id, row.company_id!))
     .slice(asked.offset, asked.offset + asked.limit)
+  const shown = (await currentSubscriptions(call, page)).filter(row => isRunning(row, nowMs))
   const parts = await subscriptionParts(services.sql, environment.id, shown)
   const initial = initialProducts(call)
   return { data: shown.map(row => companySubscription(row, parts, initial, nowMs)) }
@@ -265,7 +267,8 @@ export const editTrialEnd: Handler<TrialEndUpdate> = async call => {
   if (endMs !== null && endMs <= nowMs)
     throw new ServiceError('value_invalid', `trial_end: must be after ${isoTime(nowMs)}`)
   const row = await inTurn(call, named.external_id, async () => {
-    const had = (await findSubscription(services.sql, environment.id, { externalId: named.external_id }))!
+    const stored = await findSubscription(services.sql, environment.id, { externalId: named.external_id })
+    const had = (await currentSubscriptions(call, [stored!]))[0]!
     if (had.status !== 'trialing' || !isRunning(had, nowMs))
       throw new ServiceError('state_conflict', 'The subscription is in no trial')
     const wanted: SubscriptionRow = {

@@ -71,7 +71,8 @@ function listed(sql: Sql, catalog: CatalogData, filter: CompanyFilter, nowMs: nu
   const addIf = (wanted: boolean | undefined, condition: () => Condition) =>
     wanted !== undefined && add(whether(sql, condition(), wanted))
   const subscribed = (subscription: Fragment) => withSubscription(sql, environmentId, subscription)
-  const running = () => ofStatus(sql, environmentId, runningStatuses)
+  const inStatus = (statuses: readonly SubscriptionStatus[]) => ofStatus(sql, environmentId, statuses, nowMs)
+  const running = () => inStatus(runningStatuses)
   const { ids, q, creditIds, subscriptionStatuses, subscriptionTypes } = filter
   if (ids) add({ test: sql`e.id = any(${ids as string[]}::text[])`, hits: among(sql, ids) })
   if (q) add(mentions(sql, { kind, environmentId }, q))
@@ -90,8 +91,11 @@ function listed(sql: Sql, catalog: CatalogData, filter: CompanyFilter, nowMs: nu
         select r.company_id from company_credits r
         where r.environment_id = ${environmentId} and r.credit_id = any(${creditIds as string[]}::text[])`,
     })
-  if (subscriptionStatuses) add(ofStatus(sql, environmentId, subscriptionStatuses))
-  if (subscriptionTypes) add(subscribed(ofTypes(sql, catalog, subscriptionTypes)))
+  if (subscriptionStatuses) add(inStatus(subscriptionStatuses))
+  if (subscriptionTypes) {
+    const sold = subscribed(ofTypes(sql, catalog, subscriptionTypes))
+    add(subscriptionTypes.includes('trial') ? eitherOr(sql, sold, trying(sql, environmentId, nowMs)) : sold)
+  }
   addIf(filter.monetized, () =>
     subscribed(
       sql`s.status = any(${runningStatuses}::text[]) and ${ofTypes(sql, catalog, ['one_time', 'paid'])}`,
@@ -103,14 +107,38 @@ function listed(sql: Sql, catalog: CatalogData, filter: CompanyFilter, nowMs: nu
   return { kind, environmentId, conditions }
 }
 
-/** A subscription in one of these statuses. */
-function ofStatus(sql: Sql, environmentId: string, statuses: readonly SubscriptionStatus[]): Condition {
+/** A subscription in one of these statuses; the trial of a plan that nothing bills is one in its trial. */
+function ofStatus(
+  sql: Sql,
+  environmentId: string,
+  statuses: readonly SubscriptionStatus[],
+  nowMs: number,
+): Condition {
   const among = statuses as SubscriptionStatus[]
-  return {
+  const told = {
     test: sql`e.subscribed && ${among}::text[]`,
     hits: sql`
       select s.company_id from company_subscriptions s
       where s.environment_id = ${environmentId} and s.status = any(${among}::text[])`,
+  }
+  return statuses.includes('trialing') ? eitherOr(sql, told, trying(sql, environmentId, nowMs)) : told
+}
+
+/** The base plan is in a trial that ends by itself. source: EN-90, EN-91; that it counts as a subscription: decision */
+function trying(sql: Sql, environmentId: string, nowMs: number): Condition {
+  const now = new Date(nowMs)
+  return {
+    test: sql`coalesce(e.plan_until > ${now}, false)`,
+    hits: sql`
+      select l.id from listed l where l.environment_id = ${environmentId} and l.plan_until > ${now}`,
+  }
+}
+
+function eitherOr(sql: Sql, one: Condition, other: Condition): Condition {
+  return {
+    test: sql`(${one.test} or ${other.test})`,
+    ...(one.hits && other.hits && { hits: sql`${one.hits} union all ${other.hits}` }),
+    ...(one.apart && { apart: one.apart }),
   }
 }
 

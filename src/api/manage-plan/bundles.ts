@@ -5,8 +5,9 @@ import type { BillingCreditExpiryType, BillingCreditExpiryUnit } from '../../../
 import type { StoredPrice } from '../../catalog/prices.js'
 import type { PlansManaged } from '../../core/manage.js'
 import { ServiceError } from '../../errors.js'
+import { amountOf, type SoldPrice } from '../sold-price.js'
 import { among } from '../sql.js'
-import { amountOf, conflict, type SoldPrice } from './selection.js'
+import { conflict } from './selection.js'
 
 interface BundleRow {
   readonly id: string

@@ -21,19 +21,12 @@ import {
 import { isRunning } from '../billing-view.js'
 import type { Call } from '../call.js'
 import { type GroupSettings, groupSettings } from '../group-settings.js'
+import { asTold } from '../own-subscriptions.js'
+import { amountOf, monthsOf, type SoldPrice } from '../sold-price.js'
 import { causeOf } from '../subscription-write.js'
 import { requireTime } from '../time.js'
 import { bundlesOf } from './bundles.js'
-import {
-  amountOf,
-  conflict,
-  invalid,
-  monthsOf,
-  type SelectedPlan,
-  type Selection,
-  type SoldPrice,
-  selectionOf,
-} from './selection.js'
+import { conflict, invalid, type SelectedPlan, type Selection, selectionOf } from './selection.js'
 import { topupsOf } from './topups.js'
 
 /** One line of what is billed. */
@@ -77,14 +70,27 @@ export interface Change {
 interface Invoiced {
   readonly onPayment: boolean
   readonly daysUntilDue: number
-  readonly email: string
+  readonly email: string | null
   readonly sendInvoice: boolean
+}
+
+/** How a request is to be taken. */
+export interface ManageTerms {
+  /** It waits for its payment no more (PB-60). */
+  readonly paid?: boolean
+  /** It comes of a custom plan that was published, at once and whatever the company is on; absent: of a caller. */
+  readonly custom?: CustomPlan | null
+}
+
+export interface CustomPlan {
+  readonly source: 'amendment' | 'custom_plan'
+  /** Of an amendment: what moves the company. */
+  readonly migrationId: string | null
 }
 
 /**
  * What a request comes to for a company.
  *
- * paid    the request waits for its payment no more (PB-60).
  * errors  those of `selectionOf`; 400 for what contradicts itself or the company's present subscription.
  * source  PB-30…33, EN-86, EN-90, EN-94, EN-95.
  */
@@ -93,23 +99,22 @@ export async function changeOf(
   catalog: CatalogData,
   company: CompanyDescription,
   body: ManagePlanRequest,
-  paid = false,
+  { paid = false, custom = null }: ManageTerms = {},
 ): Promise<Change> {
   const { services, nowMs } = call
   const { sql } = services
   const selection = await selectionOf(sql, catalog, company, body)
   const [settings, rows, coupon] = await Promise.all([
     groupSettings(sql, call.environment.id),
-    subscriptionsOf(sql, [company.state.id]),
+    subscriptionsOf(sql, [company.state.id]).then(stored => asTold(sql, stored, [company.state])),
     couponOf(sql, call.environment.id, body),
   ])
-  requireCompatible(
-    catalog,
-    company,
-    settings.add_on_compatibilities ?? [],
-    { basePlanId: body.base_plan_id ?? null, addOnIds: selection.addOns.map(({ plan }) => plan.id) },
-    'add_on_selections',
-  )
+  const wanted = {
+    basePlanId: body.base_plan_id ?? null,
+    addOnIds: selection.addOns.map(({ plan }) => plan.id),
+  }
+  if (custom === null)
+    requireCompatible(catalog, company, settings.add_on_compatibilities ?? [], wanted, 'add_on_selections')
   const running = rows.map(row => subscriptionNow(row, nowMs)).filter(row => isRunning(row, nowMs))
   const had = running.find(row => row.own !== null) ?? null
   const { billed, elsewhere } = split(selection, running)
@@ -122,8 +127,8 @@ export async function changeOf(
   for (const { name, price, quantity, amount } of bundles)
     if (price) once.push({ description: name, price, quantity, amount })
   const billedElsewhere = elsewhere.length > 0
-  if (had === null) requireForNew(body)
-  else refuseForExisting(body)
+  if (custom === null && had === null) requireForNew(body)
+  else if (custom === null) refuseForExisting(body)
   const trial = trialOf(company, selection, body, had, lines, nowMs)
   const action = actionOf(company, selection, {
     had,
@@ -134,15 +139,15 @@ export async function changeOf(
     billedElsewhere,
     bundles: body.credit_bundles.length,
   })
-  refuseWhilePending(company, selection, action, body)
-  const scheduled = had !== null && isScheduled(action, body, settings, had, lines)
+  if (custom === null) refuseWhilePending(company, selection, action, body)
+  const scheduled = had !== null && custom === null && isScheduled(action, body, settings, had, lines)
   const restarts = had !== null && action === 'downgrade' && !scheduled
   const fresh = had === null || restarts
   const startMs = fresh ? nowMs : Number(had.period_start) * 1000
   const anchorMs = anchorOf(body, had, nowMs)
   const periodEndMs = fresh ? (anchorMs ?? addMonthsClamped(startMs, months)) : endOfKept(had, months, nowMs)
-  const scheduledAtMs = scheduled ? Number(had.period_end) * 1000 : null
-  const invoice = invoiceOf(body, had, lines)
+  const scheduledAtMs = scheduled ? endOfTerm(had) * 1000 : null
+  const invoice = custom === null && had !== null ? null : invoiceOf(body, lines)
   const products = lines.map(line => subscribed(line))
   const row = ownRow(call, company, body, {
     had,
@@ -157,6 +162,7 @@ export async function changeOf(
     trial,
     coupon,
     selection,
+    expiryPlanId: had?.status === 'trialing' ? catalog.trialExpiryPlanId : null,
     cancelAtMs: invoice && !paid ? nowMs + invoice.daysUntilDue * dayMs : null,
     rows,
   })
@@ -201,10 +207,10 @@ export async function changeOf(
  * errors  400 for one that nobody knows or that is used up, and for a code and an id that mean two.
  * source  decision: sync tells of no codes, so a coupon goes by its name and its external id, whatever their case.
  */
-async function couponOf(
+export async function couponOf(
   sql: Sql,
   environmentId: string,
-  { coupon_external_id: id, promo_code: code }: ManagePlanRequest,
+  { coupon_external_id: id, promo_code: code }: Pick<ManagePlanRequest, 'coupon_external_id' | 'promo_code'>,
 ): Promise<CouponRow | null> {
   if (id == null && code == null) return null
   const rows = await sql<CouponRow[]>`
@@ -299,7 +305,7 @@ function refuseForExisting(body: ManagePlanRequest): void {
 /**
  * The trial a new subscription begins with: as asked, else the plan's own the first time it is got.
  *
- * source  EN-90, EN-94. One that begins by itself goes over into the paid plan: decision.
+ * source  EN-90, EN-94, decision 29: what it ends in, unless asked otherwise, is the paid plan.
  */
 function trialOf(
   { state }: CompanyDescription,
@@ -309,10 +315,11 @@ function trialOf(
   lines: readonly Line[],
   nowMs: number,
 ): TrialState | null {
+  const { trial_end_setting: setting } = body
   if (had?.status === 'trialing' && had.trial_end !== null)
     return {
       endMs: Number(had.trial_end) * 1000,
-      endSetting: had.trial_end_setting ?? 'subscribe',
+      endSetting: setting ?? had.trial_end_setting ?? 'subscribe',
       status: 'active',
     }
   const asked = body.trial_end == null ? null : requireTime(body.trial_end, 'trial_end')
@@ -325,11 +332,14 @@ function trialOf(
     if (!fits)
       throw conflict('trial_end: needs a trialable plan without add-ons and usage-based entitlements')
     if (!first) throw conflict('trial_end: the company has had its trial of this plan')
-    return { endMs: wholeSeconds(asked), endSetting: 'subscribe', status: 'active' }
+    return { endMs: wholeSeconds(asked), endSetting: setting ?? 'subscribe', status: 'active' }
   }
   const days = base?.version.trial_days ?? 0
-  if (had !== null || !fits || !first || days === 0 || lines.length === 0) return null
-  return { endMs: wholeSeconds(nowMs + days * dayMs), endSetting: 'subscribe', status: 'active' }
+  if (had !== null || !fits || !first || days === 0 || lines.length === 0) {
+    if (setting != null) throw conflict('trial_end_setting: no trial begins or runs')
+    return null
+  }
+  return { endMs: wholeSeconds(nowMs + days * dayMs), endSetting: setting ?? 'subscribe', status: 'active' }
 }
 
 interface Compared {
@@ -402,8 +412,10 @@ function isScheduled(
   lines: readonly Line[],
 ): boolean {
   const waits = settings.scheduled_downgrade_behavior === 'end_of_billing_period'
+  // api/plans.md: without any plan it is done at once, unless the body says otherwise
+  const nothing = body.base_plan_id == null && body.add_on_selections.length === 0
   if (action === 'unsubscribe' || lines.length === 0)
-    return body.cancel_immediately == null ? waits : !body.cancel_immediately
+    return body.cancel_immediately == null ? waits && !nothing : !body.cancel_immediately
   return action === 'downgrade' && waits && had.status !== 'trialing'
 }
 
@@ -412,6 +424,12 @@ function anchorOf(body: ManagePlanRequest, had: SubscriptionRow | null, nowMs: n
   const anchorMs = requireTime(body.billing_cycle_anchor, 'billing_cycle_anchor')
   if (anchorMs <= nowMs) throw invalid('billing_cycle_anchor: must be in the future')
   return anchorMs
+}
+
+/** What is agreed for later waits for the end of the period, or of the trial that runs, epoch seconds. source: decision 29 */
+function endOfTerm({ status, trial_end, period_end }: SubscriptionRow): number {
+  const end = Number(period_end)
+  return status === 'trialing' && trial_end !== null ? Math.min(Number(trial_end), end) : end
 }
 
 /** PB-33: an upgrade keeps the period; a longer one ends accordingly later. */
@@ -423,16 +441,12 @@ function endOfKept(had: SubscriptionRow, months: number, nowMs: number): number 
   return addMonthsClamped(anchorMs, steps * months)
 }
 
-function invoiceOf(
-  body: ManagePlanRequest,
-  had: SubscriptionRow | null,
-  lines: readonly Line[],
-): Invoiced | null {
-  if (body.collection_method !== 'send_invoice' || had !== null || lines.length === 0) return null
+function invoiceOf(body: ManagePlanRequest, lines: readonly Line[]): Invoiced | null {
+  if (body.collection_method !== 'send_invoice' || lines.length === 0) return null
   return {
     onPayment: body.activate_on_payment === true,
     daysUntilDue: body.days_until_due ?? 30,
-    email: body.billing_email!,
+    email: body.billing_email ?? null,
     sendInvoice: body.send_invoice ?? true,
   }
 }
@@ -453,6 +467,8 @@ interface OwnTerms {
   readonly coupon: CouponRow | null
   readonly selection: Selection
   readonly cancelAtMs: number | null
+  /** The plan after a trial that is cancelled; null: the fallback plan, or no trial (EN-91). */
+  readonly expiryPlanId: string | null
   /** Every subscription of the company, ended ones too. */
   readonly rows: readonly SubscriptionRow[]
 }
@@ -478,7 +494,7 @@ function ownRow(
           id: newId('schd_'),
           effective_at: scheduledAtMs / 1000,
           from_plan_id: state.plan?.planId ?? null,
-          to_plan_id: selection.base?.plan.id ?? null,
+          to_plan_id: selection.base?.plan.id ?? terms.expiryPlanId,
           products: ends ? null : products,
           total_price: total,
           interval,

@@ -7,10 +7,12 @@ import { type CustomPlanBillingRow, subscriptionNow, subscriptionsOf } from '../
 import { billingStatusNow, customPlanBillingView, isRunning } from '../billing-view.js'
 import type { Call, Handler } from '../call.js'
 import { allOf } from '../entity-list.js'
+import { currentSubscriptions } from '../own-subscriptions.js'
 import { listOf, oneOf, page, type QueryOf, query, string } from '../query.js'
 import { among, asJson, newest } from '../sql.js'
 import { inTurn, putSubscription } from '../subscription-write.js'
 import { requireTime } from '../time.js'
+import type { CustomPlan } from './change.js'
 import { companyTurn, manage } from './handlers.js'
 import { conflict } from './selection.js'
 
@@ -61,28 +63,21 @@ export const markPaid: Handler<CustomPlanBillingPaid> = async call => {
     const billing = await found(call)
     const status = billingStatusNow(billing, nowMs)
     if (status !== 'pending' && status !== 'active') throw conflict(`It is ${status}`)
-    if (status === 'pending' && billing.request) await manage(call, billing.request, true)
-    if (status === 'active') await keepAccess(call, companyId)
+    if (status === 'pending' && billing.request)
+      await manage(call, billing.request, { paid: true, custom: customOf(billing) })
     const now = new Date(nowMs)
     const [stored] = await services.sql<CustomPlanBillingRow[]>`
       update custom_plan_billings set status = 'paid', paid_at = ${now}, updated_at = ${now}
       where id = ${billing.id} returning *`
+    if (status === 'active') await endUnlessPaid(call, companyId)
     return stored!
   })
   return { data: customPlanBillingView(row, nowMs) }
 }
 
-/** Paid: the subscription no longer ends when the invoice was due. */
-async function keepAccess(call: AnyCall, companyId: string): Promise<void> {
-  const { services, nowMs } = call
-  const rows = await subscriptionsOf(services.sql, [companyId])
-  const own = rows
-    .map(row => subscriptionNow(row, nowMs))
-    .find(row => row.own !== null && row.cancel_at !== null && isRunning(row, nowMs))
-  if (!own) return
-  await inTurn(call, own.external_id, () =>
-    putSubscription(call, own, { ...own, cancel_at: null, updated_at: new Date(nowMs) }),
-  )
+function customOf(billing: CustomPlanBillingRow): CustomPlan | null {
+  const { plan_billing_source: source, migration_id: migrationId } = billing
+  return source === 'manage_plan' ? null : { source, migrationId }
 }
 
 /**
@@ -112,10 +107,7 @@ export const retryBilling: Handler<CustomPlanBillingRetry> = async call => {
       days_until_due: days,
     }
     const activates = strategy === 'on_publish' && request !== null
-    if (activates) {
-      await manage(call, request, true)
-      await endUnlessPaid(call, companyId, days)
-    }
+    if (activates) await manage(call, request, { paid: true, custom: customOf(billing) })
     const now = new Date(nowMs)
     const [stored] = await sql<CustomPlanBillingRow[]>`
       update custom_plan_billings set ${sql({
@@ -131,17 +123,34 @@ export const retryBilling: Handler<CustomPlanBillingRetry> = async call => {
         paid_at: null,
         updated_at: now,
       })} where id = ${billing.id} returning *`
+    if (activates) await endUnlessPaid(call, companyId)
     return stored!
   })
   return { data: customPlanBillingView(row, nowMs) }
 }
 
-/** PB-60: not paid in time, access ends. */
-async function endUnlessPaid(call: AnyCall, companyId: string, days: number): Promise<void> {
+/**
+ * The company's own subscription ends when the first invoice that is not paid yet was due; without one it goes on.
+ * Runs in the company's turn.
+ *
+ * source  PB-60, PB-61.
+ */
+export async function endUnlessPaid(call: AnyCall, companyId: string): Promise<void> {
   const { services, nowMs } = call
-  const rows = await subscriptionsOf(services.sql, [companyId])
-  const own = rows.find(row => row.own !== null && isRunning(row, nowMs))
+  const rows = await currentSubscriptions(call, await subscriptionsOf(services.sql, [companyId]))
+  const own = rows
+    .map(row => subscriptionNow(row, nowMs))
+    .find(row => row.own !== null && isRunning(row, nowMs))
   if (!own) return
-  const cancelAt = Math.floor((nowMs + days * dayMs) / 1000)
-  await inTurn(call, own.external_id, () => putSubscription(call, own, { ...own, cancel_at: cancelAt }))
+  const billings = await services.sql<CustomPlanBillingRow[]>`
+    select * from custom_plan_billings where company_id = ${companyId} and status = 'active'`
+  const dues = billings
+    .filter(one => billingStatusNow(one, nowMs) === 'active')
+    .map(one => one.published_at!.getTime() + one.days_until_due * dayMs)
+  const cancelAt = dues.length === 0 ? null : Math.floor(Math.min(...dues) / 1000)
+  const present = own.cancel_at === null ? null : Number(own.cancel_at)
+  if (cancelAt === present) return
+  await inTurn(call, own.external_id, () =>
+    putSubscription(call, own, { ...own, cancel_at: cancelAt, updated_at: new Date(nowMs) }),
+  )
 }

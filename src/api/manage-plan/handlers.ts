@@ -10,20 +10,22 @@ import type { SubscriptionReply } from '../../core/subscription.js'
 import { newId } from '../../engine/ids.js'
 import { ServiceError } from '../../errors.js'
 import { announce } from '../announcing.js'
-import { subscriptionNow, subscriptionsOf } from '../billing-records.js'
+import { storeDetails } from '../billing-details.js'
+import { type CustomPlanBillingRow, subscriptionNow, subscriptionsOf } from '../billing-records.js'
 import { isRunning } from '../billing-view.js'
 import type { Call, Handler } from '../call.js'
 import { companyDetails, described } from '../company-read.js'
 import { companyBriefs } from '../entity-read.js'
-import { orRefused, type Refusals } from '../entity-write.js'
+import { type Refusals, settled } from '../entity-write.js'
 import { violationsOf, warnOverLimit } from '../over-limit.js'
+import { asTold } from '../own-subscriptions.js'
 import { planSnapshots } from '../plan-change-view.js'
 import { featuresInPlans } from '../plan-view.js'
 import { asJson } from '../sql.js'
 import { inTurn, recount, storeSubscription } from '../subscription-write.js'
 import { isoTime } from '../time.js'
 import { featureUsageView } from '../usage-view.js'
-import { type Change, changeOf } from './change.js'
+import { type Change, type CustomPlan, changeOf, type ManageTerms } from './change.js'
 import { previewOf } from './preview.js'
 import { conflict, invalid } from './selection.js'
 
@@ -50,16 +52,19 @@ async function resultOf(call: AnyCall, companyId: string): Promise<ManagePlanRes
   return { success: true, ...(company && { company }) }
 }
 
-async function prepared(call: AnyCall, body: ManagePlanRequest, paid: boolean) {
+async function prepared(call: AnyCall, body: ManagePlanRequest, terms: ManageTerms) {
   const company = await described(call, body.company_id)
   await requireNamed(call, body)
   const catalog = call.services.catalogs.get(call.environment.id)
-  const change = await changeOf(call, catalog, company, body, paid)
+  const change = await changeOf(call, catalog, company, body, terms)
   return { company, catalog, change }
 }
 
 /** What a body names beside plans. Errors: 404; 400 for a checkout field nobody asks for. */
-async function requireNamed({ services, environment }: AnyCall, body: ManagePlanRequest): Promise<void> {
+export async function requireNamed(
+  { services, environment }: AnyCall,
+  body: Pick<ManagePlanRequest, 'payment_method_external_id' | 'custom_field_values'>,
+): Promise<void> {
   const { sql } = services
   if (body.payment_method_external_id != null) {
     const [method] = await sql`
@@ -79,12 +84,16 @@ async function requireNamed({ services, environment }: AnyCall, body: ManagePlan
 /**
  * Make a change of plans. Runs in the company's turn.
  *
- * paid    what waited for its payment has been paid (PB-60).
- * source  PB-30…34, EN-87, EN-95.
+ * source  PB-30…34, EN-87, EN-95, PB-60.
  */
-export async function manage(call: AnyCall, body: ManagePlanRequest, paid = false): Promise<Change> {
+export async function manage(
+  call: AnyCall,
+  body: ManagePlanRequest,
+  terms: ManageTerms = {},
+): Promise<Change> {
   const { services, environment, nowMs } = call
-  const { company, catalog, change } = await prepared(call, body, paid)
+  const { paid = false, custom = null } = terms
+  const { company, catalog, change } = await prepared(call, body, terms)
   const { message, row, invoice } = change
   const prevented =
     change.scheduledAtMs === null
@@ -92,22 +101,29 @@ export async function manage(call: AnyCall, body: ManagePlanRequest, paid = fals
       : change.settings.scheduled_downgrade_prevent_when_over_limit
   const falls = change.action === 'downgrade' || change.action === 'unsubscribe'
   const violations = violationsOf(catalog, company, message, nowMs)
-  if (prevented && falls && violations.length > 0)
+  if (prevented && falls && custom === null && violations.length > 0)
     throw conflict('The company uses more than the new plans allow') // EN-87
   if (invoice?.onPayment && !paid) {
-    await storeBilling(call, body, change, 'pending')
+    await storeBilling(call, body, change, 'pending', custom)
     return change
   }
   const asked = services.shards.ask<SubscriptionReply>('c', environment.id, body.company_id, message, nowMs)
-  const { reply } = await orRefused(asked, refusals)
+  const reply = await settled(call, asked, refusals)
   if (row)
     await services.sql.begin(async transaction => {
       const tx = transaction as unknown as Sql
       await storeSubscription(tx, row)
       await announceDowngrade(tx, call, change)
     })
-  if (invoice && !paid) await storeBilling(call, body, change, 'active')
-  await storeFields(call, body)
+  if (invoice && !paid) await storeBilling(call, body, change, 'active', custom)
+  if (body.custom_field_values.length > 0)
+    await storeDetails(
+      services.sql,
+      environment.id,
+      body.company_id,
+      { values: body.custom_field_values },
+      nowMs,
+    )
   await recount(call, body.company_id, reply.recount)
   warnOverLimit(call, body.company_id, violations)
   return change
@@ -148,49 +164,72 @@ async function announceDowngrade(tx: Sql, call: AnyCall, { row }: Change): Promi
   )
 }
 
-/** PB-60: what is owed for a new subscription that is invoiced. */
+/** PB-60: what is owed for a subscription that is invoiced. */
 async function storeBilling(
-  { services, environment, nowMs }: AnyCall,
+  call: AnyCall,
   body: ManagePlanRequest,
   { invoice, selection }: Change,
   status: 'active' | 'pending',
+  custom: CustomPlan | null,
+): Promise<void> {
+  const { plan, version } = (selection.base ?? selection.addOns[0])!
+  await insertBilling(call, {
+    request: body,
+    planId: plan.id,
+    versionId: version.id,
+    source: custom?.source ?? 'manage_plan',
+    migrationId: custom?.migrationId ?? null,
+    status,
+    onPayment: invoice!.onPayment,
+    daysUntilDue: invoice!.daysUntilDue,
+    email: invoice!.email,
+    sendInvoice: invoice!.sendInvoice,
+  })
+}
+
+/** What is owed, before it is stored. */
+export interface NewBilling {
+  readonly request: ManagePlanRequest
+  readonly planId: string
+  readonly versionId: string
+  readonly source: CustomPlanBillingRow['plan_billing_source']
+  readonly migrationId: string | null
+  readonly status: 'active' | 'pending'
+  readonly onPayment: boolean
+  readonly daysUntilDue: number
+  readonly email: string | null
+  readonly sendInvoice: boolean
+}
+
+export async function insertBilling(
+  { services, environment, nowMs }: AnyCall,
+  billing: NewBilling,
 ): Promise<void> {
   const { sql } = services
   const now = new Date(nowMs)
+  const { request } = billing
+  const anchor = request.billing_cycle_anchor
   await sql`
     insert into custom_plan_billings ${sql({
       id: newId('cpbl_'),
       environment_id: environment.id,
-      company_id: body.company_id,
-      plan_id: (selection.base ?? selection.addOns[0])!.plan.id,
-      plan_version_id: (selection.base ?? selection.addOns[0])!.version.id,
-      plan_billing_source: 'manage_plan',
-      activation_strategy: invoice!.onPayment ? 'on_payment' : 'on_publish',
-      status,
-      days_until_due: invoice!.daysUntilDue,
-      send_invoice: invoice!.sendInvoice,
-      customer_email: invoice!.email,
-      billing_cycle_anchor: body.billing_cycle_anchor == null ? null : new Date(body.billing_cycle_anchor),
-      prorate_first_period: body.billing_cycle_anchor == null ? null : (body.prorate_first_period ?? true),
+      company_id: request.company_id,
+      plan_id: billing.planId,
+      plan_version_id: billing.versionId,
+      plan_billing_source: billing.source,
+      migration_id: billing.migrationId,
+      activation_strategy: billing.onPayment ? 'on_payment' : 'on_publish',
+      status: billing.status,
+      days_until_due: billing.daysUntilDue,
+      send_invoice: billing.sendInvoice,
+      customer_email: billing.email,
+      billing_cycle_anchor: anchor == null ? null : new Date(anchor),
+      prorate_first_period: anchor == null ? null : (request.prorate_first_period ?? true),
       published_at: now,
-      request: asJson(sql, body),
+      request: asJson(sql, request),
       created_at: now,
       updated_at: now,
     })}`
-}
-
-async function storeFields(
-  { services, environment, nowMs }: AnyCall,
-  body: ManagePlanRequest,
-): Promise<void> {
-  if (body.custom_field_values.length === 0) return
-  const { sql } = services
-  const values = Object.fromEntries(body.custom_field_values.map(({ id, value }) => [id, value]))
-  await sql`
-    insert into company_billing_details (company_id, environment_id, field_values, updated_at)
-    values (${body.company_id}, ${environment.id}, ${asJson(sql, values)}, ${new Date(nowMs)})
-    on conflict (company_id) do update set
-      field_values = company_billing_details.field_values || excluded.field_values, updated_at = excluded.updated_at`
 }
 
 const nothingBeside = { entitlements: new Map(), overrides: new Map() }
@@ -199,7 +238,7 @@ const noCredits = { grants: new Map(), aggregations: new Map() }
 /** POST /manage-plan/preview: the same checks, nothing is made. */
 export const previewManagePlan: Handler<ManagePlanRequest> = async call => {
   const { services, body, nowMs } = call
-  const { company, catalog, change } = await prepared(call, body, false)
+  const { company, catalog, change } = await prepared(call, body, {})
   const violations = violationsOf(catalog, company, change.message, nowMs)
   const [methods] = await services.sql<{ count: string }[]>`
     select count(*) from billing_payment_methods where company_id = ${body.company_id}`
@@ -234,7 +273,7 @@ export const cancelSubscription: Handler<SubscriptionCancel> = async call => {
   const { services, body, nowMs } = call
   await companyTurn(call, body.company_id, async () => {
     const { state } = await described(call, body.company_id)
-    const rows = await subscriptionsOf(services.sql, [body.company_id])
+    const rows = await asTold(services.sql, await subscriptionsOf(services.sql, [body.company_id]), [state])
     const running = rows.map(row => subscriptionNow(row, nowMs)).filter(row => isRunning(row, nowMs))
     const own = running.find(row => row.own !== null)
     if (!own)

@@ -6,9 +6,9 @@ import type {
 } from '../../../schemas/billing.js'
 import type { FeatureUsage } from '../../../schemas/usage.js'
 import { addMonthsClamped } from '../../core/period.js'
+import { monthsOf } from '../sold-price.js'
 import { isoTime, isoTimeOrNull } from '../time.js'
 import { type Change, sum } from './change.js'
-import { monthsOf } from './selection.js'
 
 /** What is asked beside the change itself. */
 export interface PreviewWish {

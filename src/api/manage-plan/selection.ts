@@ -1,42 +1,17 @@
 // What a request to manage a company's plans selects: versions, prices and quantities, each held against what there is.
 import type { Sql } from 'postgres'
 import type { ManagePlanRequest, PlanSelection } from '../../../schemas/billing.js'
-import type {
-  BillingPriceUsageType,
-  BillingProductPriceInterval,
-  BillingProviderType,
-  BillingTiersMode,
-  PlanType,
-} from '../../../schemas/enums.js'
+import type { PlanType } from '../../../schemas/enums.js'
 import type { EntitlementRow, PlanVersionRow } from '../../catalog/plans.js'
-import { intervalOf, priceTiers, type StoredPrice, type StoredTier } from '../../catalog/prices.js'
-import { decimalOf, multiply, parseDecimal } from '../../core/amount.js'
+import { intervalOf, type StoredPrice } from '../../catalog/prices.js'
 import type { CatalogData, PlanDef } from '../../core/catalog.js'
 import type { PlanHolding } from '../../core/company.js'
 import type { BoughtQuantity } from '../../core/manage.js'
-import { billedUnits, roundHalfUp, tieredAmount } from '../../core/price.js'
 import type { CompanyDescription } from '../../core/state.js'
 import { ServiceError } from '../../errors.js'
-import { intervalMonths } from '../billing-records.js'
 import { findPrice, productRows } from '../billing-rows.js'
+import { type SoldPrice, soldBy } from '../sold-price.js'
 import { among } from '../sql.js'
-
-/** A price as far as billing by it goes. Amounts in the smallest unit. */
-export interface SoldPrice {
-  readonly id: string
-  readonly productId: string
-  readonly provider: BillingProviderType
-  readonly currency: string
-  readonly interval: BillingProductPriceInterval
-  readonly intervalCount: number
-  readonly price: number
-  readonly priceDecimal: string | null
-  readonly tiers: readonly StoredTier[] | null
-  readonly tiersMode: BillingTiersMode | null
-  readonly usageType: BillingPriceUsageType
-  /** Units sold together (PB-42). */
-  readonly packageSize: number
-}
 
 /** A plan or add-on selected, at a version and a price. */
 export interface SelectedPlan {
@@ -178,20 +153,10 @@ async function soldPrice(
 ): Promise<SoldPrice | null> {
   const row = await findPrice(sql, environmentId, id)
   if (row)
-    return {
-      id,
-      productId: row.product_id,
-      provider: (await productRows(sql, [row.product_id])).get(row.product_id)?.provider_type ?? 'native',
-      currency: row.currency,
-      interval: row.interval,
-      intervalCount: row.interval_count,
-      price: Number(row.price),
-      priceDecimal: row.price_decimal,
-      tiers: row.price_tiers.length === 0 ? null : row.price_tiers,
-      tiersMode: row.tiers_mode,
-      usageType: row.usage_type,
-      packageSize: row.package_size,
-    }
+    return soldBy(
+      row,
+      (await productRows(sql, [row.product_id])).get(row.product_id)?.provider_type ?? 'native',
+    )
   const stored = own.find(price => price.id === id)
   if (!stored?.product_id) return null
   const { interval, interval_count: intervalCount } = intervalOf(stored.cadence)
@@ -236,7 +201,12 @@ async function quantitiesOf(
   return found
 }
 
-/** Every quantity of the plans selected and of those held now; what is not named is 0. source: PB-30, EN-71 */
+/**
+ * Every quantity of the plans selected and of those held now; what is not named is 0, and of a custom plan what it
+ * commits its company to.
+ *
+ * source  PB-30, EN-35, EN-71.
+ */
 function boughtQuantities(
   catalog: CatalogData,
   { state }: CompanyDescription,
@@ -255,29 +225,21 @@ function boughtQuantities(
     .flatMap(({ entitlements }) => entitlements)
     .filter(one => one.price_behavior === 'pay_in_advance')
     .map(one => one.feature_id)
+  const committed = new Map(
+    plans
+      .filter(({ plan }) => plan.companyId !== null)
+      .flatMap(({ entitlements }) => entitlements)
+      .filter(one => one.price_behavior === 'pay_in_advance')
+      .map(one => [one.feature_id, Number(one.usage_quantity ?? 0)]),
+  )
   const traits = new Map<string, number>()
   for (const featureId of new Set([...heldFeatures, ...sold])) {
     const traitId = catalog.features.find(one => one.id === featureId)?.usageLimitTraitId
     const trait = catalog.traits.find(one => one.id === traitId)?.name
-    if (trait !== undefined) traits.set(trait, named.get(featureId) ?? 0)
+    if (trait !== undefined)
+      traits.set(trait, Math.max(named.get(featureId) ?? 0, committed.get(featureId) ?? 0))
   }
   return [...traits].map(([trait, quantity]) => ({ trait, quantity }))
-}
-
-/** What a quantity costs, in the smallest unit; whole packages are billed. source: PB-40…42 */
-export function amountOf(price: SoldPrice, quantity: number): number {
-  const units = billedUnits(quantity, price.packageSize)
-  if (price.tiers) {
-    const tiers = priceTiers({ tiers: price.tiers })!
-    return tieredAmount(tiers, price.tiersMode ?? 'graduated', units).amount
-  }
-  const unit = parseDecimal(price.priceDecimal ?? String(price.price))!
-  return roundHalfUp(multiply(unit, decimalOf(units)))
-}
-
-/** Months of one period of a price; null for what is paid once. */
-export function monthsOf(price: SoldPrice): number | null {
-  return price.interval === 'one-time' ? null : intervalMonths(price.interval) * price.intervalCount
 }
 
 export function conflict(message: string): ServiceError {

@@ -8,16 +8,21 @@ import type {
   PlanVersionCompanyMigration,
   PlanVersionMigration,
   PlanVersionMigrationPreview,
+  PlanVersionMigrationPreviewCompany,
 } from '../../../schemas/plans.js'
 import type { PlanRow, PlanVersionRow } from '../../catalog/plans.js'
-import { sameTerms } from '../../catalog/prices.js'
+import type { MigrationTerms } from '../../core/plan.js'
+import { migratedPlans } from '../../core/plan-change.js'
+import type { CompanyDescription } from '../../core/state.js'
 import { newId } from '../../engine/ids.js'
-import { affected, insertMigration, type NewMigration } from '../../engine/migrations.js'
+import { termsOf } from '../../engine/migration-terms.js'
+import { affected, callOffPending, insertMigration, type NewMigration } from '../../engine/migrations.js'
 import { ServiceError } from '../../errors.js'
 import type { Call, Handler } from '../call.js'
-import { soon } from '../migration-run.js'
+import { requireCompanies, scheduledAt, soon } from '../migration-run.js'
 import { findPlan, placeOf, unknownPlan, unknownVersion, versionsOf } from '../plan-versions.js'
 import { oneOf, page, type QueryOf, query, required, string, text } from '../query.js'
+import { inTransaction } from '../sql.js'
 import { isoTime, isoTimeOrNull } from '../time.js'
 import {
   type CountedMigration,
@@ -53,12 +58,15 @@ export const countMigrations: Handler<undefined, MigrationListQuery> = async cal
   data: { count: await countMigrationRows(call.services.sql, call.environment.id, call.query) },
 })
 
+/** As it stands now: what is due has been done. */
 async function migrationOf(call: Call<unknown, unknown>): Promise<CountedMigration> {
-  const row = await findMigration(
-    call.services.sql,
-    call.environment.id,
-    call.params.plan_version_migration_id!,
-  )
+  const { services, environment, params, nowMs } = call
+  const find = () => findMigration(services.sql, environment.id, params.plan_version_migration_id!)
+  let row = await find()
+  if (row?.next_due_at && row.next_due_at.getTime() <= nowMs) {
+    await soon(call, row.id)
+    row = await find()
+  }
   if (!row) throw new ServiceError('not_found', 'Migration not found')
   return row
 }
@@ -80,13 +88,16 @@ interface Aim {
 /**
  * The versions a request names.
  *
- * errors  404 for a plan or version that is not there; 400 for a target that is not in force, for another type of plan.
+ * errors  404 for a plan, version or company that is not there; 400 for a target that is not in force, and for another
+ *         type of plan.
  */
 async function aimOf(
   call: Call<unknown, unknown>,
   body: MigrationCreate | MigrationPreviewRequest,
+  drafts: 'drafts too' | 'published only',
 ): Promise<Aim> {
   const { sql } = call.services
+  requireCompanies(call, body.company_ids, 'company_ids')
   const plan = await findPlan(sql, placeOf(call), body.plan_id)
   if (!plan) throw unknownPlan('plan_id')
   if (plan.plan_type !== body.target_plan_type)
@@ -98,7 +109,7 @@ async function aimOf(
     return version
   }
   const to = named(body.plan_version_id_to, 'plan_version_id_to')
-  if (to.status !== 'published')
+  if (to.status !== 'published' && !(to.status === 'draft' && drafts === 'drafts too'))
     throw new ServiceError('state_conflict', 'plan_version_id_to: only a published version is migrated to')
   const from = body.plan_version_ids_from?.map(id => named(id, 'plan_version_ids_from'))
   const others = versions.filter(version => version.id !== to.id && version.status !== 'draft')
@@ -108,15 +119,17 @@ async function aimOf(
 /**
  * POST /plan-version-migrations: of companies on older versions, all of them or those named.
  *
- * errors  see aimOf; 400 for `scheduled`, which needs a date nothing here carries.
- * source  PB-6, PB-20…24; gaps.md. The answer waits for a migration that is immediate, for a while.
+ * With `leave` nobody moves, and what was agreed with these companies for later is called off.
+ *
+ * errors  see aimOf; 400 for `scheduled` without its date.
+ * source  PB-6, PB-20…24; decision 28. The answer waits for a migration that is immediate, for a while.
  */
 export const createMigration: Handler<MigrationCreate> = async call => {
   const { services, environment, body, key, nowMs } = call
   const { strategy } = body
-  if (strategy === 'scheduled')
-    throw new ServiceError('value_invalid', 'strategy: scheduled needs a date, which is not offered here')
-  const { plan, to, from } = await aimOf(call, body)
+  const scheduledAtMs = scheduledAt(strategy, body.migration_scheduled_at ?? null, nowMs)
+  requireCompanies(call, body.excluded_company_ids, 'excluded_company_ids')
+  const { plan, to, from } = await aimOf(call, body, 'published only')
   const migration: NewMigration = {
     id: newId('pvmg_'),
     environmentId: environment.id,
@@ -124,57 +137,61 @@ export const createMigration: Handler<MigrationCreate> = async call => {
     versionId: to.id,
     fromVersionIds: from.map(version => version.id),
     strategy,
+    scheduledAtMs,
     prorationBehavior: body.proration_behavior ?? null,
     companyIds: body.company_ids ?? null,
     excludedCompanyIds: body.excluded_company_ids ?? [],
     apiKeyId: key.id,
   }
-  await insertMigration(services.sql, migration, nowMs)
-  await soon(call, migration.id)
+  const calledOff = await inTransaction(services.sql, async tx => {
+    await insertMigration(tx, migration, nowMs)
+    return strategy === 'leave' ? callOffPending(tx, migration, nowMs) : []
+  })
+  await soon(call, migration.id, ...calledOff)
   const row = await findMigration(services.sql, environment.id, migration.id)
   return { status: 201, data: migrationView(row!) }
 }
 
-/** Most companies a preview shows. source: decision */
+/** Most companies a preview shows, and how many are asked at a time. source: decision */
 const previewMax = 1_000
+const atOnce = 32
 
 /**
- * POST /plan-version-migrations/preview: whom it would move, and whether what they pay changes.
+ * POST /plan-version-migrations/preview: whom it would move, and what becomes of what they pay. A draft may be looked
+ * at before it is published.
  *
- * source  api/plans.md; billing changes where the version a company leaves costs something else and the company pays
- *         for it: decision.
+ * source  api/plans.md. Worked out by what a migration itself does; drafts: decision.
  */
 export const previewMigration: Handler<MigrationPreviewRequest> = async call => {
   const { services, environment, body } = call
-  const { plan, to, from } = await aimOf(call, body)
+  const { plan, to, from } = await aimOf(call, body, 'drafts too')
   await services.projections.barrier('postgres')
-  const rows = await affected(
-    services.sql,
-    {
-      environment_id: environment.id,
-      plan_id: plan.id,
-      plan_version_id_to: to.id,
-      plan_version_ids_from: from.map(version => version.id),
-      strategy: 'immediate',
-      company_ids: body.company_ids ?? null,
-      excluded_company_ids: [],
-    },
-    '',
-    previewMax,
-  )
-  const billed = new Set(from.filter(version => costsDiffer(version, to)).map(version => version.id))
-  const companies = rows.map(row => {
-    const changes = billed.has(row.version_id)
-    return {
-      company_id: row.company_id,
-      plan_version_id_from: row.version_id,
-      has_billing_changes: changes,
-      has_custom_pricing: plan.company_id !== null,
-      will_update_subscription: changes,
-      would_fail: false,
-      note: null,
-    }
-  })
+  const affecting = {
+    environment_id: environment.id,
+    plan_id: plan.id,
+    plan_version_id_to: to.id,
+    plan_version_ids_from: from.map(version => version.id),
+    strategy: 'immediate',
+    company_ids: body.company_ids ?? null,
+    excluded_company_ids: [],
+  } as const
+  const [rows, terms] = await Promise.all([
+    affected(services.sql, affecting, '', previewMax),
+    termsOf(services.sql, plan.id, to.id),
+  ])
+  const companies: PlanVersionMigrationPreviewCompany[] = []
+  for (let i = 0; i < rows.length; i += atOnce)
+    companies.push(
+      ...(await Promise.all(
+        rows.slice(i, i + atOnce).map(async row => ({
+          company_id: row.company_id,
+          plan_version_id_from: row.version_id,
+          has_custom_pricing: plan.company_id !== null,
+          would_fail: false,
+          ...(await billingChanges(call, row.company_id, { ...terms, planId: plan.id, versionId: to.id })),
+        })),
+      )),
+    )
   const data: PlanVersionMigrationPreview = {
     companies,
     has_billing_changes: companies.some(company => company.has_billing_changes),
@@ -182,12 +199,36 @@ export const previewMigration: Handler<MigrationPreviewRequest> = async call => 
   return { data }
 }
 
-function costsDiffer(from: PlanVersionRow, to: PlanVersionRow): boolean {
-  if (from.billing_product_id === null && to.billing_product_id === null) return false
-  return (
-    from.prices.length !== to.prices.length ||
-    from.prices.some(price => !to.prices.some(other => sameTerms(price, other)))
+/** What a migration would do to what one company pays. */
+async function billingChanges(
+  call: Call<unknown, unknown>,
+  companyId: string,
+  terms: MigrationTerms & { readonly planId: string },
+): Promise<
+  Pick<PlanVersionMigrationPreviewCompany, 'has_billing_changes' | 'will_update_subscription' | 'note'>
+> {
+  const { services, environment, nowMs } = call
+  const { reply } = await services.shards.ask<CompanyDescription | null>(
+    'c',
+    environment.id,
+    companyId,
+    { type: 'describe' },
+    nowMs,
   )
+  if (!reply) return { has_billing_changes: false, will_update_subscription: false, note: null }
+  const { state } = reply
+  const next = migratedPlans(state, terms)
+  const of = ({ plan, addOns }: Pick<typeof state, 'plan' | 'addOns'>) =>
+    [plan, ...addOns].find(held => held?.planId === terms.planId)
+  const held = of(state)
+  const updates = next.subscriptions.length > 0
+  const billedBy = state.subscriptions.find(({ id }) => id === held?.subscriptionId)
+  const elsewhere = billedBy !== undefined && billedBy.anchorMs == null
+  return {
+    has_billing_changes: updates || held?.priceId !== of(next)?.priceId,
+    will_update_subscription: updates,
+    note: elsewhere ? 'A provider bills the subscription; its price is changed there' : null,
+  }
 }
 
 /**
@@ -196,30 +237,12 @@ function costsDiffer(from: PlanVersionRow, to: PlanVersionRow): boolean {
  * errors  400 for one that has ended.
  */
 export const cancelMigration: Handler = async call => {
-  const { services, environment, nowMs } = call
   const row = await migrationOf(call)
   requireOpen(row)
-  const companies = await cancelPending(services.sql, row.id, new Date(nowMs))
-  if (row.strategy === 'end_of_billing_period')
-    for (let i = 0; i < companies.length; i += atOnce)
-      await Promise.all(
-        companies
-          .slice(i, i + atOnce)
-          .map(id =>
-            services.shards.ask(
-              'c',
-              environment.id,
-              id,
-              { type: 'cancel_migration', migrationId: row.id },
-              nowMs,
-            ),
-          ),
-      )
+  await cancelPending(call.services.sql, row.id, new Date(call.nowMs))
+  await soon(call, row.id)
   return shown(call)
 }
-
-/** Companies told at a time. */
-const atOnce = 32
 
 function requireOpen(row: CountedMigration): void {
   if (row.status !== 'pending' && row.status !== 'in_progress')
@@ -312,7 +335,7 @@ function migrationView(row: CountedMigration): PlanVersionMigration {
 }
 
 function companyMigrationView(row: NamedCompanyMigration): PlanVersionCompanyMigration {
-  const waits = row.status === 'pending' && row.strategy === 'end_of_billing_period'
+  const waits = row.status === 'pending' && row.strategy !== 'immediate'
   return {
     id: row.id,
     migration_id: row.migration_id,

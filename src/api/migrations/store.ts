@@ -133,17 +133,17 @@ export async function findCompanyMigration(
   return row ?? null
 }
 
-/** Withdraw what is pending of a migration; the companies that were told of it, a page at a time. */
-export async function cancelPending(sql: Sql, migrationId: string, now: Date): Promise<readonly string[]> {
-  const rows = await sql.begin(async tx => {
+/** Withdraw what is pending of a migration; its companies are to be told, by `run`. */
+export async function cancelPending(sql: Sql, migrationId: string, now: Date): Promise<void> {
+  await sql.begin(async tx => {
     await tx`
       update plan_version_migrations set status = 'cancelled', completed_at = ${now}, updated_at = ${now}
       where id = ${migrationId}`
-    return tx<{ company_id: string }[]>`
-      update plan_version_company_migrations set status = 'cancelled', completed_at = ${now}, updated_at = ${now}
-      where migration_id = ${migrationId} and status = 'pending' returning company_id`
+    await tx`
+      update plan_version_company_migrations
+      set status = 'cancelled', to_tell = true, completed_at = ${now}, updated_at = ${now}
+      where migration_id = ${migrationId} and status = 'pending'`
   })
-  return rows.map(row => row.company_id)
 }
 
 /** What waits for a date shall not wait any longer. */

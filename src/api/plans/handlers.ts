@@ -12,6 +12,7 @@ import { findProduct } from '../billing-rows.js'
 import type { Call, Handler } from '../call.js'
 import { versionView } from '../entitlement-view.js'
 import type { Outlook } from '../flag-view.js'
+import { soon } from '../migration-run.js'
 import {
   ensureDraft,
   findPlan,
@@ -291,16 +292,23 @@ export const deleteVersion: Handler<undefined, QueryOf<typeof deleteVersionShape
   const known = await findVersion(services.sql, call.environment.id, versionId)
   if (!known) throw unknownVersion()
   if (known.status !== 'draft') await services.projections.barrier('postgres')
-  await services.catalogs.change(environmentScope(call), async tx => {
+  const calledOff = await services.catalogs.change(environmentScope(call), async tx => {
     const { version } = await lockVersion(tx, listPlaceOf(call), versionId)
     const companies = await hasCompanies(tx, version.plan_id, version.id)
     const promote = query.promote_archived_version === true
-    await removeVersion(tx, version, { hasCompanies: companies, promote }, services.clock.wall())
+    const abandoned = await removeVersion(
+      tx,
+      version,
+      { hasCompanies: companies, promote },
+      services.clock.wall(),
+    )
     await announce(tx, call, 'plan_version.deleted', async () => {
       const plan = await findPlan(tx, listPlaceOf(call), known.plan_id)
       return plan && versionView(plan, known)
     })
+    return abandoned
   })
+  await soon(call, ...calledOff)
   return { data: { deleted: true } }
 }
 

@@ -106,7 +106,8 @@ async function mintGrants(tx: Sql, draft: PlanVersionRow, now: Date): Promise<vo
  * Take a version away: a draft is discarded; an archived one is gone; a published one makes room for the newest
  * archived one, which is in force again.
  *
- * plan, version  locked; `hasCompanies`: whether any company is on the version.
+ * version        locked; `hasCompanies`: whether any company is on the version.
+ * returns        the migrations that were called off with it; their companies are to be told.
  * errors         400 for a version with companies, and for a published one without `promote` or without one to promote.
  * source         PB-7, PB-10 (its number is not used again), gaps.md for `promote_archived_version`.
  */
@@ -115,11 +116,11 @@ export async function removeVersion(
   version: PlanVersionRow,
   options: { readonly hasCompanies: boolean; readonly promote: boolean },
   nowMs: number,
-): Promise<void> {
+): Promise<readonly string[]> {
   const now = new Date(nowMs)
   if (version.status === 'draft') {
     await tx`delete from plan_versions where id = ${version.id}`
-    return
+    return []
   }
   if (options.hasCompanies) throw new ServiceError('state_conflict', 'Companies are on this version')
   if (version.status === 'published' && !options.promote)
@@ -128,8 +129,9 @@ export async function removeVersion(
       'The published version is in force; promote_archived_version=true puts the newest archived one in its place',
     )
   await tx`update plan_versions set deleted_at = ${now}, updated_at = ${now} where id = ${version.id}`
-  await abandonMigrations(tx, version.plan_id, version.id, nowMs)
+  const calledOff = await abandonMigrations(tx, version.plan_id, version.id, nowMs)
   if (version.status === 'published') await promoteArchived(tx, version, now)
+  return calledOff
 }
 
 async function promoteArchived(

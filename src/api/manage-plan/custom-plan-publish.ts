@@ -1,0 +1,245 @@
+// Custom plans that are published: their company begins on them, or what it pays is amended (PB-13, PB-60…62).
+import type { ManagePlanRequest } from '../../../schemas/billing.js'
+import type { PlanPublish } from '../../../schemas/plans.js'
+import type { EntitlementRow, PlanRow, PlanVersionRow } from '../../catalog/plans.js'
+import { intervalOf, leadingPrice, type StoredPrice } from '../../catalog/prices.js'
+import { migratedPlans } from '../../core/plan-change.js'
+import type { CompanySnapshot } from '../../core/state.js'
+import { commitmentsOf, termsOf } from '../../engine/migration-terms.js'
+import { storeDetails } from '../billing-details.js'
+import { intervalMonths, type SubscriptionRow, subscriptionsOf } from '../billing-records.js'
+import { isRunning } from '../billing-view.js'
+import type { Call } from '../call.js'
+import { described } from '../company-read.js'
+import type { CompanyBefore, CustomPlanFlow, CustomPublished } from '../custom-plans.js'
+import { isKnown, settled } from '../entity-write.js'
+import { asTold } from '../own-subscriptions.js'
+import { asJson } from '../sql.js'
+import { requireTime } from '../time.js'
+import { couponOf } from './change.js'
+import { endUnlessPaid } from './custom-plan-billings.js'
+import { companyTurn, insertBilling, manage, requireNamed } from './handlers.js'
+import { conflict, invalid } from './selection.js'
+
+type PublishCall = Call<PlanPublish, unknown>
+
+const daysUntilDue = 30
+
+/** source: PB-13, PB-60…62, EN-35; what cannot take effect is refused before anything is published: decision. */
+export const customPlanFlow: CustomPlanFlow = {
+  prepare,
+  published: (call, published) =>
+    companyTurn(call, published.before.state.id, () => afterPublish(call, published)),
+}
+
+async function prepare(
+  call: PublishCall,
+  plan: PlanRow,
+  draft: PlanVersionRow,
+): Promise<CompanyBefore | null> {
+  const { body, services, nowMs } = call
+  const companyId = plan.company_id!
+  await requireNamed(call, { custom_field_values: body.custom_field_values ?? [] })
+  if (body.excluded_company_ids.includes(companyId) || !isKnown(call, 'company', companyId)) return null
+  const { state } = await described(call, companyId)
+  const onPlan = state.plan?.planId === plan.id
+  const rows = await asTold(services.sql, await subscriptionsOf(services.sql, [companyId]), [state])
+  const own = rows.find(row => row.own !== null && isRunning(row, nowMs)) ?? null
+  const starts = own === null && draft.prices.length > 0
+  const only = (member: string) => conflict(`${member}: only for a publish that starts a subscription`)
+  if (body.billing_cycle_anchor != null) {
+    if (!starts) throw only('billing_cycle_anchor')
+    if (requireTime(body.billing_cycle_anchor, 'billing_cycle_anchor') <= nowMs)
+      throw invalid('billing_cycle_anchor: must be in the future')
+  }
+  if (body.coupon_external_id != null) {
+    if (onPlan || draft.prices.length === 0) throw only('coupon_external_id')
+    await couponOf(services.sql, call.environment.id, body)
+  }
+  if (!onPlan && own !== null) requireOneSubscription(draft, state, own)
+  const waits = body.activation_strategy === 'on_payment' && draft.prices.length > 0
+  return { state, onPlan, waits }
+}
+
+/** Add-ons stay on the company's subscription, which has one currency and one interval. */
+function requireOneSubscription(
+  draft: PlanVersionRow,
+  { addOns }: CompanySnapshot,
+  own: SubscriptionRow,
+): void {
+  const price = leadingPrice(draft.prices, draft.currency)
+  const billed = addOns.some(({ subscriptionId }) => subscriptionId === own.id)
+  if (price && billed && (price.currency !== own.currency || monthsOf(price) !== own.own!.months))
+    throw conflict('The company has add-ons that are billed in another currency or interval')
+}
+
+function monthsOf(price: StoredPrice): number {
+  const { interval, interval_count: count } = intervalOf(price.cadence)
+  return intervalMonths(interval) * count
+}
+
+async function afterPublish(call: PublishCall, published: CustomPublished): Promise<void> {
+  const { plan, version, before, first } = published
+  await keepDetails(call, before.state.id)
+  if (before.onPlan) return amend(call, published)
+  const waiting = await unpaid(call, plan)
+  if (!first && waiting === null) return // the company has left the plan
+  const request = await requestOf(call, plan, version, before.state)
+  if (request === null) return beginUnbilled(call, plan, version)
+  if (waiting !== null && before.waits) return takePlace(call, waiting, version, request)
+  if (waiting !== null) await voidBilling(call, waiting)
+  await manage(call, request, { custom: { source: 'custom_plan', migrationId: null } })
+}
+
+/** Where invoices go, and what was asked at checkout. */
+async function keepDetails(call: PublishCall, companyId: string): Promise<void> {
+  const { address, tax_id, phone, customer_email: email, custom_field_values: values } = call.body
+  if (!address && !tax_id && phone == null && email == null && !values?.length) return
+  const given = {
+    values: values ?? [],
+    ...(address && { address }),
+    ...(tax_id && { tax_id }),
+    ...(phone != null && { phone }),
+    ...(email != null && { email }),
+  }
+  await storeDetails(call.services.sql, call.environment.id, companyId, given, call.nowMs)
+}
+
+/** A plan that costs nothing: its company is on it, its add-ons stay. */
+async function beginUnbilled(call: PublishCall, plan: PlanRow, version: PlanVersionRow): Promise<void> {
+  const { services, environment, key, nowMs } = call
+  const message = {
+    type: 'change_plans',
+    basePlanId: plan.id,
+    addOnIds: null,
+    versionIds: {},
+    priceIds: {},
+    commitments: await commitmentsOf(services.sql, plan.id, version.id),
+    cause: { action: 'manage_plan', actorType: 'api_key', apiKeyId: key.id },
+  } as const
+  await settled(call, services.shards.ask('c', environment.id, plan.company_id!, message, nowMs), {
+    not_found: ['not_found', 'The company of the plan is gone'],
+    plan_not_assignable: ['state_conflict', 'The company of the plan cannot be put on it'],
+  })
+}
+
+/** What the company is to be on and to pay, by invoice; null for a version that is sold at no recurring price. */
+async function requestOf(
+  call: PublishCall,
+  plan: PlanRow,
+  version: PlanVersionRow,
+  state: CompanySnapshot,
+): Promise<ManagePlanRequest | null> {
+  const { body, services } = call
+  const held = state.plan?.planId === plan.id ? state.plan.priceId : null
+  const { priceIds } = await termsOf(services.sql, plan.id, version.id)
+  const follows = version.prices.find(({ id }) => held !== null && id === (priceIds[held] ?? held))
+  const price = follows ?? leadingPrice(version.prices, version.currency)
+  if (!price || price.cadence === 'one_time') return null
+  return {
+    company_id: state.id,
+    base_plan_id: plan.id,
+    base_plan_version_id: version.id,
+    base_plan_price_id: price.id,
+    add_on_selections: state.addOns.map(({ planId }) => ({ plan_id: planId })),
+    credit_bundles: [],
+    custom_field_values: [],
+    pay_in_advance_entitlements: await committedUnits(call, version, price, state),
+    activate_on_payment: body.activation_strategy === 'on_payment',
+    collection_method: 'send_invoice',
+    billing_email: body.customer_email ?? null,
+    days_until_due: body.days_until_due ?? daysUntilDue,
+    send_invoice: body.send_invoice ?? true,
+    billing_cycle_anchor: body.billing_cycle_anchor ?? null,
+    prorate_first_period: body.prorate_first_period ?? null,
+    coupon_external_id: body.coupon_external_id ?? null,
+  }
+}
+
+/** EN-35: of what is sold in advance, the larger of committed and present. */
+async function committedUnits(
+  { services }: PublishCall,
+  version: PlanVersionRow,
+  base: StoredPrice,
+  state: CompanySnapshot,
+): Promise<ManagePlanRequest['pay_in_advance_entitlements']> {
+  const rows = await services.sql<(EntitlementRow & { trait: string | null })[]>`
+    select e.*, t.name as trait
+    from plan_entitlements e left join trait_definitions t on t.id = e.value_trait_id
+    where e.plan_version_id = ${version.id} and e.price_behavior = 'pay_in_advance'`
+  return rows.flatMap(({ prices, usage_quantity, trait }) => {
+    const price = prices.find(
+      one => one.currency === base.currency && one.cadence === base.cadence && one.product_id !== null,
+    )
+    const present = Number(state.traits.find(([name]) => name === trait)?.[1] ?? 0)
+    const quantity = Math.max(Number(usage_quantity ?? 0), present)
+    return price && quantity > 0 ? [{ price_id: price.id, quantity }] : []
+  })
+}
+
+/** The billing of the plan that waits for its payment; null for none. */
+async function unpaid({ services, nowMs }: PublishCall, plan: PlanRow): Promise<string | null> {
+  const [row] = await services.sql<{ id: string }[]>`
+    select id from custom_plan_billings
+    where company_id = ${plan.company_id} and plan_id = ${plan.id} and status = 'pending'
+      and published_at + days_until_due * interval '24 hours' > ${new Date(nowMs)}
+    order by created_at desc limit 1`
+  return row?.id ?? null
+}
+
+/** A version that was never paid for makes room: what waits is owed for this one, from now on. */
+async function takePlace(
+  { services, nowMs }: PublishCall,
+  billingId: string,
+  version: PlanVersionRow,
+  request: ManagePlanRequest,
+): Promise<void> {
+  const { sql } = services
+  const now = new Date(nowMs)
+  await sql`
+    update custom_plan_billings set ${sql({
+      plan_version_id: version.id,
+      request: asJson(sql, request),
+      days_until_due: request.days_until_due ?? daysUntilDue,
+      send_invoice: request.send_invoice ?? true,
+      customer_email: request.billing_email ?? null,
+      published_at: now,
+      updated_at: now,
+    })} where id = ${billingId}`
+}
+
+/** The plan is in force without it. */
+async function voidBilling({ services, nowMs }: PublishCall, billingId: string): Promise<void> {
+  await services.sql`
+    update custom_plan_billings set status = 'expired', updated_at = ${new Date(nowMs)} where id = ${billingId}`
+}
+
+/** PB-60: what an amendment changes of what is paid is owed, from its publish on. */
+async function amend(
+  call: PublishCall,
+  { plan, version, before, migrationId }: CustomPublished,
+): Promise<void> {
+  const { services } = call
+  const { state } = before
+  const request = await requestOf(call, plan, version, state)
+  if (request === null) return
+  const terms = await termsOf(services.sql, plan.id, version.id)
+  const next = migratedPlans(state, { ...terms, planId: plan.id, versionId: version.id })
+  const changes = next.subscriptions.length > 0 || next.plan?.priceId !== state.plan?.priceId
+  if (!changes && !before.waits) return
+  const email = request.billing_email ?? null
+  const days = request.days_until_due ?? daysUntilDue
+  await insertBilling(call, {
+    request,
+    planId: plan.id,
+    versionId: version.id,
+    source: 'amendment',
+    migrationId,
+    status: before.waits ? 'pending' : 'active',
+    onPayment: before.waits,
+    daysUntilDue: days,
+    email,
+    sendInvoice: request.send_invoice ?? true,
+  })
+  if (!before.waits) await endUnlessPaid(call, state.id)
+}
