@@ -16,6 +16,29 @@ export interface EnvironmentUpdate {
   name?: (string & tags.MinLength<1> & tags.MaxLength<256>) | null | undefined
   environment_type?: EnvironmentType | null | undefined
   require_context_signature?: boolean | null | undefined
+  /** Absent and null members of it go back to what environments of this type have. */
+  publishable_limits?: PublishableLimitsWrite | undefined
+}
+
+/** What the publishable key of an environment may do besides checking flags, identifying and tracking. */
+export interface PublishableLimitsWrite {
+  create_companies?: boolean | null | undefined
+  add_company_keys?: boolean | null | undefined
+  /** Events of names that no feature or rule counts. */
+  name_events?: boolean | null | undefined
+  /** Traits of names that were never seen. */
+  name_traits?: boolean | null | undefined
+  /** The most that one event may count. */
+  quantity_max?: (number & tags.Type<'int64'> & tags.Minimum<1>) | null | undefined
+}
+
+/** The same as it is in force. */
+export interface PublishableLimits {
+  create_companies: boolean
+  add_company_keys: boolean
+  name_events: boolean
+  name_traits: boolean
+  quantity_max: number
 }
 
 export const parseEnvironmentUpdate = typia.json.createValidateParse<EnvironmentUpdate>()
@@ -37,6 +60,8 @@ export interface Environment {
   name: string
   environment_type: EnvironmentType
   require_context_signature: boolean
+  /** Only where some were set. */
+  publishable_limits?: PublishableLimits
   created_at: string
   updated_at: string
 }

@@ -131,6 +131,12 @@ import type {
   BillingProductWrite,
 } from './prices.js'
 import type {
+  ContextSecretRoll,
+  ContextSecretView,
+  SignedContextCreate,
+  SignedContextView,
+} from './signed-contexts.js'
+import type {
   EntityTraitDefinition,
   EntityTraitDefinitionUsage,
   TraitDefinitionCreate,
@@ -399,6 +405,14 @@ export interface Operations extends CreditOperations {
     data: EnvironmentClock
   }
   'DELETE /environments/{environment_id}/clock': { id: 'deleteEnvironmentClock'; data: Deleted }
+  /** What contexts of the environment are signed with. */
+  'GET /environments/{environment_id}/context-secret': { id: 'getContextSecret'; data: ContextSecretView }
+  /** Makes a new secret; contexts signed with the one before are believed for `overlap_seconds` more. */
+  'POST /environments/{environment_id}/context-secret': {
+    id: 'rollContextSecret'
+    body: ContextSecretRoll
+    data: ContextSecretView
+  }
   /** Takes up to 10 000 events and 8 MiB, `Content-Encoding: gzip` accepted. Each event is judged alone; the list of acknowledgements is in the order of the events, and a refused one has no `event_id`. */
   'POST /event-batch': { id: 'createEventBatch'; body: EventBatch; data: RawEventBatch }
   'GET /event-types': { id: 'getEventSummaries'; data: EventSummary[] }
@@ -578,6 +592,8 @@ export interface Operations extends CreditOperations {
     body: BillingProductWrite
     data: BillingProductPlan
   }
+  /** Signs what a server says of company and user, for the holder of the publishable key to send in `X-Service-Signed-Context`. */
+  'POST /signed-contexts': { id: 'createSignedContext'; body: SignedContextCreate; data: SignedContextView }
   'PUT /subscription/{subscription_id}/edit-trial-end': {
     id: 'updateCustomerSubscriptionTrialEnd'
     body: TrialEndUpdate

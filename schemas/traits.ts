@@ -16,6 +16,8 @@ export const parseTraitDefinitionCreate = typia.json.createValidateParse<TraitDe
 export interface TraitDefinitionUpdate {
   trait_type: TraitType
   display_name?: (string & tags.MaxLength<255>) | null | undefined
+  /** Whether what publishable keys write of this trait is believed by rules, limits and entitlements. */
+  publishable_writes?: boolean | null | undefined
 }
 
 export const parseTraitDefinitionUpdate = typia.json.createValidateParse<TraitDefinitionUpdate>()
@@ -27,6 +29,8 @@ export interface EntityTraitDefinition {
   /** The parts of a nested name. */
   hierarchy: readonly string[]
   trait_type: TraitType
+  /** Only where publishable keys are believed. */
+  publishable_writes?: boolean
   created_at: string
   updated_at: string
 }

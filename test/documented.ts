@@ -61,6 +61,9 @@ const settled: Readonly<Record<string, Members>> = {
   },
   // a created environment is an Environment (service.md)
   EnvironmentDetail: { require_context_signature: 'R boolean' },
+  // what publishable keys may do, where it was set; whose word is taken for a trait, where that was allowed
+  Environment: { publishable_limits: 'O map<string,any>' },
+  EntityTraitDefinition: { publishable_writes: 'O boolean' },
   // publishable keys are not secrets (decision 13)
   ApiKey: { secret: 'ON string', ...keyMembers },
   ApiKeyCreate: keyMembers,

@@ -1,6 +1,7 @@
 // What a handler receives and returns. No trace of the HTTP server: handlers are called directly in tests.
 import type { EnvironmentType, KeyScope } from '../../schemas/enums.js'
 import type { Standing } from '../engine/answers.js'
+import type { ContextSecrets, SignedContext } from '../engine/signed-contexts.js'
 import type { Services } from './services.js'
 
 /** The key that asks. */
@@ -40,14 +41,38 @@ export interface AddressList {
   has(address: string): boolean
 }
 
+/** What a publishable key may do besides checks, identify and track. */
+export interface PublishableKeyLimits {
+  readonly createCompanies: boolean
+  readonly addCompanyKeys: boolean
+  /** Names of events that no definition counts. */
+  readonly nameEvents: boolean
+  readonly nameTraits: boolean
+  /** The most that one event may count. */
+  readonly quantityMax: number
+  /** Some of it was set, and is not what environments of this type have. */
+  readonly isOwn: boolean
+}
+
 export interface EnvironmentRecord {
   readonly id: string
   readonly accountId: string
   readonly name: string
   readonly environmentType: EnvironmentType
   readonly requireContextSignature: boolean
+  /** What its publishable key may do. */
+  readonly publishable: PublishableKeyLimits
+  /** What contexts are signed with; null: nothing yet. */
+  readonly contextSecrets: ContextSecrets | null
   readonly createdAtMs: number
   readonly updatedAtMs: number
+}
+
+/** Who a key that an event names speaks for. */
+export interface Voice {
+  readonly key: KeyRecord
+  readonly environment: EnvironmentRecord | null
+  readonly signed: SignedContext | null
 }
 
 /** A body as it was received (decompressed), for operations that parse it themselves. */
@@ -81,6 +106,8 @@ export interface Call<Body = undefined, Query = Readonly<Record<string, never>>>
   readonly nowMs: number
   readonly remoteIp: string
   readonly userAgent: string
+  /** What a server signed for this caller, who holds a publishable key; absent or null: nothing. */
+  readonly signed?: SignedContext | null
   /** What the caller already has, as its ETag; '' or absent: nothing. Read where the row's protocol knows it. */
   readonly ifNoneMatch?: string
   /** Whether an answer that stands for a while is kept, if the handler says what it rests on. */
@@ -89,7 +116,7 @@ export interface Call<Body = undefined, Query = Readonly<Record<string, never>>>
    * Whose the keys are that events of the body name, each judged as if it stood in the header; null: nobody's, or one
    * that may not send events. errors: body_invalid (400) for more than ten; rate_limited (429) when one is over a limit.
    */
-  readonly named?: (secrets: readonly string[]) => Promise<ReadonlyMap<string, KeyRecord | null>>
+  readonly named?: (secrets: readonly string[]) => Promise<ReadonlyMap<string, Voice | null>>
   /** Whether the caller has left. */
   readonly gone?: boolean
 }

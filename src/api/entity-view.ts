@@ -105,6 +105,13 @@ export function keyViews(
   })
 }
 
+/** What is known of an entity; what publishable keys said only where nobody else did. */
+function shownTraits({ traits, clientTraits }: EntitySnapshot): EntitySnapshot['traits'] {
+  if (clientTraits === undefined) return traits
+  const known = new Set(traits.map(([name]) => name))
+  return [...traits, ...clientTraits.filter(([name]) => !known.has(name))]
+}
+
 /** Trait rows in the order they were first set. A definition not written yet was first seen with this trait. */
 export function traitDetails(
   kind: EntityType,
@@ -112,7 +119,7 @@ export function traitDetails(
   definitions: Definitions,
   registry: TraitRegistry,
 ): EntityTraitDetail[] {
-  return entity.traits.map(([name, value, createdAtMs, updatedAtMs]) => {
+  return shownTraits(entity).map(([name, value, createdAtMs, updatedAtMs]) => {
     const known = registry.find(entity.environmentId, kind, name)
     const definition_id = traitId(entity.environmentId, kind, name)
     const created_at = isoTime(createdAtMs)
@@ -141,7 +148,7 @@ export function traitDetails(
 export function traitMap(kind: EntityType, entity: EntitySnapshot, registry: TraitRegistry): TraitMap {
   // fromEntries defines members, so that "__proto__" is a name like any other
   return Object.fromEntries(
-    entity.traits.map(([name, text]) => [
+    shownTraits(entity).map(([name, text]) => [
       name,
       traitJson(text, registry.find(entity.environmentId, kind, name)?.traitType ?? 'string'),
     ]),

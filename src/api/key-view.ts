@@ -1,8 +1,8 @@
 // Keys and environments as the wire shows them.
-import type { Environment } from '../../schemas/environments.js'
+import type { Environment, PublishableLimits } from '../../schemas/environments.js'
 import type { ApiKey } from '../../schemas/keys.js'
 import type { KeyRow } from '../engine/keys.js'
-import type { EnvironmentRecord } from './call.js'
+import type { EnvironmentRecord, PublishableKeyLimits } from './call.js'
 import type { Services } from './services.js'
 import { isoTime, isoTimeOrNull } from './time.js'
 
@@ -21,8 +21,19 @@ export function environmentView(environment: EnvironmentRecord): Environment {
     name: environment.name,
     environment_type: environment.environmentType,
     require_context_signature: environment.requireContextSignature,
+    ...(environment.publishable.isOwn && { publishable_limits: limitsView(environment.publishable) }),
     created_at: isoTime(environment.createdAtMs),
     updated_at: isoTime(environment.updatedAtMs),
+  }
+}
+
+function limitsView(limits: PublishableKeyLimits): PublishableLimits {
+  return {
+    create_companies: limits.createCompanies,
+    add_company_keys: limits.addCompanyKeys,
+    name_events: limits.nameEvents,
+    name_traits: limits.nameTraits,
+    quantity_max: limits.quantityMax,
   }
 }
 

@@ -20,6 +20,7 @@ export function traitView(row: TraitDefinitionRow): EntityTraitDefinition {
     entity_type: row.entity_type,
     hierarchy: row.hierarchy,
     trait_type: row.trait_type,
+    ...(row.publishable_writes && { publishable_writes: true }),
     created_at: isoTime(row.created_at.getTime()),
     updated_at: isoTime(row.updated_at.getTime()),
   }

@@ -123,7 +123,7 @@ interface EnvironmentVersionRow {
 
 function loadTraits(sql: Sql, environment: LoadedEnvironment): Promise<readonly TraitRow[]> {
   return sql<TraitRow[]>`
-    select id, environment_id, entity_type, name, hierarchy, trait_type
+    select id, environment_id, entity_type, name, hierarchy, trait_type, publishable_writes
     from trait_definitions where environment_id = ${environment.id} order by created_at, id`
 }
 

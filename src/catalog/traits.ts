@@ -11,6 +11,8 @@ const namesMax = 10_000
 /** A trait definition with its path (CU-33). */
 export interface TraitDefinition extends TraitDef {
   readonly hierarchy: readonly string[]
+  /** Values that publishable keys write are believed like a server's. */
+  readonly publishableWrites: boolean
 }
 
 /** A row of trait_definitions. */
@@ -21,6 +23,7 @@ export interface TraitRow {
   readonly name: string
   readonly hierarchy: readonly string[]
   readonly trait_type: TraitType
+  readonly publishable_writes: boolean
 }
 
 /** Id of a trait definition: worked out from its names, so that every thread and every replay makes the same. */
@@ -46,7 +49,7 @@ export class TraitRegistry {
   /** Read every definition, at start; the facts replayed after it introduce what Postgres does not show yet. */
   async load(sql: Sql): Promise<void> {
     const rows = await sql<TraitRow[]>`
-      select id, environment_id, entity_type, name, hierarchy, trait_type
+      select id, environment_id, entity_type, name, hierarchy, trait_type, publishable_writes
       from trait_definitions order by created_at, id`
     for (const row of rows) this.define(row)
   }
@@ -91,7 +94,14 @@ export class TraitRegistry {
         `traits: an environment has at most ${namesMax} names of ${entityType} traits`,
       )
     const id = traitId(environmentId, entityType, name)
-    const trait: TraitDefinition = { id, entityType, name, hierarchy, traitType: inferredType }
+    const trait: TraitDefinition = {
+      id,
+      entityType,
+      name,
+      hierarchy,
+      traitType: inferredType,
+      publishableWrites: false,
+    }
     this.#set(environment, trait)
     return { trait, fresh: true }
   }
@@ -105,9 +115,10 @@ export class TraitRegistry {
   define(row: TraitRow): void {
     const environment = this.#environment(row.environment_id)
     const known = environment.byId.get(row.id)
-    if (known?.traitType === row.trait_type) return
     const { id, entity_type: entityType, name, hierarchy, trait_type: traitType } = row
-    this.#set(environment, { id, entityType, name, hierarchy, traitType })
+    const publishableWrites = row.publishable_writes
+    if (known?.traitType === traitType && known.publishableWrites === publishableWrites) return
+    this.#set(environment, { id, entityType, name, hierarchy, traitType, publishableWrites })
   }
 
   remove(environmentId: string, id: string): void {

@@ -117,6 +117,7 @@ export function newCompany(id: string, environmentId: string): Company {
     name: '',
     keys: new NamedTexts(),
     traits: new NamedTexts(),
+    clientTraits: null,
     createdAtMs: 0,
     updatedAtMs: 0,
     lastSeenAtMs: null,

@@ -13,6 +13,8 @@ export interface Entity {
   keys: NamedTexts
   /** By trait name (hierarchy joined by "."). */
   traits: NamedTexts
+  /** What publishable keys have said of traits: anybody may have. No decision reads it. null: nothing. */
+  clientTraits: NamedTexts | null
   createdAtMs: number
   updatedAtMs: number
   lastSeenAtMs: number | null
@@ -81,12 +83,13 @@ export function decideWrite(
   if (keysLeft < 1) return { refused: 'no_key_left' }
 
   for (const trait of write.introduces) effects.push({ t: 'trait_introduced', trait })
-  for (const { name, value } of write.traits) {
-    const had = created ? undefined : entity.traits.get(name)
+  for (const { name, value, client } of write.traits) {
+    const given = client ? entity.clientTraits : entity.traits
+    const had = created ? undefined : given?.get(name)
     // an older event does not overwrite (EV-42); an upsert is what its caller says now, whatever clocks say
     if (!touches && had && had.updatedAtMs > write.atMs) continue
     if (value === null ? had === undefined : had?.value === value) continue
-    effects.push({ t: 'trait', name, value, atMs: write.atMs })
+    effects.push({ t: client ? 'client_trait' : 'trait', name, value, atMs: write.atMs })
   }
   if (write.lastSeenAtMs !== null) effects.push({ t: 'seen_set', atMs: write.lastSeenAtMs })
   if (touches && !created) effects.push({ t: 'touched' })
@@ -164,6 +167,14 @@ export function applyToEntity(entity: Entity, effect: Effect, atMs: number): boo
       }
       entity.updatedAtMs = atMs
       return true
+    case 'client_trait':
+      entity.clientTraits ??= new NamedTexts()
+      if (effect.value === null) entity.clientTraits.delete(effect.name)
+      else {
+        const had = entity.clientTraits.get(effect.name)
+        entity.clientTraits.put(effect.name, effect.value, had?.createdAtMs ?? atMs, effect.atMs)
+      }
+      return true
     case 'touched':
       entity.updatedAtMs = atMs
       return true
@@ -191,5 +202,6 @@ export function clearEntity(entity: Entity): void {
   entity.name = ''
   entity.keys = new NamedTexts()
   entity.traits = new NamedTexts()
+  entity.clientTraits = null
   entity.lastSeenAtMs = null
 }

@@ -58,6 +58,8 @@ export interface InferenceCost {
 export interface TraitWrite {
   readonly name: string
   readonly value: string | null
+  /** Said by a publishable key: shown where nobody else has said anything, and never asked by a decision. */
+  readonly client?: true
 }
 
 /** A trait seen for the first time in its environment (CU-30, CU-31). */
@@ -212,6 +214,13 @@ export type Effect =
   | { readonly t: 'named'; readonly name: string }
   | { readonly t: 'trait_introduced'; readonly trait: TraitIntroduction }
   | { readonly t: 'trait'; readonly name: string; readonly value: string | null; readonly atMs: number }
+  /** What a publishable key says of a trait. */
+  | {
+      readonly t: 'client_trait'
+      readonly name: string
+      readonly value: string | null
+      readonly atMs: number
+    }
   | { readonly t: 'touched' }
   | { readonly t: 'seen'; readonly atMs: number }
   /** An explicit last_seen_at, also backwards (CU-46). */

@@ -20,6 +20,8 @@ export interface EntitySnapshot {
   readonly updatedAtMs: number
   readonly lastSeenAtMs: number | null
   readonly sequence: number
+  /** What publishable keys have said of traits; absent: nothing. The last member. */
+  readonly clientTraits?: readonly StoredText[]
 }
 
 export interface CompanySnapshot extends EntitySnapshot {
@@ -53,6 +55,7 @@ export function encodeCompany(company: Readonly<Company>): CompanySnapshot {
     credits: [...company.credits.values()].map(encodeAccount),
     idsMade: company.idsMade,
     timeMs: company.timeMs,
+    ...clientTraitsOf(company),
   }
 }
 
@@ -76,7 +79,7 @@ export function decodeCompany(snapshot: CompanySnapshot): Company {
 }
 
 export function encodeUser(user: Readonly<User>): UserSnapshot {
-  return { ...encodeEntity(user), memberships: [...user.memberships] }
+  return { ...encodeEntity(user), memberships: [...user.memberships], ...clientTraitsOf(user) }
 }
 
 export function decodeUser(snapshot: UserSnapshot): User {
@@ -117,11 +120,15 @@ function decodeEntity(entity: Entity, snapshot: EntitySnapshot): void {
   entity.name = snapshot.name
   entity.keys = NamedTexts.from(snapshot.keys)
   entity.traits = NamedTexts.from(snapshot.traits)
+  if (snapshot.clientTraits !== undefined) entity.clientTraits = NamedTexts.from(snapshot.clientTraits)
   entity.createdAtMs = snapshot.createdAtMs
   entity.updatedAtMs = snapshot.updatedAtMs
   entity.lastSeenAtMs = snapshot.lastSeenAtMs
   entity.sequence = snapshot.sequence
 }
+
+const clientTraitsOf = ({ clientTraits }: Readonly<Entity>): Pick<EntitySnapshot, 'clientTraits'> =>
+  clientTraits === null || clientTraits.size === 0 ? {} : { clientTraits: namedValues(clientTraits) }
 
 const namedValues = (texts: NamedTexts): StoredText[] =>
   [...texts].map(([name, one]) => [name, one.value, one.createdAtMs, one.updatedAtMs])

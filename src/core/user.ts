@@ -28,6 +28,7 @@ export function newUser(id: string, environmentId: string): User {
     name: '',
     keys: new NamedTexts(),
     traits: new NamedTexts(),
+    clientTraits: null,
     createdAtMs: 0,
     updatedAtMs: 0,
     lastSeenAtMs: null,

@@ -121,16 +121,24 @@ export class Entities {
    * The write as the actor takes it: traits flattened, their definitions found or introduced.
    *
    * atMs    time of the trait writes (EV-42).
+   * client  a publishable key says it: believed of traits alone whose definition allows that.
    * errors  value_invalid (400) where traits are too deep, too many, or no traits at all.
    * source  CU-30…34.
    */
-  write(kind: DirectoryKind, environmentId: string, wanted: Wanted, atMs: number): EntityWrite {
+  write(
+    kind: DirectoryKind,
+    environmentId: string,
+    wanted: Wanted,
+    atMs: number,
+    client = false,
+  ): EntityWrite {
     const traits: TraitWrite[] = []
     const introduces: TraitIntroduction[] = []
     const flat = wanted.traits ? flattenTraits(wanted.traits) : []
     if ('refused' in flat) throw new ServiceError('value_invalid', flat.refused)
     for (const { name, hierarchy, text, inferredType } of flat) {
-      traits.push({ name, value: text })
+      const believed = !client || this.traits.find(environmentId, kind, name)?.publishableWrites === true
+      traits.push(believed ? { name, value: text } : { name, value: text, client: true })
       if (text === null) continue
       const introduction = this.introduce(kind, environmentId, name, hierarchy, inferredType)
       if (introduction) introduces.push(introduction)

@@ -3,11 +3,13 @@ import { timingSafeEqual } from 'node:crypto'
 import type { Logger } from 'pino'
 import type { Sql } from 'postgres'
 import type { EnvironmentType, KeyScope } from '../../schemas/enums.js'
-import type { EnvironmentRecord, KeyConditions, KeyRecord } from '../api/call.js'
+import type { PublishableLimitsWrite } from '../../schemas/environments.js'
+import type { EnvironmentRecord, KeyConditions, KeyRecord, PublishableKeyLimits } from '../api/call.js'
 import type { FormerValue, KeyAsker, Keys } from '../api/services.js'
 import { ServiceError } from '../errors.js'
 import { addressList } from './addresses.js'
 import { hashKey, lastFour, mayBeOurs, pepperId } from './key-value.js'
+import type { ContextSecrets } from './signed-contexts.js'
 
 const valueLengthMax = 256
 const unknownMax = 10_000
@@ -77,6 +79,10 @@ export interface EnvironmentRow {
   readonly name: string
   readonly environment_type: EnvironmentType
   readonly require_context_signature: boolean
+  readonly publishable_limits: PublishableLimitsWrite | null
+  readonly context_secret: string | null
+  readonly former_context_secret: string | null
+  readonly former_context_secret_until: Date | null
   readonly created_at: Date
   readonly updated_at: Date
 }
@@ -136,8 +142,35 @@ export function environmentRecord(row: EnvironmentRow): EnvironmentRecord {
     name: row.name,
     environmentType: row.environment_type,
     requireContextSignature: row.require_context_signature,
+    publishable: publishableLimits(row.environment_type, row.publishable_limits),
+    contextSecrets: contextSecrets(row),
     createdAtMs: row.created_at.getTime(),
     updatedAtMs: row.updated_at.getTime(),
+  }
+}
+
+/** What publishable keys may count at once unless the environment says otherwise. */
+const quantityMaxUnlessTold = 10_000
+
+/** Of members that were not set: in production a publishable key makes and names nothing (source: decision). */
+function publishableLimits(type: EnvironmentType, set: PublishableLimitsWrite | null): PublishableKeyLimits {
+  const free = type !== 'production'
+  return {
+    createCompanies: set?.create_companies ?? free,
+    addCompanyKeys: set?.add_company_keys ?? free,
+    nameEvents: set?.name_events ?? free,
+    nameTraits: set?.name_traits ?? free,
+    quantityMax: set?.quantity_max ?? quantityMaxUnlessTold,
+    isOwn: set !== null,
+  }
+}
+
+function contextSecrets(row: EnvironmentRow): ContextSecrets | null {
+  const { context_secret: secret, former_context_secret: former, former_context_secret_until: until } = row
+  if (secret === null) return null
+  return {
+    secret,
+    former: former === null || until === null ? null : { secret: former, untilMs: until.getTime() },
   }
 }
 
@@ -201,7 +234,8 @@ export class KeyRing implements Keys {
       const told = this.#told
       const version = await this.#storedVersion()
       const environments = await this.#sql<EnvironmentRow[]>`
-        select id, account_id, name, environment_type, require_context_signature, created_at, updated_at
+        select id, account_id, name, environment_type, require_context_signature, publishable_limits,
+          context_secret, former_context_secret, former_context_secret_until, created_at, updated_at
         from environments order by created_at, id`
       const keys = await this.#sql<KeyRow[]>`select ${this.#columns()} from api_keys`
       if (told !== this.#told) continue

@@ -3,6 +3,7 @@ import type { KeyScope } from '../../schemas/enums.js'
 import type { EnvironmentRecord, KeyRecord } from '../api/call.js'
 import { keyFault, reaches } from '../api/key-conditions.js'
 import type { Keys } from '../api/services.js'
+import { readContext, type SignedContext } from '../engine/signed-contexts.js'
 import { ServiceError } from '../errors.js'
 import type { Allowance, Limits } from './limits.js'
 import type { Route, Scope } from './route.js'
@@ -13,6 +14,8 @@ export interface Admission {
   readonly environment: EnvironmentRecord | null
   /** The header names an environment this account does not have: 404, after the body was judged (AL-11, AL-30). */
   readonly environmentUnknown: boolean
+  /** What a server signed for this caller; null: nothing. */
+  readonly signed: SignedContext | null
 }
 
 /** What admission decided: go on, or why not; with what the headers say either way. */
@@ -30,6 +33,8 @@ export function unknownKey(why?: string): ServiceError {
 export interface Asker {
   /** The wall clock, epoch ms. */
   wallMs(): number
+  /** The signed context that was sent; ''  for none. Asked of publishable keys alone. */
+  readonly contextToken: string
   remoteIp(): string
 }
 
@@ -63,10 +68,17 @@ export function admit(
   const allowance = limits.admit(key, route.limit, production, monotonicMs, environment?.id)
   if (allowance?.refused && !(route.neverLimited && permits(key.scopes, route.scope)))
     return { allowance, outcome: overLimit(allowance) }
-  const refused = refusalOf(route, key, environment, environmentId)
+  const context = key.kind === 'publishable' && environment !== null ? contextOf(environment, asker) : null
+  const refused = refusalOf(route, key, environment, environmentId, context)
   if (refused !== null) return { allowance, outcome: refused }
+  const signed = context !== null && !('fault' in context) ? context : null
   const environmentUnknown = environment === null && named !== ''
-  return { allowance, outcome: { key, environment, environmentUnknown } }
+  return { allowance, outcome: { key, environment, environmentUnknown, signed } }
+}
+
+function contextOf(environment: EnvironmentRecord, asker: Asker): ReturnType<typeof readContext> | null {
+  const { contextToken: token } = asker
+  return token === '' ? null : readContext(token, environment.id, environment.contextSecrets, asker.wallMs())
 }
 
 function overLimit(allowance: Allowance): ServiceError {
@@ -82,11 +94,12 @@ function refusalOf(
   key: KeyRecord,
   environment: EnvironmentRecord | null,
   environmentId: string,
+  context: ReturnType<typeof readContext> | null,
 ): ServiceError | null {
   if (key.environmentId !== null && environmentId !== '' && environmentId !== key.environmentId) {
     return new ServiceError('environment_mismatch')
   }
-  const denied = denial(route, key, environment)
+  const denied = denial(route, key, environment, context)
   if (denied !== null) return new ServiceError('forbidden', denied)
   if (route.environmentRequired && environment === null && environmentId === '') {
     return new ServiceError('environment_required')
@@ -95,11 +108,17 @@ function refusalOf(
 }
 
 // Why the key may not call this route, or null.
-function denial(route: Route, key: KeyRecord, environment: EnvironmentRecord | null): string | null {
+function denial(
+  route: Route,
+  key: KeyRecord,
+  environment: EnvironmentRecord | null,
+  context: ReturnType<typeof readContext> | null,
+): string | null {
   if (key.kind === 'publishable') {
     if (route.scope !== 'check' && route.scope !== 'capture')
       return 'A publishable key may only check flags and send events'
-    if (environment?.requireContextSignature)
+    if (context !== null && 'fault' in context) return `The signed context ${context.fault}`
+    if (environment?.requireContextSignature && context === null)
       return 'This environment requires a signed context from publishable keys'
   }
   if (key.readonly) {

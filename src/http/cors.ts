@@ -6,7 +6,14 @@ export function preflightHeaders(
   environmentHeaders: readonly string[],
 ): readonly (readonly [name: string, value: string])[] {
   // Engines that do not know "*" still find the names that matter.
-  const known = ['Content-Type', 'Content-Encoding', 'If-None-Match', ...keyHeaders, ...environmentHeaders]
+  const known = [
+    'Content-Type',
+    'Content-Encoding',
+    'If-None-Match',
+    'X-Service-Signed-Context',
+    ...keyHeaders,
+    ...environmentHeaders,
+  ]
   // "*" stands for every header but this one.
   const allowed = [...known, 'Authorization', '*']
   return [

@@ -2,6 +2,7 @@
 // decompressed, decoded or parsed for a caller who may be nobody.
 import type { Buffer } from 'node:buffer'
 import { ascii } from '../core/ascii.js'
+import { contextLengthMax } from '../engine/signed-contexts.js'
 
 /** Largest body that is looked through for keys, bytes: a larger one needs its key in a header. */
 export const keylessBytesMax = 65_536
@@ -30,6 +31,16 @@ export function namedKeys(body: Buffer): readonly string[] {
   return [...found]
 }
 
+const contextMember = '"signed_context"'
+
+/** The signed context that a body names as `"signed_context": "…"`; '' when there is none. */
+export function namedContext(body: Buffer): string {
+  const at = body.indexOf(contextMember, 0, 'latin1')
+  const from = at < 0 ? -1 : valueAt(body, at + contextMember.length)
+  const end = from < 0 ? -1 : endOf(body, from, contextLengthMax)
+  return end > from ? body.toString('latin1', from, end) : ''
+}
+
 /** Where the text behind a name begins; -1 when no text follows. */
 function valueAt(body: Buffer, nameEnd: number): number {
   let at = skipBlanks(body, nameEnd)
@@ -44,9 +55,9 @@ function skipBlanks(body: Buffer, from: number): number {
   return at
 }
 
-/** The end of a text of printable ASCII; -1 when it is longer than a key, or something else. */
-function endOf(body: Buffer, from: number): number {
-  for (let at = from; at <= from + valueBytesMax; at++) {
+/** The end of a text of printable ASCII; -1 when it is longer, or something else. */
+function endOf(body: Buffer, from: number, most = valueBytesMax): number {
+  for (let at = from; at <= from + most; at++) {
     const byte = body[at]
     if (byte === quote) return at
     if (byte === undefined || byte === backslash || byte <= 0x20 || byte > 0x7e) return -1

@@ -1,5 +1,5 @@
 // The keys that events of one body name themselves (decision 8): each passes what a key in the header passes.
-import type { KeyRecord } from '../api/call.js'
+import type { KeyRecord, Voice } from '../api/call.js'
 import type { Keys } from '../api/services.js'
 import { ServiceError } from '../errors.js'
 import { type Admission, type Asker, admit } from './admit.js'
@@ -38,14 +38,14 @@ export async function admitNamed(
   { route, admission, environmentId, keys, limits }: NamingRequest,
   caller: Caller,
   secrets: readonly string[],
-): Promise<ReadonlyMap<string, KeyRecord | null>> {
+): Promise<ReadonlyMap<string, Voice | null>> {
   if (secrets.length > keysNamedMax)
     throw new ServiceError('body_invalid', `events: at most ${keysNamedMax} different api_key in one body`)
   const records = await Promise.all(secrets.map(secret => keys.find(secret, caller)))
-  const admitted = new Map<string, KeyRecord | null>()
-  const judged = new Map<string, KeyRecord | null>()
+  const admitted = new Map<string, Voice | null>()
+  const judged = new Map<string, Voice | null>()
   const own = admission.key
-  judged.set(own.id, admission.environment === null ? null : own)
+  judged.set(own.id, admission.environment === null ? null : admission)
   for (const [index, secret] of secrets.entries()) {
     const record = records[index]!
     if (record === null) {
@@ -66,7 +66,7 @@ function judge(
   keys: NamingRequest['keys'],
   limits: Limits,
   caller: Caller,
-): KeyRecord | null {
+): Voice | null {
   // an account-wide key says nowhere which environment its event belongs to
   if (key.environmentId === null) return null
   const nowMs = performance.now()
@@ -74,7 +74,7 @@ function judge(
     const { outcome } = admit(route, key, '', keys, limits, nowMs, caller)
     keys.used(key.id, nowMs)
     mustPass(outcome)
-    return outcome instanceof ServiceError ? null : key
+    return outcome instanceof ServiceError ? null : outcome
   } catch (error) {
     // disabled, over, from elsewhere, or of an environment that is gone
     if (error instanceof ServiceError && error.code === 'key_unknown') return null

@@ -11,6 +11,7 @@ export const headerNames = {
   contentEncoding: headerName('content-encoding'),
   contentType: headerName('content-type'),
   contentLength: headerName('content-length'),
+  signedContext: headerName('x-service-signed-context'),
 }
 
 /** The first of these headers that is there; '' when none is. */

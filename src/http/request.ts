@@ -1,6 +1,7 @@
 // What a handler is given of a request.
-import type { Call, EnvironmentRecord, KeyRecord } from '../api/call.js'
+import type { Call, EnvironmentRecord, KeyRecord, Voice } from '../api/call.js'
 import type { Services } from '../api/services.js'
+import type { SignedContext } from '../engine/signed-contexts.js'
 import { ServiceError } from '../errors.js'
 
 /** One request as its handler sees it; `exchange` is asked while the response is still there. */
@@ -11,7 +12,7 @@ export class Request implements Call<unknown, unknown> {
       readonly ifNoneMatch: string
       readonly settled: boolean
       readonly keeps: boolean
-      named(secrets: readonly string[]): Promise<ReadonlyMap<string, KeyRecord | null>>
+      named(secrets: readonly string[]): Promise<ReadonlyMap<string, Voice | null>>
     },
     readonly services: Services,
     readonly key: KeyRecord,
@@ -22,6 +23,7 @@ export class Request implements Call<unknown, unknown> {
     readonly text: string,
     readonly nowMs: number,
     readonly userAgent: string,
+    readonly signed: SignedContext | null,
   ) {}
 
   get environment(): EnvironmentRecord {
@@ -41,7 +43,7 @@ export class Request implements Call<unknown, unknown> {
     return this.exchange.keeps
   }
 
-  named(secrets: readonly string[]): Promise<ReadonlyMap<string, KeyRecord | null>> {
+  named(secrets: readonly string[]): Promise<ReadonlyMap<string, Voice | null>> {
     return this.exchange.named(secrets)
   }
 

@@ -78,6 +78,7 @@ import {
   parsePlanUpdate,
 } from '../../schemas/plans.js'
 import { parseBillingProductWrite } from '../../schemas/prices.js'
+import { parseContextSecretRoll, parseSignedContextCreate } from '../../schemas/signed-contexts.js'
 import { parseTraitDefinitionCreate, parseTraitDefinitionUpdate } from '../../schemas/traits.js'
 import { parseUserUpsert } from '../../schemas/users.js'
 import {
@@ -128,6 +129,7 @@ import * as plans from '../api/plans/handlers.js'
 import * as productMatch from '../api/plans/product-match.js'
 import * as publishing from '../api/plans/publish.js'
 import * as reconciling from '../api/reconcile/handlers.js'
+import * as signedContexts from '../api/signed-contexts/handlers.js'
 import * as traits from '../api/traits/handlers.js'
 import * as usage from '../api/usage/handlers.js'
 import * as users from '../api/users/handlers.js'
@@ -272,6 +274,8 @@ export const routes: readonly Route[] = [
   get('/environments/:environment_id/clock', { scope: 'admin', environment: 'optional', handle: environments.getClock }),
   put('/environments/:environment_id/clock', { scope: 'admin', environment: 'optional', body: parseClockUpdate, handle: environments.setClock }),
   del('/environments/:environment_id/clock', { scope: 'admin', environment: 'optional', handle: environments.removeClock }),
+  get('/environments/:environment_id/context-secret', { scope: 'admin', environment: 'optional', handle: signedContexts.getContextSecret }),
+  post('/environments/:environment_id/context-secret', { scope: 'admin', environment: 'optional', body: parseContextSecretRoll, handle: signedContexts.rollContextSecret }),
   post('/event-batch', { scope: 'capture', limit: 'ingest', status: 201, raw: 'batch', query: events.batchQuery, handle: events.createEventBatch }),
   get('/event-types', { scope: 'read', query: stored.eventTypesQuery, handle: stored.listEventTypes }),
   get('/events', { scope: 'read', limit: 'analytics', query: stored.eventListQuery, handle: stored.listEvents }),
@@ -358,6 +362,7 @@ export const routes: readonly Route[] = [
   del('/plans/:plan_id', { scope: 'write', environment: 'optional', handle: plans.deletePlan }),
   put('/plans/:plan_id/billing_products', { scope: 'write', body: parseBillingProductWrite, handle: plans.putBillingProduct }),
   get('/reconcile', { scope: 'admin', limit: 'analytics', query: reconciling.reconcileQuery, handle: reconciling.reconcile }),
+  post('/signed-contexts', { scope: 'write', status: 201, body: parseSignedContextCreate, handle: signedContexts.createSignedContext }),
   put('/subscription/:subscription_id/edit-trial-end', { scope: 'write', body: parseTrialEndUpdate, handle: subscriptions.editTrialEnd }),
   get('/usage-by-company', { scope: 'read', query: usage.usageByCompanyQuery, handle: usage.getUsageByCompany }),
   post('/user-traits', { scope: 'write', body: parseTraitUpsert, handle: users.upsertUserTrait }),

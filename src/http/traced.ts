@@ -3,8 +3,8 @@
 
 import type { Trace, Tracing } from '../tracing.js'
 import type { AppRequest } from './app.js'
+import { Exchange } from './exchange.js'
 import type { Reply } from './respond.js'
-import { Exchange } from './server.js'
 
 /** The kind of exchange a server has when requests are traced. */
 export function tracedExchange(tracing: Tracing): typeof Exchange {

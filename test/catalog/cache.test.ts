@@ -200,6 +200,7 @@ t.test('catalogs over a real Postgres', async t => {
       name: 'plan.seats',
       hierarchy: ['plan', 'seats'],
       trait_type: 'currency',
+      publishable_writes: false,
     }
     const retype = (tx: Sql) =>
       tx`insert into trait_definitions ${tx({ ...row, hierarchy: tx.json([...row.hierarchy]), created_at: new Date(), updated_at: new Date() })}`

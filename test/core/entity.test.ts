@@ -1,5 +1,6 @@
 // What companies and users share: keys, traits, names, times; and what a user does with memberships.
 import t from 'tap'
+import { newCompany } from '../../src/core/company.js'
 import {
   applyToEntity,
   decideEnsure,
@@ -10,7 +11,9 @@ import {
   remaps,
 } from '../../src/core/entity.js'
 import type { Effect, EntityWrite, UserMessage } from '../../src/core/message.js'
+import { decodeCompany, decodeUser, encodeCompany, encodeUser } from '../../src/core/state.js'
 import { applyToUser, decideUser, newUser, type User } from '../../src/core/user.js'
+import { SnapshotReader } from '../../workers/company/snapshot-read.js'
 
 const nobody = (): User => newUser('user_1', 'env_1')
 
@@ -244,4 +247,39 @@ t.test('CU-20, CU-40 memberships of a user', async t => {
   t.same([user.exists, user.memberships.size, user.keys.size], [false, 0, 0], 'CU-52')
   t.same(decideUser(user, { type: 'delete' }, 11), { refused: 'not_found' })
   t.same(decideUser(user, { type: 'join', companyId: 'c1' }, 11), { refused: 'not_found' })
+})
+
+t.test('security 3 what a publishable key says of a trait stands apart, also in a snapshot', async t => {
+  const user = newUser('user_1', 'env_1')
+  const said = (value: string, client?: true) =>
+    write({
+      addKeys: [['mail', 'a']],
+      traits: [client ? { name: 'tier', value, client } : { name: 'tier', value }],
+    })
+  const take = (given: EntityWrite, atMs: number) => {
+    const decided = decideWrite(user, given, atMs, false)
+    if ('refused' in decided) throw new Error(decided.refused)
+    for (const effect of decided.effects) applyToEntity(user, effect, atMs)
+    return decided.effects
+  }
+  t.match(take(said('enterprise', true), 1).at(-1), { t: 'client_trait', value: 'enterprise' })
+  t.equal(user.traits.text('tier'), undefined, 'no decision sees it')
+  t.same(take(said('enterprise', true), 2), [], 'said again, nothing changes')
+  take(said('free'), 3)
+  take(said('gold', true), 4)
+  t.equal(user.traits.text('tier'), 'free', 'a server’s word stays')
+  const snapshot = JSON.parse(JSON.stringify(encodeUser(user))) as ReturnType<typeof encodeUser>
+  const again = decodeUser(snapshot)
+  t.same([again.traits.text('tier'), again.clientTraits?.text('tier')], ['free', 'gold'])
+  const company = newCompany('comp_1', 'env_1')
+  company.exists = true
+  applyToEntity(company, { t: 'client_trait', name: 'tier', value: 'gold', atMs: 1 }, 1)
+  const bytes = Buffer.from(JSON.stringify(encodeCompany(company)))
+  const read = decodeCompany(new SnapshotReader().read('c', bytes, 0, bytes.length))
+  t.equal(read.clientTraits?.text('tier'), 'gold')
+  t.equal(
+    encodeUser(newUser('user_2', 'env_1')).clientTraits,
+    undefined,
+    'nothing more where nothing was said',
+  )
 })

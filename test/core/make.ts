@@ -262,6 +262,7 @@ export const company = (some: Partial<Parts> = {}): Company => {
     credits: Few.of(credits),
     idsMade: 0,
     timeMs: 0,
+    clientTraits: null,
     ...rest,
     traits: NamedTexts.of(
       Object.entries(traits).map(([name, value]) => [name, { value, createdAtMs: 0, updatedAtMs: 0 }]),

@@ -6,6 +6,7 @@ import { type BootstrapConfig, bootstrap } from '../../src/engine/bootstrap.js'
 import { hashKey, lastFour, mayBeOurs, newKeyValue } from '../../src/engine/key-value.js'
 import { KeyRing } from '../../src/engine/keys.js'
 import { openPostgres } from '../../src/storage/postgres.js'
+import { freeLimits } from '../http/make.js'
 import { silent, startStores } from '../stores.js'
 
 const record = (over: Partial<KeyRecord> & { id: string }): KeyRecord => ({
@@ -248,6 +249,8 @@ t.test('bootstrap and the ring over a real Postgres', async t => {
       name: 'x',
       environmentType: 'staging',
       requireContextSignature: false,
+      publishable: freeLimits,
+      contextSecrets: null,
       createdAtMs: 0,
       updatedAtMs: 5,
     })

@@ -36,7 +36,7 @@ const keys = {
 
 let nowMs = 0
 let address = ''
-const asker = { wallMs: () => nowMs, remoteIp: () => address }
+const asker = { wallMs: () => nowMs, contextToken: '', remoteIp: () => address }
 
 function judge(
   row: Route,

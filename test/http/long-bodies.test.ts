@@ -4,9 +4,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
 import { type Handler, Later, type RawBody } from '../../src/api/call.js'
 import { ServiceError } from '../../src/errors.js'
+import { Exchange } from '../../src/http/exchange.js'
 import { LongBodies } from '../../src/http/long-bodies.js'
 import { get, post } from '../../src/http/route.js'
-import { Exchange } from '../../src/http/server.js'
 import { dial, hear, secretOf, start } from './make.js'
 
 const dev = secretOf.development

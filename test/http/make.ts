@@ -1,13 +1,14 @@
 // Small valid things for tests of the front end: keys, environments, services, and a listening server.
 import { type Agent, type IncomingHttpHeaders, request } from 'node:http'
 import { connect, type Socket } from 'node:net'
-import type { EnvironmentRecord, KeyRecord } from '../../src/api/call.js'
+import type { EnvironmentRecord, KeyRecord, PublishableKeyLimits } from '../../src/api/call.js'
 import type { Clock, Keys, Services } from '../../src/api/services.js'
 import { readConfig } from '../../src/config.js'
+import type { Exchange } from '../../src/http/exchange.js'
 import { Limits, type LimitTable } from '../../src/http/limits.js'
 import { openApp } from '../../src/http/open-app.js'
 import type { Route } from '../../src/http/route.js'
-import { type Exchange, Server } from '../../src/http/server.js'
+import { Server } from '../../src/http/server.js'
 import { createLogger, type Logger } from '../../src/log.js'
 import { createMetrics, type Metrics } from '../../src/metrics.js'
 
@@ -24,12 +25,24 @@ export const secretOf = {
   capped: 'sk_capped_test',
 } as const
 
+/** What publishable keys may do outside production. */
+export const freeLimits: PublishableKeyLimits = {
+  createCompanies: true,
+  addCompanyKeys: true,
+  nameEvents: true,
+  nameTraits: true,
+  quantityMax: 10_000,
+  isOwn: false,
+}
+
 export function environment(over: Partial<EnvironmentRecord> & { id: string }): EnvironmentRecord {
   return {
     accountId: 'acct_1',
     name: over.id,
     environmentType: 'development',
     requireContextSignature: false,
+    publishable: freeLimits,
+    contextSecrets: null,
     createdAtMs: 0,
     updatedAtMs: 0,
     ...over,

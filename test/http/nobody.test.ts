@@ -24,7 +24,7 @@ const collector: Route = post('/batch', {
     const { events } = JSON.parse(call.body.text()) as { events: { api_key: string }[] }
     const secrets = [...new Set(events.map(event => event.api_key))]
     const admitted = await call.named!(secrets)
-    return { data: [...admitted].map(([secret, key]) => [secret, key?.id ?? null]) }
+    return { data: [...admitted].map(([secret, key]) => [secret, key?.key.id ?? null]) }
   },
 })
 

@@ -212,6 +212,9 @@ export class Fold {
         this.#touch(fact, entity, at)
         this.#trait(fact, entity, effect.name, effect.value, at, effect.atMs)
         return
+      case 'client_trait':
+        // said by anybody: shown with its entity, and in no list
+        return
       case 'joined':
         this.#joined(fact, effect.companyId, at)
         return

@@ -55,8 +55,8 @@ function answerTo<Reply>(
   question: (context: CheckContext) => Question,
 ): Later | Promise<Answer> {
   const { body, text } = call
-  const fits = text !== '' && text.length <= askedMax
-  const subject = subjectOf(call, body, fits ? text : askedOf(body))
+  const fits = text !== '' && text.length <= askedMax && !call.signed
+  const subject = subjectOf(call, body, fits ? text : null)
   if (needsTraits(call, subject)) return replyWithTraits<Reply>(call, subject, question).then(answer)
   const asked = question(subject.context)
   const footing = footingOf(call, subject, asked)
@@ -124,7 +124,7 @@ async function checkContext(call: Call<CheckFlagsBulkRequestBody>, context: unkn
 export async function checkAndReserveFlag(call: Call<CheckAndReserveRequestBody>): Promise<Answer> {
   const { services, environment, params, body, nowMs } = call
   const preflight = body.preflight ? preflightOf(body.preflight) : null
-  const subject = subjectOf(call, body, askedOf(body))
+  const subject = subjectOf(call, body, null)
   const { companyId, context } = needsTraits(call, subject) ? await withTraits(call, subject) : subject
   const flagKey = params.key!
   const expiresAtMs = body.expires_at == null ? null : requireTime(body.expires_at, 'expires_at')
@@ -172,7 +172,7 @@ export function ask<Reply>(
   body: Pick<CheckFlagRequestBody, 'company' | 'user'>,
   question: (context: CheckContext) => Question,
 ): Promise<Reply> {
-  const subject = subjectOf(call, body, askedOf(body))
+  const subject = subjectOf(call, body, null)
   return needsTraits(call, subject)
     ? replyWithTraits(call, subject, question)
     : replyTo(call, subject, question(subject.context))
@@ -187,11 +187,14 @@ interface Subject {
 const askedOf = ({ company, user }: Pick<CheckFlagRequestBody, 'company' | 'user'>): string =>
   JSON.stringify({ company, user })
 
+/** asked: the text that is asked; null: it is made of company and user. A signed context says whom is meant, and nothing else does (AL-14). */
 function subjectOf(
   call: Call<unknown>,
-  body: Pick<CheckFlagRequestBody, 'company' | 'user'>,
-  asked: string,
+  given: Pick<CheckFlagRequestBody, 'company' | 'user'>,
+  text: string | null,
 ): Subject {
+  const body = call.signed ?? given
+  const asked = text ?? askedOf(body)
   const { entities } = call.services
   const environmentId = call.environment.id
   const companyKeys = givenKeys(body.company)

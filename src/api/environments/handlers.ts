@@ -107,6 +107,7 @@ export const changeEnvironment: Handler<EnvironmentUpdate> = async call => {
         name: body.name ?? undefined,
         environmentType: body.environment_type ?? undefined,
         requireContextSignature: body.require_context_signature ?? undefined,
+        publishableLimits: body.publishable_limits,
       },
       clock.wall(),
     ),

@@ -1,6 +1,7 @@
 // Statements of environments.
 import type { Sql } from 'postgres'
 import type { EnvironmentType } from '../../../schemas/enums.js'
+import type { PublishableLimitsWrite } from '../../../schemas/environments.js'
 import type { EnvironmentRow } from '../../engine/keys.js'
 import type { ApiKeyRow } from '../key-view.js'
 
@@ -19,6 +20,7 @@ export interface EnvironmentChange {
   readonly name: string | undefined
   readonly environmentType: EnvironmentType | undefined
   readonly requireContextSignature: boolean | undefined
+  readonly publishableLimits: PublishableLimitsWrite | undefined
 }
 
 /** `updated_at` always moves on, so that the later of two changes can be told by it. */
@@ -36,6 +38,11 @@ export async function updateEnvironment(
         change.requireContextSignature === undefined
           ? sql``
           : sql`, require_context_signature = ${change.requireContextSignature}`
+      }
+      ${
+        change.publishableLimits === undefined
+          ? sql``
+          : sql`, publishable_limits = ${sql.json({ ...change.publishableLimits })}`
       }
     where id = ${id} returning *`
   return row ?? null

@@ -3,6 +3,7 @@ import { encodeId } from '../../core/id.js'
 import type { FailedEvent } from '../../core/message.js'
 import { type Claim, publishableMark } from '../../engine/dedupe.js'
 import { Lost, type Undelivered, type Waiting } from '../../engine/shards.js'
+import type { SignedContext } from '../../engine/signed-contexts.js'
 import { ServiceError } from '../../errors.js'
 import type { KeyRecord, Later } from '../call.js'
 import type { Services } from '../services.js'
@@ -15,6 +16,8 @@ export interface Sender {
   readonly nowMs: number
   readonly remoteIp: string
   readonly userAgent: string
+  /** What a server signed for the holder of a publishable key: events are of this company and user alone. */
+  readonly signed?: SignedContext | null
 }
 
 /** What did not become durable: everything, the items of some shards, some identify events. */

@@ -102,15 +102,8 @@ export async function collect(call: Call<RawBody>): Promise<Answer> {
 }
 
 function sender(call: BatchCall): Sender {
-  const { services, remoteIp, userAgent } = call
-  return {
-    services,
-    key: call.key,
-    environmentId: call.environment.id,
-    nowMs: call.nowMs,
-    remoteIp,
-    userAgent,
-  }
+  const { key, nowMs, signed } = call
+  return { ...callerOf(call), key, environmentId: call.environment.id, nowMs, signed }
 }
 
 const callerOf = ({ services, remoteIp, userAgent }: BatchCall) => ({ services, remoteIp, userAgent })
@@ -123,13 +116,13 @@ async function sendersOf(
   if (secrets.length === 0) return nobody
   const { clock } = call.services
   const senders = new Map<string, Sender | null>()
-  for (const [secret, key] of await call.named!(secrets)) {
-    const environmentId = key === null ? null : (key.environmentId ?? call.environmentOrNull?.id ?? null)
+  for (const [secret, voice] of await call.named!(secrets)) {
+    const environmentId = voice?.environment?.id ?? null
+    const known = voice !== null && environmentId !== null
+    const { key, signed = null } = voice ?? {}
     senders.set(
       secret,
-      key === null || environmentId === null
-        ? null
-        : { ...callerOf(call), key, environmentId, nowMs: clock.now(environmentId) },
+      known ? { ...callerOf(call), key: key!, environmentId, nowMs: clock.now(environmentId), signed } : null,
     )
   }
   return senders

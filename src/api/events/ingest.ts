@@ -6,7 +6,7 @@ import type { AcceptedEvent, EntityWrite, FailedEvent, IngestItem, UserMessage }
 import { differ, printOfText, unknownPrint } from '../../core/print.js'
 import type { Claim } from '../../engine/dedupe.js'
 import type { DirectoryKind } from '../../engine/directory.js'
-import type { Target } from '../../engine/entities.js'
+import type { Target, Wanted } from '../../engine/entities.js'
 import { newId } from '../../engine/ids.js'
 import { Refused, type Undelivered } from '../../engine/shards.js'
 import { ServiceError } from '../../errors.js'
@@ -15,7 +15,9 @@ import { type Judged, judge } from '../../events/judge.js'
 import { bodyText, failedBody, typeOf } from '../../events/text.js'
 import { type Answer, Later } from '../call.js'
 import { isoTime } from '../time.js'
+import { withContext } from './applied-context.js'
 import { Claims, type Failure, nameOf, nothingUndone, type Sender, type Undone } from './claims.js'
+import { isOfOneEvent, isPublic, refuseBeyond, unnamed } from './publishable.js'
 
 /** An event while it is put together. */
 type Draft = { -readonly [Member in keyof AcceptedEvent]: AcceptedEvent[Member] }
@@ -86,7 +88,7 @@ export async function ingestMany(
       if ('error' in judged) batch.fail(event, judged.error)
       else batch.take(judged)
     } catch (error) {
-      if (!(error instanceof ServiceError && error.status === 400)) {
+      if (!isOfOneEvent(error)) {
         batch.abandon()
         throw error
       }
@@ -136,8 +138,12 @@ export class Batch {
    *
    * text  its body as it is stored.
    */
-  take(judged: Judged, text = bodyText(judged.body, this.plain)): void {
+  take(given: Judged, givenText = bodyText(given.body, this.plain)): void {
     const { sender } = this
+    const { judged, text } = sender.signed
+      ? withContext(given, givenText, sender.signed)
+      : { judged: given, text: givenText }
+    if (isPublic(sender)) refuseBeyond(sender, judged)
     const writes = judged.type === 'identify' && !sender.key.readonly ? this.writesOf(judged) : null
     const event = this.draft(judged.type, text)
     event.mode = judged.mode
@@ -431,9 +437,12 @@ export class Batch {
   private writesOf({ body, capturedAtMs }: Judged & { readonly type: 'identify' }): IdentifyWrites {
     const { services, environmentId } = this.sender
     const { company } = body
+    const client = isPublic(this.sender) && !this.sender.signed
+    const write = (kind: DirectoryKind, wanted: Wanted) =>
+      services.entities.write(kind, environmentId, wanted, capturedAtMs, client)
     return {
-      user: services.entities.write('user', environmentId, body, capturedAtMs),
-      company: company ? services.entities.write('company', environmentId, company, capturedAtMs) : null,
+      user: write('user', body),
+      company: company ? write('company', client ? unnamed(this.sender, company) : company) : null,
     }
   }
 

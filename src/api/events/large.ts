@@ -7,6 +7,7 @@ import type { BatchFormat } from '../../events/read.js'
 import type { Call, RawBody } from '../call.js'
 import { nameOf, type Sender, windowFull } from './claims.js'
 import { Batch } from './ingest.js'
+import { isOfOneEvent } from './publishable.js'
 
 type LargeCall = Call<RawBody, unknown>
 
@@ -240,7 +241,7 @@ function takingInto(batch: Batch): Taking {
       try {
         batch.take(judged, body)
       } catch (error) {
-        if (!(error instanceof ServiceError && error.status === 400)) throw error
+        if (!isOfOneEvent(error)) throw error
         batch.failAs(judged.type, whole ?? body, error.message)
       }
     },

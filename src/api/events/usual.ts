@@ -16,6 +16,7 @@ import { type Answer, Later } from '../call.js'
 import { isoTime } from '../time.js'
 import { Claims, nameOf, nothingUndone, type Sender } from './claims.js'
 import { acknowledged, callerJson, ingestMany, repeatJson } from './ingest.js'
+import { namesEvents, quantityMaxOf } from './publishable.js'
 
 const scan = new Scan()
 /** What was found of the events of a body; used again for the next. */
@@ -77,7 +78,11 @@ export function ingestOneBytes(sender: Sender, body: Buffer): Later | null {
   scan.beginBytes(body)
   found[0] ??= newScanned()
   const one = found[0]
-  if (!scan.event(one, sender.key.kind === 'secret') || !scan.isAtEnd()) {
+  if (
+    !scan.event(one, sender.key.kind === 'secret') ||
+    !scan.isAtEnd() ||
+    one.quantity > quantityMaxOf(sender)
+  ) {
     scan.end()
     return null
   }
@@ -258,7 +263,7 @@ function acknowledgement(sender: Sender, high: number, low: number): Buffer {
   return reply.bytes
 }
 
-const takesUsual = ({ key }: Sender): boolean => !key.readonly
+const takesUsual = (sender: Sender): boolean => !sender.key.readonly && !sender.signed && namesEvents(sender)
 
 /** Keys that fit into the window's part for such senders. */
 function roomOf({ services, environmentId, key }: Sender): number {
@@ -274,13 +279,14 @@ interface UsualList {
 
 const nothingUsual: UsualList = { count: 0, whole: false }
 
-function scanList({ key }: Sender, text: string, byteLength: number): UsualList {
+function scanList(sender: Sender, text: string, byteLength: number): UsualList {
   scan.begin(text, byteLength)
   if (!scan.list()) return nothingUsual
-  const negative = key.kind === 'secret'
+  const negative = sender.key.kind === 'secret'
+  const most = quantityMaxOf(sender)
   for (let count = 0; ; ) {
     if (count === found.length) found.push(newScanned())
-    if (!scan.event(found[count]!, negative)) return { count, whole: false }
+    if (!scan.event(found[count]!, negative) || found[count]!.quantity > most) return { count, whole: false }
     count++
     const more = scan.next()
     if (more !== true) return { count, whole: more === null }

@@ -117,7 +117,11 @@ export const updateTraitDefinition: Handler<TraitDefinitionUpdate> = async call 
     async tx => {
       const { id, trait_type } = await named(tx, call)
       before = trait_type
-      const change = { traitType: body.trait_type, displayName: body.display_name ?? undefined }
+      const change = {
+        traitType: body.trait_type,
+        displayName: body.display_name ?? undefined,
+        publishableWrites: body.publishable_writes ?? undefined,
+      }
       return updateTraitRow(tx, id, change, nowMs)
     },
   )

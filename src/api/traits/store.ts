@@ -47,16 +47,21 @@ export async function findTraitRow(
   return row ?? null
 }
 
-/** An undefined display name stays. */
+/** Undefined members stay. */
 export async function updateTraitRow(
   sql: Sql,
   id: string,
-  change: { readonly traitType: TraitType; readonly displayName: string | undefined },
+  change: {
+    readonly traitType: TraitType
+    readonly displayName: string | undefined
+    readonly publishableWrites: boolean | undefined
+  },
   nowMs: number,
 ): Promise<TraitDefinitionRow> {
   const [row] = await sql<TraitDefinitionRow[]>`
     update trait_definitions set trait_type = ${change.traitType}, updated_at = ${new Date(nowMs)}
       ${change.displayName === undefined ? sql`` : sql`, display_name = ${change.displayName}`}
+      ${change.publishableWrites === undefined ? sql`` : sql`, publishable_writes = ${change.publishableWrites}`}
     where id = ${id} returning *`
   return row!
 }

@@ -1,0 +1,581 @@
+// One request from first byte to last: what must be read at once, admission, body, handler, answer.
+// The request object dies when its callback returns, the response when it is answered or aborted.
+
+import { Buffer } from 'node:buffer'
+import { performance } from 'node:perf_hooks'
+import { type Answer, type KeyRecord, Later, type Listener, type Stream, type Voice } from '../api/call.js'
+import { type Asked, askedBytesMax, hashOfAsked } from '../engine/answers.js'
+import { ServiceError } from '../errors.js'
+import type { RequestLine } from '../log.js'
+import { toFailure } from '../storage/failure.js'
+import { type Admission, admit, type Judgement } from './admit.js'
+import type { AppRequest, AppResponse } from './app.js'
+import { decompress, type Encoding, encodingOf, parseBody, rawBody, SmallBody, tooLarge } from './body.js'
+import type { Compiled } from './compiled.js'
+import { keylessBytesMax, namedContext, namedKeys } from './keys-in-body.js'
+import { longBytes } from './long-bodies.js'
+import { admitNamed, type Caller } from './named-keys.js'
+import { Outflow } from './outflow.js'
+import { bearerOf, decodeParameters, headerOf, headerNames as names, parametersOf } from './read.js'
+import { none, noParameters, nothing, nothingAsked, Request } from './request.js'
+import {
+  allowanceHeaders,
+  bytesOf,
+  echoOf,
+  failure,
+  headersOf,
+  internalError,
+  type Reply,
+  success,
+} from './respond.js'
+import type { Shared } from './shared.js'
+
+// Beyond this an answer may not fit the socket at once.
+const largeLength = 65_536
+// Bodies of callers who have shown no key yet, together, bytes.
+const strangeBytesMax = 4_194_304
+const letterP = 0x70
+
+/** One request on its way: admission and body may end in either order, then the handler, then the answer. */
+export class Exchange implements Listener, Caller {
+  private readonly startedMs = performance.now()
+  /** Answered or aborted: the response must not be touched any more. */
+  settled = false
+  /** Inside a callback of the server, where writes are gathered anyway. */
+  private corked = true
+  private headOnly = false
+  /** A check that went to its shard. */
+  private isChecking = false
+  /** Answered, and not all of it taken yet. */
+  private leaving = false
+  private outflow: Outflow | null = null
+  protected admission: Admission | null = null
+  private headers = ''
+  private secret = ''
+  contextToken = ''
+  private environmentId = ''
+  private parameters: readonly string[] = none
+  private rawQuery = ''
+  private userAgent = ''
+  private forwardedFor = ''
+  ifNoneMatch = ''
+  private encoding: Encoding | ServiceError = 'identity'
+  /** Of a body that its handler parses. */
+  private contentType = ''
+  private pieces: Buffer[] | null = null
+  private received = 0
+  private reserved = 0
+  /** No header carries a key: one is looked for in the body, and until then the caller is nobody. */
+  private keyless = false
+  /** What was received of such a body, bytes. */
+  private strange = 0
+  /** A whole body that waits for admission. */
+  private waiting: Buffer | null = null
+  private params = noParameters
+  private echo: Readonly<Record<string, unknown>> = nothing
+  // Kept for the audit log, of changes alone.
+  private url = ''
+  private asker: KeyRecord | null = null
+  private requestBody: string | null = null
+  private noted = false
+  /** What was asked, where its answer may be worth to be kept. */
+  private asked: Asked | null = null
+
+  constructor(
+    private readonly shared: Shared,
+    protected readonly compiled: Compiled,
+    private readonly res: AppResponse,
+  ) {}
+
+  /** Everything up to the first wait. The request object is read here and nowhere else. */
+  begin(req: AppRequest, headOnly: boolean): void {
+    const { shared, res } = this
+    const { route } = this.compiled
+    this.headOnly = headOnly
+    shared.inFlight++
+    // First of all: without it a response that is not answered at once would end the process.
+    res.onAborted(() => this.abort())
+    try {
+      if (shared.services === null) throw new ServiceError('starting')
+      const secret =
+        headerOf(req, shared.keyHeaders) || (route.ofrep ? bearerOf(req.getHeader(names.authorization)) : '')
+      if (shared.options.config.trustProxy) this.forwardedFor = req.getHeader(names.forwardedFor)
+      this.secret = secret
+      if (secret === '') this.beginKeyless(req)
+      this.copy(req)
+      if (route.body !== 'none') res.onData((chunk, last) => this.data(chunk, last))
+      if (!this.keyless) this.find(secret)
+    } catch (error) {
+      this.fail(error)
+    } finally {
+      this.corked = false
+    }
+  }
+
+  /** The client's address: the peer, or the first of X-Forwarded-For when a proxy is trusted. '' once answered. */
+  remoteIp(): string {
+    if (this.forwardedFor !== '') {
+      const first = this.forwardedFor.split(',', 1)[0]!.trim()
+      if (first !== '') return first
+    }
+    return this.settled ? '' : this.shared.app.addressOf(this.res)
+  }
+
+  wallMs(): number {
+    return this.shared.services!.clock.wall()
+  }
+
+  private copy(req: AppRequest): void {
+    const { route } = this.compiled
+    const { shared } = this
+    this.environmentId = headerOf(req, shared.environmentHeaders)
+    // Without a "?" it is undefined, whatever its type says.
+    if (route.query !== null || route.mutates) this.rawQuery = req.getQuery() ?? ''
+    if (route.mutates) this.url = req.getUrl()
+    if (route.parameters.length > 0) this.parameters = parametersOf(req, route.parameters.length)
+    // A check leaves no trace of who asked.
+    if (route.limit !== 'check') this.userAgent = req.getHeader(names.userAgent)
+    if (route.ofrep) this.ifNoneMatch = req.getHeader(names.ifNoneMatch)
+    // the value of a publishable key begins with its kind
+    if (this.secret.charCodeAt(0) === letterP) this.contextToken = req.getHeader(names.signedContext)
+    if (route.body !== 'none') this.encoding = encodingOf(req.getHeader(names.contentEncoding))
+    if (route.parse === null && route.body !== 'none') this.contentType = req.getHeader(names.contentType)
+  }
+
+  /**
+   * Nobody has shown a key. Where one may stand in the body, that much of it is read as the caller's address may still
+   * try; what is compressed or long is refused unread (source: decision, security 1).
+   */
+  private beginKeyless(req: AppRequest): void {
+    const { shared } = this
+    if (!this.compiled.route.keysInBody) throw this.unknown('')
+    const long = Number(req.getHeader(names.contentLength)) > keylessBytesMax
+    if (long || encodingOf(req.getHeader(names.contentEncoding)) !== 'identity') throw this.unread()
+    shared.strangers.take(this.remoteIp(), this.startedMs)
+    this.keyless = true
+  }
+
+  /** 401, or 429 where the address has failed too often. paid: that was counted before. */
+  private unknown(secret: string, paid = false): ServiceError {
+    return this.shared.strangers.failed(this.remoteIp(), secret, this.startedMs, paid)
+  }
+
+  /** The same of a body that nobody looks into. */
+  private unread(paid = false): ServiceError {
+    const error = this.unknown('', paid)
+    if (error.status !== 401) return error
+    return new ServiceError(
+      'key_unknown',
+      `A compressed body, or one of more than ${keylessBytesMax} bytes, needs its key in a header`,
+    )
+  }
+
+  /** Whether an unknown key of this caller may be asked for in the store. */
+  mayAsk(): boolean {
+    return this.shared.strangers.may(this.remoteIp(), this.startedMs)
+  }
+
+  // Admission, then what follows it: at once when the key is in memory. Meanwhile the body comes in.
+  private find(secret: string): void {
+    const found = this.shared.services!.keys.find(secret, this)
+    if (found instanceof Promise) this.resume(found, key => this.enter(key))
+    else this.enter(found)
+  }
+
+  private enter(key: KeyRecord | null): void {
+    this.admit(key)
+    this.admitted()
+  }
+
+  private admitted(): void {
+    if (this.compiled.route.body === 'none') this.handle(undefined)
+    else if (this.waiting !== null) this.complete(this.waiting)
+  }
+
+  private admit(key: KeyRecord | null): void {
+    if (key === null) throw this.unknown(this.secret)
+    this.asker = key
+    const { options, services } = this.shared
+    const { keys } = services!
+    const { allowance, outcome } = this.judge(key)
+    this.headers = allowanceHeaders(allowance)
+    keys.used(key.id, this.startedMs)
+    if (outcome instanceof ServiceError) {
+      if (allowance?.refused) options.metrics.http.rejected[allowance.refused.bucket].count++
+      throw outcome
+    }
+    this.admission = outcome
+  }
+
+  private judge(key: KeyRecord): Judgement {
+    const { options, services } = this.shared
+    const { route } = this.compiled
+    try {
+      return admit(route, key, this.environmentId, services!.keys, options.limits, this.startedMs, this)
+    } catch (error) {
+      // a key that is disabled or over counts as one that nobody has
+      const failed = this.unknown(this.secret)
+      throw failed.status === 401 ? error : failed
+    }
+  }
+
+  private data(chunk: ArrayBuffer, last: boolean): void {
+    // The server goes on reading a body that was answered before its end; nothing of it is kept.
+    if (this.settled) return
+    this.corked = true
+    try {
+      this.received += chunk.byteLength
+      if (this.keyless) this.hold(chunk.byteLength)
+      if (this.received > this.compiled.bodyBytesMax) throw tooLarge(this.compiled.route)
+      if (last && this.pieces === null) this.whole(chunk)
+      else this.piece(chunk, last)
+    } catch (error) {
+      this.fail(error)
+    } finally {
+      this.corked = false
+    }
+  }
+
+  // The usual case: the body in one piece. It is read where it lies when that is possible at once; a large one may leave.
+  private whole(chunk: ArrayBuffer): void {
+    const inPlace = chunk.byteLength < longBytes && this.admission !== null && this.encoding === 'identity'
+    const mayStand = this.compiled.route.keeps && this.admission!.signed === null
+    if (inPlace && mayStand && this.answerAgain(new DataView(chunk))) return
+    this.complete(inPlace ? Buffer.from(chunk) : Buffer.from(chunk.slice(0)))
+  }
+
+  // What was asked before, and answered with what still stands.
+  private answerAgain(body: DataView): boolean {
+    const { environment } = this.admission!
+    if (environment === null || body.byteLength > askedBytesMax) return false
+    const { answers, clock, metrics } = this.shared.services!
+    const name = this.parameters.length === 0 ? '' : this.parameters[0]!
+    const hash = hashOfAsked(name, body)
+    const kept = answers.find(hash, environment.id, name, body, clock.now(environment.id))
+    if (kept === null) {
+      this.asked = answers.asked(hash, name, body)
+      return false
+    }
+    metrics.checks.count += kept.footing.flags
+    metrics.checksAgain.count += kept.footing.flags
+    const { route } = this.compiled
+    this.answer({ status: route.status, headers: this.headers, body: '', bytes: kept.answer })
+    return true
+  }
+
+  /** Whether an answer that stands for a while is kept. */
+  get keeps(): boolean {
+    return this.asked !== null
+  }
+
+  private piece(chunk: ArrayBuffer, last: boolean): void {
+    this.reserve(chunk.byteLength)
+    this.pieces ??= []
+    this.pieces.push(Buffer.from(chunk.slice(0)))
+    if (last) this.complete(Buffer.concat(this.pieces, this.received))
+  }
+
+  // Bodies of nobody are short, and few at once.
+  private hold(bytes: number): void {
+    if (this.received > keylessBytesMax) throw this.unread(true)
+    const { shared } = this
+    this.strange += bytes
+    shared.strange += bytes
+    if (shared.strange > strangeBytesMax) throw new ServiceError('overloaded')
+  }
+
+  // Behind every body whose sender is known.
+  private searchKeys(bytes: Buffer): void {
+    const { keys } = this.shared.services!
+    const secrets = namedKeys(bytes)
+    const search = (records: readonly (KeyRecord | null)[]): void => {
+      const key = records.find(record => record !== null)
+      if (key === undefined) throw this.unknown(secrets[0] ?? '', true)
+      this.shared.strangers.giveBack(this.remoteIp(), this.startedMs)
+      this.keyless = false
+      this.contextToken = namedContext(bytes)
+      this.admit(key)
+      this.take(bytes)
+    }
+    this.resume(Promise.all(secrets.map(secret => keys.find(secret, this))), search)
+  }
+
+  // The whole body, as received.
+  private complete(bytes: Buffer): void {
+    if (this.keyless) {
+      this.shared.longBodies.addLast(bytes.length, () => {
+        if (!this.settled) this.searchKeys(bytes)
+      })
+      return
+    }
+    if (this.admission === null) {
+      this.waiting = bytes
+      return
+    }
+    if (this.encoding instanceof ServiceError) throw this.encoding
+    if (this.encoding === 'identity') {
+      this.take(bytes)
+      return
+    }
+    if (this.reserved === 0) this.reserve(bytes.length)
+    this.resume(decompress(bytes, this.compiled.route), plain => this.take(plain))
+  }
+
+  // What takes long waits for its turn, so that others need not wait for it.
+  private take(bytes: Buffer): void {
+    if (bytes.length < longBytes) return this.read(bytes)
+    if (this.reserved === 0) this.reserve(bytes.length)
+    this.shared.longBodies.add(bytes.length, () => {
+      if (this.settled) return
+      try {
+        this.read(bytes)
+      } catch (error) {
+        this.fail(error)
+      }
+    })
+  }
+
+  private read(bytes: Buffer): void {
+    this.pieces = null
+    this.waiting = null
+    const { parse } = this.compiled.route
+    const text = parse === null ? null : bytes.toString()
+    if (this.compiled.route.mutates) this.requestBody = text
+    const body = parse === null ? rawBody(bytes, this.contentType) : parseBody(text!, parse)
+    this.handle(body, text ?? '')
+  }
+
+  /** The keys that events of a body name, each admitted as if it stood in the header. */
+  named(secrets: readonly string[]): Promise<ReadonlyMap<string, Voice | null>> {
+    const { shared, compiled, admission, environmentId } = this
+    const { limits } = shared.options
+    const { keys } = shared.services!
+    return admitNamed(
+      { route: compiled.route, admission: admission!, environmentId, keys, limits },
+      this,
+      secrets,
+    )
+  }
+
+  /** A key that a known caller's body names is nobody's. */
+  notKnown(secret: string): void {
+    if (!this.settled) this.unknown(secret)
+  }
+
+  // Bodies in pieces or compressed count together, so that many slow ones cannot fill the memory.
+  private reserve(bytes: number): void {
+    this.reserved += bytes
+    this.shared.buffered += bytes
+    if (this.shared.buffered > this.shared.options.config.bodiesBytesMax) throw new ServiceError('overloaded')
+  }
+
+  protected handle(body: unknown, text = ''): void {
+    const { route } = this.compiled
+    const { key, environment, environmentUnknown } = this.admission!
+    const asked = route.query === null ? nothingAsked : route.query.read(this.rawQuery)
+    if (environmentUnknown) throw new ServiceError('not_found', 'No such environment')
+    const params = route.parameters.length === 0 ? noParameters : decodeParameters(route, this.parameters)
+    this.params = params
+    this.echo =
+      params === noParameters ? asked.echo : asked.echo === nothing ? params : { ...asked.echo, ...params }
+    const services = this.shared.services!
+    const nowMs = environment === null ? services.clock.wall() : services.clock.now(environment.id)
+    const call = new Request(
+      this,
+      services,
+      key,
+      environment,
+      params,
+      asked.query,
+      body,
+      text,
+      nowMs,
+      this.userAgent,
+      this.admission!.signed,
+    )
+    const answer = route.handle(call)
+    if (answer instanceof Later) this.wait(answer)
+    else if (answer instanceof Promise) {
+      // what is told by a promise may read its body later than now
+      if (body instanceof SmallBody) body.text()
+      this.resume(answer, settled => this.conclude(settled), route.mutates)
+    } else this.conclude(answer)
+  }
+
+  private wait(answer: Later): void {
+    if (this.compiled.route.limit === 'check') {
+      this.isChecking = true
+      this.shared.longBodies.checking()
+    }
+    answer.listen(this)
+  }
+
+  // Go on when a promise settles, unless the caller has left meanwhile (`always`: even then).
+  private resume<T>(promise: Promise<T>, next: (value: T) => void, always = false): void {
+    promise.then(
+      value => {
+        if (this.settled && !always) return
+        try {
+          next(value)
+        } catch (error) {
+          this.fail(error)
+        }
+      },
+      error => this.fail(error),
+    )
+  }
+
+  /** Told by a Later among others' replies: what goes wrong here is this request's alone. */
+  succeed(answer: Answer): void {
+    if (this.settled && !this.compiled.route.mutates) return
+    try {
+      this.conclude(answer)
+    } catch (error) {
+      this.fail(error)
+    }
+  }
+
+  private conclude(answer: Answer): void {
+    if (answer.stream !== undefined) return this.pour(answer.stream)
+    const echo =
+      this.echo === nothing
+        ? '{}'
+        : this.echo === this.params
+          ? echoOf(this.params)
+          : JSON.stringify(this.echo)
+    const reply = success(answer, this.compiled.route.status, echo, this.headers)
+    if (this.asked !== null && answer.standing !== undefined)
+      this.shared.services!.answers.keep(this.asked, answer.standing, reply.body)
+    // What went through is noted even if nobody waits for its answer any more.
+    if (this.settled) this.note(reply)
+    else this.answer(reply)
+  }
+
+  fail(thrown: unknown): void {
+    const error = toFailure(thrown)
+    const known = error instanceof ServiceError
+    const requestId = this.shared.nextRequestId()
+    if (!known || error.status >= 500)
+      this.shared.logFailure(this.line(requestId, known ? error.status : 500), error)
+    const told = known ? error : internalError
+    const reply = failure(told, `${this.headers}\r\nX-Request-Id: ${requestId}`)
+    if (this.settled) this.note(reply)
+    else this.answer(reply, requestId)
+  }
+
+  protected answer(reply: Reply, requestId?: string): void {
+    const { res, shared, headOnly } = this
+    this.settle()
+    const length = reply.bytes?.length ?? reply.body.length
+    const isLarge = reply.pieces !== undefined || length > largeLength
+    if (isLarge && !headOnly) res.cork(() => this.writeLarge(reply))
+    else {
+      if (this.corked) shared.write(res, reply, headOnly)
+      else res.cork(() => shared.write(res, reply, headOnly))
+      shared.left()
+    }
+    this.compiled.answered(reply.status)
+    this.note(reply)
+    const elapsedMs = performance.now() - this.startedMs
+    this.compiled.seconds.observe(elapsedMs / 1_000)
+    if (shared.logsRequests)
+      shared.log.debug(this.line(requestId ?? shared.nextRequestId(), reply.status), 'request')
+    else if (elapsedMs > shared.options.config.slowRequestMs && shared.mayTell('slow')) {
+      shared.log.warn(this.line(requestId ?? shared.nextRequestId(), reply.status), 'slow request')
+    }
+  }
+
+  // A change by a known key, once. What a limit refused is left out: a flood must not fill the log (source: decision).
+  private note({ status, body }: Reply): void {
+    const { asker, compiled, shared } = this
+    const { audit } = shared.options
+    if (!compiled.route.mutates || asker === null || audit === undefined) return
+    if (this.noted || status === 429) return
+    this.noted = true
+    const endedAtMs = shared.services!.clock.wall()
+    audit({
+      key: asker,
+      environmentId: this.admission?.environment?.id ?? asker.environmentId,
+      method: compiled.method,
+      path: compiled.route.path,
+      parameters: this.parameters,
+      url: this.rawQuery === '' ? this.url : `${this.url}?${this.rawQuery}`,
+      requestBody: this.requestBody,
+      status,
+      responseBody: body,
+      startedAtMs: Math.round(endedAtMs - (performance.now() - this.startedMs)),
+      endedAtMs,
+    })
+  }
+
+  // A large answer leaves as its reader takes it, and is in flight until its last byte has left.
+  private writeLarge(reply: Reply): void {
+    const { res, shared } = this
+    shared.writeHead(res, reply)
+    const bytes = reply.bytes ?? bytesOf(reply.pieces ?? [reply.body])
+    const [, whole] = res.tryEnd(bytes, bytes.length)
+    if (whole) {
+      shared.left()
+      return
+    }
+    this.leaving = true
+    res.onWritable(offset => {
+      const [taken, ended] = res.tryEnd(bytes.subarray(offset), bytes.length)
+      if (ended) this.gone()
+      return taken
+    })
+  }
+
+  // A stream: what fails before its first piece is still told with a status.
+  private pour({ type, pieces }: Stream): void {
+    const iterator = pieces[Symbol.asyncIterator]()
+    this.resume(iterator.next(), first => {
+      const { res, shared, compiled } = this
+      this.settle()
+      this.leaving = true
+      compiled.answered(200)
+      res.cork(() => res.writeHeader('Content-Type', headersOf(type) + this.headers))
+      this.outflow = new Outflow(res, iterator, error => {
+        if (error !== null) shared.logFailure(this.line(shared.nextRequestId(), 200), toFailure(error))
+        this.gone()
+      })
+      void this.outflow.run(this.headOnly ? { done: true, value: undefined } : first)
+    })
+  }
+
+  protected gone(): void {
+    if (!this.leaving) return
+    this.leaving = false
+    this.shared.left()
+  }
+
+  protected abort(): void {
+    this.outflow?.abort()
+    this.gone()
+    if (this.settled) return
+    this.settle()
+    this.shared.left()
+    this.shared.options.metrics.http.aborted.count++
+  }
+
+  private settle(): void {
+    this.settled = true
+    if (this.isChecking) this.shared.longBodies.checked()
+    this.pieces = null
+    this.waiting = null
+    this.shared.buffered -= this.reserved
+    this.reserved = 0
+    this.shared.strange -= this.strange
+    this.strange = 0
+  }
+
+  protected line(requestId: string, status: number): RequestLine {
+    return {
+      request_id: requestId,
+      route: this.compiled.label,
+      status,
+      duration_ms: Math.round((performance.now() - this.startedMs) * 1_000) / 1_000,
+      environment_id: this.admission?.environment?.id ?? null,
+    }
+  }
+}
