@@ -106,6 +106,10 @@ export interface CreditOperations {
     data: CreditReservation
   }
   'GET /billing/credits/spend-policies': { id: 'listCreditSpendPolicies'; data: CreditSpendPolicy[] }
+  /**
+   * The most that one draw may take of a company, or of one of its users: a check with a preflight above it is false, a
+   * lease or reservation is refused with 402, and an event that costs more is stored as failed.
+   */
   'POST /billing/credits/spend-policies': {
     id: 'createCreditSpendPolicy'
     body: SpendPolicyCreate
