@@ -62,7 +62,8 @@ t.test('EV-19 a backfill into a closed period changes its history', async t => {
 
 t.test('EV-20 events expire after 365 days, sums do not', async t => {
   const tables = await services.clickhouse.select<{ name: string; engine_full: string }>(
-    `SELECT name, engine_full FROM system.tables WHERE name IN ('events', 'usage_by_hour') ORDER BY name`,
+    `SELECT name, engine_full FROM system.tables
+      WHERE database = currentDatabase() AND name IN ('events', 'usage_by_hour') ORDER BY name`,
   )
   t.match(tables[0]!.engine_full, /TTL .*captured_at.*(365|toIntervalDay\(365\))/)
   t.notMatch(tables[1]!.engine_full, /TTL/)
