@@ -1,0 +1,254 @@
+// What plans of companies are to be, told from the specification alone: no code of the product is used here.
+//
+// Companies have one base plan and at most one subscription by the month. Rules: PB-6, PB-21…24, PB-30…34, EN-84…97,
+// decisions 28 and 29.
+
+export type PlanName = 'basic' | 'free' | 'gratis' | 'lapsed' | 'pro' | 'tried'
+export type Strategy = 'end_of_billing_period' | 'immediate' | 'leave' | 'scheduled'
+
+export interface Version {
+  readonly id: string
+  readonly plan: PlanName
+  /** A month, in the smallest unit; null: not billed. */
+  readonly price: number | null
+  readonly limit: number
+  /** Credits that come with it. */
+  readonly grant: number
+}
+
+export interface Subscription {
+  status: 'active' | 'trialing'
+  total: number
+  anchorMs: number
+  startMs: number
+  endMs: number
+  trialEndMs: number | null
+  setting: 'cancel' | 'subscribe'
+  /** Cancelled for later. */
+  ends: boolean
+}
+
+export interface Pending {
+  readonly migration: number
+  readonly to: Version
+  /** Null: no date can be named. */
+  readonly atMs: number | null
+  readonly strategy: Strategy
+}
+
+export interface CompanyModel {
+  version: Version
+  /** The plan is billed by the subscription. */
+  billed: boolean
+  price: number | null
+  subscription: Subscription | null
+  pending: Pending | null
+  readonly trialed: Set<PlanName>
+  /** Versions held so far, in order, and since when. */
+  readonly history: { readonly id: string; readonly atMs: number }[]
+}
+
+const dayMs = 86_400_000
+export const trialDays = 14
+
+/** The day of the anchor, so many months later; the last day of a month that is too short. */
+export function monthsAfter(anchorMs: number, months: number): number {
+  const at = new Date(anchorMs)
+  const first = new Date(Date.UTC(at.getUTCFullYear(), at.getUTCMonth() + months, 1))
+  const last = new Date(Date.UTC(first.getUTCFullYear(), first.getUTCMonth() + 1, 0)).getUTCDate()
+  const day = Math.min(at.getUTCDate(), last)
+  return Date.UTC(first.getUTCFullYear(), first.getUTCMonth(), day) + (anchorMs % dayMs)
+}
+
+export class PlanModel {
+  readonly companies = new Map<string, CompanyModel>()
+  readonly published = new Map<PlanName, Version>()
+  #migrations = 0
+
+  constructor(public nowMs: number) {}
+
+  create(id: string): void {
+    const version = this.published.get('free')!
+    this.companies.set(id, {
+      version,
+      billed: false,
+      price: null,
+      subscription: null,
+      pending: null,
+      trialed: new Set(),
+      history: [{ id: version.id, atMs: this.nowMs }],
+    })
+  }
+
+  /** What time alone does, company by company, instant by instant. */
+  advance(toMs: number): void {
+    this.nowMs = toMs
+    for (const company of this.companies.values())
+      for (let next = nextOf(company); next !== null && next.atMs <= toMs; next = nextOf(company))
+        this.#happen(company, next)
+  }
+
+  #happen(company: CompanyModel, { what, atMs }: Due): void {
+    const { subscription, pending } = company
+    switch (what) {
+      case 'end':
+      case 'trial ends': {
+        const trialing = subscription!.status === 'trialing'
+        company.subscription = null
+        if (company.billed) this.#move(company, this.published.get(trialing ? 'lapsed' : 'free')!, atMs)
+        return
+      }
+      case 'trial converts':
+        subscription!.status = 'active'
+        return
+      case 'migration':
+        return this.#migrate(company, pending!.to, atMs)
+      case 'renewal': {
+        subscription!.startMs = atMs
+        let months = 1
+        while (monthsAfter(subscription!.anchorMs, months) <= atMs) months++
+        subscription!.endMs = monthsAfter(subscription!.anchorMs, months)
+        return
+      }
+    }
+  }
+
+  /** Another plan, or none that is billed: what was agreed about the former is void. */
+  #move(company: CompanyModel, to: Version, atMs: number): void {
+    if (company.version.id !== to.id) company.history.push({ id: to.id, atMs })
+    if (company.version.id !== to.id) company.pending = null
+    company.version = to
+    company.billed = false
+    company.price = null
+  }
+
+  /** EN-97: limits, price and subscription. */
+  #migrate(company: CompanyModel, to: Version, atMs: number): void {
+    const { billed, subscription } = company
+    if (company.version.id !== to.id) company.history.push({ id: to.id, atMs })
+    company.version = to
+    company.pending = null
+    if (!billed || to.price === null) return
+    company.price = to.price
+    subscription!.total = to.price
+  }
+
+  /** A version goes into force; `excluded` stay where they are. Returns the number of the migration. */
+  publish(version: Version, strategy: Strategy, dateMs: number | null, excluded: readonly string[]): number {
+    this.published.set(version.plan, version)
+    // PB-23: what waited to move to a version before this one waits no more
+    for (const company of this.companies.values())
+      if (company.pending?.to.plan === version.plan) company.pending = null
+    return this.migrate(version.plan, strategy, dateMs, [...this.companies.keys()], excluded)
+  }
+
+  /** Companies on another version of a plan go over to the published one, as the strategy says. */
+  migrate(
+    plan: PlanName,
+    strategy: Strategy,
+    dateMs: number | null,
+    ids: readonly string[],
+    excluded: readonly string[] = [],
+  ): number {
+    const to = this.published.get(plan)!
+    const migration = ++this.#migrations
+    for (const id of ids) {
+      const company = this.companies.get(id)!
+      if (excluded.includes(id) || company.version.plan !== plan) continue
+      if (strategy === 'leave') company.pending = null
+      if (strategy === 'leave' || company.version.id === to.id) continue
+      const atMs =
+        strategy === 'immediate' ? this.nowMs : strategy === 'scheduled' ? dateMs : this.#periodEnd(company)
+      if (atMs !== null && atMs <= this.nowMs) this.#migrate(company, to, this.nowMs)
+      else company.pending = { migration, to, atMs, strategy }
+    }
+    return migration
+  }
+
+  /** PB-21: without subscription now; of one that is to end nobody knows. */
+  #periodEnd({ subscription }: CompanyModel): number | null {
+    if (subscription === null) return this.nowMs
+    return subscription.ends ? null : subscription.endMs
+  }
+
+  callOff(migration: number): void {
+    for (const company of this.companies.values())
+      if (company.pending?.migration === migration) company.pending = null
+  }
+
+  /** POST /manage-plan to a billed version. `setting`: of the trial, where one begins. */
+  subscribe(id: string, to: Version, setting: 'cancel' | 'subscribe'): void {
+    const company = this.companies.get(id)!
+    const { subscription: had } = company
+    const price = to.price!
+    if (had === null) {
+      const tries = to.plan === 'tried' && !company.trialed.has('tried') && company.version.plan !== 'tried'
+      if (tries) company.trialed.add('tried')
+      company.subscription = {
+        status: tries ? 'trialing' : 'active',
+        total: price,
+        anchorMs: this.nowMs,
+        startMs: this.nowMs,
+        endMs: monthsAfter(this.nowMs, 1),
+        trialEndMs: tries ? this.nowMs + trialDays * dayMs : null,
+        setting: tries ? setting : 'subscribe',
+        ends: false,
+      }
+    } else {
+      const falls = price < (company.price ?? 0)
+      had.total = price
+      had.ends = false
+      // PB-33: a downgrade restarts the period
+      if (falls)
+        Object.assign(had, { anchorMs: this.nowMs, startMs: this.nowMs, endMs: monthsAfter(this.nowMs, 1) })
+      // a trial goes on with whatever plan comes
+      if (had.status === 'trialing') company.trialed.add(to.plan)
+    }
+    this.#move(company, to, this.nowMs)
+    company.billed = true
+    company.price = price
+  }
+
+  /** PUT /company-plans to a plan that is not billed; the subscription is none of its business. */
+  assign(id: string, plan: PlanName): void {
+    const company = this.companies.get(id)!
+    if (company.version.plan === plan) return
+    this.#move(company, this.published.get(plan)!, this.nowMs)
+  }
+
+  /** No plan any more, now. */
+  leave(id: string): void {
+    const company = this.companies.get(id)!
+    company.subscription = null
+    if (company.version.plan !== 'free') this.#move(company, this.published.get('free')!, this.nowMs)
+  }
+
+  /** The subscription ends with its period, or with the trial that runs (decision 29). */
+  cancelLater(id: string): void {
+    this.companies.get(id)!.subscription!.ends = true
+  }
+}
+
+interface Due {
+  readonly what: 'end' | 'migration' | 'renewal' | 'trial converts' | 'trial ends'
+  readonly atMs: number
+}
+
+/** What comes next by time; of two at one instant what was agreed by somebody comes first. */
+function nextOf({ subscription, pending }: CompanyModel): Due | null {
+  const dues: Due[] = []
+  const trialing = subscription?.status === 'trialing'
+  if (subscription?.ends)
+    dues.push({ what: 'end', atMs: trialing ? subscription.trialEndMs! : subscription.endMs })
+  if (pending && pending.atMs !== null) dues.push({ what: 'migration', atMs: pending.atMs })
+  if (trialing)
+    dues.push({
+      what: subscription.setting === 'cancel' ? 'trial ends' : 'trial converts',
+      atMs: subscription.trialEndMs!,
+    })
+  if (subscription && !subscription.ends) dues.push({ what: 'renewal', atMs: subscription.endMs })
+  return dues.reduce<Due | null>(
+    (first, one) => (first === null || one.atMs < first.atMs ? one : first),
+    null,
+  )
+}
