@@ -89,6 +89,10 @@ function readAll(env: Env) {
       min: 1_000,
       max: 1_000_000_000,
     }), // remembered at once; beyond: 503
+    companiesMax: integer(env, 'TOLLGATE_COMPANIES_MAX', 5_000_000, { min: 1, max: 1_000_000_000 }), // of an environment; beyond: 429, events failed
+    usersMax: integer(env, 'TOLLGATE_USERS_MAX', 20_000_000, { min: 1, max: 1_000_000_000 }), // the same
+    keyNamesMax: integer(env, 'TOLLGATE_KEY_NAMES_MAX', 10_000, { min: 1, max: 1_000_000 }), // of companies, and of users, of an environment; the same
+    eventNamesMax: integer(env, 'TOLLGATE_EVENT_NAMES_MAX', 100_000, { min: 1, max: 10_000_000 }), // of an environment, counted by each shard; beyond: events failed
     webhookRetryMs: integer(env, 'TOLLGATE_WEBHOOK_RETRY_MS', 5_000, { min: 1, max: 3_600_000 }), // before the first retry; each wait is four times the last
     webhookPendingBytesMax: integer(env, 'TOLLGATE_WEBHOOK_PENDING_BYTES', 67_108_864, {
       min: 1_048_576,

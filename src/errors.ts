@@ -18,6 +18,7 @@ const rows = {
   not_found: [404, 'Not found'],
   idempotency_reused: [409, 'The idempotency key was used with other inputs'],
   rate_limited: [429, 'Too many requests'],
+  quota_full: [429, 'The environment has as many as it may'],
   internal: [500, 'Server error'],
   overloaded: [503, 'Overloaded; try again'],
   store_away: [503, 'A store is away; try again'],

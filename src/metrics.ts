@@ -132,6 +132,12 @@ export function createMetrics() {
   const largeBodies = counter('tollgate_large_bodies_total', 'Bodies read on another thread', 'outcome')
   const events = counter('tollgate_events_total', 'Events by what became of them', 'outcome')
 
+  const quotaRefused = counter(
+    'tollgate_quota_refused_total',
+    'Writes and events refused because a quota of their environment is used up',
+    'quota',
+  )
+
   return {
     registry,
     http: {
@@ -209,6 +215,17 @@ export function createMetrics() {
       'Notifications given up because too many waited in their environment',
     ).child({}),
     dedupeKeys: gauge('tollgate_dedupe_keys', 'Idempotency keys in the window'),
+    quotaUsed: gauge(
+      'tollgate_quota_used',
+      'Part of a quota that an environment has used, from nine tenths on',
+      'environment',
+      'quota',
+    ),
+    quotaRefused: {
+      companies: quotaRefused.child({ quota: 'companies' }),
+      users: quotaRefused.child({ quota: 'users' }),
+      key_names: quotaRefused.child({ quota: 'key_names' }),
+    },
     dedupeFull: gauge(
       'tollgate_dedupe_full',
       'Parts of the idempotency window into which no other key fits',

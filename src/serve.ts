@@ -34,6 +34,7 @@ import { Outbox } from './engine/outbox.js'
 import { Parsers } from './engine/parsers.js'
 import type { Phases } from './engine/phases.js'
 import { Projections } from './engine/projections.js'
+import { Quotas } from './engine/quotas.js'
 import { CheckedFlags, UserSeen } from './engine/seen.js'
 import { Shards } from './engine/shards.js'
 import { shardFile } from './engine/thread.js'
@@ -250,7 +251,8 @@ export async function serve(from: {
     metrics: metrics.largeBodies,
   })
   opened.add(() => parsers.close())
-  const entities = new Entities(directory, shards, traits)
+  const quotas = new Quotas(directory, config)
+  const entities = new Entities(directory, shards, traits, quotas)
   const answers = new Answers(journals.changes, directory, config.flagCheckRowsPerSecond)
   const limits = new Limits(limitTable(config.limits))
   const accountLimits = new AccountLimits(sql, (accountId, setting) =>
@@ -281,6 +283,7 @@ export async function serve(from: {
     backlog,
     audit,
     accountLimits,
+    quotas,
     webhooks,
     outbox: notices,
     deliveries,
@@ -332,7 +335,7 @@ export async function serve(from: {
 
   const stopCollecting = collectWhenIdle()
   opened.add(async () => stopCollecting())
-  const gauges = setInterval(() => void report(services, metrics, yielding), 2_000)
+  const gauges = setInterval(() => void report(services, metrics, yielding, catalogs.ids()), 2_000)
   opened.add(async () => clearInterval(gauges))
   let postgresAnswers = true
   let asking: Promise<void> | null = null
@@ -362,6 +365,7 @@ export async function serve(from: {
         ...(postgresAnswers ? [] : ['Postgres']),
         ...projections!.degraded(),
         ...fullWindows(dedupe),
+        ...fullQuotas(quotas, catalogs.ids()),
       ],
     },
     routes,
@@ -410,6 +414,14 @@ function openYielding(opened: Opened, projections: Projections): Yielding | null
   return yielding
 }
 
+/** Quotas of environments that are used up, in words. */
+function fullQuotas(quotas: Quotas, environmentIds: readonly string[]): string[] {
+  return quotas
+    .used(environmentIds)
+    .filter(({ part }) => part >= 1)
+    .map(({ environmentId, quota }) => `quota of ${quota} of ${environmentId}`)
+}
+
 /** Parts of the idempotency window that take no other key, in words. */
 function fullWindows(dedupe: Dedupe): string[] {
   return dedupe
@@ -451,12 +463,18 @@ const newChildren = ({ journal, actors }: Metrics, label: { shard: string }) => 
 
 /** Tell the gauges what the shards and projectors say of themselves. */
 async function report(
-  { shards, projections, dedupe, backlog, parsers }: Services,
+  { shards, projections, dedupe, backlog, parsers, quotas }: Services,
   metrics: Metrics,
   yielding: Yielding | null,
+  environmentIds: readonly string[],
 ): Promise<void> {
   metrics.projector.clickhouseYields.set(yielding?.yields ? 1 : 0)
   metrics.dedupeKeys.set(dedupe.size)
+  metrics.quotaUsed.reset()
+  for (const { environmentId, quota, part } of quotas.used(environmentIds))
+    metrics.quotaUsed.set({ environment: environmentId, quota }, part)
+  for (const quota of ['companies', 'users', 'key_names'] as const)
+    metrics.quotaRefused[quota].count = quotas.refused[quota]
   metrics.dedupeFull.reset()
   for (const { environmentId, publishable } of dedupe.full())
     metrics.dedupeFull.set(
@@ -535,6 +553,7 @@ async function openJournals(
     checkpointMs: config.checkpointIntervalMs,
     actorsMax: config.actorsMax,
     checkRowsPerSecond: config.flagCheckRowsPerSecond,
+    eventNamesMax: config.eventNamesMax,
   }))
   return { directory, generation, positions, changes, options }
 }

@@ -44,6 +44,7 @@ import { openPostgres } from '../src/storage/postgres.js'
 import { type Actor, Actors, timeOf } from './company/actors.js'
 import { answerOf, rememberTold, standsUntil, tellChanged } from './company/answer.js'
 import { FlagChecks } from './company/checks.js'
+import { EventNames } from './company/event-names.js'
 import { FailedEvents } from './company/failed-events.js'
 import { type Groups, groupWritten, noteGroup } from './company/group.js'
 import { flagsOf, isQuestion, isTimed, leavesTimeAlone } from './company/kinds.js'
@@ -150,7 +151,7 @@ class Shard {
     const { options } = task
     this.actors = new Actors(options.actorsMax)
     this.changes = new Changes(options.changes)
-    this.plainUses = new PlainUses(this.changes)
+    this.plainUses = new PlainUses(this.changes, new EventNames(options.eventNamesMax, this.actors))
     const run = `${options.generation} ${options.index} ${journal.committed} ${Date.now()}`
     this.checks = new FlagChecks(run, options.checkRowsPerSecond)
     this.next = journal.committed + 1
@@ -269,7 +270,8 @@ class Shard {
   }
 
   private ingestEvent(actor: Actor | null, env: string, id: string, at: number, m: EventMessage): void {
-    const decision = this.decide(actor, env, m as Write, at)
+    const decision =
+      this.plainUses.eventNames.judged(actor, env, m.event) ?? this.decide(actor, env, m as Write, at)
     // an actor refuses no event: what it cannot use it records without effect (CR-49, CU-53), or as failed (decision 27)
     const effects = 'refused' in decision ? [] : decision.effects
     this.record(actor, env, id, at, effects, this.failedEvents.judged(m.event, decision))
@@ -640,6 +642,7 @@ class Shard {
         this.changes.renew(this.task.options.index)
         this.editions.delete(control.environmentId)
         this.actors.forgetEnvironment(control.environmentId)
+        this.plainUses.eventNames.forget(control.environmentId)
         this.reads.answered(n, null, 0)
         return
       case 'hold': {

@@ -9,20 +9,52 @@ import { billingOfCompanies } from './billing-view.js'
 import { companyDetail, type HeldBilling, type Surroundings } from './company-view.js'
 import { definitionsOf } from './entity-view.js'
 import { type EntityCall, type EntityPlace, entityUnknown, isKnown } from './entity-write.js'
+import { askForPage, textBytes } from './page-weight.js'
 import { among } from './sql.js'
 
-/** Companies in full, in the order of the ids; those that are gone are left out. */
-export async function companyDetails(call: EntityPlace, ids: readonly string[]): Promise<CompanyDetail[]> {
+/** Names of events whose figures a company shows in a list, those used last: alone it shows all. source: security 7; decision */
+const listedEventNamesMax = 100
+
+/**
+ * Companies in full, in the order of the ids; those that are gone are left out.
+ *
+ * wholly  with all their figures also where there are several.
+ * errors  query_invalid (400) when they come to too many bytes together.
+ */
+export async function companyDetails(
+  call: EntityPlace,
+  ids: readonly string[],
+  wholly = ids.length <= 1,
+): Promise<CompanyDetail[]> {
   const { services, environment, nowMs } = call
-  const answers = await Promise.all(
-    ids.map(id =>
-      services.shards.ask<CompanyDescription | null>('c', environment.id, id, { type: 'describe' }, nowMs),
-    ),
+  const question = wholly
+    ? ({ type: 'describe' } as const)
+    : ({ type: 'describe', eventNamesMax: listedEventNamesMax } as const)
+  const companies = await askForPage(
+    ids,
+    async id => {
+      const { reply } = await services.shards.ask<CompanyDescription | null>(
+        'c',
+        environment.id,
+        id,
+        question,
+        nowMs,
+      )
+      return reply
+    },
+    weightOf,
   )
   return companyDetailsOf(
     call,
-    answers.map(({ reply }) => reply).filter(company => company !== null),
+    companies.filter(company => company !== null),
   )
+}
+
+/** Bytes that a company's view comes to, about. */
+function weightOf(company: CompanyDescription | null): number {
+  if (company === null) return 0
+  const { state, metrics, entitlements } = company
+  return textBytes(state.keys) + textBytes(state.traits) + 400 * metrics.length + 1_000 * entitlements.length
 }
 
 /** One company as its actor has it now. Throws 404. */

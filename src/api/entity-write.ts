@@ -1,5 +1,6 @@
 // Writes to companies and users: whom a call means, what keeps a body from being stored, when an answer may leave.
 import type { Keys, TraitUpsert } from '../../schemas/companies.js'
+import { keysMax } from '../core/entity-bounds.js'
 import type { CompanyMessage, EntityWrite, Refusal, UserMessage } from '../core/message.js'
 import { inferType } from '../core/trait-value.js'
 import { type DirectoryKind, isServiceId } from '../engine/directory.js'
@@ -13,8 +14,6 @@ import { requireTime } from './time.js'
 /** What a room tells of each refusal of an actor. */
 export type Refusals = Readonly<Partial<Record<Refusal, readonly [code: ErrorCode, message: string]>>>
 
-/** Most keys of one call. source: decision */
-const keysMax = 100
 const nameLengthMax = 255
 
 /** The body members that an upsert of either kind has. */
@@ -279,6 +278,8 @@ export async function orRefused<T>(answer: Promise<T>, refusals: Refusals): Prom
   try {
     return await answer
   } catch (error) {
+    if (error instanceof Refused && error.refusal === 'entity_full')
+      throw new ServiceError('value_invalid', error.detail, { cause: error })
     const row = error instanceof Refused ? refusals[error.refusal] : undefined
     if (!(error instanceof Refused) || row === undefined) throw error
     throw new ServiceError(row[0], error.detail ?? row[1], { cause: error })

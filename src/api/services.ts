@@ -18,6 +18,7 @@ import type { ModelPrices } from '../engine/model-prices.js'
 import type { Outbox } from '../engine/outbox.js'
 import type { Parsers } from '../engine/parsers.js'
 import type { Projections } from '../engine/projections.js'
+import type { Quotas } from '../engine/quotas.js'
 import type { CheckedFlags, UserSeen } from '../engine/seen.js'
 import type { Shards } from '../engine/shards.js'
 import type { Webhooks } from '../engine/webhooks.js'
@@ -126,6 +127,7 @@ export interface Services {
   readonly backlog: Backlog
   readonly audit: AuditLog
   readonly accountLimits: AccountLimits
+  readonly quotas: Quotas
   readonly webhooks: Webhooks
   readonly outbox: Outbox
   readonly deliveries: Deliveries

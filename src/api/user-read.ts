@@ -4,13 +4,15 @@ import type { UserSnapshot } from '../core/state.js'
 import { companyBriefs } from './entity-read.js'
 import { definitionsOf } from './entity-view.js'
 import type { EntityPlace } from './entity-write.js'
+import { askForPage, textBytes } from './page-weight.js'
 import { userDetail } from './user-view.js'
 
-/** Users in full, in the order of the ids; those that are gone are left out. */
+/** Users in full, in the order of the ids; those that are gone are left out. Errors as `askForPage`. */
 export async function userDetails(call: EntityPlace, ids: readonly string[]): Promise<UserDetail[]> {
   const { services, environment, nowMs } = call
-  const answers = await Promise.all(
-    ids.map(async id => {
+  const answers = await askForPage(
+    ids,
+    async id => {
       // looked at as the question leaves: what is noted now may be told, and forgotten here, before the answer
       const seenAtMs = services.userSeen.of(id)
       const { reply } = await services.shards.ask<UserSnapshot | null>(
@@ -21,7 +23,8 @@ export async function userDetails(call: EntityPlace, ids: readonly string[]): Pr
         nowMs,
       )
       return reply && { state: reply, seenAtMs }
-    }),
+    },
+    user => (user === null ? 0 : textBytes(user.state.keys) + textBytes(user.state.traits)),
   )
   const users = answers.filter(user => user !== null)
   return userDetailsOf(call, users)

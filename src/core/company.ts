@@ -20,6 +20,7 @@ import {
   remaps,
   type WriteReply,
 } from './entity.js'
+import { eventNamesMax } from './entity-bounds.js'
 import { applyCredit, copyAccount } from './ledger.js'
 import { decideManaged, type PlansManaged } from './manage.js'
 import type { AcceptedEvent, CompanyMessage, Decision, Effect, EntityWrite, Refusal } from './message.js'
@@ -344,12 +345,21 @@ const isCreditEffect = (effect: Effect): effect is CreditEffect => effect.t.star
 /** Why an event fails that costs more than a spend policy allows (decision 27). */
 const aboveCap = 'the event costs more credits than a spend policy lets one draw take'
 
+/** Why an event fails whose name would be one too many for its company. */
+const tooManyNames = `event: the company has used ${eventNamesMax} names of events`
+
+/** Whether a use of this name would give a company one counter too many. */
+export function hasTooManyNames({ counters }: Readonly<Company>, name: string): boolean {
+  return counters.size >= eventNamesMax && !counters.has(name)
+}
+
 /** EV-16, EV-45, EV-46, EV-55: what an accepted event does to its company. */
 function decideEvent(company: Company, catalog: Catalog, event: AcceptedEvent, nowMs: number): Decision {
   // deleted meanwhile: recorded without effect (CU-53)
   if (event.failure !== null || !company.exists) return { reply: null, effects: [] }
   const effects: Effect[] = []
   if (event.type === 'track' && event.subtype !== null) {
+    if (hasTooManyNames(company, event.subtype)) return { refused: 'entity_full', detail: tooManyNames }
     effects.push({ t: 'used', subtype: event.subtype, quantity: event.quantity, atMs: event.capturedAtMs })
     const draws = drawsOf(company, catalog, event, trackCost(event), nowMs)
     if (draws === null) return { refused: 'spend_cap', detail: aboveCap }

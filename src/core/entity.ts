@@ -1,5 +1,6 @@
 // What companies and users have in common: keys, traits, a name and times (CU rules).
 import { decimalToText, parseDecimal, sum } from './amount.js'
+import { keysMax, traitsRefusal } from './entity-bounds.js'
 import type { Effect, EntityWrite, Refusal } from './message.js'
 import { NamedTexts } from './named.js'
 
@@ -49,6 +50,7 @@ export interface WriteReply {
  * touches  true for upserts: `updated_at` moves though nothing else changes, and traits are always taken.
  *          False for events.
  * returns  effects and the pairs that become free, or a refusal that changes nothing.
+ *          `entity_full` where it would become larger than entity-bounds.ts allows.
  * source   CU-11, CU-12, CU-15, CU-16, CU-17, CU-30, CU-34, CU-46, EV-42.
  */
 export function decideWrite(
@@ -56,7 +58,9 @@ export function decideWrite(
   write: EntityWrite,
   nowMs: number,
   touches: boolean,
-): { readonly effects: Effect[]; readonly reply: WriteReply } | { readonly refused: Refusal } {
+):
+  | { readonly effects: Effect[]; readonly reply: WriteReply }
+  | { readonly refused: Refusal; readonly detail?: string } {
   const effects: Effect[] = []
   const freed: KeyPair[] = []
   const created = !entity.exists
@@ -81,6 +85,10 @@ export function decideWrite(
     effects.push({ t: 'key_removed', name, value: had })
   }
   if (keysLeft < 1) return { refused: 'no_key_left' }
+  if (keysLeft > keysMax && keysLeft > entity.keys.size)
+    return { refused: 'entity_full', detail: `keys: more than ${keysMax}` }
+  const tooLarge = traitsRefusal(created ? noTraits : entity.traits, write.traits)
+  if (tooLarge !== null) return { refused: 'entity_full', detail: tooLarge }
 
   for (const trait of write.introduces) effects.push({ t: 'trait_introduced', trait })
   for (const { name, value, client } of write.traits) {
@@ -95,6 +103,8 @@ export function decideWrite(
   if (touches && !created) effects.push({ t: 'touched' })
   return { effects, reply: { created, freed } }
 }
+
+const noTraits = new NamedTexts()
 
 /** Whether adding these pairs would change the value of a name the entity already has (CU-13). */
 export function remaps(entity: Readonly<Entity>, pairs: readonly (readonly [string, string])[]): boolean {

@@ -200,6 +200,8 @@ export type Refusal =
   | 'idempotency_reused'
   | 'idempotency_over'
   | 'no_trial'
+  /** It would have too many keys, traits or names of events; `detail` says which. */
+  | 'entity_full'
 
 /** The changes of a company or user. Each carries resolved amounts and times, so that replay needs no definitions. */
 export type Effect =
@@ -297,8 +299,11 @@ export type Question =
     }
   /** Every flag; the reply is the serialised CheckFlags. */
   | { readonly type: 'check_all'; readonly context: CheckContext }
-  /** The whole entity as plain data: CompanyDescription or UserSnapshot; null when there is none. */
-  | { readonly type: 'describe' }
+  /**
+   * The whole entity as plain data: CompanyDescription or UserSnapshot; null when there is none. Of a company with more
+   * names of events than `eventNamesMax` only figures of those it used last.
+   */
+  | { readonly type: 'describe'; readonly eventNamesMax?: number }
   /** Usage of the entitled features, or of some: FeatureUsage rows by feature name (US-5, US-8). */
   | {
       readonly type: 'feature_usage'

@@ -92,6 +92,11 @@ export function aheadOf(counter: Counter): readonly number[] {
   return counter.slice(aheadFrom)
 }
 
+/** The latest time of any of its events, epoch ms; 0 before the first. */
+export function lastUseMs(counter: Counter): number {
+  return counter[allTime + max]!
+}
+
 /** Whether the cycle's value waits to be recounted (US-3). */
 export function isEstimated(counter: Counter): boolean {
   return counter[estimate] === 1

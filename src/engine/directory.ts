@@ -53,6 +53,8 @@ interface Retired {
 
 const fromNobody: readonly string[] = []
 
+const isUser = (id: string): boolean => id.startsWith(servicePrefix.user)
+
 /**
  * Pairs in use and pairs claimed by requests under way. A claim counts at once, so that two simultaneous
  * upserts with the same new key meet the same id (CU-19); it is kept when the write is durable and given
@@ -67,6 +69,8 @@ export class Directory {
   private readonly claims = new Pairs<Claim>()
   /** Ids of entities by environment: a place in a set costs a third less than one in a map. */
   private readonly environments = new Map<string, Set<string>>()
+  /** How many of them are users. */
+  private readonly users = new Map<string, number>()
   /** Entities whose creation is under way and not known to be durable. */
   private readonly unconfirmed = new Set<string>()
   /** Entities whose deletion is under way: nobody finds them any more. */
@@ -86,6 +90,26 @@ export class Directory {
     let size = 0
     for (const entities of this.environments.values()) size += entities.size
     return size
+  }
+
+  /** Companies or users of an environment, those that are about to be made or deleted among them. */
+  countOf(kind: DirectoryKind, environmentId: string): number {
+    const users = this.users.get(environmentId) ?? 0
+    return kind === 'user' ? users : (this.environments.get(environmentId)?.size ?? 0) - users
+  }
+
+  /** Names of keys that companies or users of an environment have. */
+  keyNames(kind: DirectoryKind, environmentId: string): number {
+    return this.pairs.names(kind, environmentId)
+  }
+
+  hasKeyName(kind: DirectoryKind, environmentId: string, name: string): boolean {
+    return this.pairs.hasName(kind, environmentId, name)
+  }
+
+  private drop(environmentId: string, id: string): void {
+    if (this.environments.get(environmentId)?.delete(id) && isUser(id))
+      this.users.set(environmentId, this.users.get(environmentId)! - 1)
   }
 
   /** Whether the entity exists, in this environment. */
@@ -266,7 +290,7 @@ export class Directory {
     }
     if (held || !this.unconfirmed.delete(id)) return
     this.departures++
-    this.environments.get(environmentId)?.delete(id)
+    this.drop(environmentId, id)
   }
 
   /** A pair that was not taken in the end is nobody's, or again that of one whose deletion is still under way. */
@@ -311,7 +335,7 @@ export class Directory {
     const retired = this.retired.get(id)
     if (retired !== undefined) this.free(retired.kind, retired.environmentId, id, retired.returned)
     for (const companyId of this.held(id)) this.count(companyId, -1)
-    this.environments.get(environmentId)?.delete(id)
+    this.drop(environmentId, id)
     this.unconfirmed.delete(id)
     this.retired.delete(id)
     this.taking.delete(id)
@@ -324,6 +348,7 @@ export class Directory {
     this.departures++
     for (const id of this.environments.get(environmentId) ?? []) this.forget(environmentId, id)
     this.environments.delete(environmentId)
+    this.users.delete(environmentId)
     this.pairs.forgetEnvironment(environmentId)
     this.claims.forgetEnvironment(environmentId)
   }
@@ -375,8 +400,11 @@ export class Directory {
   /** One entity as Postgres knows it, at start. */
   load(environmentId: string, id: string): void {
     const entities = this.environments.get(environmentId)
+    const before = entities?.size ?? 0
     if (entities === undefined) this.environments.set(environmentId, new Set([id]))
     else entities.add(id)
+    if (isUser(id) && (entities?.size ?? 1) > before)
+      this.users.set(environmentId, (this.users.get(environmentId) ?? 0) + 1)
   }
 
   /** One key pair as Postgres knows it, at start; returns whose it was until now, or null. */

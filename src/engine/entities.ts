@@ -12,6 +12,7 @@ import type {
 import { flattenTraits } from '../core/trait-value.js'
 import { ServiceError } from '../errors.js'
 import { type Directory, type DirectoryKind, isServiceId } from './directory.js'
+import { noQuotas, Quotas } from './quotas.js'
 import { type Answered, Refused, type Shards } from './shards.js'
 
 export type Keys = Readonly<Record<string, string>>
@@ -81,6 +82,7 @@ export class Entities {
     readonly directory: Directory,
     private readonly shards: Shards,
     private readonly traits: TraitRegistry,
+    readonly quotas = new Quotas(directory, noQuotas),
     /** Between attempts at a deletion. */
     private readonly retryMs = 1_000,
   ) {}
@@ -90,11 +92,14 @@ export class Entities {
    *
    * id       the entity found already, or null: it is to be created.
    * returns  the target; it must be settled by `confirm` or `release`.
+   * errors   quota_full (429) when the environment may have no other, or no other name of keys.
    */
   target(kind: DirectoryKind, environmentId: string, id: string | null, keys: Keys): Target {
     const minted = id === null
+    const pairs = Object.entries(keys)
+    this.quotas.require(kind, environmentId, minted, pairs)
     const owner = id ?? this.directory.mint(kind, environmentId)
-    const claimed = Object.entries(keys).filter(([name, value]) => !(name === 'id' && value === owner))
+    const claimed = pairs.filter(([name, value]) => !(name === 'id' && value === owner))
     this.directory.claim(kind, environmentId, owner, claimed)
     return {
       kind,

@@ -25,6 +25,17 @@ export class Pairs<T> {
     return environment && namesOf(environment, kind).get(name)?.get(value)
   }
 
+  /** How many names there are of a kind. */
+  names(kind: EntityType, environmentId: string): number {
+    const environment = this.environments.get(environmentId)
+    return environment === undefined ? 0 : namesOf(environment, kind).size
+  }
+
+  hasName(kind: EntityType, environmentId: string, name: string): boolean {
+    const environment = this.environments.get(environmentId)
+    return environment !== undefined && namesOf(environment, kind).has(name)
+  }
+
   set(kind: EntityType, environmentId: string, name: string, value: string, to: T): void {
     let environment = this.environments.get(environmentId)
     if (environment === undefined) {

@@ -1,4 +1,5 @@
 // One event judged alone: its shape, its time, what its key may say. Pure; the wire's rules EV-6…10, EV-15.
+
 import {
   type CreateEventRequestBody,
   type EventBodyFlagCheck,
@@ -16,6 +17,7 @@ import {
   validateInference,
   validateTrack,
 } from '../../schemas/events.js'
+import { keysMax } from '../core/entity-bounds.js'
 import { parseTime } from '../core/instant.js'
 import type { EventMode } from '../core/message.js'
 import { dayMs } from '../core/period.js'
@@ -74,6 +76,10 @@ export function judge(event: unknown, secret: boolean, nowMs: number): Judgement
       if (isEmpty(body.keys)) return { error: 'body.keys must name the user' } // EV-9, EV-41
       if (body.company && isEmpty(body.company.keys))
         return { error: 'body.company.keys must name the company' }
+      {
+        const error = namesError(body.keys) ?? namesError(body.company?.keys)
+        if (error !== null) return { error }
+      }
       return { ...time, type: 'identify', body }
     case 'flag_check':
       if (!isFlagCheck(body)) return { error: firstError(validateFlagCheck(body), 'body') }
@@ -127,7 +133,7 @@ function quantityError(body: EventBodyTrack, secret: boolean): string | null {
   if (quantity === 0 && !body.lease_id && !body.reservation_id)
     return 'body.quantity must not be 0 without lease_id or reservation_id'
   if (quantity < 0 && !secret) return 'negative quantity requires a secret API key'
-  return emptyNames(body.company) ?? emptyNames(body.user)
+  return namesError(body.company) ?? namesError(body.user)
 }
 
 /** EV-9: subsets cannot exceed the whole. */
@@ -137,12 +143,15 @@ function inferenceError(body: EventBodyInference): string | null {
   if (subset > body.input_tokens) return 'cached and cache-written tokens exceed body.input_tokens'
   if ((body.reasoning_tokens ?? 0) > body.output_tokens)
     return 'body.reasoning_tokens exceeds body.output_tokens'
-  return emptyNames(body.company) ?? emptyNames(body.user)
+  return namesError(body.company) ?? namesError(body.user)
 }
 
-function emptyNames(keys: Readonly<Record<string, string>> | null | undefined): string | null {
+/** What is wrong with the names of keys, or null (CU-2; their number: security 7). */
+function namesError(keys: Readonly<Record<string, string>> | null | undefined): string | null {
   if (!keys) return null
-  for (const name of Object.keys(keys))
+  const names = Object.keys(keys)
+  if (names.length > keysMax) return `keys: more than ${keysMax}`
+  for (const name of names)
     if (name.length === 0 || name.length > 255) return 'key names have 1 to 255 characters'
   return null
 }

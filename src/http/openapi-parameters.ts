@@ -92,6 +92,8 @@ const texts: Readonly<Record<string, string>> = {
   with_one_time_charges: 'Those alone with a price in force that is charged once.',
   with_prices_only: 'Those alone with a price in force.',
   with_published_version: 'Those alone that have a published version here.',
+  all_metrics:
+    'Each company shows `metrics` of all its event names; else, in a list of several, of the 100 it used last.',
   with_subscription: 'Whether a subscription runs.',
   with_zero_price: 'Those alone with a price in force that is nothing.',
   without_company_override_for: 'Those that the company with this id has no override of.',

@@ -61,11 +61,14 @@ export function headOf(status: number, headers: string): string | Buffer {
 const headText = (status: number, headers: string): string =>
   `${statusLine(status)}\r\nContent-Type: ${fixedHeaders}${headers}`
 
+/** Characters of an answer. Lists whose rows callers make large are bounded before they are written (page-weight.ts). */
+const answerLengthMax = 134_217_728
+
 /**
  * A handler's answer in its envelope (AL-33).
  *
  * paramsJson  the echo of the path and query parameters given, serialised.
- * errors      throws what JSON.stringify throws: our bug.
+ * errors      query_invalid (400) for one that is too long; what JSON.stringify throws: our bug.
  */
 export function success(answer: Answer, status: number, paramsJson: string, headers: string): Reply {
   const own = answer.headers === undefined ? headers : headers + lines(answer.headers)
@@ -79,6 +82,11 @@ export function success(answer: Answer, status: number, paramsJson: string, head
     return { status: code, headers: own, body: '', pieces }
   }
   const data = answer.json ?? JSON.stringify(answer.data ?? null)
+  if (data.length > answerLengthMax)
+    throw new ServiceError(
+      'query_invalid',
+      `The answer would be longer than ${answerLengthMax}; ask for less at once`,
+    )
   return { status: code, headers: own, body: `{"data":${data},"params":${paramsJson}}` }
 }
 

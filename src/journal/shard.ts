@@ -22,6 +22,8 @@ export interface ShardOptions {
   readonly actorsMax: number
   /** Raw flag check rows kept per second; beyond it checks are only counted (FE-101). */
   readonly checkRowsPerSecond: number
+  /** Names of events of one environment that companies of this shard may use; no bound unless told. */
+  readonly eventNamesMax?: number
   /** Whether the shard tells of each group it writes. */
   readonly tellsGroups?: boolean
 }

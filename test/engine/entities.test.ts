@@ -17,7 +17,7 @@ const retryMs = 20
 async function housing() {
   const house = await House.start(2)
   const directory = new Directory()
-  const entities = new Entities(directory, house.shards, new TraitRegistry(), retryMs)
+  const entities = new Entities(directory, house.shards, new TraitRegistry(), undefined, retryMs)
   const id = house.idOf(0)
   directory.load(env, id)
   directory.loadPair('company', env, id, 'slug', 'acme')

@@ -159,7 +159,13 @@ class World {
           : owner(id).ask(id, message as CompanyMessage, nowMs),
       restarted: (id: string) => owner(id).restarted(),
     }
-    this.entities = new Entities(this.directory, doors as unknown as Shards, new TraitRegistry(), 1)
+    this.entities = new Entities(
+      this.directory,
+      doors as unknown as Shards,
+      new TraitRegistry(),
+      undefined,
+      1,
+    )
   }
 
   private keys(): Record<string, string> {

@@ -28,7 +28,7 @@ export function answerOf(
       return checks.all(catalog, company, question.context, at)
     case 'describe':
       if (actor?.k === 'u') return actor.state.exists ? encodeUser(actor.state) : null
-      return company && describeCompany(company, catalog, at)
+      return company && describeCompany(company, catalog, at, question.eventNamesMax)
     case 'feature_usage':
       return (
         company &&

@@ -5,23 +5,29 @@ import type { Company } from '../../src/core/company.js'
 import { reportEntitlement, resolveEntitlement } from '../../src/core/entitlement.js'
 import { LiveCompany } from '../../src/core/snapshot.js'
 import { type CompanyDescription, encodeCompany } from '../../src/core/state.js'
-import { readAll } from '../../src/core/usage.js'
+import { type Counter, lastUseMs, readAll } from '../../src/core/usage.js'
 
 /**
  * Everything about a company at one instant, as plain data; its credits are settled by then.
  *
  * company  one that exists.
  * atMs     the environment's present, epoch ms: trials, overrides and holds that end by it have ended.
+ * eventNamesMax  figures of the names used last are told, of so many at most.
  * source   EN-23, EN-50, EN-93, US-1, CR-4.
  */
-export function describeCompany(company: Company, catalog: Catalog, atMs: number): CompanyDescription {
+export function describeCompany(
+  company: Company,
+  catalog: Catalog,
+  atMs: number,
+  eventNamesMax = Number.POSITIVE_INFINITY,
+): CompanyDescription {
   const live = new LiveCompany(company, catalog, atMs)
   const cycle = live.cycle()
   return {
     state: encodeCompany(company),
     plan: live.standing.plan,
     addOns: live.standing.addOns,
-    metrics: [...company.counters].flatMap(([eventSubtype, counter]) =>
+    metrics: latest([...company.counters], eventNamesMax).flatMap(([eventSubtype, counter]) =>
       readAll(counter, atMs, cycle).map(reading => ({ ...reading, eventSubtype })),
     ),
     entitlements: catalog.features.flatMap(feature => {
@@ -43,4 +49,18 @@ export function describeCompany(company: Company, catalog: Catalog, atMs: number
       }),
     ),
   }
+}
+
+/** In the order they came, those that were used last. */
+function latest(
+  counters: readonly (readonly [name: string, counter: Counter])[],
+  max: number,
+): readonly (readonly [name: string, counter: Counter])[] {
+  if (counters.length <= max) return counters
+  const used = counters.map(([, counter]) => lastUseMs(counter)).sort((a, b) => b - a)
+  let equal = max - used.filter(ms => ms > used[max - 1]!).length
+  return counters.filter(([, counter]) => {
+    const ms = lastUseMs(counter)
+    return ms > used[max - 1]! || (ms === used[max - 1]! && equal-- > 0)
+  })
 }

@@ -4,9 +4,10 @@ import type { AcceptedEvent, Decision, FailedEvent } from '../../src/core/messag
 export class FailedEvents {
   private events: FailedEvent[] = []
 
-  /** The event as it is stored: one that a spend policy refused is failed (decision 27), any other stays as it came. */
+  /** The event as it is stored: one that a spend policy (decision 27) or a bound refused is failed, any other stays as it came. */
   judged(event: AcceptedEvent, decision: Decision): AcceptedEvent {
-    if (!('refused' in decision) || decision.refused !== 'spend_cap') return event
+    if (!('refused' in decision)) return event
+    if (decision.refused !== 'spend_cap' && decision.refused !== 'entity_full') return event
     const failure = decision.detail!
     this.events.push([event.id, failure])
     return { ...event, failure }

@@ -2,7 +2,7 @@
 // applied and written where they lie; any other is handed back to be decided like every message.
 import { type Amount, costOf, encodeAmount, type Nanos } from '../../src/core/amount.js'
 import type { Catalog } from '../../src/core/catalog.js'
-import { apply, applyUse } from '../../src/core/company.js'
+import { apply, applyUse, hasTooManyNames } from '../../src/core/company.js'
 import { drawsOf, type Metered, type SoleDraw, soleDrawOf, trackCost } from '../../src/core/company-credit.js'
 import type { CreditEffect } from '../../src/core/credit.js'
 import type { CompiledVersion } from '../../src/core/entitlement.js'
@@ -17,6 +17,7 @@ import type { Draw } from '../../src/journal/ledger-rows.js'
 import { UseKind, UseRecords } from '../../src/journal/use-records.js'
 import type { Actor, CompanyActor } from './actors.js'
 import { tellUsed } from './answer.js'
+import { EventNames } from './event-names.js'
 import { leavesTimeAlone } from './kinds.js'
 import { featureIdsOf } from './row-extra.js'
 
@@ -40,7 +41,11 @@ const gatheredBytesMax = 1 << 20
 
 /** Plain uses, counted and recorded. */
 export class PlainUses {
-  constructor(private readonly changes: Changes) {}
+  constructor(
+    private readonly changes: Changes,
+    /** Those there are in each environment. */
+    readonly eventNames = new EventNames(undefined, noCompanies),
+  ) {}
 
   private readonly records = new UseRecords()
   private readonly actors: Actor[] = []
@@ -108,6 +113,8 @@ export class PlainUses {
     const { uses, at } = request
     if (!state.exists || this.catalog!.data.watches) return false
     const named = this.named(request, i)
+    // a company's first use of a name may be one too many: that is judged with all there is to say
+    if (!state.counters.has(named.name) && !this.admits(state, named.name)) return false
     const quantity = uses.quantity(i)
     let draws: readonly Draw[] = none
     let grant: GrantIdBytes | null = null
@@ -127,6 +134,10 @@ export class PlainUses {
     tellUsed(actor, named.name, at, this.changes)
     this.records.add(uses, i, named.kind, this.month, draws, state.id, grant)
     return true
+  }
+
+  private admits(state: CompanyActor['state'], name: string): boolean {
+    return !hasTooManyNames(state, name) && this.eventNames.admits(this.env, name)
   }
 
   take(): FramedRecords {
@@ -214,6 +225,8 @@ export class PlainUses {
     return named
   }
 }
+
+const noCompanies = { *companies() {} }
 
 type Mutable<T> = { -readonly [Name in keyof T]: T[Name] }
 

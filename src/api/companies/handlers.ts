@@ -55,6 +55,7 @@ const listShape = {
   without_feature_override_for: string,
   without_plan: boolean,
   without_subscription: boolean,
+  all_metrics: boolean,
   ...page,
 } as const
 export const companyListQuery = query(listShape)
@@ -102,7 +103,12 @@ function filterOf(query: CompanyListQuery): CompanyFilter {
   }
 }
 
-/** GET /companies. source: CU-60, CU-61; companies as their actors have them. */
+/**
+ * GET /companies. With more than 100 names of events a company shows the figures of those used last, unless all are
+ * asked for: decision.
+ *
+ * source  CU-60, CU-61; companies as their actors have them.
+ */
 export const listCompanies: Handler<undefined, CompanyListQuery> = async call => {
   const { services, environment, query, nowMs } = call
   const sort = sortOf(query.sort_order_column, query.sort_order_direction)
@@ -110,7 +116,7 @@ export const listCompanies: Handler<undefined, CompanyListQuery> = async call =>
   if (sort.column === 'last_seen_at') await services.projections.seenBarrier()
   const catalog = services.catalogs.get(environment.id)
   const ids = await listCompanyIds(services.sql, catalog, filterOf(query), sort, query, nowMs)
-  return { data: await companyDetails(call, ids) }
+  return { data: await companyDetails(call, ids, query.all_metrics === true || ids.length <= 1) }
 }
 
 /** GET /companies/count: how many the list has on all its pages. */

@@ -309,6 +309,11 @@ export class Batch {
     const failure = company.failure ?? user.failure
     if (failure !== null) return this.unclaim(event, failure)
 
+    const over =
+      (company.make ? this.overQuota('company', true, companyKeys!) : null) ??
+      (user.make ? this.overQuota('user', true, userKeys!) : null)
+    if (over !== null) return this.unclaim(event, over)
+
     let companyId = company.id
     const makeUser = user.make || (user.id !== null && directory.isUnconfirmed(user.id))
     const userTarget = makeUser ? this.target('user', user.id, userKeys!) : null
@@ -407,14 +412,25 @@ export class Batch {
     const failure = user.failure ?? company.failure
     if (failure !== null) return this.unclaim(event, failure)
 
+    const over =
+      this.overQuota('user', user.make, body.keys) ??
+      (body.company ? this.overQuota('company', company.make, body.company.keys) : null)
+    if (over !== null) return this.unclaim(event, over)
+
     const seenAtMs = event.mode === 'backfill' ? null : event.capturedAtMs
     const userTarget = entities.target('user', environmentId, user.id, body.keys)
+    /** Why the company's half was refused. */
+    let tooLarge: string | null = null
     const companyTarget = body.company
       ? entities.target('company', environmentId, company.id, body.company.keys)
       : null
     if (companyTarget && writes.company) {
       const write = writes.company
-      this.preludes.push(() => entities.ask(companyTarget, { type: 'identify', write, seenAtMs }, nowMs))
+      this.preludes.push(async () => {
+        tooLarge = await refusedAsTooLarge(
+          entities.ask(companyTarget, { type: 'identify', write, seenAtMs }, nowMs),
+        )
+      })
     }
     const companyId = companyTarget?.id ?? null
     event.companyId = companyId
@@ -428,10 +444,31 @@ export class Batch {
     this.acks.push({ eventId: event.id, capturedAtMs: event.capturedAtMs, failure: null })
     this.claims.ownedBy(event.id, userTarget.id)
     const run = async () => {
-      await entities.ask(userTarget, message, nowMs)
+      if (tooLarge === null) tooLarge = await refusedAsTooLarge(entities.ask(userTarget, message, nowMs))
+      else entities.release(userTarget)
+      if (tooLarge !== null) return this.keepFailed(event, userTarget.minted, tooLarge)
       if (companyId !== null) services.directory.join(userTarget.id, companyId)
     }
     this.identifies.push({ eventId: event.id, run })
+  }
+
+  /** Why an entity cannot be made, or have these keys, in this environment. */
+  private overQuota(
+    kind: DirectoryKind,
+    makes: boolean,
+    keys: Readonly<Record<string, string>>,
+  ): string | null {
+    const { services, environmentId } = this.sender
+    return services.entities.quotas.refusal(kind, environmentId, makes, Object.entries(keys))
+  }
+
+  /** An identify event that would have made its user or company too large: stored as failed, its key given back (EV-28). */
+  private async keepFailed(event: AcceptedEvent, userIsNew: boolean, failure: string): Promise<void> {
+    const { services, nowMs } = this.sender
+    const failed = { ...event, failure, companyId: null, userId: userIsNew ? null : event.userId }
+    const [undelivered] = await services.shards.ingest([this.item(failed)], nowMs, () => {})
+    if (undelivered !== undefined) throw undelivered.error
+    this.failed([[event.id, failure]])
   }
 
   private writesOf({ body, capturedAtMs }: Judged & { readonly type: 'identify' }): IdentifyWrites {
@@ -609,6 +646,17 @@ function describe(event: Draft, judged: Judged): void {
       return
     case 'identify':
       return
+  }
+}
+
+/** Why an entity refuses to become larger (security 7); null when the write was taken. */
+async function refusedAsTooLarge(asked: Promise<unknown>): Promise<string | null> {
+  try {
+    await asked
+    return null
+  } catch (error) {
+    if (!(error instanceof Refused && error.refusal === 'entity_full')) throw error
+    return error.detail ?? 'too large'
   }
 }
 

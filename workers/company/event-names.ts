@@ -1,0 +1,47 @@
+// Names of events that companies of this shard use, by environment: a name that no company has used so far is one more,
+// and there is a bound on them (security 7). What is asked costs only a company's first use of a name.
+import type { AcceptedEvent, Decision } from '../../src/core/message.js'
+import type { Actor, Actors } from './actors.js'
+
+export class EventNames {
+  private readonly names = new Map<string, Set<string>>()
+
+  /**
+   * max        of an environment's names; no bound unless told.
+   * inMemory   names of companies in memory now count from the first question on.
+   */
+  constructor(
+    private readonly max = Number.POSITIVE_INFINITY,
+    private readonly inMemory: Pick<Actors, 'companies'>,
+  ) {}
+
+  /** Whether companies of the environment may use this name; one that may counts from now on. */
+  admits(environmentId: string, name: string): boolean {
+    let names = this.names.get(environmentId)
+    if (names === undefined) {
+      names = new Set()
+      for (const { state } of this.inMemory.companies())
+        if (state.environmentId === environmentId) for (const used of state.counters.keys()) names.add(used)
+      this.names.set(environmentId, names)
+    }
+    if (names.has(name)) return true
+    if (names.size >= this.max) return false
+    names.add(name)
+    return true
+  }
+
+  /** The refusal of a use whose name is one too many for its environment; null for any other event. */
+  judged(actor: Actor | null, environmentId: string, event: AcceptedEvent): Decision | null {
+    if (actor?.k !== 'c' || !actor.state.exists || event.type !== 'track' || event.failure !== null)
+      return null
+    const { subtype } = event
+    if (subtype === null || actor.state.counters.has(subtype) || this.admits(environmentId, subtype))
+      return null
+    const detail = `event: the environment has as many names of events as it may, ${this.max}`
+    return { refused: 'entity_full', detail }
+  }
+
+  forget(environmentId: string): void {
+    this.names.delete(environmentId)
+  }
+}
