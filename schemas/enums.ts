@@ -123,6 +123,9 @@ export type ChargeType = (typeof chargeTypes)[number]
 export const actorTypes = ['api_key', 'app_user', 'psp_app', 'system', 'temporary_access_token'] as const
 export type ActorType = (typeof actorTypes)[number]
 
+export const auditKinds = ['change', 'read', 'auth_failure', 'system'] as const
+export type AuditKind = (typeof auditKinds)[number]
+
 export const accountMemberRoles = ['admin', 'member'] as const
 export type AccountMemberRole = (typeof accountMemberRoles)[number]
 

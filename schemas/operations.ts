@@ -1,7 +1,7 @@
 // What every operation takes and gives, by method and path: the page that the OpenAPI document is made from.
 // A row of src/http/routes.ts has its line here; a test holds the two together.
 import typia, { type tags } from 'typia'
-import type { AuditLog, AuditLogList } from './audit-log.js'
+import type { AuditChainRow, AuditHead, AuditLog, AuditLogList } from './audit-log.js'
 import type {
   BillingCoupon,
   BillingCustomer,
@@ -224,7 +224,11 @@ export interface Operations extends CreditOperations {
   /** Gives a key another value, shown in this answer alone; the present one is taken until the overlap ends. */
   'POST /api-keys/{api_key_id}/roll': { id: 'rollApiKey'; body: ApiKeyRoll; data: ApiKey }
   'GET /audit-log': { id: 'listAuditLogs'; data: AuditLogList[] }
+  /** Rows of the chain behind `after`, whole: what `tollgate audit verify` reads. At most 100. */
+  'GET /audit-log/chain': { id: 'listAuditChain'; data: AuditChainRow[] }
   'GET /audit-log/count': { id: 'countAuditLogs'; data: Count }
+  /** The end of the chain of hashes. Kept elsewhere, it shows later that nothing before it was changed. */
+  'GET /audit-log/head': { id: 'getAuditHead'; data: AuditHead }
   'GET /audit-log/{audit_log_id}': { id: 'getAuditLog'; data: AuditLog }
   /** The collector that client libraries send to: each event may carry the key that authorises it. */
   'POST /batch': { id: 'collectEvents'; body: CollectorBatch; data: RawEventBatch }

@@ -1,5 +1,6 @@
 // The command line, for those who run Tollgate: what there is to say, and where it goes.
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander'
+import { auditHead, auditVerify } from './cli/audit.js'
 import { Client, targetOf } from './cli/client.js'
 import { doctor, node } from './cli/doctor.js'
 import { exportFile, reconcile } from './cli/export.js'
@@ -203,6 +204,22 @@ reaching(limits.command('set <limits>'))
     'default, off, or {"global":[rate per second, burst], "mutation":…, "events_ingest":…, "analytics":…}',
   )
   .action(ends(async (value: string, options: Reach) => setLimits(await clientOf(options), value, io)))
+
+const audit = program.command('audit').description('the audit log as evidence')
+reaching(audit.command('head'))
+  .description('the end of its chain of hashes, to be kept elsewhere')
+  .action(ends(async (options: Reach) => auditHead(await clientOf(options), io)))
+reaching(audit.command('verify'))
+  .description('find the first row that was altered, removed or put in; exits 3 when there is one')
+  .option(
+    '--head <head>',
+    'as `tollgate audit head` printed it earlier: what it tells of must still be there',
+  )
+  .action(
+    ends(async (options: Reach & { readonly head?: string }) =>
+      auditVerify(await clientOf(options), options.head, io),
+    ),
+  )
 
 program
   .command('backup <directory>')

@@ -198,7 +198,8 @@ export async function serve(from: {
     config.journalBacklogBytesMax,
   )
   opened.add(async () => backlog.stop())
-  const audit = new AuditLog(sql, log)
+  const audit = new AuditLog(sql, log, definitions.bootstrapped.accountId)
+  await audit.open()
   opened.add(() => audit.flush())
   const deliveries = new Deliveries({
     sql,
@@ -369,7 +370,7 @@ export async function serve(from: {
       ],
     },
     routes,
-    audit: change => audit.note(change),
+    audit,
     exchange: traced?.Exchange,
   })
   const port = await server.listen(config.host, config.port)
@@ -379,8 +380,11 @@ export async function serve(from: {
   log.info({ ms: phases.told() }, 'ready')
   notices.start()
   deliveries.start()
-  await listenToOperator(config, log, opened, () =>
-    keepPoint({
+  await listenToOperator(config, log, opened, async () => {
+    // no backup that the log does not tell of
+    const { accountId } = definitions.bootstrapped
+    await audit.record({ kind: 'system', accountId, what: 'backup', resourceType: 'backup' })
+    return keepPoint({
       shards,
       projections: projections!,
       positions: journals.positions,
@@ -389,8 +393,8 @@ export async function serve(from: {
       clickhouse,
       clickhouseAddress: addresses.clickhouse,
       flush: () => audit.flush(),
-    }),
-  )
+    })
+  })
   let stopping: Promise<void> | null = null
   return {
     port,

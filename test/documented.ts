@@ -37,6 +37,16 @@ const keyMembers: Members = {
   previous_value_until: 'ON datetime',
 }
 
+/** The audit log as evidence: who asked from where, and the chain. */
+const auditMembers: Members = {
+  kind: 'R auth_failure|change|read|system',
+  remote_ip: 'ON string',
+  user_agent: 'ON string',
+  request_id: 'ON string',
+  seq: 'ON long',
+  hash: 'ON string',
+}
+
 /** Where the shapes are not the last word, and what is. */
 const settled: Readonly<Record<string, Members>> = {
   // a feature shows the event_source it takes (decision 12)
@@ -67,6 +77,8 @@ const settled: Readonly<Record<string, Members>> = {
   // publishable keys are not secrets (decision 13)
   ApiKey: { secret: 'ON string', ...keyMembers },
   ApiKeyCreate: keyMembers,
+  AuditLog: auditMembers,
+  AuditLogList: auditMembers,
   // the cost of an inference event, from which price (decision 18), and the event it was made from (EV-66)
   EventDetail: { cost: 'ON string', currency: 'ON string', price_id: 'ON string', derived_from: 'ON string' },
   // how a plan grant renews, of one that does (decision 30)

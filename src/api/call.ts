@@ -1,4 +1,6 @@
 // What a handler receives and returns. No trace of the HTTP server: handlers are called directly in tests.
+
+import type { Sql } from 'postgres'
 import type { EnvironmentType, KeyScope } from '../../schemas/enums.js'
 import type { Standing } from '../engine/answers.js'
 import type { ContextSecrets, SignedContext } from '../engine/signed-contexts.js'
@@ -108,6 +110,11 @@ export interface Call<Body = undefined, Query = Readonly<Record<string, never>>>
   readonly userAgent: string
   /** What a server signed for this caller, who holds a publishable key; absent or null: nothing. */
   readonly signed?: SignedContext | null
+  /**
+   * Writes the request's row of the audit log in the transaction of the change it asks for: without it there is no
+   * change. Changes of definitions (`catalogs.change`) do so by themselves. Absent where no audit log is kept.
+   */
+  record?(tx: Sql): Promise<void>
   /** What the caller already has, as its ETag; '' or absent: nothing. Read where the row's protocol knows it. */
   readonly ifNoneMatch?: string
   /** Whether an answer that stands for a while is kept, if the handler says what it rests on. */

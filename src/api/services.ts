@@ -83,9 +83,14 @@ export interface Clock {
   /**
    * Sets or (null) removes a test clock: in force from this tick, resolves when it is stored.
    * Who calls has made sure that the environment is not production and time does not go back.
+   * `record` writes what else belongs to the change, in its transaction.
    * Rejects, with the former clock back in force, when it cannot be stored.
    */
-  setTestClock(environmentId: string, clock: TestClock | null): Promise<void>
+  setTestClock(
+    environmentId: string,
+    clock: TestClock | null,
+    record?: (tx: Sql) => Promise<void>,
+  ): Promise<void>
 }
 
 /** The current catalog of every environment on the HTTP thread, and the one way to change definitions. */

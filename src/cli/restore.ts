@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { SingleBar } from 'cli-progress'
 import type { Config } from '../config.js'
+import { restoredFile } from '../engine/bootstrap.js'
 import { segmentPath, shardDirectory } from '../journal/segment.js'
 import { createLogger } from '../log.js'
 import { Opened } from '../opened.js'
@@ -38,6 +39,9 @@ export async function restore(config: Config, directory: string, io: Io): Promis
   try {
     await writeFile(join(dataDir, restoringFile), `${archive.contents.taken_at}\n`, { flush: true })
     await fill(config, archive, io)
+    // the next start tells of it in the audit log
+    const { taken_at, tollgate } = archive.contents
+    await writeFile(join(dataDir, restoredFile), JSON.stringify({ taken_at, tollgate }), { flush: true })
     await rm(join(dataDir, restoringFile))
     await syncDirectory(dataDir)
   } catch (cause) {

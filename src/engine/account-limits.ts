@@ -29,15 +29,28 @@ export class AccountLimits {
     return this.own.get(accountId) ?? null
   }
 
-  /** In force once it is stored; budgets start full. Members that name no bucket are left out. */
-  async set(accountId: string, wanted: OwnLimits, nowMs: number): Promise<void> {
+  /**
+   * In force once it is stored; budgets start full. Members that name no bucket are left out.
+   *
+   * record  writes what else belongs to the change, in its transaction.
+   */
+  async set(
+    accountId: string,
+    wanted: OwnLimits,
+    nowMs: number,
+    record: (tx: Sql) => Promise<void> = async () => {},
+  ): Promise<void> {
     const limits = ofBuckets(wanted)
-    if (limits === null) await this.sql`delete from account_limits where account_id = ${accountId}`
-    else
-      await this.sql`
-        insert into account_limits (account_id, limits, updated_at)
-        values (${accountId}, ${JSON.stringify(limits)}::text::jsonb, ${new Date(nowMs)})
-        on conflict (account_id) do update set limits = excluded.limits, updated_at = excluded.updated_at`
+    await this.sql.begin(async transaction => {
+      const tx = transaction as unknown as Sql
+      if (limits === null) await tx`delete from account_limits where account_id = ${accountId}`
+      else
+        await tx`
+          insert into account_limits (account_id, limits, updated_at)
+          values (${accountId}, ${JSON.stringify(limits)}::text::jsonb, ${new Date(nowMs)})
+          on conflict (account_id) do update set limits = excluded.limits, updated_at = excluded.updated_at`
+      await record(tx)
+    })
     this.put(accountId, limits)
   }
 

@@ -1,8 +1,9 @@
 // The first start: one account, its two environments and the keys to begin with; every later start finds them.
-import { randomBytes } from 'node:crypto'
-import { mkdir, rm } from 'node:fs/promises'
+import { createHash, randomBytes } from 'node:crypto'
+import { mkdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Sql } from 'postgres'
+import { rowOfEvent, writeRows } from './audit-row.js'
 import { type FirstKey, seeToFirstKey } from './first-key.js'
 import { newId } from './ids.js'
 import { keep } from './kept-file.js'
@@ -39,6 +40,9 @@ export interface Hashing {
   readonly pepperId: string
 }
 
+/** Left in the data directory by a restore, for the audit log. */
+export const restoredFile = 'restored'
+
 /** Any number: the lock under which starts of several processes take turns. */
 const bootstrapLock = 7_084_155_001
 
@@ -63,6 +67,7 @@ export async function bootstrap(sql: Sql, config: BootstrapConfig): Promise<Boot
   const given = config.pepperPrevious ?? null
   const former = given === null || pepper.equals(Buffer.from(given)) ? null : Buffer.from(given)
   const members = config.membersFile === null ? null : await readMembers(config.membersFile)
+  const restored = await readFile(join(config.dataDir, restoredFile), 'utf8').catch(() => null)
   const { first, ...bootstrapped } = await sql.begin(async transaction => {
     const tx = transaction as unknown as Sql
     await tx`select pg_advisory_xact_lock(${bootstrapLock})`
@@ -70,9 +75,18 @@ export async function bootstrap(sql: Sql, config: BootstrapConfig): Promise<Boot
     const found = await theAccount(tx)
     const accountId = found ?? (await makeAccount(tx, hashing))
     const peppers = { pepper, former, ...hashing }
-    const pepperNotes = await seeToPepper(tx, peppers)
+    const record = (what: string, resourceType: string, detail: object = {}) =>
+      recordStart(tx, accountId, what, resourceType, detail)
+    if (restored !== null) await record('restore', 'backup', { backup: restored })
+    const pepperNotes = await seeToPepper(tx, peppers, () => record('pepper/changed', 'pepper'))
     const key = await seeToFirstKey(tx, { accountId, isNew: found === null, peppers, config })
-    if (members) await seeToMembers(tx, accountId, members)
+    if (key.done !== null) await record(`first-key/${key.done}`, 'api_key')
+    if (members) {
+      await seeToMembers(tx, accountId, members)
+      const sum = createHash('sha256').update(JSON.stringify(members)).digest('hex')
+      if (await isOther(tx, 'members_file', sum))
+        await record('members-file/changed', 'account_member', { sha256: sum })
+    }
     return {
       accountId,
       pepper,
@@ -83,12 +97,35 @@ export async function bootstrap(sql: Sql, config: BootstrapConfig): Promise<Boot
     }
   })
   await removeFileOf(first, config.dataDir)
+  await rm(join(config.dataDir, restoredFile), { force: true })
   return bootstrapped
 }
 
 /** A value that is a setting lies in no file, nor does one that it replaced. */
 async function removeFileOf(key: FirstKey, dataDir: string): Promise<void> {
   if (key.fromSetting) await rm(join(dataDir, 'bootstrap-key'), { force: true })
+}
+
+/** What the operator did to the installation, in the audit log with it. */
+async function recordStart(
+  tx: Sql,
+  accountId: string,
+  what: string,
+  resourceType: string,
+  detail: object,
+): Promise<void> {
+  const event = { kind: 'system', accountId, what, resourceType, detail } as const
+  await writeRows(tx, [rowOfEvent(event, Date.now())], true)
+}
+
+/** Remember what the installation has; whether it is another than the last, or the first. */
+async function isOther(tx: Sql, name: string, value: string): Promise<boolean> {
+  const rows = await tx`
+    insert into installation (name, value, updated_at) values (${name}, ${value}, now())
+    on conflict (name) do update set value = excluded.value, updated_at = excluded.updated_at
+      where installation.value <> excluded.value
+    returning name`
+  return rows.length > 0
 }
 
 interface Peppers extends Hashing {
@@ -101,13 +138,14 @@ interface Peppers extends Hashing {
  *
  * returns  what the operator should know.
  */
-async function seeToPepper(tx: Sql, { former, hash, pepperId: id }: Peppers): Promise<readonly string[]> {
+async function seeToPepper(
+  tx: Sql,
+  { former, hash, pepperId: id }: Peppers,
+  changed: () => Promise<void>,
+): Promise<readonly string[]> {
   const [last] = await tx<{ value: string }[]>`select value from installation where name = 'pepper'`
   if (last === undefined) await tx`update api_keys set pepper_id = ${id} where pepper_id is null`
-  if (last?.value !== id)
-    await tx`
-      insert into installation (name, value, updated_at) values ('pepper', ${id}, now())
-      on conflict (name) do update set value = excluded.value, updated_at = excluded.updated_at`
+  if ((await isOther(tx, 'pepper', id)) && last !== undefined) await changed()
   if (former === null)
     return last === undefined || last.value === id
       ? []

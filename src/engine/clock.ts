@@ -86,10 +86,14 @@ export class ServiceClock {
     return this.#test.get(environmentId) ?? null
   }
 
-  setTestClock(environmentId: string, clock: TestClock | null): Promise<void> {
+  setTestClock(
+    environmentId: string,
+    clock: TestClock | null,
+    record: ((tx: Sql) => Promise<void>) | null = null,
+  ): Promise<void> {
     const former = this.#test.get(environmentId) ?? null
     this.#hold(environmentId, clock)
-    const written = this.#writes.then(() => this.#write(environmentId, clock))
+    const written = this.#writes.then(() => this.#write(environmentId, clock, record))
     this.#writes = written.catch(() => {})
     return written.catch(error => {
       if (this.testClock(environmentId) === clock) this.#hold(environmentId, former)
@@ -112,11 +116,24 @@ export class ServiceClock {
     for (const listener of this.#listeners) listener(environmentId)
   }
 
-  async #write(environmentId: string, clock: TestClock | null): Promise<void> {
-    await this.#sql`
+  async #write(
+    environmentId: string,
+    clock: TestClock | null,
+    record: ((tx: Sql) => Promise<void>) | null,
+  ): Promise<void> {
+    const set = (sql: Sql) => sql`
       update environments set
         clock_offset_ms = ${clock?.kind === 'ticking' ? clock.offsetMs : null},
         clock_frozen_at = ${clock?.kind === 'frozen' ? new Date(clock.atMs) : null}
       where id = ${environmentId}`
+    if (record === null) {
+      await set(this.#sql)
+      return
+    }
+    await this.#sql.begin(async transaction => {
+      const tx = transaction as unknown as Sql
+      await set(tx)
+      await record(tx)
+    })
   }
 }

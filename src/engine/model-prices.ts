@@ -56,9 +56,19 @@ export class ModelPrices {
     return [...(this.prices.get(accountId) ?? []), ...builtInPrices]
   }
 
-  /** Replace the account's own prices; in force for events from now on (decision 18). */
-  async put(accountId: string, prices: readonly ModelPrice[], nowMs: number): Promise<void> {
+  /**
+   * Replace the account's own prices; in force for events from now on (decision 18).
+   *
+   * record  writes what else belongs to the change, in its transaction.
+   */
+  async put(
+    accountId: string,
+    prices: readonly ModelPrice[],
+    nowMs: number,
+    record: (tx: Sql) => Promise<void> = async () => {},
+  ): Promise<void> {
     await this.sql.begin(async tx => {
+      await record(tx as unknown as Sql)
       await tx`delete from model_prices where account_id = ${accountId}`
       if (prices.length === 0) return
       const rows = prices.map(price => ({

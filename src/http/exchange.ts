@@ -3,6 +3,7 @@
 
 import { Buffer } from 'node:buffer'
 import { performance } from 'node:perf_hooks'
+import type { Sql } from 'postgres'
 import { type Answer, type KeyRecord, Later, type Listener, type Stream, type Voice } from '../api/call.js'
 import { type Asked, askedBytesMax, hashOfAsked } from '../engine/answers.js'
 import { ServiceError } from '../errors.js'
@@ -15,7 +16,8 @@ import type { Compiled } from './compiled.js'
 import { keylessBytesMax, namedContext, namedKeys } from './keys-in-body.js'
 import { longBytes } from './long-bodies.js'
 import { admitNamed, type Caller } from './named-keys.js'
-import { Outflow } from './outflow.js'
+import { Noting } from './noting.js'
+import { Outflow, sendLarge } from './outflow.js'
 import { bearerOf, decodeParameters, headerOf, headerNames as names, parametersOf } from './read.js'
 import { none, noParameters, nothing, nothingAsked, Request } from './request.js'
 import {
@@ -77,7 +79,8 @@ export class Exchange implements Listener, Caller {
   private url = ''
   private asker: KeyRecord | null = null
   private requestBody: string | null = null
-  private noted = false
+  private noted: Noting | null = null
+  private requestId: string | null = null
   /** What was asked, where its answer may be worth to be kept. */
   private asked: Asked | null = null
 
@@ -130,8 +133,8 @@ export class Exchange implements Listener, Caller {
     const { shared } = this
     this.environmentId = headerOf(req, shared.environmentHeaders)
     // Without a "?" it is undefined, whatever its type says.
-    if (route.query !== null || route.mutates) this.rawQuery = req.getQuery() ?? ''
-    if (route.mutates) this.url = req.getUrl()
+    if (route.query !== null || route.noted) this.rawQuery = req.getQuery() ?? ''
+    if (route.noted) this.url = req.getUrl()
     if (route.parameters.length > 0) this.parameters = parametersOf(req, route.parameters.length)
     // A check leaves no trace of who asked.
     if (route.limit !== 'check') this.userAgent = req.getHeader(names.userAgent)
@@ -378,7 +381,9 @@ export class Exchange implements Listener, Caller {
     this.params = params
     this.echo =
       params === noParameters ? asked.echo : asked.echo === nothing ? params : { ...asked.echo, ...params }
-    const services = this.shared.services!
+    const shared = this.shared.services!
+    const noting = route.noted ? this.noting() : null
+    const services = route.mutates && noting !== null ? noting.services(shared) : shared
     const nowMs = environment === null ? services.clock.wall() : services.clock.now(environment.id)
     const call = new Request(
       this,
@@ -443,7 +448,9 @@ export class Exchange implements Listener, Caller {
         : this.echo === this.params
           ? echoOf(this.params)
           : JSON.stringify(this.echo)
-    const reply = success(answer, this.compiled.route.status, echo, this.headers)
+    const { status, noted } = this.compiled.route
+    const headers = noted ? `${this.headers}\r\nX-Request-Id: ${this.ownId()}` : this.headers
+    const reply = success(answer, status, echo, headers)
     if (this.asked !== null && answer.standing !== undefined)
       this.shared.services!.answers.keep(this.asked, answer.standing, reply.body)
     // What went through is noted even if nobody waits for its answer any more.
@@ -454,16 +461,16 @@ export class Exchange implements Listener, Caller {
   fail(thrown: unknown): void {
     const error = toFailure(thrown)
     const known = error instanceof ServiceError
-    const requestId = this.shared.nextRequestId()
+    const requestId = this.ownId()
     if (!known || error.status >= 500)
       this.shared.logFailure(this.line(requestId, known ? error.status : 500), error)
     const told = known ? error : internalError
     const reply = failure(told, `${this.headers}\r\nX-Request-Id: ${requestId}`)
     if (this.settled) this.note(reply)
-    else this.answer(reply, requestId)
+    else this.answer(reply)
   }
 
-  protected answer(reply: Reply, requestId?: string): void {
+  protected answer(reply: Reply): void {
     const { res, shared, headOnly } = this
     this.settle()
     const length = reply.bytes?.length ?? reply.body.length
@@ -478,22 +485,23 @@ export class Exchange implements Listener, Caller {
     this.note(reply)
     const elapsedMs = performance.now() - this.startedMs
     this.compiled.seconds.observe(elapsedMs / 1_000)
-    if (shared.logsRequests)
-      shared.log.debug(this.line(requestId ?? shared.nextRequestId(), reply.status), 'request')
+    if (shared.logsRequests) shared.log.debug(this.line(this.ownId(), reply.status), 'request')
     else if (elapsedMs > shared.options.config.slowRequestMs && shared.mayTell('slow')) {
-      shared.log.warn(this.line(requestId ?? shared.nextRequestId(), reply.status), 'slow request')
+      shared.log.warn(this.line(this.ownId(), reply.status), 'slow request')
     }
   }
 
-  // A change by a known key, once. What a limit refused is left out: a flood must not fill the log (source: decision).
   private note({ status, body }: Reply): void {
-    const { asker, compiled, shared } = this
+    if (this.asker !== null && this.compiled.route.noted) this.noting()?.answered(status, body)
+  }
+
+  // Of a key that is known; null where nobody keeps an audit log.
+  private noting(): Noting | null {
+    const { compiled, shared, asker } = this
     const { audit } = shared.options
-    if (!compiled.route.mutates || asker === null || audit === undefined) return
-    if (this.noted || status === 429) return
-    this.noted = true
-    const endedAtMs = shared.services!.clock.wall()
-    audit({
+    if (audit === undefined || asker === null) return null
+    this.noted ??= new Noting(audit, {
+      kind: compiled.route.mutates ? 'change' : 'read',
       key: asker,
       environmentId: this.admission?.environment?.id ?? asker.environmentId,
       method: compiled.method,
@@ -501,29 +509,33 @@ export class Exchange implements Listener, Caller {
       parameters: this.parameters,
       url: this.rawQuery === '' ? this.url : `${this.url}?${this.rawQuery}`,
       requestBody: this.requestBody,
-      status,
-      responseBody: body,
-      startedAtMs: Math.round(endedAtMs - (performance.now() - this.startedMs)),
-      endedAtMs,
+      remoteIp: this.remoteIp(),
+      userAgent: this.userAgent,
+      requestId: this.ownId(),
+      expectedStatus: compiled.route.status,
+      startedMs: this.startedMs,
+      wallMs: () => shared.services!.clock.wall(),
     })
+    return this.noted
   }
 
-  // A large answer leaves as its reader takes it, and is in flight until its last byte has left.
+  /** Its name in logs and answers. */
+  private ownId(): string {
+    this.requestId ??= this.shared.nextRequestId()
+    return this.requestId
+  }
+
+  /** Write its row of the audit log in the transaction of the change that it asks for. */
+  async record(tx: Sql): Promise<void> {
+    await this.noting()?.within(tx)
+  }
+
+  // A large answer is in flight until its last byte has left.
   private writeLarge(reply: Reply): void {
     const { res, shared } = this
     shared.writeHead(res, reply)
-    const bytes = reply.bytes ?? bytesOf(reply.pieces ?? [reply.body])
-    const [, whole] = res.tryEnd(bytes, bytes.length)
-    if (whole) {
-      shared.left()
-      return
-    }
-    this.leaving = true
-    res.onWritable(offset => {
-      const [taken, ended] = res.tryEnd(bytes.subarray(offset), bytes.length)
-      if (ended) this.gone()
-      return taken
-    })
+    this.leaving = !sendLarge(res, reply.bytes ?? bytesOf(reply.pieces ?? [reply.body]), () => this.gone())
+    if (!this.leaving) shared.left()
   }
 
   // A stream: what fails before its first piece is still told with a status.
@@ -533,10 +545,11 @@ export class Exchange implements Listener, Caller {
       const { res, shared, compiled } = this
       this.settle()
       this.leaving = true
+      this.note({ status: 200, headers: '', body: '' })
       compiled.answered(200)
       res.cork(() => res.writeHeader('Content-Type', headersOf(type) + this.headers))
       this.outflow = new Outflow(res, iterator, error => {
-        if (error !== null) shared.logFailure(this.line(shared.nextRequestId(), 200), toFailure(error))
+        if (error !== null) shared.logFailure(this.line(this.ownId(), 200), toFailure(error))
         this.gone()
       })
       void this.outflow.run(this.headOnly ? { done: true, value: undefined } : first)

@@ -15,6 +15,7 @@ const things: Readonly<Record<string, string>> = {
 const texts: Readonly<Record<string, string>> = {
   action: 'What happened to the plan.',
   actor_type: 'Who made the change.',
+  after: 'Behind this place in the chain; 0: from its beginning.',
   apply_to_existing: 'Whether the version in force is changed, and with it what its companies have.',
   base_plan_action: 'What happened to the base plan.',
   boolean_require_event: 'Of features that are on or off, those alone that an event stands for.',
@@ -52,6 +53,7 @@ const texts: Readonly<Record<string, string>> = {
   is_active: 'Whether it is in force.',
   is_default: 'Whether it is the default.',
   key: 'Of the flag.',
+  kind: 'Rows of this kind: changes, reads of secrets and exports, failed authentications, or the operator’s doings. Without it changes and the operator’s.',
   managed_by: 'Those that this payment provider manages.',
   monetized_subscriptions: 'Whether a subscription that is paid for runs.',
   name: 'With this in its name, in any case.',

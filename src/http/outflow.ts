@@ -58,3 +58,20 @@ export class Outflow {
     this.writable = null
   }
 }
+
+/**
+ * Send an answer that may not fit the socket at once, as its reader takes it.
+ *
+ * ended    hears when its last byte has left, where that is later.
+ * returns  whether it has left already.
+ */
+export function sendLarge(res: AppResponse, bytes: Uint8Array, ended: () => void): boolean {
+  const [, whole] = res.tryEnd(bytes, bytes.length)
+  if (whole) return true
+  res.onWritable(offset => {
+    const [taken, over] = res.tryEnd(bytes.subarray(offset), bytes.length)
+    if (over) ended()
+    return taken
+  })
+  return false
+}

@@ -1,4 +1,5 @@
 // What a handler is given of a request.
+import type { Sql } from 'postgres'
 import type { Call, EnvironmentRecord, KeyRecord, Voice } from '../api/call.js'
 import type { Services } from '../api/services.js'
 import type { SignedContext } from '../engine/signed-contexts.js'
@@ -12,6 +13,7 @@ export class Request implements Call<unknown, unknown> {
       readonly ifNoneMatch: string
       readonly settled: boolean
       readonly keeps: boolean
+      record(tx: Sql): Promise<void>
       named(secrets: readonly string[]): Promise<ReadonlyMap<string, Voice | null>>
     },
     readonly services: Services,
@@ -33,6 +35,10 @@ export class Request implements Call<unknown, unknown> {
 
   get remoteIp(): string {
     return this.exchange.remoteIp()
+  }
+
+  record(tx: Sql): Promise<void> {
+    return this.exchange.record(tx)
   }
 
   get ifNoneMatch(): string {

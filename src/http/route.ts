@@ -26,6 +26,8 @@ interface Common<Body, Query> {
   readonly environment?: 'required' | 'optional'
   /** It belongs to the account as a whole: not for keys that are bound to an environment. */
   readonly ofAccount?: boolean
+  /** A read that the audit log keeps: of secrets, of what leaves the house, of the log itself. */
+  readonly recorded?: boolean
   /** Status of a success. Defaults to 200. */
   readonly status?: number
   /** A POST or PUT that changes nothing, e.g. a preview: open to readonly keys (AL-21). */
@@ -71,6 +73,8 @@ export interface Route {
   readonly status: number
   /** A readonly key may not call it (AL-21). */
   readonly mutates: boolean
+  /** The audit log is told of it. */
+  readonly noted: boolean
   /** `none`: a body is not looked at; `parsed`; `one` and `batch`: as received, with the bound of an ordinary body or of a batch. */
   readonly body: 'none' | 'parsed' | 'one' | 'batch'
   readonly parse: Parser<unknown> | null
@@ -106,6 +110,7 @@ export function also(path: string, route: Route): Route {
 
 function compile<Body, Query>(method: Method, path: string, spec: RowSpec<Body, Query>): Route {
   const limit = spec.limit ?? (method === 'get' ? 'read' : 'mutation')
+  const mutates = limit === 'mutation' && method !== 'get' && spec.safe !== true
   return {
     method,
     path,
@@ -115,7 +120,8 @@ function compile<Body, Query>(method: Method, path: string, spec: RowSpec<Body, 
     environmentRequired: spec.environment !== 'optional',
     ofAccount: spec.ofAccount === true,
     status: spec.status ?? 200,
-    mutates: limit === 'mutation' && method !== 'get' && spec.safe !== true,
+    mutates,
+    noted: mutates || spec.recorded === true,
     body: spec.raw ?? (spec.body === undefined ? 'none' : 'parsed'),
     parse: spec.body ?? null,
     query: spec.query ?? null,

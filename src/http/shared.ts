@@ -1,13 +1,13 @@
 // What all requests of a server have in common: what they are told of, what is counted over them, and how they leave.
 import type { Services } from '../api/services.js'
 import type { Config } from '../config.js'
-import type { AskedChange } from '../engine/audit.js'
 import { type ErrorCode, ServiceError } from '../errors.js'
 import type { Logger, RequestLine } from '../log.js'
 import type { Metrics } from '../metrics.js'
 import { type App, type AppResponse, type HeaderName, headerName } from './app.js'
 import type { Limits } from './limits.js'
 import { LongBodies } from './long-bodies.js'
+import type { AuditSink } from './noting.js'
 import { headOf, isBodiless, type Reply } from './respond.js'
 import { Strangers } from './strangers.js'
 
@@ -25,8 +25,8 @@ export interface SharedOptions {
   readonly log: Logger
   readonly metrics: Metrics
   readonly limits: Limits
-  /** Told of every change that was asked for by a known key, when it is answered. */
-  readonly audit?: (change: AskedChange) => void
+  /** Told of changes and of reads of secrets that a known key asked for, and of keys that nobody knows. */
+  readonly audit?: AuditSink
 }
 
 /** What all requests of a server share. */
@@ -62,6 +62,7 @@ export class Shared {
       ratePerSecond: options.config.authFailuresPerSecond,
       log: options.log,
       metrics: options.metrics.authFailures,
+      audit: options.audit,
     })
     this.logsRequests = options.log.isLevelEnabled('debug')
     this.keyHeaders = options.config.apiKeyHeaders.map(headerName)

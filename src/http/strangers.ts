@@ -4,6 +4,7 @@ import { type Bucket, fullBucket, hasToken, refill, retryAfterSeconds, take } fr
 import { ServiceError } from '../errors.js'
 import type { Logger } from '../log.js'
 import type { Metrics } from '../metrics.js'
+import type { AuditSink } from './noting.js'
 
 /** Addresses remembered; the one that was met first is forgotten for a new one. */
 const peersMax = 10_000
@@ -16,6 +17,8 @@ export interface StrangersOptions {
   readonly ratePerSecond: number
   readonly log: Logger
   readonly metrics: Metrics['authFailures']
+  /** Told what is logged: of a flood one a second. */
+  readonly audit?: AuditSink | undefined
 }
 
 /** One budget for each address: a failed authentication costs one, and so does a body that is read to find its key. */
@@ -80,7 +83,9 @@ export class Strangers {
     const failures = this.untold
     this.toldAtMs = nowMs
     this.untold = 0
-    this.options.log.warn({ peer: address, key_prefix: prefixOf(secret), failures }, 'authentication failed')
+    const shown = prefixOf(secret)
+    this.options.log.warn({ peer: address, key_prefix: shown, failures }, 'authentication failed')
+    this.options.audit?.failed({ remoteIp: address, keyPrefix: shown, count: failures })
   }
 
   private bucket(address: string, nowMs: number): Bucket {

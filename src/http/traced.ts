@@ -27,8 +27,8 @@ export function tracedExchange(tracing: Tracing): typeof Exchange {
       else super.handle(body, text)
     }
 
-    protected override answer(reply: Reply, requestId?: string): void {
-      super.answer(reply, requestId)
+    protected override answer(reply: Reply): void {
+      super.answer(reply)
       this.end(reply.status)
     }
 

@@ -1,6 +1,7 @@
 // The audit log: who changed what, and when. The front end notes changes (src/engine/audit.ts); this room shows them.
-import type { AuditLog, AuditLogList } from '../../../schemas/audit-log.js'
-import { actorTypes } from '../../../schemas/enums.js'
+import type { AuditChainRow, AuditHead, AuditLog, AuditLogList } from '../../../schemas/audit-log.js'
+import { actorTypes, auditKinds } from '../../../schemas/enums.js'
+import { type ChainedRow, chainedRows } from '../../engine/audit-chain.js'
 import { ServiceError } from '../../errors.js'
 import type { Call, Handler } from '../call.js'
 import { reaches } from '../key-conditions.js'
@@ -14,6 +15,7 @@ const listShape = {
   actor_type: oneOf(actorTypes),
   end_time: datetime,
   environment_id: string,
+  kind: oneOf(auditKinds),
   q: string,
   start_time: datetime,
   ...page,
@@ -26,6 +28,7 @@ function filterOf({ key, query }: Call<undefined, AuditListQuery>): AuditFilter 
     accountId: key.accountId,
     actorType: query.actor_type,
     environmentId: query.environment_id,
+    kind: query.kind,
     reach: reaches(key, null) ? null : key.environmentId,
     q: query.q,
     fromMs: query.start_time,
@@ -33,7 +36,7 @@ function filterOf({ key, query }: Call<undefined, AuditListQuery>): AuditFilter 
   }
 }
 
-/** GET /audit-log, newest first; a change that was answered is in it. source: api/account.md; start inclusive, end exclusive: decision */
+/** GET /audit-log, newest first; a change that was answered is in it; reads and failed authentications where `kind` asks for them. source: api/account.md; start inclusive, end exclusive: decision */
 export const listAuditLogs: Handler<undefined, AuditListQuery> = async call => {
   const { services } = call
   await services.audit.flush()
@@ -59,11 +62,42 @@ export const getAuditLog: Handler = async ({ services, key, params }) => {
   return { data: { ...view, account_member_id: null, req_body, resp_body, user_id: null } satisfies AuditLog }
 }
 
+/** GET /audit-log/head: the end of the chain, with everything answered until now in it. To be kept elsewhere. source: decision */
+export const getChainHead: Handler = async ({ services }) => {
+  const { seq, hash } = await services.audit.head()
+  return { data: { seq, hash } satisfies AuditHead }
+}
+
+const chainShape = { after: page.offset, limit: page.limit } as const
+export const chainQuery = query(chainShape)
+
+/** GET /audit-log/chain: rows of the chain behind a place in it, whole, as their hashes cover them. source: decision */
+export const listChain: Handler<undefined, QueryOf<typeof chainShape>> = async ({ services, query }) => {
+  await services.audit.flush()
+  const rows = await chainedRows(services.sql, query.after, Math.min(query.limit, chainRowsMax))
+  return { data: rows.map(row => rowView(row)) }
+}
+
+/** Two bodies of 16 KiB each. */
+const chainRowsMax = 100
+
+function rowView(row: ChainedRow): AuditChainRow {
+  const { seq, previous_hash, hash, id, kind, account_id, environment_id, actor_type, api_key_id } = row
+  const { method, url, resource_type, resource_id, resource_name, secondary_resource } = row
+  const { req_body, resp_body, resp_code, remote_ip, user_agent, request_id, started_at, ended_at } = row
+  return {
+    ...{ seq, previous_hash, hash, id, kind, account_id, environment_id, actor_type, api_key_id },
+    ...{ method, url, resource_type, resource_id, resource_name, secondary_resource },
+    ...{ req_body, resp_body, resp_code, remote_ip, user_agent, request_id, started_at, ended_at },
+  }
+}
+
 function listView(row: AuditRow, keys: ReadonlyMap<string, ApiKeyRow>, services: Services): AuditLogList {
   const key = keys.get(row.api_key_id ?? '')
   const environment = row.environment_id === null ? null : services.keys.environment(row.environment_id)
   return {
     id: row.id,
+    kind: row.kind,
     actor_type: row.actor_type,
     ...(key && { api_key: apiKeyView(key, services) }),
     api_key_id: row.api_key_id,
@@ -77,6 +111,11 @@ function listView(row: AuditRow, keys: ReadonlyMap<string, ApiKeyRow>, services:
     resource_type: row.resource_type,
     secondary_resource: row.secondary_resource,
     resp_code: row.resp_code,
+    remote_ip: row.remote_ip,
+    user_agent: row.user_agent,
+    request_id: row.request_id,
+    seq: row.seq === null ? null : Number(row.seq),
+    hash: row.hash,
     started_at: isoTime(row.started_at.getTime()),
     ended_at: isoTime(row.ended_at.getTime()),
     user_name: null,

@@ -1,6 +1,6 @@
 // Statements of the audit log.
 import type { Sql } from 'postgres'
-import type { ActorType } from '../../../schemas/enums.js'
+import type { ActorType, AuditKind } from '../../../schemas/enums.js'
 import type { ApiKeyRow } from '../key-view.js'
 import { among, contains } from '../sql.js'
 
@@ -8,6 +8,8 @@ export interface AuditFilter {
   readonly accountId: string
   readonly actorType: ActorType | undefined
   readonly environmentId: string | undefined
+  /** Undefined: changes, and what the operator did. */
+  readonly kind: AuditKind | undefined
   /** The only environment whose changes are seen; null: all of the account's. */
   readonly reach: string | null
   /** Part of the URL, of the resource's name or id, or of the key's id. */
@@ -31,6 +33,12 @@ export interface AuditRow {
   readonly resource_name: string | null
   readonly secondary_resource: string | null
   readonly resp_code: number
+  readonly kind: AuditKind
+  readonly remote_ip: string | null
+  readonly user_agent: string | null
+  readonly request_id: string | null
+  readonly seq: string | null
+  readonly hash: string | null
   readonly started_at: Date
   readonly ended_at: Date
 }
@@ -43,6 +51,7 @@ export interface AuditRowInFull extends AuditRow {
 function matching(sql: Sql, filter: AuditFilter) {
   const { actorType, environmentId, q, fromMs, toMs } = filter
   return sql`account_id = ${filter.accountId}
+    ${filter.kind ? sql`and kind = ${filter.kind}` : sql`and kind in ('change', 'system')`}
     ${actorType ? sql`and actor_type = ${actorType}` : sql``}
     ${filter.reach === null ? sql`` : sql`and environment_id = ${filter.reach}`}
     ${environmentId ? sql`and environment_id = ${environmentId}` : sql``}
@@ -58,7 +67,7 @@ function matching(sql: Sql, filter: AuditFilter) {
 
 function columns(sql: Sql) {
   return sql`id, environment_id, actor_type, api_key_id, method, url, resource_type, resource_id, resource_name,
-    secondary_resource, resp_code, started_at, ended_at`
+    secondary_resource, resp_code, started_at, ended_at, kind, remote_ip, user_agent, request_id, seq, hash`
 }
 
 /** Newest first. */

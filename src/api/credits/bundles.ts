@@ -191,6 +191,7 @@ export const createBundle: Handler<CreditBundleCreate> = async call => {
   const currency = body.currency.toLowerCase()
   const data = await services.sql.begin(async transaction => {
     const tx = transaction as unknown as Sql
+    await call.record?.(tx)
     const credit = await requireCredit(tx, environment.id, body.credit_id, 'credit_id')
     const terms = await settle(tx, call, id, body, defaults(credit, currency))
     const [row] = await tx<CreditBundleRow[]>`
@@ -219,6 +220,7 @@ export const changeBundle: Handler<CreditBundleUpdate> = async call => {
   await services.projections.barrier('postgres')
   const data = await services.sql.begin(async transaction => {
     const tx = transaction as unknown as Sql
+    await call.record?.(tx)
     const former = await requireBundle(tx, environment.id, call.params.bundle_id!)
     if (former.has_grants && body.quantity !== undefined && body.quantity !== numberOrNull(former.quantity))
       throw new ServiceError('state_conflict', 'quantity: the bundle was bought, its quantity stays')

@@ -172,7 +172,7 @@ export const setClock: Handler<ClockUpdate> = async call => {
       "earlier than the environment's present; remove its test clock to go back",
     )
   if (settled === 'too_late') throw new ServiceError('value_invalid', 'later than the year 9998')
-  await clock.setTestClock(environment.id, settled)
+  await clock.setTestClock(environment.id, settled, async tx => call.record?.(tx))
   return { data: clockView(services, environment.id) }
 }
 
@@ -190,6 +190,6 @@ export const removeClock: Handler = async call => {
   const { clock } = call.services
   const { id } = named(call)
   if (!clock.testClock(id)) throw new ServiceError('not_found', 'The environment has no test clock')
-  await clock.setTestClock(id, null)
+  await clock.setTestClock(id, null, async tx => call.record?.(tx))
   return { data: { deleted: true } }
 }

@@ -64,12 +64,13 @@ export async function featureTraits(sql: Sql, accountId: string): Promise<readon
   return rows.map(row => row.hierarchy)
 }
 
-/** Every row of every table that carries the environment's id (AL-13). */
+/** Every row of every table that carries the environment's id (AL-13), but the audit log: it outlives what it tells of. */
 export async function deleteRowsOf(sql: Sql, id: string): Promise<void> {
   const tables = await sql<{ table_name: string }[]>`
     select c.table_name from information_schema.columns c
     join information_schema.tables t using (table_schema, table_name)
     where c.table_schema = current_schema() and c.column_name = 'environment_id' and t.table_type = 'BASE TABLE'
+      and c.table_name <> 'audit_logs'
     order by c.table_name`
   for (const { table_name: table } of tables)
     await sql`delete from ${sql(table)} where environment_id = ${id}`

@@ -92,7 +92,11 @@ export const createApiKey: Handler<ApiKeyCreate> = async call => {
     nowMs,
   }
   const row = await keys.inOrder(async () => {
-    const inserted = await inTransaction(sql, tx => insertKey(tx, wanted))
+    const inserted = await inTransaction(sql, async tx => {
+      const made = await insertKey(tx, wanted)
+      await call.record?.(tx)
+      return made
+    })
     keys.put(keyRecord(inserted), inserted.secret_hash)
     return inserted
   })
@@ -175,6 +179,7 @@ export const updateApiKey: Handler<ApiKeyUpdate> = async call => {
       const changed = await updateKey(tx, present.id, change, nowMs)
       mustBeInOrder(changed)
       if (changed.id === key.id) mustStayOpen(changed, call, nowMs)
+      await call.record?.(tx)
       return changed
     })
     keys.put(keyRecord(updated), null)
@@ -218,6 +223,7 @@ export const rollApiKey: Handler<ApiKeyRoll> = async call => {
         untilMs: body.overlap_seconds ? nowMs + body.overlap_seconds * 1_000 : null,
         nowMs,
       })
+      await call.record?.(tx)
       return { row: changed, secret: value }
     })
     keys.put(keyRecord(rolled.row), rolled.row.secret_hash, formerValue(rolled.row))
@@ -233,7 +239,8 @@ export const rollApiKey: Handler<ApiKeyRoll> = async call => {
  * errors  400 for the key that asks (AL-6); 404 for one that is not, or no longer, there (AL-34).
  * source  AL-3, AL-5, AL-6, AL-34; the replacement: decision
  */
-export const deleteApiKey: Handler = async ({ services, key, params }): Promise<Answer> => {
+export const deleteApiKey: Handler = async (call): Promise<Answer> => {
+  const { services, key, params } = call
   const { keys, sql } = services
   const id = params.api_key_id!
   if (id === key.id) throw new ServiceError('state_conflict', 'A key cannot delete itself')
@@ -242,7 +249,9 @@ export const deleteApiKey: Handler = async ({ services, key, params }): Promise<
       const present = await lockKey(tx, key.accountId, id)
       if (!present || !mayActOn(key, present)) throw unknownKey()
       await deleteKey(tx, id)
-      return present.kind === 'publishable' ? replaced(services, tx, present) : null
+      const made = present.kind === 'publishable' ? await replaced(services, tx, present) : null
+      await call.record?.(tx)
+      return made
     })
     keys.forget(id)
     if (replacement) keys.put(keyRecord(replacement), replacement.secret_hash)

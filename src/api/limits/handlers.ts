@@ -12,7 +12,10 @@ export const getLimits: Handler = ({ services, key }) => ({
  *
  * source  service.md section 8, "limits can be raised per account on request"; the operation: decision
  */
-export const setLimits: Handler<LimitsUpdate> = async ({ services, key, body }) => {
-  await services.accountLimits.set(key.accountId, body.limits, services.clock.wall())
+export const setLimits: Handler<LimitsUpdate> = async call => {
+  const { services, key, body } = call
+  await services.accountLimits.set(key.accountId, body.limits, services.clock.wall(), async tx =>
+    call.record?.(tx),
+  )
   return { data: { account_id: key.accountId, limits: services.accountLimits.get(key.accountId) } }
 }

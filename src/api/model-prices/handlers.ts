@@ -18,7 +18,8 @@ export async function putModelPrices(call: Call<ModelPriceView[]>): Promise<Answ
   )
   if (names.size < prices.length)
     throw new ServiceError('value_invalid', 'two prices of one provider, model, currency and effective_at')
-  await call.services.modelPrices.put(call.key.accountId, prices, call.services.clock.wall())
+  const { modelPrices, clock } = call.services
+  await modelPrices.put(call.key.accountId, prices, clock.wall(), async tx => call.record?.(tx))
   return listModelPrices(call as unknown as Call)
 }
 

@@ -17,6 +17,7 @@ import { ServiceError } from '../../errors.js'
 import type { Call, EnvironmentRecord, Handler } from '../call.js'
 import { list, page, type QueryOf, query, string } from '../query.js'
 import type { Services } from '../services.js'
+import { inTransaction } from '../sql.js'
 import { isoTime, isoTimeOrNull } from '../time.js'
 import {
   countEventRows,
@@ -166,7 +167,11 @@ export const rollSecret: Handler<WebhookRoll> = async call => {
   const nowMs = services.clock.wall()
   const overlap = body.overlap_seconds ?? overlapSeconds
   const former = { id: params.webhook_id!, environmentId: environment.id }
-  const row = await rollSecretRow(services.sql, former, newSecret(), nowMs, nowMs + overlap * 1_000)
+  const row = await inTransaction(services.sql, async tx => {
+    const rolled = await rollSecretRow(tx, former, newSecret(), nowMs, nowMs + overlap * 1_000)
+    await call.record?.(tx)
+    return rolled
+  })
   if (!row) throw unknownWebhook()
   await services.webhooks.load(environment.id)
   return { data: webhookView(row, 'whole') }

@@ -1,0 +1,161 @@
+// Bodies and addresses as the audit log keeps them: compact, bounded, and without secrets, by name and by shape.
+
+/** Of a text that is kept. */
+export const keptBytesMax = 16_384
+/** Longer texts within a body are cut, so that one of them does not push the rest out. */
+const textCharactersMax = 1_024
+const shortCharactersMax = 64
+
+const depthMax = 32
+const mask = '***'
+
+/** Names of secrets, without case and separators. */
+const secretName =
+  /secret|passw|passphrase|credential|authorization|bearer|cookie|pepper|api_?key|(private|access|signing|encryption|service|master)key|token$|^(pwd|pin|otp|auth|pass)$/
+
+/** Whether a member of this name holds a secret, however it is spelled: apiKey, secret_key, PRIVATE-KEY. */
+function isSecretName(name: string): boolean {
+  return secretName.test(name.toLowerCase().replaceAll(/[^a-z0-9]/g, ''))
+}
+
+/** Our own keys, bearer tokens, signed tokens, private keys. */
+const shapes: readonly RegExp[] = [
+  /(?<![A-Za-z0-9_-])(?:sk|pk|whsec|wsec|rk)_[A-Za-z0-9_-]{8,}/g,
+  /(?<![A-Za-z0-9])(?:bearer|basic)\s{1,4}[A-Za-z0-9+/._~=-]{8,}/gi,
+  /(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]*)?/g,
+  /-----BEGIN [A-Z ]+-----[\s\S]*?(?:-----END [A-Z ]+-----|$)/g,
+]
+
+/** Runs of characters that keys are made of. */
+const run = /[A-Za-z0-9+_=-]{20,}/g
+const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+const url = /\bhttps?:\/\/[^\s"'<>]+/gi
+
+/** Whether a run of characters is drawn at random rather than written: kinds of characters mixed, and few repeated. */
+function looksDrawn(text: string): boolean {
+  if (uuid.test(text)) return false
+  const isHex = text.length >= 32 && /^[0-9a-f]+$/i.test(text) && /\d/.test(text) && /[a-f]/i.test(text)
+  const isMixed = /[a-z]/.test(text) && /[A-Z]/.test(text) && /\d/.test(text)
+  const digits = text.match(/\d/g)?.length ?? 0
+  const isLower = text.length >= 24 && digits >= 4 && /^(?:[a-z0-9]+|[A-Z0-9]+)$/.test(text)
+  if (!isHex && !isMixed && !isLower) return false
+  return new Set(text).size >= Math.min(10, text.length / 2)
+}
+
+/** A text without what looks like a secret in it. */
+export function redactText(text: string): string {
+  let clean = text
+  for (const shape of shapes) clean = clean.replaceAll(shape, mask)
+  if (clean.includes('://')) clean = clean.replaceAll(url, redactUrl)
+  return clean.replaceAll(run, found => (looksDrawn(found) ? mask : found))
+}
+
+/** An address without user, values of its query, and parts of its path that look like secrets. */
+function redactUrl(text: string): string {
+  const [, scheme, authority = '', path = '', query] =
+    /^(https?:\/\/)([^/?#]*)([^?#]*)(?:[?#](.*))?$/i.exec(text) ?? []
+  if (scheme === undefined) return text
+  const host = authority.includes('@')
+    ? `${mask}@${authority.slice(authority.lastIndexOf('@') + 1)}`
+    : authority
+  const parts = path.split('/').map(part => (isSecretPart(part) ? mask : part))
+  const names = query
+    ?.split('&')
+    .map(pair => (pair.includes('=') ? `${pair.split('=', 1)[0]}=${mask}` : mask))
+  return scheme + host + parts.join('/') + (names === undefined ? '' : `?${names.join('&')}`)
+}
+
+const isSecretPart = (part: string): boolean =>
+  part.length >= 16 && !uuid.test(part) && /\d/.test(part) && /[A-Za-z]/.test(part)
+
+/** What was asked: a path and its query, of which values with secret names or shapes are left out. */
+export function redactQuery(asked: string): string {
+  const [path = '', query] = asked.split('?', 2)
+  if (query === undefined) return path
+  const pairs = query.split('&').map(pair => {
+    const [name = '', value] = pair.split('=', 2)
+    if (value === undefined) return pair
+    return isSecretName(name) ? `${name}=${mask}` : `${name}=${redactText(value)}`
+  })
+  return `${path}?${pairs.join('&')}`
+}
+
+// Of texts that are no JSON: within them a member's name is looked for as it would be written.
+const member = /"([A-Za-z_-]{2,64})"(\s*:\s*)(?:"(?:[^"\\]|\\.)*(?:"|$)|[^\s",}\]]+)/g
+
+/**
+ * A body as it is kept: compact JSON, so that blanks cannot push anything out; long texts in it cut; secrets replaced.
+ * What is no JSON is kept as a text.
+ *
+ * returns  at most `keptBytesMax` bytes; of a longer one its beginning.
+ */
+export function redactBody(body: string): string {
+  let parsed: unknown
+  try {
+    parsed = JSON.parse(body)
+  } catch {
+    return storable(redactLoose(body.slice(0, 2 * keptBytesMax)), keptBytesMax)
+  }
+  const whole = JSON.stringify(new Cleaner(textCharactersMax).clean(parsed, 0))
+  if (Buffer.byteLength(whole) <= keptBytesMax) return storable(whole, keptBytesMax)
+  return storable(JSON.stringify(new Cleaner(shortCharactersMax).clean(parsed, 0)), keptBytesMax)
+}
+
+function redactLoose(text: string): string {
+  const compact = text.replaceAll(/\s+/g, ' ')
+  return redactText(
+    compact.replaceAll(member, (all, name: string, between: string) =>
+      isSecretName(name) ? `"${name}"${between}"${mask}"` : all,
+    ),
+  )
+}
+
+/** Looks at no more of a body than may be kept of it. */
+class Cleaner {
+  private charactersLeft = 2 * keptBytesMax
+
+  constructor(private readonly textMax: number) {}
+
+  clean(value: unknown, depth: number): unknown {
+    if (this.charactersLeft <= 0 || depth > depthMax) return '…'
+    if (typeof value === 'string') return this.text(value)
+    this.charactersLeft -= 4
+    if (typeof value !== 'object' || value === null) return value
+    if (Array.isArray(value)) return this.list(value, depth)
+    return this.members(value, depth)
+  }
+
+  private list(values: readonly unknown[], depth: number): readonly unknown[] {
+    const kept: unknown[] = []
+    for (const value of values) {
+      kept.push(this.clean(value, depth + 1))
+      if (this.charactersLeft <= 0) break
+    }
+    return kept
+  }
+
+  private members(value: object, depth: number): object {
+    const kept: [string, unknown][] = []
+    for (const [name, one] of Object.entries(value)) {
+      this.charactersLeft -= name.length
+      const isSecret = one !== null && typeof one !== 'boolean' && isSecretName(name)
+      kept.push([name.slice(0, this.textMax), isSecret ? mask : this.clean(one, depth + 1)])
+      if (this.charactersLeft <= 0) break
+    }
+    return Object.fromEntries(kept)
+  }
+
+  private text(value: string): string {
+    const text = redactText(value.slice(0, 2 * this.textMax))
+    const kept =
+      value.length <= this.textMax ? text : `${text.slice(0, this.textMax)}… (${value.length} characters)`
+    this.charactersLeft -= kept.length
+    return kept
+  }
+}
+
+/** At most so many bytes of a text, without what Postgres keeps in no text: U+0000 and halves of characters. */
+export function storable(text: string, bytesMax: number): string {
+  const bytes = Buffer.from(text.replaceAll('\0', ''))
+  return bytes.length <= bytesMax ? bytes.toString() : `${bytes.subarray(0, bytesMax - 8).toString()}…`
+}
