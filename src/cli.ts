@@ -21,10 +21,15 @@ const io: Io = {
 interface Reach {
   readonly url?: string
   readonly key?: string
+  readonly keyFile?: string
   readonly environment?: string
 }
 
-const clientOf = async (reach: Reach): Promise<Client> => new Client(await targetOf(reach, readConfig(env)))
+async function clientOf(reach: Reach): Promise<Client> {
+  if (process.argv.some(one => one === '--key' || one.startsWith('--key=')))
+    io.note('A key in the arguments is seen by everybody on this machine: use TOLLGATE_KEY or --key-file')
+  return new Client(await targetOf(reach, readConfig(env)))
+}
 
 /** A command that speaks to a running Tollgate. */
 const reaching = (command: Command): Command =>
@@ -33,7 +38,15 @@ const reaching = (command: Command): Command =>
       new Option('--url <url>', 'where Tollgate is').env('TOLLGATE_URL').default('http://127.0.0.1:8080'),
     )
     .addOption(
-      new Option('--key <key>', 'an API key; the first key of ./data unless given').env('TOLLGATE_KEY'),
+      new Option('--key <key>', 'an API key; better TOLLGATE_KEY, as others see arguments').env(
+        'TOLLGATE_KEY',
+      ),
+    )
+    .addOption(
+      new Option(
+        '--key-file <file>',
+        'a file that holds it; without either the first key of the data directory, to this machine alone',
+      ).env('TOLLGATE_KEY_FILE'),
     )
     .option('--environment <id>', 'the environment, for an account-wide key')
 
@@ -143,6 +156,10 @@ reaching(program.command('export'))
   .option('--from <time>', 'from this time on, e.g. 2026-03-01T00:00:00Z')
   .option('--to <time>', 'before this time')
   .option('--company <id>', 'of one company, comp_…')
+  .option(
+    '--raw',
+    'CSV cells as they are: without it those that a spreadsheet would execute begin with a quote',
+  )
   .addHelpText(
     'after',
     '\nA Parquet file holds at most 2 000 000 rows: narrow larger ones with --from and --to.',
@@ -159,6 +176,7 @@ interface ExportGiven extends Reach {
   readonly from?: string
   readonly to?: string
   readonly company?: string
+  readonly raw?: boolean
 }
 
 reaching(program.command('reconcile'))
@@ -245,12 +263,19 @@ program
     'after',
     `
 Into the embedded stores, or into those that DATABASE_URL and CLICKHOUSE_URL name, which must be empty: whichever the
-backup was taken of. A backup of an older Tollgate is brought to this version by the next start.`,
+backup was taken of. A backup of an older Tollgate is brought to this version by the next start.
+
+What is in a backup is believed when TOLLGATE_BACKUP_KEY, else TOLLGATE_PEPPER, is what it was when the backup was
+taken, or when --fingerprint names it. On a fresh machine set the same one. Where neither was ever set, the pepper made
+at the first start lies in the backup and vouches for it, which shows damage but not malice: then use --fingerprint.`,
   )
+  .option('--fingerprint <sha256>', 'take the backup of this fingerprint, as `tollgate backup` printed it')
+  .option('--unsealed', 'take a backup that nothing vouches for, of a Tollgate that sealed none')
   .action(
-    ends(async (directory: string) => {
+    ends(async (directory: string, given: { readonly fingerprint?: string; readonly unsealed?: boolean }) => {
       const { restore } = await import('./cli/restore.js')
-      return restore(readConfig(env), directory, io)
+      const trust = { fingerprint: given.fingerprint, unsealed: given.unsealed === true }
+      return restore(readConfig(env), directory, trust, io)
     }),
   )
 

@@ -1,4 +1,5 @@
 // Every setting, its unit in its name, its default beside it. Nothing else reads process.env.
+import { readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { resolve } from 'node:path'
 import type { Limit } from './core/bucket.js'
@@ -37,6 +38,7 @@ function readAll(env: Env) {
     bootstrapKey: bootstrapKey(env), // null: made at the first start
     pepper: given(env, 'TOLLGATE_PEPPER'), // of key hashes; null: made at the first start, kept in the data directory
     pepperPrevious: given(env, 'TOLLGATE_PEPPER_PREVIOUS'), // tried for values the pepper does not know; null: none
+    backupKey: backupKey(env), // vouches for backups; null: the pepper does
     membersFile: given(env, 'TOLLGATE_MEMBERS_FILE'), // account members, a JSON list; null: none
     shards: integer(env, 'TOLLGATE_SHARDS', Math.max(1, availableParallelism() - 1), { min: 1, max: 256 }), // one thread each
     limits: limits(env, 'TOLLGATE_LIMITS'),
@@ -106,7 +108,7 @@ function readAll(env: Env) {
 export type Config = ReturnType<typeof readConfig>
 
 /** Settings of the command line, and of tests and benchmarks: not of the server. */
-const others = /^TOLLGATE_(URL|KEY|SEED|RUNS|ROUNDS|HOSTILE|(TEST|BENCH|SIMULATE|COVERED)_.*)$/
+const others = /^TOLLGATE_(URL|KEY|KEY_FILE|SEED|RUNS|ROUNDS|HOSTILE|(TEST|BENCH|SIMULATE|COVERED)_.*)$/
 /** Variables that Kubernetes sets for a service of the name `tollgate`. */
 const serviceLinks = /^TOLLGATE_(SERVICE_(HOST|PORT).*|PORT_\d+_.*)$/
 
@@ -114,6 +116,7 @@ const serviceLinks = /^TOLLGATE_(SERVICE_(HOST|PORT).*|PORT_\d+_.*)$/
 function refuseUnknown(given: readonly string[], known: readonly string[]): void {
   for (const name of given) {
     if (!name.startsWith('TOLLGATE_') || known.includes(name)) continue
+    if (secrets.has(name.replace(/_FILE$/, ''))) continue
     if (others.test(name) || serviceLinks.test(name)) continue
     const distances = known.map(each => ({ each, distance: editDistance(name, each) }))
     const nearest = distances.reduce((a, b) => (b.distance < a.distance ? b : a))
@@ -150,9 +153,32 @@ export function prepareNative(): void {
   process.env.UWS_HTTP_MAX_HEADERS_SIZE ??= String(headerBytesMax)
 }
 
+/** Settings that hold secrets: of each a file may be named instead, by the same name with `_FILE`. */
+const secrets: ReadonlySet<string> = new Set([
+  'TOLLGATE_BOOTSTRAP_KEY',
+  'TOLLGATE_PEPPER',
+  'TOLLGATE_PEPPER_PREVIOUS',
+  'TOLLGATE_BACKUP_KEY',
+  'DATABASE_URL',
+  'CLICKHOUSE_URL',
+])
+const secretBytesMax = 65_536
+
 function given(env: Env, name: string): string | null {
-  const value = env[name]?.trim()
-  return value === undefined || value === '' ? null : value
+  const value = env[name]?.trim() || null
+  const named = `${name}_FILE`
+  const file = secrets.has(name) && Object.hasOwn(env, named) ? env[named]?.trim() || null : null
+  if (file === null) return value
+  if (value !== null) throw new ConfigError(`${name} and ${name}_FILE are both given: keep one`)
+  let read: string
+  try {
+    read = readFileSync(file, 'utf8')
+  } catch (error) {
+    throw new ConfigError(`${name}_FILE: ${(error as Error).message}`)
+  }
+  if (read.length > secretBytesMax) throw new ConfigError(`${name}_FILE: ${file} is too large for a secret`)
+  if (read.trim() === '') throw new ConfigError(`${name}_FILE: ${file} is empty`)
+  return read.trim()
 }
 
 function wrong(name: string, wanted: string, value: string): ConfigError {
@@ -226,6 +252,57 @@ function bootstrapKey(env: Env): string | null {
   throw new ConfigError(
     `TOLLGATE_BOOTSTRAP_KEY: expected 16 to 256 printable characters without blanks, given ${value.length} characters`,
   )
+}
+
+function backupKey(env: Env): string | null {
+  const value = given(env, 'TOLLGATE_BACKUP_KEY')
+  if (value === null || value.length >= 32) return value
+  throw new ConfigError(
+    `TOLLGATE_BACKUP_KEY: expected 32 characters or more, hard to guess, given ${value.length} characters`,
+  )
+}
+
+/**
+ * What is said of stores that are reached in plain over a network: passwords and data can be read and changed on the
+ * way. Empty when there is nothing to say.
+ */
+export function plainStores({
+  databaseUrl,
+  clickhouseUrl,
+}: {
+  readonly databaseUrl: string | null
+  readonly clickhouseUrl: string | null
+}): readonly string[] {
+  const said: string[] = []
+  if (databaseUrl !== null) {
+    const { hostname, searchParams } = new URL(databaseUrl)
+    const mode = searchParams.get('sslmode') ?? searchParams.get('ssl') ?? 'disable'
+    const verifies = mode.startsWith('verify-') || searchParams.get('sslrootcert') === 'system'
+    if (!isLoopback(hostname) && !verifies)
+      said.push(
+        `DATABASE_URL: ${mode === 'disable' ? 'the connection is not encrypted' : `sslmode=${mode} does not verify the server`}. ` +
+          'Say sslmode=verify-full, and name your authority in NODE_EXTRA_CA_CERTS.',
+      )
+  }
+  if (clickhouseUrl !== null) {
+    const { hostname, protocol } = new URL(clickhouseUrl)
+    if (!isLoopback(hostname) && protocol === 'http:')
+      said.push(
+        'CLICKHOUSE_URL: the connection is not encrypted. Use https://, and name your authority in NODE_EXTRA_CA_CERTS.',
+      )
+  }
+  return said
+}
+
+/** What a start says about a process of root. */
+export const rootAdvice =
+  'Tollgate runs as root: a hole in it is one in the whole machine, and the embedded Postgres runs as postgres or nobody, ' +
+  'whose other processes may read its files. Start it as a user of its own.'
+
+/** Whether a URL's host is this machine. */
+export function isLoopback(hostname: string): boolean {
+  const host = hostname.replace(/^\[|\]$/g, '')
+  return host === '' || host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host)
 }
 
 function limits(env: Env, name: string): LimitSetting {

@@ -539,7 +539,7 @@ async function openJournals(
   count: number,
 ): Promise<Journals> {
   const directory = join(config.dataDir, 'journal')
-  await mkdir(directory, { recursive: true })
+  await mkdir(directory, { recursive: true, mode: 0o700 })
   const generation = await journalGeneration(nodeDisk, directory)
   const positions = Positions.make(count)
   const changes = Changes.make(count)
@@ -645,7 +645,7 @@ async function shardCount(directory: string): Promise<number | null> {
 /** Write it down in one step: a start that dies here leaves the old number or the new one. */
 async function keepShardCount(directory: string, count: number): Promise<void> {
   if ((await shardCount(directory)) === count) return
-  await mkdir(directory, { recursive: true })
+  await mkdir(directory, { recursive: true, mode: 0o700 })
   const draft = join(directory, 'shards.new')
   await writeFile(draft, `${count}\n`, { flush: true })
   await rename(draft, join(directory, 'shards'))

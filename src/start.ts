@@ -1,8 +1,8 @@
 // Locks the data directory and starts the stores; what serves over them (serve.ts) is loaded while they start.
-import { existsSync } from 'node:fs'
+import { chmodSync, existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Logger } from 'pino'
-import { type Config, ConfigError } from './config.js'
+import { type Config, ConfigError, plainStores, rootAdvice } from './config.js'
 import { clockFloor } from './engine/clock-mark.js'
 import { Phases } from './engine/phases.js'
 import { type Addresses, Opened, type Tollgate } from './opened.js'
@@ -36,6 +36,8 @@ async function open(config: Config, log: Logger, opened: Opened): Promise<Tollga
   const lock = await lockDataDir(config.dataDir)
   opened.add(async () => lock.release())
   mustBeWhole(config.dataDir)
+  closeToOthers(config.dataDir, log)
+  warnOfRisks(config, log)
   const floorMs = await clockFloor(config.dataDir, Date.now(), config.clockBack, log)
   // the stores are processes of their own: a quarter of a second of loading costs nothing beside them
   const starting = phases.time('stores', () => openStores(config, log, opened))
@@ -115,4 +117,25 @@ function mustBeWhole(dataDir: string): void {
       `A restore into ${dataDir} did not come to its end: empty the directory, and the stores if they are your own, ` +
         'and restore again.',
     )
+}
+
+/** Loud, but no reason not to start. */
+function warnOfRisks(config: Config, log: Logger): void {
+  if (process.getuid?.() === 0) log.warn(rootAdvice)
+  for (const risk of plainStores(config)) log.warn(risk)
+}
+
+/**
+ * Nobody else looks into the data directory. Started by root, Postgres runs as another user, who must pass through it.
+ */
+function closeToOthers(dataDir: string, log: Logger): void {
+  const isRoot = process.getuid?.() === 0
+  try {
+    chmodSync(dataDir, isRoot ? 0o711 : 0o700)
+    const journal = join(dataDir, 'journal')
+    if (existsSync(journal)) chmodSync(journal, 0o700)
+  } catch (error) {
+    // a volume may belong to somebody else and let us in by our group
+    log.warn({ err: error }, 'others may look into the data directory: its mode cannot be changed')
+  }
 }

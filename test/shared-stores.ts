@@ -15,7 +15,12 @@ mkdirSync(directory, { mode: 0o711, recursive: true })
 const ended = new Promise(resolve => process.stdin.resume().on('end', resolve))
 const log = pino({ level: 'silent' })
 const [postgres, clickhouse] = await Promise.all([
-  startEmbeddedPostgres({ directory: join(directory, 'postgres'), log, durable: false }),
+  startEmbeddedPostgres({
+    directory: join(directory, 'postgres'),
+    log,
+    durable: false,
+    createsDatabases: true,
+  }),
   startEmbeddedClickHouse({
     directory: join(directory, 'clickhouse'),
     log,
@@ -26,7 +31,11 @@ const [postgres, clickhouse] = await Promise.all([
 const { url, user, password } = clickhouse.address
 if ('url' in postgres.address) throw new Error('the embedded Postgres listens on a socket')
 // The driver takes no socket in a URL: what the URL leaves out comes from its own variables.
-const client = { PGHOST: postgres.address.host, PGUSER: postgres.address.user }
+const client = {
+  PGHOST: postgres.address.host,
+  PGUSER: postgres.address.user,
+  PGPASSWORD: postgres.address.password ?? '',
+}
 Object.assign(process.env, client)
 const urls = {
   postgres: 'postgres:///postgres',

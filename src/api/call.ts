@@ -207,6 +207,8 @@ export class Later<Given = unknown> {
 export interface Stream {
   /** Content-Type. */
   readonly type: string
+  /** Of the file that a browser keeps it as, instead of showing it. */
+  readonly name?: string
   readonly pieces: AsyncIterable<Uint8Array>
 }
 

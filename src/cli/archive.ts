@@ -1,47 +1,19 @@
 // The form of a backup: a directory of gzipped files, each with its sum, and a table of contents that is written last.
 import { createHash, type Hash } from 'node:crypto'
-import { createReadStream, createWriteStream } from 'node:fs'
-import { mkdir, open, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { constants, createReadStream, createWriteStream } from 'node:fs'
+import { lstat, mkdir, open, readdir, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { Transform } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createGunzip, createGzip } from 'node:zlib'
-import type { Sequence } from '../journal/journal.js'
-import type { DumpedTable, Migrated } from '../storage/dump.js'
+import { type Contents, checkedContents, format, isSealed, type Sum, seal, type Voucher } from './contents.js'
 import { Failure } from './io.js'
 
-/** What is in a backup, and of when. */
-export interface Contents {
-  /** Of this form. */
-  readonly format: typeof format
-  /** Version of the Tollgate that took it. */
-  readonly tollgate: string
-  readonly taken_at: string
-  readonly journal: {
-    readonly generation: string
-    /** By shard: where it ends, and its segments by their first sequence. */
-    readonly shards: readonly { readonly committed: Sequence; readonly segments: readonly Sequence[] }[]
-  }
-  readonly postgres: Store
-  readonly clickhouse: Store
-  /** Files of the data directory that are kept as they are. */
-  readonly secrets: readonly string[]
-  /** By path: of what they hold, uncompressed. */
-  readonly files: Readonly<Record<string, Sum>>
-}
-
-interface Store {
-  readonly migrations: readonly Migrated[]
-  readonly tables: readonly DumpedTable[]
-}
-
-interface Sum {
-  readonly bytes: number
-  readonly sha256: string
-}
-
-const format = 1
 const contentsFile = 'backup.json'
+/** Whose secret vouches for the contents, and its HMAC of them. */
+const sealFile = 'backup.mac'
+/** More than any table of contents has. */
+const contentsBytesMax = 64 << 20
 
 /** Quick rather than small: the rows of events are most of it, and shrink well anyway. */
 const level = 3
@@ -50,8 +22,21 @@ class Summing extends Transform {
   bytes = 0
   private readonly hash: Hash = createHash('sha256')
 
-  override _transform(piece: Buffer, _: BufferEncoding, done: (error: null, piece: Buffer) => void): void {
+  /** `bytesMax`: more than this is an error, before it is handed on. */
+  constructor(private readonly bytesMax = Number.POSITIVE_INFINITY) {
+    super()
+  }
+
+  override _transform(
+    piece: Buffer,
+    _: BufferEncoding,
+    done: (error: Error | null, piece?: Buffer) => void,
+  ): void {
     this.bytes += piece.length
+    if (this.bytes > this.bytesMax) {
+      done(new Error('it holds more than is listed'))
+      return
+    }
     this.hash.update(piece)
     done(null, piece)
   }
@@ -70,7 +55,7 @@ export class ArchiveWriter {
     private readonly found: boolean,
   ) {}
 
-  /** errors  Failure when the directory holds anything. */
+  /** errors  Failure when the directory holds anything, or others than its owner may write there. */
   static async create(directory: string): Promise<ArchiveWriter> {
     const names = await readdir(directory).catch(error => {
       if (error.code === 'ENOENT') return null
@@ -78,6 +63,10 @@ export class ArchiveWriter {
     })
     if (names !== null && names.length > 0)
       throw new Failure(`${directory} is not empty: every backup gets a directory of its own`)
+    if (names !== null && ((await stat(directory)).mode & 0o022) !== 0)
+      throw new Failure(
+        `${directory} may be written by others than its owner: chmod go-w it, or name another`,
+      )
     await mkdir(directory, { recursive: true, mode: 0o700 })
     return new ArchiveWriter(directory, names !== null)
   }
@@ -98,15 +87,25 @@ export class ArchiveWriter {
     return summing.bytes
   }
 
-  /** The backup is whole from here on. */
-  async finish(contents: Omit<Contents, 'format' | 'files'>): Promise<void> {
+  /**
+   * The backup is whole from here on.
+   *
+   * returns  the SHA-256 of its table of contents, hex: whoever wrote it down can tell this backup from any other.
+   */
+  async finish(
+    contents: Omit<Contents, 'format' | 'files'>,
+    [voucher, secret]: readonly [Voucher, string],
+  ): Promise<string> {
     const whole: Contents = { format, ...contents, files: this.files }
     const file = join(this.directory, contentsFile)
     for (const directory of new Set(Object.keys(this.files).map(path => dirname(join(this.directory, path)))))
       await syncDirectory(directory)
-    await writeFile(`${file}.part`, `${JSON.stringify(whole, null, 1)}\n`, { mode: 0o600, flush: true })
+    const text = `${JSON.stringify(whole, null, 1)}\n`
+    await writeFile(join(this.directory, sealFile), seal(text, voucher, secret), { mode: 0o600, flush: true })
+    await writeFile(`${file}.part`, text, { mode: 0o600, flush: true })
     await rename(`${file}.part`, file)
     await syncDirectory(this.directory)
+    return fingerprintOf(text)
   }
 
   /** Leave the directory as it was found. */
@@ -126,21 +125,45 @@ export async function syncDirectory(directory: string): Promise<void> {
   }
 }
 
+const fingerprintOf = (text: string): string => createHash('sha256').update(text).digest('hex')
+
+/** What a restore takes for true of where a backup comes from. */
+export interface Trust {
+  readonly secrets: readonly (readonly [Voucher, string])[]
+  /** SHA-256 of the table of contents, hex, as it was said when the backup was taken. */
+  readonly fingerprint?: string | undefined
+  /** Take one that nothing vouches for: of a Tollgate that wrote none. */
+  readonly unsealed: boolean
+}
+
+/** Who vouches for a backup: a secret or fingerprint of whoever restores it, the pepper it carries, or nobody. */
+export type Vouched = 'known' | 'own pepper' | 'nobody'
+
 export class ArchiveReader {
   private constructor(
     private readonly directory: string,
     readonly contents: Contents,
+    readonly vouched: Vouched,
   ) {}
 
-  /** errors  Failure when it is no backup, not a whole one, or of a form that is not known here. */
-  static async open(directory: string): Promise<ArchiveReader> {
-    const text = await readFile(join(directory, contentsFile), 'utf8').catch(cause => {
-      throw new Failure(`${directory} is no whole backup: it has no ${contentsFile}`, { cause })
+  /**
+   * Nothing of it is believed before its table of contents is authenticated, and has the form that is written here.
+   * Links are not followed.
+   *
+   * errors  Failure when it is no backup, not a whole one, of a form that is not known here, or not vouched for.
+   */
+  static async open(directory: string, trust: Trust): Promise<ArchiveReader> {
+    const text = await readPlain(join(directory, contentsFile)).catch(cause => {
+      throw new Failure(`${directory} is no whole backup: its ${contentsFile} cannot be read`, { cause })
     })
-    const contents = parse(text)
-    if (contents?.format !== format)
-      throw new Failure(`${directory} is of a form that this Tollgate does not know: a newer one took it`)
-    return new ArchiveReader(directory, contents)
+    const line = await readPlain(join(directory, sealFile)).catch(() => '')
+    const vouched = await vouch(directory, text, line, trust)
+    const contents = checkedContents(text)
+    const folders = new Set(Object.keys(contents.files).map(path => dirname(path)))
+    for (const folder of folders)
+      if (folder !== '.' && !(await lstat(join(directory, folder)).catch(() => null))?.isDirectory())
+        throw new Failure(`${folder} of the backup is no directory`)
+    return new ArchiveReader(directory, contents, vouched)
   }
 
   has(path: string): boolean {
@@ -151,9 +174,9 @@ export class ArchiveReader {
   async *read(path: string): AsyncGenerator<Buffer> {
     const wanted = this.contents.files[path]
     if (wanted === undefined) throw new Failure(`the backup lists no ${path}`)
-    const summing = new Summing()
+    const summing = new Summing(wanted.bytes)
     try {
-      const file = createReadStream(join(this.directory, `${path}.gz`))
+      const file = createReadStream(join(this.directory, `${path}.gz`), { flags: plainFlags })
       const gunzip = createGunzip()
       file.on('error', error => gunzip.destroy(error))
       gunzip.on('error', error => summing.destroy(error))
@@ -167,9 +190,59 @@ export class ArchiveReader {
   }
 }
 
-function parse(text: string): Contents | null {
+// Node takes flags as numbers too; its types do not say so.
+const plainFlags = (constants.O_RDONLY | constants.O_NOFOLLOW) as unknown as string
+
+async function readPlain(path: string): Promise<string> {
+  const file = await open(path, plainFlags)
   try {
-    return JSON.parse(text) as Contents
+    const { size } = await file.stat()
+    if (size > contentsBytesMax) throw new Error(`${path} is too large`)
+    return await file.readFile('utf8')
+  } finally {
+    await file.close()
+  }
+}
+
+async function vouch(directory: string, text: string, line: string, trust: Trust): Promise<Vouched> {
+  const { secrets, fingerprint, unsealed } = trust
+  if (fingerprint !== undefined) {
+    if (fingerprint.toLowerCase() === fingerprintOf(text)) return 'known'
+    throw new Failure(`${directory} is another backup than the one of this fingerprint`)
+  }
+  if (line === '') {
+    if (unsealed) return 'nobody'
+    throw new Failure(
+      `${directory} has no ${sealFile}: nothing says who wrote it. If it is of a Tollgate that wrote none, and you ` +
+        'trust where it was kept, say --unsealed.',
+    )
+  }
+  if (isSealed(text, line, secrets)) return 'known'
+  const wanted = line.startsWith('pepper ') ? 'TOLLGATE_PEPPER' : 'TOLLGATE_BACKUP_KEY'
+  if (secrets.length > 0 || wanted === 'TOLLGATE_BACKUP_KEY')
+    throw new Failure(
+      `${directory} is not vouched for by a secret given here: it was changed, or ${wanted} is another one than when ` +
+        'it was taken. (--fingerprint takes the line that `tollgate backup` printed instead.)',
+    )
+  // the pepper was made by itself and is in the backup: whoever could change one could change both
+  const own = await ownPepper(directory)
+  if (own !== null && isSealed(text, line, [['pepper', own]])) return 'own pepper'
+  throw new Failure(`${directory} is not what was written: its ${contentsFile} was changed`)
+}
+
+/** Longest pepper that is read from a backup, bytes. */
+const pepperBytesMax = 4_096
+
+async function ownPepper(directory: string): Promise<string | null> {
+  const pieces: Buffer[] = []
+  try {
+    const file = createReadStream(join(directory, 'pepper.gz'), { flags: plainFlags })
+    const summing = new Summing(pepperBytesMax)
+    await pipeline(file, createGunzip(), summing, async function* (from: AsyncIterable<Buffer>) {
+      for await (const piece of from) pieces.push(piece)
+      yield Buffer.alloc(0)
+    })
+    return Buffer.concat(pieces).toString('utf8').trim()
   } catch {
     return null
   }

@@ -18,12 +18,10 @@ import {
   postgresTables,
 } from '../storage/dump.js'
 import { closePostgres, openPostgres } from '../storage/postgres.js'
-import { ArchiveWriter, type Contents } from './archive.js'
+import { ArchiveWriter } from './archive.js'
+import { type Contents, secretFiles, segmentFile, tableFile, type Voucher } from './contents.js'
 import { type Exit, exit, Failure, type Io } from './io.js'
 import { version } from './version.js'
-
-/** Of the data directory, when they were made there. */
-const secretFiles = ['pepper', 'bootstrap-key'] as const
 
 /**
  * Take a backup into a directory that is empty or not there yet.
@@ -73,14 +71,18 @@ async function take(config: Config, control: Control, archive: ArchiveWriter, io
       const clickhouse = await copyClickHouse(point, archive, io)
       const postgres = await copyPostgres(tx, archive, io)
       const secrets = await copySecrets(config, archive, io)
-      await archive.finish({
+      const contents = {
         tollgate: version(),
         taken_at: new Date(point.takenAtMs).toISOString(),
         journal: { generation: point.generation, shards },
         postgres,
         clickhouse,
         secrets,
-      })
+      }
+      const fingerprint = await archive.finish(contents, await voucher(config))
+      io.note(
+        `fingerprint ${fingerprint}: keep it elsewhere, and a restore with --fingerprint takes this backup alone`,
+      )
     })
   } finally {
     await closePostgres(sql, 1_000)
@@ -110,9 +112,6 @@ async function copyJournals(
   return shards
 }
 
-/** Where a segment lies in a backup. */
-export const segmentFile = (shard: number, first: number): string => `journal/${shard}-${first}`
-
 async function copyClickHouse(
   { clickhouse: address, tables }: BackupPoint,
   archive: ArchiveWriter,
@@ -140,9 +139,6 @@ async function copyClickHouse(
 
 const barFormat = '{bar} {percentage}%  {value} of {total} rows of ClickHouse  {eta_formatted} left'
 
-/** Where a table lies in a backup. */
-export const tableFile = (store: 'postgres' | 'clickhouse', table: string): string => `${store}/${table}`
-
 async function copyPostgres(
   tx: TransactionSql,
   archive: ArchiveWriter,
@@ -169,4 +165,10 @@ async function copySecrets({ dataDir }: Config, archive: ArchiveWriter, io: Io):
   }
   if (!kept.includes('pepper')) io.note('TOLLGATE_PEPPER is not in the backup: no key is known without it')
   return kept
+}
+
+/** The secret that vouches for a backup: the setting made for it, else the pepper, which whoever restores it needs anyway. */
+async function voucher({ backupKey, pepper, dataDir }: Config): Promise<readonly [Voucher, string]> {
+  if (backupKey !== null) return ['TOLLGATE_BACKUP_KEY', backupKey]
+  return ['pepper', pepper ?? (await readFile(join(dataDir, 'pepper'), 'utf8')).trim()]
 }

@@ -1,6 +1,7 @@
 // The commands' way to a running Tollgate: its HTTP interface and nothing else.
 import { readFile } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { isLoopback } from '../config.js'
 import { Failure } from './io.js'
 
 /** Where Tollgate is and who asks. */
@@ -14,18 +15,44 @@ export interface Target {
 const attemptsMax = 60
 const waitMsMax = 30_000
 
-/** What `--url`, `--key` and their settings say; the key of a fresh installation is found by itself, in the settings or in its file. */
+/**
+ * What `--url`, `--key`, `--key-file` and their settings say. The first key of this machine's installation is found by
+ * itself, in the settings or in its file, and is sent to this machine alone.
+ */
 export async function targetOf(
-  options: { readonly url?: string; readonly key?: string; readonly environment?: string },
+  options: {
+    readonly url?: string
+    readonly key?: string
+    readonly keyFile?: string
+    readonly environment?: string
+  },
   { dataDir, bootstrapKey }: { readonly dataDir: string; readonly bootstrapKey: string | null },
 ): Promise<Target> {
   const url = (options.url ?? 'http://127.0.0.1:8080').replace(/\/+$/, '')
   if (!URL.canParse(url)) throw new Failure(`--url: ${url} is no URL`)
-  const first = bootstrapKey ?? (await readFile(`${dataDir}/bootstrap-key`, 'utf8').catch(() => '')).trim()
-  const key = options.key ?? first
+  const key = await keyOf(options, isLoopback(new URL(url).hostname) ? { dataDir, bootstrapKey } : null)
   if (key === '')
-    throw new Failure(`No key: give one with --key, or TOLLGATE_KEY (there is none in ${dataDir})`)
+    throw new Failure(
+      `No key: set TOLLGATE_KEY, or name a file with --key-file (the first key of ${dataDir} is sent to this machine alone)`,
+    )
   return { url, key, ...(options.environment === undefined ? {} : { environment: options.environment }) }
+}
+
+async function keyOf(
+  { key, keyFile }: { readonly key?: string; readonly keyFile?: string },
+  local: { readonly dataDir: string; readonly bootstrapKey: string | null } | null,
+): Promise<string> {
+  if (key !== undefined) return key
+  if (keyFile !== undefined)
+    return (
+      await readFile(keyFile, 'utf8').catch((error: Error) => {
+        throw new Failure(`--key-file: ${error.message}`)
+      })
+    ).trim()
+  if (local === null) return ''
+  return (
+    local.bootstrapKey ?? (await readFile(`${local.dataDir}/bootstrap-key`, 'utf8').catch(() => '')).trim()
+  )
 }
 
 export class Client {
@@ -55,6 +82,8 @@ export class Client {
           ...headers,
         },
         body,
+        // a key is for whom it was given to, not for whoever that one names
+        redirect: 'manual',
       }).catch((error: Error) => error)
       if (!(answer instanceof Error) && answer.ok) return answer
       const later = answer instanceof Error || answer.status === 429 || answer.status === 503
@@ -69,6 +98,8 @@ export class Client {
 async function told(answer: Response | Error, url: string): Promise<string> {
   if (answer instanceof Error) return `no Tollgate answers at ${url}`
   const text = await answer.text()
+  if (answer.status >= 300 && answer.status < 400)
+    return `${answer.status}: ${url} sends elsewhere, which is not followed; name that address in --url`
   try {
     return `${answer.status} ${(JSON.parse(text) as { error: string }).error}`
   } catch {

@@ -2,7 +2,8 @@
 import { accessSync, constants, existsSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { dirname, join } from 'node:path'
-import { type Config, readConfig } from '../config.js'
+import { type Config, plainStores, readConfig, rootAdvice } from '../config.js'
+import { nativePlatform, nativePlatforms, nativeProblem } from '../http/native.js'
 import { openClickHouse } from '../storage/clickhouse.js'
 import { holderOf } from '../storage/lock.js'
 import { closePostgres, openPostgres } from '../storage/postgres.js'
@@ -33,6 +34,7 @@ export async function doctor(env: Readonly<Record<string, string | undefined>>, 
     { what: 'settings', advice: null },
     node(process.versions.node),
     platform(),
+    nativeBinary(config.http),
     dataDirectory(config.dataDir),
     space(config.dataDir),
     await port(config.host, config.port),
@@ -40,6 +42,8 @@ export async function doctor(env: Readonly<Record<string, string | undefined>>, 
     await clickhouse(config),
   ]
   for (const finding of findings) report(finding, io)
+  if (process.getuid?.() === 0) io.print(`WARNING ${rootAdvice}`)
+  for (const risk of plainStores(config)) io.print(`WARNING ${risk}`)
   return findings.every(({ advice }) => advice === null) ? exit.done : exit.findings
 }
 
@@ -70,6 +74,15 @@ function platform(): Finding {
       ? null
       : `The HTTP server and the embedded stores need glibc ${glibcLeast.join('.')} or later: musl (Alpine) will not do, use a Debian image.`,
   }
+}
+
+/** The HTTP server's binary is the one that was recorded; where there is none for this platform Node's own serves. */
+function nativeBinary(choice: Config['http']): Finding {
+  const what = 'HTTP server'
+  if (choice === 'node' || !nativePlatforms.includes(nativePlatform))
+    return { what: `${what}, Node's own`, advice: null }
+  const problem = nativeProblem()
+  return { what, advice: problem && `${problem}. Install the packages anew, or set TOLLGATE_HTTP=node.` }
 }
 
 function dataDirectory(directory: string): Finding {

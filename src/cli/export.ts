@@ -14,20 +14,23 @@ export interface ExportOptions {
   readonly from?: string
   readonly to?: string
   readonly company?: string
+  /** Cells as they are, also those that a spreadsheet would execute. */
+  readonly raw?: boolean
 }
 
 /** Write an export into a file; the file has its name only when it is whole. */
 export async function exportFile(client: Client, options: ExportOptions, io: Io): Promise<Exit> {
-  const { what, format, out, from, to, company } = options
+  const { what, format, out, from, to, company, raw } = options
   const query = new URLSearchParams({
     format,
     ...(from === undefined ? {} : { from }),
     ...(to === undefined ? {} : { to }),
     ...(company === undefined ? {} : { company_id: company }),
+    ...(raw === true ? { raw: 'true' } : {}),
   })
   const { body } = await client.send('GET', `/export/${what}?${query}`, null)
   const part = `${out}.part`
-  const file = createWriteStream(part)
+  const file = createWriteStream(part, { mode: 0o600 })
   try {
     if (body !== null) await pipeline(Readable.fromWeb(body as ReadableStream), file)
   } catch (cause) {

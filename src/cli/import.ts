@@ -68,14 +68,16 @@ export async function importFile(client: Client, options: ImportOptions, io: Io)
       const { batch, done } = sending.shift()!
       const rejects = await done
       if (rejects.length > 0)
-        appendFileSync(options.rejects, rejects.map(one => `${JSON.stringify(one)}\n`).join(''))
+        appendFileSync(options.rejects, rejects.map(one => `${JSON.stringify(one)}\n`).join(''), {
+          mode: 0o600,
+        })
       progress = {
         file,
         line: batch.lines.at(-1)!.number,
         sent: progress.sent + batch.lines.length - rejects.length,
         rejected: progress.rejected + rejects.length,
       }
-      writeFileSync(`${side}.new`, JSON.stringify(progress))
+      writeFileSync(`${side}.new`, JSON.stringify(progress), { mode: 0o600 })
       renameSync(`${side}.new`, side)
       bar?.update(batch.bytes, { sent: progress.sent, rejected: progress.rejected })
     }

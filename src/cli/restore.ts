@@ -15,19 +15,27 @@ import { clickhouseTables, loadClickHouse, loadPostgres, postgresTables } from '
 import { lockDataDir } from '../storage/lock.js'
 import { migrate } from '../storage/migrate.js'
 import { closePostgres, openPostgres } from '../storage/postgres.js'
-import { ArchiveReader, syncDirectory } from './archive.js'
-import { segmentFile, tableFile } from './backup.js'
+import { ArchiveReader, syncDirectory, type Trust } from './archive.js'
+import { mustFitSchema, segmentFile, tableFile } from './contents.js'
 import { type Exit, exit, Failure, type Io } from './io.js'
 
 /**
  * Restore a backup. The stores are the embedded ones, or those that DATABASE_URL and CLICKHOUSE_URL name, whichever
  * the backup was taken of; they get the schema they had, and the next start brings them to its own.
  *
+ * Nothing of the backup is believed: its table of contents is authenticated and held against what this program would
+ * have written before anything is made, and its tables against the schema before anything is filled.
+ *
  * errors   Failure: no whole backup, a data directory or a store that holds something, a file that is not what was
  *          written. What was restored until then is no Tollgate: a start refuses it.
  */
-export async function restore(config: Config, directory: string, io: Io): Promise<Exit> {
-  const archive = await ArchiveReader.open(directory)
+export async function restore(
+  config: Config,
+  directory: string,
+  trust: Omit<Trust, 'secrets'>,
+  io: Io,
+): Promise<Exit> {
+  const archive = await ArchiveReader.open(directory, { ...trust, secrets: secretsOf(config) })
   const { dataDir } = config
   const names = await readdir(dataDir).catch(error => {
     if (error.code === 'ENOENT') return []
@@ -52,9 +60,20 @@ export async function restore(config: Config, directory: string, io: Io): Promis
   }
   const { taken_at: takenAt, tollgate } = archive.contents
   io.print(`${dataDir}: as it was at ${takenAt} under Tollgate ${tollgate}; start it`)
+  if (archive.vouched !== 'known')
+    io.note(
+      `Nothing of yours vouches for this backup${archive.vouched === 'nobody' ? '' : ', only the pepper that lies in it'}: ` +
+        'whoever could change it where it was kept may have. TOLLGATE_BACKUP_KEY or --fingerprint tells.',
+    )
   if (!archive.contents.secrets.includes('pepper') && config.pepper === null)
     io.note('Start it with the TOLLGATE_PEPPER that it had: no key is known without it')
   return exit.done
+}
+
+/** What may vouch for a backup here. */
+function secretsOf({ backupKey, pepper }: Config): Trust['secrets'] {
+  if (backupKey !== null) return [['TOLLGATE_BACKUP_KEY', backupKey]]
+  return pepper === null ? [] : [['pepper', pepper]]
 }
 
 async function fill(config: Config, archive: ArchiveReader, io: Io): Promise<void> {
@@ -75,6 +94,8 @@ async function fill(config: Config, archive: ArchiveReader, io: Io): Promise<voi
       clickhouse,
       ran: { postgres: inPostgres.migrations, clickhouse: inClickHouse.migrations },
     })
+    mustFitSchema('Postgres', inPostgres.tables, await postgresTables(sql))
+    mustFitSchema('ClickHouse', inClickHouse.tables, await clickhouseTables(clickhouse))
     await fillClickHouse(clickhouse, archive, io)
     await loadPostgres(
       sql,

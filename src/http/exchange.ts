@@ -22,6 +22,7 @@ import { bearerOf, decodeParameters, headerOf, headerNames as names, parametersO
 import { none, noParameters, nothing, nothingAsked, Request } from './request.js'
 import {
   allowanceHeaders,
+  attachment,
   bytesOf,
   echoOf,
   failure,
@@ -539,7 +540,7 @@ export class Exchange implements Listener, Caller {
   }
 
   // A stream: what fails before its first piece is still told with a status.
-  private pour({ type, pieces }: Stream): void {
+  private pour({ type, name, pieces }: Stream): void {
     const iterator = pieces[Symbol.asyncIterator]()
     this.resume(iterator.next(), first => {
       const { res, shared, compiled } = this
@@ -547,7 +548,7 @@ export class Exchange implements Listener, Caller {
       this.leaving = true
       this.note({ status: 200, headers: '', body: '' })
       compiled.answered(200)
-      res.cork(() => res.writeHeader('Content-Type', headersOf(type) + this.headers))
+      res.cork(() => res.writeHeader('Content-Type', headersOf(type) + (name === undefined ? '' : attachment(name)) + this.headers))
       this.outflow = new Outflow(res, iterator, error => {
         if (error !== null) shared.logFailure(this.line(this.ownId(), 200), toFailure(error))
         this.gone()

@@ -1,5 +1,6 @@
 // Chooses the HTTP server: the native one where its binary loads, else Node's own.
 import type { App } from './app.js'
+import { nativePlatform, nativePlatforms, nativeProblem } from './native.js'
 
 /** `auto`: uWebSockets.js where its binary loads, else Node's `http`. */
 export type HttpChoice = 'auto' | 'uws' | 'node'
@@ -14,10 +15,16 @@ export interface OpenedApp {
 /**
  * Open the HTTP server of a choice.
  *
- * errors  rejects when `uws` is asked for and its binary does not load here.
+ * errors  rejects when `uws` is asked for and its binary does not load here, and, but for `node`, when the binary is
+ *         there and is another one than was recorded.
  */
 export async function openApp(choice: HttpChoice): Promise<OpenedApp> {
   if (choice === 'node') return nodeApp('TOLLGATE_HTTP=node asks for it')
+  // another binary than the one that was looked at is not loaded, nor passed over in silence
+  if (nativePlatforms.includes(nativePlatform)) {
+    const problem = nativeProblem()
+    if (problem !== null) throw new Error(`${problem}. Install the packages anew, or set TOLLGATE_HTTP=node.`)
+  }
   try {
     const { UwsApp } = await import('./uws-app.js')
     const reason = choice === 'uws' ? 'TOLLGATE_HTTP=uws asks for it' : 'its binary loads on this platform'

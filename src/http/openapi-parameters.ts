@@ -72,6 +72,7 @@ const texts: Readonly<Record<string, string>> = {
   require_environment: 'Those alone that are bound to an environment.',
   role: 'With this role.',
   scope_type: 'For whom the policy is.',
+  raw: 'CSV: cells as they are, also those that a spreadsheet would execute.',
   scoped_to_company_id: 'Those made for this company.',
   sort_order_column: 'By what the list is sorted.',
   sort_order_direction: 'Ascending or descending.',

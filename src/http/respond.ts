@@ -29,6 +29,11 @@ export function headersOf(contentType: string): string {
   return `${contentType}\r\nAccess-Control-Allow-Origin: *\r\nAccess-Control-Expose-Headers: ${exposed}`
 }
 
+/** The header line of an answer that is kept as a file. `name`: ours, never a caller's. */
+export function attachment(name: string): string {
+  return `\r\nContent-Disposition: attachment; filename="${name}"`
+}
+
 /** Figures of the tightest budget, as header lines; '' where nothing is limited (AL-42). */
 export function allowanceHeaders(allowance: Allowance | null): string {
   if (allowance === null) return ''

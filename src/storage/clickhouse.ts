@@ -176,8 +176,13 @@ interface Insert {
   readonly settings: ClickHouseSettings
 }
 
+/** A name of a table or column as a statement takes it, whatever it is. */
+export const ticked = (name: string): string => `\`${name.replaceAll('\\', '\\\\').replaceAll('`', '\\`')}\``
+
 const into = (table: string, columns: readonly string[] | undefined): string =>
-  columns === undefined ? `INSERT INTO ${table}` : `INSERT INTO ${table} (${columns.join(', ')})`
+  columns === undefined
+    ? `INSERT INTO ${ticked(table)}`
+    : `INSERT INTO ${ticked(table)} (${columns.map(ticked).join(', ')})`
 
 // Not client.insert: it would encode rows from objects, and these are bytes already.
 async function post(client: ClickHouseClient, insert: Insert): Promise<void> {

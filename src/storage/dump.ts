@@ -2,7 +2,7 @@
 import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { Sql, TransactionSql } from 'postgres'
-import type { ClickHouse } from './clickhouse.js'
+import { type ClickHouse, ticked } from './clickhouse.js'
 
 /** A table and those of its columns that are written. */
 export interface DumpedTable {
@@ -121,8 +121,6 @@ const pageRowsMax = 1_000_000
 const insertBytes = 16 << 20
 /** The answer is larger than what one statement may answer. */
 const tooLarge = '396'
-
-const ticked = (name: string): string => `\`${name.replaceAll('\\', '\\\\').replaceAll('`', '\\`')}\``
 
 /** Every table that holds rows but the list of migrations. */
 export async function clickhouseTables(clickhouse: ClickHouse): Promise<readonly DumpedTable[]> {

@@ -28,7 +28,7 @@ const held = new Set<string>()
  *          the engine's own file lock stops the second one of those.
  */
 export async function lockDataDir(dir: string): Promise<DataDirLock> {
-  await mkdir(dir, { recursive: true })
+  await mkdir(dir, { recursive: true, mode: 0o700 })
   const directory = await realpath(dir)
   const own = claimName(process.pid, startOf(process.pid) ?? 'unknown')
   let holder = held.has(directory) ? process.pid : null

@@ -91,7 +91,7 @@ t.test('every setting is in the README, and none that is not', async t => {
 
 t.test('what is written elsewhere are settings, too', async t => {
   // Of the command line: where it finds a running one.
-  const known = new Set([...settings(), 'TOLLGATE_URL', 'TOLLGATE_KEY'])
+  const known = new Set([...settings(), 'TOLLGATE_URL', 'TOLLGATE_KEY', 'TOLLGATE_KEY_FILE'])
   const texts = [deployed, ...['README.md', 'SECURITY.md', 'CHANGELOG.md'].map(read)]
   const named = new Set(
     texts.flatMap(text => [...text.matchAll(/\bTOLLGATE_[A-Z_]+|\b[A-Z]+_URL\b/g)].map(([name]) => name)),

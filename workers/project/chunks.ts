@@ -1,5 +1,5 @@
 // Where the ClickHouse projector keeps how far it has come: rows of table projections, in Postgres.
-import type { Sql } from 'postgres'
+import type { Sql, TransactionSql } from 'postgres'
 import type { Sequence } from '../../src/journal/journal.js'
 
 /** One shard's journal. */
@@ -57,13 +57,27 @@ export function postgresChunks(sql: Sql): ChunkStore {
       if (moved.count !== 1) throw new PositionMoved('clickhouse', place, from)
     },
     async putAside({ generation, shard }, from, table, line, error) {
-      const text = line.replaceAll('\0', '\ufffd')
+      const text = line.slice(0, failureTextMax).replaceAll('\0', '\ufffd')
       await sql`
         insert into projection_failures (generation, shard, store, sequence, error, record)
         values (${generation}, ${shard}, ${'clickhouse'}, ${from + 1}, ${`${table}: ${String(error)}`}, ${text})
         on conflict (generation, shard, store, sequence) do update set
           record = case when position(excluded.record in projection_failures.record) > 0
+            or length(projection_failures.record) > ${failureTextMax}
             then projection_failures.record else projection_failures.record || chr(10) || excluded.record end`
+      await forgetFailures(sql)
     },
   }
+}
+
+/** Characters kept of a record that a store refused. */
+export const failureTextMax = 65_536
+/** Records kept that a store refused: the newest. */
+const failuresMax = 10_000
+
+/** Let go of the oldest records that were put aside. */
+export async function forgetFailures(sql: Sql | TransactionSql): Promise<void> {
+  await sql`
+    delete from projection_failures where ctid in (
+      select ctid from projection_failures order by failed_at desc offset ${failuresMax})`
 }

@@ -2,7 +2,7 @@
 import type { Sql, TransactionSql } from 'postgres'
 import { amountToDecimal } from '../../src/core/amount.js'
 import type { JournalRecord, Sequence } from '../../src/journal/journal.js'
-import { type Place, PositionMoved } from './chunks.js'
+import { failureTextMax, forgetFailures, type Place, PositionMoved } from './chunks.js'
 import type { EntityChange, Fold, HoldChange, Row, RowSet } from './fold.js'
 import type { Seen } from './seen.js'
 
@@ -45,13 +45,14 @@ export function postgresRows(sql: Sql): RowStore {
     },
     async putAside(place, from, upTo, record, error) {
       const { generation, shard } = place
-      const text = record.fact.toString().replaceAll('\0', '\ufffd')
+      const text = record.fact.toString().slice(0, failureTextMax).replaceAll('\0', '\ufffd')
       await sql.begin(async tx => {
         await move(tx, place, { from, upTo, seenToo: false })
         await tx`
           insert into projection_failures (generation, shard, store, sequence, error, record)
           values (${generation}, ${shard}, 'postgres', ${record.sequence}, ${String(error)}, ${text})
           on conflict do nothing`
+        await forgetFailures(tx)
       })
     },
     async writeSeen({ generation, shard }, upTo, seen) {

@@ -1,7 +1,7 @@
 // Exports: events, usage by hour and the credit ledger, written by ClickHouse itself and passed on page by page.
 import { ServiceError } from '../../errors.js'
 import type { Answer, Call } from '../call.js'
-import { datetime, oneOf, type QueryOf, query, required, string } from '../query.js'
+import { boolean, datetime, oneOf, type QueryOf, query, required, string } from '../query.js'
 import { type Exported, exports, type Place, pageEnd, pageRows, type Selection } from './statements.js'
 
 const formats = {
@@ -11,6 +11,12 @@ const formats = {
 } as const
 
 const rowsPerPage = 20_000
+/** The answer is larger than what one statement may answer. */
+const tooLarge = '396'
+/** Exports of one environment that run at once, and how long one counts whose reader takes nothing. */
+const atOnceMax = 2
+const idleMs = 60_000
+const running = new Map<string, Set<{ touchedMs: number }>>()
 /** A Parquet file is one piece that ClickHouse holds until it is whole. */
 const parquetRowsMax = 2_000_000
 /** The last instant a DateTime holds. */
@@ -21,6 +27,7 @@ const shape = {
   from: datetime,
   to: datetime,
   company_id: string,
+  raw: boolean,
 } as const
 export const exportQuery = query(shape)
 type ExportCall = Call<undefined, QueryOf<typeof shape>>
@@ -50,25 +57,74 @@ async function exported(call: ExportCall, one: Exported): Promise<Answer> {
     fromMs: query.from ?? 0,
     toMs: query.to ?? endOfTimeMs,
   }
-  await services.projections.barrier('clickhouse')
+  const slot = slotOf(environment.id)
+  await services.projections.barrier('clickhouse').catch(error => {
+    release(environment.id, slot)
+    throw error
+  })
   const format = formats[query.format]
-  if (query.format !== 'parquet')
-    return { stream: { type: format.type, pieces: pages(call, one, selection) } }
+  const name = `${one.table}.${query.format}`
+  const within = (pieces: AsyncIterable<Uint8Array>) => ({
+    stream: { type: format.type, name, pieces: counted(environment.id, slot, pieces) },
+  })
+  if (query.format !== 'parquet') return within(pages(call, one, selection))
   const all = pageRows(one, selection, null, null)
-  const [count] = await services.clickhouse.select<{ rows: number }>(
-    `SELECT count() AS rows FROM (${all.sql})`,
-    all.parameters,
-  )
-  if (count!.rows > parquetRowsMax)
+  const [count] = await services.clickhouse
+    .select<{ rows: number }>(`SELECT count() AS rows FROM (${all.sql})`, all.parameters)
+    .catch(error => {
+      release(environment.id, slot)
+      throw error
+    })
+  if (count!.rows > parquetRowsMax) {
+    release(environment.id, slot)
     throw new ServiceError(
       'query_invalid',
       `${count!.rows} rows: a Parquet file holds at most ${parquetRowsMax}; narrow it with from, to or company_id`,
     )
+  }
   const pieces = services.clickhouse.bytes(`${all.sql} FORMAT Parquet`, all.parameters)
-  return { stream: { type: format.type, pieces } }
+  return within(pieces)
 }
 
-/** A page's end is looked up first, so that the page itself can go by as bytes nobody reads. */
+/** errors  overloaded (503) while the environment has as many exports as it may. */
+function slotOf(environmentId: string): { touchedMs: number } {
+  const slots = running.get(environmentId) ?? new Set()
+  const nowMs = performance.now()
+  for (const slot of slots) if (nowMs - slot.touchedMs > idleMs) slots.delete(slot)
+  if (slots.size >= atOnceMax)
+    throw new ServiceError('overloaded', `${atOnceMax} exports of this environment are running; try again`, {
+      retryAfterSeconds: 5,
+    })
+  const slot = { touchedMs: nowMs }
+  running.set(environmentId, slots.add(slot))
+  return slot
+}
+
+function release(environmentId: string, slot: { touchedMs: number }): void {
+  const slots = running.get(environmentId)
+  slots?.delete(slot)
+  if (slots?.size === 0) running.delete(environmentId)
+}
+
+async function* counted(
+  environmentId: string,
+  slot: { touchedMs: number },
+  pieces: AsyncIterable<Uint8Array>,
+): AsyncGenerator<Uint8Array> {
+  try {
+    for await (const piece of pieces) {
+      slot.touchedMs = performance.now()
+      yield piece
+    }
+  } finally {
+    release(environmentId, slot)
+  }
+}
+
+/**
+ * A page's end is looked up first, so that the page itself can go by as bytes nobody reads. A page that is larger than
+ * an answer may be is asked for again with half the rows.
+ */
 async function* pages(
   { services, query }: ExportCall,
   one: Exported,
@@ -76,17 +132,33 @@ async function* pages(
 ): AsyncGenerator<Buffer> {
   const { clickhouse } = services
   const { first, next } = formats[query.format]
+  const inert = query.format === 'csv' && query.raw !== true
   let after: Place = null
-  do {
-    const found: Readonly<Record<string, string | number>>[] = await endOf(after)
-    const upTo: Place = found[0] === undefined ? null : one.key.map((_, index) => found[0]![`k${index}`]!)
-    const rows = pageRows(one, selection, after, upTo)
-    yield* clickhouse.bytes(`${rows.sql} FORMAT ${after === null ? first : next}`, rows.parameters)
+  let most = rowsPerPage
+  for (;;) {
+    const upTo: Place = await endOf(after)
+    const rows = pageRows(one, selection, after, upTo, inert)
+    let passed = false
+    try {
+      for await (const piece of clickhouse.bytes(
+        `${rows.sql} FORMAT ${after === null ? first : next}`,
+        rows.parameters,
+      )) {
+        passed = true
+        yield piece
+      }
+    } catch (error) {
+      if (passed || most === 1 || (error as { code?: string }).code !== tooLarge) throw error
+      most = Math.ceil(most / 2)
+      continue
+    }
+    if (upTo === null) return
     after = upTo
-  } while (after !== null)
+  }
 
-  function endOf(place: Place) {
-    const { sql, parameters } = pageEnd(one, selection, place, rowsPerPage)
-    return clickhouse.select<Record<string, string | number>>(sql, parameters)
+  async function endOf(place: Place): Promise<Place> {
+    const { sql, parameters } = pageEnd(one, selection, place, most)
+    const [found] = await clickhouse.select<Record<string, string | number>>(sql, parameters)
+    return found === undefined ? null : one.key.map((_, index) => found[`k${index}`]!)
   }
 }

@@ -16,6 +16,8 @@ export interface Exported {
   readonly time: KeyPart
   /** What a row shows. */
   readonly columns: string
+  /** Those of them that hold a caller's text, each as it is written in `columns`, and as it is read. */
+  readonly texts: readonly (readonly [shown: string, read: string])[]
   /** Whether rows of one key are summed. */
   readonly summed: boolean
 }
@@ -34,6 +36,14 @@ export const exports: Readonly<Record<'events' | 'usage' | 'ledger', Exported>> 
       loaded_at, processed_at, api_key_id,
       if(startsWith(idempotency_key, '\\0'), substring(idempotency_key, 2), idempotency_key) AS idempotency_key, lease_id, reservation_id, feature_ids, flag_id,
       derived_from, cost, currency, price_id, body`,
+    texts: [
+      ['subtype', 'subtype'],
+      ['error_message', 'error_message'],
+      ['idempotency_key', 'idempotency_key'],
+      ['lease_id', 'lease_id'],
+      ['reservation_id', 'reservation_id'],
+      ['body', 'body'],
+    ],
     summed: false,
   },
   usage: {
@@ -42,6 +52,7 @@ export const exports: Readonly<Record<'events' | 'usage' | 'ledger', Exported>> 
     time: hour,
     columns: `company_id, subtype AS event_subtype, hour, sum(usage_by_hour.quantity) AS quantity,
       sum(usage_by_hour.events) AS events`,
+    texts: [['subtype AS event_subtype', 'subtype']],
     summed: true,
   },
   ledger: {
@@ -52,6 +63,10 @@ export const exports: Readonly<Record<'events' | 'usage' | 'ledger', Exported>> 
       grant_quantity_remaining, from_grant_id, to_grant_id, transfer_reason, zeroed_out_reason, feature_id, user_id,
       usage_event_id, hold_id, grant_reason, grant_quantity, grant_valid_from, grant_expires_at, plan_id,
       plan_grant_id, billing_credit_bundle_id, source_grant_id`,
+    texts: [
+      ['usage_event_id', 'usage_event_id'],
+      ['hold_id', 'hold_id'],
+    ],
     summed: false,
   },
 }
@@ -82,14 +97,40 @@ export function pageEnd(one: Exported, selection: Selection, after: Place, rows:
   }
 }
 
-/** The rows after one place up to and including another, without a FORMAT. */
-export function pageRows(one: Exported, selection: Selection, after: Place, upTo: Place): Statement {
+/**
+ * The rows after one place up to and including another, without a FORMAT.
+ *
+ * inert  texts that a spreadsheet would take for a formula begin with a quote, which it takes for a text.
+ */
+export function pageRows(
+  one: Exported,
+  selection: Selection,
+  after: Place,
+  upTo: Place,
+  inert = false,
+): Statement {
   const { where, parameters } = conditions(one, selection, after, upTo)
+  const columns = inert ? inertColumns(one) : one.columns
   const group = one.summed ? `GROUP BY ${names(one)} ` : ''
   return {
-    sql: `SELECT ${one.columns} FROM ${one.table} WHERE ${where} ${group}ORDER BY ${names(one)}`,
+    sql: `SELECT ${columns} FROM ${one.table} WHERE ${where} ${group}ORDER BY ${names(one)}`,
     parameters,
   }
+}
+
+// The table's own column is meant, whatever a row shows under its name.
+function inertColumns({ table, columns, texts }: Exported): string {
+  let written = columns
+  for (const [shown, read] of texts) {
+    const text = `toString(ifNull(${table}.${read}, ''))`
+    const safe = `if(match(${text}, '^[=+\\\\-@\\t\\r\\n]'), concat('\\'', ${text}), ${text})`
+    const alias = shown.split(' AS ')[1] ?? shown
+    written = written.replace(
+      new RegExp(`(^|[\\s,])${shown}(?=,|$)`),
+      `$1${safe.replaceAll('$', '$$$$')} AS ${alias}`,
+    )
+  }
+  return written
 }
 
 const names = ({ key }: Exported): string => key.map(part => part.column).join(', ')

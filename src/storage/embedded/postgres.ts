@@ -3,7 +3,19 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { createHash, randomBytes } from 'node:crypto'
 import { existsSync, readFileSync, statSync } from 'node:fs'
-import { chmod, chown, cp, lstat, mkdir, readdir, readFile, realpath, rename, rm } from 'node:fs/promises'
+import {
+  chmod,
+  chown,
+  cp,
+  lstat,
+  mkdir,
+  readdir,
+  readFile,
+  realpath,
+  rename,
+  rm,
+  writeFile,
+} from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join, relative, resolve } from 'node:path'
@@ -20,13 +32,18 @@ export interface EmbeddedPostgresOptions {
   readonly log: StoreLog
   /** false: only for data that is thrown away, as of tests; what is committed survives a kill, but not a power cut. */
   readonly durable?: boolean
+  /** Let the service's role make databases: for tests alone. */
+  readonly createsDatabases?: boolean
 }
 
 export interface EmbeddedPostgres extends Supervised {
   readonly address: PostgresAddress
 }
 
-const user = 'tollgate'
+/** The superuser that a cluster is made by. Nobody may log in as it. */
+const maker = 'tollgate'
+/** The service's own role: it owns every table, and is no superuser. */
+const user = 'tollgate_service'
 const database = 'postgres'
 const port = 5432
 /** Bytes of a unix socket's path, its closing zero not counted. */
@@ -56,7 +73,7 @@ const environment = { PATH: '/usr/local/bin:/usr/bin:/bin', LANG: 'C', TZ: 'UTC'
  *          data of another version, or the last lines the server wrote.
  */
 export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
-  const { log, durable = true } = options
+  const { log, durable = true, createsDatabases = false } = options
   const directory = await madeDirectory(options.directory)
   const data = join(directory, 'data')
   const runAs = serverUser(data)
@@ -70,13 +87,15 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
     log,
   }
   await makeCluster(cluster)
+  await stopLeftover(data, log)
+  const password = await secureCluster(cluster, directory, createsDatabases)
   const start = async () => {
     await stopLeftover(data, log)
     return serve(cluster)
   }
   const supervised = await supervise({ name: 'Postgres', start, stopSignals, log })
   return {
-    address: { host: cluster.sockets, port, user, database },
+    address: { host: cluster.sockets, port, user, password, database },
     get pid() {
       return supervised.pid
     },
@@ -267,7 +286,7 @@ async function makeCluster({ programs, data, runAs, durable }: Cluster): Promise
   await mkdir(draft, { mode: 0o700 })
   if (runAs !== null) await chown(draft, runAs.uid, runAs.gid)
   const args = [
-    ...['-D', byName(draft, runAs), '-U', user, '-A', 'trust', '-E', 'UTF8', '--no-instructions'],
+    ...['-D', byName(draft, runAs), '-U', maker, '-A', 'trust', '-E', 'UTF8', '--no-instructions'],
     // The same order and case rules on every machine, whatever locales it has.
     ...['--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'],
     durable ? (process.platform === 'linux' ? '--sync-method=syncfs' : '--sync-method=fsync') : '--no-sync',
@@ -279,6 +298,84 @@ async function makeCluster({ programs, data, runAs, durable }: Cluster): Promise
     })
   })
   await rename(draft, data)
+}
+
+/** Who is let in: by password alone, whoever runs as the same user of the system. */
+const accessRules = `# Written by Tollgate at every start that finds another.
+local all ${user} scram-sha-256
+local all all reject
+`
+
+/**
+ * See that the cluster lets nobody in without a password: one that was made without is changed before it serves.
+ *
+ * returns  the password of the service's role, kept in a file that its owner alone reads.
+ * errors   Error with what the server said.
+ */
+async function secureCluster(
+  { programs, data, runAs }: Cluster,
+  directory: string,
+  createsDatabases: boolean,
+): Promise<string> {
+  const rules = join(data, 'pg_hba.conf')
+  const file = join(directory, 'password')
+  const known = (await readFile(file, 'utf8').catch(() => '')).trim()
+  if (known !== '' && (await readFile(rules, 'utf8').catch(() => '')) === accessRules) return known
+  const password = known === '' ? randomBytes(24).toString('base64url') : known
+  if (known === '') {
+    await writeFile(`${file}.new`, `${password}\n`, { mode: 0o600, flush: true })
+    await rename(`${file}.new`, file)
+  }
+  await alone(programs.postgres, data, runAs, rolesOf(password, createsDatabases))
+  await writeFile(`${rules}.new`, accessRules, { mode: 0o600, flush: true })
+  if (runAs !== null) await chown(`${rules}.new`, runAs.uid, runAs.gid)
+  await rename(`${rules}.new`, rules)
+  return password
+}
+
+/** Statements, one a line, that give the service a role of its own and all that is there; again they change nothing. */
+function rolesOf(password: string, createsDatabases: boolean): readonly string[] {
+  const owned = `not exists (select 1 from pg_depend d where d.objid = o.oid and d.deptype in ('a', 'e', 'i'))`
+  return [
+    `do $$ begin create role ${user}; exception when duplicate_object then null; end $$`,
+    `alter role ${user} login nosuperuser ${createsDatabases ? 'createdb' : 'nocreatedb'} nocreaterole noreplication nobypassrls password '${password}'`,
+    `alter role ${maker} nologin`,
+    `alter database ${database} owner to ${user}`,
+    `alter schema public owner to ${user}`,
+    `do $$ declare n text; begin for n in select o.oid::regclass::text from pg_class o where o.relnamespace = 'public'::regnamespace and o.relkind in ('r', 'p', 'v', 'm', 'S') and ${owned} loop execute 'alter table ' || n || ' owner to ${user}'; end loop; end $$`,
+    `do $$ declare n text; begin for n in select o.oid::regprocedure::text from pg_proc o where o.pronamespace = 'public'::regnamespace and ${owned} loop execute 'alter routine ' || n || ' owner to ${user}'; end loop; end $$`,
+  ]
+}
+
+/** Run statements as the superuser with no server running: nobody else can be connected. */
+async function alone(
+  program: string,
+  data: string,
+  runAs: User | null,
+  statements: readonly string[],
+): Promise<void> {
+  const child = spawn(
+    program,
+    ['--single', '-D', byName(data, runAs), '-c', 'log_min_messages=error', database],
+    {
+      ...identity(runAs),
+      cwd: data,
+      env: environment,
+      stdio: ['pipe', 'ignore', 'pipe'],
+    },
+  )
+  let said = ''
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    said = (said + text).slice(-4_000)
+  })
+  child.stdin.on('error', () => {})
+  child.stdin.end(`${statements.join('\n')}\n`)
+  const code = await new Promise<number | null>((resolve, reject) => {
+    child.on('error', reject)
+    child.on('close', resolve)
+  })
+  if (code !== 0 || /^(ERROR|FATAL|PANIC):|\b(ERROR|FATAL|PANIC): {2}/m.test(said))
+    throw new Error(`Postgres could not be given a password: ${said.trim() || `it ended with ${code}`}`)
 }
 
 /** What is written to meanwhile stays until the next start. */

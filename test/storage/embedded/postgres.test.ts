@@ -9,6 +9,7 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs'
+import { rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t from 'tap'
@@ -17,6 +18,8 @@ import { closePostgres, openPostgres, type PostgresAddress } from '../../../src/
 import { isPostmasterOf, startOf } from '../../../src/storage/process.js'
 import { silent, temporaryDirectory } from '../../stores.js'
 import { eventually, gone, hold, killHard } from './hold.js'
+
+t.setTimeout(180_000)
 
 const asRoot = process.getuid?.() === 0
 const nobody = 65_534
@@ -43,6 +46,52 @@ t.test('made at the first start, found again at the next', async t => {
   await closePostgres(sql)
   await second.stop()
   await second.stop()
+})
+
+t.test('security 17: nobody is let in without the password, and the service is no superuser', async t => {
+  const directory = join(await temporaryDirectory(t), 'postgres')
+  const first = await startEmbeddedPostgres({ directory, log: silent, durable: false })
+  const { address } = first
+  if ('url' in address) throw new Error('it listens on a socket')
+  const refused = async (other: Partial<typeof address>) => {
+    const sql = openPostgres({ ...address, ...other }, { max: 1 })
+    await t.rejects(
+      sql`select 1`,
+      JSON.stringify({ ...other, password: other.password === undefined ? 0 : 1 }),
+    )
+    await closePostgres(sql, 100)
+  }
+  await refused({ password: 'another' })
+  await refused({ password: '' })
+  await refused({ user: 'tollgate' })
+  await refused({ user: 'tollgate', password: '' })
+  const sql = openPostgres(address)
+  const [role] = await sql`
+    select rolsuper, rolcreaterole, rolcreatedb, rolbypassrls, rolreplication from pg_roles where rolname = current_user`
+  t.same(role, {
+    rolsuper: false,
+    rolcreaterole: false,
+    rolcreatedb: false,
+    rolbypassrls: false,
+    rolreplication: false,
+  })
+  await t.rejects(sql`copy (select 1) to program 'true'`, /permission denied|must be superuser/)
+  await t.rejects(sql`select pg_read_file('/etc/passwd')`, /permission denied/)
+  await sql`create table kept as select 7 as value`
+  await closePostgres(sql)
+  const password = join(directory, 'password')
+  t.equal((await stat(password)).mode & 0o777, 0o600)
+  await first.stop()
+
+  // as an earlier Tollgate made it: everybody on this machine's user is let in, and there is no password
+  await writeFile(join(directory, 'data', 'pg_hba.conf'), 'local all all trust\n')
+  await rm(password)
+  const second = await startEmbeddedPostgres({ directory, log: silent, durable: false })
+  t.teardown(() => second.stop())
+  await refused({})
+  const again = openPostgres(second.address)
+  t.same(await again`select value from kept`, [{ value: 7 }], 'what it held is there')
+  await closePostgres(again)
 })
 
 t.test('killed, it comes back at the same address with what was committed', async t => {
@@ -148,8 +197,7 @@ if (asRoot) {
     const first = await startEmbeddedPostgres({ directory: at, log: silent, durable: false })
     let sql = openPostgres(first.address)
     await sql`create table kept as select 5 as value`
-    await sql`select pg_reload_conf()`
-    await sql`checkpoint`
+    process.kill(first.pid!, 'SIGHUP')
     t.notOk((first.address as { host: string }).host.startsWith(closed), 'the socket lies in the open')
     await closePostgres(sql)
     await killHard(first.pid!)
