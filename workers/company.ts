@@ -106,6 +106,8 @@ const recordsAtOnce = 256
 type EventMessage = { readonly type: 'event'; readonly event: AcceptedEvent }
 type Write = (CompanyMessage | UserMessage | EventMessage) & { readonly type: string }
 
+const toldNothing: readonly Notice[] = []
+
 class Shard {
   private readonly catalogs = new Map<string, Catalog>()
   private readonly actors: Actors
@@ -390,7 +392,7 @@ class Shard {
     this.gatherUses()
     const sequence = this.next++
     const flags = flagsOf(fx)
-    let tell: readonly Notice[] = []
+    let tell = toldNothing
     if (actor) {
       if (actor.k === 'c') tellChanged(actor, this.changes)
       const sight = lookBefore(actor, this.catalogs.get(env), fx, at)
@@ -403,7 +405,8 @@ class Shard {
       if (actor.k === 'c' && !leavesTimeAlone(actor.state, fx, flags)) actor.settledUntilMs = 0
       if (sight) tell = lookAfter(actor, sight, fx, at)
     }
-    const fact: Fact = { k: actor?.k ?? 'e', id, env, at, ...(tell.length > 0 && { tell }), fx }
+    const k = actor?.k ?? 'e'
+    const fact: Fact = tell.length === 0 ? { k, id, env, at, fx } : { k, id, env, at, tell, fx }
     const claim = event !== null && event.idempotencyKey !== null && event.failure === null ? event : null
     // an event's draws are of its time (CR-48), so of its month
     const ledger = event && flags & RecordFlag.draws ? drawRows(env, id, at, fx) : ''

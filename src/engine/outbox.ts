@@ -42,6 +42,8 @@ const waitingMax = 100_000
 /** How often that bound is seen to, and what waits for room is looked at again. */
 const boundMs = 30_000
 const idleMs = 2_000
+/** How long what waits is believed to be what it was. */
+const roomMs = 1_000
 const retryMs = 1_000
 /** After so many failures a body is told by its id alone. */
 const attemptsMax = 5
@@ -92,6 +94,8 @@ export class Outbox {
   #again = false
   #timer: NodeJS.Timeout | null = null
   #boundedAtMs = 0
+  #pending = new Map<string, number>()
+  #pendingAtMs = 0
   #stopped = false
 
   constructor(private readonly options: OutboxOptions) {}
@@ -142,7 +146,9 @@ export class Outbox {
 
   /** Take some rows of every environment that has room. Returns whether there may be more. */
   async #turn(): Promise<boolean> {
-    const { sql } = this.options
+    const { sql, pendingBytesMax } = this.options
+    await this.#lookAtRoom()
+    const full = [...this.#pending].filter(([, bytes]) => bytes >= pendingBytesMax).map(([id]) => id)
     const rows = await sql<OutboxRow[]>`
       with recursive named as (
         (select environment_id from webhook_outbox order by environment_id limit 1)
@@ -150,15 +156,11 @@ export class Outbox {
         select (select o.environment_id from webhook_outbox o
           where o.environment_id > named.environment_id order by o.environment_id limit 1)
         from named where named.environment_id is not null
-      ), roomy as (
-        select environment_id from named
-        where environment_id is not null and coalesce((
-          select sum(octet_length(e.payload)) from webhook_events e
-          where e.environment_id = named.environment_id and e.status = 'pending'), 0) < ${this.options.pendingBytesMax}
       )
       select o.id, o.environment_id, o.type, o.company_id, o.feature_id, o.credit_id, o.happened, o.body
-      from roomy cross join lateral (
-        select * from webhook_outbox where environment_id = roomy.environment_id order by n limit ${rowsPerEnvironment}) o
+      from named cross join lateral (
+        select * from webhook_outbox where environment_id = named.environment_id order by n limit ${rowsPerEnvironment}) o
+      where named.environment_id <> all (${full}::text[])
       order by row_number() over (partition by o.environment_id order by o.n), o.n limit ${rowsPerTurn}`
     if (rows.length === 0) return false
     const made = await inTurns(rows, composedAtOnce, row => this.#deliveriesOf(row))
@@ -171,8 +173,21 @@ export class Outbox {
       await insertEvents(tx, deliveries)
     })
     for (const id of done) this.#attempts.delete(id)
+    for (const { environment_id: id, payload } of deliveries)
+      this.#pending.set(id, (this.#pending.get(id) ?? 0) + Buffer.byteLength(payload))
     if (deliveries.length > 0) this.options.webhooks.queued()
     return true
+  }
+
+  /** Bytes of payloads that wait by environment, as they were a moment ago and what was added since. */
+  async #lookAtRoom(): Promise<void> {
+    if (Date.now() < this.#pendingAtMs + roomMs) return
+    const { sql } = this.options
+    const rows = await sql<{ environment_id: string; bytes: number }[]>`
+      select environment_id, sum(octet_length(payload))::float8 as bytes from webhook_events
+      where status = 'pending' group by environment_id`
+    this.#pending = new Map(rows.map(row => [row.environment_id, row.bytes]))
+    this.#pendingAtMs = Date.now()
   }
 
   /** One row for each receiver; none where nobody asks any more; null to try again later. */
