@@ -548,7 +548,12 @@ export class Exchange implements Listener, Caller {
       this.leaving = true
       this.note({ status: 200, headers: '', body: '' })
       compiled.answered(200)
-      res.cork(() => res.writeHeader('Content-Type', headersOf(type) + (name === undefined ? '' : attachment(name)) + this.headers))
+      res.cork(() =>
+        res.writeHeader(
+          'Content-Type',
+          headersOf(type) + (name === undefined ? '' : attachment(name)) + this.headers,
+        ),
+      )
       this.outflow = new Outflow(res, iterator, error => {
         if (error !== null) shared.logFailure(this.line(this.ownId(), 200), toFailure(error))
         this.gone()
