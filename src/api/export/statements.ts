@@ -27,6 +27,9 @@ const capturedAt: KeyPart = { column: 'captured_at', kind: 'milliseconds' }
 const hour: KeyPart = { column: 'hour', kind: 'seconds' }
 const eventAt: KeyPart = { column: 'event_at', kind: 'milliseconds' }
 
+// A publishable key's is stored behind a byte that keeps the two namespaces apart (decision 23).
+const ownKey = (key: string): string => `if(startsWith(${key}, '\\0'), substring(${key}, 2), ${key})`
+
 export const exports: Readonly<Record<'events' | 'usage' | 'ledger', Exported>> = {
   events: {
     table: 'events',
@@ -34,12 +37,12 @@ export const exports: Readonly<Record<'events' | 'usage' | 'ledger', Exported>> 
     time: capturedAt,
     columns: `id, type, subtype, company_id, user_id, quantity, status, error_message, mode, captured_at, sent_at,
       loaded_at, processed_at, api_key_id,
-      if(startsWith(idempotency_key, '\\0'), substring(idempotency_key, 2), idempotency_key) AS idempotency_key, lease_id, reservation_id, feature_ids, flag_id,
+      ${ownKey('idempotency_key')} AS idempotency_key, lease_id, reservation_id, feature_ids, flag_id,
       derived_from, cost, currency, price_id, body`,
     texts: [
       ['subtype', 'subtype'],
       ['error_message', 'error_message'],
-      ['idempotency_key', 'idempotency_key'],
+      [`${ownKey('idempotency_key')} AS idempotency_key`, ownKey('events.idempotency_key')],
       ['lease_id', 'lease_id'],
       ['reservation_id', 'reservation_id'],
       ['body', 'body'],
@@ -122,12 +125,13 @@ export function pageRows(
 function inertColumns({ table, columns, texts }: Exported): string {
   let written = columns
   for (const [shown, read] of texts) {
-    const text = `toString(ifNull(${table}.${read}, ''))`
+    const text = `toString(ifNull(${read.includes('(') ? read : `${table}.${read}`}, ''))`
     const safe = `if(match(${text}, '^[=+\\\\-@\\t\\r\\n]'), concat('\\'', ${text}), ${text})`
     const alias = shown.split(' AS ')[1] ?? shown
+    const exactly = shown.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
     written = written.replace(
-      new RegExp(`(^|[\\s,])${shown}(?=,|$)`),
-      `$1${safe.replaceAll('$', '$$$$')} AS ${alias}`,
+      new RegExp(`(^|[\\s,])${exactly}(?=,|$)`),
+      (_, before) => `${before}${safe} AS ${alias}`,
     )
   }
   return written
