@@ -5,6 +5,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import t from 'tap'
+import { exportEvents } from '../../src/api/export/handlers.js'
 import { targetOf } from '../../src/cli/client.js'
 import { ConfigError, isLoopback, plainStores, readConfig } from '../../src/config.js'
 import { command } from '../command.js'
@@ -14,7 +15,7 @@ import { temporaryDirectory } from '../stores.js'
 t.setTimeout(180_000)
 
 const dataDir = join(await temporaryDirectory(t), 'data')
-const { client } = await startHere(t, { TOLLGATE_DATA_DIR: dataDir, TOLLGATE_LIMITS: 'off' })
+const { client, tollgate } = await startHere(t, { TOLLGATE_DATA_DIR: dataDir, TOLLGATE_LIMITS: 'off' })
 const fetched = (path: string) => fetch(client.url + path, { headers: { 'X-Service-Api-Key': client.key } })
 
 t.test('security 20: a cell that a spreadsheet would execute begins with a quote', async t => {
@@ -52,6 +53,37 @@ t.test('security 20: an environment has two exports at once', async t => {
   const after = await fetched('/export/events?format=csv')
   t.equal(after.status, 200, 'and again when they are over')
   await after.text()
+})
+
+t.test('security 20: a page that is larger than an answer may be is asked for in halves', async t => {
+  const { environment_id: environmentId } = await client.ok('GET', '/whoami')
+  const note = 'x'.repeat(1_000)
+  const events = Array.from({ length: 60 }, (_, n) => ({
+    event_type: 'track',
+    body: { event: `large${n}`, company: { slug: 'large' }, traits: { note } },
+  }))
+  await client.ok('POST', '/event-batch', { events })
+  const { services } = tollgate
+  const { clickhouse } = services
+  const bounded = {
+    ...clickhouse,
+    bytes: (sql: string, parameters?: Parameters<typeof clickhouse.bytes>[1]) =>
+      clickhouse.bytes(`${sql} SETTINGS max_result_bytes = 20000`, parameters),
+  }
+  const call = {
+    services: { ...services, clickhouse: bounded },
+    environment: services.keys.environment(environmentId),
+    query: { format: 'ndjson' },
+  } as unknown as Parameters<typeof exportEvents>[0]
+  let text = ''
+  for await (const piece of (await exportEvents(call)).stream!.pieces) text += Buffer.from(piece).toString()
+  const told = text
+    .trim()
+    .split('\n')
+    .map(line => JSON.parse(line).subtype as string)
+    .filter(name => name.startsWith('large'))
+  t.equal(told.length, 60, 'every event is there')
+  t.equal(new Set(told).size, 60, 'once')
 })
 
 t.test('security 26: a key goes to whom it was given to', async t => {
