@@ -10,6 +10,7 @@ import type {
   BillingProviderType,
   BillingSubscriptionTrialEndSetting,
   BillingTiersMode,
+  CurrencyCode,
   CustomPlanBillingStatus,
   InvoiceStatus,
   PaymentGating,
@@ -26,7 +27,6 @@ type Int32 = number & tags.Type<'int32'>
 type Seconds = number & tags.Type<'int64'> & tags.Minimum<0> & tags.Maximum<253_370_764_800>
 type Text255 = string & tags.MaxLength<255>
 type ExternalId = string & tags.MinLength<1> & tags.MaxLength<255>
-type Currency = string & tags.MinLength<3> & tags.MaxLength<3>
 type DecimalText = string & tags.Pattern<'^[0-9]{1,15}(\\.[0-9]{1,12})?$'>
 
 // ── what is written ──────────────────────────────────────────────────────────────────────────────
@@ -42,7 +42,14 @@ export interface BillingCustomerWrite {
   provider_type?: BillingProviderType | null | undefined
 }
 
-export const parseBillingCustomerWrite = typia.json.createValidateParse<BillingCustomerWrite>()
+export const validateBillingCustomerWrite = typia.createValidate<BillingCustomerWrite>()
+
+/** The same where there is one already: absent members stay (decision 26). */
+export interface BillingCustomerUpsert
+  extends Pick<BillingCustomerWrite, 'external_id'>,
+    Partial<Omit<BillingCustomerWrite, 'external_id'>> {}
+
+export const parseBillingCustomerUpsert = typia.json.createValidateParse<BillingCustomerUpsert>()
 
 /** Body of POST /billing/product/upsert. */
 export interface BillingProductUpsert {
@@ -69,7 +76,7 @@ export interface BillingPriceWrite {
   price_external_id: ExternalId
   product_external_id: ExternalId
   external_account_id: Text255
-  currency: Currency
+  currency: CurrencyCode
   interval: Text255
   interval_count?: (Count & tags.Minimum<1> & tags.Maximum<1000>) | null | undefined
   price: Count
@@ -91,7 +98,7 @@ export const parseBillingPriceWrite = typia.json.createValidateParse<BillingPric
 export interface BillingProductPricing {
   product_external_id: Text255
   price_external_id: Text255
-  currency: Text255
+  currency: CurrencyCode
   interval: Text255
   price: Count
   quantity: Count
@@ -119,10 +126,11 @@ export interface BillingSubscriptionWrite {
   customer_external_id: Text255
   product_external_ids: BillingProductPricing[] & tags.MaxItems<100>
   discounts: BillingSubscriptionDiscount[] & tags.MaxItems<100>
-  currency: Currency
+  currency: CurrencyCode
   total_price: Count
   cancel_at_period_end: boolean
-  expired_at: string
+  /** Null, or the zero time of languages that know no absence: not expired. */
+  expired_at: string | null
   status?: Text255 | null | undefined
   interval?: Text255 | null | undefined
   period_start?: Seconds | null | undefined
@@ -152,16 +160,24 @@ export const parseTrialEndUpdate = typia.json.createValidateParse<TrialEndUpdate
 export interface CouponWrite {
   external_id: ExternalId
   name: Text255
-  amount_off: Count
-  percent_off: number & tags.Minimum<0> & tags.Maximum<100>
-  duration: string & tags.MaxLength<50>
-  duration_in_months: Count
-  max_redemptions: Count
+  /** 0 or null: none of the kind; likewise the other amounts. */
+  amount_off: Count | null
+  percent_off: (number & tags.Minimum<0> & tags.Maximum<100>) | null
+  duration: (string & tags.MaxLength<50>) | null
+  duration_in_months: Count | null
+  max_redemptions: Count | null
   times_redeemed: Count
   currency?: (string & tags.MaxLength<3>) | null | undefined
 }
 
-export const parseCouponWrite = typia.json.createValidateParse<CouponWrite>()
+export const validateCouponWrite = typia.createValidate<CouponWrite>()
+
+/** The same where there is one already: absent members stay (decision 26). */
+export interface CouponUpsert
+  extends Pick<CouponWrite, 'external_id'>,
+    Partial<Omit<CouponWrite, 'external_id'>> {}
+
+export const parseCouponUpsert = typia.json.createValidateParse<CouponUpsert>()
 
 /** Body of POST /billing/invoices. */
 export interface InvoiceWrite {
@@ -193,7 +209,14 @@ export interface MeterWrite {
   provider_type?: BillingProviderType | null | undefined
 }
 
-export const parseMeterWrite = typia.json.createValidateParse<MeterWrite>()
+export const validateMeterWrite = typia.createValidate<MeterWrite>()
+
+/** The same where there is one already: absent members stay (decision 26). */
+export interface MeterUpsert
+  extends Pick<MeterWrite, 'external_id'>,
+    Partial<Omit<MeterWrite, 'external_id'>> {}
+
+export const parseMeterUpsert = typia.json.createValidateParse<MeterUpsert>()
 
 /** Body of POST /billing/payment-methods. */
 export interface PaymentMethodWrite {
@@ -211,11 +234,18 @@ export interface PaymentMethodWrite {
   card_exp_year?: (Int32 & tags.Minimum<0> & tags.Maximum<9999>) | null | undefined
 }
 
-export const parsePaymentMethodWrite = typia.json.createValidateParse<PaymentMethodWrite>()
+export const validatePaymentMethodWrite = typia.createValidate<PaymentMethodWrite>()
+
+/** The same where there is one already: absent members stay (decision 26). */
+export interface PaymentMethodUpsert
+  extends Pick<PaymentMethodWrite, 'external_id'>,
+    Partial<Omit<PaymentMethodWrite, 'external_id'>> {}
+
+export const parsePaymentMethodUpsert = typia.json.createValidateParse<PaymentMethodUpsert>()
 
 /** Body of PUT /billing/profiles/{billing_profile_id}. */
 export interface BillingProfileUpdate {
-  collection_method: BillingCollectionMethod
+  collection_method?: BillingCollectionMethod | undefined
   days_until_due?: (Int32 & tags.Minimum<0> & tags.Maximum<365>) | null | undefined
   is_default?: boolean | null | undefined
   name?: string | null | undefined
@@ -236,7 +266,7 @@ export interface BillingAddress {
 
 /** Body of PUT /companies/{company_id}/billing-details. */
 export interface BillingDetailsUpdate {
-  values: { id: string; value: string }[] & tags.MaxItems<100>
+  values?: ({ id: string; value: string }[] & tags.MaxItems<100>) | null | undefined
   address?: BillingAddress | null | undefined
   email?: Text255 | null | undefined
   phone?: Text255 | null | undefined

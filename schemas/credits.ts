@@ -22,6 +22,7 @@ import type {
   CreditEventType,
   CreditTransferReason,
   CreditUsageReason,
+  CurrencyCode,
   PlanCreditGrantScaling,
 } from './enums.js'
 import type { PreviewObject } from './envelope.js'
@@ -30,21 +31,17 @@ import type { BillingPrice, BillingPriceView, BillingProduct } from './prices.js
 type Money = number & tags.Type<'int64'> & tags.Minimum<0> & tags.Maximum<9_007_199_254_740_991>
 /** A decimal without sign or exponent. */
 type DecimalText = string & tags.Pattern<'^[0-9]{1,15}(\\.[0-9]{1,12})?$'>
-type Currency = string & tags.MinLength<3> & tags.MaxLength<3>
 type Count = number & tags.Type<'int64'> & tags.Minimum<1> & tags.Maximum<9_999_999_999>
 type Name = string & tags.MinLength<1> & tags.MaxLength<255>
 type Label = (string & tags.MaxLength<512>) | null | undefined
 
 export interface CreditCurrencyPriceWrite {
-  currency: Currency
+  currency: CurrencyCode
   price_per_unit?: Money | null | undefined
   price_per_unit_decimal?: DecimalText | null | undefined
 }
 
-/** Body of PUT /billing/credits/{credit_id}. Absent members stay, null ones are cleared. */
-export interface CreditUpdate {
-  name: Name
-  description: string & tags.MaxLength<1024>
+interface CreditTerms {
   burn_strategy?: BillingCreditBurnStrategy | null | undefined
   default_expiry_unit?: BillingCreditExpiryUnit | null | undefined
   default_expiry_unit_count?: Count | null | undefined
@@ -58,11 +55,19 @@ export interface CreditUpdate {
   singular_name?: Label
 }
 
+/** Body of PUT /billing/credits/{credit_id}. Absent members stay, null ones are cleared (decision 26). */
+export interface CreditUpdate extends CreditTerms {
+  name?: Name | undefined
+  description?: (string & tags.MaxLength<1024>) | undefined
+}
+
 export const parseCreditUpdate = typia.json.createValidateParse<CreditUpdate>()
 
 /** Body of POST /billing/credits. */
-export interface CreditCreate extends CreditUpdate {
-  currency: Currency
+export interface CreditCreate extends CreditTerms {
+  name: Name
+  description: string & tags.MaxLength<1024>
+  currency: CurrencyCode
 }
 
 export const parseCreditCreate = typia.json.createValidateParse<CreditCreate>()
@@ -117,10 +122,7 @@ export interface BillingProductRecord {
   updated_at: string
 }
 
-/** Body of PUT /billing/credits/bundles/{bundle_id}. */
-export interface CreditBundleUpdate {
-  bundle_name: Name
-  price_per_unit: Money
+interface CreditBundleTerms {
   price_per_unit_decimal?: DecimalText | null | undefined
   status?: BillingCreditBundleStatus | null | undefined
   quantity?: Count | null | undefined
@@ -132,12 +134,20 @@ export interface CreditBundleUpdate {
   currency_prices?: (CreditCurrencyPriceWrite[] & tags.MaxItems<50>) | null | undefined
 }
 
+/** Body of PUT /billing/credits/bundles/{bundle_id}. Absent members stay (decision 26). */
+export interface CreditBundleUpdate extends CreditBundleTerms {
+  bundle_name?: Name | undefined
+  price_per_unit?: Money | undefined
+}
+
 export const parseCreditBundleUpdate = typia.json.createValidateParse<CreditBundleUpdate>()
 
 /** Body of POST /billing/credits/bundles. */
-export interface CreditBundleCreate extends CreditBundleUpdate {
+export interface CreditBundleCreate extends CreditBundleTerms {
+  bundle_name: Name
+  price_per_unit: Money
   credit_id: string
-  currency: Currency
+  currency: CurrencyCode
   bundle_type?: 'fixed' | null | undefined
 }
 
@@ -184,7 +194,7 @@ export interface CompanyGrantCreate {
   expiry_unit?: BillingCreditExpiryUnit | null | undefined
   expiry_unit_count?: Count | null | undefined
   billing_periods_count?: Count | null | undefined
-  currency?: Currency | null | undefined
+  currency?: CurrencyCode | null | undefined
   /** Granted again at each boundary of `renewal_period`, beside what is left, until one of the grants is zeroed out. */
   renewal_enabled?: boolean | null | undefined
   /** Default: billing_period. */
@@ -323,8 +333,6 @@ type Percent = number & tags.Type<'int32'> & tags.Minimum<1> & tags.Maximum<100>
 
 /** What both writes of a plan credit grant may say. */
 interface PlanGrantTerms {
-  reset_cadence: BillingPlanCreditGrantResetCadence
-  reset_start: BillingPlanCreditGrantResetStart
   reset_type?: BillingPlanCreditGrantResetType | null | undefined
   scaling?: PlanCreditGrantScaling | null | undefined
   license_id?: string | null | undefined
@@ -343,7 +351,7 @@ interface PlanGrantTerms {
   unit_price?: Money | null | undefined
   unit_price_decimal?: DecimalText | null | undefined
   tier_mode?: BillingTiersMode | null | undefined
-  price_tiers?: (CreditGrantTierWrite[] & tags.MaxItems<100>) | undefined
+  price_tiers?: (CreditGrantTierWrite[] & tags.MaxItems<100>) | null | undefined
   postpaid_enabled?: boolean | null | undefined
   postpaid_rate_per_unit?: Money | null | undefined
   postpaid_rate_per_unit_decimal?: DecimalText | null | undefined
@@ -373,6 +381,8 @@ export interface PlanGrantCreate extends PlanGrantTerms {
   plan_id: string
   plan_version_id?: string | null | undefined
   credit_amount: Credits
+  reset_cadence: BillingPlanCreditGrantResetCadence
+  reset_start: BillingPlanCreditGrantResetStart
 }
 
 export const parsePlanGrantCreate = typia.json.createValidateParse<PlanGrantCreate>()
@@ -380,6 +390,8 @@ export const validatePlanGrantCreate = typia.createValidate<PlanGrantCreate>()
 
 /** Body of PUT /billing/credits/plan-grants/{plan_grant_id}. Absent members stay, null ones get their default. */
 export interface PlanGrantUpdate extends PlanGrantTerms {
+  reset_cadence?: BillingPlanCreditGrantResetCadence | null | undefined
+  reset_start?: BillingPlanCreditGrantResetStart | null | undefined
   credit_amount?: Credits | null | undefined
 }
 

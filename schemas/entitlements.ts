@@ -46,8 +46,13 @@ export interface WarningTierWrite {
   value: number & tags.Type<'int64'> & tags.Minimum<1> & tags.Maximum<9_999_999_999_999>
 }
 
-/** Body of PUT /plan-entitlements/{plan_entitlement_id}: the whole of it. */
-export interface PlanEntitlementUpdate extends EntitlementValueWrite, EntitlementPriceWrite {
+/** What a write may leave out of the value: absent is unchanged, null clears (decision 26). */
+interface EntitlementValueUpdate extends Omit<EntitlementValueWrite, 'value_type'> {
+  value_type?: EntitlementValueType | undefined
+}
+
+/** What an entitlement of a plan is beside its value. */
+interface PlanEntitlementTerms extends EntitlementPriceWrite {
   price_behavior?: EntitlementPriceBehavior | null | undefined
   /** Overage: the included amount. */
   soft_limit?: Units | null | undefined
@@ -63,10 +68,13 @@ export interface PlanEntitlementUpdate extends EntitlementValueWrite, Entitlemen
   warning_tiers?: (WarningTierWrite[] & tags.MaxItems<10>) | null | undefined
 }
 
+/** Body of PUT /plan-entitlements/{plan_entitlement_id}. Another value type clears what it does not have (decision 26). */
+export interface PlanEntitlementUpdate extends EntitlementValueUpdate, PlanEntitlementTerms {}
+
 export const parsePlanEntitlementUpdate = typia.json.createValidateParse<PlanEntitlementUpdate>()
 
 /** Body of POST /plan-entitlements. */
-export interface PlanEntitlementCreate extends PlanEntitlementUpdate {
+export interface PlanEntitlementCreate extends EntitlementValueWrite, PlanEntitlementTerms {
   feature_id: string
   plan_id: string
   plan_version_id?: string | null | undefined
@@ -74,8 +82,11 @@ export interface PlanEntitlementCreate extends PlanEntitlementUpdate {
 
 export const parsePlanEntitlementCreate = typia.json.createValidateParse<PlanEntitlementCreate>()
 
-/** Body of POST /plan-entitlements/billing-linked: found again by provider and resource. */
-export interface BillingLinkedEntitlementCreate extends PlanEntitlementCreate {
+/** Body of POST /plan-entitlements/billing-linked: found again by provider and resource, and then an update. */
+export interface BillingLinkedEntitlementCreate extends PlanEntitlementUpdate {
+  feature_id: string
+  plan_id: string
+  plan_version_id?: string | null | undefined
   billing_provider: BillingProviderType
   external_resource_id: string & tags.MinLength<1> & tags.MaxLength<255>
 }
@@ -91,11 +102,18 @@ export interface EntitlementsDuplicate {
 
 export const parseEntitlementsDuplicate = typia.json.createValidateParse<EntitlementsDuplicate>()
 
+export interface BundledEntitlement extends PlanEntitlementUpdate {
+  feature_id?: string | undefined
+  plan_id?: string | undefined
+  plan_version_id?: string | null | undefined
+}
+
 /** One entitlement of a bundle. */
 export interface BundleEntitlementWrite {
   action: 'create' | 'update' | 'delete'
   entitlement_id?: string | null | undefined
-  req?: PlanEntitlementCreate | undefined
+  /** Of a new one: with `feature_id` and `value_type`. */
+  req?: BundledEntitlement | undefined
 }
 
 export interface WarningTierRecord {
@@ -153,22 +171,22 @@ export interface DuplicatedEntitlements {
   skipped: SkippedEntitlement[]
 }
 
-interface OverrideValueWrite extends EntitlementValueWrite {
+interface OverrideTerms {
   /** From this instant it no longer applies (EN-60). */
   expiration_date?: string | null | undefined
   note?: (string & tags.MaxLength<1024>) | null | undefined
 }
 
 /** Body of POST /company-overrides. */
-export interface CompanyOverrideCreate extends OverrideValueWrite {
+export interface CompanyOverrideCreate extends EntitlementValueWrite, OverrideTerms {
   company_id: string
   feature_id: string
 }
 
 export const parseCompanyOverrideCreate = typia.json.createValidateParse<CompanyOverrideCreate>()
 
-/** Body of POST and PUT /company-overrides/{company_override_id}: replaces the value (EN-64, decision 6). */
-export type CompanyOverrideUpdate = OverrideValueWrite
+/** Body of POST and PUT /company-overrides/{company_override_id} (EN-64, decisions 6 and 26). A note is one more note. */
+export interface CompanyOverrideUpdate extends EntitlementValueUpdate, OverrideTerms {}
 
 export const parseCompanyOverrideUpdate = typia.json.createValidateParse<CompanyOverrideUpdate>()
 

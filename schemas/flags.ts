@@ -17,7 +17,7 @@ import type { EntityTraitDefinition } from './traits.js'
 
 type Long = number & tags.Type<'int64'>
 
-/** Body of POST /flags and PUT /flags/{flag_id}. The last two: absent stays, null clears. */
+/** Body of POST /flags. */
 export interface FlagWrite {
   key: string & tags.MinLength<1> & tags.MaxLength<512>
   name: string & tags.MinLength<1> & tags.MaxLength<512>
@@ -29,6 +29,11 @@ export interface FlagWrite {
 }
 
 export const parseFlagWrite = typia.json.createValidateParse<FlagWrite>()
+
+/** Body of PUT /flags/{flag_id}. Absent stays; null clears the last two (decision 26). */
+export interface FlagUpdate extends Partial<FlagWrite> {}
+
+export const parseFlagUpdate = typia.json.createValidateParse<FlagUpdate>()
 
 /** A flag within the body of a feature; `id` names an existing one. */
 export interface FlagWithFeature {
@@ -77,12 +82,15 @@ export interface RuleWrite {
   condition_groups: ConditionGroupWrite[] & tags.MaxItems<100>
 }
 
-/** Body of PUT /flags/{flag_id}/rules: the whole set. */
+/** The whole set of a flag's rules in one environment. */
 export interface RulesWrite {
   rules: RuleWrite[] & tags.MaxItems<100>
 }
 
-export const parseRulesWrite = typia.json.createValidateParse<RulesWrite>()
+/** Body of PUT /flags/{flag_id}/rules. Absent: nothing changes. Of an entry with an id, what may be left out stays. */
+export interface RulesUpdate extends Partial<RulesWrite> {}
+
+export const parseRulesUpdate = typia.json.createValidateParse<RulesUpdate>()
 
 export interface Flag {
   id: string

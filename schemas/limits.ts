@@ -14,14 +14,15 @@ interface Buckets {
   analytics?: RateAndBurst
 }
 
-/** Body of PUT /limits: null for those of everyone, "off" for none, else those that differ. */
+/** Body of PUT /limits: null for those of everyone, "off" for none, else those that differ. Absent: as they are. */
 export interface LimitsUpdate {
-  limits: Buckets | 'off' | null
+  limits?: Buckets | 'off' | null | undefined
 }
 
 /** Answer of GET and PUT /limits. */
-export interface AccountLimits extends LimitsUpdate {
+export interface AccountLimits {
   account_id: string
+  limits: Buckets | 'off' | null
 }
 
 export const parseLimitsUpdate = typia.json.createValidateParse<LimitsUpdate>()

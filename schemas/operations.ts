@@ -5,8 +5,8 @@ import type { AuditChainRow, AuditHead, AuditLog, AuditLogList } from './audit-l
 import type {
   BillingCoupon,
   BillingCustomer,
+  BillingCustomerUpsert,
   BillingCustomerWithSubscriptions,
-  BillingCustomerWrite,
   BillingDetailsUpdate,
   BillingMeter,
   BillingPriceWrite,
@@ -20,7 +20,7 @@ import type {
   CompanyBillingEntitySubscription,
   CompanyBillingProfile,
   CompanySubscription,
-  CouponWrite,
+  CouponUpsert,
   CustomPlanBilling,
   CustomPlanBillingPaid,
   CustomPlanBillingRetry,
@@ -29,9 +29,9 @@ import type {
   ManagePlanPreview,
   ManagePlanRequest,
   ManagePlanResult,
-  MeterWrite,
+  MeterUpsert,
   PaymentMethod,
-  PaymentMethodWrite,
+  PaymentMethodUpsert,
   SubscriptionCancel,
   TrialEndUpdate,
 } from './billing.js'
@@ -92,13 +92,13 @@ import type {
   FeatureUpdate,
   License,
 } from './features.js'
-import type { FlagDetail, FlagWrite, RulesDetail, RulesWrite } from './flags.js'
+import type { FlagDetail, FlagUpdate, FlagWrite, RulesDetail, RulesUpdate } from './flags.js'
 import type { ApiKey, ApiKeyCreate, ApiKeyRoll, ApiKeyUpdate, WhoAmI } from './keys.js'
 import type { AccountLimits, LimitsUpdate } from './limits.js'
 import type { AccountMember } from './members.js'
 import type { ModelPriceView } from './model-prices.js'
 import type { OfrepEvaluation, OfrepEvaluations, OfrepFailure, OfrepRequest } from './ofrep.js'
-import type { PlanGroup, PlanGroupDetail, PlanGroupWrite } from './plan-groups.js'
+import type { PlanGroup, PlanGroupDetail, PlanGroupUpdate, PlanGroupWrite } from './plan-groups.js'
 import type {
   BillingLinkedPlanCreate,
   CompanyPlansUpdate,
@@ -128,7 +128,7 @@ import type {
   BillingProduct,
   BillingProductDetail,
   BillingProductPlan,
-  BillingProductWrite,
+  BillingProductUpdate,
 } from './prices.js'
 import type {
   ContextSecretRoll,
@@ -233,11 +233,11 @@ export interface Operations extends CreditOperations {
   /** The collector that client libraries send to: each event may carry the key that authorises it. */
   'POST /batch': { id: 'collectEvents'; body: CollectorBatch; data: RawEventBatch }
   'GET /billing/coupons': { id: 'listCoupons'; data: BillingCoupon[] }
-  'POST /billing/coupons': { id: 'upsertBillingCoupon'; body: CouponWrite; data: BillingCoupon }
+  'POST /billing/coupons': { id: 'upsertBillingCoupon'; body: CouponUpsert; data: BillingCoupon }
   'DELETE /billing/coupons/{billing_id}': { id: 'deleteBillingCoupon'; data: Deleted }
   'POST /billing/customer/upsert': {
     id: 'upsertBillingCustomer'
-    body: BillingCustomerWrite
+    body: BillingCustomerUpsert
     data: BillingCustomer
   }
   'DELETE /billing/customer/{billing_id}': { id: 'deleteBillingCustomer'; data: Deleted }
@@ -247,11 +247,11 @@ export interface Operations extends CreditOperations {
   'POST /billing/invoices': { id: 'upsertInvoice'; body: InvoiceWrite; data: Invoice }
   'DELETE /billing/invoices/{billing_id}': { id: 'deleteBillingInvoice'; data: Deleted }
   'GET /billing/meter': { id: 'listMeters'; data: BillingMeter[] }
-  'POST /billing/meter/upsert': { id: 'upsertBillingMeter'; body: MeterWrite; data: BillingMeter }
+  'POST /billing/meter/upsert': { id: 'upsertBillingMeter'; body: MeterUpsert; data: BillingMeter }
   'GET /billing/payment-methods': { id: 'listPaymentMethods'; data: PaymentMethod[] }
   'POST /billing/payment-methods': {
     id: 'upsertPaymentMethod'
-    body: PaymentMethodWrite
+    body: PaymentMethodUpsert
     data: PaymentMethod
   }
   'DELETE /billing/payment-methods/{billing_id}': { id: 'deletePaymentMethodByExternalId'; data: Deleted }
@@ -462,10 +462,10 @@ export interface Operations extends CreditOperations {
   'POST /flags/check-bulk': { id: 'checkFlagsBulk'; body: CheckFlagsBulkRequestBody; data: CheckFlagsBulk }
   'GET /flags/count': { id: 'countFlags'; data: Count }
   'GET /flags/{flag_id}': { id: 'getFlag'; data: FlagDetail }
-  'PUT /flags/{flag_id}': { id: 'updateFlag'; body: FlagWrite; data: FlagDetail }
+  'PUT /flags/{flag_id}': { id: 'updateFlag'; body: FlagUpdate; data: FlagDetail }
   'DELETE /flags/{flag_id}': { id: 'deleteFlag'; data: Deleted }
   /** Replaces the whole list of rules: those with an `id` are changed, those without are made, absent ones are removed. */
-  'PUT /flags/{flag_id}/rules': { id: 'updateFlagRules'; body: RulesWrite; data: RulesDetail }
+  'PUT /flags/{flag_id}/rules': { id: 'updateFlagRules'; body: RulesUpdate; data: RulesDetail }
   /** May this company, or this user, go on? Answered from memory. `preflight` asks what would be if so much were used. */
   'POST /flags/{key}/check': { id: 'checkFlag'; body: CheckFlagRequestBody; data: CheckFlag }
   'GET /licenses': { id: 'listLicenses'; data: License[] }
@@ -525,7 +525,7 @@ export interface Operations extends CreditOperations {
   'DELETE /plan-entitlements/{plan_entitlement_id}': { id: 'deletePlanEntitlement'; data: Deleted }
   'GET /plan-groups': { id: 'getPlanGroup'; data: PlanGroupDetail }
   'POST /plan-groups': { id: 'createPlanGroup'; body: PlanGroupWrite; data: PlanGroup }
-  'PUT /plan-groups/{plan_group_id}': { id: 'updatePlanGroup'; body: PlanGroupWrite; data: PlanGroup }
+  'PUT /plan-groups/{plan_group_id}': { id: 'updatePlanGroup'; body: PlanGroupUpdate; data: PlanGroup }
   'GET /plan-version-company-migrations': { id: 'listCompanyMigrations'; data: PlanVersionCompanyMigration[] }
   'GET /plan-version-company-migrations/count': { id: 'countCompanyMigrations'; data: Count }
   'POST /plan-version-company-migrations/{plan_version_company_migration_id}/retry': {
@@ -593,7 +593,7 @@ export interface Operations extends CreditOperations {
   'DELETE /plans/{plan_id}': { id: 'deletePlan'; data: Deleted }
   'PUT /plans/{plan_id}/billing_products': {
     id: 'upsertBillingProductPlan'
-    body: BillingProductWrite
+    body: BillingProductUpdate
     data: BillingProductPlan
   }
   /** Signs what a server says of company and user, for the holder of the publishable key to send in `X-Service-Signed-Context`. */

@@ -42,7 +42,7 @@ export interface CustomPlanConfig {
   price_text: string & tags.MaxLength<255>
 }
 
-/** Body of POST /plan-groups and PUT /plan-groups/{plan_group_id}. Of what may be left out, absent stays, null clears. */
+/** Body of POST /plan-groups. */
 export interface PlanGroupWrite {
   checkout_collect_address: boolean
   checkout_collect_email: boolean
@@ -87,6 +87,11 @@ export interface PlanGroupWrite {
 }
 
 export const parsePlanGroupWrite = typia.json.createValidateParse<PlanGroupWrite>()
+
+/** Body of PUT /plan-groups/{plan_group_id}. Absent stays, null clears (decision 26). */
+export interface PlanGroupUpdate extends Partial<PlanGroupWrite> {}
+
+export const parsePlanGroupUpdate = typia.json.createValidateParse<PlanGroupUpdate>()
 
 export interface CheckoutField {
   id: string

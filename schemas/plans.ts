@@ -32,6 +32,7 @@ import type {
   BillingPrice,
   BillingProductDetail,
   BillingProductPlan,
+  BillingProductUpdate,
   BillingProductWrite,
   PlanCurrencyPrices,
 } from './prices.js'
@@ -52,7 +53,7 @@ export const parsePlanCreate = typia.json.createValidateParse<PlanCreate>()
 
 /** Body of PUT /plans/{plan_id}. Absent: as is; a null description is cleared, a null icon stays. */
 export interface PlanUpdate {
-  name: Name
+  name?: Name | undefined
   description?: Description | null | undefined
   icon?: IconColor | null | undefined
 }
@@ -109,10 +110,10 @@ export interface PlanBundleCreate extends BundleParts {
 export const parsePlanBundleCreate = typia.json.createValidateParse<PlanBundleCreate>()
 
 /** Body of PUT /plan-bundles/{plan_id}. */
-export interface PlanBundleUpdate extends BundleParts {
-  plan: PlanUpdate
+export interface PlanBundleUpdate extends Partial<BundleParts> {
+  plan?: PlanUpdate | undefined
   plan_version_id?: string | null | undefined
-  billing_product?: BillingProductWrite | null | undefined
+  billing_product?: BillingProductUpdate | null | undefined
 }
 
 export const parsePlanBundleUpdate = typia.json.createValidateParse<PlanBundleUpdate>()
@@ -240,9 +241,9 @@ export interface PlanIssue {
   id?: string
 }
 
-/** Body of PUT /company-plans/{company_id}: the plans as a whole (PB-30). */
+/** Body of PUT /company-plans/{company_id}: the base plan, and the add-ons as a whole (PB-30); absent stays (decision 26). */
 export interface CompanyPlansUpdate {
-  add_on_ids: string[] & tags.MaxItems<100>
+  add_on_ids?: (string[] & tags.MaxItems<100>) | null | undefined
   base_plan_id?: string | null | undefined
 }
 

@@ -9,11 +9,11 @@ import type {
   BillingStrategy,
   BillingTiersMode,
   ChargeType,
+  CurrencyCode,
 } from './enums.js'
 
 /** Whole amounts of money, up to what a double counts exactly. */
 type Money = number & tags.Type<'int64'> & tags.Minimum<0> & tags.Maximum<9_007_199_254_740_991>
-type Currency = string & tags.MinLength<3> & tags.MaxLength<3>
 /** A decimal without sign or exponent. */
 type DecimalText = string & tags.Pattern<'^[0-9]{1,15}(\\.[0-9]{1,12})?$'>
 
@@ -41,13 +41,13 @@ interface UnitPrices {
 }
 
 export interface CurrencyPriceWrite extends UnitPrices {
-  currency: Currency
+  currency: CurrencyCode
 }
 
 /** How an entitlement is priced. */
 export interface EntitlementPriceWrite extends UnitPrices {
   /** Of the members beside it; `currency_prices` name their own. */
-  currency?: Currency | null | undefined
+  currency?: CurrencyCode | null | undefined
   currency_prices?: (CurrencyPriceWrite[] & tags.MaxItems<50>) | null | undefined
   tier_mode?: BillingTiersMode | null | undefined
   /** Deprecated: the monthly ones. */
@@ -61,23 +61,21 @@ export interface EntitlementPriceWrite extends UnitPrices {
 }
 
 export interface PlanCurrencyPriceWrite {
-  currency: Currency
+  currency: CurrencyCode
   monthly_price?: Money | null | undefined
   one_time_price?: Money | null | undefined
   quarterly_price?: Money | null | undefined
   yearly_price?: Money | null | undefined
 }
 
-/** Body of PUT /plans/{plan_id}/billing_products: all that a plan costs, as a whole. */
-export interface BillingProductWrite {
-  charge_type: ChargeType
-  is_trialable: boolean
+/** What a plan costs; prices of cadences that its charge type does not know go. */
+interface BillingTerms {
   trial_days?: (number & tags.Type<'int32'> & tags.Minimum<0> & tags.Maximum<3_650>) | null | undefined
   billing_strategy?: BillingStrategy | null | undefined
   /** A product that exists already. */
   billing_product_id?: string | null | undefined
   /** Of the members beside it. */
-  currency?: Currency | null | undefined
+  currency?: CurrencyCode | null | undefined
   monthly_price?: Money | null | undefined
   one_time_price?: Money | null | undefined
   quarterly_price?: Money | null | undefined
@@ -90,7 +88,19 @@ export interface BillingProductWrite {
   currency_prices?: (PlanCurrencyPriceWrite[] & tags.MaxItems<50>) | null | undefined
 }
 
-export const parseBillingProductWrite = typia.json.createValidateParse<BillingProductWrite>()
+/** All that a new plan costs. */
+export interface BillingProductWrite extends BillingTerms {
+  charge_type: ChargeType
+  is_trialable: boolean
+}
+
+/** Body of PUT /plans/{plan_id}/billing_products. Absent: as is; null clears (decision 26). */
+export interface BillingProductUpdate extends BillingTerms {
+  charge_type?: ChargeType | undefined
+  is_trialable?: boolean | undefined
+}
+
+export const parseBillingProductUpdate = typia.json.createValidateParse<BillingProductUpdate>()
 
 export interface BillingPrice {
   id: string

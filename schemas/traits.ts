@@ -14,7 +14,7 @@ export const parseTraitDefinitionCreate = typia.json.createValidateParse<TraitDe
 
 /** Body of PUT /entity-trait-definitions/{entity_trait_definition_id}; an absent or null display name stays. */
 export interface TraitDefinitionUpdate {
-  trait_type: TraitType
+  trait_type?: TraitType | undefined
   display_name?: (string & tags.MaxLength<255>) | null | undefined
   /** Whether what publishable keys write of this trait is believed by rules, limits and entitlements. */
   publishable_writes?: boolean | null | undefined

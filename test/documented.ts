@@ -74,6 +74,8 @@ const settled: Readonly<Record<string, Members>> = {
   // what publishable keys may do, where it was set; whose word is taken for a trait, where that was allowed
   Environment: { publishable_limits: 'O map<string,any>' },
   EntityTraitDefinition: { publishable_writes: 'O boolean' },
+  // an override may carry rates by quantity too (decision 12)
+  CompanyOverride: { quantity_rates: 'O map<string,double>' },
   // publishable keys are not secrets (decision 13)
   ApiKey: { secret: 'ON string', ...keyMembers },
   ApiKeyCreate: keyMembers,

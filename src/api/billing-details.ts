@@ -3,6 +3,7 @@ import type { Sql } from 'postgres'
 import type { BillingAddress, BillingDetailsUpdate } from '../../schemas/billing.js'
 import { derivedId } from '../core/id.js'
 import { asJson, inTransaction } from './sql.js'
+import { whole } from './unchanged.js'
 
 /** A row of company_billing_details. */
 export interface DetailsRow {
@@ -27,15 +28,19 @@ export async function storeDetails(
     const { tax_id: taxId } = given
     const others = (had?.tax_ids ?? []).filter(one => one.type !== taxId?.type)
     const taxIds = taxId ? [...others, { id: derivedId('taxid_', companyId, taxId.type), ...taxId }] : others
-    const address = given.address === undefined ? had?.address : given.address
+    const { address, email, phone } = whole(given, {
+      address: had?.address ?? null,
+      email: had?.email ?? null,
+      phone: had?.phone ?? null,
+    })
     const row = {
-      email: given.email === undefined ? (had?.email ?? null) : given.email,
-      phone: given.phone === undefined ? (had?.phone ?? null) : given.phone,
-      address: address ? asJson(tx, address) : null,
+      email,
+      phone,
+      address: address && asJson(tx, address),
       tax_ids: asJson(tx, taxId === null ? [] : taxIds),
       field_values: asJson(tx, {
-        ...had?.field_values,
-        ...Object.fromEntries(given.values.map(({ id, value }) => [id, value])),
+        ...(given.values === null ? {} : had?.field_values),
+        ...Object.fromEntries((given.values ?? []).map(({ id, value }) => [id, value])),
       }),
       updated_at: new Date(nowMs),
     }

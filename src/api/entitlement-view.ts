@@ -86,7 +86,7 @@ export async function entitlementViews(
       ...(trait && { value_trait: trait }),
       ...(credit && { value_credit: credit }),
       ...(product && { usage_based_product: productView(product, accountId) }),
-      currency_prices: entitlementCurrencyPrices(row.prices, soldAs, row.updated_at.getTime()),
+      currency_prices: entitlementCurrencyPrices(row.prices, soldAs, row.created_at.getTime()),
       ...meteredPrices(row, soldAs),
     }
   })
@@ -146,7 +146,7 @@ function meteredPrices(row: EntitlementRow, soldAs: (price: StoredPrice) => Sold
       shown[`metered_${price.cadence}_price`] = meteredPriceView(
         price,
         soldAs(price),
-        row.updated_at.getTime(),
+        row.created_at.getTime(),
       )
   return shown
 }

@@ -1,9 +1,9 @@
 // Entitlements as callers state them, settled into what is stored: types corrected, values of other types dropped.
 import type { Sql } from 'postgres'
 import type {
+  BundledEntitlement,
   BundleEntitlementWrite,
   EntitlementValueWrite,
-  PlanEntitlementCreate,
   PlanEntitlementUpdate,
 } from '../../schemas/entitlements.js'
 import type {
@@ -12,7 +12,13 @@ import type {
   BillingProviderType,
   EntitlementPriceBehavior,
 } from '../../schemas/enums.js'
-import type { EntitlementRow, PlanRow, PlanVersionRow, StoredWarningTier } from '../catalog/plans.js'
+import {
+  type EntitlementRow,
+  numberOrNull,
+  type PlanRow,
+  type PlanVersionRow,
+  type StoredWarningTier,
+} from '../catalog/plans.js'
 import { correctedValueType, saleProblem } from '../core/entitlement.js'
 import { quantityKeys } from '../core/model-price.js'
 import { newId } from '../engine/ids.js'
@@ -21,8 +27,9 @@ import { findProduct } from './billing-rows.js'
 import { type FeatureRow, featureSource, featureView } from './feature-view.js'
 import { ensureUsageLimitTrait } from './feature-write.js'
 import { insertEntitlementRow, touchVersion, updateEntitlementRow } from './plan-versions.js'
-import { mergePrices, namedPrices, settlePrices, unitPriceTerms } from './price-write.js'
+import { namedPrices, unitPrices } from './price-write.js'
 import type { Services } from './services.js'
+import { whole } from './unchanged.js'
 
 /** Where an entitlement is written, and by what account. */
 export interface WritePlace {
@@ -58,7 +65,7 @@ export async function requireFeature(sql: Sql, accountId: string, id: string): P
  *
  * errors  400 for a value its type needs and does not have, a type the feature cannot have; 404 for a trait or credit
  *         the environment does not have.
- * source  EN-18, EN-30, EN-33, EN-42. A rate is needed on write; a condition without one counts 1 (EN-40).
+ * source  EN-18, EN-30, EN-33, EN-42. A credit's rate that nobody named is 1, or 0 beside quantity rates (decision 21).
  */
 export function settleValue(
   place: WritePlace,
@@ -128,10 +135,9 @@ function creditValue(
   if (!services.catalogs.get(environmentId).credits.some(credit => credit.id === id))
     throw new ServiceError('not_found', 'value_credit_id: no such credit')
   const rates = settleRates(feature, body.quantity_rates ?? {})
-  if (rates === null) needed(body.credit_consumption_rate, 'credit_consumption_rate', 'credit')
   return {
     value_credit_id: id,
-    consumption_rate: body.credit_consumption_rate ?? null,
+    consumption_rate: body.credit_consumption_rate ?? (rates === null ? 1 : 0),
     quantity_rates: rates,
   }
 }
@@ -203,6 +209,38 @@ function settleWarnings(
   }))
 }
 
+/** What a body would say of an entitlement's value, to write it again. */
+export function statedValue(
+  row: Omit<EntitlementValue, 'value_numeric'> & Pick<EntitlementRow, 'value_numeric'>,
+): Required<EntitlementValueWrite> {
+  return {
+    value_type: row.value_type,
+    value_bool: row.value_bool,
+    value_numeric: numberOrNull(row.value_numeric),
+    value_trait_id: row.value_trait_id,
+    value_credit_id: row.value_credit_id,
+    credit_consumption_rate: row.consumption_rate,
+    quantity_rates: row.quantity_rates,
+    metric_period: row.metric_period,
+    metric_period_month_reset: row.metric_period_month_reset,
+  }
+}
+
+/** The same of a plan's; the anchor follows from the rest (EN-34), and prices are told one by one (price-write.ts). */
+function statedEntitlement(row: EntitlementRow) {
+  return {
+    ...statedValue(row),
+    price_behavior: row.price_behavior,
+    soft_limit: numberOrNull(row.soft_limit),
+    usage_quantity: numberOrNull(row.usage_quantity),
+    billing_threshold: numberOrNull(row.billing_threshold),
+    overage_billing_cadence: row.overage_billing_cadence,
+    warning_tiers: row.warning_tiers.map(({ key, value }) => ({ key, value })),
+    billing_product_id: row.billing_product_id,
+    overage_billing_product_id: row.overage_billing_product_id,
+  }
+}
+
 /** Who manages an entitlement elsewhere. */
 export interface EntitlementLink {
   readonly provider: BillingProviderType
@@ -210,13 +248,13 @@ export interface EntitlementLink {
 }
 
 /**
- * Write an entitlement of a draft: a new one, or (`former`) all of an existing one.
+ * Write an entitlement of a draft: a new one, or (`former`) what the body says of an existing one.
  *
  * plan     locked; `draft` is one of its versions.
  * returns  the row as written.
  * errors   400 for a second one of the feature (EN-4) and for what cannot be settled; 404 for a feature, trait, credit,
  *          product or price that is not there.
- * source   EN-4, EN-5, EN-18, EN-30…35, EN-52; decision 12. Selling in advance must run in a transaction of the whole
+ * source   EN-4, EN-5, EN-18, EN-30…35, EN-52; decisions 12 and 26. Selling in advance must run in a transaction of the whole
  *          account, because the feature gets its trait everywhere (EN-2).
  */
 export async function writeEntitlement(
@@ -224,11 +262,12 @@ export async function writeEntitlement(
   place: WritePlace,
   draft: PlanVersionRow,
   featureId: string,
-  body: PlanEntitlementUpdate,
+  given: PlanEntitlementUpdate,
   former: EntitlementRow | null,
   link: EntitlementLink | null = null,
 ): Promise<EntitlementRow> {
   const { services, accountId, environmentId, nowMs } = place
+  const body = former ? whole(given, statedEntitlement(former)) : newEntitlement(given)
   const behavior = body.price_behavior ?? null
   requireSellable(await requireFeature(tx, accountId, featureId), body, behavior)
   if (behavior === 'pay_in_advance') await ensureUsageLimitTrait(tx, services, accountId, featureId, nowMs)
@@ -263,6 +302,13 @@ export async function writeEntitlement(
   return row
 }
 
+/** What a body must say of an entitlement that is new. */
+function newEntitlement(given: PlanEntitlementUpdate): PlanEntitlementUpdate & EntitlementValueWrite {
+  const { value_type } = given
+  if (value_type === undefined) throw invalid('value_type: needed by a new entitlement')
+  return { ...given, value_type }
+}
+
 /** EN-5: what can be used up has a rule for when it is. */
 export function exhaustible(value: Pick<EntitlementValue, 'value_type'>): boolean {
   return value.value_type === 'numeric' || value.value_type === 'trait' || value.value_type === 'credit'
@@ -290,9 +336,9 @@ async function settleSale(
   ] as const)
     if (id != null && !(await findProduct(tx, environmentId, id)))
       throw new ServiceError('not_found', `${member}: no such product`)
-  const behavior = body.price_behavior
-  const priced = behavior != null && behavior !== 'credit_burndown'
-  const stated = priced ? unitPriceTerms(body, behavior === 'pay_in_advance' ? 'licensed' : 'metered') : []
+  const behavior = body.price_behavior ?? null
+  const priced = behavior !== null && behavior !== 'credit_burndown'
+  const had = former?.prices ?? []
   const named = await namedPrices(
     tx,
     environmentId,
@@ -302,8 +348,13 @@ async function settleSale(
       ['yearly', 'yearly_metered_price_id', body.yearly_metered_price_id],
     ],
     body.billing_product_id ?? null,
+    had,
   )
-  const prices = mergePrices(named, settlePrices(ownerId, stated, former?.prices ?? []))
+  const usageType = behavior === 'pay_in_advance' ? 'licensed' : 'metered'
+  const asBefore = former?.price_behavior === behavior
+  const prices = priced
+    ? unitPrices(ownerId, body, asBefore && had.length > 0 ? null : usageType, named, had)
+    : named.prices
   return {
     billing_product_id: body.billing_product_id ?? null,
     overage_billing_product_id: body.overage_billing_product_id ?? null,
@@ -366,7 +417,8 @@ export async function applyBundle(
   for (const { action, entitlement_id: id, req } of actions) {
     if (action === 'create') {
       const body = bundled(req, 'req')
-      const row = await writeEntitlement(tx, place, draft, body.feature_id, body, null)
+      const featureId = bundled(body.feature_id, 'req.feature_id')
+      const row = await writeEntitlement(tx, place, draft, featureId, body, null)
       changes.push({ type: 'created', row })
       continue
     }
@@ -390,7 +442,7 @@ export interface BundledChange {
   readonly row: EntitlementRow
 }
 
-function bundled<T extends string | PlanEntitlementCreate>(value: T | null | undefined, member: string): T {
+function bundled<T extends string | BundledEntitlement>(value: T | null | undefined, member: string): T {
   if (value == null || value === '') throw invalid(`entitlements: ${member} is missing`)
   return value
 }

@@ -12,6 +12,7 @@ import { newId } from '../engine/ids.js'
 import { ServiceError } from '../errors.js'
 import { touchVersion } from './plan-versions.js'
 import { asJson } from './sql.js'
+import { kept, whole } from './unchanged.js'
 
 /** Where a plan credit grant is written. */
 export interface GrantPlace {
@@ -71,11 +72,6 @@ const noTerms: Terms = {
   unit_price_decimal: null,
   tier_mode: null,
   price_tiers: [],
-}
-
-/** A member as given; absent stays as it was. */
-function kept<T>(given: T | undefined, was: T): T {
-  return given === undefined ? was : given
 }
 
 /**
@@ -138,10 +134,12 @@ function settleShare(body: PlanGrantUpdate, was: Terms) {
 function settleReset(body: PlanGrantUpdate, was: Terms, credit: CreditRow, isNew: boolean) {
   const type = body.reset_type ?? was.reset_type
   const resets = type === 'plan_period'
-  const rolls = resets && rollsOver(body.reset_cadence)
+  const cadence = kept(body.reset_cadence, was.reset_cadence)
+  const rolls = resets && cadence !== null && rollsOver(cadence)
   const usual = isNew && rolls && credit.default_rollover_policy === 'rollover' ? 100 : 0
   const rollover =
-    body.rollover_percentage ?? (isNew || body.rollover_percentage === null ? usual : was.rollover_percentage)
+    body.rollover_percentage ??
+    (isNew || body.rollover_percentage === null || !rolls ? usual : was.rollover_percentage)
   if (rollover > 0 && !rolls)
     throw invalid('rollover_percentage: only grants that reset monthly or less often roll over')
   if (resets && body.renewal_enabled === true)
@@ -157,8 +155,8 @@ function settleReset(body: PlanGrantUpdate, was: Terms, credit: CreditRow, isNew
   if (!resets) requireDuration(expiry.type, expiry.count, 'expiry_unit_count')
   return {
     reset_type: type,
-    reset_cadence: body.reset_cadence,
-    reset_start: body.reset_start,
+    reset_cadence: cadence,
+    reset_start: kept(body.reset_start, was.reset_start),
     rollover_percentage: rollover,
     renewal_enabled: renews,
     renewal_period: renews
@@ -185,11 +183,16 @@ function settlePrice(body: PlanGrantUpdate, was: Terms) {
     if (tierMode === null) throw invalid('tier_mode: needed by price_tiers')
     return { billing_mode: mode, ...none, tier_mode: tierMode, price_tiers: settleTiers(stated) }
   }
-  const exact = body.unit_price_decimal
-  if (body.unit_price != null || exact != null) {
-    const decimal = exact == null ? null : parseDecimal(exact)
-    const price = decimal === null ? (body.unit_price ?? 0) : roundHalfUp(decimal)
-    return { billing_mode: mode, ...none, unit_price: price, unit_price_decimal: exact ?? null }
+  const { unit_price: amount, unit_price_decimal: given } = body
+  if (amount != null || given != null) {
+    const had = { unit_price: numberOrNull(was.unit_price), unit_price_decimal: was.unit_price_decimal }
+    const said = whole({ unit_price: amount, unit_price_decimal: given }, had, [
+      ['unit_price', 'unit_price_decimal'],
+    ])
+    const exact = said.unit_price_decimal
+    const decimal = exact === null ? null : parseDecimal(exact)
+    const price = decimal === null ? (said.unit_price ?? 0) : roundHalfUp(decimal)
+    return { billing_mode: mode, ...none, unit_price: price, unit_price_decimal: exact }
   }
   const { unit_price, unit_price_decimal, tier_mode, price_tiers } = was
   if (unit_price === null && price_tiers.length === 0)
@@ -227,16 +230,17 @@ function settleArrears(body: PlanGrantUpdate, was: Terms) {
   if (cadence === 'quarterly') throw invalid('arrears_cadence: quarterly is not offered')
   if (body.arrears_anchor != null && cadence !== 'monthly')
     throw invalid('arrears_anchor: only with arrears_cadence monthly')
-  const exact = kept(body.postpaid_rate_per_unit_decimal, was.postpaid_rate_per_unit_decimal)
-  const given = kept(body.postpaid_rate_per_unit, numberOrNull(was.postpaid_rate_per_unit))
-  const isRestated =
-    body.postpaid_rate_per_unit !== undefined && body.postpaid_rate_per_unit_decimal === undefined
-  const decimal = exact === null || isRestated ? null : parseDecimal(exact)
+  const rate = whole(
+    { amount: body.postpaid_rate_per_unit, exact: body.postpaid_rate_per_unit_decimal },
+    { amount: numberOrNull(was.postpaid_rate_per_unit), exact: was.postpaid_rate_per_unit_decimal },
+    [['amount', 'exact']],
+  )
+  const decimal = rate.exact === null ? null : parseDecimal(rate.exact)
   const { overdraft_limit: limit } = body
   return {
     postpaid_enabled: body.postpaid_enabled ?? was.postpaid_enabled,
-    postpaid_rate_per_unit: decimal === null ? given : roundHalfUp(decimal),
-    postpaid_rate_per_unit_decimal: isRestated ? null : exact,
+    postpaid_rate_per_unit: decimal === null ? rate.amount : roundHalfUp(decimal),
+    postpaid_rate_per_unit_decimal: rate.exact,
     overdraft_limit:
       limit === undefined
         ? was.overdraft_limit
@@ -281,8 +285,9 @@ function availabilityOf(body: PlanGrantUpdate, was: Terms): Terms['auto_topup_av
   if (body.auto_topup_availability != null) return body.auto_topup_availability
   const { auto_topup_enabled: enabled, auto_topup_self_service: selfService } = body
   if (enabled == null && selfService == null) return was.auto_topup_availability
-  if (enabled === false) return 'off'
-  return selfService === true ? 'user_controlled' : 'automatic'
+  const offered = enabled ?? (selfService === true || was.auto_topup_availability !== 'off')
+  if (!offered) return 'off'
+  return (selfService ?? was.auto_topup_availability === 'user_controlled') ? 'user_controlled' : 'automatic'
 }
 
 function columns(tx: Sql, terms: Terms) {

@@ -48,7 +48,7 @@ export interface SoldAs {
   readonly name: string
 }
 
-/** A price of an entitlement, in full. `sinceMs`: when it was written, for one that is not minted. */
+/** A price of an entitlement, in full. `sinceMs`: when what it prices was made, for one that is not minted. */
 export function meteredPriceView(price: StoredPrice, product: SoldAs, sinceMs: number): BillingPriceView {
   const at = price.minted_at ?? isoTime(sinceMs)
   return {

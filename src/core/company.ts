@@ -199,15 +199,8 @@ export function decideCompany(
         effects: [...archived, { t: 'deleted', keys }],
       }
     }
-    case 'put_override': {
-      if (!company.exists) return { refused: 'not_found' }
-      const { override } = message
-      if (override.expiresAtMs !== null && override.expiresAtMs <= nowMs) return { refused: 'expired' } // EN-61
-      const had = company.overrides.find(one => one.entitlement.featureId === override.entitlement.featureId)
-      if (had && (!message.replace || had.id !== override.id)) return { refused: 'override_exists' } // EN-4
-      if (!had && message.replace) return { refused: 'override_not_found' }
-      return { reply: null, effects: [{ t: 'override', override }] }
-    }
+    case 'put_override':
+      return company.exists ? putOverride(company, message, nowMs) : { refused: 'not_found' }
     case 'delete_override':
       if (!company.overrides.some(one => one.id === message.overrideId))
         return { refused: 'override_not_found' }
@@ -234,6 +227,31 @@ export function decideCompany(
 }
 
 /** A managed change with the credits bought by it: everything or nothing (PB-34). */
+/**
+ * One override per feature (EN-4); one that has expired makes room for a new one.
+ *
+ * returns  the id of the one that made room, or null.
+ * errors   override_exists; override_not_found; expired, unless it ends as it did before (EN-61).
+ */
+function putOverride(
+  company: Company,
+  { override, replace }: Extract<CompanyMessage, { readonly type: 'put_override' }>,
+  nowMs: number,
+): Decision {
+  const had = company.overrides.find(one => one.entitlement.featureId === override.entitlement.featureId)
+  const isOver = (endMs: number | null) => endMs !== null && endMs <= nowMs
+  const isSame = replace && had?.expiresAtMs === override.expiresAtMs
+  if (isOver(override.expiresAtMs) && !isSame) return { refused: 'expired' }
+  if (!had) return replace ? { refused: 'override_not_found' } : put([])
+  if (replace) return had.id === override.id ? put([]) : { refused: 'override_exists' }
+  if (!isOver(had.expiresAtMs)) return { refused: 'override_exists' }
+  return put([{ t: 'override_removed', overrideId: had.id }])
+
+  function put(first: readonly Effect[]): Decision {
+    return { reply: first.length > 0 ? had!.id : null, effects: [...first, { t: 'override', override }] }
+  }
+}
+
 function managed(company: Company, catalog: Catalog, message: PlansManaged, nowMs: number): Decision {
   const decided = decideManaged(company, catalog, message, nowMs)
   const asked = [...(message.topups ?? []), ...message.purchases]
@@ -308,8 +326,11 @@ export function apply(company: Company, effect: Effect, atMs: number): void {
       }
       return
     case 'override': {
-      const others = company.overrides.filter(one => one.id !== effect.override.id)
-      company.overrides = [...others, effect.override]
+      const { override } = effect
+      const isChanged = company.overrides.some(one => one.id === override.id)
+      company.overrides = isChanged
+        ? company.overrides.map(one => (one.id === override.id ? override : one))
+        : [...company.overrides, override]
       return
     }
     case 'override_removed':

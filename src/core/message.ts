@@ -114,7 +114,7 @@ export type CompanyMessage =
   | {
       readonly type: 'put_override'
       readonly override: OverrideState
-      /** False: 400 when the feature already has one (EN-4). */
+      /** False: 400 when the feature already has one that has not expired (EN-4). */
       readonly replace: boolean
     }
   | { readonly type: 'delete_override'; readonly overrideId: string }

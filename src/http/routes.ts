@@ -1,19 +1,19 @@
 // The whole interface on one page. One line per operation, sorted by path: add yours in its place.
 
 import {
-  parseBillingCustomerWrite,
+  parseBillingCustomerUpsert,
   parseBillingDetailsUpdate,
   parseBillingPriceWrite,
   parseBillingProductUpsert,
   parseBillingProfileUpdate,
   parseBillingSubscriptionWrite,
-  parseCouponWrite,
+  parseCouponUpsert,
   parseCustomPlanBillingPaid,
   parseCustomPlanBillingRetry,
   parseInvoiceWrite,
   parseManagePlanRequest,
-  parseMeterWrite,
-  parsePaymentMethodWrite,
+  parseMeterUpsert,
+  parsePaymentMethodUpsert,
   parseSubscriptionCancel,
   parseTrialEndUpdate,
 } from '../../schemas/billing.js'
@@ -57,11 +57,11 @@ import {
   parseFeatureCreate,
   parseFeatureUpdate,
 } from '../../schemas/features.js'
-import { parseFlagWrite, parseRulesWrite } from '../../schemas/flags.js'
+import { parseFlagUpdate, parseFlagWrite, parseRulesUpdate } from '../../schemas/flags.js'
 import { parseApiKeyCreate, parseApiKeyRoll, parseApiKeyUpdate } from '../../schemas/keys.js'
 import { parseLimitsUpdate } from '../../schemas/limits.js'
 import { parseModelPrices } from '../../schemas/model-prices.js'
-import { parsePlanGroupWrite } from '../../schemas/plan-groups.js'
+import { parsePlanGroupUpdate, parsePlanGroupWrite } from '../../schemas/plan-groups.js'
 import {
   parseBillingLinkedPlanCreate,
   parseCompanyPlansUpdate,
@@ -77,7 +77,7 @@ import {
   parsePlanPublish,
   parsePlanUpdate,
 } from '../../schemas/plans.js'
-import { parseBillingProductWrite } from '../../schemas/prices.js'
+import { parseBillingProductUpdate } from '../../schemas/prices.js'
 import { parseContextSecretRoll, parseSignedContextCreate } from '../../schemas/signed-contexts.js'
 import { parseTraitDefinitionCreate, parseTraitDefinitionUpdate } from '../../schemas/traits.js'
 import { parseUserUpsert } from '../../schemas/users.js'
@@ -155,7 +155,7 @@ export const routes: readonly Route[] = [
   get('/audit-log/:audit_log_id', { recorded: true, scope: 'admin', environment: 'optional', handle: auditLog.getAuditLog }),
   post('/batch', { scope: 'capture', limit: 'ingest', raw: 'batch', environment: 'optional', keysInBody: true, handle: events.collect }),
   get('/billing/coupons', { scope: 'read', query: invoices.couponListQuery, handle: invoices.listCoupons }),
-  post('/billing/coupons', { scope: 'write', status: 201, body: parseCouponWrite, handle: invoices.upsertCoupon }),
+  post('/billing/coupons', { scope: 'write', status: 201, body: parseCouponUpsert, handle: invoices.upsertCoupon }),
   del('/billing/coupons/:billing_id', { scope: 'write', handle: invoices.deleteCoupon }),
   get('/billing/credits', { scope: 'read', query: credits.creditListQuery, handle: credits.listCredits }),
   post('/billing/credits', { scope: 'write', status: 201, body: parseCreditCreate, handle: credits.createCredit }),
@@ -202,7 +202,7 @@ export const routes: readonly Route[] = [
   get('/billing/credits/:credit_id', { scope: 'read', handle: credits.getCredit }),
   put('/billing/credits/:credit_id', { scope: 'write', body: parseCreditUpdate, handle: credits.changeCredit }),
   del('/billing/credits/:credit_id', { scope: 'write', handle: credits.deleteCredit }),
-  post('/billing/customer/upsert', { scope: 'write', status: 201, body: parseBillingCustomerWrite, handle: customers.upsertBillingCustomer }),
+  post('/billing/customer/upsert', { scope: 'write', status: 201, body: parseBillingCustomerUpsert, handle: customers.upsertBillingCustomer }),
   del('/billing/customer/:billing_id', { scope: 'write', handle: customers.deleteBillingCustomer }),
   get('/billing/customers', { scope: 'read', query: customers.customerListQuery, handle: customers.listBillingCustomers }),
   get('/billing/customers/count', { scope: 'read', query: customers.customerListQuery, handle: customers.countBillingCustomers }),
@@ -210,9 +210,9 @@ export const routes: readonly Route[] = [
   post('/billing/invoices', { scope: 'write', status: 201, body: parseInvoiceWrite, handle: invoices.upsertInvoice }),
   del('/billing/invoices/:billing_id', { scope: 'write', handle: invoices.deleteInvoice }),
   get('/billing/meter', { scope: 'read', query: invoices.meterListQuery, handle: invoices.listMeters }),
-  post('/billing/meter/upsert', { scope: 'write', status: 201, body: parseMeterWrite, handle: invoices.upsertMeter }),
+  post('/billing/meter/upsert', { scope: 'write', status: 201, body: parseMeterUpsert, handle: invoices.upsertMeter }),
   get('/billing/payment-methods', { scope: 'read', query: invoices.paymentMethodListQuery, handle: invoices.listPaymentMethods }),
-  post('/billing/payment-methods', { scope: 'write', status: 201, body: parsePaymentMethodWrite, handle: invoices.upsertPaymentMethod }),
+  post('/billing/payment-methods', { scope: 'write', status: 201, body: parsePaymentMethodUpsert, handle: invoices.upsertPaymentMethod }),
   del('/billing/payment-methods/:billing_id', { scope: 'write', handle: invoices.deletePaymentMethod }),
   get('/billing/price', { scope: 'read', query: products.billingPriceListQuery, handle: products.listBillingPrices }),
   post('/billing/price/upsert', { scope: 'write', status: 201, body: parseBillingPriceWrite, handle: products.upsertBillingPrice }),
@@ -307,9 +307,9 @@ export const routes: readonly Route[] = [
   post('/flags/check-bulk', { scope: 'check', limit: 'check', status: 201, body: parseCheckBulk, handle: checks.checkFlagsBulk }),
   get('/flags/count', { scope: 'read', environment: 'optional', query: flags.flagListQuery, handle: flags.countFlags }),
   get('/flags/:flag_id', { scope: 'read', environment: 'optional', handle: flags.getFlag }),
-  put('/flags/:flag_id', { scope: 'write', environment: 'optional', body: parseFlagWrite, handle: flags.changeFlag }),
+  put('/flags/:flag_id', { scope: 'write', environment: 'optional', body: parseFlagUpdate, handle: flags.changeFlag }),
   del('/flags/:flag_id', { scope: 'write', environment: 'optional', handle: flags.deleteFlag }),
-  put('/flags/:flag_id/rules', { scope: 'write', body: parseRulesWrite, handle: flags.putRules }),
+  put('/flags/:flag_id/rules', { scope: 'write', body: parseRulesUpdate, handle: flags.putRules }),
   post('/flags/:key/check', { scope: 'check', limit: 'check', keeps: true, body: parseCheck, handle: checks.checkFlag }),
   post('/flags/:key/check-and-reserve', { scope: 'write', body: parseCheckAndReserve, handle: checks.checkAndReserveFlag }),
   get('/licenses', { scope: 'read', environment: 'optional', query: features.licenseListQuery, handle: features.listLicenses }),
@@ -338,7 +338,7 @@ export const routes: readonly Route[] = [
   del('/plan-entitlements/:plan_entitlement_id', { scope: 'write', handle: entitlements.deletePlanEntitlement }),
   get('/plan-groups', { scope: 'read', query: planGroups.planGroupQuery, handle: planGroups.getPlanGroup }),
   post('/plan-groups', { scope: 'write', status: 201, body: parsePlanGroupWrite, handle: planGroups.createPlanGroup }),
-  put('/plan-groups/:plan_group_id', { scope: 'write', body: parsePlanGroupWrite, handle: planGroups.changePlanGroup }),
+  put('/plan-groups/:plan_group_id', { scope: 'write', body: parsePlanGroupUpdate, handle: planGroups.changePlanGroup }),
   get('/plan-version-company-migrations', { scope: 'read', query: migrations.companyMigrationListQuery, handle: migrations.listCompanyMigrations }),
   get('/plan-version-company-migrations/count', { scope: 'read', query: migrations.companyMigrationListQuery, handle: migrations.countCompanyMigrations }),
   post('/plan-version-company-migrations/:plan_version_company_migration_id/retry', { scope: 'write', handle: migrations.retryCompanyMigration }),
@@ -362,7 +362,7 @@ export const routes: readonly Route[] = [
   get('/plans/:plan_id', { scope: 'read', environment: 'optional', query: plans.planGetQuery, handle: plans.getPlan }),
   put('/plans/:plan_id', { scope: 'write', body: parsePlanUpdate, handle: plans.changePlan }),
   del('/plans/:plan_id', { scope: 'write', environment: 'optional', handle: plans.deletePlan }),
-  put('/plans/:plan_id/billing_products', { scope: 'write', body: parseBillingProductWrite, handle: plans.putBillingProduct }),
+  put('/plans/:plan_id/billing_products', { scope: 'write', body: parseBillingProductUpdate, handle: plans.putBillingProduct }),
   get('/reconcile', { scope: 'admin', limit: 'analytics', query: reconciling.reconcileQuery, handle: reconciling.reconcile }),
   post('/signed-contexts', { scope: 'write', status: 201, body: parseSignedContextCreate, handle: signedContexts.createSignedContext }),
   put('/subscription/:subscription_id/edit-trial-end', { scope: 'write', body: parseTrialEndUpdate, handle: subscriptions.editTrialEnd }),

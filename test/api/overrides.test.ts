@@ -82,7 +82,55 @@ t.test('company overrides', { timeout: 120_000 }, async t => {
     t.equal((await client.get('/company-overrides/cmov_none')).status, 404)
   })
 
-  await t.test('EN-64, decision 6 an update by POST or PUT replaces the value', async t => {
+  await t.test('EN-60 (D7) an expired override makes room for a new one', async t => {
+    const { environment_id: environmentId } = await client.ok('GET', '/whoami')
+    const inAnHour = new Date(Date.now() + 3_600_000).toISOString()
+    const late = await client.ok('POST', '/companies', { keys: { slug: 'late' } })
+    const body = { company_id: late.id, feature_id: exports_.id, value_type: 'numeric', value_numeric: 1 }
+    const first = await client.ok('POST', '/company-overrides', {
+      ...body,
+      expiration_date: inAnHour,
+      note: 'for an hour',
+    })
+    t.equal((await client.post('/company-overrides', body)).status, 400, 'EN-4 while it is in force')
+    await client.ok('PUT', `/environments/${environmentId}/clock`, { now: inAnHour, frozen: true })
+    const second = await client.ok('POST', '/company-overrides', { ...body, value_numeric: 7 })
+    t.match(second, { value_numeric: 7, expiration_date: null, notes: [] })
+    t.not(second.id, first.id)
+    t.equal((await client.get(`/company-overrides/${first.id}`)).status, 404)
+    t.equal((await client.ok('GET', `/company-overrides?company_id=${late.id}`)).length, 1)
+    t.match(await check('exports', 'late'), { value: true, entitlement: { allocation: 7 } })
+    t.equal((await client.post('/company-overrides', body)).status, 400, 'EN-4 again')
+    await client.ok('DELETE', `/companies/${late.id}`)
+    await client.ok('DELETE', `/environments/${environmentId}/clock`)
+  })
+
+  await t.test(
+    'decision 26 (D6) what an update leaves out stays; another type clears what it does not have',
+    async t => {
+      const created = await create({
+        feature_id: exports_.id,
+        value_type: 'numeric',
+        value_numeric: 3,
+        metric_period: 'current_month',
+        metric_period_month_reset: 'billing_cycle',
+        expiration_date: later,
+      })
+      const { id } = created.body.data
+      const window = { metric_period: 'current_month', metric_period_month_reset: 'billing_cycle' }
+      const put = (body: object) => client.ok('PUT', `/company-overrides/${id}`, body)
+      t.match(await put({ value_type: 'numeric', value_numeric: 6 }), { ...window, value_numeric: 6 })
+      t.match(await put({ value_numeric: 7 }), { ...window, value_type: 'numeric', value_numeric: 7 })
+      t.match(await put({}), { ...window, value_numeric: 7, expiration_date: later })
+      t.match(await put({ metric_period_month_reset: null }), { metric_period_month_reset: 'first_of_month' })
+      t.match(await put({ metric_period: null }), { metric_period: null, value_numeric: 7 })
+      t.equal((await client.put(`/company-overrides/${id}`, { value_numeric: null })).status, 400)
+      t.match(await put({ value_type: 'unlimited' }), { value_type: 'unlimited', value_numeric: null })
+      await client.ok('DELETE', `/company-overrides/${id}`)
+    },
+  )
+
+  await t.test('EN-64, decision 6 an update by POST or PUT changes the value', async t => {
     const created = await create({
       feature_id: exports_.id,
       value_type: 'numeric',
@@ -162,11 +210,10 @@ t.test('company overrides', { timeout: 120_000 }, async t => {
     const listed = (filter: string) => client.ok('GET', `/company-overrides?company_id=${other.id}${filter}`)
     t.equal((await listed('')).length, 1)
     t.equal((await listed('&without_expired=true')).length, 0)
-    const update = await client.put(`/company-overrides/${override.id}`, {
-      value_type: 'boolean',
-      value_bool: true,
-    })
-    t.equal(update.status, 400, 'EN-61 its expiration lies in the past')
+    const kept = await client.ok('PUT', `/company-overrides/${override.id}`, { value_bool: true })
+    t.equal(kept.expiration_date, at(7200), 'decision 26 absent is unchanged, so it stays expired')
+    const past = { expiration_date: at(7100) }
+    t.equal((await client.put(`/company-overrides/${override.id}`, past)).status, 400, 'EN-61')
     await client.ok('PUT', `/company-overrides/${override.id}`, {
       value_type: 'boolean',
       value_bool: true,

@@ -167,7 +167,9 @@ t.test('plan groups', { timeout: 120_000 }, async t => {
       actor_type: 'system',
       base_plan: { id: begin.id },
     })
-    const cleared = await client.ok('PUT', `/company-plans/${begun.id}`, { add_on_ids: [] })
+    const cleared = await client.ok('PUT', `/company-plans/${begun.id}`, {
+      base_plan_id: null,
+    })
     t.match(cleared, { plan: { id: free.id } }, 'PB-30')
     t.same([await counted(free.id), await counted(begin.id)], [3, 0])
     t.match(await client.ok('GET', '/plan-groups'), {

@@ -191,7 +191,7 @@ t.test('plans', { timeout: 120_000 }, async t => {
       quarterly_price: 2700,
       yearly_price: 10_000,
       one_time_price: 5,
-      currency_prices: [{ currency: 'EUR', monthly_price: 900 }],
+      currency_prices: [{ currency: 'eur', monthly_price: 900 }],
     }
     const answer = await client.put(`/plans/${plan.id}/billing_products`, body)
     t.equal(answer.status, 200)

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { type ConditionWrite, parseRulesWrite, type RuleWrite } from '../../schemas/flags.js'
+import { type ConditionWrite, parseRulesUpdate, type RuleWrite } from '../../schemas/flags.js'
 import { composeRules, type Known, type StoredRule } from '../../src/api/flags/rules.js'
 
 const early = '2026-01-01T00:00:00.000Z'
@@ -240,7 +240,7 @@ t.test(
         rules: [{ ...rule(), conditions: [{ ...condition({ condition_type: 'company' }), ...over }] }],
       })
     const faults = (text: string) => {
-      const parsed = parseRulesWrite(text)
+      const parsed = parseRulesUpdate(text)
       return parsed.success ? [] : parsed.errors.map(error => error.path)
     }
     t.same(faults(body({})), [])

@@ -44,7 +44,7 @@ t.test('billing records', async t => {
       amount_remaining: 1000,
       subtotal: 1000,
       collection_method: 'charge_automatically',
-      currency: 'USD',
+      currency: 'usd',
       due_date: '2030-02-01T00:00:00Z',
       status: 'open',
     }

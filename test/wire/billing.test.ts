@@ -83,7 +83,7 @@ t.test('billing', async t => {
       price_external_id: 'price_seat',
       product_external_id: 'prod_seat',
       external_account_id: 'acct',
-      currency: 'USD',
+      currency: 'usd',
       interval: 'month',
       price: 1,
       price_decimal: '1.5',

@@ -14,7 +14,7 @@ t.test('credits are created, listed, changed and deleted; shapes exact', async t
   const made = await client.post('/billing/credits', {
     name: 'Tokens',
     description: 'For models',
-    currency: 'USD',
+    currency: 'usd',
     per_unit_price_decimal: '0.25',
     currency_prices: [{ currency: 'eur', price_per_unit: 2 }],
     default_expiry_unit_count: 30,

@@ -7,7 +7,7 @@ import { CreditWorld } from './credit-world.js'
 
 t.setTimeout(180_000)
 
-const { client } = await startHere(t)
+const { client, tollgate } = await startHere(t)
 const world = new CreditWorld(client)
 
 t.test('(D14) Environment: the answer to its creation has require_context_signature', async t => {
@@ -205,3 +205,143 @@ t.test(
     t.match(info['x-product-version'], /^\d+\.\d+\.\d+/)
   },
 )
+
+t.test(
+  'EN-40 (decision 21) a credit entitlement without a rate has the rate 1, or 0 beside quantity rates',
+  async t => {
+    const credit = await world.credit()
+    const company = await world.company()
+    const feature = await eventFeature(client, 'Rated', 'rated')
+    const model = await client.ok('POST', '/features', {
+      name: 'Rated model',
+      description: '',
+      feature_type: 'event',
+      event_source: 'inference',
+      event_subtype: 'rated-model',
+    })
+    const plan = await client.ok('POST', '/plans', { name: 'Rated', plan_type: 'plan' })
+    const body = { value_type: 'credit', value_credit_id: credit.id }
+    const entitled = (more: object) =>
+      client.ok('POST', '/plan-entitlements', { plan_id: plan.id, ...body, ...more })
+    const plain = await entitled({ feature_id: feature.id })
+    t.equal(plain.consumption_rate, 1)
+    const priced = await entitled({ feature_id: model.id, quantity_rates: { input_tokens: 0.5 } })
+    t.equal(priced.consumption_rate, 0)
+    const put = (id: string, more: object) => client.ok('PUT', `/plan-entitlements/${id}`, more)
+    t.equal((await put(plain.id, { credit_consumption_rate: 3 })).consumption_rate, 3)
+    t.equal((await put(plain.id, {})).consumption_rate, 3)
+    t.equal((await put(plain.id, { credit_consumption_rate: null })).consumption_rate, 1, 'null clears')
+    const override = await client.ok('POST', '/company-overrides', {
+      company_id: company.id,
+      feature_id: feature.id,
+      ...body,
+    })
+    t.equal(override.consumption_rate, 1)
+  },
+)
+
+t.test(
+  'decision 26 (D6) a plan entitlement keeps its period, tiers and prices when another member is changed',
+  async t => {
+    const feature = await eventFeature(client, 'Kept', 'kept')
+    const plan = await client.ok('POST', '/plans', { name: 'Kept', plan_type: 'plan' })
+    const made = await client.ok('POST', '/plan-entitlements', {
+      plan_id: plan.id,
+      feature_id: feature.id,
+      value_type: 'unlimited',
+      price_behavior: 'overage',
+      soft_limit: 100,
+      metric_period: 'current_month',
+      metric_period_month_reset: 'billing_cycle',
+      overage_billing_cadence: 'monthly',
+      warning_tiers: [{ key: 'half', value: 50 }],
+      monthly_unit_price_decimal: '0.25',
+      currency_prices: [{ currency: 'eur', monthly_unit_price: 2 }],
+    })
+    const put = (body: object) => client.ok('PUT', `/plan-entitlements/${made.id}`, body)
+    const changed = await put({ soft_limit: 200 })
+    t.match(changed, {
+      soft_limit: 200,
+      price_behavior: 'overage',
+      metric_period: 'current_month',
+      metric_period_month_reset: 'billing_cycle',
+      overage_billing_cadence: 'monthly',
+      overage_invoice_anchor: 'billing_period_start',
+      warning_tiers: made.warning_tiers,
+      metered_monthly_price: { id: made.metered_monthly_price.id, price_decimal: '0.25' },
+    })
+    t.same(
+      changed.currency_prices.map((one: { currency: string }) => one.currency),
+      ['usd', 'eur'],
+    )
+    const repriced = await put({ monthly_unit_price: 7 })
+    t.match(
+      repriced.metered_monthly_price,
+      { price: 7, price_decimal: null },
+      'a new amount outlives the old decimal',
+    )
+    t.match(await put({ metric_period_month_reset: 'first_of_month' }), {
+      overage_invoice_anchor: 'month_end',
+    })
+    t.equal((await put({ warning_tiers: null })).warning_tiers.length, 0, 'null clears')
+    const cleared = await put({ currency_prices: null, monthly_unit_price: null })
+    t.same([cleared.currency_prices, cleared.metered_monthly_price], [[], undefined])
+    const boolean = await put({ price_behavior: null, value_type: 'boolean', value_bool: true })
+    t.match(boolean, {
+      value_bool: true,
+      soft_limit: null,
+      metric_period: null,
+      overage_billing_cadence: null,
+    })
+  },
+)
+
+t.test('(D9) a currency is one of CurrencyCode', async t => {
+  const credit = await world.credit()
+  const refused = async (method: 'post' | 'put', path: string, body: object) =>
+    t.equal((await client[method](path, body)).status, 400, path)
+  const xyz = [{ currency: 'xyz', price_per_unit: 1 }]
+  await refused('post', '/billing/credits', { name: 'n', description: '', currency: 'xyz' })
+  await refused('put', `/billing/credits/${credit.id}`, { currency_prices: xyz })
+  await refused('post', '/billing/credits/bundles', {
+    bundle_name: 'b',
+    credit_id: credit.id,
+    currency: 'xyz',
+    price_per_unit: 1,
+  })
+  const plan = await client.ok('POST', '/plans', { name: 'Priced', plan_type: 'plan' })
+  await refused('put', `/plans/${plan.id}/billing_products`, {
+    charge_type: 'recurring',
+    is_trialable: false,
+    currency: 'xyz',
+    monthly_price: 1,
+  })
+})
+
+t.test('FeatureInPlan.event_summary: wherever a read shows a feature that is tied to an event', async t => {
+  const feature = await eventFeature(client, 'Counted', 'counted')
+  const plan = await publishedPlan(client, 'Counting', [
+    { feature_id: feature.id, value_type: 'numeric', value_numeric: 5 },
+  ])
+  const company = await world.company({ base_plan_id: plan.id })
+  for (const quantity of [1, 2])
+    await client.ok('POST', '/events', {
+      event_type: 'track',
+      body: { event: 'counted', company: company.keys, quantity },
+    })
+  await tollgate.services.projections.barrier('clickhouse')
+  type Shown = {
+    id: string
+    event_subtype: string
+    event_summary?: { event_count: number; company_count: number }
+  }
+  const own = (features: Shown[]) => features.find(one => one.id === feature.id)!
+  const reads = {
+    '/plans': own((await client.ok('GET', `/plans?ids=${plan.id}`))[0].features),
+    '/plans/{plan_id}': own((await client.ok('GET', `/plans/${plan.id}`)).features),
+    '/feature-usage': (await client.ok('GET', `/feature-usage?company_id=${company.id}`))[0].feature,
+    '/features': own(await client.ok('GET', `/features?ids=${feature.id}`)),
+  }
+  for (const [path, shown] of Object.entries(reads))
+    t.match(shown.event_summary, { event_count: 2, company_count: 1, event_subtype: 'counted' }, path)
+})

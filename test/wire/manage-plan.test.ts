@@ -669,7 +669,7 @@ t.test('managing plans', async t => {
         [{ company_id: id, exceeded: [{ feature: 'calls', usage: 11, allocation: 10 }] }],
       )
       await client.ok('POST', '/manage-plan/subscription/cancel', { company_id: id })
-      await client.ok('PUT', `/company-plans/${id}`, { add_on_ids: [] })
+      await client.ok('PUT', `/company-plans/${id}`, { base_plan_id: null })
       t.equal(warned.length, 3, 'and whichever way the plans are changed')
     },
   )

@@ -1,5 +1,10 @@
 // Billing customers: who is billed, and which company that is (billing.md).
-import type { BillingCustomerWithSubscriptions, BillingCustomerWrite } from '../../../schemas/billing.js'
+import {
+  type BillingCustomerUpsert,
+  type BillingCustomerWithSubscriptions,
+  type BillingCustomerWrite,
+  validateBillingCustomerWrite,
+} from '../../../schemas/billing.js'
 import { billingProviderTypes } from '../../../schemas/enums.js'
 import { derivedId } from '../../core/id.js'
 import { ServiceError } from '../../errors.js'
@@ -17,6 +22,7 @@ import { list, oneOf, page, type QueryOf, query, text } from '../query.js'
 import { inTransaction } from '../sql.js'
 import { inTurn, putSubscription } from '../subscription-write.js'
 import { isoTimeOrNull } from '../time.js'
+import { told } from '../unchanged.js'
 import { ensureProfile } from './profiles.js'
 import { defaultProvider, requireCompany } from './records.js'
 import { countCustomerRows, listCustomerRows, subscriptionsOfCustomers, upsertCustomer } from './store.js'
@@ -31,31 +37,35 @@ const listShape = {
 export const customerListQuery = query(listShape)
 type CustomerListQuery = QueryOf<typeof listShape>
 
+/** What a body would say of a customer to write it again. */
+function statedCustomer(row: CustomerRow): Omit<BillingCustomerWrite, 'external_id'> {
+  const { name, email, meta, company_id, default_payment_method_id, provider_type } = row
+  return { name, email, meta, company_id, default_payment_method_id, provider_type }
+}
+
 /**
- * POST /billing/customer/upsert. Subscriptions that came before anybody knew whose the customer is go to its company
+ * POST /billing/customer/upsert. Absent members stay as they were. Subscriptions that came before anybody knew whose the customer is go to its company
  * now.
  *
  * source  PB-50.
  */
-export const upsertBillingCustomer: Handler<BillingCustomerWrite> = async call => {
+export const upsertBillingCustomer: Handler<BillingCustomerUpsert> = async call => {
   const { services, environment, body, nowMs } = call
   if (body.company_id != null) requireCompany(call, body.company_id, 'company_id')
   const now = new Date(nowMs)
   const row = await inTransaction(services.sql, async tx => {
     const had = await findCustomer(tx, environment.id, body.external_id)
+    const said = told(body, had && statedCustomer(had), validateBillingCustomerWrite)
     const stored: CustomerRow = {
       id: had?.id ?? derivedId('bilcus_', environment.id, body.external_id),
       environment_id: environment.id,
       external_id: body.external_id,
-      provider_type: body.provider_type ?? had?.provider_type ?? defaultProvider,
-      name: body.name,
-      email: body.email,
-      meta: body.meta,
-      company_id: body.company_id === undefined ? (had?.company_id ?? null) : body.company_id,
-      default_payment_method_id:
-        body.default_payment_method_id === undefined
-          ? (had?.default_payment_method_id ?? null)
-          : body.default_payment_method_id,
+      provider_type: said.provider_type ?? defaultProvider,
+      name: said.name,
+      email: said.email,
+      meta: said.meta,
+      company_id: said.company_id ?? null,
+      default_payment_method_id: said.default_payment_method_id ?? null,
       created_at: now,
       updated_at: now,
       deleted_at: null,

@@ -1,12 +1,17 @@
 // Invoices, coupons, payment methods and meters: stored and shown, they influence no entitlement (PB-59).
 import type { Sql } from 'postgres'
-import type {
-  BillingMeter,
-  CouponWrite,
-  InvoiceWrite,
-  MeterWrite,
-  PaymentMethodWrite,
+import {
+  type BillingMeter,
+  type CouponUpsert,
+  type CouponWrite,
+  type InvoiceWrite,
+  type MeterUpsert,
+  type PaymentMethodUpsert,
+  validateCouponWrite,
+  validateMeterWrite,
+  validatePaymentMethodWrite,
 } from '../../../schemas/billing.js'
+import { numberOrNull } from '../../catalog/plans.js'
 import { derivedId } from '../../core/id.js'
 import { newId } from '../../engine/ids.js'
 import {
@@ -22,6 +27,7 @@ import type { Call, Handler } from '../call.js'
 import { boolean, page, type QueryOf, query, required, string, text } from '../query.js'
 import { contains, newest } from '../sql.js'
 import { requireTime } from '../time.js'
+import { told, whole } from '../unchanged.js'
 import { defaultProvider, removeRecord } from './records.js'
 
 /** The company that a customer is billed for; null while nobody told. */
@@ -50,11 +56,39 @@ export const listInvoices: Handler<undefined, QueryOf<typeof invoiceShape>> = as
   return { data: rows.map(invoiceView) }
 }
 
-/** POST /billing/invoices. One without external id is always a new one. */
-export const upsertInvoice: Handler<InvoiceWrite> = async call => {
-  const { services, environment, body, nowMs } = call
+/** A record by its provider's id, as it is before an upsert; null for none. */
+async function knownBy<Row extends object>(
+  { services, environment }: Call<unknown, unknown>,
+  table: 'billing_coupons' | 'billing_invoices' | 'billing_meters' | 'billing_payment_methods',
+  externalId: string | null,
+): Promise<Row | null> {
+  if (externalId === null) return null
   const { sql } = services
-  const externalId = body.external_id ?? null
+  const [row] = await sql<Row[]>`
+    select * from ${sql(table)} where environment_id = ${environment.id} and external_id = ${externalId}`
+  return row ?? null
+}
+
+/** What a body may leave out of an invoice, to write it again. */
+function statedInvoice(row: InvoiceRow) {
+  return {
+    subscription_external_id: row.subscription_external_id,
+    payment_method_external_id: row.payment_method_external_id,
+    status: row.status,
+    starting_balance: Number(row.starting_balance),
+    ending_balance: Number(row.ending_balance),
+    due_date: row.due_date === null ? null : row.due_date.toISOString(),
+    url: row.url,
+  }
+}
+
+/** POST /billing/invoices. One without external id is always a new one; of one that is there absent members stay. */
+export const upsertInvoice: Handler<InvoiceWrite> = async call => {
+  const { services, environment, nowMs } = call
+  const { sql } = services
+  const externalId = call.body.external_id ?? null
+  const had = await knownBy<InvoiceRow>(call, 'billing_invoices', externalId)
+  const body: InvoiceWrite = had ? whole(call.body, statedInvoice(had)) : call.body
   const subscription =
     body.subscription_external_id == null
       ? null
@@ -111,16 +145,34 @@ export const listCoupons: Handler<undefined, QueryOf<typeof couponShape>> = asyn
   return { data: rows.map(row => couponView(row, key.accountId)) }
 }
 
-/** POST /billing/coupons. Amounts of 0 mean that the coupon has none of the kind. source: decision */
-export const upsertCoupon: Handler<CouponWrite> = async call => {
-  const { services, environment, key, body, nowMs } = call
+/** What a body would say of a coupon to write it again. */
+function statedCoupon(row: CouponRow): Omit<CouponWrite, 'external_id'> {
+  const { name, duration, currency } = row
+  return {
+    name,
+    duration,
+    currency,
+    amount_off: numberOrNull(row.amount_off),
+    percent_off: numberOrNull(row.percent_off),
+    duration_in_months: numberOrNull(row.duration_in_months),
+    max_redemptions: numberOrNull(row.max_redemptions),
+    times_redeemed: Number(row.times_redeemed),
+  }
+}
+
+/** POST /billing/coupons: absent members of one that is there stay. Amounts of 0 mean that the coupon has none of the kind. source: decision */
+export const upsertCoupon: Handler<CouponUpsert> = async call => {
+  const { services, environment, key, nowMs } = call
+  const { external_id: externalId } = call.body
+  const had = await knownBy<CouponRow>(call, 'billing_coupons', externalId)
+  const body = told(call.body, had && statedCoupon(had), validateCouponWrite)
   const { sql } = services
   const now = new Date(nowMs)
-  const some = (value: number) => (value === 0 ? null : value)
+  const some = (value: number | null) => value || null
   const values = {
     provider_type: defaultProvider,
     name: body.name,
-    is_active: body.max_redemptions === 0 || body.times_redeemed < body.max_redemptions,
+    is_active: !body.max_redemptions || body.times_redeemed < body.max_redemptions,
     amount_off: some(body.amount_off),
     percent_off: some(body.percent_off),
     currency: body.currency?.toLowerCase() ?? null,
@@ -162,9 +214,11 @@ export const listPaymentMethods: Handler<undefined, QueryOf<typeof methodShape>>
 }
 
 /** POST /billing/payment-methods. Subscriptions that named it before it was told of have its id from now on. */
-export const upsertPaymentMethod: Handler<PaymentMethodWrite> = async call => {
-  const { services, environment, body, nowMs } = call
+export const upsertPaymentMethod: Handler<PaymentMethodUpsert> = async call => {
+  const { services, environment, nowMs } = call
   const { sql } = services
+  const had = await knownBy<PaymentMethodRow>(call, 'billing_payment_methods', call.body.external_id)
+  const body = told(call.body, had, validatePaymentMethodWrite)
   const now = new Date(nowMs)
   const values = {
     provider_type: defaultProvider,
@@ -221,9 +275,11 @@ export const listMeters: Handler<undefined, QueryOf<typeof meterShape>> = async 
 }
 
 /** POST /billing/meter/upsert. */
-export const upsertMeter: Handler<MeterWrite> = async call => {
-  const { services, environment, body, nowMs } = call
+export const upsertMeter: Handler<MeterUpsert> = async call => {
+  const { services, environment, nowMs } = call
   const { sql } = services
+  const had = await knownBy<MeterRow>(call, 'billing_meters', call.body.external_id)
+  const body = told(call.body, had, validateMeterWrite)
   const now = new Date(nowMs)
   const values = {
     provider_type: body.provider_type ?? defaultProvider,

@@ -17,18 +17,20 @@ import { parseDecimal } from '../../core/amount.js'
 import { roundHalfUp } from '../../core/price.js'
 import { newId } from '../../engine/ids.js'
 import { ServiceError } from '../../errors.js'
-import { pricesOfProducts } from '../billing-rows.js'
+import { type BillingPriceRow, pricesOfProducts } from '../billing-rows.js'
 import type { Handler } from '../call.js'
 import { priceRowView, productView } from '../price-view.js'
 import { boolean, integer, list, oneOf, page, type QueryOf, query, string, text } from '../query.js'
 import { inTransaction } from '../sql.js'
 import { isoTime } from '../time.js'
+import { whole } from '../unchanged.js'
 import { defaultProvider, removeRecord } from './records.js'
 import {
   countProductRows,
   listPriceRows,
   listProductRows,
   type PriceWithProduct,
+  priceByExternalId,
   productByExternalId,
   subscriptionCounts,
   upsertPrice,
@@ -60,13 +62,14 @@ export const upsertBillingProduct: Handler<BillingProductUpsert> = async call =>
     const had = await productByExternalId(tx, environment.id, body.external_id, provider)
     const known = had?.provider_type === provider ? had : null
     const now = new Date(nowMs)
+    const said = known ? whole(body, { name: known.name, is_active: known.is_active }) : body
     return upsertProduct(tx, {
       id: known?.id ?? newId('bilp_'),
       environment_id: environment.id,
       external_id: body.external_id,
       provider_type: provider,
-      name: body.name ?? known?.name ?? body.external_id,
-      is_active: body.is_active ?? known?.is_active ?? true,
+      name: said.name ?? body.external_id,
+      is_active: said.is_active ?? true,
       price: body.price,
       quantity: known?.quantity ?? 1,
       created_at: now,
@@ -167,20 +170,38 @@ function priceInFull(row: PriceWithProduct): BillingPriceView {
   }
 }
 
+/** What a body may leave out of a price, to write it again; another interval counts anew. */
+function statedPrice(given: BillingPriceWrite, row: BillingPriceRow) {
+  const { price_decimal, package_size, meter_id, nickname } = row
+  return {
+    price: Number(row.price),
+    price_decimal,
+    interval_count: given.interval === row.interval ? row.interval_count : 1,
+    tiers_mode: row.tiers_mode,
+    package_size,
+    meter_id,
+    nickname,
+  }
+}
+
 /**
- * POST /billing/price/upsert.
+ * POST /billing/price/upsert. Absent members of one that is there stay.
  *
  * errors  400 for an interval nobody knows, and for tiers that do not ascend; 404 for a product nobody told of.
  * source  PB-40…42.
  */
 export const upsertBillingPrice: Handler<BillingPriceWrite> = async call => {
-  const { services, environment, body, nowMs } = call
-  const provider = body.provider_type ?? defaultProvider
-  const { interval, count } = intervalFrom(body.interval, body.interval_count ?? 1)
-  const tiers = settleTiers(body.price_tiers)
+  const { services, environment, nowMs } = call
+  const provider = call.body.provider_type ?? defaultProvider
   const row = await inTransaction(services.sql, async tx => {
-    const product = await productByExternalId(tx, environment.id, body.product_external_id, provider)
+    const product = await productByExternalId(tx, environment.id, call.body.product_external_id, provider)
     if (!product) throw new ServiceError('not_found', 'product_external_id: no such product')
+    const had = await priceByExternalId(tx, environment.id, product.id, call.body.price_external_id)
+    const body: BillingPriceWrite = had
+      ? whole(call.body, statedPrice(call.body, had), [['price', 'price_decimal']])
+      : call.body
+    const { interval, count } = intervalFrom(body.interval, body.interval_count ?? 1)
+    const tiers = settleTiers(body.price_tiers)
     const now = new Date(nowMs)
     return upsertPrice(tx, {
       id: newId('bilpp_'),
@@ -188,7 +209,7 @@ export const upsertBillingPrice: Handler<BillingPriceWrite> = async call => {
       product_id: product.id,
       external_id: body.price_external_id,
       provider_type: provider,
-      currency: body.currency.toLowerCase(),
+      currency: body.currency,
       interval,
       interval_count: count,
       price: exactPrice(body.price, body.price_decimal ?? null),

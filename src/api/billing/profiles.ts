@@ -21,6 +21,7 @@ import { companyBrief } from '../entity-view.js'
 import { currentSubscriptions } from '../own-subscriptions.js'
 import { boolean, oneOf, page, type QueryOf, query, required, string } from '../query.js'
 import { inTransaction, newest } from '../sql.js'
+import { whole } from '../unchanged.js'
 import { requireCompany } from './records.js'
 import { initialProducts } from './subscriptions.js'
 
@@ -70,17 +71,15 @@ export const updateBillingProfile: Handler<BillingProfileUpdate> = async call =>
       await tx`
         update company_billing_profiles set is_default = false
         where company_id = ${had.company_id} and id <> ${had.id} and is_default`
-    const given = <M extends 'days_until_due' | 'name' | 'payment_method_id' | 'proration_behavior'>(
-      member: M,
-    ) => (body[member] === undefined ? had[member] : (body[member] ?? null))
+    const said = whole(body, had)
     const [stored] = await tx<ProfileRow[]>`
       update company_billing_profiles set ${tx({
-        collection_method: body.collection_method,
-        is_default: body.is_default ?? had.is_default,
-        days_until_due: given('days_until_due'),
-        name: given('name'),
-        payment_method_id: given('payment_method_id'),
-        proration_behavior: given('proration_behavior'),
+        collection_method: said.collection_method,
+        is_default: said.is_default ?? had.is_default,
+        days_until_due: said.days_until_due,
+        name: said.name,
+        payment_method_id: said.payment_method_id,
+        proration_behavior: said.proration_behavior,
         updated_at: new Date(nowMs),
       })} where id = ${had.id} returning *`
     return stored!
@@ -157,7 +156,8 @@ export const updateBillingDetails: Handler<BillingDetailsUpdate> = async call =>
   const { services, environment, body, nowMs } = call
   const companyId = companyOfPath(call)
   const { custom_checkout_fields: fields } = await checkoutSettings(services.sql, environment.id)
-  const unknown = body.values.find(({ id }) => !fields?.some(field => field.id === id))
+  const values = body.values ?? []
+  const unknown = values.find(({ id }) => !fields?.some(field => field.id === id))
   if (unknown) throw new ServiceError('value_invalid', `values: no checkout field ${unknown.id}`)
   await storeDetails(services.sql, environment.id, companyId, body, nowMs)
   return { data: await detailsOf(services.sql, environment.id, companyId) }

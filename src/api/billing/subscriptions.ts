@@ -35,6 +35,7 @@ import { list, page, type QueryOf, query, string } from '../query.js'
 import { inTransaction } from '../sql.js'
 import { inTurn, putSubscription } from '../subscription-write.js'
 import { isoTime, requireTime } from '../time.js'
+import { whole } from '../unchanged.js'
 import { intervalFrom } from './products.js'
 import { defaultProvider, requireCompany } from './records.js'
 import { priceByExternalId, productByExternalId, runningSubscriptions, upsertPrice } from './store.js'
@@ -63,27 +64,42 @@ async function viewOf(call: Call<unknown, unknown>, row: SubscriptionRow) {
   return subscriptionView(row, parts, call.nowMs)
 }
 
+/** What a body may leave out of a subscription, to write it again; its period and payment method are told apart. */
+function statedSubscription(row: SubscriptionRow) {
+  const { trial_end, cancel_at } = plainSubscription(row)
+  return {
+    trial_end,
+    cancel_at,
+    status: row.status,
+    interval: row.interval,
+    provider_type: row.provider_type,
+    trial_end_setting: row.trial_end_setting,
+    started_at: row.started_at === null ? null : row.started_at.toISOString(),
+    application_id: row.application_id,
+    metadata: row.metadata,
+  } satisfies Partial<BillingSubscriptionWrite>
+}
+
 async function subscriptionFrom(
   call: Call<BillingSubscriptionWrite>,
   had: SubscriptionRow | null,
 ): Promise<SubscriptionRow> {
-  const { services, environment, body, nowMs } = call
+  const { services, environment, nowMs } = call
   const { sql } = services
   const known = had && plainSubscription(had)
-  const given = <M extends keyof BillingSubscriptionWrite & keyof SubscriptionRow>(member: M) =>
-    body[member] === undefined ? (had?.[member] ?? null) : (body[member] ?? null)
-  const interval =
-    (body.interval ?? had?.interval ?? body.product_external_ids[0]?.interval ?? 'month') || 'month'
-  const provider = body.provider_type ?? had?.provider_type ?? defaultProvider
+  const body = had ? whole(call.body, statedSubscription(had)) : call.body
+  const interval = (body.interval ?? body.product_external_ids[0]?.interval ?? 'month') || 'month'
+  const provider = body.provider_type ?? defaultProvider
   const startedAt = body.started_at == null ? null : new Date(requireTime(body.started_at, 'started_at'))
-  const expiredAt = new Date(requireTime(body.expired_at, 'expired_at'))
+  const expiredAt = body.expired_at === null ? 0 : requireTime(body.expired_at, 'expired_at')
   for (const { started_at, ended_at } of body.discounts) {
     requireTime(started_at, 'discounts.started_at')
     if (ended_at != null) requireTime(ended_at, 'discounts.ended_at')
   }
   const start = body.period_start ?? known?.period_start ?? Math.floor((startedAt?.getTime() ?? nowMs) / 1000)
-  const end =
-    body.period_end ?? (body.period_start == null ? known?.period_end : null) ?? periodEnd(start, interval)
+  // another beginning without an end is another period of the same interval
+  const kept = start === known?.period_start ? known.period_end : null
+  const end = body.period_end ?? kept ?? periodEnd(start, interval)
   if (end <= start) throw new ServiceError('value_invalid', 'period_end: must be after period_start') // PB-52
   const companyId = await companyOf(call, had)
   return {
@@ -93,21 +109,21 @@ async function subscriptionFrom(
     external_id: body.subscription_external_id,
     customer_external_id: body.customer_external_id,
     company_id: companyId,
-    status: statusFrom(body.status ?? had?.status ?? 'active'),
-    currency: body.currency.toLowerCase(),
+    status: statusFrom(body.status ?? 'active'),
+    currency: body.currency,
     interval,
     total_price: body.total_price,
     period_start: start,
     period_end: end,
-    trial_end: given('trial_end'),
-    trial_end_setting: given('trial_end_setting'),
-    cancel_at: given('cancel_at'),
+    trial_end: body.trial_end ?? null,
+    trial_end_setting: body.trial_end_setting ?? null,
+    cancel_at: body.cancel_at ?? null,
     cancel_at_period_end: body.cancel_at_period_end,
-    started_at: startedAt ?? had?.started_at ?? null,
-    expired_at: expiredAt.getTime() <= 0 ? null : expiredAt, // the zero time of languages that know no absence
-    application_id: given('application_id'),
+    started_at: startedAt,
+    expired_at: expiredAt <= 0 ? null : new Date(expiredAt),
+    application_id: body.application_id ?? null,
     ...(await paymentMethodOf(call, had)),
-    metadata: given('metadata'),
+    metadata: body.metadata ?? null,
     products: await inTransaction(sql, tx => subscribedProducts(tx, call, provider)),
     discounts: body.discounts,
     own: null, // told of by its provider from now on
@@ -149,11 +165,11 @@ async function paymentMethodOf(
   had: SubscriptionRow | null,
 ): Promise<Pick<SubscriptionRow, 'default_payment_method_id' | 'default_payment_method_external_id'>> {
   const { default_payment_method_id: id, default_payment_method_external_id: externalId } = body
-  if (externalId === undefined)
-    return {
-      default_payment_method_id: id === undefined ? (had?.default_payment_method_id ?? null) : id,
-      default_payment_method_external_id: had?.default_payment_method_external_id ?? null,
-    }
+  const former = {
+    default_payment_method_id: had?.default_payment_method_id ?? null,
+    default_payment_method_external_id: had?.default_payment_method_external_id ?? null,
+  }
+  if (externalId === undefined) return whole({ default_payment_method_id: id }, former)
   if (id !== undefined || externalId === null)
     return { default_payment_method_id: id ?? null, default_payment_method_external_id: externalId }
   const [known] = await services.sql<{ id: string }[]>`
@@ -181,7 +197,7 @@ async function subscribedProducts(
       product_id: product.id,
       price_id: price.id,
       quantity: item.quantity,
-      currency: item.currency.toLowerCase(),
+      currency: item.currency,
       interval: item.interval,
       price: item.price,
       price_decimal: item.price_decimal ?? null,
@@ -210,7 +226,7 @@ function madePrice(
     product_id: productId,
     external_id: item.price_external_id,
     provider_type: provider,
-    currency: item.currency.toLowerCase(),
+    currency: item.currency,
     interval,
     interval_count: count,
     price: item.price,

@@ -2,6 +2,7 @@
 import type { CompanyDetail } from '../../../schemas/companies.js'
 import type { CompanyPlansUpdate } from '../../../schemas/plans.js'
 import type { CatalogData, PlanDef } from '../../core/catalog.js'
+import type { CompanyDescription } from '../../core/state.js'
 import { ServiceError } from '../../errors.js'
 import { requireCompatible } from '../add-on-compatibility.js'
 import type { Call, Handler } from '../call.js'
@@ -9,6 +10,7 @@ import { companyDetails, described } from '../company-read.js'
 import { entityUnknown, type Refusals, settled } from '../entity-write.js'
 import { groupSettings } from '../group-settings.js'
 import { violationsOf, warnOverLimit } from '../over-limit.js'
+import { whole } from '../unchanged.js'
 
 const refusals: Refusals = {
   not_found: ['not_found', 'Company not found'],
@@ -16,8 +18,8 @@ const refusals: Refusals = {
 }
 
 /**
- * PUT /company-plans/{company_id}: base plan and add-ons as they are to be. What stays keeps its version; what comes is
- * taken at its published one.
+ * PUT /company-plans/{company_id}: base plan and add-ons as they are to be; absent: as they are, null: none. What stays
+ * keeps its version; what comes is taken at its published one.
  *
  * errors  404 for a company or plan that is not there; 400 for a plan without published version, of the wrong type, of
  *         another company, or linked to billing, or an add-on that does not go with the base plan. Nothing is changed then.
@@ -32,16 +34,15 @@ export const putCompanyPlans: Handler<CompanyPlansUpdate> = async (
   const company = await described(call, companyId)
   const held = new Set([company.plan, ...company.addOns].flatMap(holding => holding?.planId ?? []))
   const catalog = services.catalogs.get(environment.id)
-  const basePlanId = body.base_plan_id ?? null
+  const wanted = wantedPlans(body, company)
+  const { basePlanId, addOnIds } = wanted
   if (basePlanId !== null) requireAssignable(catalog, basePlanId, 'plan', companyId, held)
-  for (const id of body.add_on_ids) requireAssignable(catalog, id, 'add_on', companyId, held)
+  for (const id of addOnIds) requireAssignable(catalog, id, 'add_on', companyId, held)
   const { add_on_compatibilities: compatibilities } = await groupSettings(services.sql, environment.id)
-  const wanted = { basePlanId, addOnIds: body.add_on_ids }
   requireCompatible(catalog, company, compatibilities ?? [], wanted, 'add_on_ids')
   const message = {
     type: 'change_plans',
-    basePlanId,
-    addOnIds: body.add_on_ids,
+    ...wanted,
     versionIds: {},
     priceIds: {},
     commitments: [],
@@ -51,6 +52,20 @@ export const putCompanyPlans: Handler<CompanyPlansUpdate> = async (
   await settled(call, services.shards.ask('c', environment.id, companyId, message, nowMs), refusals)
   warnOverLimit(call, companyId, violations)
   return { data: await oneCompany(call, companyId) }
+}
+
+/** What a company is to be on: what the body leaves out is as it is (decision 26). */
+function wantedPlans(
+  body: CompanyPlansUpdate,
+  { plan, addOns }: Pick<CompanyDescription, 'plan' | 'addOns'>,
+): { readonly basePlanId: string | null; readonly addOnIds: readonly string[] } {
+  // the fallback plan of a company without one is nothing it was put on (EN-82)
+  const had = {
+    base_plan_id: plan && plan.addedAtMs !== 0 ? plan.planId : null,
+    add_on_ids: addOns.map(addOn => addOn.planId),
+  }
+  const said = whole(body, had)
+  return { basePlanId: said.base_plan_id ?? null, addOnIds: said.add_on_ids ?? [] }
 }
 
 function requireAssignable(

@@ -15,6 +15,7 @@ import { priceView } from '../price-view.js'
 import { list, oneOf, page, type QueryOf, query, string } from '../query.js'
 import { among, asJson } from '../sql.js'
 import { isoTime } from '../time.js'
+import { whole } from '../unchanged.js'
 import { bundlePrice, unitPrices } from './prices.js'
 import { countBundleRows, type FoundBundle, listBundleRows, requireBundle, requireCredit } from './store.js'
 
@@ -93,6 +94,7 @@ async function bundleViews(sql: Sql, rows: readonly FoundBundle[]): Promise<Cred
 
 type Terms = Pick<
   CreditBundleRow,
+  | 'name'
   | 'quantity'
   | 'expiry_type'
   | 'expiry_unit'
@@ -103,21 +105,34 @@ type Terms = Pick<
   | 'prices'
 >
 
+/** What a body would say of a bundle to write it again; its prices are told one by one (prices.ts). */
+function statedBundle(row: Terms) {
+  return {
+    bundle_name: row.name,
+    status: row.status,
+    quantity: numberOrNull(row.quantity),
+    expiry_type: row.expiry_type,
+    expiry_unit: row.expiry_unit,
+    expiry_unit_count: numberOrNull(row.expiry_unit_count),
+    compatible_plan_ids: row.compatible_plan_ids,
+  }
+}
+
 async function settle(
   tx: Sql,
   call: Call<unknown, unknown>,
   id: string,
-  body: CreditBundleUpdate,
+  given: CreditBundleUpdate,
   former: Terms,
 ) {
-  const planIds =
-    body.compatible_plan_ids === undefined ? former.compatible_plan_ids : body.compatible_plan_ids
-  await requirePlans(tx, call, planIds ?? [])
+  const body = whole(given, statedBundle(former))
+  const planIds = body.compatible_plan_ids ?? []
+  await requirePlans(tx, call, planIds)
   const expiryType = body.expiry_type ?? former.expiry_type
-  const count = body.expiry_unit_count === undefined ? former.expiry_unit_count : body.expiry_unit_count
+  const count = body.expiry_unit_count
   if (expiryType === 'duration' && count === null)
     throw new ServiceError('value_invalid', 'expiry_unit_count: needed by expiry_type duration')
-  const quantity = body.quantity === undefined ? numberOrNull(former.quantity) : body.quantity
+  const { quantity } = body
   const units = unitPrices(
     id,
     former.currency,
@@ -131,7 +146,7 @@ async function settle(
     expiry_type: expiryType,
     expiry_unit: body.expiry_unit ?? former.expiry_unit,
     expiry_unit_count: expiryType === 'duration' ? count : null,
-    compatible_plan_ids: asJson(tx, [...(planIds ?? [])]),
+    compatible_plan_ids: asJson(tx, [...planIds]),
     prices: asJson(tx, await mintedPrices(tx, call, { id, name: body.bundle_name, quantity }, units)),
   }
 }
@@ -172,6 +187,7 @@ function defaults(credit: CreditRow, currency: string): Terms {
     defaultRolloverPolicy: credit.default_rollover_policy,
   })
   return {
+    name: '',
     quantity: null,
     expiry_type: rule.type,
     expiry_unit: credit.default_expiry_unit,
@@ -188,7 +204,7 @@ export const createBundle: Handler<CreditBundleCreate> = async call => {
   const { body, services, environment } = call
   const now = new Date(services.clock.wall())
   const id = newId('bcbn_')
-  const currency = body.currency.toLowerCase()
+  const { currency } = body
   const data = await services.sql.begin(async transaction => {
     const tx = transaction as unknown as Sql
     await call.record?.(tx)
@@ -222,7 +238,8 @@ export const changeBundle: Handler<CreditBundleUpdate> = async call => {
     const tx = transaction as unknown as Sql
     await call.record?.(tx)
     const former = await requireBundle(tx, environment.id, call.params.bundle_id!)
-    if (former.has_grants && body.quantity !== undefined && body.quantity !== numberOrNull(former.quantity))
+    const { quantity } = whole(body, statedBundle(former))
+    if (former.has_grants && quantity !== numberOrNull(former.quantity))
       throw new ServiceError('state_conflict', 'quantity: the bundle was bought, its quantity stays')
     const terms = await settle(tx, call, former.id, body, former)
     const [row] = await tx<CreditBundleRow[]>`

@@ -11,6 +11,7 @@ import { creditViewsOf } from '../credit-view.js'
 import { mintStanding } from '../price-mint.js'
 import { list, page, type QueryOf, query, text } from '../query.js'
 import { asJson } from '../sql.js'
+import { whole } from '../unchanged.js'
 import { unitPrices } from './prices.js'
 import { countCreditRows, listCreditRows, requireCredit, usersOfCredit } from './store.js'
 
@@ -47,37 +48,37 @@ function sold(tx: Sql, environmentId: string, id: string, settled: ReturnType<ty
   return mintStanding(tx, environmentId, product, settled.prices, now)
 }
 
-/** What a body settles of a credit. `former`: the credit as it was, with defaults where it is new. */
+/** What a body would say of a credit to write it again; its prices are told one by one (prices.ts). */
+function statedCredit(row: CreditRow) {
+  return {
+    name: row.name,
+    description: row.description,
+    burn_strategy: row.burn_strategy,
+    default_expiry_unit: row.default_expiry_unit,
+    default_expiry_unit_count: numberOrNull(row.default_expiry_unit_count),
+    default_rollover_policy: row.default_rollover_policy,
+    icon: row.icon,
+    plural_name: row.plural_name,
+    singular_name: row.singular_name,
+  }
+}
+
+/** What a whole body settles of a credit; what nothing is said of has its default (CR-21, CR-34). */
 function settle(
   id: string,
-  body: CreditUpdate,
-  former: Pick<
-    CreditRow,
-    | 'burn_strategy'
-    | 'default_expiry_unit'
-    | 'default_expiry_unit_count'
-    | 'default_rollover_policy'
-    | 'icon'
-    | 'plural_name'
-    | 'singular_name'
-    | 'currency'
-    | 'prices'
-  >,
+  body: Omit<CreditCreate, 'currency'>,
+  former: Pick<CreditRow, 'currency' | 'prices'>,
 ) {
-  const kept = <T>(given: T | undefined, was: T): T => (given === undefined ? was : given)
   return {
     name: body.name,
     description: body.description,
-    burn_strategy: body.burn_strategy ?? former.burn_strategy,
-    default_expiry_unit: body.default_expiry_unit ?? former.default_expiry_unit,
-    default_expiry_unit_count: kept(
-      body.default_expiry_unit_count,
-      numberOrNull(former.default_expiry_unit_count),
-    ),
-    default_rollover_policy: body.default_rollover_policy ?? former.default_rollover_policy,
-    icon: kept(body.icon, former.icon),
-    plural_name: kept(body.plural_name, former.plural_name),
-    singular_name: kept(body.singular_name, former.singular_name),
+    burn_strategy: body.burn_strategy ?? 'plan_first_then_credit_bundles_first_in_first_out',
+    default_expiry_unit: body.default_expiry_unit ?? 'days',
+    default_expiry_unit_count: body.default_expiry_unit_count ?? null,
+    default_rollover_policy: body.default_rollover_policy ?? 'none',
+    icon: body.icon ?? null,
+    plural_name: body.plural_name ?? null,
+    singular_name: body.singular_name ?? null,
     prices: unitPrices(
       id,
       former.currency,
@@ -92,18 +93,8 @@ export const createCredit: Handler<CreditCreate> = async call => {
   const { body, services, environment } = call
   const now = new Date(services.clock.wall())
   const id = newId('bcrd_')
-  const currency = body.currency.toLowerCase()
-  const settled = settle(id, body, {
-    burn_strategy: 'plan_first_then_credit_bundles_first_in_first_out',
-    default_expiry_unit: 'days',
-    default_expiry_unit_count: null,
-    default_rollover_policy: 'none',
-    icon: null,
-    plural_name: null,
-    singular_name: null,
-    currency,
-    prices: [],
-  })
+  const { currency } = body
+  const settled = settle(id, body, { currency, prices: [] })
   const data = await services.catalogs.change(scopeOf(call), async tx => {
     const [row] = await tx<CreditRow[]>`
       insert into billing_credits ${tx({
@@ -126,7 +117,7 @@ export const changeCredit: Handler<CreditUpdate> = async call => {
   const now = new Date(services.clock.wall())
   const data = await services.catalogs.change(scopeOf(call), async tx => {
     const former = await requireCredit(tx, environment.id, call.params.credit_id!)
-    const settled = settle(former.id, body, former)
+    const settled = settle(former.id, whole(body, statedCredit(former)), former)
     const [row] = await tx<CreditRow[]>`
       update billing_credits set ${tx({
         ...settled,

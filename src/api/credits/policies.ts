@@ -8,6 +8,7 @@ import type { Call, Handler } from '../call.js'
 import { isKnown } from '../entity-write.js'
 import { list, oneOf, page, type QueryOf, query, string } from '../query.js'
 import { isoTime } from '../time.js'
+import { whole } from '../unchanged.js'
 import { scopeOf } from './handlers.js'
 import { countPolicyRows, listPolicyRows, requireCredit } from './store.js'
 
@@ -113,14 +114,19 @@ function target(call: Call<SpendPolicyCreate, unknown>, body: SpendPolicyCreate)
 export const changePolicy: Handler<SpendPolicyUpdate> = async call => {
   const { body, services, environment } = call
   const data = await services.catalogs.change(scopeOf(call), async tx => {
+    const [former] = await tx<SpendPolicyRow[]>`
+      select * from credit_spend_policies
+      where id = ${call.params.spend_policy_id!} and environment_id = ${environment.id} for update`
+    if (!former) throw unknownPolicy()
+    const { label, max_per_draw: most } = former
+    const said = whole(body, { label, max_per_draw: Number(most) })
     const [row] = await tx<SpendPolicyRow[]>`
-      update credit_spend_policies set
-        label = ${body.label === undefined ? tx`label` : body.label},
-        max_per_draw = ${body.max_per_draw == null ? tx`max_per_draw` : decimal(body.max_per_draw)},
-        updated_at = ${new Date(services.clock.wall())}
-      where id = ${call.params.spend_policy_id!} and environment_id = ${environment.id} returning *`
-    if (!row) throw unknownPolicy()
-    return policyView(row)
+      update credit_spend_policies set ${tx({
+        label: said.label,
+        max_per_draw: said.max_per_draw === null ? most : decimal(said.max_per_draw),
+        updated_at: new Date(services.clock.wall()),
+      })} where id = ${former.id} returning *`
+    return policyView(row!)
   })
   return { data }
 }

@@ -5,6 +5,7 @@ import { decimalToText, multiply, parseDecimal } from '../../core/amount.js'
 import { roundHalfUp } from '../../core/price.js'
 import { ServiceError } from '../../errors.js'
 import { settlePrices } from '../price-write.js'
+import { whole } from '../unchanged.js'
 
 /** Prices as a caller states them; undefined stays, null is no price. */
 export interface UnitPriceWrite {
@@ -18,7 +19,7 @@ export interface UnitPriceWrite {
  * the list names the credit's own currency too, the list counts.
  *
  * errors  400 for a currency listed twice.
- * source  PB-41 (the decimal wins), PB-43.
+ * source  PB-41 (the decimal wins), PB-43, decision 26.
  */
 export function unitPrices(
   ownerId: string,
@@ -27,8 +28,11 @@ export function unitPrices(
   former: readonly StoredPrice[],
 ): StoredPrice[] {
   const isOwn = (price: PriceTerms): boolean => price.currency === currency
-  const stays = amount === undefined && exact === undefined
-  const own = stays ? former.filter(isOwn) : terms(currency, amount ?? null, exact ?? null)
+  const had = former.find(isOwn)
+  const said = whole({ amount, exact }, { amount: had?.price ?? null, exact: had?.price_decimal ?? null }, [
+    ['amount', 'exact'],
+  ])
+  const own = terms(currency, said.amount, said.exact)
   const listed: readonly PriceTerms[] =
     others === undefined ? former.filter(price => !isOwn(price)) : (others ?? []).flatMap(listedTerms)
   const twice = listed.find((price, i) => listed.findIndex(one => one.currency === price.currency) < i)
@@ -37,11 +41,7 @@ export function unitPrices(
 }
 
 function listedTerms(price: CreditCurrencyPriceWrite): PriceTerms[] {
-  return terms(
-    price.currency.toLowerCase(),
-    price.price_per_unit ?? null,
-    price.price_per_unit_decimal ?? null,
-  )
+  return terms(price.currency, price.price_per_unit ?? null, price.price_per_unit_decimal ?? null)
 }
 
 function terms(currency: string, amount: number | null, exact: string | null): PriceTerms[] {

@@ -17,12 +17,14 @@ import {
   exhaustible,
   requireFeature,
   settleValue,
+  statedValue,
   type WritePlace,
 } from '../entitlement-write.js'
 import { isKnown, type Refusals, settled } from '../entity-write.js'
 import { type OverrideRow, overrideViews } from '../override-view.js'
 import { boolean, list, page, type QueryOf, query, string, text } from '../query.js'
 import { requireTime } from '../time.js'
+import { whole } from '../unchanged.js'
 import { countOverrideRows, deleteNotes, findOverride, insertNote, listOverrideRows } from './store.js'
 
 const listShape = {
@@ -93,13 +95,19 @@ const refusals: Refusals = {
   expired: ['value_invalid', 'expiration_date: lies in the past'],
 }
 
-function ask(call: Call<unknown, unknown>, companyId: string, message: CompanyMessage): Promise<unknown> {
+/** The id of the override that made room for another, or null. */
+async function ask(
+  call: Call<unknown, unknown>,
+  companyId: string,
+  message: CompanyMessage,
+): Promise<string | null> {
   const { services, environment, nowMs } = call
-  return settled(call, services.shards.ask('c', environment.id, companyId, message, nowMs), refusals)
+  const asked = services.shards.ask<string | null>('c', environment.id, companyId, message, nowMs)
+  return settled(call, asked, refusals)
 }
 
 /**
- * POST /company-overrides.
+ * POST /company-overrides. One that has expired makes room for the new one (EN-60).
  *
  * errors  400 for a second one of the feature, an expiration that is over, a value that does not fit; 404 for a
  *         company, feature, trait or credit that is not there.
@@ -119,15 +127,17 @@ export const createCompanyOverride: Handler<CompanyOverrideCreate> = async call 
     createdAtMs: nowMs,
     updatedAtMs: nowMs,
   }
-  await ask(call, body.company_id, { type: 'put_override', override, replace: false })
+  const replaced = await ask(call, body.company_id, { type: 'put_override', override, replace: false })
+  if (replaced !== null) await deleteNotes(services.sql, replaced)
   await addNote(call, id, body.note)
   return { status: 201, data: await overrideOf(call, id) }
 }
 
 /**
- * POST and PUT /company-overrides/{company_override_id}: replaces the value; an absent expiration stays, null ends it.
+ * POST and PUT /company-overrides/{company_override_id}: absent members stay, null clears; another value type clears
+ * what it does not have. One that has expired stays so until another expiration, or none, is named.
  *
- * source  EN-61, EN-64; decision 6. The note is one more note: decision.
+ * source  EN-61, EN-64; decisions 6 and 26. The note is one more note: decision.
  */
 export const changeCompanyOverride: Handler<CompanyOverrideUpdate> = async call => {
   const { body, services, key, environment, nowMs } = call
@@ -135,12 +145,13 @@ export const changeCompanyOverride: Handler<CompanyOverrideUpdate> = async call 
   const row = await findOverride(services.sql, environment.id, id)
   if (!row) throw unknownOverride()
   const feature = await requireFeature(services.sql, key.accountId, row.feature_id)
-  const value = settleValue(writePlace(call), feature, body, null)
+  const said = whole(body, { ...statedValue(storedValue(row.entitlement)), expiration_date: undefined })
+  const value = settleValue(writePlace(call), feature, said, null)
   const { ruleId, ruleIdUsageExceeded } = row.entitlement
   const override: OverrideState = {
     id,
     entitlement: definition(id, feature.id, value, ruleId, ruleIdUsageExceeded ?? newId('rule_')),
-    expiresAtMs: expiration(body.expiration_date, row.expires_at, nowMs),
+    expiresAtMs: expiration(said.expiration_date, row.expires_at, nowMs),
     createdAtMs: row.created_at.getTime(),
     updatedAtMs: nowMs,
   }
@@ -162,15 +173,31 @@ export const deleteCompanyOverride: Handler = async call => {
 /**
  * When an override ends, epoch ms; null: never.
  *
- * errors  400 for an instant that is not to come (EN-61); one that was set before and is over may stay as it is only
- *         by being named anew or cleared.
+ * former  when it ended so far; absent for a new one. It may be named again, also when it is over.
+ * errors  400 for another instant that is not to come (EN-61).
  */
 function expiration(given: string | null | undefined, former: Date | null, nowMs: number): number | null {
   if (given === null) return null
-  const endMs = given === undefined ? (former?.getTime() ?? null) : requireTime(given, 'expiration_date')
-  if (endMs !== null && endMs <= nowMs)
+  const formerMs = former?.getTime() ?? null
+  const endMs = given === undefined ? formerMs : requireTime(given, 'expiration_date')
+  if (endMs !== null && endMs !== formerMs && endMs <= nowMs)
     throw new ServiceError('value_invalid', 'expiration_date: lies in the past')
   return endMs
+}
+
+/** The value of an override as entitlements of plans are stored. */
+function storedValue(entitlement: EntitlementDef): EntitlementValue {
+  return {
+    value_type: entitlement.valueType,
+    value_bool: entitlement.valueBool,
+    value_numeric: entitlement.valueNumeric,
+    value_trait_id: entitlement.valueTraitId,
+    value_credit_id: entitlement.valueCreditId,
+    consumption_rate: entitlement.consumptionRate,
+    quantity_rates: entitlement.quantityRates ?? null,
+    metric_period: entitlement.metricPeriod,
+    metric_period_month_reset: entitlement.monthReset,
+  }
 }
 
 function definition(

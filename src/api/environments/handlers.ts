@@ -17,6 +17,7 @@ import { list, page, type QueryOf, query } from '../query.js'
 import type { Services } from '../services.js'
 import { isoTime, requireTime } from '../time.js'
 import { ensureFeatureTraits } from '../trait-rows.js'
+import { whole } from '../unchanged.js'
 import { clearStores } from './clear.js'
 import {
   countEnvironments,
@@ -96,17 +97,19 @@ export const getEnvironment: Handler = call => ({ data: environmentView(named(ca
 export const changeEnvironment: Handler<EnvironmentUpdate> = async call => {
   const { services, body } = call
   const { keys, clock, catalogs } = services
-  const { id, accountId } = named(call)
+  const had = named(call)
+  const { id, accountId } = had
   if (body.environment_type === 'production' && clock.testClock(id))
     throw new ServiceError('state_conflict', 'environment_type: remove the test clock first')
+  const said = whole(body, environmentView(had))
   const row = await catalogs.change({ accountId, environmentId: id }, tx =>
     updateEnvironment(
       tx,
       id,
       {
-        name: body.name ?? undefined,
-        environmentType: body.environment_type ?? undefined,
-        requireContextSignature: body.require_context_signature ?? undefined,
+        name: said.name ?? had.name,
+        environmentType: said.environment_type ?? had.environmentType,
+        requireContextSignature: said.require_context_signature ?? had.requireContextSignature,
         publishableLimits: body.publishable_limits,
       },
       clock.wall(),

@@ -2,7 +2,6 @@
 // traits they name exist in each environment under an id of its own.
 import type { Sql } from 'postgres'
 import { billingProviderTypes, type FeatureType, featureTypes } from '../../../schemas/enums.js'
-import type { EventSummary } from '../../../schemas/events.js'
 import type {
   BillingLinkedFeatureCreate,
   FeatureCreate,
@@ -12,12 +11,11 @@ import type {
 } from '../../../schemas/features.js'
 import type { FlagWithFeature } from '../../../schemas/flags.js'
 import type { CatalogData } from '../../core/catalog.js'
-import { eventTypes } from '../../engine/history.js'
 import { newId } from '../../engine/ids.js'
 import { ServiceError } from '../../errors.js'
-import { within } from '../../storage/away.js'
 import { announce, lastSight } from '../announcing.js'
 import type { Call, Handler } from '../call.js'
+import { withEvents } from '../event-summaries.js'
 import { type FeatureRow, featureView, grantedBy, plansByFeature } from '../feature-view.js'
 import { makeLimitTrait, traitNameOf } from '../feature-write.js'
 import { type FlagRow, flagDetails, type Outlook } from '../flag-view.js'
@@ -26,8 +24,9 @@ import { memberViews, requireMember } from '../member-rows.js'
 import { boolean, list, listOf, oneOf, page, type QueryOf, query, string, text } from '../query.js'
 import type { Services } from '../services.js'
 import { among } from '../sql.js'
-import { isoTime, isoTimeOrNull } from '../time.js'
+import { isoTime } from '../time.js'
 import { ensureFeatureTraits, traitViews } from '../trait-rows.js'
+import { whole } from '../unchanged.js'
 import { deleteOverridesOf } from './overrides.js'
 import {
   countFeatureRows,
@@ -114,39 +113,6 @@ export const getFeature: Handler = async call => {
   const details = await featureDetails(sql, outlookOf(call), [row])
   const [detail] = await withEvents(outlookOf(call), details)
   return { data: detail }
-}
-
-const summaryMsMax = 1_000
-
-/**
- * Reads say what was counted of a feature's event in the environment; without ClickHouse they say nothing of it
- * (architecture.md, promise 6).
- */
-async function withEvents(
-  { services, environment }: Outlook,
-  details: readonly FeatureDetail[],
-): Promise<FeatureDetail[]> {
-  const subtypes = present(details.map(detail => detail.event_subtype))
-  if (environment === null || subtypes.length === 0) return [...details]
-  const page = { limit: subtypes.length, offset: 0 }
-  const asked = eventTypes(services.clickhouse, environment.id, { subtypes, q: '' }, page)
-  const rows = await within(summaryMsMax, asked, 'ClickHouse').catch(() => null)
-  if (rows === null) return [...details]
-  const bySubtype = new Map(rows.map(row => [row.subtype, row]))
-  return details.map(detail => {
-    const { event_subtype: subtype } = detail
-    if (subtype === null) return detail
-    const counted = bySubtype.get(subtype)
-    const summary: EventSummary = {
-      environment_id: environment.id,
-      event_subtype: subtype,
-      company_count: counted?.companies ?? 0,
-      event_count: counted?.events ?? 0,
-      user_count: counted?.users ?? 0,
-      last_seen_at: isoTimeOrNull(counted?.lastSeenMs),
-    }
-    return { ...detail, event_summary: summary }
-  })
 }
 
 // Features in full, in the order of the rows.
@@ -320,14 +286,36 @@ async function change(
     throw new ServiceError('state_conflict', 'feature_type: fixed at creation')
   if (body.event_source != null && body.event_source !== former.event_source)
     throw new ServiceError('state_conflict', 'event_source: fixed at creation')
-  const members = await settle(tx, call, former.feature_type, body, former, nowMs)
+  const members = await settle(
+    tx,
+    call,
+    former.feature_type,
+    whole({ ...body, event_source: undefined }, statedFeature(former)),
+    former,
+    nowMs,
+  )
   await updateFeature(tx, former.id, members, nowMs)
   if (former.license_id !== null) await renameLicense(tx, former.id, members.name, nowMs)
   if (body.flag) await putFlag(tx, call.key.accountId, former.id, members, body.flag, nowMs)
   return former.id
 }
 
-// What a feature comes to by a body and what it was before; null: it is new.
+/** What a body would say of a feature to write it again; its traits are looked up by their names (EN-2). */
+function statedFeature(row: FeatureRow) {
+  return {
+    name: row.name,
+    description: row.description,
+    icon: row.icon,
+    event_source: row.event_source,
+    event_subtype: row.event_subtype,
+    lifecycle_phase: row.lifecycle_phase,
+    maintainer_account_member_id: row.maintainer_account_member_id,
+    plural_name: row.plural_name,
+    singular_name: row.singular_name,
+  } satisfies FeatureUpdate
+}
+
+// What a feature comes to by a whole body and what it was before; null: it is new.
 async function settle(
   tx: Sql,
   call: Call<unknown, unknown>,
@@ -337,30 +325,25 @@ async function settle(
   nowMs: number,
 ): Promise<FeatureMembers> {
   const { accountId } = call.key
-  const maintainer = kept(body.maintainer_account_member_id, former?.maintainer_account_member_id)
-  if (body.maintainer_account_member_id != null) await requireMember(tx, accountId, maintainer)
+  const maintainer = body.maintainer_account_member_id ?? null
+  if (maintainer !== former?.maintainer_account_member_id) await requireMember(tx, accountId, maintainer)
   const name = body.name ?? former?.name ?? ''
   return {
     name,
     description: body.description ?? former?.description ?? '',
-    icon: kept(body.icon, former?.icon) ?? '',
-    event_source: eventSource(type, body, former),
-    event_subtype: eventSubtype(type, body, former),
+    icon: body.icon ?? '',
+    event_source: eventSource(type, body),
+    event_subtype: eventSubtype(type, body),
     ...(await settleTraits(tx, call, type, { ...body, name }, former, nowMs)),
-    lifecycle_phase: kept(body.lifecycle_phase, former?.lifecycle_phase),
+    lifecycle_phase: body.lifecycle_phase ?? null,
     maintainer_account_member_id: maintainer,
-    plural_name: kept(body.plural_name, former?.plural_name),
-    singular_name: kept(body.singular_name, former?.singular_name),
+    plural_name: body.plural_name ?? null,
+    singular_name: body.singular_name ?? null,
   }
 }
 
-/** Absent stays, null clears. */
-function kept<T>(given: T | null | undefined, former: T | null | undefined): T | null {
-  return given === undefined ? (former ?? null) : given
-}
-
-function eventSource(type: FeatureType, body: FeatureUpdate, former: FeatureRow | null) {
-  const source = body.event_source ?? former?.event_source ?? 'track'
+function eventSource(type: FeatureType, body: FeatureUpdate) {
+  const source = body.event_source ?? 'track'
   if (source === 'inference' && type !== 'event')
     throw new ServiceError(
       'value_invalid',
@@ -370,8 +353,8 @@ function eventSource(type: FeatureType, body: FeatureUpdate, former: FeatureRow 
 }
 
 /** EN-2: an event feature names what it counts; a boolean one may be tied to an event. */
-function eventSubtype(type: FeatureType, body: FeatureUpdate, former: FeatureRow | null): string | null {
-  const subtype = kept(body.event_subtype, former?.event_subtype) || null
+function eventSubtype(type: FeatureType, body: FeatureUpdate): string | null {
+  const subtype = body.event_subtype || null
   if (type === 'event' && subtype === null)
     throw new ServiceError('value_invalid', 'event_subtype: needed by an event feature')
   return type === 'event' || type === 'boolean' ? subtype : null

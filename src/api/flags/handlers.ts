@@ -3,7 +3,15 @@
 // (PB-1; that rules as a whole are per environment: decision).
 import type { Sql } from 'postgres'
 import type { ConditionType } from '../../../schemas/enums.js'
-import type { FlagDetail, FlagWrite, RuleDetail, RulesDetail, RulesWrite } from '../../../schemas/flags.js'
+import type {
+  FlagDetail,
+  FlagUpdate,
+  FlagWrite,
+  RuleDetail,
+  RulesDetail,
+  RulesUpdate,
+  RulesWrite,
+} from '../../../schemas/flags.js'
 import { newId } from '../../engine/ids.js'
 import { ServiceError } from '../../errors.js'
 import { announce, lastSight } from '../announcing.js'
@@ -14,6 +22,7 @@ import { list, page, type QueryOf, query, string, text } from '../query.js'
 import type { Services } from '../services.js'
 import { isoTime } from '../time.js'
 import { ensureTraitsInPostgres } from '../trait-rows.js'
+import { whole } from '../unchanged.js'
 import { composeRules, type Known } from './rules.js'
 import {
   countFlagRows,
@@ -100,12 +109,18 @@ export const createFlag: Handler<FlagWrite> = async call => {
   return { status: 201, data }
 }
 
-/** PUT /flags/{flag_id}; errors as `createFlag`. `feature_id` and the maintainer: absent stays, null clears. */
-export const changeFlag: Handler<FlagWrite> = async call => {
+/** What a body would say of a flag to write it again. */
+function statedFlag(row: FlagRow): Required<FlagWrite> {
+  const { key, name, description, default_value, flag_type, feature_id, maintainer_account_member_id } = row
+  return { key, name, description, default_value, flag_type, feature_id, maintainer_account_member_id }
+}
+
+/** PUT /flags/{flag_id}; errors as `createFlag`. Absent stays; null clears `feature_id` and the maintainer. */
+export const changeFlag: Handler<FlagUpdate> = async call => {
   const detail = await write(call, 'flag.updated', async (tx, nowMs) => {
     const former = await findFlag(tx, call.key.accountId, call.params.flag_id!)
     if (!former) throw unknownFlag()
-    return updateFlag(tx, former, membersOf(call.body), nowMs)
+    return updateFlag(tx, former, membersOf(whole(call.body, statedFlag(former))), nowMs)
   })
   return { data: detail }
 }
@@ -131,7 +146,7 @@ export const deleteFlag: Handler = async call => {
  * errors  400 naming the member (see `composeRules`); 404 for the flag.
  * source  api/flags.md; EN-5
  */
-export const putRules: Handler<RulesWrite> = async call => {
+export const putRules: Handler<RulesUpdate> = async call => {
   const { services, key, environment, params, body, nowMs } = call
   const data = await services.catalogs.change(
     { accountId: key.accountId, environmentId: environment.id },
@@ -142,8 +157,15 @@ export const putRules: Handler<RulesWrite> = async call => {
       const former = await lastSight(call, 'rule.deleted', async () =>
         ruleDetails(tx, outlookOf(call), await ruleRows(tx, environment.id, flag.id)),
       )
-      const known = await knownOf(tx, services, environment, body, nowMs)
-      const rules = composeRules(body, present, known, isoTime(nowMs), newId)
+      // without `rules` nothing is said of them (decision 26)
+      if (!body.rules)
+        return {
+          rules: await ruleDetails(tx, outlookOf(call), await ruleRows(tx, environment.id, flag.id)),
+          flag: flagView(flag),
+        } satisfies RulesDetail
+      const wanted = { rules: body.rules }
+      const known = await knownOf(tx, services, environment, wanted, nowMs)
+      const rules = composeRules(wanted, present, known, isoTime(nowMs), newId)
       const rows = await replaceRules(tx, environment.id, flag.id, rules)
       const detail: RulesDetail = {
         rules: await ruleDetails(tx, outlookOf(call), rows),

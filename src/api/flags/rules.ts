@@ -4,6 +4,7 @@ import type { ConditionType, EntityType } from '../../../schemas/enums.js'
 import type { ConditionGroupWrite, ConditionWrite, RulesWrite, RuleWrite } from '../../../schemas/flags.js'
 import type { StoredCondition, StoredGroup } from '../../catalog/rules.js'
 import { ServiceError } from '../../errors.js'
+import { whole } from '../unchanged.js'
 
 /** The rule types callers may write; the others are generated from entitlements (EN-5). */
 const writable = ['default', 'global_override', 'standard'] as const
@@ -109,11 +110,12 @@ class Composer {
 
   #condition(write: ConditionWrite, at: string): StoredCondition {
     const former = this.#former(this.#conditions, write.id, at)
+    const said = former ? whole(write, statedCondition(former)) : write
     const content = {
       ...none,
-      condition_type: write.condition_type,
-      operator: write.operator,
-      ...this.#ofType(write, at),
+      condition_type: said.condition_type,
+      operator: said.operator,
+      ...this.#ofType(said, at),
     }
     return this.#timed('cond_', former, content)
   }
@@ -207,6 +209,20 @@ class Composer {
     const { id, created_at, updated_at } = former
     const same = { id, ...content, created_at, updated_at } as T
     return isDeepStrictEqual(same, former) ? former : { ...same, updated_at: now }
+  }
+}
+
+/** What a body may leave out of a condition that is there; what another type does not have is dropped (decision 26). */
+function statedCondition(condition: StoredCondition) {
+  const { metric_period, metric_period_month_reset, metric_value, consumption_rate } = condition
+  const { trait_id, trait_value, comparison_trait_id, event_subtype, credit_id } = condition
+  const compared = { trait_id, trait_value, comparison_trait_id, event_subtype, credit_id }
+  return {
+    ...compared,
+    metric_period,
+    metric_period_month_reset,
+    metric_value,
+    credit_cost: consumption_rate,
   }
 }
 

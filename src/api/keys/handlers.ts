@@ -15,6 +15,7 @@ import { boolean, page, type QueryOf, query, required, string } from '../query.j
 import type { Services } from '../services.js'
 import { inTransaction } from '../sql.js'
 import { requireTime } from '../time.js'
+import { whole } from '../unchanged.js'
 import {
   accountName,
   countKeys,
@@ -163,19 +164,21 @@ export const getApiKey: Handler = async ({ services, key, params }) => {
 export const updateApiKey: Handler<ApiKeyUpdate> = async call => {
   const { services, key, params, body } = call
   const { keys, sql, clock } = services
-  const percent = body.rate_limit_percent
   const nowMs = clock.wall()
-  const change = {
-    name: body.name ?? undefined,
-    description: body.description,
-    rateLimitPercent: percent == null ? undefined : percent || null,
-    disabled: body.disabled ?? undefined,
-    ...conditionsOf(body, nowMs),
-  }
   const row = await keys.inOrder(async () => {
     const updated = await inTransaction(sql, async tx => {
       const present = await lockKey(tx, key.accountId, params.api_key_id!)
       if (!present || !mayActOn(key, present)) throw unknownKey()
+      const { name, description, rate_limit_percent: percent, disabled } = present
+      const said = whole(body, { name, description, rate_limit_percent: percent, disabled })
+      const change = {
+        name: said.name ?? name,
+        description: said.description,
+        // null leaves the cap as it is, 0 lifts it (service.md section 4)
+        rateLimitPercent: (said.rate_limit_percent ?? percent) || null,
+        disabled: said.disabled ?? disabled,
+        ...conditionsOf(body, nowMs),
+      }
       const changed = await updateKey(tx, present.id, change, nowMs)
       mustBeInOrder(changed)
       if (changed.id === key.id) mustStayOpen(changed, call, nowMs)

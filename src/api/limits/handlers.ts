@@ -1,6 +1,7 @@
 // Request limits of the account: what differs from those of everyone.
 import type { LimitsUpdate } from '../../../schemas/limits.js'
 import type { Handler } from '../call.js'
+import { whole } from '../unchanged.js'
 
 /** GET /limits: the account's own limits, null when it has those of everyone. source: decision */
 export const getLimits: Handler = ({ services, key }) => ({
@@ -14,7 +15,8 @@ export const getLimits: Handler = ({ services, key }) => ({
  */
 export const setLimits: Handler<LimitsUpdate> = async call => {
   const { services, key, body } = call
-  await services.accountLimits.set(key.accountId, body.limits, services.clock.wall(), async tx =>
+  const { limits } = whole(body, { limits: services.accountLimits.get(key.accountId) })
+  await services.accountLimits.set(key.accountId, limits, services.clock.wall(), async tx =>
     call.record?.(tx),
   )
   return { data: { account_id: key.accountId, limits: services.accountLimits.get(key.accountId) } }

@@ -1,10 +1,12 @@
 // The plan group of an environment: there is one at most (gaps.md).
+import { isDeepStrictEqual } from 'node:util'
 import type { Sql } from 'postgres'
 import type {
   CheckoutField,
   CheckoutFieldInput,
   OrderedPlan,
   PlanGroup,
+  PlanGroupUpdate,
   PlanGroupWrite,
 } from '../../../schemas/plan-groups.js'
 import { traitId } from '../../catalog/traits.js'
@@ -16,6 +18,7 @@ import { type PlanRole, unfit } from '../plan-roles.js'
 import { boolean, type QueryOf, query } from '../query.js'
 import { isoTime } from '../time.js'
 import { ensureTrait } from '../trait-rows.js'
+import { whole } from '../unchanged.js'
 import {
   findGroup,
   offeredPlans,
@@ -54,43 +57,58 @@ export const createPlanGroup: Handler<PlanGroupWrite> = async call => ({
   data: await write(call, async tx => {
     if (await findGroup(tx, call.environment.id))
       throw new ServiceError('state_conflict', 'The environment has a plan group')
-    return null
+    return { former: null, body: call.body }
   }),
 })
 
-/** PUT /plan-groups/{plan_group_id}. */
-export const changePlanGroup: Handler<PlanGroupWrite> = async call => ({
+/** PUT /plan-groups/{plan_group_id}. Absent members stay, null clears (decision 26). */
+export const changePlanGroup: Handler<PlanGroupUpdate> = async call => ({
   data: await write(call, async tx => {
-    const row = await findGroup(tx, call.environment.id)
-    if (row?.id !== call.params.plan_group_id) throw unknownGroup()
-    return row
+    const former = await findGroup(tx, call.environment.id)
+    if (!former || former.id !== call.params.plan_group_id) throw unknownGroup()
+    return { former, body: whole(call.body, statedGroup(call.body, former)) }
   }),
 })
 
-function write(
-  call: Call<PlanGroupWrite>,
-  former: (tx: Sql) => Promise<PlanGroupRow | null>,
-): Promise<PlanGroup> {
+/**
+ * What a body would say of a group to write it again. Its checkout fields are told one by one; the deprecated list of
+ * add-ons says nothing new where it names those in place.
+ */
+function statedGroup(given: PlanGroupUpdate, row: PlanGroupRow): PlanGroupWrite {
+  const { custom_checkout_fields: _, ...settings } = row.settings
+  const ids = settings.ordered_add_ons.map(one => one.plan_id)
+  const relisted = given.add_on_ids !== undefined && !isDeepStrictEqual(given.add_on_ids, ids)
+  return {
+    ...settings,
+    ...(Object.fromEntries(references.map(member => [member, row[member]])) as unknown as References),
+    ordered_add_ons: relisted ? [] : settings.ordered_add_ons,
+    add_on_ids: given.ordered_add_ons === undefined ? ids : [],
+  }
+}
+
+/** What a group is to be, and what it was. */
+interface Wanted {
+  readonly body: PlanGroupWrite
+  readonly former: PlanGroupRow | null
+}
+
+function write(call: Call<unknown>, wanted: (tx: Sql) => Promise<Wanted>): Promise<PlanGroup> {
   const { services, key, environment } = call
   return services.catalogs.change({ accountId: key.accountId, environmentId: environment.id }, async tx => {
-    const row = await settle(tx, call, await former(tx))
+    const row = await settle(tx, call, await wanted(tx))
     await putGroup(tx, row)
     return groupView(row)
   })
 }
 
-async function settle(
-  tx: Sql,
-  call: Call<PlanGroupWrite>,
-  former: PlanGroupRow | null,
-): Promise<PlanGroupRow> {
-  const { body, environment, services } = call
+async function settle(tx: Sql, call: Call<unknown>, { body, former }: Wanted): Promise<PlanGroupRow> {
+  const { environment, services } = call
   const nowMs = services.clock.wall()
   const row: PlanGroupRow = {
     id: former?.id ?? newId('plgr_'),
     environment_id: environment.id,
-    ...settleReferences(body, former),
-    settings: await settleSettings(tx, call, former?.settings ?? null, nowMs),
+    ...settleReferences(body),
+    settings: await settleSettings(tx, call, body, former?.settings ?? null, nowMs),
     created_at: former?.created_at ?? new Date(nowMs),
     updated_at: new Date(nowMs),
   }
@@ -98,13 +116,8 @@ async function settle(
   return row
 }
 
-/** Absent stays, null clears. */
-function settleReferences(body: PlanGroupWrite, former: PlanGroupRow | null): References {
-  const settled = references.map(member => {
-    const given = body[member]
-    return [member, given === undefined ? (former?.[member] ?? null) : given]
-  })
-  return Object.fromEntries(settled) as unknown as References
+function settleReferences(body: PlanGroupWrite): References {
+  return Object.fromEntries(references.map(member => [member, body[member] ?? null])) as unknown as References
 }
 
 const optional = {
@@ -122,19 +135,19 @@ const optional = {
   prevent_self_service_downgrade_url: null,
 } as const
 
-/** Absent stays as it was, or has its default; null clears to the default. */
+/** What is cleared, or said of no new group, has its default. */
 async function settleSettings(
   tx: Sql,
-  call: Call<PlanGroupWrite>,
+  call: Call<unknown>,
+  body: PlanGroupWrite,
   former: Settings | null,
   nowMs: number,
 ): Promise<Settings> {
-  const { body } = call
   const settings: Record<string, unknown> = { ...body }
   for (const member of [...references, 'add_on_ids']) delete settings[member]
   for (const [member, absent] of Object.entries(optional)) {
     const name = member as keyof typeof optional
-    settings[name] = body[name] === undefined ? (former?.[name] ?? absent) : (body[name] ?? absent)
+    settings[name] = body[name] ?? absent
   }
   if (body.ordered_add_ons.length === 0) settings.ordered_add_ons = ordered(body.add_on_ids)
   settings.custom_checkout_fields =
@@ -151,18 +164,20 @@ function ordered(ids: readonly string[]): OrderedPlan[] {
 /** Fields of the checkout, each with the company trait that keeps its answers. */
 async function checkoutFields(
   tx: Sql,
-  call: Call<PlanGroupWrite>,
+  call: Call<unknown>,
   inputs: readonly CheckoutFieldInput[],
   former: Settings | null,
   nowMs: number,
 ): Promise<readonly CheckoutField[]> {
   const fields: CheckoutField[] = []
-  for (const [position, input] of inputs.entries()) {
-    const known = former?.custom_checkout_fields.find(field => field.id === input.id)
-    const { id: definition_id, hierarchy } = await fieldTrait(tx, call, input, nowMs)
+  for (const [position, given] of inputs.entries()) {
+    const known = former?.custom_checkout_fields.find(field => field.id === given.id)
+    const { definition_id, helper_text } = known ?? {}
+    const input = known ? whole(given, { definition_id, helper_text }) : given
+    const { id: definitionId, hierarchy } = await fieldTrait(tx, call, input, nowMs)
     fields.push({
       id: known?.id ?? newId('chkf_'),
-      definition_id,
+      definition_id: definitionId,
       trait_hierarchy: hierarchy,
       name: input.name,
       psp_metadata_key: input.psp_metadata_key,
@@ -178,7 +193,7 @@ async function checkoutFields(
 
 async function fieldTrait(
   tx: Sql,
-  { services, environment }: Call<PlanGroupWrite>,
+  { services, environment }: Call<unknown>,
   input: CheckoutFieldInput,
   nowMs: number,
 ): Promise<{ readonly id: string; readonly hierarchy: readonly string[] }> {
@@ -208,7 +223,7 @@ const roles = {
 } as const satisfies Record<PlanRole, keyof PlanGroupRow>
 
 /** Every plan and price a group names must be there and fit for it (EN-82, EN-83). */
-async function requirePlans(tx: Sql, call: Call<PlanGroupWrite>, row: PlanGroupRow): Promise<void> {
+async function requirePlans(tx: Sql, call: Call<unknown>, row: PlanGroupRow): Promise<void> {
   const { settings } = row
   const listed: (readonly [member: string, id: string])[] = [
     ...settings.ordered_plans.map(one => ['ordered_plans', one.plan_id] as const),

@@ -15,6 +15,7 @@ import { nativeProductId } from '../../catalog/prices.js'
 import { productRows } from '../billing-rows.js'
 import type { Call } from '../call.js'
 import { distinct } from '../entitlement-view.js'
+import { withEventsInside } from '../event-summaries.js'
 import { visiblePlans } from '../plan-versions.js'
 import { planDetails } from '../plan-view.js'
 import { meteredPriceView } from '../price-view.js'
@@ -146,7 +147,10 @@ async function offered(
   const rows = await sql<PlanRow[]>`
     select * from plans where id in ${among(sql, ids)} and ${visiblePlans(sql, place)}`
   const outlook = { services, accountId: key.accountId, environment }
-  const details = await planDetails(sql, outlook, rows, { entitlements: true })
+  const details = await withEventsInside(
+    outlook,
+    await planDetails(sql, outlook, rows, { entitlements: true }),
+  )
   return new Map(details.map(detail => [detail.id, planInGroup(detail, row)]))
 }
 

@@ -8,7 +8,7 @@ import type {
   PlanBundleCreate,
   PlanBundleUpdate,
 } from '../../../schemas/plans.js'
-import type { BillingProductWrite } from '../../../schemas/prices.js'
+import type { BillingProductUpdate } from '../../../schemas/prices.js'
 import type { EntitlementRow, PlanRow, PlanVersionRow } from '../../catalog/plans.js'
 import { nativeProductId } from '../../catalog/prices.js'
 import { ServiceError } from '../../errors.js'
@@ -42,9 +42,9 @@ import { updateBilling } from './store.js'
 
 /** What a bundle says beside the plan itself. */
 interface Parts {
-  readonly entitlements: PlanBundleCreate['entitlements']
+  readonly entitlements?: PlanBundleCreate['entitlements']
   readonly credit_grants?: readonly BundleCreditGrantWrite[] | null | undefined
-  readonly billing_product?: BillingProductWrite | null | undefined
+  readonly billing_product?: BillingProductUpdate | null | undefined
 }
 
 // All parts of a bundle onto a draft, and the draft as it is then.
@@ -58,7 +58,7 @@ async function applyParts(
   const environmentId = call.environment.id
   const { services, key } = call
   const place = { services, accountId: key.accountId, environmentId, nowMs: services.clock.wall() }
-  const changes = await applyBundle(tx, place, plan, draft, parts.entitlements)
+  const changes = await applyBundle(tx, place, plan, draft, parts.entitlements ?? [])
   await applyGrantBundle(tx, place, plan, draft, parts.credit_grants ?? [])
   if (parts.billing_product) await settleBilling(tx, call, draft, parts.billing_product)
   const version = (await findVersion(tx, environmentId, draft.id))!
@@ -130,7 +130,7 @@ export const updatePlanBundle: Handler<PlanBundleUpdate> = async call => {
         )
     }
     const draft = await ensureDraft(tx, plan, call.environment.id, services.clock.wall())
-    const edited = await editDraft(tx, call, draft, body.plan)
+    const edited = await editDraft(tx, call, draft, body.plan ?? {})
     const applied = await applyParts(tx, call, (await findPlan(tx, placeOf(call), plan.id))!, edited, body)
     await announceBundle(tx, call, 'plan.updated', applied)
     return applied

@@ -1,8 +1,8 @@
 // Plans and add-ons: definitions in versions. Edits go to a draft; publishing puts it in force (PB-1…13).
 import type { Sql } from 'postgres'
-import { planTypes } from '../../../schemas/enums.js'
+import { type BillingStrategy, type ChargeType, planTypes } from '../../../schemas/enums.js'
 import type { BillingLinkedPlanCreate, PlanCreate, PlanDetail, PlanUpdate } from '../../../schemas/plans.js'
-import type { BillingProductPlan, BillingProductWrite } from '../../../schemas/prices.js'
+import type { BillingProductPlan, BillingProductUpdate } from '../../../schemas/prices.js'
 import type { PlanRow, PlanVersionRow } from '../../catalog/plans.js'
 import { nativeProductId, type StoredPrice } from '../../catalog/prices.js'
 import { abandonMigrations } from '../../engine/migrations.js'
@@ -11,6 +11,7 @@ import { announce, lastSight } from '../announcing.js'
 import { findProduct } from '../billing-rows.js'
 import type { Call, Handler } from '../call.js'
 import { versionView } from '../entitlement-view.js'
+import { withEventsInside } from '../event-summaries.js'
 import type { Outlook } from '../flag-view.js'
 import { soon } from '../migration-run.js'
 import {
@@ -26,8 +27,9 @@ import {
   versionsOf,
 } from '../plan-versions.js'
 import { planDetails, shownVersion } from '../plan-view.js'
-import { defaultCurrency, mergePrices, namedPrices, planPriceTerms, settlePrices } from '../price-write.js'
+import { mainCurrency, namedPrices, planPrices } from '../price-write.js'
 import { boolean, list, oneOf, page, type QueryOf, query, required, string, text } from '../query.js'
+import { whole } from '../unchanged.js'
 import { issuesOf } from './issues.js'
 import {
   archivePlan,
@@ -93,7 +95,8 @@ export const listPlans: Handler<undefined, PlanListQuery> = async call => {
     drafts: call.query.include_draft_versions === true,
     entitlements: call.query.with_entitlements === true,
   }
-  return { data: await planDetails(sql, outlookOf(call), rows, showing) }
+  const plans = await planDetails(sql, outlookOf(call), rows, showing)
+  return { data: await withEventsInside(outlookOf(call), plans) }
 }
 
 /** GET /plans/count. */
@@ -110,10 +113,17 @@ export const getPlan: Handler<undefined, QueryOf<typeof getShape>> = async call 
   const plan = await findPlan(sql, placeOf(call), call.params.plan_id!)
   if (!plan) throw unknownPlan()
   const versionId = call.query.plan_version_id
-  if (versionId === undefined) return { data: await detailOf(sql, call, plan) }
+  if (versionId === undefined) return { data: await readOf(call, plan) }
   const version = await findVersion(sql, call.environment.id, versionId)
   if (version?.plan_id !== plan.id) throw unknownVersion('plan_version_id')
-  return { data: await detailOf(sql, call, plan, versionId) }
+  return { data: await readOf(call, plan, versionId) }
+}
+
+/** A plan as a read answers it: its features say what was counted of their events. */
+async function readOf(call: Call<unknown, unknown>, plan: PlanRow, versionId?: string): Promise<PlanDetail> {
+  const detail = await detailOf(call.services.sql, call, plan, versionId)
+  const [read] = await withEventsInside(outlookOf(call), [detail])
+  return read!
 }
 
 /** A plan in full, with its entitlements. */
@@ -185,11 +195,9 @@ export async function editDraft(
   body: PlanUpdate,
 ): Promise<PlanVersionRow> {
   const nowMs = call.services.clock.wall()
-  const change = {
-    name: body.name,
-    description: body.description === null ? '' : body.description,
-    icon: body.icon ?? undefined,
-  }
+  const { name, description, icon } = draft
+  const said = whole(body, { name, description, icon })
+  const change = { name: said.name ?? name, description: said.description ?? '', icon: said.icon ?? icon }
   const edited = await updateDraft(tx, draft, change, nowMs)
   await nameUnpublished(tx, edited, nowMs)
   return edited
@@ -330,17 +338,24 @@ export const listPlanIssues: Handler<undefined, QueryOf<typeof issuesShape>> = a
  * What a plan costs, settled on its draft.
  *
  * errors  404 for a product or price the environment does not have; 400 for prices that contradict.
- * source  PB-3, PB-42, PB-43. A strategy nobody named: the provider's where a product is named, the service's where
+ * source  PB-3, PB-42, PB-43, decision 26. A strategy nobody named: the provider's where a product is named, the service's where
  *         there is something to charge, else none: decision.
  */
 export async function settleBilling(
   tx: Sql,
   call: Call<unknown, unknown>,
   draft: PlanVersionRow,
-  body: BillingProductWrite,
+  given: BillingProductUpdate,
 ): Promise<PlanVersionRow> {
   const environmentId = call.environment.id
-  const productId = body.billing_product_id ?? null
+  const own = nativeProductId(environmentId, draft.plan_id, null)
+  const body = whole(given, {
+    charge_type: draft.charge_type,
+    is_trialable: draft.is_trialable,
+    trial_days: draft.trial_days,
+    billing_product_id: draft.billing_product_id,
+  })
+  const productId = body.billing_product_id === own ? null : (body.billing_product_id ?? null)
   if (productId !== null && !(await findProduct(tx, environmentId, productId)))
     throw new ServiceError('not_found', 'billing_product_id: no such product')
   const named = await namedPrices(
@@ -353,31 +368,39 @@ export async function settleBilling(
       ['one_time', 'one_time_price_id', body.one_time_price_id],
     ],
     productId,
+    draft.prices,
   )
-  const stated = settlePrices(draft.id, planPriceTerms(body), draft.prices)
-  const prices = mergePrices(named, stated)
-  const charges = body.charge_type === 'recurring' || body.charge_type === 'one_time'
-  const strategy = productId !== null ? 'provider_managed' : charges ? 'service_managed' : 'no_billing'
+  const currency = body.currency ?? draft.currency
+  const prices = planPrices(draft.id, body, currency, named, draft.prices)
+  const charges = isCharged(body.charge_type)
   return updateBilling(
     tx,
     draft,
     {
       charge_type: body.charge_type,
-      billing_strategy: body.billing_strategy ?? strategy,
+      billing_strategy: body.billing_strategy ?? strategyOf(draft, productId, charges),
       billing_product_id: productId ?? keptProduct(draft, charges),
       is_trialable: body.is_trialable,
       trial_days: body.is_trialable ? (body.trial_days ?? null) : null,
-      currency: body.currency?.toLowerCase() ?? mainCurrency(prices),
+      currency:
+        body.currency ??
+        (prices.some(price => price.currency === currency) ? currency : mainCurrency(prices)),
       prices,
     },
     call.services.clock.wall(),
   )
 }
 
-/** The currency of the prices that are shown without one: the default where they have it (gaps.md). */
-function mainCurrency(prices: readonly StoredPrice[]): string {
-  const usual = prices.length === 0 || prices.some(price => price.currency === defaultCurrency)
-  return usual ? defaultCurrency : prices[0]!.currency
+function isCharged(type: ChargeType): boolean {
+  return type === 'recurring' || type === 'one_time'
+}
+
+/** As it was, unless the plan begins or ceases to charge or is sold as another product: then as these say. */
+function strategyOf(draft: PlanVersionRow, productId: string | null, charges: boolean): BillingStrategy {
+  const own = nativeProductId(draft.environment_id, draft.plan_id, null)
+  const before = draft.billing_product_id === own ? null : draft.billing_product_id
+  if (charges === isCharged(draft.charge_type) && productId === before) return draft.billing_strategy
+  return productId !== null ? 'provider_managed' : charges ? 'service_managed' : 'no_billing'
 }
 
 /** The product of its own that a plan got when it was published stays, as long as the plan charges. */
@@ -386,8 +409,8 @@ function keptProduct(draft: PlanVersionRow, charges: boolean): string | null {
   return charges && draft.billing_product_id === own ? own : null
 }
 
-/** PUT /plans/{plan_id}/billing_products: charge type, trial and prices, on the draft. */
-export const putBillingProduct: Handler<BillingProductWrite> = async call => {
+/** PUT /plans/{plan_id}/billing_products: charge type, trial and prices, on the draft; absent members stay. */
+export const putBillingProduct: Handler<BillingProductUpdate> = async call => {
   const { catalogs, clock } = call.services
   const data = await catalogs.change(environmentScope(call), async tx => {
     const plan = await lockPlan(tx, listPlaceOf(call), call.params.plan_id!)
@@ -401,8 +424,7 @@ export const putBillingProduct: Handler<BillingProductWrite> = async call => {
 
 /** What a version costs. The product of one that charges and is not published yet is the one publishing will make. */
 export function billingView(plan: PlanRow, version: PlanVersionRow): BillingProductPlan {
-  const charges = version.charge_type === 'recurring' || version.charge_type === 'one_time'
-  const own = charges ? nativeProductId(version.environment_id, plan.id, null) : ''
+  const own = isCharged(version.charge_type) ? nativeProductId(version.environment_id, plan.id, null) : ''
   const priceId = (cadence: StoredPrice['cadence']) =>
     version.prices.find(price => price.cadence === cadence && price.currency === version.currency)?.id ?? null
   return {

@@ -113,11 +113,11 @@ export async function countPlanRows(sql: Sql, place: ListPlace, filter: PlanFilt
   return row!.count
 }
 
-/** Members of a draft to change; undefined stays. */
+/** What a draft is called and shown by. */
 export interface DraftChange {
-  readonly name?: string | undefined
-  readonly description?: string | undefined
-  readonly icon?: IconColor | undefined
+  readonly name: string
+  readonly description: string
+  readonly icon: IconColor
 }
 
 export async function updateDraft(
@@ -127,8 +127,7 @@ export async function updateDraft(
   nowMs: number,
 ): Promise<PlanVersionRow> {
   const [row] = await tx<PlanVersionRow[]>`
-    update plan_versions set name = ${change.name ?? draft.name},
-      description = ${change.description ?? draft.description}, icon = ${change.icon ?? draft.icon},
+    update plan_versions set name = ${change.name}, description = ${change.description}, icon = ${change.icon},
       updated_at = ${new Date(nowMs)}
     where id = ${draft.id} returning *`
   return row!

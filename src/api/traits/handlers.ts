@@ -11,6 +11,7 @@ import { ServiceError } from '../../errors.js'
 import type { Call, Handler } from '../call.js'
 import { list, listOf, oneOf, page, type QueryOf, query, text } from '../query.js'
 import { ensureTrait, ensureTraitsInPostgres, type TraitDefinitionRow, traitView } from '../trait-rows.js'
+import { whole } from '../unchanged.js'
 import {
   countTraitRows,
   deleteTraitRow,
@@ -115,11 +116,12 @@ export const updateTraitDefinition: Handler<TraitDefinitionUpdate> = async call 
   const row = await services.catalogs.change(
     { accountId: environment.accountId, environmentId: environment.id },
     async tx => {
-      const { id, trait_type } = await named(tx, call)
+      const { id, trait_type, display_name } = await named(tx, call)
       before = trait_type
+      const said = whole(body, { trait_type, display_name })
       const change = {
-        traitType: body.trait_type,
-        displayName: body.display_name ?? undefined,
+        traitType: said.trait_type,
+        displayName: said.display_name ?? display_name,
         publishableWrites: body.publishable_writes ?? undefined,
       }
       return updateTraitRow(tx, id, change, nowMs)

@@ -7,6 +7,7 @@ import { type CompanyDescription, decodeCompany } from '../../core/state.js'
 import { ServiceError } from '../../errors.js'
 import { distinct, entitlementViews } from '../entitlement-view.js'
 import { type EntityCall, entityUnknown, isKnown } from '../entity-write.js'
+import { withEvents } from '../event-summaries.js'
 import type { Outlook } from '../flag-view.js'
 import { type OverrideRow, overrideViews } from '../override-view.js'
 import { featuresInPlans } from '../plan-view.js'
@@ -131,7 +132,7 @@ async function surroundingsOf(
   )
   const planned = rows.filter(row => row.entitlementType === 'plan_entitlement')
   const [features, entitlements, overrides] = await Promise.all([
-    featuresInPlans(sql, outlook, distinct(rows.map(row => row.featureId))),
+    summarised(outlook, featuresInPlans(sql, outlook, distinct(rows.map(row => row.featureId)))),
     entitlementRows(sql, distinct(planned.map(row => row.entitlementId))).then(found =>
       entitlementViews(sql, { accountId, environmentId: environment.id }, found),
     ),
@@ -142,6 +143,15 @@ async function surroundingsOf(
     entitlements: new Map(entitlements.map(view => [view.id, view])),
     overrides: new Map(overrides.map(view => [view.id, view])),
   }
+}
+
+/** Features with what was counted of their events. */
+async function summarised(
+  outlook: Outlook,
+  found: ReturnType<typeof featuresInPlans>,
+): ReturnType<typeof featuresInPlans> {
+  const features = await withEvents(outlook, [...(await found).values()])
+  return new Map(features.map(feature => [feature.id, feature]))
 }
 
 async function companySurroundings(

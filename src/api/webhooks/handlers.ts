@@ -19,6 +19,7 @@ import { list, page, type QueryOf, query, string } from '../query.js'
 import type { Services } from '../services.js'
 import { inTransaction } from '../sql.js'
 import { isoTime, isoTimeOrNull } from '../time.js'
+import { whole } from '../unchanged.js'
 import {
   countEventRows,
   countWebhookRows,
@@ -136,14 +137,17 @@ export const updateWebhook: Handler<WebhookUpdate> = async call => {
   const row = await services.catalogs.change(scopeOf(call), async tx => {
     const former = await findWebhook(tx, environment.id, params.webhook_id!)
     if (!former) throw unknownWebhook()
-    const { credit_trigger_configs: credits, entitlement_trigger_configs: features } = body
+    const { name, url, status, request_types, credit_trigger_configs, entitlement_trigger_configs } = former
+    const had = { name, url, status, request_types, credit_trigger_configs, entitlement_trigger_configs }
+    const said = whole(body, had)
     const members = {
-      name: body.name ?? former.name,
-      url: body.url ?? former.url,
-      status: body.status ?? former.status,
-      request_types: body.request_types ?? former.request_types,
-      credit_trigger_configs: credits === undefined ? former.credit_trigger_configs : credits,
-      entitlement_trigger_configs: features === undefined ? former.entitlement_trigger_configs : features,
+      ...had,
+      name: said.name ?? name,
+      url: said.url ?? url,
+      status: said.status ?? status,
+      request_types: said.request_types ?? request_types,
+      credit_trigger_configs: said.credit_trigger_configs,
+      entitlement_trigger_configs: said.entitlement_trigger_configs,
     }
     const wallMs = services.clock.wall()
     if (members.status === 'inactive') await giveUp(tx, former.id, new Date(wallMs))
