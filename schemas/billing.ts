@@ -42,15 +42,6 @@ export interface BillingCustomerWrite {
   provider_type?: BillingProviderType | null | undefined
 }
 
-export const validateBillingCustomerWrite = typia.createValidate<BillingCustomerWrite>()
-
-/** The same where there is one already: absent members stay (decision 26). */
-export interface BillingCustomerUpsert
-  extends Pick<BillingCustomerWrite, 'external_id'>,
-    Partial<Omit<BillingCustomerWrite, 'external_id'>> {}
-
-export const parseBillingCustomerUpsert = typia.json.createValidateParse<BillingCustomerUpsert>()
-
 /** Body of POST /billing/product/upsert. */
 export interface BillingProductUpsert {
   external_id: ExternalId
@@ -170,15 +161,6 @@ export interface CouponWrite {
   currency?: (string & tags.MaxLength<3>) | null | undefined
 }
 
-export const validateCouponWrite = typia.createValidate<CouponWrite>()
-
-/** The same where there is one already: absent members stay (decision 26). */
-export interface CouponUpsert
-  extends Pick<CouponWrite, 'external_id'>,
-    Partial<Omit<CouponWrite, 'external_id'>> {}
-
-export const parseCouponUpsert = typia.json.createValidateParse<CouponUpsert>()
-
 /** Body of POST /billing/invoices. */
 export interface InvoiceWrite {
   customer_external_id: ExternalId
@@ -209,15 +191,6 @@ export interface MeterWrite {
   provider_type?: BillingProviderType | null | undefined
 }
 
-export const validateMeterWrite = typia.createValidate<MeterWrite>()
-
-/** The same where there is one already: absent members stay (decision 26). */
-export interface MeterUpsert
-  extends Pick<MeterWrite, 'external_id'>,
-    Partial<Omit<MeterWrite, 'external_id'>> {}
-
-export const parseMeterUpsert = typia.json.createValidateParse<MeterUpsert>()
-
 /** Body of POST /billing/payment-methods. */
 export interface PaymentMethodWrite {
   external_id: ExternalId
@@ -233,15 +206,6 @@ export interface PaymentMethodWrite {
   card_exp_month?: (Int32 & tags.Minimum<1> & tags.Maximum<12>) | null | undefined
   card_exp_year?: (Int32 & tags.Minimum<0> & tags.Maximum<9999>) | null | undefined
 }
-
-export const validatePaymentMethodWrite = typia.createValidate<PaymentMethodWrite>()
-
-/** The same where there is one already: absent members stay (decision 26). */
-export interface PaymentMethodUpsert
-  extends Pick<PaymentMethodWrite, 'external_id'>,
-    Partial<Omit<PaymentMethodWrite, 'external_id'>> {}
-
-export const parsePaymentMethodUpsert = typia.json.createValidateParse<PaymentMethodUpsert>()
 
 /** Body of PUT /billing/profiles/{billing_profile_id}. */
 export interface BillingProfileUpdate {

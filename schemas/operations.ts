@@ -5,7 +5,6 @@ import type { AuditChainRow, AuditHead, AuditLog, AuditLogList } from './audit-l
 import type {
   BillingCoupon,
   BillingCustomer,
-  BillingCustomerUpsert,
   BillingCustomerWithSubscriptions,
   BillingDetailsUpdate,
   BillingMeter,
@@ -20,7 +19,6 @@ import type {
   CompanyBillingEntitySubscription,
   CompanyBillingProfile,
   CompanySubscription,
-  CouponUpsert,
   CustomPlanBilling,
   CustomPlanBillingPaid,
   CustomPlanBillingRetry,
@@ -29,12 +27,16 @@ import type {
   ManagePlanPreview,
   ManagePlanRequest,
   ManagePlanResult,
-  MeterUpsert,
   PaymentMethod,
-  PaymentMethodUpsert,
   SubscriptionCancel,
   TrialEndUpdate,
 } from './billing.js'
+import type {
+  BillingCustomerUpsert,
+  CouponUpsert,
+  MeterUpsert,
+  PaymentMethodUpsert,
+} from './billing-upserts.js'
 import type {
   CheckFlag,
   CheckFlagRequestBody,

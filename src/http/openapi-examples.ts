@@ -104,6 +104,7 @@ const texts: Readonly<Record<string, string>> = {
   event_payload_key: 'value',
   external_resource_id: 'resource-1',
   bundle_name: 'A thousand more',
+  price_per_unit_decimal: '900.5',
   label: 'Night builds',
   color: '#3366cc',
   provider: 'models.example',

@@ -1,22 +1,24 @@
 // The whole interface on one page. One line per operation, sorted by path: add yours in its place.
 
 import {
-  parseBillingCustomerUpsert,
   parseBillingDetailsUpdate,
   parseBillingPriceWrite,
   parseBillingProductUpsert,
   parseBillingProfileUpdate,
   parseBillingSubscriptionWrite,
-  parseCouponUpsert,
   parseCustomPlanBillingPaid,
   parseCustomPlanBillingRetry,
   parseInvoiceWrite,
   parseManagePlanRequest,
-  parseMeterUpsert,
-  parsePaymentMethodUpsert,
   parseSubscriptionCancel,
   parseTrialEndUpdate,
 } from '../../schemas/billing.js'
+import {
+  parseBillingCustomerUpsert,
+  parseCouponUpsert,
+  parseMeterUpsert,
+  parsePaymentMethodUpsert,
+} from '../../schemas/billing-upserts.js'
 import { parseCheck, parseCheckAndReserve, parseCheckBulk } from '../../schemas/checks.js'
 import {
   parseCompanyUpsert,

@@ -1,10 +1,6 @@
 // Billing customers: who is billed, and which company that is (billing.md).
-import {
-  type BillingCustomerUpsert,
-  type BillingCustomerWithSubscriptions,
-  type BillingCustomerWrite,
-  validateBillingCustomerWrite,
-} from '../../../schemas/billing.js'
+import type { BillingCustomerWithSubscriptions, BillingCustomerWrite } from '../../../schemas/billing.js'
+import { type BillingCustomerUpsert, validateBillingCustomerWrite } from '../../../schemas/billing-upserts.js'
 import { billingProviderTypes } from '../../../schemas/enums.js'
 import { derivedId } from '../../core/id.js'
 import { ServiceError } from '../../errors.js'

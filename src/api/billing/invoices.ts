@@ -1,16 +1,14 @@
 // Invoices, coupons, payment methods and meters: stored and shown, they influence no entitlement (PB-59).
 import type { Sql } from 'postgres'
+import type { BillingMeter, CouponWrite, InvoiceWrite } from '../../../schemas/billing.js'
 import {
-  type BillingMeter,
   type CouponUpsert,
-  type CouponWrite,
-  type InvoiceWrite,
   type MeterUpsert,
   type PaymentMethodUpsert,
   validateCouponWrite,
   validateMeterWrite,
   validatePaymentMethodWrite,
-} from '../../../schemas/billing.js'
+} from '../../../schemas/billing-upserts.js'
 import { numberOrNull } from '../../catalog/plans.js'
 import { derivedId } from '../../core/id.js'
 import { newId } from '../../engine/ids.js'
