@@ -40,6 +40,7 @@ const plainText: Readonly<Record<string, string>> = {
   'POST /billing/subscription/upsert status':
     'BillingSubscription.status is a string; the handler refuses other words',
   'PUT /companies/{company_id}/billing-details address.state': 'a state of a country',
+  'PUT /plans/version/{plan_version_id}/publish address.state': 'likewise',
   'POST /events body.currency': 'ISO 4217, of what an inference cost',
   'POST /event-batch events[].body.currency': 'likewise',
   'PUT /model-prices [].currency': 'likewise',
