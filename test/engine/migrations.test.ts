@@ -7,6 +7,7 @@ import type { CompanyMessage } from '../../src/core/message.js'
 import type { MigrationReply } from '../../src/core/plan-change.js'
 import {
   abandonMigrations,
+  callOffOlder,
   insertMigration,
   Migrations,
   type MigrationsOptions,
@@ -227,4 +228,56 @@ t.test('migrations', { timeout: 120_000 }, async t => {
     t.equal(asked.length, 2)
     await migrations.stop()
   })
+
+  await t.test(
+    'PB-23 (D1) what was called off is told, over a stop, until everybody has heard it',
+    async t => {
+      await onPlan(sql, 4)
+      const dueMs = clockMs + 1_000
+      const first = companies(() => ({ ...done, outcome: 'scheduled', effectiveAtMs: dueMs }))
+      await begin('pvmg_off', 'end_of_billing_period')
+      const stopped = runner(first.shards)
+      await stopped.run('pvmg_off')
+      t.same(await counts('pvmg_off'), { pending: 3 })
+      const next = {
+        id: 'pvmg_next',
+        environmentId: env,
+        planId: 'plan_1',
+        versionId: 'v2',
+        fromVersionIds: [],
+        strategy: 'leave',
+        prorationBehavior: null,
+        companyIds: null,
+        excludedCompanyIds: [],
+        apiKeyId: null,
+      } as const
+      t.same(await callOffOlder(sql, next, clockMs), ['pvmg_off'])
+      t.same([await status('pvmg_off'), await counts('pvmg_off')], ['cancelled', { cancelled: 3 }])
+      await stopped.stop() // before it could tell anybody
+
+      let away = true
+      const second = companies(id => {
+        if (id === 'comp_000001') return new Refused('not_found')
+        return away && id === 'comp_000003' ? new ServiceError('starting') : done
+      })
+      clockMs = dueMs
+      const after = runner(second.shards, { everyMs: 10 })
+      after.start()
+      const untold = async () =>
+        (await sql`select company_id from plan_version_company_migrations where to_tell`).map(
+          row => row.company_id,
+        )
+      while ((await untold()).length > 1) await new Promise(resolve => setTimeout(resolve, 10))
+      t.same(await untold(), ['comp_000003'])
+      away = false
+      while ((await untold()).length > 0) await new Promise(resolve => setTimeout(resolve, 10))
+      await after.stop()
+      t.same(
+        new Set(second.asked.map(([, message]) => JSON.stringify(message))),
+        new Set([JSON.stringify({ type: 'cancel_migration', migrationId: 'pvmg_off' })]),
+        'and nobody is asked to move',
+      )
+      t.same(await counts('pvmg_off'), { cancelled: 3 })
+    },
+  )
 })

@@ -244,31 +244,8 @@ t.test('migrations of companies that pay', async t => {
     })
   })
 
-  await t.test('EN-95, PB-23 (D1) a downgrade that waits lands on the version the plan moved to', async t => {
-    await offerPlans(
-      client,
-      tollgate,
-      { fallback: free.id },
-      { scheduled_downgrade_behavior: 'end_of_billing_period' },
-    )
-    const s = await scene(true)
-    await client.ok('POST', '/manage-plan', {
-      ...none,
-      company_id: s.id,
-      base_plan_id: s.planId,
-      base_plan_version_id: s.first.active_version.id,
-      add_on_selections: [],
-    })
-    const waits = await show(s.id)
-    const v2 = await publish(s.planId, 4000, 20, now)
-    const then = (await show(s.id)).scheduled_downgrade
-    t.ok(waits.scheduled_downgrade === undefined || then !== undefined)
-    await clock('2031-05-01T00:00:00.000Z')
-    t.same(await stands(s.id), on(v2, 4000, 20))
-    await offerPlans(client, tollgate, { fallback: free.id })
-  })
-
   await t.test('PB-51 what a provider bills costs what the provider says', async t => {
+    await clock('2031-05-01T00:00:00.000Z')
     const linked = await linkedPlan(client, 'Told')
     const { id } = await client.ok('POST', '/companies', { keys: { slug: 'told' } })
     await client.ok('POST', '/billing/subscription/upsert', {
@@ -354,5 +331,31 @@ t.test('migrations of companies that pay', async t => {
     }
     t.equal((await stands(s.id)).price, 5000)
     t.same(await client.ok('GET', `/plan-version-migrations?plan_version_id=${v2}`), [])
+  })
+
+  await t.test('EN-95, PB-23 (D1) a downgrade that waits lands on the version the plan moved to', async t => {
+    const behaviour = { scheduled_downgrade_behavior: 'end_of_billing_period' }
+    await offerPlans(client, tollgate, { fallback: free.id }, behaviour)
+    const s = await scene()
+    const manage = (priceId: string) =>
+      client.ok('POST', '/manage-plan', {
+        ...none,
+        company_id: s.id,
+        base_plan_id: s.planId,
+        base_plan_price_id: priceId,
+      })
+    await manage(s.first.yearly_price.id)
+    const { company: waits } = await manage(s.first.monthly_price.id)
+    const { effective_after: atEndOfYear } = waits.scheduled_downgrade
+    t.match(waits, { plan: { plan_price: 50_000 }, scheduled_downgrade: { scheduled_price: 5000 } })
+    const v2 = await publish(s.planId, 4000, 20, now)
+    t.same(await stands(s.id), on(v2, 40_000, 20))
+    t.match((await show(s.id)).scheduled_downgrade, {
+      from_subscription_price: 40_000,
+      scheduled_price: 4000,
+      effective_after: atEndOfYear,
+    })
+    await clock(atEndOfYear)
+    t.same(await stands(s.id), on(v2, 4000, 20), 'and not on the one that was left')
   })
 })
