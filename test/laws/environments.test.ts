@@ -1,0 +1,159 @@
+// A law: what one environment does changes no status in another (security 5, 7). Development sends random hostile and heavy
+// work with all its keys, against bounds that are small; meanwhile Production does what it always does, and hears what it
+// would hear alone. The seed is printed; TOLLGATE_SEED repeats a run.
+import t from 'tap'
+import { type Client, startHere } from '../harness.js'
+import { Random } from '../random.js'
+
+t.setTimeout(240_000)
+
+const random = new Random()
+t.comment(`TOLLGATE_SEED=${random.seed}`)
+
+const { client } = await startHere(t, {
+  TOLLGATE_LIMITS: '{"global":[50,100],"mutation":[40,80],"events_ingest":[20,60],"analytics":[5,20]}',
+  TOLLGATE_IDEMPOTENCY_KEYS_MAX: '1000',
+  TOLLGATE_COMPANIES_MAX: '200',
+  TOLLGATE_USERS_MAX: '200',
+  TOLLGATE_KEY_NAMES_MAX: '50',
+  TOLLGATE_EVENT_NAMES_MAX: '400',
+})
+
+const { environments } = await client.ok('GET', '/whoami')
+const production = environments.find((one: { name: string }) => one.name === 'Production').id as string
+const secret = await client.ok('POST', '/api-keys', { name: 'p', environment_id: production })
+const shown = await client.ok('GET', '/api-keys?limit=250&require_environment=true')
+const publicOf = (mine: (environmentId: string) => boolean): string =>
+  shown.find(
+    (key: { secret?: string; environment_id: string }) =>
+      key.secret?.startsWith('pk_') && mine(key.environment_id),
+  ).secret
+const theirs = [client, client.as(publicOf(id => id !== production))]
+const ours = client.as(secret.secret)
+const ourPublic = client.as(publicOf(id => id === production))
+
+const many = (count: number, event: (n: number) => object) => ({
+  events: Array.from({ length: count }, (_, n) => event(n)),
+})
+const tag = () => random.below(1_000_000).toString(36)
+
+/** What Development does. */
+const hostile: readonly ((of: Client) => Promise<unknown>)[] = [
+  of =>
+    of.post(
+      '/event-batch',
+      many(300, n => ({
+        event_type: 'track',
+        idempotency_key: `invoice-${n}-${random.chance(0.5) ? tag() : ''}`,
+        body: { event: 'call', company: { slug: `a${n % 5}` } },
+      })),
+    ),
+  of =>
+    of.post(
+      '/event-batch',
+      many(150, n => ({ event_type: 'track', body: { event: tag(), company: { slug: `${tag()}${n}` } } })),
+    ),
+  of =>
+    of.post(
+      '/event-batch',
+      many(40, () => ({
+        event_type: 'identify',
+        body: {
+          keys: { [tag()]: tag() },
+          traits: { big: 'x'.repeat(20_000) },
+          company: { keys: { [tag()]: tag() } },
+        },
+      })),
+    ),
+  of =>
+    of.post(
+      '/event-batch',
+      many(200, () => ({})),
+    ),
+  of => of.post('/event-batch', '{"events":['.repeat(2_000)),
+  of => of.post('/events', `{"event_type":${'['.repeat(5_000)}`),
+  of => Promise.all(Array.from({ length: 30 }, () => of.post('/events', {}))),
+  of => of.get(`/events?limit=250&offset=${random.below(90_000)}`),
+  of => of.get(`/companies?q=${tag()}&limit=250&offset=${random.below(200_000)}`),
+  of => of.get('/companies?limit=250&all_metrics=true'),
+  of => of.post('/flags/nobody/check', { company: { slug: tag() } }),
+  of => of.post('/companies', { keys: { slug: tag() }, traits: Object.fromEntries([[tag(), tag()]]) }),
+  of => of.del(`/companies/comp_${tag()}`),
+]
+
+/** What Production does, and always hears. */
+const ordinary = (
+  round: number,
+): readonly (readonly [string, number, () => Promise<{ readonly status: number }>])[] => [
+  [
+    'a keyed event',
+    201,
+    () =>
+      ours.post('/events', {
+        event_type: 'track',
+        idempotency_key: `invoice-${round}-`,
+        body: { event: 'call', company: { slug: 'ours' } },
+      }),
+  ],
+  [
+    'a keyed event of a public key',
+    201,
+    () =>
+      ourPublic.post('/events', {
+        event_type: 'track',
+        idempotency_key: `invoice-${round}-`,
+        body: { event: 'seen', company: { slug: 'ours' } },
+      }),
+  ],
+  [
+    'a batch',
+    201,
+    () =>
+      ours.post(
+        '/event-batch',
+        many(3, n => ({
+          event_type: 'track',
+          idempotency_key: `batch-${round}-${n}`,
+          body: { event: 'call', company: { slug: 'ours' } },
+        })),
+      ),
+  ],
+  ['a new company', 200, () => ours.post('/companies', { keys: { slug: `ours-${round}` } })],
+  ['a look-up', 200, () => ours.get('/companies/lookup?slug=ours')],
+  ['a list', 200, () => ours.get('/companies?q=ours&limit=5')],
+  ['a check', 404, () => ours.post('/flags/nobody/check', { company: { slug: 'ours' } })],
+  ['a check of all flags', 201, () => ours.post('/flags/check', { company: { slug: 'ours' } })],
+]
+
+await ours.ok('POST', '/companies', { keys: { slug: 'ours' } })
+await client.ok('PUT', `/environments/${production}`, { publishable_limits: { name_events: true } })
+
+t.test('what Development does changes no status in Production', async t => {
+  const heard = new Map<number, number>()
+  const rounds = 12
+  for (let round = 0; round < rounds; round++) {
+    const work = Array.from({ length: 6 }, async () => {
+      const answers = [await random.pick(hostile)(random.pick(theirs))].flat() as { status: number }[]
+      for (const { status } of answers) heard.set(status, (heard.get(status) ?? 0) + 1)
+    })
+    // a budget of its own is all that Production may use up: a few requests a round
+    for (const [what, expected, send] of ordinary(round)) {
+      const { status } = await send()
+      if (status !== expected) t.equal(status, expected, `round ${round}: ${what}`)
+    }
+    await Promise.all(work)
+  }
+  const { metrics } = await ours.ok('GET', '/companies/lookup?slug=ours')
+  const counted = metrics.find(
+    (one: { event_subtype: string; period: string }) =>
+      one.event_subtype === 'call' && one.period === 'all_time',
+  )
+  t.equal(counted?.value, rounds * 4, 'and every event of Production is counted once')
+  t.comment(
+    `Development heard ${[...heard]
+      .sort()
+      .map(([status, count]) => `${count} × ${status}`)
+      .join(', ')}`,
+  )
+  t.ok((heard.get(429) ?? 0) + (heard.get(503) ?? 0) > 0, 'some bound was reached')
+})
