@@ -1,4 +1,4 @@
-// npm run bench [core] [shards] [http] [mixed] [start] [outages] [lists [companies]]: runs the benchmarks of the areas
+// npm run bench [core] [shards] [http] [mixed] [start] [outages] [refused] [lists [companies]]: runs the benchmarks of the areas
 // named, or of all, and keeps the results.
 import { spawn } from 'node:child_process'
 import { existsSync, readdirSync } from 'node:fs'
@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { benchLists } from './http/lists.js'
 import { benchOutages } from './http/outages.js'
 import { benchHttp, benchOnlyMixed } from './http/run.js'
+import { benchRefused } from './http/unauthorized.js'
 import { record, root } from './record.js'
 
 const areas: Readonly<Record<string, () => Promise<void>>> = {
@@ -15,6 +16,7 @@ const areas: Readonly<Record<string, () => Promise<void>>> = {
   mixed: benchOnlyMixed,
   lists: () => benchLists(numbers),
   outages: benchOutages,
+  refused: benchRefused,
   start: async () => {
     await runFile(join(root, 'dist', 'bench', 'shards', 'start.bench.js'))
   },

@@ -45,7 +45,11 @@ function readAll(env: Env) {
     apiKeyHeaders: headers(env, 'TOLLGATE_API_KEY_HEADERS', 'X-Service-Api-Key'),
     environmentHeaders: headers(env, 'TOLLGATE_ENVIRONMENT_HEADERS', 'X-Service-Environment-Id'),
     authFailuresPerSecond: integer(env, 'TOLLGATE_AUTH_FAILURES_PER_SECOND', 50, { min: 0, max: 1_000_000 }), // per address, twenty times as many at once; beyond: 429; 0: no limit
-    trustProxy: boolean(env, 'TOLLGATE_TRUST_PROXY', false), // take remote_ip from X-Forwarded-For
+    trustProxy: hops(env, 'TOLLGATE_TRUST_PROXY'), // proxies in front that add to X-Forwarded-For; 0: it is not read
+    corsOrigins: origins(env, 'TOLLGATE_CORS_ORIGINS'), // whose pages may check flags and send events; null: all
+    chunkedBodies: boolean(env, 'TOLLGATE_CHUNKED_BODIES', true), // take bodies without a Content-Length; false: 411
+    metricsAddress: address(env, 'TOLLGATE_METRICS_ADDRESS'), // host:port that /metrics has to itself; null: it is beside the rest
+    metricsToken: given(env, 'TOLLGATE_METRICS_TOKEN'), // bearer token of /metrics; null: none
     clockBack: boolean(env, 'TOLLGATE_CLOCK_BACK', false), // begin at the machine's clock though it is behind where time was
     databaseUrl: url(env, 'DATABASE_URL', ['postgres:', 'postgresql:']), // null: the embedded Postgres
     clickhouseUrl: url(env, 'CLICKHOUSE_URL', ['http:', 'https:']), // null: the embedded ClickHouse
@@ -203,6 +207,34 @@ function boolean(env: Env, name: string, fallback: boolean): boolean {
   if (value === 'true' || value === '1') return true
   if (value === 'false' || value === '0') return false
   throw wrong(name, 'true or false', value)
+}
+
+/** A number of proxies; true and false are one and none. */
+function hops(env: Env, name: string): number {
+  const value = given(env, name)
+  if (value === null || value === 'false') return 0
+  if (value === 'true') return 1
+  if (/^\d{1,2}$/.test(value) && Number(value) <= 16) return Number(value)
+  throw wrong(name, 'true, false, or a number of proxies from 0 to 16', value)
+}
+
+function origins(env: Env, name: string): readonly string[] | null {
+  const value = given(env, name)
+  if (value === null || value === '*') return null
+  const list = value.split(',').map(part => part.trim())
+  for (const origin of list) {
+    if (origin !== 'none' && (!URL.canParse(origin) || new URL(origin).origin !== origin))
+      throw wrong(name, '* or origins separated by commas, e.g. https://app.example.com, or none', origin)
+  }
+  return list.filter(origin => origin !== 'none')
+}
+
+function address(env: Env, name: string): { readonly host: string; readonly port: number } | null {
+  const value = given(env, name)
+  if (value === null) return null
+  const found = /^(?:\[([0-9a-fA-F:]+)\]|([^:\s]+)):(\d{1,5})$/.exec(value)
+  if (found === null || Number(found[3]) > 65_535) throw wrong(name, 'host:port', value)
+  return { host: found[1] ?? found[2]!, port: Number(found[3]) }
 }
 
 function oneOf<const T extends readonly string[]>(

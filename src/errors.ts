@@ -2,6 +2,7 @@
 // and the documentation to each other.
 const rows = {
   body_invalid: [400, 'The request body does not match its schema'],
+  framing_invalid: [400, 'Where the request ends is not certain'],
   body_malformed: [400, 'The request body is not valid JSON'],
   body_too_large: [400, 'The request body is too large'],
   batch_too_large: [400, 'batch too large'],
@@ -17,8 +18,10 @@ const rows = {
   route_unknown: [404, 'No such route'],
   not_found: [404, 'Not found'],
   idempotency_reused: [409, 'The idempotency key was used with other inputs'],
+  length_required: [411, 'A body needs a Content-Length here'],
   rate_limited: [429, 'Too many requests'],
   quota_full: [429, 'The environment has as many as it may'],
+  head_too_large: [431, 'The headers are too large, or too many'],
   internal: [500, 'Server error'],
   overloaded: [503, 'Overloaded; try again'],
   store_away: [503, 'A store is away; try again'],

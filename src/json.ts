@@ -1,6 +1,19 @@
 // What JSON text may not hold: endless nesting and U+0000, whoever parses it; half a surrogate pair in definitions.
+import { type Buffer, isUtf8 } from 'node:buffer'
 import { ascii } from './core/ascii.js'
 import { ServiceError } from './errors.js'
+
+/**
+ * Bytes as text.
+ *
+ * errors  body_malformed (400) where they are no UTF-8: two different names would become one.
+ */
+export function decodeUtf8(bytes: Buffer): string {
+  const text = bytes.toString()
+  if (text.includes('\ufffd') && !isUtf8(bytes))
+    throw new ServiceError('body_malformed', 'The request body is not valid UTF-8')
+  return text
+}
 
 /** Deepest nesting of arrays and objects; serialising one deeper could exhaust the stack. */
 export const depthMax = 64

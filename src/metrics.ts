@@ -2,10 +2,8 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import { type RateLimitBucket, rateLimitBuckets } from '../schemas/enums.js'
 
-// Request latencies: from half the goal of a check to a slow analytics read, in seconds.
-const latencyBounds = [
-  0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
-]
+// Request latencies: from half the goal of a check to a slow analytics read, in seconds. Few: every route has each of them.
+const latencyBounds = [0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.1, 0.5, 2.5, 10]
 const fsyncBounds = [0.000_1, 0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1]
 const groupBounds = [1, 2, 5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 10_000]
 
@@ -18,12 +16,27 @@ export interface Tally {
 
 /** A counter whose children are plain numbers until somebody asks. */
 class TallyCounter extends Counter {
-  private readonly children: { readonly labels: Labels; readonly tally: Tally }[] = []
+  private readonly children: { readonly labels: Labels; readonly tally: Tally; readonly line: string }[] = []
+  private readonly heading: string
+  private readonly named: string
+
+  constructor(configuration: { name: string; help: string; labelNames: string[]; registers: Registry[] }) {
+    super(configuration)
+    this.named = configuration.name
+    this.heading = headingOf(configuration.name, configuration.help, 'counter')
+  }
+
+  /** Equal to what prom-client writes. */
+  lines(): string {
+    let text = this.heading
+    for (const { tally, line } of this.children) if (tally.count > 0) text += `${line}${tally.count}\n`
+    return text
+  }
 
   /** A new child; ask once per set of labels. */
   child(labels: Labels): Tally {
     const tally = { count: 0 }
-    this.children.push({ labels, tally })
+    this.children.push({ labels, tally, line: `${this.named}${labelsOf(labels)} ` })
     return tally
   }
 
@@ -35,11 +48,23 @@ class TallyCounter extends Counter {
   }
 }
 
+const headingOf = (name: string, help: string, type: string): string =>
+  `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n`
+
+function labelsOf(labels: Readonly<Record<string, string | number>>): string {
+  const pairs = Object.entries(labels).map(
+    ([name, value]) =>
+      `${name}="${String(value).replaceAll('\\', '\\\\').replaceAll('\n', '\\n').replaceAll('"', '\\"')}"`,
+  )
+  return pairs.length === 0 ? '' : `{${pairs.join(',')}}`
+}
+
 /** Durations or sizes of one kind, counted into fixed buckets. */
 export class Spread {
   private readonly counts: Float64Array
   private sum = 0
   private total = 0
+  private before: string[] | null = null
 
   constructor(
     readonly labels: Labels,
@@ -57,6 +82,25 @@ export class Spread {
         return
       }
     }
+  }
+
+  /** The same as lines of text; what stands before each number is made once. */
+  lines(name: string): string {
+    if (this.total === 0) return ''
+    if (this.before === null) {
+      const bucket = (le: number | string) => `${name}_bucket${labelsOf({ ...this.labels, le })} `
+      this.before = [...this.bounds.map(bucket), bucket('+Inf')]
+      this.before.push(`${name}_sum${labelsOf(this.labels)} `, `${name}_count${labelsOf(this.labels)} `)
+    }
+    const { before, bounds } = this
+    let text = ''
+    let below = 0
+    for (let i = 0; i < bounds.length; i++) {
+      below += this.counts[i]!
+      text += `${before[i]}${below}\n`
+    }
+    const at = bounds.length
+    return `${text}${before[at]}${this.total}\n${before[at + 1]}${this.sum}\n${before[at + 2]}${this.total}\n`
   }
 
   /** As prom-client writes a histogram: cumulative buckets, sum, count; nothing when nothing was seen. */
@@ -95,6 +139,12 @@ class SpreadHistogram extends Histogram {
     return spread
   }
 
+  lines(): string {
+    let text = headingOf(this.family, this.help, 'histogram')
+    for (const child of this.children) text += child.lines(this.family)
+    return text
+  }
+
   /** What prom-client builds its answers on, in either format. */
   async getForPromString() {
     const { family, help } = this
@@ -109,12 +159,26 @@ class SpreadHistogram extends Histogram {
 export function createMetrics() {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
-  const counter = (name: string, help: string, ...labelNames: string[]) =>
-    new TallyCounter({ name, help, labelNames, registers: [registry] })
+  const own: { readonly family: string; lines(): string }[] = []
+  const counter = (name: string, help: string, ...labelNames: string[]) => {
+    const made = new TallyCounter({ name, help, labelNames, registers: [registry] })
+    own.push({ family: name, lines: () => made.lines() })
+    return made
+  }
   const gauge = (name: string, help: string, ...labelNames: string[]) =>
     new Gauge({ name, help, labelNames, registers: [registry] })
-  const spread = (name: string, help: string, bounds: readonly number[], ...labelNames: string[]) =>
-    new SpreadHistogram(name, help, labelNames, bounds, registry)
+  const spread = (name: string, help: string, bounds: readonly number[], ...labelNames: string[]) => {
+    const made = new SpreadHistogram(name, help, labelNames, bounds, registry)
+    own.push({ family: name, lines: () => made.lines() })
+    return made
+  }
+  /** All families in the text format: the large ones written by themselves, the others by prom-client. */
+  const text = async (): Promise<string> => {
+    const large = new Set(own.map(({ family }) => family))
+    const others = registry.getMetricsAsArray().filter(({ name }) => !large.has(name))
+    const parts = await Promise.all(others.map(({ name }) => registry.getSingleMetricAsString(name)))
+    return `${[...parts.map(part => `${part}\n`), ...own.map(one => one.lines())].join('\n')}`
+  }
 
   const requests = counter('tollgate_http_requests_total', 'Requests answered', 'route', 'status')
   const durations = spread(
@@ -140,6 +204,7 @@ export function createMetrics() {
 
   return {
     registry,
+    text,
     http: {
       requests,
       durations,

@@ -373,6 +373,16 @@ export async function serve(from: {
     audit,
     exchange: traced?.Exchange,
   })
+  if (config.metricsAddress !== null) {
+    const { host, port } = config.metricsAddress
+    const { app } = await openApp(config.http)
+    server.registerMetrics(app)
+    await app.listen(host, port)
+    opened.add(async () => {
+      app.stopListening()
+      app.close()
+    })
+  }
   const port = await server.listen(config.host, config.port)
   opened.add(() => server.close())
   server.serve(services)

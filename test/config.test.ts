@@ -42,7 +42,7 @@ t.test('what is set is taken, blanks are nothing', async t => {
     limits: { global: { ratePerSecond: 1_000, burst: 2_000 } },
     databaseUrl: 'postgres://u:p@db/tollgate',
     flagCheckRowsPerSecond: 0,
-    trustProxy: true,
+    trustProxy: 1,
   })
 })
 
@@ -62,7 +62,10 @@ t.test('a wrong setting names itself, what it may be, and what was given', async
   refuses({ TOLLGATE_SHARDS: '0' }, /^TOLLGATE_SHARDS: .* from 1 to 256, given "0"/)
   refuses({ TOLLGATE_SHARDS: '1.5' }, /^TOLLGATE_SHARDS/)
   refuses({ TOLLGATE_LOG_LEVEL: 'loud' }, /^TOLLGATE_LOG_LEVEL: expected one of trace, debug/)
-  refuses({ TOLLGATE_TRUST_PROXY: 'yes' }, /^TOLLGATE_TRUST_PROXY: expected true or false/)
+  refuses(
+    { TOLLGATE_TRUST_PROXY: 'yes' },
+    /^TOLLGATE_TRUST_PROXY: expected true, false, or a number of proxies/,
+  )
   refuses({ TOLLGATE_API_KEY_HEADERS: 'X Key' }, /^TOLLGATE_API_KEY_HEADERS: expected header names/)
   for (const wrong of [
     'on',

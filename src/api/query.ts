@@ -260,6 +260,7 @@ function decode(part: string): string {
   if (!spaced.includes('%')) return spaced
   let decoded: string
   try {
+    if (notAscii.test(spaced)) throw new URIError('not encoded')
     decoded = decodeURIComponent(spaced)
   } catch {
     throw invalid('The query string is not valid percent-encoding')
@@ -268,6 +269,8 @@ function decode(part: string): string {
   if (decoded.includes('\0')) throw invalid('The query string contains U+0000')
   return decoded
 }
+
+const notAscii = /[^\x20-\x7e]/
 
 function readMap({ values, pairs }: Given, name: string): Readonly<Record<string, string>> | undefined {
   const entries = [...pairs]

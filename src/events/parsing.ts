@@ -1,5 +1,6 @@
 // A large body read and judged: what is asked, what is answered, and the work itself. Pure; it runs in workers/parse.ts.
 import { type ErrorCode, ServiceError } from '../errors.js'
+import { decodeUtf8 } from '../json.js'
 import { Unread } from './formats.js'
 import { judge } from './judge.js'
 import { JudgedWriting, type Slice } from './judged.js'
@@ -64,7 +65,7 @@ export type ParseReply =
 export function parseBody(job: ParseJob): ParseReply {
   try {
     const { buffer, byteOffset, byteLength } = job.bytes
-    const text = Buffer.from(buffer, byteOffset, byteLength).toString()
+    const text = decodeUtf8(Buffer.from(buffer, byteOffset, byteLength))
     if (job.format === 'collector') return parseCollected(job, readEvents(text))
     const events = readBatch(text, job.format, job.speaker)
     return { groups: [judgeAll(0, events, null, job.speaker)] }

@@ -309,10 +309,9 @@ export class Scan {
   /** A body that is not stored as it stands. */
   private compact(found: Scanned): boolean {
     try {
-      found.stored = bodyText(
-        JSON.parse(this.bytes.toString('utf8', found.bodyAt, found.bodyEnd)) as object,
-        false,
-      )
+      const text = this.bytes.toString('utf8', found.bodyAt, found.bodyEnd)
+      if (text.includes('\ufffd')) return false // perhaps no UTF-8: judging says so
+      found.stored = bodyText(JSON.parse(text) as object, false)
       return true
     } catch {
       return false // no JSON, or nothing to be stored: judging says what

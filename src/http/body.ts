@@ -5,7 +5,7 @@ import type { IValidation } from 'typia'
 import type { RawBody } from '../api/call.js'
 import { largeBytes } from '../engine/parsers.js'
 import { ServiceError } from '../errors.js'
-import { assertPlain, hasHalfPair } from '../json.js'
+import { assertPlain, decodeUtf8, hasHalfPair } from '../json.js'
 import type { Parser, Route } from './route.js'
 
 /** Bounds of a body as received and as decompressed, bytes (decision 2). */
@@ -71,7 +71,7 @@ export async function decompress(bytes: Buffer, route: Route): Promise<Buffer> {
 export function rawBody(bytes: Buffer, contentType = ''): RawBody {
   const type = mediaType(contentType)
   if (bytes.length >= largeBytes)
-    return { byteLength: bytes.length, type, text: () => bytes.toString(), bytes }
+    return { byteLength: bytes.length, type, text: () => decodeUtf8(bytes), bytes }
   return new SmallBody(bytes, type)
 }
 
@@ -88,7 +88,7 @@ export class SmallBody implements RawBody {
   }
 
   text(): string {
-    this.decoded ??= this.lies.toString()
+    this.decoded ??= decodeUtf8(this.lies)
     return this.decoded
   }
 }

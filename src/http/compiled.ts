@@ -6,6 +6,10 @@ import type { Route } from './route.js'
 /** A route with its counters. */
 export class Compiled {
   readonly bodyBytesMax: number
+  /** Pages of other origins may call it: a publishable key opens it. */
+  readonly isOpen: boolean
+  /** One of the hot paths, where a server's requests are not walked header by header. */
+  readonly isHot: boolean
   readonly label: string
   readonly method: string
   readonly seconds: Spread
@@ -16,6 +20,8 @@ export class Compiled {
     private readonly metrics: Metrics,
   ) {
     this.bodyBytesMax = boundOf(route)
+    this.isOpen = route.scope === 'check' || route.scope === 'capture'
+    this.isHot = route.limit === 'check' || route.limit === 'ingest'
     this.method = route.method === 'del' ? 'DELETE' : route.method.toUpperCase()
     this.label = `${this.method} ${route.path}`
     this.seconds = metrics.http.durations.child({ route: this.label })

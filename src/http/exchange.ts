@@ -7,18 +7,27 @@ import type { Sql } from 'postgres'
 import { type Answer, type KeyRecord, Later, type Listener, type Stream, type Voice } from '../api/call.js'
 import { type Asked, askedBytesMax, hashOfAsked } from '../engine/answers.js'
 import { ServiceError } from '../errors.js'
+import { decodeUtf8 } from '../json.js'
 import type { RequestLine } from '../log.js'
 import { toFailure } from '../storage/failure.js'
 import { type Admission, admit, type Judgement } from './admit.js'
 import type { AppRequest, AppResponse } from './app.js'
 import { decompress, type Encoding, encodingOf, parseBody, rawBody, SmallBody, tooLarge } from './body.js'
 import type { Compiled } from './compiled.js'
+import { cutOff, framingOf, Misframed } from './framing.js'
 import { keylessBytesMax, namedContext, namedKeys } from './keys-in-body.js'
 import { longBytes } from './long-bodies.js'
 import { admitNamed, type Caller } from './named-keys.js'
 import { Noting } from './noting.js'
 import { Outflow, sendLarge } from './outflow.js'
-import { bearerOf, decodeParameters, headerOf, headerNames as names, parametersOf } from './read.js'
+import {
+  bearerOf,
+  decodeParameters,
+  forwardedAddress,
+  headerOf,
+  headerNames as names,
+  parametersOf,
+} from './read.js'
 import { none, noParameters, nothing, nothingAsked, Request } from './request.js'
 import {
   allowanceHeaders,
@@ -38,6 +47,8 @@ const largeLength = 65_536
 // Bodies of callers who have shown no key yet, together, bytes.
 const strangeBytesMax = 4_194_304
 const letterP = 0x70
+const askNobody = { mayAsk: () => false }
+const letterS = 0x73
 
 /** One request on its way: admission and body may end in either order, then the handler, then the answer. */
 export class Exchange implements Listener, Caller {
@@ -54,6 +65,14 @@ export class Exchange implements Listener, Caller {
   private outflow: Outflow | null = null
   protected admission: Admission | null = null
   private headers = ''
+  /** Which pages may read the answer, as header lines. */
+  private cors = ''
+  /** The peer has left, or the response has been ended for good. */
+  private isGone = false
+  /** The connection is closed with the answer. */
+  private cuts = false
+  /** The answer leaves in a later turn of the loop. */
+  private isDeferred = false
   private secret = ''
   contextToken = ''
   private environmentId = ''
@@ -91,6 +110,16 @@ export class Exchange implements Listener, Caller {
     private readonly res: AppResponse,
   ) {}
 
+  /** Whether the key in the header is one that is in memory. */
+  protected isKnown(req: AppRequest): boolean {
+    const { services, keyHeaders } = this.shared
+    const secret =
+      headerOf(req, keyHeaders) ||
+      (this.compiled.route.ofrep ? bearerOf(req.getHeader(names.authorization)) : '')
+    const found = secret === '' ? null : (services?.keys.find(secret, askNobody) ?? null)
+    return found !== null && !(found instanceof Promise)
+  }
+
   /** Everything up to the first wait. The request object is read here and nowhere else. */
   begin(req: AppRequest, headOnly: boolean): void {
     const { shared, res } = this
@@ -100,27 +129,56 @@ export class Exchange implements Listener, Caller {
     // First of all: without it a response that is not answered at once would end the process.
     res.onAborted(() => this.abort())
     try {
-      if (shared.services === null) throw new ServiceError('starting')
       const secret =
         headerOf(req, shared.keyHeaders) || (route.ofrep ? bearerOf(req.getHeader(names.authorization)) : '')
-      if (shared.options.config.trustProxy) this.forwardedFor = req.getHeader(names.forwardedFor)
       this.secret = secret
+      if (this.compiled.isOpen) this.cors = shared.cors.linesOf(req)
+      this.headers = this.cors
+      this.frame(req)
+      if (shared.services === null) throw new ServiceError('starting')
       if (secret === '') this.beginKeyless(req)
       this.copy(req)
       if (route.body !== 'none') res.onData((chunk, last) => this.data(chunk, last))
       if (!this.keyless) this.find(secret)
     } catch (error) {
-      this.fail(error)
+      if (error instanceof Misframed) this.cut(error)
+      else this.fail(error)
     } finally {
       this.corked = false
     }
   }
 
-  /** The client's address: the peer, or the first of X-Forwarded-For when a proxy is trusted. '' once answered. */
+  /**
+   * Where the body ends. A walk over all headers costs a hot request a tenth, so there it is spared to whoever shows a
+   * secret key and says nothing odd, unless a proxy may share the connection with others (source: decision, security 11).
+   */
+  private frame(req: AppRequest): void {
+    const { compiled, shared, secret } = this
+    const { trustProxy, chunkedBodies } = shared.options.config
+    const coding = req.getHeader(names.transferEncoding)
+    if (coding === '' && compiled.isHot && trustProxy === 0 && secret.charCodeAt(0) === letterS) return
+    const { isChunked, forwardedFor } = framingOf(req)
+    if (trustProxy > 0) this.forwardedFor = forwardedFor
+    if (!isChunked) return
+    if (!chunkedBodies) throw new Misframed('length_required')
+    if (compiled.route.body === 'none') throw new Misframed('framing_invalid', 'No body is taken here')
+    // what the chunks end with is not to be seen from here: nothing behind them is read
+    this.cuts = true
+  }
+
+  private cut(error: Misframed): void {
+    const { res, shared, compiled } = this
+    this.settle()
+    shared.left()
+    compiled.answered(error.status)
+    cutOff(res, shared.writeHead, failure(error, this.headers), () => this.isGone)
+  }
+
+  /** The client's address: the peer, or what trusted proxies tell of it in X-Forwarded-For. '' once answered. */
   remoteIp(): string {
     if (this.forwardedFor !== '') {
-      const first = this.forwardedFor.split(',', 1)[0]!.trim()
-      if (first !== '') return first
+      const forwarded = forwardedAddress(this.forwardedFor, this.shared.options.config.trustProxy)
+      if (forwarded !== '') return forwarded
     }
     return this.settled ? '' : this.shared.app.addressOf(this.res)
   }
@@ -202,7 +260,7 @@ export class Exchange implements Listener, Caller {
     const { options, services } = this.shared
     const { keys } = services!
     const { allowance, outcome } = this.judge(key)
-    this.headers = allowanceHeaders(allowance)
+    this.headers = allowanceHeaders(allowance, this.cors)
     keys.used(key.id, this.startedMs)
     if (outcome instanceof ServiceError) {
       if (allowance?.refused) options.metrics.http.rejected[allowance.refused.bucket].count++
@@ -225,7 +283,7 @@ export class Exchange implements Listener, Caller {
 
   private data(chunk: ArrayBuffer, last: boolean): void {
     // The server goes on reading a body that was answered before its end; nothing of it is kept.
-    if (this.settled) return
+    if (this.settled || this.isDeferred) return
     this.corked = true
     try {
       this.received += chunk.byteLength
@@ -343,7 +401,7 @@ export class Exchange implements Listener, Caller {
     this.pieces = null
     this.waiting = null
     const { parse } = this.compiled.route
-    const text = parse === null ? null : bytes.toString()
+    const text = parse === null ? null : decodeUtf8(bytes)
     if (this.compiled.route.mutates) this.requestBody = text
     const body = parse === null ? rawBody(bytes, this.contentType) : parseBody(text!, parse)
     this.handle(body, text ?? '')
@@ -473,13 +531,14 @@ export class Exchange implements Listener, Caller {
 
   protected answer(reply: Reply): void {
     const { res, shared, headOnly } = this
+    if (this.cuts && this.corked) return this.defer(reply)
     this.settle()
     const length = reply.bytes?.length ?? reply.body.length
     const isLarge = reply.pieces !== undefined || length > largeLength
-    if (isLarge && !headOnly) res.cork(() => this.writeLarge(reply))
+    if (isLarge && !headOnly && !this.cuts) res.cork(() => this.writeLarge(reply))
     else {
       if (this.corked) shared.write(res, reply, headOnly)
-      else res.cork(() => shared.write(res, reply, headOnly))
+      else res.cork(() => shared.write(res, whole(reply), headOnly, this.cuts))
       shared.left()
     }
     this.compiled.answered(reply.status)
@@ -490,6 +549,15 @@ export class Exchange implements Listener, Caller {
     else if (elapsedMs > shared.options.config.slowRequestMs && shared.mayTell('slow')) {
       shared.log.warn(this.line(this.ownId(), reply.status), 'slow request')
     }
+  }
+
+  /** Until the answer leaves, the server closes the connection where more lies behind the request. */
+  private defer(reply: Reply): void {
+    if (this.isDeferred) return
+    this.isDeferred = true
+    setImmediate(() => {
+      if (!this.settled) this.answer(reply)
+    })
   }
 
   private note({ status, body }: Reply): void {
@@ -569,6 +637,7 @@ export class Exchange implements Listener, Caller {
   }
 
   protected abort(): void {
+    this.isGone = true
     this.outflow?.abort()
     this.gone()
     if (this.settled) return
@@ -597,4 +666,9 @@ export class Exchange implements Listener, Caller {
       environment_id: this.admission?.environment?.id ?? null,
     }
   }
+}
+
+/** An answer in pieces as one body. */
+function whole(reply: Reply): Reply {
+  return reply.pieces === undefined ? reply : { ...reply, bytes: bytesOf(reply.pieces) }
 }

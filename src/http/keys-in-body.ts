@@ -1,6 +1,6 @@
 // The keys that a collector's body names, found in its bytes before anybody is known to have sent it: nothing is
 // decompressed, decoded or parsed for a caller who may be nobody.
-import type { Buffer } from 'node:buffer'
+import { Buffer } from 'node:buffer'
 import { ascii } from '../core/ascii.js'
 import { contextLengthMax } from '../engine/signed-contexts.js'
 
@@ -11,7 +11,9 @@ export const keylessBytesMax = 65_536
 export const keysNamedMax = 10
 
 const valueBytesMax = 256
-const member = '"api_key"'
+/** Places at which a key may stand that are looked at. */
+const placesMax = 100
+const member = Buffer.from('"api_key"')
 const { quote, backslash, colon } = ascii
 
 /**
@@ -21,12 +23,12 @@ const { quote, backslash, colon } = ascii
  */
 export function namedKeys(body: Buffer): readonly string[] {
   const found = new Set<string>()
-  let at = body.indexOf(member, 0, 'latin1')
-  while (at >= 0 && found.size < keysNamedMax) {
+  let at = body.indexOf(member)
+  for (let place = 0; at >= 0 && place < placesMax && found.size < keysNamedMax; place++) {
     const from = valueAt(body, at + member.length)
     const end = from < 0 ? -1 : endOf(body, from)
     if (end > from) found.add(body.toString('latin1', from, end))
-    at = body.indexOf(member, at + member.length, 'latin1')
+    at = body.indexOf(member, at + member.length)
   }
   return [...found]
 }

@@ -23,7 +23,7 @@ export const introduction = `Tollgate decides what a company may use, counts wha
 
 **Answers** are \`{"data": …, "params": …}\`; \`params\` repeats the path and query parameters given. Times are RFC 3339 in UTC with milliseconds. Lists take \`limit\` (100 unless told, at most 250) and \`offset\`.
 
-**Failures** are \`{"error": "…"}\` with a status of the list 400, 401, 402, 403, 404, 409, 429, 500, 503. A 429 names its \`bucket\`. A 503 means overload or a store that is away: nothing was accepted, try again after \`Retry-After\` seconds; an event sent again under its \`idempotency_key\` is counted once.
+**Failures** are \`{"error": "…"}\` with a status of the list 400, 401, 402, 403, 404, 409, 411, 429, 431, 500, 503. A 429 names its \`bucket\`. A 503 means overload or a store that is away: nothing was accepted, try again after \`Retry-After\` seconds; an event sent again under its \`idempotency_key\` is counted once.
 
 **Budgets** of an account, as they come; production has its own \`global\` and \`mutation\`:
 

@@ -107,7 +107,6 @@ function write(res: AppResponse, { type, bytes, zipped }: Page, zip: boolean): v
   // Short: an upgrade changes the files under the same names.
   res.writeHeader('Cache-Control', 'public, max-age=300')
   res.writeHeader('Vary', 'Accept-Encoding')
-  res.writeHeader('Access-Control-Allow-Origin', '*')
   if (zip) res.writeHeader('Content-Encoding', 'gzip')
   res.end(zip ? zipped : bytes)
 }

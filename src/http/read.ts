@@ -1,4 +1,5 @@
 // What a request says of itself: headers, path, address, and the keys it offers.
+import { isIP } from 'node:net'
 import { ServiceError } from '../errors.js'
 import { type AppRequest, type HeaderName, headerName } from './app.js'
 import type { Route } from './route.js'
@@ -6,11 +7,12 @@ import type { Route } from './route.js'
 export const headerNames = {
   authorization: headerName('authorization'),
   userAgent: headerName('user-agent'),
-  forwardedFor: headerName('x-forwarded-for'),
   ifNoneMatch: headerName('if-none-match'),
   contentEncoding: headerName('content-encoding'),
   contentType: headerName('content-type'),
   contentLength: headerName('content-length'),
+  transferEncoding: headerName('transfer-encoding'),
+  origin: headerName('origin'),
   signedContext: headerName('x-service-signed-context'),
 }
 
@@ -34,7 +36,7 @@ export function parametersOf(req: AppRequest, count: number): readonly string[] 
   return Array.from({ length: count }, (_, i) => req.getParameter(i))
 }
 
-/** Path parameters by name. A path that is no valid text names nothing: 404 (AL-32). */
+/** Path parameters by name. errors: query_invalid (400) for what is no UTF-8; not_found (404) for a stray % and U+0000, which no name has (AL-32). */
 export function decodeParameters(route: Route, raw: readonly string[]): Readonly<Record<string, string>> {
   const params: Record<string, string> = {}
   for (let i = 0; i < raw.length; i++) params[route.parameters[i]!] = decodeParameter(raw[i]!)
@@ -42,12 +44,32 @@ export function decodeParameters(route: Route, raw: readonly string[]): Readonly
 }
 
 function decodeParameter(raw: string): string {
+  if (notAscii.test(raw))
+    throw new ServiceError('query_invalid', 'The path is not valid UTF-8, percent-encoded')
   if (!raw.includes('%')) return raw
+  let decoded: string
   try {
-    const decoded = decodeURIComponent(raw)
-    if (!decoded.includes('\0')) return decoded
+    decoded = decodeURIComponent(raw)
   } catch {
-    // Told below.
+    if (notEncoded.test(raw)) throw new ServiceError('not_found')
+    throw new ServiceError('query_invalid', 'The path is not valid UTF-8, percent-encoded')
   }
-  throw new ServiceError('not_found')
+  if (decoded.includes('\0')) throw new ServiceError('not_found')
+  return decoded
+}
+
+const notAscii = /[^\x20-\x7e]/
+const notEncoded = /%(?![0-9a-fA-F]{2})/
+
+/**
+ * The client's address as the proxies in front tell it.
+ *
+ * header  X-Forwarded-For, to which each proxy has added the address it saw.
+ * hops    how many proxies are trusted: the address is that many entries from the right.
+ * returns '' where that entry is no address.
+ */
+export function forwardedAddress(header: string, hops: number): string {
+  const entries = header.split(',')
+  const address = entries[Math.max(0, entries.length - hops)]!.trim()
+  return isIP(address) === 0 ? '' : address
 }

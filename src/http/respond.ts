@@ -15,18 +15,12 @@ export interface Reply {
   readonly bytes?: Uint8Array
 }
 
-// Shown to browsers, besides the simple ones (AL-42).
-const exposed = 'X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, X-Request-Id, ETag'
-
-/**
- * The headers of every response as one value of Content-Type: one crossing into the server instead of three.
- * Every route may be read by a page of any origin: a key, not a cookie, is what opens it.
- */
+/** The headers of every response as one value of Content-Type: one crossing into the server instead of three. */
 export const fixedHeaders = headersOf('application/json')
 
 /** The same for an answer of another type. */
 export function headersOf(contentType: string): string {
-  return `${contentType}\r\nAccess-Control-Allow-Origin: *\r\nAccess-Control-Expose-Headers: ${exposed}`
+  return `${contentType}\r\nX-Content-Type-Options: nosniff\r\nCache-Control: no-store`
 }
 
 /** The header line of an answer that is kept as a file. `name`: ours, never a caller's. */
@@ -34,19 +28,24 @@ export function attachment(name: string): string {
   return `\r\nContent-Disposition: attachment; filename="${name}"`
 }
 
-/** Figures of the tightest budget, as header lines; '' where nothing is limited (AL-42). */
-export function allowanceHeaders(allowance: Allowance | null): string {
-  if (allowance === null) return ''
+/** These header lines, and figures of the tightest budget where something is limited (AL-42). */
+export function allowanceHeaders(allowance: Allowance | null, before: string): string {
+  if (allowance === null) return before
   const { limit, remaining, resetSeconds } = allowance
-  if (limit !== told.limit || remaining !== told.remaining || resetSeconds !== told.resetSeconds) {
-    const lines = `\r\nX-RateLimit-Limit: ${limit}\r\nX-RateLimit-Remaining: ${remaining}\r\nX-RateLimit-Reset: ${resetSeconds}`
-    told = { limit, remaining, resetSeconds, lines }
+  if (
+    limit !== told.limit ||
+    remaining !== told.remaining ||
+    resetSeconds !== told.resetSeconds ||
+    before !== told.before
+  ) {
+    const lines = `${before}\r\nX-RateLimit-Limit: ${limit}\r\nX-RateLimit-Remaining: ${remaining}\r\nX-RateLimit-Reset: ${resetSeconds}`
+    told = { limit, remaining, resetSeconds, before, lines }
   }
   return told.lines
 }
 
 // What was told last: a budget that is hardly used looks the same again and again.
-let told = { limit: -1, remaining: -1, resetSeconds: -1, lines: '' }
+let told = { limit: -1, remaining: -1, resetSeconds: -1, before: '', lines: '' }
 
 // The head that was written last; as bytes from its second time on.
 const last = { status: 0, headers: '', bytes: null as Buffer | null }
@@ -149,7 +148,9 @@ const reasons: Readonly<Record<number, string>> = {
   403: '403 Forbidden',
   404: '404 Not Found',
   409: '409 Conflict',
+  411: '411 Length Required',
   429: '429 Too Many Requests',
+  431: '431 Request Header Fields Too Large',
   500: '500 Internal Server Error',
   503: '503 Service Unavailable',
 }

@@ -1,13 +1,15 @@
 // The HTTP server: its routes and what it answers besides them, its start and its end.
 import type { Services } from '../api/services.js'
 import { ServiceError } from '../errors.js'
-import type { App, AppRequest, AppResponse } from './app.js'
+import type { App, AppHandler, AppMethod, AppRequest, AppResponse } from './app.js'
 import { Compiled } from './compiled.js'
 import { preflightHeaders } from './cors.js'
 import { Exchange } from './exchange.js'
+import { cutOff, framingOf, Misframed } from './framing.js'
 import { type Health, live, ready } from './health.js'
+import { MetricsPage } from './metrics-page.js'
 import { registerPages } from './pages.js'
-import { failure, fixedHeaders, internalError } from './respond.js'
+import { failure, fixedHeaders } from './respond.js'
 import type { Route } from './route.js'
 import { Shared, type SharedOptions } from './shared.js'
 
@@ -79,45 +81,63 @@ export class Server {
     }
   }
 
+  /** One that is no route's: framed as strictly, and without a body. */
+  private other(method: AppMethod, path: string, handler: AppHandler): void {
+    const { shared } = this
+    this.app.on(method, path, (res, req) => {
+      try {
+        if (!framingOf(req).isChunked) return handler(res, req)
+        throw new Misframed('framing_invalid', 'No body is taken here')
+      } catch (error) {
+        if (!(error instanceof Misframed)) throw error
+        let gone = false
+        res.onAborted(() => {
+          gone = true
+        })
+        cutOff(res, shared.writeHead, failure(error, ''), () => gone)
+      }
+    })
+  }
+
   private registerOthers(): void {
     const { shared, options } = this
-    const preflight = preflightHeaders(options.config.apiKeyHeaders, options.config.environmentHeaders)
-    this.app.on('get', '/health/live', res => shared.write(res, live(), false))
-    this.app.on('get', '/health/ready', res =>
+    this.other('get', '/health/live', res => shared.write(res, live(), false))
+    this.other('get', '/health/ready', res =>
       shared.write(res, ready(options.health, shared.draining), false),
     )
-    this.app.on('get', '/metrics', res => this.writeMetrics(res))
+    if (options.config.metricsAddress === null) this.registerMetrics(this.app)
     registerPages(this.app, options.routes)
-    this.app.on('options', '/*', res => {
-      res.writeStatus('204 No Content').writeHeader('Content-Type', fixedHeaders)
-      for (const [name, value] of preflight) res.writeHeader(name, value)
-      res.endWithoutBody()
-    })
+    this.registerPreflights()
     const unknown = options.metrics.http.requests.child({ route: 'unknown', status: '404' })
     const absent = failure(new ServiceError('route_unknown'), '')
-    this.app.on('any', '/*', (res, req) => {
+    this.other('any', '/*', (res, req) => {
       unknown.count++
       shared.write(res, absent, req.getMethod() === 'head')
     })
   }
 
-  private writeMetrics(res: AppResponse): void {
-    const { shared } = this
-    const { registry, http } = this.options.metrics
-    let gone = false
-    res.onAborted(() => {
-      gone = true
-    })
-    http.inFlight.set(shared.inFlight)
-    registry.metrics().then(
-      text => {
-        if (gone) return
-        res.cork(() => res.writeHeader('Content-Type', registry.contentType).end(text, shared.draining))
-      },
-      error => {
-        this.options.log.error({ err: error }, 'metrics failed')
-        if (!gone) res.cork(() => shared.write(res, failure(internalError, ''), false))
-      },
+  /** Pages may ask before they call what a publishable key opens, and nothing else. */
+  private registerPreflights(): void {
+    const { shared, options } = this
+    const preflight = preflightHeaders(options.config.apiKeyHeaders, options.config.environmentHeaders)
+    for (const { path, scope } of options.routes) {
+      if (scope !== 'check' && scope !== 'capture') continue
+      this.other('options', path, (res, req) => {
+        res.writeStatus('204 No Content').writeHeader('Content-Type', fixedHeaders + shared.cors.linesOf(req))
+        for (const [name, value] of preflight) res.writeHeader(name, value)
+        res.endWithoutBody()
+      })
+    }
+    this.other('options', '/*', res =>
+      res.writeStatus('204 No Content').writeHeader('Content-Type', fixedHeaders).endWithoutBody(),
     )
+  }
+
+  /** Answer GET /metrics on this app: the server's own, or one that listens for nothing else. */
+  registerMetrics(app: App): void {
+    const { metrics, log, config } = this.options
+    const before = () => metrics.http.inFlight.set(this.shared.inFlight)
+    const page = new MetricsPage({ metrics, log, token: config.metricsToken, before })
+    app.on('get', '/metrics', (res, req) => page.answer(res, req))
   }
 }

@@ -5,6 +5,7 @@ import { type ErrorCode, ServiceError } from '../errors.js'
 import type { Logger, RequestLine } from '../log.js'
 import type { Metrics } from '../metrics.js'
 import { type App, type AppResponse, type HeaderName, headerName } from './app.js'
+import { Cors } from './cors.js'
 import type { Limits } from './limits.js'
 import { LongBodies } from './long-bodies.js'
 import type { AuditSink } from './noting.js'
@@ -21,6 +22,10 @@ export interface SharedOptions {
     | 'drainMs'
     | 'bodiesBytesMax'
     | 'authFailuresPerSecond'
+    | 'corsOrigins'
+    | 'chunkedBodies'
+    | 'metricsToken'
+    | 'metricsAddress'
   >
   readonly log: Logger
   readonly metrics: Metrics
@@ -40,6 +45,7 @@ export class Shared {
   strange = 0
   readonly longBodies = new LongBodies()
   readonly strangers: Strangers
+  readonly cors: Cors
   private whenIdle: (() => void) | null = null
   private requests = 0
   /** When a line of each kind was last written, ms of the monotonic clock. */
@@ -58,6 +64,7 @@ export class Shared {
     readonly app: App,
   ) {
     this.log = options.log
+    this.cors = new Cors(options.config.corsOrigins)
     this.strangers = new Strangers({
       ratePerSecond: options.config.authFailuresPerSecond,
       log: options.log,
@@ -111,18 +118,19 @@ export class Shared {
   }
 
   /** Write a whole response; the caller has corked or is in a callback of the server. */
-  write(res: AppResponse, reply: Reply, headOnly: boolean): void {
+  write(res: AppResponse, reply: Reply, headOnly: boolean, cuts = false): void {
     this.writeHead(res, reply)
     if (!headOnly && !isBodiless(reply.status)) {
-      res.end(reply.bytes ?? reply.body, this.draining)
+      res.end(reply.bytes ?? reply.body, this.draining || cuts)
       return
     }
+    if (cuts && !headOnly) return void res.end('', true)
     // Given a length, `endWithoutBody` would leave the response pending: a trap of this build.
     if (headOnly) res.writeHeader('Content-Length', String(Buffer.byteLength(reply.body)))
     res.endWithoutBody()
   }
 
-  writeHead(res: AppResponse, reply: Reply): void {
+  readonly writeHead = (res: AppResponse, reply: Reply): void => {
     res.writeStatus(headOf(reply.status, reply.headers))
   }
 }

@@ -16,10 +16,14 @@ export function tracedExchange(tracing: Tracing): typeof Exchange {
       this.trace = tracing.request(
         label,
         { 'http.request.method': headOnly ? 'HEAD' : method, 'http.route': route.path },
-        req.getHeader('traceparent'),
-        req.getHeader('tracestate'),
+        ...this.parentOf(req),
       )
       super.begin(req, headOnly)
+    }
+
+    // Whether a request is traced is for callers to say whose key is known.
+    private parentOf(req: AppRequest): [traceparent: string, tracestate: string] {
+      return this.isKnown(req) ? [req.getHeader('traceparent'), req.getHeader('tracestate')] : ['', '']
     }
 
     protected override handle(body: unknown, text?: string): void {

@@ -130,7 +130,10 @@ export interface Setup {
   readonly drainMs?: number
   readonly authFailuresPerSecond?: number
   readonly log?: Logger
-  readonly trustProxy?: boolean
+  readonly trustProxy?: number
+  readonly corsOrigins?: readonly string[]
+  readonly chunkedBodies?: boolean
+  readonly metricsToken?: string
   readonly degraded?: readonly string[]
   readonly exchange?: typeof Exchange
 }
@@ -143,7 +146,11 @@ export async function start(routes: readonly Route[], setup: Setup = {}): Promis
     config: {
       apiKeyHeaders: ['X-Service-Api-Key', 'X-Other-Key'],
       environmentHeaders: ['X-Service-Environment-Id', 'X-Other-Environment'],
-      trustProxy: setup.trustProxy ?? false,
+      trustProxy: setup.trustProxy ?? 0,
+      corsOrigins: setup.corsOrigins ?? null,
+      chunkedBodies: setup.chunkedBodies ?? true,
+      metricsToken: setup.metricsToken ?? null,
+      metricsAddress: null,
       slowRequestMs: 60_000,
       drainMs: setup.drainMs ?? 2_000,
       bodiesBytesMax: setup.bodiesBytesMax ?? 67_108_864,
