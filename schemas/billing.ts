@@ -13,8 +13,6 @@ import type {
   CurrencyCode,
   CustomPlanBillingStatus,
   InvoiceStatus,
-  PaymentGating,
-  ProrationBehavior,
   TaxIdType,
 } from './enums.js'
 import type { PriceTierView } from './prices.js'
@@ -206,18 +204,6 @@ export interface PaymentMethodWrite {
   card_exp_month?: (Int32 & tags.Minimum<1> & tags.Maximum<12>) | null | undefined
   card_exp_year?: (Int32 & tags.Minimum<0> & tags.Maximum<9999>) | null | undefined
 }
-
-/** Body of PUT /billing/profiles/{billing_profile_id}. */
-export interface BillingProfileUpdate {
-  collection_method?: BillingCollectionMethod | undefined
-  days_until_due?: (Int32 & tags.Minimum<0> & tags.Maximum<365>) | null | undefined
-  is_default?: boolean | null | undefined
-  name?: string | null | undefined
-  payment_method_id?: string | null | undefined
-  proration_behavior?: ProrationBehavior | null | undefined
-}
-
-export const parseBillingProfileUpdate = typia.json.createValidateParse<BillingProfileUpdate>()
 
 export interface BillingAddress {
   city: string
@@ -518,29 +504,6 @@ export interface BillingMeter {
   event_payload_key: string
   external_price_id: string
   provider_type: BillingProviderType
-}
-
-export interface CompanyBillingProfile {
-  id: string
-  account_id: string
-  environment_id: string
-  company_id: string
-  name: string | null
-  is_default: boolean
-  provider_type: BillingProviderType
-  collection_method: BillingCollectionMethod
-  days_until_due: number | null
-  proration_behavior: ProrationBehavior | null
-  payment_method_id: string | null
-  billing_customer_id: string | null
-  gating_days: number
-  payment_gating: PaymentGating
-  collector: 'external' | 'psp_invoice' | 'psp_payments' | null
-  currency: string | null
-  overdraft_limit: number | null
-  purchase_order: string | null
-  created_at: string
-  updated_at: string
 }
 
 export interface CompanyBillingDetails {

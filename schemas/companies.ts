@@ -1,12 +1,13 @@
 // Companies, memberships, keys and traits.
+
 import typia, { type tags } from 'typia'
 import type {
   BillingSubscriptionView,
-  CompanyBillingProfile,
   CustomPlanBilling,
   PaymentMethod,
   ScheduledDowngrade,
 } from './billing.js'
+import type { CompanyBillingProfile } from './billing-profile.js'
 import type { BillingCreditView } from './credits.js'
 import type {
   BillingArrearsAnchor,

@@ -452,6 +452,9 @@ export type WebhookStatus = (typeof webhookStatuses)[number]
 export const featureEventSources = ['inference', 'track'] as const
 export type FeatureEventSource = (typeof featureEventSources)[number]
 
+export const billingCollectors = ['external', 'psp_invoice', 'psp_payments'] as const
+export type BillingCollector = (typeof billingCollectors)[number]
+
 export const paymentGatings = ['keep_serving', 'revoke_after'] as const
 export type PaymentGating = (typeof paymentGatings)[number]
 

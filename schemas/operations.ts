@@ -1,5 +1,6 @@
 // What every operation takes and gives, by method and path: the page that the OpenAPI document is made from.
 // A row of src/http/routes.ts has its line here; a test holds the two together.
+
 import typia, { type tags } from 'typia'
 import type { AuditChainRow, AuditHead, AuditLog, AuditLogList } from './audit-log.js'
 import type {
@@ -10,14 +11,12 @@ import type {
   BillingMeter,
   BillingPriceWrite,
   BillingProductUpsert,
-  BillingProfileUpdate,
   BillingSubscription,
   BillingSubscriptionView,
   BillingSubscriptionWrite,
   CompanyBillingDetails,
   CompanyBillingEntity,
   CompanyBillingEntitySubscription,
-  CompanyBillingProfile,
   CompanySubscription,
   CustomPlanBilling,
   CustomPlanBillingPaid,
@@ -31,6 +30,7 @@ import type {
   SubscriptionCancel,
   TrialEndUpdate,
 } from './billing.js'
+import type { BillingProfileUpdate, CompanyBillingProfile } from './billing-profile.js'
 import type {
   BillingCustomerUpsert,
   CouponUpsert,

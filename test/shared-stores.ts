@@ -13,7 +13,8 @@ if (directory === undefined) throw new Error('usage: shared-stores DIRECTORY')
 mkdirSync(directory, { mode: 0o711, recursive: true })
 
 const ended = new Promise(resolve => process.stdin.resume().on('end', resolve))
-const log = pino({ level: 'silent' })
+// A store that dies under the tests is told of: they would only say that it is away.
+const log = pino({ level: 'error' }, pino.destination(2))
 const [postgres, clickhouse] = await Promise.all([
   startEmbeddedPostgres({
     directory: join(directory, 'postgres'),

@@ -3,11 +3,13 @@ import type { Sql } from 'postgres'
 import type { BillingSubscriptionDiscount, ManagePlanRequest } from '../../schemas/billing.js'
 import type {
   BillingCollectionMethod,
+  BillingCollector,
   BillingPriceUsageType,
   BillingProviderType,
   BillingSubscriptionTrialEndSetting,
   CustomPlanBillingStatus,
   InvoiceStatus,
+  PaymentGating,
   ProrationBehavior,
   SubscriptionStatus,
 } from '../../schemas/enums.js'
@@ -77,6 +79,10 @@ export interface SubscriptionRow extends Recorded {
   readonly discounts: readonly BillingSubscriptionDiscount[]
   /** Of one that the service bills itself: its periods renew from the anchor on, epoch seconds. */
   readonly own: OwnSubscription | null
+  /** Since when its payment is overdue: while its status is past_due. */
+  readonly overdue_since: Date | null
+  /** When it ends to give access, as it is not paid. */
+  readonly gated_at: Date | null
 }
 
 /** What the service keeps of a subscription of its own. */
@@ -173,6 +179,12 @@ export interface ProfileRow extends Recorded {
   readonly proration_behavior: ProrationBehavior | null
   readonly payment_method_id: string | null
   readonly billing_customer_id: string | null
+  readonly payment_gating: PaymentGating
+  readonly gating_days: number
+  readonly collector: BillingCollector | null
+  readonly currency: string | null
+  readonly overdraft_limit: string | number | null
+  readonly purchase_order: string | null
 }
 
 /** A row of custom_plan_billings. */
@@ -222,6 +234,7 @@ export function subscriptionState(row: SubscriptionRow): SubscriptionState {
       quantity,
     })),
     ...(row.own && { anchorMs: ms(row.own.anchor) }),
+    ...(row.gated_at && { gatedAtMs: row.gated_at.getTime() }),
   }
 }
 

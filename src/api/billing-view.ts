@@ -1,4 +1,5 @@
 // Billing records as the wire shows them.
+
 import type { Sql } from 'postgres'
 import type {
   BillingCoupon,
@@ -7,17 +8,17 @@ import type {
   BillingSubscription,
   BillingSubscriptionDiscountView,
   BillingSubscriptionView,
-  CompanyBillingProfile,
   CompanySubscription,
   CustomPlanBilling,
   Invoice,
   PaymentMethod,
   ScheduledDowngrade,
 } from '../../schemas/billing.js'
+import type { CompanyBillingProfile } from '../../schemas/billing-profile.js'
 import type { CustomPlanBillingStatus } from '../../schemas/enums.js'
 import type { CatalogData } from '../core/catalog.js'
 import { dayMs } from '../core/period.js'
-import { endsAt, isActive } from '../core/plan.js'
+import { endsAt, isActive, isGated } from '../core/plan.js'
 import {
   type CouponRow,
   type CustomerRow,
@@ -97,11 +98,11 @@ export async function subscriptionParts(
   }
 }
 
-/** The status as time has made it: over by its own terms, it counts as canceled. source: PB-56, PB-58 */
+/** The status as time has made it: over by its own terms, it counts as canceled; an overdue one stays so. source: PB-56, PB-58 */
 function statusNow(row: SubscriptionRow, nowMs: number): string {
   const state = subscriptionState(row)
   const active = state.status === 'active' || state.status === 'trialing' || state.status === 'past_due'
-  return active && endsAt(state) <= nowMs ? 'canceled' : row.status
+  return active && endsAt(state) <= nowMs && !isGated(state, nowMs) ? 'canceled' : row.status
 }
 
 export function isRunning(row: SubscriptionRow, nowMs: number): boolean {
@@ -327,7 +328,6 @@ export function couponView(row: CouponRow, accountId: string): BillingCoupon {
   }
 }
 
-/** Gating, collector and the like are settings of payment processors, of which none is connected: their defaults. */
 export function profileView(row: ProfileRow, accountId: string): CompanyBillingProfile {
   return {
     id: row.id,
@@ -342,12 +342,12 @@ export function profileView(row: ProfileRow, accountId: string): CompanyBillingP
     proration_behavior: row.proration_behavior,
     payment_method_id: row.payment_method_id,
     billing_customer_id: row.billing_customer_id,
-    gating_days: 0,
-    payment_gating: 'keep_serving',
-    collector: null,
-    currency: null,
-    overdraft_limit: null,
-    purchase_order: null,
+    gating_days: row.gating_days,
+    payment_gating: row.payment_gating,
+    collector: row.collector,
+    currency: row.currency,
+    overdraft_limit: numberOrNull(row.overdraft_limit),
+    purchase_order: row.purchase_order,
     created_at: iso(row.created_at),
     updated_at: iso(row.updated_at),
   }

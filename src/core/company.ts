@@ -90,6 +90,8 @@ export interface SubscriptionState {
   readonly items?: readonly SubscribedItem[]
   /** Nobody tells of its renewals: its periods follow each other by themselves from this instant on, epoch ms. */
   readonly anchorMs?: number | null
+  /** While it is past_due: from when on it gives no access, epoch ms. */
+  readonly gatedAtMs?: number
 }
 
 export interface SubscribedItem {

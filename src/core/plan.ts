@@ -205,7 +205,8 @@ export function migratedSubscription(
 /**
  * When a subscription ends by time alone, epoch ms; Infinity when it does not.
  *
- * source  PB-56, PB-57 (its period's end alone ends nothing), PB-58 (while it is still trialing); decision 29.
+ * source  PB-56, PB-57 (its period's end alone ends nothing), PB-58 (while it is still trialing); decision 29;
+ *         service.md, CompanyBillingProfile: payment_gating.
  */
 export function endsAt(subscription: SubscriptionState): number {
   const { cancelAtPeriodEnd, cancelAtMs, periodEndMs, status, trialEndMs, trialEndSetting } = subscription
@@ -215,7 +216,18 @@ export function endsAt(subscription: SubscriptionState): number {
   if (cancelAtPeriodEnd) end = trialing ? Math.min(trialEndMs, periodEndMs) : periodEndMs
   if (cancelAtMs !== null && cancelAtMs < end) end = cancelAtMs
   if (trialing && trialEndSetting === 'cancel' && trialEndMs < end) end = trialEndMs
-  return end
+  return Math.min(end, gatedFrom(subscription))
+}
+
+/** From when on a subscription gives no access because its payment is overdue, epoch ms; Infinity when never. */
+function gatedFrom({ status, gatedAtMs }: SubscriptionState): number {
+  return status === 'past_due' && gatedAtMs !== undefined ? gatedAtMs : Number.POSITIVE_INFINITY
+}
+
+/** Whether a subscription gives no access because its payment is overdue, and for no other reason. */
+export function isGated(subscription: SubscriptionState, nowMs: number): boolean {
+  const from = gatedFrom(subscription)
+  return from <= nowMs && endsAt(subscription) === from
 }
 
 /** When a subscription that renews by itself begins its next period, epoch ms; Infinity when it does not. */

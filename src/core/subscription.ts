@@ -4,7 +4,7 @@ import type { Catalog, CompiledPlan } from './catalog.js'
 import type { Company, PlanHolding, SubscriptionState, TrialState } from './company.js'
 import type { Decision, Effect } from './message.js'
 import { cycleStart, recurrenceAfter, recurrenceAtOrBefore } from './period.js'
-import { cycleOf, endsAt, isActive, isLinked, renewsAt } from './plan.js'
+import { cycleOf, endsAt, isActive, isGated, isLinked, renewsAt } from './plan.js'
 import { type EndedTrial, holdingOf, type PlanChangeCause, planEffects } from './plan-change.js'
 import { cycleUsageSince, needsRecount } from './usage.js'
 
@@ -177,7 +177,7 @@ export function periodAt(
 
 /**
  * What time alone has done to subscriptions, to be written down: one that is over by its own terms counts as canceled,
- * and its plans go; one of the company's own is in its next period, its trial over.
+ * one that was overdue for too long as unpaid, and its plans go; one of the company's own is in its next period, its trial over.
  *
  * returns  the effects of the first; call again until there are none.
  * source   PB-56, PB-58; renewal by itself: decision, as nobody sends upserts for what the service bills.
@@ -188,7 +188,7 @@ export function settleSubscriptions(company: Readonly<Company>, catalog: Catalog
     if (hasEnded(one, nowMs) && (had === null || endsAt(one) < endsAt(had))) had = one
   if (had === null) return renewal(company, nowMs)
   const endMs = endsAt(had)
-  const now: SubscriptionState = { ...had, status: 'canceled' }
+  const now: SubscriptionState = { ...had, status: isGated(had, nowMs) ? 'unpaid' : 'canceled' }
   const subscriptions = withSubscription(company.subscriptions, now)
   const next = followed({ company, catalog, had, now, subscriptions, nowMs: endMs })
   return [

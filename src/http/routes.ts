@@ -4,7 +4,6 @@ import {
   parseBillingDetailsUpdate,
   parseBillingPriceWrite,
   parseBillingProductUpsert,
-  parseBillingProfileUpdate,
   parseBillingSubscriptionWrite,
   parseCustomPlanBillingPaid,
   parseCustomPlanBillingRetry,
@@ -13,6 +12,7 @@ import {
   parseSubscriptionCancel,
   parseTrialEndUpdate,
 } from '../../schemas/billing.js'
+import { parseBillingProfileUpdate } from '../../schemas/billing-profile.js'
 import {
   parseBillingCustomerUpsert,
   parseCouponUpsert,

@@ -80,7 +80,7 @@ export async function openHouse(t: Test): Promise<House> {
     checkedFlags,
     shards: { ask: async (...one: readonly unknown[]) => void asked.push(one) },
     projections: { barrier: async () => {} },
-    webhooks: { announce() {}, wants: () => false },
+    webhooks: { receivers: () => [] },
   } as unknown as Services
   const { accountId } = bootstrapped
   const [development, production] = keys.environments(accountId)

@@ -1,26 +1,29 @@
 // How a company pays and where its invoices go: billing profiles, details, and who is billed for whom (billing.md).
+
 import type { Sql } from 'postgres'
 import type {
   BillingDetailsUpdate,
-  BillingProfileUpdate,
   CheckoutFieldWithValue,
   CompanyBillingDetails,
   CompanyBillingEntity,
   CompanyBillingEntitySubscription,
   CompanyTaxIdView,
 } from '../../../schemas/billing.js'
+import type { BillingProfileUpdate } from '../../../schemas/billing-profile.js'
 import { billingProviderTypes } from '../../../schemas/enums.js'
 import type { EntityBrief } from '../../core/entity.js'
 import { derivedId } from '../../core/id.js'
 import { ServiceError } from '../../errors.js'
 import { type DetailsRow, storeDetails } from '../billing-details.js'
-import { type ProfileRow, subscriptionsOf } from '../billing-records.js'
+import { findSubscription, type ProfileRow, subscriptionsOf } from '../billing-records.js'
 import { companySubscription, isRunning, profileView, subscriptionParts } from '../billing-view.js'
 import type { Call, Handler } from '../call.js'
 import { companyBrief } from '../entity-view.js'
 import { currentSubscriptions } from '../own-subscriptions.js'
+import { overdue } from '../payment-gating.js'
 import { boolean, oneOf, page, type QueryOf, query, required, string } from '../query.js'
 import { inTransaction, newest } from '../sql.js'
+import { inTurn, putSubscription } from '../subscription-write.js'
 import { whole } from '../unchanged.js'
 import { requireCompany } from './records.js'
 import { initialProducts } from './subscriptions.js'
@@ -48,43 +51,69 @@ export const listBillingProfiles: Handler<undefined, QueryOf<typeof profileShape
 }
 
 /**
- * PUT /billing/profiles/{billing_profile_id}. Absent members stay as they are.
+ * PUT /billing/profiles/{billing_profile_id}. Absent members stay as they are, null clears. It acts at once on payments
+ * that are overdue already (payment-gating.ts).
  *
  * errors  404 for a profile or payment method unknown; 400 for the default one that is to be none.
  */
 export const updateBillingProfile: Handler<BillingProfileUpdate> = async call => {
-  const { services, environment, key, params, body, nowMs } = call
-  const row = await inTransaction(services.sql, async tx => {
-    const [had] = await tx<ProfileRow[]>`
-      select * from company_billing_profiles
-      where id = ${params.billing_profile_id!} and environment_id = ${environment.id} for update`
-    if (!had) throw new ServiceError('not_found', 'Billing profile not found')
-    if (body.is_default === false && had.is_default)
-      throw new ServiceError('state_conflict', 'is_default: a company keeps a default profile')
-    if (body.payment_method_id != null) {
-      const [method] = await tx`
-        select 1 from billing_payment_methods
-        where id = ${body.payment_method_id} and environment_id = ${environment.id}`
-      if (!method) throw new ServiceError('not_found', 'payment_method_id: no such payment method')
-    }
-    if (body.is_default)
-      await tx`
-        update company_billing_profiles set is_default = false
-        where company_id = ${had.company_id} and id <> ${had.id} and is_default`
-    const said = whole(body, had)
-    const [stored] = await tx<ProfileRow[]>`
-      update company_billing_profiles set ${tx({
-        collection_method: said.collection_method,
-        is_default: said.is_default ?? had.is_default,
-        days_until_due: said.days_until_due,
-        name: said.name,
-        payment_method_id: said.payment_method_id,
-        proration_behavior: said.proration_behavior,
-        updated_at: new Date(nowMs),
-      })} where id = ${had.id} returning *`
-    return stored!
-  })
+  const { services, key } = call
+  const row = await inTransaction(services.sql, tx => storeProfile(tx, call))
+  await gate(call, row.company_id)
   return { data: profileView(row, key.accountId) }
+}
+
+async function storeProfile(
+  tx: Sql,
+  { environment, params, body, nowMs }: Call<BillingProfileUpdate>,
+): Promise<ProfileRow> {
+  const [had] = await tx<ProfileRow[]>`
+    select * from company_billing_profiles
+    where id = ${params.billing_profile_id!} and environment_id = ${environment.id} for update`
+  if (!had) throw new ServiceError('not_found', 'Billing profile not found')
+  if (body.is_default === false && had.is_default)
+    throw new ServiceError('state_conflict', 'is_default: a company keeps a default profile')
+  if (body.payment_method_id != null) {
+    const [method] = await tx`
+      select 1 from billing_payment_methods
+      where id = ${body.payment_method_id} and environment_id = ${environment.id}`
+    if (!method) throw new ServiceError('not_found', 'payment_method_id: no such payment method')
+  }
+  if (body.is_default)
+    await tx`
+      update company_billing_profiles set is_default = false
+      where company_id = ${had.company_id} and id <> ${had.id} and is_default`
+  const said = whole(body, had)
+  const [stored] = await tx<ProfileRow[]>`
+    update company_billing_profiles set ${tx({
+      collection_method: said.collection_method,
+      collector: said.collector,
+      currency: said.currency,
+      days_until_due: said.days_until_due,
+      gating_days: said.gating_days ?? 0,
+      is_default: said.is_default ?? had.is_default,
+      name: said.name,
+      overdraft_limit: said.overdraft_limit,
+      payment_gating: said.payment_gating ?? 'keep_serving',
+      payment_method_id: said.payment_method_id,
+      proration_behavior: said.proration_behavior,
+      purchase_order: said.purchase_order,
+      updated_at: new Date(nowMs),
+    })} where id = ${had.id} returning *`
+  return stored!
+}
+
+/** Tell the company when its overdue subscriptions end to give access, by its profile as it is now. */
+async function gate(call: Call<BillingProfileUpdate>, companyId: string): Promise<void> {
+  const { sql } = call.services
+  for (const { external_id, environment_id } of await subscriptionsOf(sql, [companyId]))
+    await inTurn(call, external_id, async () => {
+      const had = await findSubscription(sql, environment_id, { externalId: external_id })
+      if (had?.company_id !== companyId || had.status !== 'past_due') return
+      const { status } = had
+      const gating = await overdue(sql, companyId, { status, had, nowMs: call.nowMs })
+      await putSubscription(call, had, { ...had, ...gating })
+    })
 }
 
 /** What an environment asks of those who check out. */

@@ -31,6 +31,7 @@ import {
 } from '../billing-view.js'
 import type { Call, Handler } from '../call.js'
 import { currentSubscriptions } from '../own-subscriptions.js'
+import { overdue } from '../payment-gating.js'
 import { list, page, type QueryOf, query, string } from '../query.js'
 import { inTransaction } from '../sql.js'
 import { inTurn, putSubscription } from '../subscription-write.js'
@@ -102,6 +103,7 @@ async function subscriptionFrom(
   const end = body.period_end ?? kept ?? periodEnd(start, interval)
   if (end <= start) throw new ServiceError('value_invalid', 'period_end: must be after period_start') // PB-52
   const companyId = await companyOf(call, had)
+  const status = statusFrom(body.status ?? 'active')
   return {
     id: had?.id ?? derivedId('bilsub_', environment.id, body.subscription_external_id),
     environment_id: environment.id,
@@ -109,7 +111,7 @@ async function subscriptionFrom(
     external_id: body.subscription_external_id,
     customer_external_id: body.customer_external_id,
     company_id: companyId,
-    status: statusFrom(body.status ?? 'active'),
+    status,
     currency: body.currency,
     interval,
     total_price: body.total_price,
@@ -127,6 +129,7 @@ async function subscriptionFrom(
     products: await inTransaction(sql, tx => subscribedProducts(tx, call, provider)),
     discounts: body.discounts,
     own: null, // told of by its provider from now on
+    ...(await overdue(sql, companyId, { status, had, nowMs })),
     created_at: had?.created_at ?? new Date(nowMs),
     updated_at: new Date(nowMs),
   }

@@ -20,6 +20,7 @@ import { type FeatureRow, featureView, grantedBy, plansByFeature } from '../feat
 import { makeLimitTrait, traitNameOf } from '../feature-write.js'
 import { type FlagRow, flagDetails, type Outlook } from '../flag-view.js'
 import { type FlagChange, findFlag, freeKey, insertFlag, slugOf, updateFlag } from '../flag-write.js'
+import { mayChangeFeature, mayChangeFlag } from '../in-use.js'
 import { memberViews, requireMember } from '../member-rows.js'
 import { boolean, list, listOf, oneOf, page, type QueryOf, query, string, text } from '../query.js'
 import type { Services } from '../services.js'
@@ -249,7 +250,7 @@ async function make(
   )
   if (body.feature_type === 'license')
     await insertLicense(tx, { id: newId('lice_'), accountId, featureId: id, name: members.name }, nowMs)
-  await putFlag(tx, accountId, id, members, body.flag ?? {}, nowMs)
+  await putFlag(tx, call, id, members, body.flag ?? {}, nowMs)
   return id
 }
 
@@ -257,7 +258,7 @@ async function make(
  * PUT /features/{feature_id}: absent members stay, null clears.
  *
  * errors  400 for another type or event source (EN-1; the source: decision, EN-33), a second flag, an event feature
- *         without `event_subtype`; 404 as on creation.
+ *         without `event_subtype`; 403 for a feature that another environment uses (in-use.ts); 404 as on creation.
  */
 export const changeFeature: Handler<FeatureUpdate> = async call => {
   const detail = await write(
@@ -282,6 +283,7 @@ async function change(
   former: FeatureRow,
   nowMs: number,
 ): Promise<string> {
+  await mayChangeFeature(tx, call, former.id)
   if (body.feature_type != null && body.feature_type !== former.feature_type)
     throw new ServiceError('state_conflict', 'feature_type: fixed at creation')
   if (body.event_source != null && body.event_source !== former.event_source)
@@ -296,7 +298,7 @@ async function change(
   )
   await updateFeature(tx, former.id, members, nowMs)
   if (former.license_id !== null) await renameLicense(tx, former.id, members.name, nowMs)
-  if (body.flag) await putFlag(tx, call.key.accountId, former.id, members, body.flag, nowMs)
+  if (body.flag) await putFlag(tx, call, former.id, members, body.flag, nowMs)
   return former.id
 }
 
@@ -401,12 +403,13 @@ function traitNamed({ keys, traits }: Services, outlook: Outlook, traitId: strin
 /** The flag of a feature, made, taken over or changed (EN-1: there is one at most). */
 async function putFlag(
   tx: Sql,
-  accountId: string,
+  call: Call<unknown, unknown>,
   featureId: string,
   feature: FeatureMembers,
   body: FlagWithFeature,
   nowMs: number,
 ): Promise<void> {
+  const { accountId } = call.key
   const change: FlagChange = {
     key: body.key ?? undefined,
     name: body.name ?? undefined,
@@ -420,8 +423,10 @@ async function putFlag(
   if (body.id != null && !named) throw new ServiceError('not_found', 'flag.id: no such flag')
   if (named && named.feature_id !== null && named.feature_id !== featureId)
     throw new ServiceError('state_conflict', 'flag.id: the flag belongs to another feature')
-  if (named) await updateFlag(tx, named, change, nowMs)
-  else
+  if (named) {
+    await mayChangeFlag(tx, call, named)
+    await updateFlag(tx, named, change, nowMs)
+  } else
     await insertFlag(
       tx,
       accountId,
@@ -440,6 +445,7 @@ async function putFlag(
  * DELETE /features/{feature_id}: with its licence, its plan entitlements and its overrides; its flag stays, by itself,
  * and answers its default.
  *
+ * errors  403 as on change.
  * source  EN-64, which goes before gaps.md ("used in an entitlement: 400"); that the flag stays: decision, so that
  *         running code that checks it does not meet a 404.
  */
@@ -448,11 +454,13 @@ export const deleteFeature: Handler = async call => {
   const featureId = params.feature_id!
   const row = await findFeature(services.sql, key.accountId, featureId)
   if (!row) throw unknownFeature()
+  await mayChangeFeature(services.sql, call, featureId)
   const gone = await lastSight(call, 'feature.deleted', () =>
     featureDetails(services.sql, outlookOf(call), [row]),
   )
   await deleteOverridesOf(services, key.accountId, featureId)
   await services.catalogs.change({ accountId: key.accountId, environmentId: null }, async tx => {
+    await mayChangeFeature(tx, call, featureId)
     if (!(await deleteFeatureRow(tx, key.accountId, featureId))) throw unknownFeature()
     await announce(tx, call, 'feature.deleted', gone?.[0], featureId)
   })

@@ -18,6 +18,7 @@ import { announce, lastSight } from '../announcing.js'
 import type { Call, EnvironmentRecord, Handler } from '../call.js'
 import { type FlagRow, flagDetails, flagView, type Outlook, ruleDetails } from '../flag-view.js'
 import { type FlagChange, findFlag, insertFlag, updateFlag } from '../flag-write.js'
+import { mayChangeFeature, mayChangeFlag } from '../in-use.js'
 import { list, page, type QueryOf, query, string, text } from '../query.js'
 import type { Services } from '../services.js'
 import { isoTime } from '../time.js'
@@ -100,12 +101,20 @@ function membersOf(body: FlagWrite) {
   } satisfies FlagChange
 }
 
-/** POST /flags. errors: 400 when the key or the feature is taken (EN-1), 404 when feature or maintainer are unknown. */
+/**
+ * POST /flags.
+ *
+ * errors  400 when the key or the feature is taken (EN-1); 403 for a feature that another environment uses (in-use.ts);
+ *         404 when feature or maintainer are unknown.
+ */
 export const createFlag: Handler<FlagWrite> = async call => {
   const { accountId } = call.key
-  const data = await write(call, 'flag.created', (tx, nowMs) =>
-    insertFlag(tx, accountId, membersOf(call.body), nowMs),
-  )
+  const data = await write(call, 'flag.created', async (tx, nowMs) => {
+    const { feature_id: featureId } = call.body
+    const row = await insertFlag(tx, accountId, membersOf(call.body), nowMs)
+    if (featureId != null) await mayChangeFeature(tx, call, featureId)
+    return row
+  })
   return { status: 201, data }
 }
 
@@ -115,17 +124,24 @@ function statedFlag(row: FlagRow): Required<FlagWrite> {
   return { key, name, description, default_value, flag_type, feature_id, maintainer_account_member_id }
 }
 
-/** PUT /flags/{flag_id}; errors as `createFlag`. Absent stays; null clears `feature_id` and the maintainer. */
+/**
+ * PUT /flags/{flag_id}; errors as `createFlag`, and 403 for a flag that another environment uses. Absent stays; null
+ * clears `feature_id` and the maintainer.
+ */
 export const changeFlag: Handler<FlagUpdate> = async call => {
   const detail = await write(call, 'flag.updated', async (tx, nowMs) => {
     const former = await findFlag(tx, call.key.accountId, call.params.flag_id!)
     if (!former) throw unknownFlag()
-    return updateFlag(tx, former, membersOf(whole(call.body, statedFlag(former))), nowMs)
+    await mayChangeFlag(tx, call, former)
+    const row = await updateFlag(tx, former, membersOf(whole(call.body, statedFlag(former))), nowMs)
+    if (row.feature_id !== null && row.feature_id !== former.feature_id)
+      await mayChangeFeature(tx, call, row.feature_id)
+    return row
   })
   return { data: detail }
 }
 
-/** DELETE /flags/{flag_id}: with its rules; its feature stays, without a flag. */
+/** DELETE /flags/{flag_id}: with its rules; its feature stays, without a flag. 403 for one that another environment uses. */
 export const deleteFlag: Handler = async call => {
   const { services, key, params } = call
   const gone = await lastSight(call, 'flag.deleted', async () => {
@@ -133,7 +149,10 @@ export const deleteFlag: Handler = async call => {
     return row && detailOf(services.sql, call, row)
   })
   await services.catalogs.change({ accountId: key.accountId, environmentId: null }, async tx => {
-    if (!(await deleteFlagRow(tx, key.accountId, params.flag_id!))) throw unknownFlag()
+    const row = await findFlag(tx, key.accountId, params.flag_id!)
+    if (!row) throw unknownFlag()
+    await mayChangeFlag(tx, call, row)
+    if (!(await deleteFlagRow(tx, key.accountId, row.id))) throw unknownFlag()
     await announce(tx, call, 'flag.deleted', gone, gone?.feature_id)
   })
   return { data: { deleted: true } }

@@ -545,6 +545,8 @@ function ownRow(
         ]
       : (had?.discounts ?? []),
     own: { anchor: terms.anchorMs / 1000, months, scheduled: null },
+    overdue_since: null,
+    gated_at: null,
     created_at: had?.created_at ?? now,
     updated_at: now,
   }

@@ -13,6 +13,7 @@ import type { Call, Handler } from '../call.js'
 import { versionView } from '../entitlement-view.js'
 import { withEventsInside } from '../event-summaries.js'
 import type { Outlook } from '../flag-view.js'
+import { mayChangePlan } from '../in-use.js'
 import { soon } from '../migration-run.js'
 import {
   ensureDraft,
@@ -187,7 +188,7 @@ export function announcePlan(
   })
 }
 
-/** Name, description and icon of a draft. */
+/** Name, description and icon of a draft. They are a version's, so another environment keeps its own (PB-1). */
 export async function editDraft(
   tx: Sql,
   call: Call<unknown, unknown>,
@@ -239,6 +240,7 @@ export const putBillingLinkedPlan: Handler<BillingLinkedPlanCreate> = async call
     }
     if (known.plan_type !== body.plan_type)
       throw new ServiceError('state_conflict', 'plan_type: fixed at creation')
+    if (link.version !== known.external_resource_version) await mayChangePlan(tx, call, known.id)
     await tx`update plans set external_resource_version = ${link.version} where id = ${known.id}`
     const draft = await ensureDraft(tx, known, call.environment.id, services.clock.wall())
     await editDraft(tx, call, draft, body)
@@ -252,7 +254,8 @@ export const putBillingLinkedPlan: Handler<BillingLinkedPlanCreate> = async call
 /**
  * DELETE /plans/{plan_id}: archives it: it leaves lists, and its entitlement rules leave the flags.
  *
- * errors  400 while a company is on any of its versions, and while a plan group names it.
+ * errors  400 while a company is on any of its versions, and while a plan group names it; 403 while another environment
+ *         uses it (in-use.ts).
  * source  PB-12. A company may be put on the plan while it is being deleted: once nobody can be any more, it is looked
  *         again, and the plan is put back if somebody was.
  */
@@ -266,6 +269,7 @@ export const deletePlan: Handler = async call => {
   await projections.barrier('postgres')
   const plan = await catalogs.change(accountScope(call), async tx => {
     const locked = await lockPlan(tx, place, call.params.plan_id!)
+    await mayChangePlan(tx, call, locked.id)
     if (await hasCompanies(tx, locked.id)) throw inUse()
     const role = await groupRole(tx, locked.id)
     if (role) throw new ServiceError('state_conflict', `The plan is the ${role} plan of a plan group`)
