@@ -208,9 +208,8 @@ export interface CompanyPlan {
 /** A credit grant that comes with a plan of a company. */
 export interface CompanyPlanCreditGrant {
   id: string
-  /** Not sent: `credit_id` names the credit. */
   credit?: BillingCreditView
-  /** Not sent: `billing_price_id` names the price. */
+  /** Of a billed grant. */
   price?: BillingPriceView
   plan_id: string
   plan_version_id: string | null

@@ -109,7 +109,7 @@ export interface BillingCreditView extends Omit<Credit, 'currency_prices' | 'pri
   product?: BillingProductRecord
 }
 
-/** A product by its record alone: named by the interface, and not sent, as no grant of a plan sends its credit in full. */
+/** A product by its record alone. */
 export interface BillingProductRecord {
   id: string
   account_id: string

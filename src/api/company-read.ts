@@ -9,6 +9,7 @@ import { billingOfCompanies } from './billing-view.js'
 import { companyDetail, type HeldBilling, type Surroundings } from './company-view.js'
 import { definitionsOf } from './entity-view.js'
 import { type EntityCall, type EntityPlace, entityUnknown, isKnown } from './entity-write.js'
+import { heldCreditsOf } from './held-credits.js'
 import { askForPage, textBytes } from './page-weight.js'
 import { among } from './sql.js'
 
@@ -106,20 +107,33 @@ async function surroundingsOf(
       'company',
       companies.map(({ state }) => state),
     ),
-    billingOf(services.sql, catalog, holdings),
+    billingOf(services.sql, catalog, environment.accountId, holdings),
     billingOfCompanies(services.sql, catalog, subscriptions, nowMs),
   ])
   return { catalog, registry: services.traits, definitions, billing, companyBilling, nowMs }
 }
 
-const nothingBilled: HeldBilling = { prices: new Map(), externalProductIds: new Map() }
-
-/** The prices that holdings are billed by, and the products their versions are linked to. */
+/** The prices that holdings are billed by, the products their versions are linked to, and the credits they grant. */
 export async function billingOf(
   sql: Sql,
   catalog: CatalogData,
+  accountId: string,
   holdings: readonly PlanHolding[],
 ): Promise<HeldBilling> {
+  const [held, billed] = await Promise.all([
+    heldCreditsOf(sql, catalog, accountId, holdings),
+    pricesOf(sql, catalog, holdings),
+  ])
+  return { ...billed, held }
+}
+
+const nothingBilled = { prices: new Map(), externalProductIds: new Map() }
+
+async function pricesOf(
+  sql: Sql,
+  catalog: CatalogData,
+  holdings: readonly PlanHolding[],
+): Promise<Omit<HeldBilling, 'held'>> {
   const priceIds = new Set(holdings.flatMap(({ priceId }) => priceId ?? []))
   const held = new Set(holdings.map(({ versionId }) => versionId))
   const products = catalog.plans.flatMap(plan =>

@@ -26,6 +26,7 @@ import { comparableType } from '../core/trait.js'
 import { type CompanyBilling, noBilling } from './billing-view.js'
 import { companyBrief, type Definitions, keyViews, traitDetails, traitMap } from './entity-view.js'
 import { planPreview } from './feature-view.js'
+import type { HeldCredits } from './held-credits.js'
 import { isoTime, isoTimeOrNull } from './time.js'
 
 /** What billing knows of the plans that companies hold. */
@@ -34,6 +35,7 @@ export interface HeldBilling {
   readonly prices: ReadonlyMap<string, { readonly price: number; readonly period: string }>
   /** By product id. */
   readonly externalProductIds: ReadonlyMap<string, string>
+  readonly held: HeldCredits
 }
 
 /** What the views of companies draw on beside their descriptions. */
@@ -138,7 +140,7 @@ function companyPlan(
     included_credit_grants:
       plan && version
         ? version.creditGrants.map(grant =>
-            creditGrantView(grant, { holding, plan, version }, state, catalog),
+            creditGrantView(grant, { holding, plan, version }, state, catalog, billing.held),
           )
         : [],
   }
@@ -153,7 +155,9 @@ function creditGrantView(
   }: { readonly holding: PlanHolding; readonly plan: PlanDef; readonly version: PlanVersionDef },
   state: CompanySnapshot,
   catalog: CatalogData,
+  held: HeldCredits,
 ): CompanyPlanCreditGrant {
+  const shown = { credit: held.credits.get(grant.creditId), price: held.prices.get(grant.id) }
   const credit = catalog.credits.find(one => one.id === grant.creditId)
   const chosen = state.credits.find(one => one.creditId === grant.creditId)?.topup.settings ?? null
   return {
@@ -167,6 +171,8 @@ function creditGrantView(
     plural_name: credit?.pluralName ?? null,
     singular_name: credit?.singularName ?? null,
     plan: planPreview(plan),
+    ...(shown.credit && { credit: shown.credit }),
+    ...(shown.price && { price: shown.price }),
     credit_amount: grant.creditAmount,
     company_credit_amount: grant.companyCreditAmount,
     billing_mode: grant.billingMode,

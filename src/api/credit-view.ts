@@ -1,6 +1,12 @@
 // Credits and what plan versions grant of them, as the wire shows them, for every room that does.
 import type { Sql } from 'postgres'
-import type { Credit, CreditCurrencyPrice, PlanCreditGrant, PlanGrantTier } from '../../schemas/credits.js'
+import type {
+  BillingCreditView,
+  Credit,
+  CreditCurrencyPrice,
+  PlanCreditGrant,
+  PlanGrantTier,
+} from '../../schemas/credits.js'
 import type { BillingProduct } from '../../schemas/prices.js'
 import {
   type CreditRow,
@@ -11,7 +17,7 @@ import {
 import { grouped, numberOrNull } from '../catalog/plans.js'
 import type { StoredPrice } from '../catalog/prices.js'
 import type { BillingProductRow } from './billing-rows.js'
-import { priceView, productView } from './price-view.js'
+import { meteredPriceView, priceView, productRecord, productView } from './price-view.js'
 import { among } from './sql.js'
 import { isoTime } from './time.js'
 
@@ -35,6 +41,34 @@ function creditView(row: CreditRow, product: BillingProduct | undefined): Credit
     ...(product && { product }),
     created_at: isoTime(row.created_at.getTime()),
     updated_at: isoTime(row.updated_at.getTime()),
+  }
+}
+
+/** A credit as a grant of a plan shows it. `product`: what it is sold as, where it has a price. */
+export function creditBrief(
+  row: CreditRow,
+  product: BillingProductRow | undefined,
+  accountId: string,
+): BillingCreditView {
+  const {
+    currency_prices: _prices,
+    price: _price,
+    product: _product,
+    ...members
+  } = creditView(row, undefined)
+  const sold = { id: product?.id ?? row.id, externalId: product?.external_id ?? row.id, name: row.name }
+  const priced = row.prices.map(price => ({
+    currency: price.currency,
+    price: meteredPriceView(price, sold, row.created_at.getTime()),
+  }))
+  const own = priced.find(({ currency }) => currency === row.currency)?.price
+  return {
+    ...members,
+    account_id: accountId,
+    environment_id: row.environment_id,
+    currency_prices: priced,
+    ...(own && { price: own, price_per_unit: own.price, price_per_unit_decimal: own.price_decimal }),
+    ...(product && { product: productRecord(product, accountId) }),
   }
 }
 

@@ -1,4 +1,5 @@
 // Prices and products as the wire shows them.
+import type { BillingProductRecord } from '../../schemas/credits.js'
 import type {
   BillingPrice,
   BillingPriceView,
@@ -75,6 +76,22 @@ export function meteredPriceView(price: StoredPrice, product: SoldAs, sinceMs: n
     nickname: null,
     created_at: at,
     updated_at: at,
+  }
+}
+
+/** A product by its record alone. */
+export function productRecord(row: BillingProductRow, accountId: string): BillingProductRecord {
+  const { id, environment_id, external_id, name, is_active, provider_type, created_at, updated_at } = row
+  return {
+    id,
+    account_id: accountId,
+    environment_id,
+    external_id,
+    name,
+    is_active,
+    provider_type,
+    created_at: isoTime(created_at.getTime()),
+    updated_at: isoTime(updated_at.getTime()),
   }
 }
 

@@ -287,7 +287,7 @@ t.test('filters of companies and users', async t => {
       t.equal(await isFreePrice(sql, environmentId, 'paid2', id), id === 'free', id)
     t.notOk(await isFreePrice(sql, 'env_2', 'paid2', 'free'), 'of another environment')
     t.notOk(await isFreePrice(sql, environmentId, 'once', 'free'), 'of another product')
-    const billing = await billingOf(sql, catalog, [
+    const billing = await billingOf(sql, catalog, 'acct_1', [
       holding('pro', { versionId: 'pro_v2', priceId: 'dear' }),
       holding('once', { priceId: 'yearly' }),
     ])

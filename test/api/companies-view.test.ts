@@ -1,6 +1,7 @@
 // A company with everything: plans, entitlements, overrides, metrics, credits, as the wire shows it.
 import t from 'tap'
 import { companyDetail, type Surroundings } from '../../src/api/company-view.js'
+import { noHeldCredits } from '../../src/api/held-credits.js'
 import { TraitRegistry } from '../../src/catalog/traits.js'
 import { encodeAmount, wholeCredits } from '../../src/core/amount.js'
 import { compileCatalog } from '../../src/core/catalog.js'
@@ -68,7 +69,7 @@ const surroundings = (some: Partial<Surroundings> = {}): Surroundings => ({
   catalog: definitions,
   registry: new TraitRegistry(),
   definitions: { keys: new Map(), traits: new Map() },
-  billing: { prices: new Map(), externalProductIds: new Map() },
+  billing: { prices: new Map(), externalProductIds: new Map(), held: noHeldCredits },
   nowMs: now,
   ...some,
 })
@@ -94,6 +95,7 @@ t.test('plans, entitlements, rules, metrics and balances', async t => {
       billing: {
         prices: new Map([['bilpp_1', { price: 1_000, period: 'month' }]]),
         externalProductIds: new Map([['bilp_1', 'prod_9']]),
+        held: noHeldCredits,
       },
     }),
   )

@@ -172,11 +172,15 @@ t.test('plan groups', { timeout: 120_000 }, async t => {
     })
     t.match(cleared, { plan: { id: free.id } }, 'PB-30')
     t.same([await counted(free.id), await counted(begin.id)], [3, 0])
-    t.match(await client.ok('GET', '/plan-groups'), {
-      initial_plan: { id: begin.id, is_default: true },
-      fallback_plan: { id: free.id, is_default: true },
-      default_plan_id: free.id,
-    })
+    t.match(
+      await client.ok('GET', '/plan-groups'),
+      {
+        initial_plan: { id: begin.id, is_default: true },
+        fallback_plan: { id: free.id, is_default: true },
+        default_plan_id: free.id,
+      },
+      'PB-11 is_default follows from the roles',
+    )
   })
 
   await t.test('EN-82, EN-83 what fits the parts', async t => {

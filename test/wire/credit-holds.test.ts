@@ -103,7 +103,7 @@ t.test('decision 31 (D8) publishable keys send no inference events', async t => 
   t.same(await figures(), [10, 0, 10], 'nothing was drawn')
 })
 
-t.test('decision 27 (D13) a spend policy holds for checks, holds and draws', async t => {
+t.test('CR-98, decision 27 (D13) a spend policy holds for checks, holds and draws', async t => {
   const credit = await world.credit()
   const { subtype, flag, plan } = await world.metered(credit.id, 2)
   const company = await world.company({ base_plan_id: plan.id })

@@ -178,6 +178,19 @@ t.test('CR-38 a custom plan may be billed by the credit, in tiers', async t => {
   t.match(await client.ok('GET', `/billing/price?ids=${price.id}`), [
     { id: price.id, tiers_mode: 'graduated', price_tier: [{ up_to: 10 }, { up_to: null }] },
   ])
+
+  const { plan: onPlan } = await client.ok('GET', `/companies/${company.id}`)
+  const [included] = onPlan.included_credit_grants
+  t.equal(included.billing_product_price_id, price.id)
+  t.match(included, {
+    credit: { id: credit.id, burn_strategy: credit.burn_strategy, currency_prices: [] },
+    price: {
+      id: price.id,
+      billing_scheme: 'tiered',
+      is_active: true,
+      price_tier: [{ up_to: 10 }, { up_to: null }],
+    },
+  })
   const held = (await client.ok('GET', `/companies/${company.id}`)).plan
   t.equal(held.included_credit_grants[0].billing_product_price_id, price.id)
 })

@@ -228,7 +228,10 @@ t.test('EV-72 the list is newest first, filtered, and shows flag checks only whe
   })
   await client.ok('POST', '/flags/listed/check', { company: { slug: 'one' } })
   const all = await stored('limit=250')
-  t.notOk(all.some((one: { type: string }) => one.type === 'flag_check'))
+  t.notOk(
+    all.some((one: { type: string }) => one.type === 'flag_check'),
+    'FE-104 checks only where they are asked for',
+  )
   const times = all.map((one: { captured_at: string }) => one.captured_at)
   t.same(times, [...times].sort().reverse(), 'newest first')
   const once = await stored('idempotency_key=k1')
