@@ -353,7 +353,7 @@ export async function serve(from: {
   })
 
   const http = await openApp(config.http)
-  log.info({ server: http.name, reason: http.reason }, 'HTTP server')
+  log[http.changed ? 'warn' : 'info']({ server: http.name, reason: http.reason }, 'HTTP server')
   const server: Server = new Server(http.app, {
     config,
     log,

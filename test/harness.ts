@@ -98,6 +98,8 @@ const settings = {
   TOLLGATE_LOG_LEVEL: 'error',
   TOLLGATE_BOOTSTRAP_KEY: bootstrapKey,
   TOLLGATE_DRAIN_MS: '2000',
+  // the same tests run on both HTTP servers
+  TOLLGATE_HTTP: process.env.TOLLGATE_HTTP || 'auto',
 }
 
 /** Settings of a Tollgate that has the embedded stores, whatever the run shares: it is about them, or kills them. */

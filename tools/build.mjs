@@ -9,7 +9,7 @@ import { join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const root = fileURLToPath(new URL('../', import.meta.url))
-// Another Node fails later, and in other words: the HTTP server's native part is made for this one.
+// An older Node fails later, and in other words.
 const wanted = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).engines.node
 if (!fits(process.versions.node, wanted)) {
   console.error(`Tollgate runs on Node ${wanted}; this is ${process.versions.node}.`)
@@ -47,11 +47,11 @@ removeOrphans()
 writeFileSync(stamp, state)
 console.error(`built in ${((performance.now() - began) / 1_000).toFixed(1)} s`)
 
-/** Whether a version lies in a range such as `>=20.19 <21`. */
+/** Whether a version lies in a range such as `>=20.19`; src/cli/version.ts reads the same line. */
 function fits(version, range) {
-  const [, least, minorLeast, below] = /^>=(\d+)\.(\d+) <(\d+)$/.exec(range).map(Number)
+  const [, least, minorLeast] = /^>=(\d+)\.(\d+)$/.exec(range).map(Number)
   const [major, minor] = version.split('.').map(Number)
-  return major < below && (major > least || (major === least && minor >= minorLeast))
+  return major > least || (major === least && minor >= minorLeast)
 }
 
 /** @returns {string[]} absolute paths, in the same order every time */

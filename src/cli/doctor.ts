@@ -3,11 +3,12 @@ import { accessSync, constants, existsSync, rmSync, statfsSync, writeFileSync } 
 import { createServer } from 'node:net'
 import { dirname, join } from 'node:path'
 import { type Config, plainStores, readConfig, rootAdvice } from '../config.js'
-import { nativePlatform, nativePlatforms, nativeProblem } from '../http/native.js'
+import { chooseServer } from '../http/native.js'
 import { openClickHouse } from '../storage/clickhouse.js'
 import { holderOf } from '../storage/lock.js'
 import { closePostgres, openPostgres } from '../storage/postgres.js'
 import { type Exit, exit, type Io } from './io.js'
+import { nodeFits, nodeRange } from './version.js'
 
 /** What was found, and what to do when it is not as it must be. */
 interface Finding {
@@ -15,8 +16,6 @@ interface Finding {
   readonly advice: string | null
 }
 
-const nodeMajor = 20
-const nodeMinorLeast = 19
 const postgresLeast = 15
 const glibcLeast = [2, 27] as const
 const spaceLeast = 1 << 30
@@ -33,8 +32,8 @@ export async function doctor(env: Readonly<Record<string, string | undefined>>, 
   const findings = [
     { what: 'settings', advice: null },
     node(process.versions.node),
-    platform(),
-    nativeBinary(config.http),
+    platform(config),
+    httpServer(config.http),
     dataDirectory(config.dataDir),
     space(config.dataDir),
     await port(config.host, config.port),
@@ -51,15 +50,15 @@ function report({ what, advice }: Finding, io: Io): void {
   io.print(advice === null ? `ok      ${what}` : `BROKEN  ${what}\n        ${advice}`)
 }
 
-/** Whether it is the Node that everything is made for. */
+/** Whether it is a Node that package.json names. */
 export function node(version: string): Finding {
   const what = `Node ${version}`
-  const [major = 0, minor = 0] = version.split('.').map(Number)
-  const advice = `Tollgate runs on Node ${nodeMajor}, from ${nodeMajor}.${nodeMinorLeast} on: install that one.`
-  return { what, advice: major === nodeMajor && minor >= nodeMinorLeast ? null : advice }
+  const advice = `Tollgate runs on Node ${nodeRange}: install Node 24, or a later one.`
+  return { what, advice: nodeFits(version) ? null : advice }
 }
 
-function platform(): Finding {
+/** Which system it is. The embedded stores alone are bound to a C library. */
+function platform({ databaseUrl, clickhouseUrl }: Config): Finding {
   const { header } = process.report.getReport() as { header?: { glibcVersionRuntime?: string } }
   const glibc = header?.glibcVersionRuntime
   const what = `${process.platform} ${process.arch}${glibc === undefined ? '' : `, glibc ${glibc}`}`
@@ -68,21 +67,17 @@ function platform(): Finding {
     return { what, advice: 'Tollgate runs on Linux (x64, arm64) and macOS.' }
   const [major = 0, minor = 0] = (glibc ?? '').split('.').map(Number)
   const enough = major > glibcLeast[0] || (major === glibcLeast[0] && minor >= glibcLeast[1])
-  return {
-    what,
-    advice: enough
-      ? null
-      : `The HTTP server and the embedded stores need glibc ${glibcLeast.join('.')} or later: musl (Alpine) will not do, use a Debian image.`,
-  }
+  const named = databaseUrl !== null && clickhouseUrl !== null
+  const advice = `The embedded stores need glibc ${glibcLeast.join('.')} or later: take a Debian image, or set DATABASE_URL and CLICKHOUSE_URL.`
+  return { what, advice: enough || named ? null : advice }
 }
 
-/** The HTTP server's binary is the one that was recorded; where there is none for this platform Node's own serves. */
-function nativeBinary(choice: Config['http']): Finding {
-  const what = 'HTTP server'
-  if (choice === 'node' || !nativePlatforms.includes(nativePlatform))
-    return { what: `${what}, Node's own`, advice: null }
-  const problem = nativeProblem()
-  return { what, advice: problem && `${problem}. Install the packages anew, or set TOLLGATE_HTTP=node.` }
+/** Which HTTP server a start would take. Under `auto` every answer will do. */
+function httpServer(choice: Config['http']): Finding {
+  const { native, reason, changed } = chooseServer(choice)
+  const what = `HTTP server: ${native ? 'uWebSockets.js' : "Node's own"} (${reason})`
+  if (changed) return { what, advice: 'Install the packages anew, or set TOLLGATE_HTTP=node.' }
+  return { what, advice: choice === 'uws' && !native ? 'Set TOLLGATE_HTTP=auto.' : null }
 }
 
 function dataDirectory(directory: string): Finding {

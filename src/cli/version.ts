@@ -1,7 +1,20 @@
-// The version of this Tollgate, as package.json says it.
+// What package.json says of this Tollgate: its version, and the Node that it runs on.
 import { readFileSync } from 'node:fs'
 
+const { version: own, engines } = JSON.parse(
+  readFileSync(new URL('../../../package.json', import.meta.url), 'utf8'),
+) as { readonly version: string; readonly engines: { readonly node: string } }
+
 export function version(): string {
-  const text = readFileSync(new URL('../../../package.json', import.meta.url), 'utf8')
-  return (JSON.parse(text) as { version: string }).version
+  return own
+}
+
+/** The range of Node, `>=20.19`: the same line that npm and tools/build.mjs read. */
+export const nodeRange = engines.node
+
+/** Whether a version of Node, such as `22.23.3`, lies in the range. */
+export function nodeFits(given: string): boolean {
+  const [, least, minorLeast] = /^>=(\d+)\.(\d+)$/.exec(nodeRange)!.map(Number)
+  const [major = 0, minor = 0] = given.split('.').map(Number)
+  return major > least! || (major === least && minor >= minorLeast!)
 }

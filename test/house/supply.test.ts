@@ -3,7 +3,7 @@ import { copyFileSync, readFileSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import t from 'tap'
-import { nativePlatforms, nativeProblem } from '../../src/http/native.js'
+import { chooseServer, nativePlatform, nativePlatforms, nativeProblem } from '../../src/http/native.js'
 import { temporaryDirectory } from '../stores.js'
 import { read } from './source.js'
 
@@ -60,8 +60,27 @@ t.test('security 19: the binaries of the HTTP server are those that were recorde
   const bytes = readFileSync(join(directory, name))
   bytes[bytes.length >> 1]! ^= 1
   writeFileSync(join(directory, name), bytes)
-  t.match(nativeProblem('linux_x64_115', directory), /is not the binary that was recorded/)
-  t.match(nativeProblem('linux_arm64_115', directory), /cannot be read/)
+  t.match(nativeProblem('linux_x64_115', directory), {
+    text: /is not the binary that was recorded/,
+    changed: true,
+  })
+  t.match(nativeProblem('linux_arm64_115', directory), { text: /cannot be read/, changed: false })
+})
+
+t.test('security 19: binaries are recorded for Node 20, 22 and 24, each by its ABI', async t => {
+  const platforms = ['linux_x64', 'linux_arm64', 'darwin_x64', 'darwin_arm64']
+  const wanted = platforms.flatMap(platform => ['115', '127', '137'].map(abi => `${platform}_${abi}`))
+  t.same([...nativePlatforms].sort(), wanted.sort())
+})
+
+t.test('an absent or changed binary is not loaded: Node serves, and the reason says why', async t => {
+  const directory = await temporaryDirectory(t)
+  t.match(chooseServer('auto', null), { native: false, reason: /not installed/, changed: false })
+  if (!nativePlatforms.includes(nativePlatform)) return
+  t.match(chooseServer('auto', directory), { native: false, reason: /cannot be read/, changed: false })
+  writeFileSync(join(directory, `uws_${nativePlatform}.node`), 'another')
+  t.match(chooseServer('auto', directory), { native: false, reason: /not the binary/, changed: true })
+  t.match(chooseServer('node', directory), { native: false, reason: /TOLLGATE_HTTP=node/, changed: false })
 })
 
 t.test('security 19: the bill of materials is made in CI, for what runs alone', async t => {
