@@ -353,7 +353,8 @@ export async function serve(from: {
   })
 
   const http = await openApp(config.http)
-  log[http.changed ? 'warn' : 'info']({ server: http.name, reason: http.reason }, 'HTTP server')
+  if (http.changed) log.warn({ reason: http.reason }, 'the native HTTP server is not loaded')
+  log.info({ server: http.name, reason: http.reason }, 'HTTP server')
   const server: Server = new Server(http.app, {
     config,
     log,
