@@ -11,7 +11,7 @@ export interface Keys {
 export interface CreateEventRequestBody {
   event_type: 'flag_check' | 'identify' | 'inference' | 'track'
   body: object
-  /** Import without billing effect; implies the trusted clock (EV-8). */
+  /** Import without billing effect; needs `trusted_client_clock: true` (EV-8, decision 25). */
   backfill?: boolean | null
   idempotency_key?: (string & tags.MaxLength<255>) | null
   sent_at?: string | null

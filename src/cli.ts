@@ -114,7 +114,10 @@ reaching(program.command('import <file>'))
   .option('--rejects <file>', 'where lines go that are not taken (default: FILE.rejects)')
   .option('--batch <events>', 'events per request', count(1, 10_000), 2_000)
   .option('--parallel <requests>', 'requests at once; more than 1 may reorder the events', count(1, 16), 1)
-  .option('--as-given', 'do not add "backfill": true to events that do not say how their time counts')
+  .option(
+    '--as-given',
+    'do not add "backfill" and "trusted_client_clock" to events that do not say how their time counts',
+  )
   .addHelpText(
     'after',
     `

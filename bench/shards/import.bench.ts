@@ -44,7 +44,7 @@ function line(n: number): string {
   const company = n % 8 === 0 ? largest : `co${n % companies}`
   const sentAt = new Date(now - ((n * 7_919) % (60 * 24 * 60)) * 60_000).toISOString()
   const body = `{"event":"api_call","company":{"slug":"${company}"},"quantity":${1 + (n % 3)}}`
-  return `{"event_type":"track","backfill":true,"sent_at":"${sentAt}","idempotency_key":"i${n}","body":${body}}`
+  return `{"event_type":"track","backfill":true,"trusted_client_clock":true,"sent_at":"${sentAt}","idempotency_key":"i${n}","body":${body}}`
 }
 
 const now = Date.now()

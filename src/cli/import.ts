@@ -196,6 +196,6 @@ function prepared(text: string, key: string, backfill: boolean): string {
   return JSON.stringify({
     ...given,
     ...(given.idempotency_key ? {} : { idempotency_key: key }),
-    ...(asBackfill ? { backfill: true } : {}),
+    ...(asBackfill ? { backfill: true, trusted_client_clock: true } : {}),
   })
 }

@@ -109,8 +109,7 @@ function settleTime(
   if (sentAtMs === null && event.sent_at != null) return { error: 'sent_at must be an RFC 3339 date-time' }
   if (!backfill && !trusted) return { mode: 'normal', capturedAtMs: nowMs, sentAtMs, idempotencyKey }
   if (!secret) return { error: 'trusted_client_clock and backfill require a secret API key' }
-  if (backfill && event.trusted_client_clock === false)
-    return { error: 'backfill cannot be combined with trusted_client_clock: false' }
+  if (!trusted) return { error: 'backfill requires trusted_client_clock' } // decision 25
   if (sentAtMs === null) return { error: 'sent_at is required when trusted_client_clock or backfill is true' }
   if (sentAtMs > nowMs + aheadMsMax) return { error: 'sent_at cannot be more than 5 minutes in the future' }
   if (backfill) {

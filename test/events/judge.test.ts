@@ -35,9 +35,11 @@ const errorOf = (event: unknown, secret = true): string | null => {
   return 'error' in judged ? judged.error : null
 }
 
-t.test('EV-8 backfill with an explicit trusted_client_clock: false is refused', async t => {
-  const times = { backfill: true, trusted_client_clock: false, sent_at: '2026-03-01T00:00:00Z' }
-  t.match(errorOf(track({}, times)), /backfill/)
+t.test('EV-8, decision 25 (D11) backfill needs the trusted clock', async t => {
+  const times = { backfill: true, sent_at: '2026-03-01T00:00:00Z' }
+  for (const trusted_client_clock of [undefined, null, false])
+    t.equal(errorOf(track({}, { ...times, trusted_client_clock })), 'backfill requires trusted_client_clock')
+  t.equal(errorOf(track({}, { ...times, trusted_client_clock: true })), null)
 })
 
 t.test('EV-9 what is missing, of the wrong type or out of proportion is named', async t => {

@@ -51,7 +51,7 @@ t.test('EV-18 without the trusted clock the server says when it was', async t =>
 
 t.test('EV-19 a backfill into a closed period changes its history', async t => {
   const then = Math.floor((Date.now() - 100 * 86_400_000) / 3_600_000) * 3_600_000
-  const sent = { backfill: true, sent_at: new Date(then + 1_000).toISOString() }
+  const sent = { backfill: true, trusted_client_clock: true, sent_at: new Date(then + 1_000).toISOString() }
   await client.ok('POST', '/events', track('closed', 'closed', { quantity: 4 }, sent))
   const window = `from=${new Date(then).toISOString()}&to=${new Date(then + 3_600_000).toISOString()}`
   const response = await fetch(`${client.url}/export/usage?format=ndjson&${window}`, {

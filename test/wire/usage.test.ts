@@ -46,6 +46,7 @@ async function send(client: Client, event: string, slug: string, sent: readonly 
     const events = sent.slice(i, i + 500).map(({ atMs, quantity, user }) => ({
       event_type: 'track',
       backfill: true,
+      trusted_client_clock: true,
       sent_at: iso(atMs),
       body: { event, company: { slug }, quantity, ...(user && { user: { email: user } }) },
     }))
