@@ -50,10 +50,20 @@ async function world(seed: number, keysMax = 10_000) {
     windowFull: { count: 0 },
   }
   const seen: unknown[] = []
+  // the law draws what a publishable key may do, and how much one of its events may count
+  const publishable = {
+    createCompanies: random.chance(0.5),
+    addCompanyKeys: random.chance(0.5),
+    nameEvents: true,
+    nameTraits: random.chance(0.5),
+    quantityMax: random.pick([2, 10_000]),
+    isOwn: true,
+  }
   const traits = new TraitRegistry()
   const services = {
     shards,
     directory,
+    keys: { environment: () => ({ publishable }) },
     dedupe: new Dedupe(keysMax),
     traits,
     entities: new Entities(directory, shards, traits),
