@@ -46,7 +46,7 @@ t.test('companies while Postgres is away', async t => {
   const { postgres } = await startStores(t, { migrated: false, own: true })
   if ('url' in postgres) throw new Error('the embedded Postgres listens on a socket')
   const way = await road(t, postgres)
-  const url = `postgres://${postgres.user}@127.0.0.1:${way.port}/${postgres.database}`
+  const url = `postgres://${postgres.user}:${postgres.password}@127.0.0.1:${way.port}/${postgres.database}`
   const { client } = await startHere(t, { DATABASE_URL: url })
   const company = await client.ok('POST', '/companies', { keys: { slug: 'acme' }, traits: { n: 1 } })
   await client.ok('POST', '/users', { keys: { mail: 'a' }, company: { slug: 'acme' } })
@@ -88,7 +88,7 @@ t.test('a start does not wait for Postgres to hold what the journals hold', asyn
   const { postgres, sql } = await startStores(t, { migrated: false, own: true })
   if ('url' in postgres) throw new Error('the embedded Postgres listens on a socket')
   const way = await road(t, postgres)
-  const DATABASE_URL = `postgres://${postgres.user}@127.0.0.1:${way.port}/${postgres.database}`
+  const DATABASE_URL = `postgres://${postgres.user}:${postgres.password}@127.0.0.1:${way.port}/${postgres.database}`
   const first = await startHere(t, { DATABASE_URL })
   const event = { event_type: 'track', body: { event: 'e', company: { slug: 'late' } } }
   // nothing is written there until the lock goes

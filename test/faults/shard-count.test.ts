@@ -39,9 +39,10 @@ async function expectRounds(t: Test, client: Client, round: number): Promise<voi
   const retried = await client.ok('POST', '/events', {
     event_type: 'track',
     idempotency_key: 'a 1',
-    body: { event: 'call', company: { slug: 'a' }, quantity: 1_000 },
+    body: { event: 'call', company: { slug: 'a' }, user: { mail: 'a@x' }, quantity: 1 },
   })
   t.type(retried.event_id, 'string', 'EV-27 a retry is acknowledged and counts nothing')
+  t.equal(retried.duplicate, true)
   const events = await client.ok('GET', '/events?event_types=track&limit=250')
   t.equal(events.length, round * companies.length)
   t.equal((await client.ok('GET', '/companies/count')).count, companies.length)
