@@ -160,6 +160,8 @@ function creditGrantView(
   const shown = { credit: held.credits.get(grant.creditId), price: held.prices.get(grant.id) }
   const credit = catalog.credits.find(one => one.id === grant.creditId)
   const chosen = state.credits.find(one => one.creditId === grant.creditId)?.topup.settings ?? null
+  // that of the company's billing profile, where the credit is postpaid
+  const overdraftLimit = (grant.postpaidEnabled ? state.overdraftLimit : null) ?? grant.overdraftLimit
   return {
     id: grant.id,
     plan_id: plan.id,
@@ -189,7 +191,7 @@ function creditGrantView(
     billing_credit_postpaid_enabled: grant.postpaidEnabled,
     billing_credit_postpaid_rate_per_unit: grant.postpaidRatePerUnit ?? null,
     billing_credit_postpaid_rate_per_unit_decimal: grant.postpaidRatePerUnitDecimal ?? null,
-    billing_credit_overdraft_limit: grant.overdraftLimit === null ? null : Number(grant.overdraftLimit),
+    billing_credit_overdraft_limit: overdraftLimit === null ? null : Number(overdraftLimit),
     billing_credit_arrears_anchor: grant.arrearsAnchor,
     billing_credit_arrears_cadence: grant.arrearsCadence,
     billing_credit_can_buy_bundles: grant.canBuyBundles ?? true,

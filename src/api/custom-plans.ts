@@ -11,6 +11,8 @@ export interface CompanyBefore {
   readonly onPlan: boolean
   /** What the publish changes waits for its payment (PB-60). */
   readonly waits: boolean
+  /** In which its billing profile has it priced, where no subscription runs; null: in the plan's own. */
+  readonly currency: string | null
 }
 
 /** A custom plan that was published. */

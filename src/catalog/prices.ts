@@ -88,6 +88,13 @@ export function intervalOf(cadence: Cadence): {
   }
 }
 
+/** Months of one period of a cadence; null for what is paid once. */
+export function cadenceMonths(cadence: Cadence): number | null {
+  const { interval, interval_count: count } = intervalOf(cadence)
+  if (interval === 'one-time') return null
+  return interval === 'year' ? 12 * count : count
+}
+
 /** The cadence that a billing price has, or null for one that plans do not know. */
 export function cadenceOf(interval: BillingProductPriceInterval, count: number): Cadence | null {
   return (

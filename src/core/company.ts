@@ -46,6 +46,11 @@ export interface Company extends Entity {
   /** What was agreed for later; null for nothing (EN-95, EN-96). */
   schedule: PlanSchedule | null
   overrides: readonly OverrideState[]
+  /**
+   * The overdraft limit of its billing profile: credits as decimal text. It takes the place of the limits of its
+   * plans that are postpaid; null leaves those in force.
+   */
+  overdraftLimit: string | null
   /** By event subtype (US-1). */
   counters: Few<Counter>
   /** By credit id. */
@@ -131,6 +136,7 @@ export function newCompany(id: string, environmentId: string): Company {
     subscriptions: none,
     schedule: null,
     overrides: none,
+    overdraftLimit: null,
     counters: new Few(),
     credits: new Few(),
     idsMade: 0,
@@ -207,6 +213,14 @@ export function decideCompany(
       if (!company.overrides.some(one => one.id === message.overrideId))
         return { refused: 'override_not_found' }
       return { reply: null, effects: [{ t: 'override_removed', overrideId: message.overrideId }] }
+    case 'limit_overdraft': {
+      if (!company.exists) return { refused: 'not_found' }
+      const { limit } = message
+      return {
+        reply: null,
+        effects: limit === company.overdraftLimit ? [] : [{ t: 'overdraft_limit', limit }],
+      }
+    }
     case 'change_plans':
     case 'migrate_plan':
     case 'cancel_migration':
@@ -338,6 +352,9 @@ export function apply(company: Company, effect: Effect, atMs: number): void {
     case 'override_removed':
       company.overrides = company.overrides.filter(one => one.id !== effect.overrideId)
       return
+    case 'overdraft_limit':
+      company.overdraftLimit = effect.limit
+      return
     case 'deleted':
       clearEntity(company)
       company.plan = null
@@ -346,6 +363,7 @@ export function apply(company: Company, effect: Effect, atMs: number): void {
       company.subscriptions = none
       company.schedule = null
       company.overrides = none
+      company.overdraftLimit = null
       company.counters = new Few()
       company.credits = new Few()
       return

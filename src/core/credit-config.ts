@@ -9,8 +9,10 @@ import { type BillingPeriod, defaultExpiry } from './grant.js'
  *
  * planGrants  those of this credit, over the plan versions and add-ons the company holds, base plan first
  * maxPerDraw  see `spendCap`
+ * ownLimit    the overdraft limit of the company's billing profile, decimal text: where a plan grant is postpaid it
+ *             takes the place of the plan's; null: the plan's
  * source      CR-51, CR-52, CR-55: of several plan grants the most generous overdraft and the first top-up count
- *             (source: decision, the rules know one)
+ *             (source: decision, the rules know one); service.md, CompanyBillingProfile: overdraft_limit
  */
 export function creditConfig(
   credit: CreditDef,
@@ -18,6 +20,7 @@ export function creditConfig(
   period: BillingPeriod | null,
   trialEndMs: number | null,
   maxPerDraw: Amount | null,
+  ownLimit: string | null,
 ): CreditConfig {
   const postpaid = planGrants.filter(grant => grant.postpaidEnabled)
   const topup = planGrants.find(
@@ -30,7 +33,7 @@ export function creditConfig(
       postpaid.length === 0
         ? null
         : {
-            limit: mostGenerous(postpaid),
+            limit: ownLimit === null ? mostGenerous(postpaid) : amountFromDecimal(ownLimit),
             arrearsCadence: postpaid[0]!.arrearsCadence ?? 'end_of_billing_period',
             arrearsAnchor: postpaid[0]!.arrearsAnchor ?? 'billing_period_start',
           },

@@ -118,6 +118,8 @@ export type CompanyMessage =
       readonly replace: boolean
     }
   | { readonly type: 'delete_override'; readonly overrideId: string }
+  /** The overdraft limit of the company's billing profile: credits as decimal text; null leaves it to its plans. */
+  | { readonly type: 'limit_overdraft'; readonly limit: string | null }
   | SubscriptionMessage
   | { readonly type: 'seen'; readonly atMs: number }
   | PlanMessage
@@ -239,6 +241,8 @@ export type Effect =
   | { readonly t: 'deleted'; readonly keys: readonly KeyPair[] }
   | { readonly t: 'override'; readonly override: OverrideState }
   | { readonly t: 'override_removed'; readonly overrideId: string }
+  /** Of the company's billing profile: credits as decimal text; null leaves it to the plans. */
+  | { readonly t: 'overdraft_limit'; readonly limit: string | null }
   | { readonly t: 'plan'; readonly plan: PlanHolding | null }
   | { readonly t: 'add_ons'; readonly addOns: readonly PlanHolding[] }
   | PlanEffect

@@ -146,7 +146,9 @@ export class LiveCompany implements EntitledFacts {
     const cap = spendCap(catalog.data.spendPolicies, credit.id, company.id, null)
     const only = versions.length === 1 ? versions[0]! : null
     // nothing of the company's own: the same for all who are on this version
-    const shared = billing === null && trialEndMs === null && cap === null ? only : null
+    const { overdraftLimit } = company
+    const alike = billing === null && trialEndMs === null && cap === null && overdraftLimit === null
+    const shared = alike ? only : null
     const made = shared?.configs.get(credit.id)
     if (made !== undefined) return made
     const grants = only === null ? versions.flatMap(one => one.grantsOf(credit.id)) : only.grantsOf(credit.id)
@@ -155,7 +157,7 @@ export class LiveCompany implements EntitledFacts {
       endMs: billing.periodEndMs,
       intervalMonths: billing.intervalMonths,
     }
-    const config = creditConfig(credit, grants, period, trialEndMs, cap)
+    const config = creditConfig(credit, grants, period, trialEndMs, cap, overdraftLimit)
     shared?.configs.set(credit.id, config)
     return config
   }
@@ -180,7 +182,7 @@ export class LiveCompany implements EntitledFacts {
 
 /**
  * The version that alone speaks for a company, now and until something happens to it: no add-on, override, trial,
- * subscription or schedule beside. null: ask a LiveCompany.
+ * subscription, schedule or overdraft limit of its own beside. null: ask a LiveCompany.
  */
 export function soleVersion(company: Company, catalog: Catalog): CompiledVersion | null {
   const { plan } = company
@@ -189,8 +191,15 @@ export function soleVersion(company: Company, catalog: Catalog): CompiledVersion
 }
 
 /** Whether a company has nothing but its plan, if any. */
-export function isPlanAlone({ addOns, overrides, subscriptions, schedule }: Company): boolean {
-  return schedule === null && addOns.length + overrides.length + subscriptions.length === 0
+export function isPlanAlone({
+  addOns,
+  overrides,
+  subscriptions,
+  schedule,
+  overdraftLimit,
+}: Company): boolean {
+  const none = addOns.length + overrides.length + subscriptions.length === 0
+  return none && schedule === null && overdraftLimit === null
 }
 
 function versionsOf({ plan, addOns }: Standing, catalog: Catalog): readonly CompiledVersion[] {

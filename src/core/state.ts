@@ -36,6 +36,8 @@ export interface CompanySnapshot extends EntitySnapshot {
   readonly idsMade: number
   /** Absent in snapshots of version 0.1.0. */
   readonly timeMs?: number
+  /** Of its billing profile, credits as decimal text; absent: none. */
+  readonly overdraftLimit?: string
 }
 
 export interface UserSnapshot extends EntitySnapshot {
@@ -55,6 +57,7 @@ export function encodeCompany(company: Readonly<Company>): CompanySnapshot {
     credits: [...company.credits.values()].map(encodeAccount),
     idsMade: company.idsMade,
     timeMs: company.timeMs,
+    ...(company.overdraftLimit !== null && { overdraftLimit: company.overdraftLimit }),
     ...clientTraitsOf(company),
   }
 }
@@ -75,6 +78,7 @@ export function decodeCompany(snapshot: CompanySnapshot): Company {
   }
   company.idsMade = snapshot.idsMade
   company.timeMs = snapshot.timeMs ?? 0
+  company.overdraftLimit = snapshot.overdraftLimit ?? null
   return company
 }
 

@@ -1,6 +1,6 @@
 // What a move to another version of a plan means for what is paid: which price takes the place of which (EN-97).
 import type { Sql } from 'postgres'
-import { cadences, intervalOf, type StoredPrice } from '../catalog/prices.js'
+import { cadenceMonths, cadences, type StoredPrice } from '../catalog/prices.js'
 import type { Commitment, MigrationTerms } from '../core/plan.js'
 
 /** For every company alike. */
@@ -11,7 +11,8 @@ interface VersionPrices {
   readonly prices: readonly StoredPrice[]
   readonly billing_product_id: string | null
   readonly currency: string
-  readonly custom: boolean
+  /** Of a custom plan: whose it is. */
+  readonly company_id: string | null
 }
 
 /** What a version sells of a feature in advance. */
@@ -32,7 +33,7 @@ interface SoldInAdvance {
  */
 export async function termsOf(sql: Sql, planId: string, versionId: string): Promise<SoldTerms> {
   const versions = await sql<VersionPrices[]>`
-    select v.id, v.prices, v.billing_product_id, v.currency, p.company_id is not null as custom
+    select v.id, v.prices, v.billing_product_id, v.currency, p.company_id
     from plan_versions v join plans p on p.id = v.plan_id where v.plan_id = ${planId}`
   const to = versions.find(version => version.id === versionId)
   if (!to) return { priceIds: {}, productIds: {}, ended: [], commitments: [] }
@@ -59,8 +60,20 @@ export async function termsOf(sql: Sql, planId: string, versionId: string): Prom
     priceIds,
     productIds,
     ended: [...new Set(ended.map(({ id }) => id))],
-    commitments: to.custom ? commitments(ofTo, to.currency, productIds) : [],
+    commitments:
+      to.company_id === null
+        ? []
+        : commitments(ofTo, await paidIn(sql, to.company_id, to.currency), productIds),
   }
+}
+
+/** The currency of what the service bills a company for now, else of the version: a subscription has one. */
+async function paidIn(sql: Sql, companyId: string, currency: string): Promise<string> {
+  const [own] = await sql<{ currency: string }[]>`
+    select currency from billing_subscriptions
+    where company_id = ${companyId} and own is not null and status in ('active', 'trialing', 'past_due')
+    order by created_at desc, id desc limit 1`
+  return own?.currency ?? currency
 }
 
 /** Price id → product id. */
@@ -93,20 +106,13 @@ function commitments(
   return sold.flatMap(({ trait, quantity, prices }) => {
     if (trait === null || Number(quantity ?? 0) <= 0) return []
     const offers = prices.flatMap(price => {
-      const months = monthsOf(price)
+      const months = cadenceMonths(price.cadence)
       const productId = productIds[price.id]
       if (price.currency !== currency || months === null || productId === undefined) return []
       return [{ priceId: price.id, productId, months }]
     })
     return [{ trait, atLeast: Number(quantity), ...(offers.length > 0 && { sold: offers }) }]
   })
-}
-
-/** Months of one period of a price; null for what is paid once. */
-function monthsOf({ cadence }: StoredPrice): number | null {
-  const { interval, interval_count: count } = intervalOf(cadence)
-  if (interval === 'one-time') return null
-  return interval === 'year' ? 12 * count : count
 }
 
 /** What a version of a custom plan commits its company to (EN-35). */

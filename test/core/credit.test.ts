@@ -364,7 +364,7 @@ t.test(
       defaultExpiryUnitCount: 30,
       defaultRolloverPolicy: 'none',
     }
-    const world = on(creditConfig(credit, [], null, null, null))
+    const world = on(creditConfig(credit, [], null, null, null, null))
     t.equal(world.grant(1)!.expiresAtMs, startMs + 30 * dayMs)
     t.equal(world.grant(1, { expiry: { type: 'no_expiry', unit: null, count: null } })!.expiresAtMs, null)
     t.equal(
@@ -1024,7 +1024,8 @@ t.test(
       defaultExpiryUnitCount: null,
       defaultRolloverPolicy: 'none',
     }
-    const of = (...grants: ReturnType<typeof planGrant>[]) => creditConfig(credit, grants, null, null, null)
+    const of = (...grants: ReturnType<typeof planGrant>[]) =>
+      creditConfig(credit, grants, null, null, null, null)
     t.equal(of(planGrant()).overdraft, null)
     const limited = planGrant({ postpaidEnabled: true, overdraftLimit: '12.5', arrearsCadence: 'monthly' })
     t.match(of(planGrant(), limited).overdraft, { limit: 12_500_000_000n, arrearsCadence: 'monthly' })

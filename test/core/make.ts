@@ -258,6 +258,7 @@ export const company = (some: Partial<Parts> = {}): Company => {
     subscriptions: [],
     schedule: null,
     overrides: [],
+    overdraftLimit: null,
     counters: Few.of(counters),
     credits: Few.of(credits),
     idsMade: 0,

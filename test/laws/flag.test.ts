@@ -313,8 +313,9 @@ const life: fc.Arbitrary<Life> = fc
       { maxLength: 8 },
     ),
     balances: fc.record({ c1: orNull(balanceText), c2: orNull(balanceText) }),
+    overdraftLimit: fc.option(pick('0', '3', '5', '100'), { nil: null, freq: 2 }),
   })
-  .map(({ plan, addOns, subscriptions, overrides, texts, uses, balances }) => {
+  .map(({ plan, addOns, subscriptions, overrides, texts, uses, balances, overdraftLimit }) => {
     const told: Record<string, string> = {}
     texts.forEach((text, i) => {
       if (text !== null) told[traits[i]!.name] = text
@@ -330,6 +331,7 @@ const life: fc.Arbitrary<Life> = fc
         some === null ? [] : [make.override(features[i]!.id, some.value, some.expires)],
       ),
       traits: told,
+      overdraftLimit,
       credits: new Map(held.map(([id, text]) => [id, account(id, text)])),
     })
     const ordered = uses

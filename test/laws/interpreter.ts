@@ -164,8 +164,9 @@ function holds(world: World, condition: ConditionDef): boolean {
         .flatMap(version => version.creditGrants)
         .filter(grant => grant.creditId === creditId && grant.postpaidEnabled)
         .map(grant => grant.overdraftLimit)
-      if (limits.includes(null)) return !exceeded
-      const deepest = limits.map(limit => nanos(limit!)).sort((a, b) => (a > b ? -1 : 1))[0] ?? 0n
+      const own = limits.length === 0 ? null : (company?.overdraftLimit ?? null)
+      if (own === null && limits.includes(null)) return !exceeded
+      const deepest = limits.map(limit => nanos(own ?? limit!)).sort((a, b) => (a > b ? -1 : 1))[0] ?? 0n
       const room = nanos(world.balances[creditId] ?? '0') + deepest
       const sufficient = room >= need && (!priced || cost !== undefined || room > 0n)
       return sufficient !== exceeded
@@ -349,8 +350,8 @@ function subscribed(one: SubscriptionState, nowMs: number): boolean {
   if (!['active', 'trialing', 'past_due'].includes(one.status)) return false
   if (one.cancelAtPeriodEnd && one.periodEndMs <= nowMs) return false
   if (one.cancelAtMs !== null && one.cancelAtMs <= nowMs) return false
-  const trialing = one.status === 'trialing' && one.trialEndSetting === 'cancel'
-  return !(trialing && one.trialEndMs !== null && one.trialEndMs <= nowMs)
+  const ends = one.trialEndSetting === 'cancel' || one.cancelAtPeriodEnd // decision 29
+  return !(ends && one.status === 'trialing' && one.trialEndMs !== null && one.trialEndMs <= nowMs)
 }
 
 // Counters and windows: section 5.

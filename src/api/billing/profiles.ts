@@ -13,6 +13,7 @@ import type { BillingProfileUpdate } from '../../../schemas/billing-profile.js'
 import { billingProviderTypes } from '../../../schemas/enums.js'
 import type { EntityBrief } from '../../core/entity.js'
 import { derivedId } from '../../core/id.js'
+import { Refused } from '../../engine/shards.js'
 import { ServiceError } from '../../errors.js'
 import { type DetailsRow, storeDetails } from '../billing-details.js'
 import { findSubscription, type ProfileRow, subscriptionsOf } from '../billing-records.js'
@@ -20,7 +21,7 @@ import { companySubscription, isRunning, profileView, subscriptionParts } from '
 import type { Call, Handler } from '../call.js'
 import { companyBrief } from '../entity-view.js'
 import { currentSubscriptions } from '../own-subscriptions.js'
-import { overdue } from '../payment-gating.js'
+import { defaultProfile, overdue } from '../payment-gating.js'
 import { boolean, oneOf, page, type QueryOf, query, required, string } from '../query.js'
 import { inTransaction, newest } from '../sql.js'
 import { inTurn, putSubscription } from '../subscription-write.js'
@@ -52,13 +53,18 @@ export const listBillingProfiles: Handler<undefined, QueryOf<typeof profileShape
 
 /**
  * PUT /billing/profiles/{billing_profile_id}. Absent members stay as they are, null clears. It acts at once on payments
- * that are overdue already (payment-gating.ts).
+ * that are overdue already (payment-gating.ts), and on how far below zero the company's credits may go.
  *
- * errors  404 for a profile or payment method unknown; 400 for the default one that is to be none.
+ * errors  404 for a profile or payment method unknown; 400 for the default one that is to be none; 503 when the company
+ *         cannot be told: the profile is then as it was.
  */
 export const updateBillingProfile: Handler<BillingProfileUpdate> = async call => {
   const { services, key } = call
-  const row = await inTransaction(services.sql, tx => storeProfile(tx, call))
+  const row = await inTransaction(services.sql, async tx => {
+    const stored = await storeProfile(tx, call)
+    await limitOverdraft(tx, call, stored.company_id)
+    return stored
+  })
   await gate(call, row.company_id)
   return { data: profileView(row, key.accountId) }
 }
@@ -101,6 +107,25 @@ async function storeProfile(
       updated_at: new Date(nowMs),
     })} where id = ${had.id} returning *`
   return stored!
+}
+
+/**
+ * Tell the company the overdraft limit of its default profile. The lock on the profile is held meanwhile, so that company
+ * and row agree on which of two changes came last. A company that is gone has no credits left to limit.
+ */
+async function limitOverdraft(
+  tx: Sql,
+  { services, environment, nowMs }: Call<BillingProfileUpdate>,
+  companyId: string,
+): Promise<void> {
+  const profile = await defaultProfile(tx, companyId)
+  const limit = profile?.overdraft_limit == null ? null : String(profile.overdraft_limit)
+  const message = { type: 'limit_overdraft', limit } as const
+  try {
+    await services.shards.ask('c', environment.id, companyId, message, nowMs)
+  } catch (error) {
+    if (!(error instanceof Refused && error.refusal === 'not_found')) throw error
+  }
 }
 
 /** Tell the company when its overdue subscriptions end to give access, by its profile as it is now. */

@@ -12,6 +12,7 @@ import { newId } from '../../engine/ids.js'
 import { requireCompatible } from '../add-on-compatibility.js'
 import {
   type CouponRow,
+  type ProfileRow,
   type SubscribedProduct,
   type SubscriptionRow,
   subscriptionNow,
@@ -22,11 +23,19 @@ import { isRunning } from '../billing-view.js'
 import type { Call } from '../call.js'
 import { type GroupSettings, groupSettings } from '../group-settings.js'
 import { asTold } from '../own-subscriptions.js'
+import { defaultProfile } from '../payment-gating.js'
 import { amountOf, monthsOf, type SoldPrice } from '../sold-price.js'
 import { causeOf } from '../subscription-write.js'
 import { requireTime } from '../time.js'
 import { bundlesOf } from './bundles.js'
-import { conflict, invalid, type SelectedPlan, type Selection, selectionOf } from './selection.js'
+import {
+  conflict,
+  invalid,
+  type SelectedPlan,
+  type Selection,
+  selectionOf,
+  type UsualPrice,
+} from './selection.js'
 import { topupsOf } from './topups.js'
 
 /** One line of what is billed. */
@@ -103,23 +112,26 @@ export async function changeOf(
 ): Promise<Change> {
   const { services, nowMs } = call
   const { sql } = services
-  const selection = await selectionOf(sql, catalog, company, body)
-  const [settings, rows, coupon] = await Promise.all([
+  const [settings, rows, coupon, profile] = await Promise.all([
     groupSettings(sql, call.environment.id),
     subscriptionsOf(sql, [company.state.id]).then(stored => asTold(sql, stored, [company.state])),
     couponOf(sql, call.environment.id, body),
+    defaultProfile(sql, company.state.id),
   ])
+  const running = rows.map(row => subscriptionNow(row, nowMs)).filter(row => isRunning(row, nowMs))
+  const had = running.find(row => row.own !== null) ?? null
+  const usual = usualPriceOf(running, had, profile)
+  const selection = await selectionOf(sql, catalog, company, body, usual)
   const wanted = {
     basePlanId: body.base_plan_id ?? null,
     addOnIds: selection.addOns.map(({ plan }) => plan.id),
   }
   if (custom === null)
     requireCompatible(catalog, company, settings.add_on_compatibilities ?? [], wanted, 'add_on_selections')
-  const running = rows.map(row => subscriptionNow(row, nowMs)).filter(row => isRunning(row, nowMs))
-  const had = running.find(row => row.own !== null) ?? null
   const { billed, elsewhere } = split(selection, running)
   const { lines, once } = linesOf(selection, billed)
-  const currency = oneOf(lines, line => line.price.currency, 'currency') ?? had?.currency ?? 'usd'
+  const currency =
+    oneOf(lines, line => line.price.currency, 'currency') ?? had?.currency ?? usual?.currency ?? 'usd'
   const months = oneOf(lines, line => monthsOf(line.price)!, 'interval') ?? had?.own?.months ?? 1
   const total = sum(lines)
   const totalBefore = had ? Number(had.total_price) : 0
@@ -224,6 +236,23 @@ export async function couponOf(
   if (named === undefined) throw conflict('coupon_external_id: no coupon of this id can be redeemed')
   if (coded === undefined) throw conflict('promo_code: no coupon that goes by this code can be redeemed')
   return named ?? coded
+}
+
+/**
+ * By what a company is priced that its request does not price: the currency of the subscription that runs, its own
+ * first, else that of its default billing profile. Null where the profile names none.
+ *
+ * source  service.md, CompanyBillingProfile: currency; PB-43; what wins over it: decision.
+ */
+function usualPriceOf(
+  running: readonly SubscriptionRow[],
+  had: SubscriptionRow | null,
+  profile: ProfileRow | null,
+): UsualPrice | null {
+  if (profile?.currency == null) return null
+  const newest = [...running].sort((a, b) => Number(b.period_start) - Number(a.period_start))[0]
+  const currency = had?.currency ?? newest?.currency ?? profile.currency
+  return { currency, months: had?.own?.months ?? null }
 }
 
 /** Plans that the service bills, and those a provider bills already and goes on billing. */

@@ -14,6 +14,7 @@ import { described } from '../company-read.js'
 import type { CompanyBefore, CustomPlanFlow, CustomPublished } from '../custom-plans.js'
 import { isKnown, settled } from '../entity-write.js'
 import { asTold } from '../own-subscriptions.js'
+import { defaultProfile } from '../payment-gating.js'
 import { asJson } from '../sql.js'
 import { requireTime } from '../time.js'
 import { couponOf } from './change.js'
@@ -57,8 +58,21 @@ async function prepare(
     await couponOf(services.sql, call.environment.id, body)
   }
   if (!onPlan && own !== null) requireOneSubscription(draft, state, own)
+  const currency =
+    own === null && !(onPlan && state.plan?.priceId) ? await usualCurrency(call, companyId) : null
+  if (
+    currency !== null &&
+    draft.prices.length > 0 &&
+    draft.prices.every(price => price.currency !== currency)
+  )
+    throw conflict(`The plan has no price in ${currency}, the currency of its company's billing profile`)
   const waits = body.activation_strategy === 'on_payment' && draft.prices.length > 0
-  return { state, onPlan, waits }
+  return { state, onPlan, waits, currency }
+}
+
+/** The currency in which a company is priced that no subscription bills: of its default billing profile. */
+async function usualCurrency({ services }: PublishCall, companyId: string): Promise<string | null> {
+  return (await defaultProfile(services.sql, companyId))?.currency ?? null
 }
 
 /** Add-ons stay on the company's subscription, which has one currency and one interval. */
@@ -84,7 +98,7 @@ async function afterPublish(call: PublishCall, published: CustomPublished): Prom
   if (before.onPlan) return amend(call, published)
   const waiting = await unpaid(call, plan)
   if (!first && waiting === null) return // the company has left the plan
-  const request = await requestOf(call, plan, version, before.state)
+  const request = await requestOf(call, plan, version, before)
   if (request === null) return beginUnbilled(call, plan, version)
   if (waiting !== null && before.waits) return takePlace(call, waiting, version, request)
   if (waiting !== null) await voidBilling(call, waiting)
@@ -128,13 +142,13 @@ async function requestOf(
   call: PublishCall,
   plan: PlanRow,
   version: PlanVersionRow,
-  state: CompanySnapshot,
+  { state, currency }: CompanyBefore,
 ): Promise<ManagePlanRequest | null> {
   const { body, services } = call
   const held = state.plan?.planId === plan.id ? state.plan.priceId : null
   const { priceIds } = await termsOf(services.sql, plan.id, version.id)
   const follows = version.prices.find(({ id }) => held !== null && id === (priceIds[held] ?? held))
-  const price = follows ?? leadingPrice(version.prices, version.currency)
+  const price = follows ?? leadingPrice(version.prices, currency ?? version.currency)
   if (!price || price.cadence === 'one_time') return null
   return {
     company_id: state.id,
@@ -221,7 +235,7 @@ async function amend(
 ): Promise<void> {
   const { services } = call
   const { state } = before
-  const request = await requestOf(call, plan, version, state)
+  const request = await requestOf(call, plan, version, before)
   if (request === null) return
   const terms = await termsOf(services.sql, plan.id, version.id)
   const next = migratedPlans(state, { ...terms, planId: plan.id, versionId: version.id })

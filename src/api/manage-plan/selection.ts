@@ -3,7 +3,7 @@ import type { Sql } from 'postgres'
 import type { ManagePlanRequest, PlanSelection } from '../../../schemas/billing.js'
 import type { PlanType } from '../../../schemas/enums.js'
 import type { EntitlementRow, PlanVersionRow } from '../../catalog/plans.js'
-import { intervalOf, type StoredPrice } from '../../catalog/prices.js'
+import { cadenceMonths, intervalOf, leadingPrice, type StoredPrice } from '../../catalog/prices.js'
 import type { CatalogData, PlanDef } from '../../core/catalog.js'
 import type { PlanHolding } from '../../core/company.js'
 import type { BoughtQuantity } from '../../core/manage.js'
@@ -21,6 +21,13 @@ export interface SelectedPlan {
   /** Null: billed by nothing. */
   readonly price: SoldPrice | null
   readonly entitlements: readonly EntitlementRow[]
+}
+
+/** By what plans are priced whose price the caller does not name. */
+export interface UsualPrice {
+  readonly currency: string
+  /** Of a period of the subscription that the price joins; null: a new one. */
+  readonly months: number | null
 }
 
 /** Units bought in advance. */
@@ -42,6 +49,7 @@ export interface Selection {
 /**
  * What a request selects.
  *
+ * usual   by what a linked plan is priced for which no price is named; null: a price must be named.
  * errors  404 for a plan, version or price nobody knows; 400 for what this company cannot be on, for a linked plan
  *         without price, for a price of another plan, and for a provider's price that costs: none is connected.
  * source  PB-13, PB-30, PB-31, EN-84; gaps.md "manage-plan".
@@ -51,6 +59,7 @@ export async function selectionOf(
   catalog: CatalogData,
   company: CompanyDescription,
   body: ManagePlanRequest,
+  usual: UsualPrice | null,
 ): Promise<Selection> {
   const chosen: (PlanSelection & { readonly planType: PlanType; readonly member: string })[] = []
   if (body.base_plan_id != null)
@@ -86,7 +95,7 @@ export async function selectionOf(
   const plans: SelectedPlan[] = []
   for (const { plan, held, versionId, price_id: priceId, member } of placed) {
     const version = versions.find(one => one.id === versionId)!
-    const price = await priceOf(sql, version, priceId ?? null, held, member)
+    const price = await priceOf(sql, version, priceId ?? null, held, member, usual)
     const own = entitlements.filter(one => one.plan_version_id === versionId)
     plans.push({ plan, version, held, price, entitlements: own })
   }
@@ -115,28 +124,46 @@ function assignable(
   return plan
 }
 
-/** The price a plan is to be billed by: the one named, else the one it is billed by already. */
+/**
+ * The price a plan is to be billed by: the one named, else the one it is billed by already, else the company's usual
+ * one.
+ */
 async function priceOf(
   sql: Sql,
   version: PlanVersionRow,
   named: string | null,
   held: PlanHolding | null,
   member: string,
+  usual: UsualPrice | null,
 ): Promise<SoldPrice | null> {
   if (version.billing_product_id === null) {
     if (named !== null) throw conflict(`${member}: the plan has no price`)
     return null
   }
-  const id = named ?? held?.priceId ?? null
+  let id = named ?? held?.priceId ?? null
   if (id === null) {
     if (version.charge_type === 'free' || version.charge_type === 'none') return null
-    throw invalid(`${member}: a plan that is linked to billing needs a price`)
+    if (usual === null) throw invalid(`${member}: a plan that is linked to billing needs a price`)
+    id = usualPrice(version.prices, usual, member).id
   }
   const price = await soldPrice(sql, version.environment_id, version.prices, id)
   if (price?.productId !== version.billing_product_id) throw conflict(`${member}: not a price of the plan`)
   if (held?.priceId !== id && price.price > 0)
     requireOwn(price, version.billing_strategy === 'provider_managed', member)
   return price
+}
+
+/** The price of the company's currency. source: PB-43; of several the one of its interval, else the shortest: decision */
+function usualPrice(
+  prices: readonly StoredPrice[],
+  { currency, months }: UsualPrice,
+  member: string,
+): StoredPrice {
+  const priced = prices.filter(price => price.currency === currency)
+  const fits = (price: StoredPrice) => months !== null && cadenceMonths(price.cadence) === months
+  const found = priced.find(fits) ?? leadingPrice(priced, currency)
+  if (!found) throw conflict(`${member}: the plan has no price in ${currency}`)
+  return found
 }
 
 /** gaps.md: without a payment processor the service bills only what it manages itself. */
