@@ -301,7 +301,7 @@ export class Exchange implements Listener, Caller {
   // The usual case: the body in one piece. It is read where it lies when that is possible at once; a large one may leave.
   private whole(chunk: ArrayBuffer): void {
     const inPlace = chunk.byteLength < longBytes && this.admission !== null && this.encoding === 'identity'
-    const mayStand = this.compiled.route.keeps && this.admission!.signed === null
+    const mayStand = this.compiled.route.keeps && this.admission?.signed === null
     if (inPlace && mayStand && this.answerAgain(new DataView(chunk))) return
     this.complete(inPlace ? Buffer.from(chunk) : Buffer.from(chunk.slice(0)))
   }

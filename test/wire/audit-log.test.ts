@@ -45,12 +45,12 @@ t.test('a change is in the log at once: who, what, when, and how it ended', asyn
 
 t.test('a refused change is in the log with its status; reads, events and checks are not', async t => {
   const before = (await client.ok('GET', '/audit-log/count')).count
-  t.equal((await client.put('/flags/flag_22222222222?x=1', { key: 'a' })).status, 400)
+  t.equal((await client.put('/flags/flag_22222222222?x=1', { key: 'a' })).status, 404)
   t.match(await newest(), {
     method: 'PUT',
     url: '/flags/flag_22222222222?x=1',
     resource_id_string: 'flag_22222222222',
-    resp_code: 400,
+    resp_code: 404,
   })
   t.equal((await client.del('/companies/comp_22222222222')).status, 404)
   t.match(await newest(), { method: 'DELETE', resource_type: 'company', resp_code: 404 })
