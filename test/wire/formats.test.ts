@@ -138,7 +138,7 @@ t.test('CloudEvents: the subject, the time, and what is none', async t => {
 
 t.test('EV-8 a publishable key has no say about the time of a CloudEvent', async t => {
   const keys = await client.ok('GET', '/api-keys?limit=250&require_environment=true')
-  const publishable = keys.find((key: { secret?: string }) => key.secret?.startsWith('pk_'))
+  const publishable = keys.find((key: { secret?: string }) => key.secret?.startsWith('pk_dev_'))
   t.ok(publishable)
   const event = cloud({ id: 'p1' })
   const posted = await send('/events', one, JSON.stringify(event), {}, client.as(publishable.secret))
