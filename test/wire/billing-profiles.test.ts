@@ -350,3 +350,52 @@ t.test('PB-43, PB-60 a custom plan is billed in the currency of its company', as
   t.equal(answer.status, 200)
   t.match(await billing(company.id), { currency: 'eur', total_price: 900 })
 })
+
+t.test('EN-35, PB-43 what an amendment commits to is billed in the currency that runs', async t => {
+  const company = await billed()
+  await company.say({ currency: 'eur' })
+  const seats = await client.ok('POST', '/features', {
+    name: 'Seats of a custom plan',
+    description: '',
+    feature_type: 'trait',
+  })
+  const made = await client.ok('POST', '/custom-plans', { company_id: company.id, name: 'Seated' })
+  const seat = {
+    feature_id: seats.id,
+    value_type: 'trait',
+    price_behavior: 'pay_in_advance',
+    monthly_unit_price: 400,
+    currency_prices: [{ currency: 'eur', monthly_unit_price: 300 }],
+  }
+  const { id } = await client.ok('POST', '/plan-entitlements', {
+    plan_id: made.id,
+    ...seat,
+    usage_quantity: 2,
+  })
+  await client.ok('PUT', `/plans/${made.id}/billing_products`, {
+    charge_type: 'recurring',
+    is_trialable: false,
+    ...both,
+  })
+  const publish = async (strategy: string) => {
+    const { draft_version: draft } = await client.ok('GET', `/plans/${made.id}`)
+    await client.ok('PUT', `/plans/version/${draft.id}/publish`, {
+      migration_strategy: strategy,
+      excluded_company_ids: [],
+      customer_email: 'pay@example.com',
+    })
+  }
+  await publish('leave')
+  t.match(await billing(company.id), { currency: 'eur', total_price: 900 + 2 * 300 })
+  await client.ok('PUT', `/plan-entitlements/${id}`, { ...seat, usage_quantity: 5 })
+  await publish('immediate')
+  const amended = await billing(company.id)
+  t.equal(amended.total_price, 900 + 5 * 300)
+  t.same(
+    amended.products.map((one: { currency: string; quantity: number }) => [one.currency, one.quantity]),
+    [
+      ['eur', 1],
+      ['eur', 5],
+    ],
+  )
+})
