@@ -114,13 +114,18 @@ export { endpoints, types }
 
 /** The operation that a request is for; null for one beyond the specification. Words win over parameters. */
 export function endpointOf(method: string, url: string): Endpoint | null {
-  const parts = url.split('?')[0]!.split('/')
+  const path = url.split('?')[0]!
+  if (own.has(path)) return null
+  const parts = path.split('/')
   const fits = [...decided, ...endpoints].filter(
     one => one.method === method && matches(one.path.split('/'), parts),
   )
   const least = (one: Endpoint) => one.path.split('{').length
   return fits.sort((a, b) => least(a) - least(b))[0] ?? null
 }
+
+/** Paths of Tollgate's own that look like `{id}` of a documented one. */
+const own: ReadonlySet<string> = new Set(['/audit-log/chain', '/audit-log/head'])
 
 function matches(template: readonly string[], parts: readonly string[]): boolean {
   return (
