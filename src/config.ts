@@ -99,6 +99,7 @@ function readAll(env: Env) {
     usersMax: integer(env, 'TOLLGATE_USERS_MAX', 20_000_000, { min: 1, max: 1_000_000_000 }), // the same
     keyNamesMax: integer(env, 'TOLLGATE_KEY_NAMES_MAX', 10_000, { min: 1, max: 1_000_000 }), // of companies, and of users, of an environment; the same
     eventNamesMax: integer(env, 'TOLLGATE_EVENT_NAMES_MAX', 100_000, { min: 1, max: 10_000_000 }), // of an environment, counted by each shard; beyond: events failed
+    writesBehindMax: integer(env, 'TOLLGATE_WRITES_BEHIND_MAX', 500, { min: 1, max: 1_000_000 }), // of an environment's events, not in Postgres yet; beyond: its next wait
     webhookRetryMs: integer(env, 'TOLLGATE_WEBHOOK_RETRY_MS', 5_000, { min: 1, max: 3_600_000 }), // before the first retry; each wait is four times the last
     webhookPendingBytesMax: integer(env, 'TOLLGATE_WEBHOOK_PENDING_BYTES', 67_108_864, {
       min: 1_048_576,

@@ -290,6 +290,7 @@ export function createMetrics() {
       companies: quotaRefused.child({ quota: 'companies' }),
       users: quotaRefused.child({ quota: 'users' }),
       key_names: quotaRefused.child({ quota: 'key_names' }),
+      event_names: quotaRefused.child({ quota: 'event_names' }),
     },
     dedupeFull: gauge(
       'tollgate_dedupe_full',

@@ -31,12 +31,14 @@ import { HoldKeys } from './engine/hold-keys.js'
 import { Migrations } from './engine/migrations.js'
 import { ModelPrices } from './engine/model-prices.js'
 import { Outbox } from './engine/outbox.js'
+import { Pacing } from './engine/pacing.js'
 import { Parsers } from './engine/parsers.js'
 import type { Phases } from './engine/phases.js'
 import { Projections } from './engine/projections.js'
 import { Quotas } from './engine/quotas.js'
 import { CheckedFlags, UserSeen } from './engine/seen.js'
 import { Shards } from './engine/shards.js'
+import { postgresPlaces, StoreTurns } from './engine/store-turns.js'
 import { shardFile } from './engine/thread.js'
 import { Webhooks } from './engine/webhooks.js'
 import { Yielding } from './engine/yielding.js'
@@ -66,6 +68,8 @@ const expiriesMs = 2_000
 const healthMs = 2_000
 /** How often keys of holds that are over for a day are removed from Postgres. */
 const pruneMs = 3_600_000
+/** How long writes of events wait for Postgres, before they go ahead of it until it moves. */
+const pacedMs = 5_000
 /** How long draining may wait for a store. */
 const drainMsMax = 600_000
 
@@ -84,10 +88,12 @@ export async function serve(from: {
   readonly addresses: Addresses
 }): Promise<Tollgate> {
   const { config, log, opened, phases, floorMs, addresses } = from
-  const sql = openPostgres(addresses.postgres, { max: 10 })
+  const sql = openPostgres(addresses.postgres, { max: 8 })
   opened.add(() => closePostgres(sql))
+  const requests = openPostgres(addresses.postgres, { max: postgresPlaces.places })
+  opened.add(() => closePostgres(requests))
   let yielding: Yielding | null = null
-  const clickhouse = openClickHouse(addresses.clickhouse, { asked: more => yielding?.asked(more) })
+  const clickhouse = openClickHouse(addresses.clickhouse, { max: 32, asked: more => yielding?.asked(more) })
   opened.add(() => clickhouse.close())
   await phases.time('migrate', () => migrate({ postgres: addresses.postgres, clickhouse }))
   // of a backup whose service was killed
@@ -253,7 +259,12 @@ export async function serve(from: {
   })
   opened.add(() => parsers.close())
   const quotas = new Quotas(directory, config)
-  const entities = new Entities(directory, shards, traits, quotas)
+  const pacing = new Pacing({
+    behindMax: config.writesBehindMax,
+    position: shard => journals.positions.get(shard, 'postgres'),
+    reached: (shard, sequence) => projections!.reached('postgres', shard, sequence, pacedMs),
+  })
+  const entities = new Entities(directory, shards, traits, quotas, undefined, pacing)
   const answers = new Answers(journals.changes, directory, config.flagCheckRowsPerSecond)
   const limits = new Limits(limitTable(config.limits))
   const accountLimits = new AccountLimits(sql, (accountId, setting) =>
@@ -264,6 +275,7 @@ export async function serve(from: {
     log,
     sql,
     clickhouse,
+    turns: new StoreTurns({ sql: requests, clickhouse }),
     keys,
     clock,
     catalogs,
@@ -488,7 +500,7 @@ async function report(
   metrics.quotaUsed.reset()
   for (const { environmentId, quota, part } of quotas.used(environmentIds))
     metrics.quotaUsed.set({ environment: environmentId, quota }, part)
-  for (const quota of ['companies', 'users', 'key_names'] as const)
+  for (const quota of ['companies', 'users', 'key_names', 'event_names'] as const)
     metrics.quotaRefused[quota].count = quotas.refused[quota]
   metrics.dedupeFull.reset()
   for (const { environmentId, publishable } of dedupe.full())
@@ -504,7 +516,9 @@ async function report(
   }
   for (const [index, bytes] of backlog.perShard.entries())
     metrics.journal.backlogBytes.set({ shard: String(index) }, bytes)
-  for (const { shard, actors, heapBytes, waiting, coldLoads, groups } of await shards.stats()) {
+  const figures = await shards.stats()
+  quotas.noteEventNames(figures)
+  for (const { shard, actors, heapBytes, waiting, coldLoads, groups } of figures) {
     const label = { shard: String(shard) }
     const { records, seconds, cold } = childrenOf(metrics, shard)
     for (const [count, time] of groups) {

@@ -672,6 +672,8 @@ class Shard {
             heapBytes: process.memoryUsage().heapUsed,
             journalPendingBytes: this.journal.pendingBytes,
             coldLoads: this.coldLoads,
+            eventNames: this.plainUses.eventNames.used(),
+            eventNamesRefused: this.plainUses.eventNames.refused,
             groups: this.groups.splice(0),
           } satisfies ShardFigures,
           0,

@@ -21,6 +21,7 @@ import type { Projections } from '../engine/projections.js'
 import type { Quotas } from '../engine/quotas.js'
 import type { CheckedFlags, UserSeen } from '../engine/seen.js'
 import type { Shards } from '../engine/shards.js'
+import type { StoreTurns } from '../engine/store-turns.js'
 import type { Webhooks } from '../engine/webhooks.js'
 import type { Metrics } from '../metrics.js'
 import type { ClickHouse } from '../storage/clickhouse.js'
@@ -112,6 +113,8 @@ export interface Services {
   readonly log: Logger
   readonly sql: Sql
   readonly clickhouse: ClickHouse
+  /** Gives a request the stores in the turn of its environment; absent: it asks the two above as they are. */
+  readonly turns?: StoreTurns
   readonly keys: Keys
   readonly clock: Clock
   readonly catalogs: Catalogs

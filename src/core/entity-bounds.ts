@@ -40,3 +40,6 @@ export function traitsRefusal(
 
 const lengthOf = (name: string, value: string | null): number =>
   value === null ? 0 : name.length + value.length
+
+/** Part of a quota of an environment from which on it is told of. */
+export const quotaToldFrom = 0.9

@@ -402,6 +402,9 @@ export interface ShardFigures {
   readonly journalPendingBytes: number
   /** Actors asked of storage since its thread started. */
   readonly coldLoads: number
+  /** Environments that have nearly as many names of events as a shard allows, with the part they have; refused uses. */
+  readonly eventNames: readonly (readonly [environmentId: string, part: number])[]
+  readonly eventNamesRefused: number
   /** Groups written since it was last asked: records, and seconds until they were durable. */
   readonly groups: readonly (readonly [records: number, seconds: number])[]
 }

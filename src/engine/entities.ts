@@ -12,6 +12,7 @@ import type {
 import { flattenTraits } from '../core/trait-value.js'
 import { ServiceError } from '../errors.js'
 import { type Directory, type DirectoryKind, isServiceId } from './directory.js'
+import type { Pacing } from './pacing.js'
 import { noQuotas, Quotas } from './quotas.js'
 import { type Answered, Refused, type Shards } from './shards.js'
 
@@ -85,6 +86,8 @@ export class Entities {
     readonly quotas = new Quotas(directory, noQuotas),
     /** Between attempts at a deletion. */
     private readonly retryMs = 1_000,
+    /** Of writes that events cause; absent: all are done at once. */
+    private readonly pacing: Pacing | null = null,
   ) {}
 
   /**
@@ -194,6 +197,7 @@ export class Entities {
         nowMs,
         target.minted,
       )
+      this.pacing?.written(target.environmentId, answered.shard, answered.sequence)
       const { freed, joined, left } = answered.reply
       this.confirm(target, freed)
       for (const companyId of joined ?? []) this.directory.join(target.id, companyId)
@@ -206,6 +210,15 @@ export class Entities {
       else void this.shards.restarted(target.id).then(() => this.release(target))
       throw error
     }
+  }
+
+  /**
+   * Do writes that events of an environment cause, when not too many of these are ahead of Postgres.
+   *
+   * writes  how many they are; none: only wait until there is room.
+   */
+  paced<T>(environmentId: string, writes: number, work: () => Promise<T>): Promise<T> {
+    return this.pacing === null ? work() : this.pacing.run(environmentId, writes, work)
   }
 
   private holds({ kind, environmentId, id, claimed }: Target): boolean {

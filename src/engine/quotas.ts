@@ -1,6 +1,8 @@
-// How many companies, users and names of keys an environment may have. Callers make them by naming them, all of them are
+// How many companies, users and names of keys an environment may have; its names of events the shards count. Callers make them by naming them, all of them are
 // in memory, so their number needs a bound that one environment reaches alone (security 7).
 import type { KeyPair } from '../core/entity.js'
+import { quotaToldFrom } from '../core/entity-bounds.js'
+import type { ShardFigures } from '../core/message.js'
 import { ServiceError } from '../errors.js'
 import type { Directory, DirectoryKind } from './directory.js'
 
@@ -18,14 +20,13 @@ export const noQuotas: QuotaSettings = {
   keyNamesMax: Number.POSITIVE_INFINITY,
 }
 
-export type Quota = 'companies' | 'users' | 'key_names'
-
-/** Part of a quota from which on it is told of. */
-const toldFrom = 0.9
+export type Quota = 'companies' | 'users' | 'key_names' | 'event_names'
 
 export class Quotas {
   /** Writes and events that were refused. */
-  readonly refused: Record<Quota, number> = { companies: 0, users: 0, key_names: 0 }
+  readonly refused: Record<Quota, number> = { companies: 0, users: 0, key_names: 0, event_names: 0 }
+  /** Part of its names of events that an environment has in the fullest shard. */
+  private readonly eventNames = new Map<string, number>()
 
   constructor(
     private readonly directory: Directory,
@@ -74,6 +75,19 @@ export class Quotas {
       })
   }
 
+  /** What the shards, which count names of events, say of them. */
+  noteEventNames(shards: readonly Pick<ShardFigures, 'eventNames' | 'eventNamesRefused'>[]): void {
+    this.eventNames.clear()
+    let refused = 0
+    for (const { eventNames, eventNamesRefused } of shards) {
+      refused += eventNamesRefused
+      for (const [environmentId, part] of eventNames)
+        this.eventNames.set(environmentId, Math.max(part, this.eventNames.get(environmentId) ?? 0))
+    }
+    // a shard that died counts from nothing
+    this.refused.event_names = Math.max(this.refused.event_names, refused)
+  }
+
   /** Quotas that are nearly used up, by the part that is. */
   used(
     environmentIds: readonly string[],
@@ -88,9 +102,10 @@ export class Quotas {
         companies: directory.countOf('company', environmentId) / settings.companiesMax,
         users: directory.countOf('user', environmentId) / settings.usersMax,
         key_names: names / settings.keyNamesMax,
+        event_names: this.eventNames.get(environmentId) ?? 0,
       }
       return (Object.keys(parts) as Quota[])
-        .filter(quota => parts[quota] >= toldFrom)
+        .filter(quota => parts[quota] >= quotaToldFrom)
         .map(quota => ({ environmentId, quota, part: parts[quota] }))
     })
   }

@@ -5,6 +5,7 @@ import { Buffer } from 'node:buffer'
 import { performance } from 'node:perf_hooks'
 import type { Sql } from 'postgres'
 import { type Answer, type KeyRecord, Later, type Listener, type Stream, type Voice } from '../api/call.js'
+import type { Services } from '../api/services.js'
 import { type Asked, askedBytesMax, hashOfAsked } from '../engine/answers.js'
 import { ServiceError } from '../errors.js'
 import { decodeUtf8 } from '../json.js'
@@ -440,7 +441,7 @@ export class Exchange implements Listener, Caller {
     this.params = params
     this.echo =
       params === noParameters ? asked.echo : asked.echo === nothing ? params : { ...asked.echo, ...params }
-    const shared = this.shared.services!
+    const shared = this.services()
     const noting = route.noted ? this.noting() : null
     const services = route.mutates && noting !== null ? noting.services(shared) : shared
     const nowMs = environment === null ? services.clock.wall() : services.clock.now(environment.id)
@@ -464,6 +465,15 @@ export class Exchange implements Listener, Caller {
       if (body instanceof SmallBody) body.text()
       this.resume(answer, settled => this.conclude(settled), route.mutates)
     } else this.conclude(answer)
+  }
+
+  /** As its handler has them: whoever may ask a store does so in the turn of the environment. */
+  private services(): Services {
+    const { services } = this.shared
+    const { turns } = services!
+    if (this.compiled.isHot || turns === undefined) return services!
+    const { key, environment } = this.admission!
+    return turns.services(services!, environment?.id ?? key.environmentId ?? key.accountId)
   }
 
   private wait(answer: Later): void {

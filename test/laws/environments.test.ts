@@ -1,6 +1,7 @@
 // A law: what one environment does changes no status in another (security 5, 7). Development sends random hostile and heavy
 // work with all its keys, against bounds that are small; meanwhile Production does what it always does, and hears what it
 // would hear alone. The seed is printed; TOLLGATE_SEED repeats a run.
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import t from 'tap'
 import { type Client, startHere } from '../harness.js'
 import { Random } from '../random.js'
@@ -157,3 +158,33 @@ t.test('what Development does changes no status in Production', async t => {
   )
   t.ok((heard.get(429) ?? 0) + (heard.get(503) ?? 0) > 0, 'some bound was reached')
 })
+
+t.test(
+  'security 5: a mutation waits for few of the companies that a batch of another environment makes',
+  async t => {
+    const made = 4_000
+    const { client, tollgate } = await startHere(t, { TOLLGATE_WRITES_BEHIND_MAX: '50' })
+    const { sql } = tollgate.services
+    const { environments } = await client.ok('GET', '/whoami')
+    const production = environments.find((one: { name: string }) => one.name === 'Production').id as string
+    const { secret } = await client.ok('POST', '/api-keys', { name: 'p', environment_id: production })
+    const ours = client.as(secret)
+    const shown = async (): Promise<number> => {
+      const [row] = await sql<{ n: number }[]>`
+      select count(*)::int as n from companies where environment_id <> ${production}`
+      return row!.n
+    }
+    const batch = client.post(
+      '/event-batch',
+      many(made, n => ({ event_type: 'track', body: { event: 'call', company: { slug: `new-${n}` } } })),
+    )
+    while ((await shown()) === 0) await nextTurn()
+    // whatever is durable by now stands before this one in its journal
+    await ours.ok('POST', '/companies', { keys: { slug: 'ours' } })
+    const before = await shown()
+    t.ok(before < made, `answered when ${before} of ${made} were there`)
+    t.equal((await batch).status, 201)
+    const behind = made - (await shown())
+    t.ok(behind <= 2 * 128 + 50, `the batch is acknowledged when Postgres lacks ${behind} of it`)
+  },
+)

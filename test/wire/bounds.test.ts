@@ -1,4 +1,5 @@
 // Bounds that hold on every way in, over a whole Tollgate: pages, limits, entities, environments (security 5, 7, 21, 34).
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import t from 'tap'
 import { startHere } from '../harness.js'
 
@@ -128,6 +129,13 @@ t.test('security 7 a company has 10000 names of events at most, an environment i
     others.some(({ error }: { error: string | null }) => /as many names of events/.test(error ?? '')),
     'of the names of the environment a shard admits 10020',
   )
+  const { environment_id } = await client.ok('GET', '/whoami')
+  const told = async (): Promise<readonly string[]> => (await client.get('/health/ready')).body.degraded
+  while (!(await told()).includes(`quota of event_names of ${environment_id}`)) await nextTurn()
+  const shown = async () => (await fetch(`${client.url}/metrics`)).text()
+  while (!(await shown()).includes(`tollgate_quota_used{environment="${environment_id}",quota="event_names"} 1\n`))
+    await nextTurn()
+  t.match(await shown(), /tollgate_quota_refused_total\{quota="event_names"\} [1-9]/)
   await t.test('a list shows figures of the 100 used last, unless all are asked for', async t => {
     const figures = async (path: string): Promise<number> => {
       const data = await client.ok('GET', path)

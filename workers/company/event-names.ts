@@ -1,10 +1,13 @@
 // Names of events that companies of this shard use, by environment: a name that no company has used so far is one more,
 // and there is a bound on them (security 7). What is asked costs only a company's first use of a name.
+import { quotaToldFrom } from '../../src/core/entity-bounds.js'
 import type { AcceptedEvent, Decision } from '../../src/core/message.js'
 import type { Actor, Actors } from './actors.js'
 
 export class EventNames {
   private readonly names = new Map<string, Set<string>>()
+  /** Uses that were refused. */
+  refused = 0
 
   /**
    * max        of an environment's names; no bound unless told.
@@ -37,8 +40,16 @@ export class EventNames {
     const { subtype } = event
     if (subtype === null || actor.state.counters.has(subtype) || this.admits(environmentId, subtype))
       return null
+    this.refused++
     const detail = `event: the environment has as many names of events as it may, ${this.max}`
     return { refused: 'entity_full', detail }
+  }
+
+  /** Environments that have nearly as many as they may, and which part of it. */
+  used(): readonly (readonly [environmentId: string, part: number])[] {
+    return [...this.names]
+      .map(([environmentId, { size }]) => [environmentId, size / this.max] as const)
+      .filter(([, part]) => part >= quotaToldFrom)
   }
 
   forget(environmentId: string): void {

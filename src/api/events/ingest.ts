@@ -36,6 +36,9 @@ interface IdentifyWrites {
   readonly company: EntityWrite | null
 }
 
+/** Writes to users and companies that leave together, where the environment has room for one. */
+const writesAtOnce = 128
+
 const readonlyFailure = 'a read-only key was used'
 
 /**
@@ -226,18 +229,38 @@ export class Batch {
   }
 
   private async deliverInOrder(): Promise<Undone> {
-    try {
-      await Promise.all(this.preludes.map(run => run()))
-    } catch (error) {
-      return { ...nothingUndone, whole: { error } }
-    }
+    const failure = await this.inPieces(this.preludes)
+    if (failure !== null) return { ...nothingUndone, whole: failure }
     const identifies = new Map<string, Failure>()
-    const identifying = this.identifies.map(async ({ eventId, run }) => {
-      await run().catch(error => identifies.set(eventId, { error }))
-    })
+    const identifying = this.inPieces(
+      this.identifies.map(({ eventId, run }) => async () => {
+        await run().catch(error => identifies.set(eventId, { error }))
+      }),
+    )
     const shards = this.items.length > 0 ? await this.deliverItems() : []
-    await Promise.all(identifying)
+    await identifying
     return shards.length + identifies.size === 0 ? nothingUndone : { whole: null, shards, identifies }
+  }
+
+  /**
+   * Do writes, so many at a time as the environment may have ahead of Postgres. Each holds keys that only its end gives
+   * back, so that none is left out, whatever failed before.
+   *
+   * returns  the first failure.
+   */
+  private async inPieces(writes: readonly (() => Promise<unknown>)[]): Promise<Failure | null> {
+    const { services, environmentId } = this.sender
+    let failure: Failure | null = null
+    const run = async (write: () => Promise<unknown>): Promise<void> => {
+      await write().catch(error => {
+        failure ??= { error }
+      })
+    }
+    for (let from = 0; from < writes.length; from += writesAtOnce) {
+      const piece = writes.slice(from, from + writesAtOnce)
+      await services.entities.paced(environmentId, piece.length, () => Promise.all(piece.map(run)))
+    }
+    return failure
   }
 
   /** What is posted is let go of here, so that it does not grow old in memory while the journal writes. */

@@ -176,6 +176,8 @@ async function send(sender: Sender, group: JudgedGroup, report: boolean): Promis
       },
     )
   for (const slice of group.slices) {
+    // before the slice has a place, which others wait for
+    await sender.services.entities.paced(sender.environmentId, 0, async () => {})
     await parsers.slices.enter()
     if (failed) {
       parsers.slices.lasts(Promise.resolve())

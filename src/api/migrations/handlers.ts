@@ -1,4 +1,5 @@
 // Migrations of companies to another version of their plan: begun, watched, hurried and called off (PB-20…24).
+import type { Sql } from 'postgres'
 import { planVersionCompanyMigrationStatuses, planVersionMigrationStatuses } from '../../../schemas/enums.js'
 import type {
   MigrationCompleteNow,
@@ -145,6 +146,7 @@ export const createMigration: Handler<MigrationCreate> = async call => {
   }
   const calledOff = await inTransaction(services.sql, async tx => {
     await insertMigration(tx, migration, nowMs)
+    await call.record?.(tx)
     return strategy === 'leave' ? callOffPending(tx, migration, nowMs) : []
   })
   await soon(call, migration.id, ...calledOff)
@@ -239,9 +241,18 @@ async function billingChanges(
 export const cancelMigration: Handler = async call => {
   const row = await migrationOf(call)
   requireOpen(row)
-  await cancelPending(call.services.sql, row.id, new Date(call.nowMs))
+  await recorded(call, tx => cancelPending(tx, row.id, new Date(call.nowMs)))
   await soon(call, row.id)
   return shown(call)
+}
+
+/** A change, and its row of the audit log in the same transaction. */
+function recorded<T>(call: Call<unknown, unknown>, work: (tx: Sql) => Promise<T>): Promise<T> {
+  return inTransaction(call.services.sql, async tx => {
+    const result = await work(tx)
+    await call.record?.(tx)
+    return result
+  })
 }
 
 function requireOpen(row: CountedMigration): void {
@@ -254,7 +265,7 @@ export const completeMigrationNow: Handler<MigrationCompleteNow> = async call =>
   const row = await migrationOf(call)
   requireOpen(row)
   const proration = call.body.proration_behavior ?? null
-  await forcePending(call.services.sql, row.id, proration, new Date(call.nowMs))
+  await recorded(call, tx => forcePending(tx, row.id, proration, new Date(call.nowMs)))
   await soon(call, row.id)
   return shown(call)
 }
@@ -267,7 +278,7 @@ export const retryMigration: Handler<MigrationRetry> = async call => {
   const row = await migrationOf(call)
   if (row.status === 'cancelled') throw new ServiceError('state_conflict', 'The migration is cancelled')
   const codes = call.body.error_codes.length > 0 ? call.body.error_codes : undefined
-  await retryFailed(call.services.sql, row.id, { codes }, new Date(call.nowMs))
+  await recorded(call, tx => retryFailed(tx, row.id, { codes }, new Date(call.nowMs)))
   await soon(call, row.id)
   return shown(call)
 }
@@ -302,8 +313,10 @@ export const retryCompanyMigration: Handler = async call => {
   const id = params.plan_version_company_migration_id!
   const row = await findCompanyMigration(services.sql, environment.id, id)
   if (!row) throw new ServiceError('not_found', 'Company migration not found')
-  const again = await retryFailed(services.sql, row.migration_id, { id }, new Date(nowMs))
-  if (again === 0) throw new ServiceError('state_conflict', `The company's migration is ${row.status}`)
+  await recorded(call, async tx => {
+    const again = await retryFailed(tx, row.migration_id, { id }, new Date(nowMs))
+    if (again === 0) throw new ServiceError('state_conflict', `The company's migration is ${row.status}`)
+  })
   await soon(call, row.migration_id)
   return { data: companyMigrationView((await findCompanyMigration(services.sql, environment.id, id))!) }
 }

@@ -133,56 +133,50 @@ export async function findCompanyMigration(
   return row ?? null
 }
 
-/** Withdraw what is pending of a migration; its companies are to be told, by `run`. */
-export async function cancelPending(sql: Sql, migrationId: string, now: Date): Promise<void> {
-  await sql.begin(async tx => {
-    await tx`
-      update plan_version_migrations set status = 'cancelled', completed_at = ${now}, updated_at = ${now}
-      where id = ${migrationId}`
-    await tx`
-      update plan_version_company_migrations
-      set status = 'cancelled', to_tell = true, completed_at = ${now}, updated_at = ${now}
-      where migration_id = ${migrationId} and status = 'pending'`
-  })
+/** In a transaction: withdraw what is pending of a migration; its companies are to be told, by `run`. */
+export async function cancelPending(tx: Sql, migrationId: string, now: Date): Promise<void> {
+  await tx`
+    update plan_version_migrations set status = 'cancelled', completed_at = ${now}, updated_at = ${now}
+    where id = ${migrationId}`
+  await tx`
+    update plan_version_company_migrations
+    set status = 'cancelled', to_tell = true, completed_at = ${now}, updated_at = ${now}
+    where migration_id = ${migrationId} and status = 'pending'`
 }
 
-/** What waits for a date shall not wait any longer. */
+/** In a transaction: what waits for a date shall not wait any longer. */
 export async function forcePending(
-  sql: Sql,
+  tx: Sql,
   migrationId: string,
   proration: string | null,
   now: Date,
 ): Promise<void> {
-  await sql.begin(async tx => {
-    await tx`
-      update plan_version_company_migrations set forced = true, updated_at = ${now}
-      where migration_id = ${migrationId} and status = 'pending'`
-    await tx`
-      update plan_version_migrations set updated_at = ${now},
-        proration_behavior = coalesce(${proration}, proration_behavior)
-      where id = ${migrationId}`
-  })
+  await tx`
+    update plan_version_company_migrations set forced = true, updated_at = ${now}
+    where migration_id = ${migrationId} and status = 'pending'`
+  await tx`
+    update plan_version_migrations set updated_at = ${now},
+      proration_behavior = coalesce(${proration}, proration_behavior)
+    where id = ${migrationId}`
 }
 
-/** Set failed companies back to be asked again: those of a migration with one of these codes, or the one named. */
+/** In a transaction: set failed companies back to be asked again: those of a migration with one of these codes, or the one named. */
 export async function retryFailed(
-  sql: Sql,
+  tx: Sql,
   migrationId: string,
   which: { readonly codes?: readonly string[]; readonly id?: string },
   now: Date,
 ): Promise<number> {
   const { codes, id } = which
-  return sql.begin(async tx => {
-    const again = await tx`
-      update plan_version_company_migrations
-      set status = 'pending', error = null, error_code = null, completed_at = null, updated_at = ${now}
-      where migration_id = ${migrationId} and status = 'failed'
-        ${codes ? tx`and error_code in ${among(tx as unknown as Sql, codes)}` : tx``}
-        ${id ? tx`and id = ${id}` : tx``}`
-    if (again.count > 0)
-      await tx`
-        update plan_version_migrations set status = 'in_progress', completed_at = null, error = null, updated_at = ${now}
-        where id = ${migrationId}`
-    return again.count
-  })
+  const again = await tx`
+    update plan_version_company_migrations
+    set status = 'pending', error = null, error_code = null, completed_at = null, updated_at = ${now}
+    where migration_id = ${migrationId} and status = 'failed'
+      ${codes ? tx`and error_code in ${among(tx, codes)}` : tx``}
+      ${id ? tx`and id = ${id}` : tx``}`
+  if (again.count > 0)
+    await tx`
+      update plan_version_migrations set status = 'in_progress', completed_at = null, error = null, updated_at = ${now}
+      where id = ${migrationId}`
+  return again.count
 }
