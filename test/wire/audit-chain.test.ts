@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { auditHead, auditVerify } from '../../src/cli/audit.js'
 import { Client as CommandClient } from '../../src/cli/client.js'
+import { publishDraftOf, publishedPlan } from '../api/planned.js'
 import { command } from '../command.js'
 import { Process, startHere } from '../harness.js'
 import { temporaryDirectory } from '../stores.js'
@@ -97,6 +98,41 @@ t.test('security 10 no audit, no change', async t => {
   t.equal((await client.get('/flags?q=unaudited')).body.data.length, 0)
   t.equal((await client.ok('GET', '/api-keys/count?require_environment=false')).count, before)
   t.match(await client.ok('GET', '/limits'), { limits: null })
+})
+
+t.test('security 10 no audit, no change of a migration', async t => {
+  const plan = await publishedPlan(client, 'Migrated')
+  const { id: companyId } = await client.ok('POST', '/companies', { keys: { slug: 'migrated' } })
+  await client.ok('PUT', `/company-plans/${companyId}`, { base_plan_id: plan.id })
+  await client.ok('PUT', `/plans/${plan.id}`, { name: 'Migrated again' })
+  const { active_version: next } = await publishDraftOf(client, plan.id)
+  const later = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString()
+  const aim = {
+    plan_id: plan.id,
+    plan_version_id_to: next.id,
+    target_plan_type: 'plan',
+    strategy: 'scheduled',
+    migration_scheduled_at: later(1),
+  }
+  const { id } = await client.ok('POST', '/plan-version-migrations', aim)
+  const path = `/plan-version-migrations/${id}`
+  const open = await client.ok('GET', path)
+  t.match(open, { total_companies: 1, completed_companies: 0 })
+  await sql.unsafe(`
+    create function refuse() returns trigger language plpgsql as $$
+      begin raise exception 'no space' using errcode = '53100'; end $$;
+    create trigger refuse before insert on audit_logs for each row execute function refuse()`)
+  for (const [what, body] of [
+    ['cancel', undefined],
+    ['complete-now', {}],
+    ['retry', { error_codes: [] }],
+  ] as const)
+    t.equal((await client.post(`${path}/${what}`, body)).status >= 500, true, what)
+  t.equal((await client.post('/plan-version-migrations', aim)).status >= 500, true, 'create')
+  await sql.unsafe('drop trigger refuse on audit_logs; drop function refuse()')
+  t.same(await client.ok('GET', path), open, 'it is as it was')
+  t.equal((await client.ok('GET', `/plan-version-migrations?plan_version_id=${next.id}`)).length, 1)
+  t.match(await client.ok('POST', `${path}/cancel`), { status: 'cancelled' })
 })
 
 t.test('security 10 reads of secrets and of the log, exports, failed authentications', async t => {

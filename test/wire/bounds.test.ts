@@ -133,7 +133,9 @@ t.test('security 7 a company has 10000 names of events at most, an environment i
   const told = async (): Promise<readonly string[]> => (await client.get('/health/ready')).body.degraded
   while (!(await told()).includes(`quota of event_names of ${environment_id}`)) await nextTurn()
   const shown = async () => (await fetch(`${client.url}/metrics`)).text()
-  while (!(await shown()).includes(`tollgate_quota_used{environment="${environment_id}",quota="event_names"} 1\n`))
+  while (
+    !(await shown()).includes(`tollgate_quota_used{environment="${environment_id}",quota="event_names"} 1\n`)
+  )
     await nextTurn()
   t.match(await shown(), /tollgate_quota_refused_total\{quota="event_names"\} [1-9]/)
   await t.test('a list shows figures of the 100 used last, unless all are asked for', async t => {
