@@ -41,6 +41,7 @@ export interface Settings {
   readonly TOLLGATE_WEBHOOK_PLAIN_HTTP?: Truth | undefined
   readonly TOLLGATE_WEBHOOK_PRIVATE_ADDRESSES?: Truth | undefined
   readonly TOLLGATE_WEBHOOK_RETRY_MS?: Whole | undefined
+  readonly TOLLGATE_WRITES_BEHIND_MAX?: Whole | undefined
   readonly OTEL_EXPORTER_OTLP_ENDPOINT?: string | undefined
   readonly OTEL_EXPORTER_OTLP_TRACES_ENDPOINT?: string | undefined
   readonly OTEL_SDK_DISABLED?: Truth | undefined

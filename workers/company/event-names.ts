@@ -1,13 +1,13 @@
 // Names of events that companies of this shard use, by environment: a name that no company has used so far is one more,
 // and there is a bound on them (security 7). What is asked costs only a company's first use of a name.
 import { quotaToldFrom } from '../../src/core/entity-bounds.js'
-import type { AcceptedEvent, Decision } from '../../src/core/message.js'
+import type { AcceptedEvent, Decision, ShardFigures } from '../../src/core/message.js'
 import type { Actor, Actors } from './actors.js'
 
 export class EventNames {
   private readonly names = new Map<string, Set<string>>()
   /** Uses that were refused. */
-  refused = 0
+  private refused = 0
 
   /**
    * max        of an environment's names; no bound unless told.
@@ -45,11 +45,12 @@ export class EventNames {
     return { refused: 'entity_full', detail }
   }
 
-  /** Environments that have nearly as many as they may, and which part of it. */
-  used(): readonly (readonly [environmentId: string, part: number])[] {
-    return [...this.names]
+  /** Environments that have nearly as many as they may, and which part of it; how many uses were refused. */
+  figures(): Pick<ShardFigures, 'eventNames' | 'eventNamesRefused'> {
+    const eventNames = [...this.names]
       .map(([environmentId, { size }]) => [environmentId, size / this.max] as const)
       .filter(([, part]) => part >= quotaToldFrom)
+    return { eventNames, eventNamesRefused: this.refused }
   }
 
   forget(environmentId: string): void {
