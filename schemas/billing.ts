@@ -18,7 +18,11 @@ import type {
 import type { PriceTierView } from './prices.js'
 import type { FeatureUsage } from './usage.js'
 
-type Long = number & tags.Type<'int64'>
+/** Read exactly up to 2^53 − 1; what is beyond is refused, not rounded. */
+type Long = number &
+  tags.Type<'int64'> &
+  tags.Minimum<-9_007_199_254_740_991> &
+  tags.Maximum<9_007_199_254_740_991>
 type Count = number & tags.Type<'int64'> & tags.Minimum<0> & tags.Maximum<9_007_199_254_740_991>
 type Int32 = number & tags.Type<'int32'>
 /** Epoch seconds, up to the year 9999. */

@@ -34,7 +34,11 @@ import type { PreviewObject } from './envelope.js'
 import type { BillingPriceView } from './prices.js'
 import type { EntityTraitDefinition } from './traits.js'
 
-type Long = number & tags.Type<'int64'>
+/** Read exactly up to 2^53 − 1; what is beyond is refused, not rounded. */
+type Long = number &
+  tags.Type<'int64'> &
+  tags.Minimum<-9_007_199_254_740_991> &
+  tags.Maximum<9_007_199_254_740_991>
 
 /** Name to value; names have 1 to 255 characters too. */
 export type Keys = Record<string, string & tags.MinLength<1> & tags.MaxLength<255>>

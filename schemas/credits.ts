@@ -323,7 +323,10 @@ export interface CreditReservation {
 }
 
 export interface CreditGrantTierWrite {
-  up_to?: (number & tags.Type<'int64'> & tags.Minimum<1>) | null | undefined
+  up_to?:
+    | (number & tags.Type<'int64'> & tags.Minimum<1> & tags.Maximum<9_007_199_254_740_991>)
+    | null
+    | undefined
   per_unit_price?: Money | null | undefined
   per_unit_price_decimal?: DecimalText | null | undefined
 }

@@ -30,6 +30,11 @@ export interface EventBodyTrack {
   reservation_id?: string | null
 }
 
+/** The same as it is read: a quantity beyond 2^53 − 1 is a bigint, which a schema of JSON cannot say. */
+export interface TrackRead extends Omit<EventBodyTrack, 'quantity'> {
+  quantity?: (number & tags.Type<'int64'>) | bigint | null
+}
+
 export interface EventBodyIdentifyCompany {
   keys: Keys
   name?: (string & tags.MaxLength<256>) | null
@@ -164,7 +169,7 @@ export interface EventSummary {
 }
 
 export const validateEvent = typia.createValidate<CreateEventRequestBody>()
-export const validateTrack = typia.createValidate<EventBodyTrack>()
+export const validateTrack = typia.createValidate<TrackRead>()
 export const validateIdentify = typia.createValidate<EventBodyIdentify>()
 export const validateFlagCheck = typia.createValidate<EventBodyFlagCheck>()
 export const validateInference = typia.createValidate<EventBodyInference>()
@@ -172,7 +177,7 @@ export const validateInference = typia.createValidate<EventBodyInference>()
 export const validateCloudEvent = typia.createValidate<CloudEvent>()
 
 export const isEvent = typia.createIs<CreateEventRequestBody>()
-export const isTrack = typia.createIs<EventBodyTrack>()
+export const isTrack = typia.createIs<TrackRead>()
 export const isIdentify = typia.createIs<EventBodyIdentify>()
 export const isFlagCheck = typia.createIs<EventBodyFlagCheck>()
 export const isInference = typia.createIs<EventBodyInference>()

@@ -15,7 +15,11 @@ import type { Feature } from './features.js'
 import type { AccountMember } from './members.js'
 import type { EntityTraitDefinition } from './traits.js'
 
-type Long = number & tags.Type<'int64'>
+/** Read exactly up to 2^53 − 1; what is beyond is refused, not rounded. */
+type Long = number &
+  tags.Type<'int64'> &
+  tags.Minimum<-9_007_199_254_740_991> &
+  tags.Maximum<9_007_199_254_740_991>
 
 /** Body of POST /flags. */
 export interface FlagWrite {

@@ -19,7 +19,10 @@ type DecimalText = string & tags.Pattern<'^[0-9]{1,15}(\\.[0-9]{1,12})?$'>
 
 /** A tier as callers state it; the last one has no `up_to`. */
 export interface PriceTierWrite {
-  up_to?: (number & tags.Type<'int64'> & tags.Minimum<1>) | null | undefined
+  up_to?:
+    | (number & tags.Type<'int64'> & tags.Minimum<1> & tags.Maximum<9_007_199_254_740_991>)
+    | null
+    | undefined
   flat_amount?: Money | null | undefined
   per_unit_price?: Money | null | undefined
   per_unit_price_decimal?: DecimalText | null | undefined

@@ -1,5 +1,7 @@
 // What JSON text may not hold: endless nesting and U+0000, whoever parses it; half a surrogate pair in definitions.
+// And integers beyond 2^53 − 1, which JSON.parse rounds and JSON.stringify refuses: read and written with all digits.
 import { type Buffer, isUtf8 } from 'node:buffer'
+import { randomUUID } from 'node:crypto'
 import { ascii } from './core/ascii.js'
 import { ServiceError } from './errors.js'
 
@@ -96,7 +98,7 @@ export function outline(text: string): Outline {
 /** Fewer entries than this are not counted: a text too short for them is not looked over. */
 const entriesSkipped = 10_000
 
-const { quote, backslash, comma, bracketClose } = ascii
+const { quote, backslash, comma, minus, zero, nine, bracketClose } = ascii
 
 // The loops of `indexOf` run in native code: cheaper than looking at every character of an ordinary body.
 function fewBrackets(text: string, max: number): boolean {
@@ -144,3 +146,64 @@ export const halfPair = /\p{Surrogate}/u
 
 /** A high half, with its low half behind it when there is one; or a low half alone. */
 const surrogateEscape = /\\u(?:d[89ab][0-9a-f]{2}(\\ud[c-f][0-9a-f]{2})?|d[c-f][0-9a-f]{2})/gi
+
+/** What stands before the digits of a bigint while it crosses JSON.parse or JSON.stringify as a text; nobody can guess it. */
+const mark = `${randomUUID()}:`
+const markedNumber = new RegExp(`"${mark}(-?\\d+)"`, 'g')
+
+/**
+ * JSON text of a value that may hold bigints: each is written as its digits.
+ *
+ * Only a value that does hold one costs more than JSON.stringify.
+ */
+export function jsonText(value: unknown): string {
+  try {
+    return JSON.stringify(value)
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error
+    const text = JSON.stringify(value, (_, member: unknown) =>
+      typeof member === 'bigint' ? `${mark}${member}` : member,
+    )
+    return text.replaceAll(markedNumber, '$1')
+  }
+}
+
+const longInteger = /^-?[1-9]\d{15,}$/
+
+/** The text with every integer of 16 digits and more in it, outside of strings, as a marked string. */
+function withMarks(text: string): string {
+  let marked = ''
+  let keptTo = 0
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i)
+    if (code === quote) i = endOfString(text, i)
+    else if (code === minus || (code >= zero && code <= nine)) {
+      const from = i
+      while (numeric.has(text.charCodeAt(i + 1))) i++
+      const token = text.slice(from, i + 1)
+      if (token.length < 16 || !longInteger.test(token)) continue
+      marked += `${text.slice(keptTo, from)}"${mark}${token}"`
+      keptTo = i + 1
+    }
+  }
+  return keptTo === 0 ? text : marked + text.slice(keptTo)
+}
+
+const numeric: ReadonlySet<number> = new Set([...'0123456789.eE+-'].map(character => character.charCodeAt(0)))
+
+/**
+ * JSON text parsed with the integers of some members exact: a bigint where a number would lose digits.
+ *
+ * members  their names; everything else is what JSON.parse gives.
+ * errors   SyntaxError.
+ */
+export function parseExactly(text: string, members: ReadonlySet<string>): unknown {
+  const marked = withMarks(text)
+  if (marked === text) return JSON.parse(text)
+  return JSON.parse(marked, (name, member: unknown) => {
+    if (typeof member !== 'string' || !member.startsWith(mark)) return member
+    const digits = member.slice(mark.length)
+    const number = Number(digits)
+    return Number.isSafeInteger(number) || !members.has(name) ? number : BigInt(digits)
+  })
+}

@@ -27,6 +27,7 @@ import { type CompanyBilling, noBilling } from './billing-view.js'
 import { companyBrief, type Definitions, keyViews, traitDetails, traitMap } from './entity-view.js'
 import { planPreview } from './feature-view.js'
 import type { HeldCredits } from './held-credits.js'
+import { long } from './long.js'
 import { isoTime, isoTimeOrNull } from './time.js'
 
 /** What billing knows of the plans that companies hold. */
@@ -258,7 +259,7 @@ function metricView(
       event_subtype: reading.eventSubtype,
       period: reading.period,
       month_reset: reading.monthReset,
-      value: reading.value,
+      value: long(reading.value),
       captured_at_min: isoTime(reading.capturedAtMinMs),
       captured_at_max: isoTime(reading.capturedAtMaxMs),
       created_at: isoTime(reading.createdAtMs),

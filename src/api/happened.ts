@@ -5,6 +5,7 @@ import { companyDetails, companyDetailsOf } from './company-read.js'
 import { companyBriefs } from './entity-read.js'
 import type { EntityPlace } from './entity-write.js'
 import { featureViews } from './feature-view.js'
+import { storedLong } from './long.js'
 import { type OverrideRow, overrideViews } from './override-view.js'
 import { planChangeView } from './plan-change-view.js'
 import type { Services } from './services.js'
@@ -89,8 +90,8 @@ async function usageBody(
   const feature = features.get(limit.featureId)
   return {
     Entitlement: limit.entitlementId,
-    Allocation: limit.limit,
-    Usage: limit.usage,
+    Allocation: storedLong(limit.limit),
+    Usage: storedLong(limit.usage),
     MetricResetAt: isoTimeOrNull(limit.resetAtMs),
     ...(feature && { Feature: feature }),
     ...(company && { company }),

@@ -2,6 +2,7 @@
 import type { Sql } from 'postgres'
 import type { PlanChangeAction } from '../../schemas/enums.js'
 import type { PlanChangeCause } from '../core/plan-change.js'
+import { addQuantity, type Quantity } from '../core/quantity.js'
 import type { CycleRecount, SubscriptionMessage, SubscriptionReply } from '../core/subscription.js'
 import { isLate } from '../core/subscription.js'
 import { firstUse, usageBetween } from '../engine/history.js'
@@ -102,7 +103,11 @@ export async function recount(call: AnyCall, companyId: string, wanted: CycleRec
         usageBetween(clickhouse, environment.id, companyId, subtype, [0, wanted.startMs], clock.wall()),
         firstUse(clickhouse, environment.id, companyId, subtype, wanted.startMs),
       ])
-      return { subtype, before: before.reduce((sum, { quantity }) => sum + quantity, 0), firstMs }
+      return {
+        subtype,
+        before: before.reduce<Quantity>((sum, { quantity }) => addQuantity(sum, quantity), 0),
+        firstMs,
+      }
     }),
   )
   await tellCompany(call, companyId, { type: 'cycle_counted', startMs: wanted.startMs, counted })

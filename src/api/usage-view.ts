@@ -8,6 +8,7 @@ import type { CatalogData } from '../core/catalog.js'
 import type { Company } from '../core/company.js'
 import type { FeatureUsage as FeatureUsageRow } from '../core/feature.js'
 import { usable } from '../core/grant.js'
+import { long } from './long.js'
 import { isoTimeOrNull } from './time.js'
 
 /** What rows of usage draw on beside their figures, each by its id. */
@@ -36,7 +37,7 @@ export function featureUsageView(
   const override = surroundings.overrides.get(row.entitlementId)
   return {
     access: row.access,
-    allocation: row.allocation,
+    allocation: long(row.allocation),
     allocation_type: row.allocationType,
     entitlement_id: row.entitlementId,
     entitlement_type: row.entitlementType,
@@ -44,12 +45,12 @@ export function featureUsageView(
     entitlement_expiration_date: isoTimeOrNull(row.entitlementExpiresAtMs),
     has_valid_allocation: row.hasValidAllocation,
     is_unlimited: row.isUnlimited,
-    usage: row.usage,
+    usage: long(row.usage),
     soft_limit: row.softLimit,
-    effective_limit: row.effectiveLimit,
+    effective_limit: long(row.effectiveLimit),
     effective_price: row.effectivePrice,
     percent_used: row.percentUsed,
-    overuse: row.overuse,
+    overuse: long(row.overuse),
     price_behavior: row.priceBehavior,
     period: row.period,
     month_reset: row.monthReset,

@@ -12,6 +12,8 @@ import {
 import { open, stat } from 'node:fs/promises'
 import { createGunzip } from 'node:zlib'
 import { SingleBar } from 'cli-progress'
+import { withExactQuantities } from '../events/quantities.js'
+import { jsonText } from '../json.js'
 import type { Client } from './client.js'
 import { type Exit, exit, Failure, type Io } from './io.js'
 
@@ -186,14 +188,14 @@ async function send(
 function prepared(text: string, key: string, backfill: boolean): string {
   let event: unknown
   try {
-    event = JSON.parse(text)
+    event = withExactQuantities(JSON.parse(text), text)
   } catch {
     return text
   }
   if (typeof event !== 'object' || event === null || Array.isArray(event)) return text
   const given = event as Record<string, unknown>
   const asBackfill = backfill && given.backfill === undefined && given.trusted_client_clock === undefined
-  return JSON.stringify({
+  return jsonText({
     ...given,
     ...(given.idempotency_key ? {} : { idempotency_key: key }),
     ...(asBackfill ? { backfill: true, trusted_client_clock: true } : {}),

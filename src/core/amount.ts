@@ -1,5 +1,6 @@
 // Exact credits: bigint counts of a billionth of a credit (CR-2), and the exact decimals they are made from.
 // bigint was measured against a pair of limbs and against number-or-string (bench/core/amount.bench.ts).
+import type { Quantity } from './quantity.js'
 
 /** Nano-credits: 1 credit is 1_000_000_000n. Survives structuredClone; in JSON it is spelled as `Nanos`. */
 export type Amount = bigint
@@ -59,13 +60,20 @@ export function amountFromDecimal(text: string): Amount | null {
  * Credits of `quantity` units at `rate` credits each: exact, then rounded half-even to nine digits.
  * Both are read as their shortest decimal; a negative quantity gives a negative amount. source: CR-2, CR-48
  */
-export function costOf(quantity: number, rate: number): Amount {
+export function costOf(quantity: Quantity, rate: number): Amount {
   const nanos = nanosOf(rate)
+  if (nanos !== null && typeof quantity === 'bigint') return quantity * BigInt(nanos)
   if (nanos !== null && Number.isSafeInteger(quantity)) {
-    const product = quantity * nanos
+    const product = (quantity as number) * nanos
     return Number.isSafeInteger(product) ? BigInt(product) : BigInt(quantity) * BigInt(nanos)
   }
-  return roundHalfEven(multiply(decimalOf(quantity), decimalOf(rate)), digitsAfterPoint)
+  return roundHalfEven(
+    multiply(
+      typeof quantity === 'bigint' ? { units: quantity, scale: 0 } : decimalOf(quantity),
+      decimalOf(rate),
+    ),
+    digitsAfterPoint,
+  )
 }
 
 /** The double nearest to an amount: exact up to 15 digits. For JSON replies. */

@@ -29,8 +29,9 @@ import { Few, interned } from './names.js'
 import { minuteMs } from './period.js'
 import { cycleOf, type PlanSchedule } from './plan.js'
 import { decidePlans, holding, holdingOf, planEffects } from './plan-change.js'
+import type { Quantity } from './quantity.js'
 import { decideSubscriptions } from './subscription.js'
-import { addUsage, type Counter, effectsOf, newCounter, setCycleUsage } from './usage.js'
+import { addUsage, type Counter, effectsOf, fitsUsage, newCounter, setCycleUsage } from './usage.js'
 
 /**
  * All live state of one company. Owned by one shard thread and changed by `apply` alone.
@@ -293,7 +294,7 @@ function managed(company: Company, catalog: Catalog, message: PlansManaged, nowM
 export function applyUse(
   company: Company,
   subtype: string,
-  quantity: number,
+  quantity: Quantity,
   atMs: number,
   nowMs: number,
 ): void {
@@ -394,6 +395,20 @@ export function hasTooManyNames({ counters }: Readonly<Company>, name: string): 
   return counters.size >= eventNamesMax && !counters.has(name)
 }
 
+/** Why an event fails whose quantity would take a sum beyond 64 bits. */
+const tooMuchUse = 'body.quantity: the usage of the event would be out of range'
+
+/** Whether a use can be counted without a sum beyond 64 bits; arguments as those of `applyUse`. */
+export function hasRoomFor(
+  company: Company,
+  subtype: string,
+  quantity: Quantity,
+  atMs: number,
+  nowMs: number,
+): boolean {
+  return fitsUsage(company.counters.get(subtype), quantity, atMs, nowMs, cycleOf(company, nowMs))
+}
+
 /** EV-16, EV-45, EV-46, EV-55: what an accepted event does to its company. */
 function decideEvent(company: Company, catalog: Catalog, event: AcceptedEvent, nowMs: number): Decision {
   // deleted meanwhile: recorded without effect (CU-53)
@@ -401,6 +416,8 @@ function decideEvent(company: Company, catalog: Catalog, event: AcceptedEvent, n
   const effects: Effect[] = []
   if (event.type === 'track' && event.subtype !== null) {
     if (hasTooManyNames(company, event.subtype)) return { refused: 'entity_full', detail: tooManyNames }
+    if (!hasRoomFor(company, event.subtype, event.quantity, event.capturedAtMs, nowMs))
+      return { refused: 'entity_full', detail: tooMuchUse }
     effects.push({ t: 'used', subtype: event.subtype, quantity: event.quantity, atMs: event.capturedAtMs })
     const draws = drawsOf(company, catalog, event, trackCost(event), nowMs)
     if (draws === null) return { refused: 'spend_cap', detail: aboveCap }

@@ -11,6 +11,7 @@ import type {
   ShardRequest,
   Unnumbered,
 } from './message.js'
+import { type Quantity, quantityFromText } from './quantity.js'
 import { type OutgoingUses, UseRows, Uses, type UsesRequest } from './uses.js'
 
 /** What one post carries: requests one after the other, or replies; with the text and rows of uses where there are some. */
@@ -180,7 +181,10 @@ export class Packing extends Writing {
     if (userId !== null) this.addText(userId)
     if (!same && companyId !== null) this.addText(companyId)
     if (subtype !== null) this.addText(subtype)
-    if (quantity !== 1) numbers.push(quantity)
+    if (typeof quantity === 'bigint') {
+      numbers.push(Number.NaN)
+      this.addText(String(quantity))
+    } else if (quantity !== 1) numbers.push(quantity)
     if (rare !== null) this.things.push(rare)
   }
 
@@ -383,7 +387,7 @@ class Unpacking extends Reading {
     const userId = head & hasUser ? this.pieceOf() : null
     const companyId = head & sameCompany ? actorId : head & hasCompany ? this.pieceOf() : null
     const subtype = head & hasSubtype ? nameOf(this.pieceOf()) : null
-    const quantity = head & hasQuantity ? this.number() : 1
+    const quantity = head & hasQuantity ? this.quantity() : 1
     const rare = head & isRare ? (this.thing() as Rare) : null
     const event: AcceptedEvent = {
       id,
@@ -412,6 +416,12 @@ class Unpacking extends Reading {
       fresh: rare?.[8] ?? false,
       m: { type: 'event', event, write: null, joins: [] },
     }
+  }
+
+  /** One that no number holds is NaN, and its digits. */
+  private quantity(): Quantity {
+    const quantity = this.number()
+    return Number.isNaN(quantity) ? quantityFromText(this.pieceOf()) : quantity
   }
 
   private check(head: number): ShardRequest {

@@ -12,10 +12,17 @@ import type {
 } from '../../schemas/enums.js'
 import { amountToNumber } from './amount.js'
 import type { Catalog, ConditionDef, RuleDef } from './catalog.js'
-import { generatedRules, reportEntitlement, resolveEntitlement, writeEntitlement } from './entitlement.js'
+import {
+  type EntitlementReport,
+  generatedRules,
+  reportEntitlement,
+  resolveEntitlement,
+  writeEntitlement,
+} from './entitlement.js'
 import { type CompiledFlag, instantText } from './flag.js'
 import type { NamedTexts } from './named.js'
 import { billingSubscription, isActive } from './plan.js'
+import type { Quantity } from './quantity.js'
 import type { LiveCompany } from './snapshot.js'
 import type { TraitRef } from './trait.js'
 import { readAll } from './usage.js'
@@ -80,7 +87,7 @@ export interface EngineCompanyMetric {
   readonly event_subtype: string
   readonly period: MetricPeriod
   readonly month_reset: MonthReset
-  readonly value: number
+  readonly value: Quantity
   readonly created_at: string
   readonly valid_until?: string | null
 }
@@ -95,8 +102,8 @@ export interface EngineFeatureEntitlement {
   readonly feature_id: string
   readonly feature_key: string
   readonly value_type: EntitlementValueType
-  readonly allocation?: number | null
-  readonly usage?: number | null
+  readonly allocation?: Quantity | null
+  readonly usage?: Quantity | null
   readonly soft_limit?: number | null
   readonly event_name?: string | null
   readonly event_subtype?: string | null
@@ -241,8 +248,15 @@ function engineEntitlements(live: LiveCompany): EngineFeatureEntitlement[] {
   return live.catalog.features.flatMap(feature => {
     const entitlement = resolveEntitlement(live, feature)
     if (entitlement === null) return []
-    return [JSON.parse(writeEntitlement(reportEntitlement(entitlement, live), instantText))]
+    return [shownEntitlement(reportEntitlement(entitlement, live))]
   })
+}
+
+/** As `writeEntitlement` spells it, but not as text; figures beyond 2^53 − 1 are exact too. */
+function shownEntitlement(report: EntitlementReport): EngineFeatureEntitlement {
+  const shown: EngineFeatureEntitlement = JSON.parse(writeEntitlement(report, instantText))
+  const { allocation, usage } = report
+  return { ...shown, ...(allocation !== null && { allocation }), ...(usage !== null && { usage }) }
 }
 
 function overrideRules(live: LiveCompany): EngineRule[] {

@@ -19,6 +19,7 @@ import type { CreditConfig } from './credit.js'
 import type { CreditDraw } from './feature.js'
 import { derivedId } from './id.js'
 import { nextTierBoundary } from './price.js'
+import type { Quantity } from './quantity.js'
 import { type CompanyFacts, type CompiledRule, compileRule, type TraitResolver, traitLimit } from './rule.js'
 import { strictInteger, type TraitRef } from './trait.js'
 
@@ -347,7 +348,7 @@ export function compileEntitlement(
 
 /** An allocation as generosity is judged: null = unlimited; period null = none (trait features). */
 export interface Allocation {
-  readonly allocation: number | null
+  readonly allocation: Quantity | null
   readonly period: MetricPeriod | null
 }
 
@@ -365,7 +366,11 @@ export function isMoreGenerous(first: Allocation, second: Allocation): boolean {
   }
   if (first.period === 'all_time' || second.period === 'all_time') return first.allocation > second.allocation
   // allocation per day, compared without dividing
-  return first.allocation * daysIn(second.period) > second.allocation * daysIn(first.period)
+  const [one, other] = [first.allocation, second.allocation]
+  const [days, otherDays] = [daysIn(first.period), daysIn(second.period)]
+  const [mine, theirs] = [Number(one) * otherDays, Number(other) * days]
+  if (Number.isSafeInteger(mine) && Number.isSafeInteger(theirs)) return mine > theirs
+  return BigInt(one) * BigInt(otherDays) > BigInt(other) * BigInt(days)
 }
 
 function daysIn(period: MetricPeriod): number {
@@ -430,7 +435,7 @@ function allocationOf(entitlement: CompiledEntitlement, company: CompanyFacts): 
 }
 
 /** The limit of a numeric or trait entitlement as it stands; null for other value types. */
-export function limitOf(entitlement: CompiledEntitlement, company: CompanyFacts): number | null {
+export function limitOf(entitlement: CompiledEntitlement, company: CompanyFacts): Quantity | null {
   if (entitlement.valueType === 'numeric') return entitlement.def.valueNumeric ?? 0
   return entitlement.valueType === 'trait' ? traitLimit(company, entitlement.limitTrait) : null
 }
@@ -461,8 +466,8 @@ export interface EntitlementReport {
   readonly featureId: string
   readonly featureKey: string
   readonly valueType: EntitlementValueType
-  readonly allocation: number | null
-  readonly usage: number | null
+  readonly allocation: Quantity | null
+  readonly usage: Quantity | null
   readonly softLimit: number | null
   readonly eventName: string | null
   readonly eventSubtype: string | null
@@ -521,7 +526,7 @@ export function reportEntitlement(
 }
 
 /** Current usage of the feature: its counter, or its trait read strictly; null when nothing measures it. */
-export function usageOf(entitlement: CompiledEntitlement, company: CompanyFacts): number | null {
+export function usageOf(entitlement: CompiledEntitlement, company: CompanyFacts): Quantity | null {
   const { subtype, period, monthReset, feature } = entitlement
   if (subtype !== null && period !== null) return company.counter(subtype, period, monthReset)
   if (feature.usageTrait === null) return null
@@ -530,7 +535,7 @@ export function usageOf(entitlement: CompiledEntitlement, company: CompanyFacts)
 }
 
 /** EN-31, EN-32: the included amount; for tiers the next boundary above the usage. */
-function softLimitOf(def: EntitlementDef, usage: number): number | null {
+function softLimitOf(def: EntitlementDef, usage: Quantity): number | null {
   if (def.priceBehavior === 'tier' && def.tiers !== null) return nextTierBoundary(def.tiers, usage)
   return def.softLimit
 }

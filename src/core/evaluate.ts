@@ -17,6 +17,7 @@ import type { EntitlementReport } from './entitlement.js'
 import { type CheckResult, CompiledFlag, decideByRules, result } from './flag.js'
 import type { Preflight } from './message.js'
 import { type Cycle, metricReset } from './period.js'
+import type { Quantity } from './quantity.js'
 import {
   type CompanyFacts,
   type CompiledRule,
@@ -154,7 +155,7 @@ class CompanySnapshot implements CompanyFacts {
     return this.company.billing_product_ids.some(id => productIds.has(id))
   }
 
-  counter(subtype: string, period: MetricPeriod, monthReset: MonthReset): number {
+  counter(subtype: string, period: MetricPeriod, monthReset: MonthReset): Quantity {
     const found = this.company.metrics.find(
       metric =>
         metric.event_subtype === subtype && metric.period === period && metric.month_reset === monthReset,
@@ -164,7 +165,7 @@ class CompanySnapshot implements CompanyFacts {
     return until !== null && until.ms <= this.nowMs ? 0 : found.value // FE-5
   }
 
-  test(test: CounterTest, more: number, than: number): boolean {
+  test(test: CounterTest, more: number, than: Quantity): boolean {
     return test.holds(this.counter(test.subtype, test.period, test.monthReset), more, than)
   }
 

@@ -18,6 +18,7 @@ import {
 } from './entitlement.js'
 import { decide } from './flag.js'
 import { effectivePrice, overuse, percentUsed } from './price.js'
+import type { Quantity } from './quantity.js'
 import { nothingAsked } from './rule.js'
 import type { LiveCompany } from './snapshot.js'
 import { strictInteger } from './trait.js'
@@ -33,14 +34,14 @@ export interface FeatureUsage {
   readonly entitlementExpiresAtMs: number | null
   readonly access: boolean
   readonly allocationType: EntitlementValueType
-  readonly allocation: number | null
+  readonly allocation: Quantity | null
   readonly isUnlimited: boolean
   readonly hasValidAllocation: boolean
-  readonly usage: number | null
+  readonly usage: Quantity | null
   readonly softLimit: number | null
-  readonly effectiveLimit: number | null
+  readonly effectiveLimit: Quantity | null
   readonly percentUsed: number | null
-  readonly overuse: number | null
+  readonly overuse: Quantity | null
   /** Of the next unit, in the smallest unit of money. */
   readonly effectivePrice: number | null
   readonly priceBehavior: EntitlementPriceBehavior | null
@@ -138,7 +139,7 @@ export function hasAccess(company: LiveCompany, feature: CompiledFeature): boole
 }
 
 /** EN-31, EN-32, US-6: overage → soft limit; tier → first boundary; else the allocation. */
-function effectiveLimitOf({ def }: CompiledEntitlement, allocation: number | null): number | null {
+function effectiveLimitOf({ def }: CompiledEntitlement, allocation: Quantity | null): Quantity | null {
   if (def.priceBehavior === 'overage') return def.softLimit ?? allocation
   if (def.priceBehavior === 'tier') return def.tiers?.[0]?.upTo ?? allocation
   return allocation

@@ -15,6 +15,7 @@ import {
 } from './entitlement.js'
 import type { CheckContext, Preflight } from './message.js'
 import { trialStatus } from './plan.js'
+import type { Quantity } from './quantity.js'
 import {
   type Check,
   type CompanyFacts,
@@ -83,8 +84,8 @@ export interface CheckResult {
   readonly ruleType: RuleType | null
   readonly companyId: string | null
   readonly userId: string | null
-  readonly featureUsage: number | null
-  readonly featureAllocation: number | null
+  readonly featureUsage: Quantity | null
+  readonly featureAllocation: Quantity | null
   readonly featureUsageEvent: string | null
   readonly featureUsagePeriod: MetricPeriod | null
   readonly featureUsageResetAtMs: number | null
@@ -224,8 +225,8 @@ export function result(
   entitlement: EntitlementReport | null,
   error: string | null,
 ): CheckResult {
-  let usage: number | null = null
-  let allocation: number | null = null
+  let usage: Quantity | null = null
+  let allocation: Quantity | null = null
   let event: string | null = null
   let period: MetricPeriod | null = null
   let resetAtMs: number | null = null

@@ -9,6 +9,7 @@ import type { PlansManaged } from './manage.js'
 import type { Tokens } from './model-price.js'
 import type { Notice } from './notice.js'
 import type { PlanEffect, PlanMessage } from './plan-change.js'
+import type { Quantity } from './quantity.js'
 import type { SubscriptionEffect, SubscriptionMessage } from './subscription.js'
 import type { UsesRequest } from './uses.js'
 
@@ -26,7 +27,7 @@ export interface AcceptedEvent {
   readonly subtype: string | null
   /** The body as received, compact JSON. */
   readonly body: string
-  readonly quantity: number
+  readonly quantity: Quantity
   readonly mode: EventMode
   /** Effective time (EV-15), epoch ms. */
   readonly capturedAtMs: number
@@ -202,7 +203,7 @@ export type Refusal =
   | 'idempotency_reused'
   | 'idempotency_over'
   | 'no_trial'
-  /** It would have too many keys, traits or names of events; `detail` says which. */
+  /** It would have too many keys, traits or names of events, or use beyond 64 bits; `detail` says which. */
   | 'entity_full'
 
 /** The changes of a company or user. Each carries resolved amounts and times, so that replay needs no definitions. */
@@ -232,7 +233,7 @@ export type Effect =
   | {
       readonly t: 'used'
       readonly subtype: string
-      readonly quantity: number
+      readonly quantity: Quantity
       readonly atMs: number
     }
   | { readonly t: 'joined'; readonly companyId: string }

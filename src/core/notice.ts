@@ -10,6 +10,7 @@ import { type CompiledFeature, limitOf, resolveEntitlement, usageOf } from './en
 import { grantId } from './grant.js'
 import type { Effect } from './message.js'
 import type { PlanChangeRecord } from './plan-change.js'
+import { type Quantity, quantityOf } from './quantity.js'
 import type { LiveCompany } from './snapshot.js'
 import type { CompanyDescription, UserSnapshot } from './state.js'
 
@@ -90,8 +91,8 @@ export type Happened = Notice & {
 export interface LimitReading {
   readonly featureId: string
   readonly entitlementId: string
-  readonly usage: number
-  readonly allocation: number | null
+  readonly usage: Quantity
+  readonly allocation: Quantity | null
   readonly softLimit: number | null
   /** Inclusive ends of the price tiers that have one. */
   readonly tierLimits: readonly number[]
@@ -109,15 +110,15 @@ interface WarningTier {
 export interface LimitCrossing extends Omit<LimitReading, 'tierLimits' | 'warningTiers' | 'softLimit'> {
   readonly type: WebhookRequestType
   /** The limit the point belongs to. */
-  readonly limit: number
+  readonly limit: Quantity
   /** Of a warning tier the caller defined. */
   readonly warningTier: WarningTier | null
 }
 
 interface Point {
   readonly type: WebhookRequestType
-  readonly at: number
-  readonly limit: number
+  readonly at: Quantity
+  readonly limit: Quantity
   readonly warningTier: WarningTier | null
 }
 
@@ -143,9 +144,9 @@ export function crossings(before: LimitReading, after: LimitReading): LimitCross
 /** EN-53: 80 % and 100 % of hard and soft limits, 75 % and 100 % of tiers; EN-52: the caller's own. */
 function pointsOf({ allocation, softLimit, tierLimits, warningTiers }: LimitReading): Point[] {
   const points: Point[] = []
-  const add = (kind: 'limit' | 'soft_limit' | 'tier_limit', limit: number, warningPercent: number) => {
+  const add = (kind: 'limit' | 'soft_limit' | 'tier_limit', limit: Quantity, warningPercent: number) => {
     const of = { limit, warningTier: null }
-    points.push({ ...of, type: `entitlement.${kind}.warning`, at: (limit * warningPercent) / 100 })
+    points.push({ ...of, type: `entitlement.${kind}.warning`, at: percentOf(limit, warningPercent) })
     points.push({ ...of, type: `entitlement.${kind}.reached`, at: limit })
   }
   if (allocation !== null) add('limit', allocation, 80)
@@ -159,6 +160,13 @@ function pointsOf({ allocation, softLimit, tierLimits, warningTiers }: LimitRead
       warningTier,
     })
   return points
+}
+
+/** Usage is whole, so of a limit that no number holds the next integer stands for the percentage. */
+function percentOf(limit: Quantity, percent: number): Quantity {
+  return typeof limit === 'number'
+    ? (limit * percent) / 100
+    : quantityOf((limit * BigInt(percent) + 99n) / 100n)
 }
 
 /** Readings of some features, of those that are measured (EN-23). */

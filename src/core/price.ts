@@ -2,9 +2,11 @@
 import type { BillingTiersMode } from '../../schemas/enums.js'
 import { type Decimal, decimalOf, decimalToText, multiply, parseDecimal, sum } from './amount.js'
 import type { EntitlementDef, PriceTier } from './catalog.js'
+import { addQuantity, type Quantity, subtractQuantity } from './quantity.js'
 
 /** A number or decimal text, exactly. Throws on what is none: the door has checked it. */
-function exact(value: number | string): Decimal {
+function exact(value: Quantity | string): Decimal {
+  if (typeof value === 'bigint') return { units: value, scale: 0 }
   const decimal = typeof value === 'number' ? decimalOf(value) : parseDecimal(value)
   if (decimal === null) throw new RangeError(`not a decimal: ${value}`)
   return decimal
@@ -32,7 +34,7 @@ function tierUnitPrice(tier: PriceTier): Decimal {
 }
 
 /** The tier that holds the n-th unit; beyond a last tier that is closed, that one. */
-function tierOf(tiers: readonly PriceTier[], unit: number): PriceTier | null {
+function tierOf(tiers: readonly PriceTier[], unit: Quantity): PriceTier | null {
   return tiers.find(tier => tier.upTo === null || unit <= tier.upTo) ?? tiers.at(-1) ?? null
 }
 
@@ -74,7 +76,7 @@ export function billedUnits(quantity: number, packageSize: number): number {
 
 /** Where a use of an overage feature stands. */
 export interface Overage extends Price {
-  readonly overuse: number
+  readonly overuse: Quantity
   readonly access: boolean
   readonly effectiveLimit: number
   readonly percentUsed: number
@@ -87,7 +89,7 @@ export interface Overage extends Price {
  * source     EN-31, US-6.
  */
 export function overage(
-  usage: number,
+  usage: Quantity,
   softLimit: number,
   unitPrice: number | string,
   hardLimit: number | null,
@@ -103,18 +105,18 @@ export function overage(
 }
 
 /** Units past the soft limit (US-6). */
-export function overuse(usage: number, softLimit: number): number {
-  return Math.max(0, usage - softLimit)
+export function overuse(usage: Quantity, softLimit: number): Quantity {
+  return usage > softLimit ? subtractQuantity(usage, softLimit) : 0
 }
 
 /** usage ÷ limit × 100, may exceed 100; a limit of 0 is unused (0) or used up (100) (US-6). */
-export function percentUsed(usage: number, limit: number): number {
+export function percentUsed(usage: Quantity, limit: Quantity): number {
   if (limit === 0) return usage > 0 ? 100 : 0
-  return (usage * 100) / limit
+  return (Number(usage) * 100) / Number(limit)
 }
 
 /** The next tier boundary above a usage, or null in the last tier (EN-32). */
-export function nextTierBoundary(tiers: readonly PriceTier[], usage: number): number | null {
+export function nextTierBoundary(tiers: readonly PriceTier[], usage: Quantity): number | null {
   return tiers.find(tier => tier.upTo === null || usage < tier.upTo)?.upTo ?? null
 }
 
@@ -128,7 +130,7 @@ export function nextTierBoundary(tiers: readonly PriceTier[], usage: number): nu
  */
 export function effectivePrice(
   entitlement: Pick<EntitlementDef, 'priceBehavior' | 'softLimit' | 'tiers' | 'unitPriceDecimal'>,
-  usage: number,
+  usage: Quantity,
 ): number | null {
   const { priceBehavior, softLimit, tiers, unitPriceDecimal } = entitlement
   const included = priceBehavior === 'overage' ? (softLimit ?? 0) : 0
@@ -136,7 +138,7 @@ export function effectivePrice(
     return null
   if (usage < included) return 0
   if (tiers !== null && tiers.length > 0) {
-    const tier = tierOf(tiers, Math.max(0, usage - included) + 1)!
+    const tier = tierOf(tiers, addQuantity(overuse(usage, included), 1))!
     return Number(tier.perUnitPriceDecimal ?? tier.perUnitPrice)
   }
   return unitPriceDecimal === null ? null : Number(unitPriceDecimal)

@@ -1,5 +1,6 @@
 // A small print of what an event says: two events under one idempotency key are compared by it. Worked out here and by
 // ClickHouse (sql/clickhouse/0007_event_claim_prints.sql), which knows CRC-32 too.
+import type { Quantity } from './quantity.js'
 
 /** Of an event of which it is not known what it said: equal to any. */
 export const unknownPrint = 0
@@ -28,7 +29,7 @@ export function printOf(
   name: string,
   from: number,
   to: number,
-  quantity: number,
+  quantity: Quantity,
   companyId: string,
 ): number {
   let crc = type === 'track' ? trackCrc : crcOf(-1, `${type}\0`)
@@ -44,7 +45,7 @@ export function printOf(
 export function printOfText(
   type: Parameters<typeof printOf>[0],
   name: string,
-  quantity: number,
+  quantity: Quantity,
   companyId: string,
 ): number {
   const bytes = inBytes(name)

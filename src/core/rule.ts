@@ -10,6 +10,7 @@ import { amountFromNumber, costOf } from './amount.js'
 import type { ConditionDef, RuleDef } from './catalog.js'
 import type { CreditFigures } from './credit.js'
 import type { Preflight } from './message.js'
+import type { Quantity } from './quantity.js'
 import {
   compareNumbers,
   compareTexts,
@@ -39,9 +40,9 @@ export interface CompanyFacts {
   onVersion(versionIds: ReadonlySet<string>): boolean
   hasProduct(productIds: ReadonlySet<string>): boolean
   /** The counter of exactly this subtype, period and month reset; 0 when there is none (FE-41, FE-43). */
-  counter(subtype: string, period: MetricPeriod, monthReset: MonthReset): number
+  counter(subtype: string, period: MetricPeriod, monthReset: MonthReset): Quantity
   /** Whether that counter, with so many more, stands so to a number (FE-40, FE-80). */
-  test(counter: CounterTest, more: number, than: number): boolean
+  test(counter: CounterTest, more: number, than: Quantity): boolean
   /** When that counter starts again, epoch ms; null for all_time. */
   resetsAt(period: MetricPeriod, monthReset: MonthReset): number | null
   /** The stored text of a trait of this entity, or null. */
@@ -117,13 +118,13 @@ export type UsageSource =
       readonly subtype: string
       readonly period: MetricPeriod
       readonly monthReset: MonthReset
-      readonly literal: number
+      readonly literal: Quantity
       readonly comparison: TraitRef | null
     }
   | {
       readonly kind: 'trait'
       readonly trait: TraitRef
-      readonly literal: number
+      readonly literal: Quantity
       readonly comparison: TraitRef | null
     }
 
@@ -229,7 +230,7 @@ function metricCondition(def: ConditionDef, traits: TraitResolver): Condition {
 }
 
 /** A limit read from a company's trait; 0 where it has none or no integer (FE-44, FE-68, EN-14). */
-export function traitLimit(company: CompanyFacts, trait: TraitRef | null): number {
+export function traitLimit(company: CompanyFacts, trait: TraitRef | null): Quantity {
   const text = trait === null ? null : company.traitText(trait)
   return text === null ? 0 : (strictInteger(text) ?? 0)
 }

@@ -14,6 +14,7 @@ import {
 } from './entitlement.js'
 import { type Cycle, metricReset } from './period.js'
 import { billingSubscription, cycleOf, isActive, type Standing, standing, trialEnd } from './plan.js'
+import type { Quantity } from './quantity.js'
 import type { Overdraft, UserFacts } from './rule.js'
 import type { TraitRef } from './trait.js'
 import { readCounter } from './usage.js'
@@ -71,18 +72,18 @@ export class LiveCompany implements EntitledFacts {
     )
   }
 
-  counter(subtype: string, period: MetricPeriod, monthReset: MonthReset): number {
+  counter(subtype: string, period: MetricPeriod, monthReset: MonthReset): Quantity {
     if (this.reads !== null) this.reads.figures = true
     return this.#count(subtype, period, monthReset)
   }
 
-  test(test: CounterTest, more: number, than: number): boolean {
+  test(test: CounterTest, more: number, than: Quantity): boolean {
     const held = test.holds(this.#count(test.subtype, test.period, test.monthReset), more, than)
     this.reads?.tested(test, more, than, held)
     return held
   }
 
-  #count(subtype: string, period: MetricPeriod, monthReset: MonthReset): number {
+  #count(subtype: string, period: MetricPeriod, monthReset: MonthReset): Quantity {
     const counter = this.company.counters.get(subtype)
     if (counter === undefined) return 0
     const cycle = monthReset === 'billing_cycle' ? this.cycle() : null

@@ -6,7 +6,13 @@ import type { Entity, EntityBrief } from './entity.js'
 import { decodeAccount, encodeAccount } from './ledger-json.js'
 import { NamedTexts, type StoredText } from './named.js'
 import type { PlanSchedule } from './plan.js'
-import { type Counter, type CounterReading, counterFrom, type OlderCounter } from './usage.js'
+import {
+  type CounterReading,
+  counterFrom,
+  type OlderCounter,
+  type StoredCounter,
+  storedCounter,
+} from './usage.js'
 import { newUser, type User } from './user.js'
 
 export interface EntitySnapshot {
@@ -31,7 +37,7 @@ export interface CompanySnapshot extends EntitySnapshot {
   readonly subscriptions: readonly SubscriptionState[]
   readonly schedule: PlanSchedule | null
   readonly overrides: readonly OverrideState[]
-  readonly counters: readonly (readonly [subtype: string, counter: Counter | OlderCounter])[]
+  readonly counters: readonly (readonly [subtype: string, counter: StoredCounter | OlderCounter])[]
   readonly credits: readonly ReturnType<typeof encodeAccount>[]
   readonly idsMade: number
   /** Absent in snapshots of version 0.1.0. */
@@ -53,7 +59,7 @@ export function encodeCompany(company: Readonly<Company>): CompanySnapshot {
     subscriptions: company.subscriptions,
     schedule: company.schedule,
     overrides: company.overrides,
-    counters: [...company.counters],
+    counters: [...company.counters].map(([subtype, counter]) => [subtype, storedCounter(counter)] as const),
     credits: [...company.credits.values()].map(encodeAccount),
     idsMade: company.idsMade,
     timeMs: company.timeMs,

@@ -6,6 +6,7 @@ import type { Decision, Effect } from './message.js'
 import { cycleStart, recurrenceAfter, recurrenceAtOrBefore } from './period.js'
 import { cycleOf, endsAt, isActive, isGated, isLinked, renewsAt } from './plan.js'
 import { type EndedTrial, holdingOf, type PlanChangeCause, planEffects } from './plan-change.js'
+import type { Quantity } from './quantity.js'
 import { cycleUsageSince, needsRecount } from './usage.js'
 
 export type SubscriptionMessage =
@@ -32,7 +33,7 @@ export type SubscriptionEffect =
       readonly startMs: number
       readonly values: readonly {
         readonly subtype: string
-        readonly value: number
+        readonly value: Quantity
         readonly minMs: number
         readonly maxMs: number
       }[]
@@ -56,7 +57,7 @@ export interface CycleRecount {
 export interface CountedBefore {
   readonly subtype: string
   /** Quantity of all events before the start. */
-  readonly before: number
+  readonly before: Quantity
   /** Time of the first event since, epoch ms; null without one. */
   readonly firstMs: number | null
 }

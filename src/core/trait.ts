@@ -1,6 +1,7 @@
 // Traits: how a trait's text is read as string, number, bool or date, and compared (FE-60…68).
 import type { ComparableOperator, ComparableType, EntityType, TraitType } from '../../schemas/enums.js'
 import { dayMs, daysIn, daysOf } from './period.js'
+import { addQuantity, type Quantity, quantityOf } from './quantity.js'
 
 /** A trait definition as conditions need it. */
 export interface TraitRef {
@@ -137,7 +138,7 @@ export function readNumber(text: string): number | bigint {
 }
 
 /** A text that is an integer within 64 bits (optional sign, digits), or null. */
-function readInteger(text: string): number | bigint | null {
+function readInteger(text: string): Quantity | null {
   const sign = text.charCodeAt(0)
   const first = sign === 43 || sign === 45 ? 1 : 0
   const digits = text.length - first
@@ -151,30 +152,21 @@ function readInteger(text: string): number | bigint | null {
   if (digits <= 15) return sign === 45 && value !== 0 ? -value : value
   const exact = sign === 45 ? -BigInt(text.slice(1)) : BigInt(text.slice(first))
   if (exact !== BigInt.asIntN(64, exact)) return null
-  return narrow(exact)
+  return quantityOf(exact)
 }
 
-const safe = BigInt(Number.MAX_SAFE_INTEGER)
-const narrow = (exact: bigint) => (exact <= safe && exact >= -safe ? Number(exact) : exact)
-
 /**
- * A text that is an integer, or null: the strict reading of limits, usage and preflight bases.
+ * A text that is an integer within 64 bits, or null: the strict reading of limits, usage and preflight bases.
  *
- * Beyond ±(2^53 − 1) it stays at that bound, where counters stay too.
  * source  FE-68.
  */
-export function strictInteger(text: string): number | null {
-  const integer = readInteger(text)
-  if (typeof integer !== 'bigint') return integer
-  return integer > 0n ? Number.MAX_SAFE_INTEGER : -Number.MAX_SAFE_INTEGER
+export function strictInteger(text: string): Quantity | null {
+  return readInteger(text)
 }
 
 /** FE-84: the strict reading of a text plus preflight usage, as a number to compare. */
-export function plusUsage(text: string, usage: number): number | bigint {
-  const integer = readInteger(text) ?? 0
-  return typeof integer === 'number' && Number.isSafeInteger(integer + usage)
-    ? integer + usage
-    : narrow(BigInt(integer) + BigInt(usage))
+export function plusUsage(text: string, usage: number): Quantity {
+  return addQuantity(readInteger(text) ?? 0, usage)
 }
 
 /** FE-64; also metric conditions (FE-40), whose sides are integers. */

@@ -12,6 +12,16 @@ import {
   weekMs,
   weekStart,
 } from './period.js'
+import {
+  addQuantity,
+  type Quantity,
+  quantityMax,
+  quantityOf,
+  readQuantity,
+  type StoredQuantity,
+  storedQuantity,
+  subtractQuantity,
+} from './quantity.js'
 
 /**
  * The counters of one (company, event subtype): one flat list of numbers, because there are millions of these. Change
@@ -30,7 +40,10 @@ import {
  * Invariant: a window holds exactly the events seen so far whose effective time lies in it, whatever order they
  * came in; only a cycle whose start has moved may be estimated, and then says so.
  */
-export type Counter = number[]
+export type Counter = Quantity[]
+
+/** A counter as snapshots keep it: values beyond ±(2^53 − 1) are decimal text. */
+export type StoredCounter = readonly StoredQuantity[]
 
 /** A counter as snapshots of version 0.1.0 have it: each window with its end, events ahead and the estimate beside. */
 export interface OlderCounter {
@@ -43,7 +56,7 @@ export interface OlderCounter {
 export interface CounterReading {
   readonly period: MetricPeriod
   readonly monthReset: MonthReset
-  readonly value: number
+  readonly value: Quantity
   /** First and last event time inside the window, epoch ms; null without events. */
   readonly capturedAtMinMs: number | null
   readonly capturedAtMaxMs: number | null
@@ -78,8 +91,12 @@ export function newCounter(nowMs: number): Counter {
 }
 
 /** A counter of a snapshot, whatever version wrote it. */
-export function counterFrom(stored: readonly number[] | OlderCounter): Counter {
-  if (!('n' in stored)) return stored.slice()
+export function counterFrom(stored: StoredCounter | OlderCounter): Counter {
+  if (!('n' in stored)) {
+    if (stored.every(isNumber)) return stored.slice()
+    large = true
+    return stored.map(readQuantity)
+  }
   const { n, ahead, estimated } = stored
   const counter = [...n.slice(0, 5), ...n.slice(6, 9), ...n.slice(11, 14), ...n.slice(16, 19)]
   if (n.length > 19 || ahead !== null)
@@ -87,14 +104,30 @@ export function counterFrom(stored: readonly number[] | OlderCounter): Counter {
   return counter.slice()
 }
 
+/** A counter as a snapshot keeps it. */
+export function storedCounter(counter: Readonly<Counter>): StoredCounter {
+  return large && counter.some(isLarge) ? counter.map(storedQuantity) : (counter as readonly number[])
+}
+
+/** Whether any counter of this thread has ever had a value beyond ±(2^53 − 1): until then nobody looks for one. */
+let large = false
+
+/** The same, for whoever would look. */
+export function isAnyLarge(): boolean {
+  return large
+}
+
+const isNumber = (value: StoredQuantity): value is number => typeof value === 'number'
+const isLarge = (value: Quantity): boolean => typeof value === 'bigint'
+
 /** Events dated after the end of a current window, as time, quantity, time, quantity…, ascending. */
-export function aheadOf(counter: Counter): readonly number[] {
+export function aheadOf(counter: Counter): readonly Quantity[] {
   return counter.slice(aheadFrom)
 }
 
 /** The latest time of any of its events, epoch ms; 0 before the first. */
 export function lastUseMs(counter: Counter): number {
-  return counter[allTime + max]!
+  return time(counter, allTime + max)
 }
 
 /** Whether the cycle's value waits to be recounted (US-3). */
@@ -107,7 +140,7 @@ export function isEstimated(counter: Counter): boolean {
  *
  * Adds to every window that holds the time: late events to the windows still open for them, events ahead of now
  * also to windows that have not begun yet, once they do. Commutative.
- * quantity  integer, may be negative. A value that would leave ±(2^53 − 1) stays at that bound.
+ * quantity  may be negative; `fitsUsage` has said that no value leaves 64 bits.
  * atMs      effective time (EV-15), epoch ms, at most five minutes after nowMs.
  * nowMs     epoch ms; windows roll by it.
  * cycle     the running subscription's period (`cycleOf`), or null.
@@ -115,18 +148,18 @@ export function isEstimated(counter: Counter): boolean {
  */
 export function addUsage(
   counter: Counter,
-  quantity: number,
+  quantity: Quantity,
   atMs: number,
   nowMs: number,
   cycle: Cycle | null,
 ): void {
   roll(counter, nowMs, cycle)
   const n = counter
-  if (nowMs < n[0]!) n[0] = nowMs
-  n[allTime] = bounded(n[allTime]! + quantity)
-  if (n[allTime + min] === 0 || atMs < n[allTime + min]!) n[allTime + min] = atMs
-  if (atMs > n[allTime + max]!) n[allTime + max] = atMs
-  const startMs = n[dayAt]!
+  if (nowMs < time(n, 0)) n[0] = nowMs
+  n[allTime] = plus(n[allTime]!, quantity)
+  if (time(n, allTime + min) === 0 || atMs < time(n, allTime + min)) n[allTime + min] = atMs
+  if (atMs > time(n, allTime + max)) n[allTime + max] = atMs
+  const startMs = time(n, dayAt)
   const early = atMs >= startMs + dayMs
   if (!early && atMs >= startMs) {
     count(n, day, quantity, atMs)
@@ -140,8 +173,41 @@ export function addUsage(
     if (early) keepAhead(n, atMs, quantity)
     return
   }
-  if (early || atMs >= n[cycleEnd]!) keepAhead(n, atMs, quantity)
-  if (atMs < n[cycleEnd]! && atMs >= n[cycleAt]!) count(n, cycleValues, quantity, atMs)
+  if (early || atMs >= time(n, cycleEnd)) keepAhead(n, atMs, quantity)
+  if (atMs < time(n, cycleEnd) && atMs >= time(n, cycleAt)) count(n, cycleValues, quantity, atMs)
+}
+
+/**
+ * Whether a quantity can be counted: every value stays within ±(2^63 − 1), now and as windows begin in which events
+ * dated ahead lie. Changes nothing; arguments as those of `addUsage`.
+ *
+ * source  service.md section 2: a long has 64 bits; what does not fit is refused, not cut off: decision.
+ */
+export function fitsUsage(
+  counter: Readonly<Counter> | undefined,
+  quantity: Quantity,
+  atMs: number,
+  nowMs: number,
+  cycle: Cycle | null,
+): boolean {
+  if (counter === undefined || (typeof quantity === 'number' && !(large && counter.some(isLarge))))
+    return true
+  const n = counter.slice()
+  addUsage(n, quantity, atMs, nowMs, cycle)
+  let more = 0n
+  let less = 0n
+  for (let i = aheadFrom; i < n.length; i += 2) {
+    const ahead = BigInt(n[i + 1]!)
+    if (ahead > 0n) more += ahead
+    else less += ahead
+  }
+  return [allTime, day, week, month, ...(hasCycle(n) ? [cycleValues] : [])].every(at => {
+    const value = BigInt(n[at]!)
+    return (
+      value + (at === allTime ? 0n : more) <= quantityMax &&
+      value + (at === allTime ? 0n : less) >= -quantityMax
+    )
+  })
 }
 
 /**
@@ -156,17 +222,17 @@ export function readCounter(
   monthReset: MonthReset,
   nowMs: number,
   cycle: Cycle | null,
-): number {
+): Quantity {
   const n = counter
   if (period === 'current_month') {
     if (monthReset === 'first_of_month' || cycle === null) {
-      if (holds(n, nowMs) || isSameMonth(n[dayAt]!, nowMs)) return n[month]!
+      if (holds(n, nowMs) || isSameMonth(time(n, dayAt), nowMs)) return n[month]!
       return aheadWithin(counter, monthStart(nowMs), nextMonthStart(nowMs))
     }
     const startMs = cycleStart(cycle, nowMs)
     if (!keeps(n, startMs, nowMs)) return cycleReading(counter, startMs, cycleNext(cycle, nowMs)).value
     if (n.length <= aheadFrom) return n[cycleValues]!
-    return bounded(n[cycleValues]! + aheadWithin(counter, n[cycleEnd]!, cycleNext(cycle, nowMs)))
+    return addQuantity(n[cycleValues]!, aheadWithin(counter, time(n, cycleEnd), cycleNext(cycle, nowMs)))
   }
   if (monthReset !== 'first_of_month') return 0
   if (period === 'all_time') return n[allTime]!
@@ -174,7 +240,7 @@ export function readCounter(
     if (holds(n, nowMs)) return n[day]!
     return aheadWithin(counter, dayStart(nowMs), dayStart(nowMs) + dayMs)
   }
-  if (holds(n, nowMs) || isSameWeek(n[dayAt]!, nowMs)) return n[week]!
+  if (holds(n, nowMs) || isSameWeek(time(n, dayAt), nowMs)) return n[week]!
   return aheadWithin(counter, weekStart(nowMs), weekStart(nowMs) + weekMs)
 }
 
@@ -191,12 +257,12 @@ export function readAll(counter: Counter, nowMs: number, cycle: Cycle | null): C
     period,
     monthReset,
     value: n[at]!,
-    capturedAtMinMs: n[at + min] || null,
-    capturedAtMaxMs: n[at + max] || null,
-    createdAtMs: n[0]!,
+    capturedAtMinMs: time(n, at + min) || null,
+    capturedAtMaxMs: time(n, at + max) || null,
+    createdAtMs: time(n, 0),
     validUntilMs,
   })
-  const startMs = n[dayAt]!
+  const startMs = time(n, dayAt)
   const monthEndMs = nextMonthStart(startMs)
   return [
     reading('all_time', 'first_of_month', allTime, null),
@@ -205,7 +271,7 @@ export function readAll(counter: Counter, nowMs: number, cycle: Cycle | null): C
     reading('current_month', 'first_of_month', month, monthEndMs),
     cycle === null
       ? reading('current_month', 'billing_cycle', month, monthEndMs)
-      : reading('current_month', 'billing_cycle', cycleValues, n[cycleEnd]!),
+      : reading('current_month', 'billing_cycle', cycleValues, time(n, cycleEnd)),
   ]
 }
 
@@ -229,13 +295,13 @@ export function needsRecount(counter: Counter, nowMs: number, cycle: Cycle | nul
 export function setCycleUsage(
   counter: Counter,
   startMs: number,
-  counted: { readonly value: number; readonly minMs: number; readonly maxMs: number },
+  counted: { readonly value: Quantity; readonly minMs: number; readonly maxMs: number },
   nowMs: number,
   cycle: Cycle | null,
 ): void {
   roll(counter, nowMs, cycle)
-  if (!hasCycle(counter) || counter[cycleAt] !== startMs) return
-  counter[cycleValues] = bounded(counted.value)
+  if (!hasCycle(counter) || time(counter, cycleAt) !== startMs) return
+  counter[cycleValues] = noted(counted.value)
   counter[cycleValues + min] = counted.minMs
   counter[cycleValues + max] = counted.maxMs
   counter[estimate] = 0
@@ -251,17 +317,17 @@ export function setCycleUsage(
  */
 export function cycleUsageSince(
   counter: Counter,
-  before: number,
+  before: Quantity,
   firstMs: number | null,
   startMs: number,
   nowMs: number,
   cycle: Cycle,
-): { value: number; minMs: number; maxMs: number } {
+): { value: Quantity; minMs: number; maxMs: number } {
   const n = counter
-  const last = n[allTime + max]!
+  const last = time(n, allTime + max)
   const beyond = aheadWithin(counter, cycleNext(cycle, nowMs), Number.POSITIVE_INFINITY)
   const maxMs = last < startMs ? 0 : last
-  const value = bounded(n[allTime]! - before - beyond)
+  const value = subtractQuantity(subtractQuantity(n[allTime]!, before), beyond)
   return { value, minMs: maxMs === 0 ? 0 : Math.min(firstMs ?? last, last), maxMs }
 }
 
@@ -287,7 +353,7 @@ function roll(n: Counter, nowMs: number, cycle: Cycle | null): void {
     if (n.length === aheadFrom) n.length = plainLength
   }
   if (!holds(n, nowMs)) {
-    const before = n[dayAt]!
+    const before = time(n, dayAt)
     const startMs = dayStart(nowMs)
     n[dayAt] = startMs
     begin(n, day, startMs, startMs + dayMs)
@@ -298,7 +364,7 @@ function roll(n: Counter, nowMs: number, cycle: Cycle | null): void {
   if (n.length > aheadFrom) {
     // once the present has reached an event every window either holds it or is past it
     let passed = aheadFrom
-    while (passed < n.length && n[passed]! <= nowMs) passed += 2
+    while (passed < n.length && time(n, passed) <= nowMs) passed += 2
     if (passed > aheadFrom) n.splice(aheadFrom, passed - aheadFrom)
     if (n.length === aheadFrom && !hasCycle(n)) n.length = plainLength
   }
@@ -308,8 +374,8 @@ function rollCycle(n: Counter, nowMs: number, cycle: Cycle): void {
   const startMs = cycleStart(cycle, nowMs)
   const endMs = cycleNext(cycle, nowMs)
   if (keeps(n, startMs, nowMs)) {
-    if (n[cycleAt] !== startMs) return
-    const was = n[cycleEnd]!
+    if (time(n, cycleAt) !== startMs) return
+    const was = time(n, cycleEnd)
     n[cycleEnd] = endMs // the subscription's end may have moved
     takeAhead(n, cycleValues, was, endMs)
     return
@@ -318,7 +384,7 @@ function rollCycle(n: Counter, nowMs: number, cycle: Cycle): void {
   extend(n)
   n[cycleAt] = startMs
   n[cycleEnd] = endMs
-  n[cycleValues] = reading.value
+  n[cycleValues] = noted(reading.value)
   n[cycleValues + min] = reading.minMs
   n[cycleValues + max] = reading.maxMs
   n[estimate] = reading.exact ? 0 : 1
@@ -331,18 +397,18 @@ function extend(n: Counter): void {
 
 /** Whether there is a cycle: each ends after the beginning of all times. */
 function hasCycle(n: Counter): boolean {
-  return n.length > plainLength && n[cycleEnd] !== 0
+  return n.length > plainLength && time(n, cycleEnd) !== 0
 }
 
 /** Whether the stored cycle window is the one with this start, or the clock only stepped back a little. */
 function keeps(n: Counter, startMs: number, nowMs: number): boolean {
   if (!hasCycle(n)) return false
-  const had = n[cycleAt]!
+  const had = time(n, cycleAt)
   return had === startMs || (startMs < had && nowMs < had && nowMs >= had - stepBackMs)
 }
 
 interface CycleReading {
-  readonly value: number
+  readonly value: Quantity
   readonly minMs: number
   readonly maxMs: number
   readonly exact: boolean
@@ -355,11 +421,12 @@ interface CycleReading {
  * the windows there are while older events exist.
  */
 function cycleReading(n: Counter, startMs: number, nextMs: number): CycleReading {
-  const [total, first, last] = [n[allTime]!, n[allTime + min]!, n[allTime + max]!]
+  const total = n[allTime]!
+  const [first, last] = [time(n, allTime + min), time(n, allTime + max)]
   if (last < startMs) return { value: 0, minMs: 0, maxMs: 0, exact: true }
   if (first >= startMs && last < nextMs) return { value: total, minMs: first, maxMs: last, exact: true }
   // the ordinary turn: whatever came since the last window's end would have turned it
-  if (hasCycle(n) && startMs >= n[cycleEnd]!) return withAhead(n, 0, 0, 0, startMs, nextMs, true)
+  if (hasCycle(n) && startMs >= time(n, cycleEnd)) return withAhead(n, 0, 0, 0, startMs, nextMs, true)
   let around: Span | null = null // the smallest window that holds the start
   let inside: Span | null = null // the largest window that begins after it
   for (const span of spansOf(n)) {
@@ -367,13 +434,14 @@ function cycleReading(n: Counter, startMs: number, nextMs: number): CycleReading
     else if (around === null || span.fromMs > around.fromMs) around = span
   }
   const { fromMs, toMs, at } = (around ?? inside)!
-  const [held, minMs, maxMs] = [n[at]!, n[at + min]!, n[at + max]!]
+  const held = n[at]!
+  const [minMs, maxMs] = [time(n, at + min), time(n, at + max)]
   const restMs = Math.max(startMs, toMs)
   if (minMs === 0 || maxMs < startMs) return withAhead(n, 0, 0, 0, restMs, nextMs, around !== null)
   if (minMs >= startMs || fromMs === startMs)
     return withAhead(n, held, minMs, maxMs, restMs, nextMs, around !== null)
   // some lie before the start: as if they had come evenly, until they are recounted
-  const share = Math.round((held * (maxMs - startMs)) / (maxMs - minMs))
+  const share = portion(held, maxMs - startMs, maxMs - minMs)
   return withAhead(n, share, startMs, maxMs, restMs, nextMs, false)
 }
 
@@ -385,20 +453,22 @@ interface Span {
 }
 
 function spansOf(n: Counter): Span[] {
-  const startMs = n[dayAt]!
+  const startMs = time(n, dayAt)
   const weekFromMs = weekStart(startMs)
   const spans = [
     { fromMs: startMs, toMs: startMs + dayMs, at: day },
     { fromMs: weekFromMs, toMs: weekFromMs + weekMs, at: week },
     { fromMs: monthStart(startMs), toMs: nextMonthStart(startMs), at: month },
   ]
-  return hasCycle(n) ? [...spans, { fromMs: n[cycleAt]!, toMs: n[cycleEnd]!, at: cycleValues }] : spans
+  return hasCycle(n)
+    ? [...spans, { fromMs: time(n, cycleAt), toMs: time(n, cycleEnd), at: cycleValues }]
+    : spans
 }
 
 /** A partial reading and the events dated into [fromMs, toMs) that no window holds yet. */
 function withAhead(
   n: Counter,
-  had: number,
+  had: Quantity,
   minMs: number,
   maxMs: number,
   fromMs: number,
@@ -409,9 +479,9 @@ function withAhead(
   let first = minMs
   let last = maxMs
   for (let i = aheadFrom; i < n.length; i += 2) {
-    const atMs = n[i]!
+    const atMs = time(n, i)
     if (atMs < fromMs || atMs >= toMs) continue
-    sum = bounded(sum + n[i + 1]!)
+    sum = addQuantity(sum, n[i + 1]!)
     if (first === 0 || atMs < first) first = atMs
     if (atMs > last) last = atMs
   }
@@ -420,7 +490,7 @@ function withAhead(
 
 /** Whether the windows are those of this instant. A clock that stepped back a little does not begin them again. */
 function holds(n: Counter, nowMs: number): boolean {
-  const startMs = n[dayAt]!
+  const startMs = time(n, dayAt)
   return nowMs < startMs + dayMs && nowMs >= startMs - stepBackMs
 }
 
@@ -450,30 +520,48 @@ function begin(n: Counter, w: number, startMs: number, nextMs: number): void {
 
 function takeAhead(n: Counter, w: number, fromMs: number, toMs: number): void {
   for (let i = aheadFrom; i < n.length; i += 2)
-    if (n[i]! >= fromMs && n[i]! < toMs) count(n, w, n[i + 1]!, n[i]!)
+    if (time(n, i) >= fromMs && time(n, i) < toMs) count(n, w, n[i + 1]!, time(n, i))
 }
 
-function aheadWithin(n: Counter, fromMs: number, toMs: number): number {
-  let sum = 0
+function aheadWithin(n: Counter, fromMs: number, toMs: number): Quantity {
+  let sum: Quantity = 0
   for (let i = aheadFrom; i < n.length; i += 2)
-    if (n[i]! >= fromMs && n[i]! < toMs) sum = bounded(sum + n[i + 1]!)
+    if (time(n, i) >= fromMs && time(n, i) < toMs) sum = addQuantity(sum, n[i + 1]!)
   return sum
 }
 
-function keepAhead(n: Counter, atMs: number, quantity: number): void {
+function keepAhead(n: Counter, atMs: number, quantity: Quantity): void {
   extend(n)
   let i = n.length
-  while (i > aheadFrom && (n[i - 2]! > atMs || (n[i - 2] === atMs && n[i - 1]! > quantity))) i -= 2
+  while (i > aheadFrom && (time(n, i - 2) > atMs || (time(n, i - 2) === atMs && n[i - 1]! > quantity))) i -= 2
   n.splice(i, 0, atMs, quantity)
 }
 
-function count(n: Counter, w: number, quantity: number, atMs: number): void {
-  n[w] = bounded(n[w]! + quantity)
-  if (n[w + min] === 0 || atMs < n[w + min]!) n[w + min] = atMs
-  if (atMs > n[w + max]!) n[w + max] = atMs
+function count(n: Counter, w: number, quantity: Quantity, atMs: number): void {
+  n[w] = plus(n[w]!, quantity)
+  if (time(n, w + min) === 0 || atMs < time(n, w + min)) n[w + min] = atMs
+  if (atMs > time(n, w + max)) n[w + max] = atMs
 }
 
-function bounded(total: number): number {
-  if (total > Number.MAX_SAFE_INTEGER) return Number.MAX_SAFE_INTEGER
-  return Math.max(total, -Number.MAX_SAFE_INTEGER)
+/** The sum of a value and what is counted; a large one is told of. */
+function plus(value: Quantity, quantity: Quantity): Quantity {
+  const sum = addQuantity(value, quantity)
+  if (typeof sum === 'bigint') large = true
+  return sum
+}
+
+function noted(value: Quantity): Quantity {
+  if (typeof value === 'bigint') large = true
+  return value
+}
+
+/** value × part / whole, to the nearest integer. */
+function portion(value: Quantity, part: number, whole: number): Quantity {
+  const near = typeof value === 'number' ? Math.round((value * part) / whole) : Number.NaN
+  return Number.isSafeInteger(near) ? near : quantityOf((BigInt(value) * BigInt(part)) / BigInt(whole))
+}
+
+/** A time of a counter, epoch ms. */
+function time(n: Readonly<Counter>, at: number): number {
+  return n[at] as number
 }

@@ -3,6 +3,7 @@
 // Every function rejects with store_away while ClickHouse is away.
 import { readFileSync } from 'node:fs'
 import type { EventStatus, EventType } from '../../schemas/enums.js'
+import { type Quantity, quantityFromText } from '../core/quantity.js'
 import type { ClickHouse } from '../storage/clickhouse.js'
 import { packedClaimBytes, unpackClaim } from './dedupe.js'
 
@@ -21,7 +22,7 @@ export interface EventRow {
   readonly subtype: string
   readonly company_id: string
   readonly user_id: string
-  readonly quantity: number
+  readonly quantity: Quantity
   readonly status: EventStatus
   readonly error_message: string
   readonly mode: 'normal' | 'trusted' | 'backfill' | 'recorded'
@@ -85,10 +86,11 @@ export async function eventsList(
   }
   const spans = companyId ? [] : [hourMs, dayMs, 31 * dayMs]
   for (const span of spans) {
-    const rows = await ask<EventRow>(store, 'events_list', { ...parameters, since_ms: nowMs - span })
-    if (rows.length >= limit) return rows
+    const rows = await ask<StoredEvent>(store, 'events_list', { ...parameters, since_ms: nowMs - span })
+    if (rows.length >= limit) return rows.map(eventOf)
   }
-  return ask<EventRow>(store, 'events_list', { ...parameters, since_ms: 0 })
+  const rows = await ask<StoredEvent>(store, 'events_list', { ...parameters, since_ms: 0 })
+  return rows.map(eventOf)
 }
 
 /** One event, or null. source: EV-73 */
@@ -97,14 +99,19 @@ export async function eventById(
   environmentId: string,
   id: string,
 ): Promise<EventRow | null> {
-  const [row] = await ask<EventRow>(store, 'event_by_id', { environment_id: environmentId, id })
-  return row ?? null
+  const [row] = await ask<StoredEvent>(store, 'event_by_id', { environment_id: environmentId, id })
+  return row === undefined ? null : eventOf(row)
 }
+
+/** A row as the statements give it: its quantity as text. */
+type StoredEvent = Omit<EventRow, 'quantity'> & { readonly quantity: string }
+
+const eventOf = (row: StoredEvent): EventRow => ({ ...row, quantity: quantityFromText(row.quantity) })
 
 export interface UsageInterval {
   readonly startMs: number
   /** Net of corrections; may be negative. */
-  readonly quantity: number
+  readonly quantity: Quantity
   readonly events: number
 }
 
@@ -125,14 +132,18 @@ export async function usageBetween(
   nowMs: number,
 ): Promise<UsageInterval[]> {
   const divided = (boundMs: number): boolean => boundMs % hourMs !== 0 && boundMs > nowMs - retentionMs
-  const rows = await ask<{ start_ms: number; quantity: number; events: number }>(store, 'usage_between', {
+  const rows = await ask<{ start_ms: number; quantity: string; events: number }>(store, 'usage_between', {
     environment_id: environmentId,
     company_id: companyId,
     subtype,
     bounds_ms: boundsMs.map(boundMs => (divided(boundMs) ? boundMs : floor(boundMs, hourMs))),
     cut_hours: [...new Set(boundsMs.filter(divided).map(boundMs => floor(boundMs, hourMs) / 1_000))],
   })
-  return rows.map(row => ({ startMs: row.start_ms, quantity: row.quantity, events: row.events }))
+  return rows.map(row => ({
+    startMs: row.start_ms,
+    quantity: quantityFromText(row.quantity),
+    events: row.events,
+  }))
 }
 
 /** When a company first used an event since an instant, among the events kept (EV-20); null when it did not. */
@@ -156,7 +167,7 @@ export interface HistoryRow {
   readonly companyId: string
   readonly subtype: string
   readonly startMs: number
-  readonly quantity: number
+  readonly quantity: Quantity
 }
 
 /**
@@ -174,7 +185,7 @@ export async function usageHistory(
   page: { readonly limit: number; readonly offset: number },
 ): Promise<HistoryRow[]> {
   if (subtypes.length === 0 || companyIds?.length === 0) return []
-  const rows = await ask<{ company_id: string; subtype: string; period_start: number; quantity: number }>(
+  const rows = await ask<{ company_id: string; subtype: string; period_start: number; quantity: string }>(
     store,
     'usage_history',
     {
@@ -189,7 +200,7 @@ export async function usageHistory(
     companyId: row.company_id,
     subtype: row.subtype,
     startMs: row.period_start * 1_000,
-    quantity: row.quantity,
+    quantity: quantityFromText(row.quantity),
   }))
 }
 
@@ -199,7 +210,7 @@ export interface UserUsageRow {
   readonly subtype: string
   /** Start of the UTC day; 0 when not asked by day. */
   readonly dayMs: number
-  readonly quantity: number
+  readonly quantity: Quantity
   readonly lastSeenMs: number
 }
 
@@ -229,7 +240,7 @@ export async function userUsage(
     user_id: string
     subtype: string
     day: number
-    quantity: number
+    quantity: string
     last_ms: number
   }>(store, 'user_usage', {
     environment_id: environmentId,
@@ -246,7 +257,7 @@ export async function userUsage(
     userId: row.user_id || null,
     subtype: row.subtype,
     dayMs: row.day * 1_000,
-    quantity: row.quantity,
+    quantity: quantityFromText(row.quantity),
     lastSeenMs: row.last_ms,
   }))
 }
@@ -445,8 +456,8 @@ export async function usageByCompany(
   subtype: string,
   window: { readonly fromMs: number; readonly toMs: number },
   page: { readonly limit: number; readonly offset: number },
-): Promise<{ readonly companyId: string; readonly quantity: number; readonly lastSeenMs: number }[]> {
-  const rows = await ask<{ company_id: string; quantity: number; last_ms: number }>(
+): Promise<{ readonly companyId: string; readonly quantity: Quantity; readonly lastSeenMs: number }[]> {
+  const rows = await ask<{ company_id: string; quantity: string; last_ms: number }>(
     store,
     'usage_by_company',
     {
@@ -457,7 +468,11 @@ export async function usageByCompany(
       ...page,
     },
   )
-  return rows.map(row => ({ companyId: row.company_id, quantity: row.quantity, lastSeenMs: row.last_ms }))
+  return rows.map(row => ({
+    companyId: row.company_id,
+    quantity: quantityFromText(row.quantity),
+    lastSeenMs: row.last_ms,
+  }))
 }
 
 /** What ClickHouse holds of one company's track events of one name. */
@@ -465,10 +480,10 @@ export interface UsageTotalRow {
   readonly companyId: string
   readonly subtype: string
   /** All hours together. */
-  readonly total: number
+  readonly total: Quantity
   /** Of the time that events are kept (EV-20): by hours, and of the events themselves. */
-  readonly recent: number
-  readonly raw: number
+  readonly recent: Quantity
+  readonly raw: Quantity
 }
 
 /** Sums per company and event name, to be held against what the actors count. */
@@ -478,7 +493,7 @@ export async function usageReconcile(
   companyIds: readonly string[],
   nowMs: number,
 ): Promise<UsageTotalRow[]> {
-  const rows = await ask<Omit<UsageTotalRow, 'companyId'> & { readonly company_id: string }>(
+  const rows = await ask<Record<'company_id' | 'subtype' | 'total' | 'recent' | 'raw', string>>(
     store,
     'usage_reconcile',
     {
@@ -487,7 +502,13 @@ export async function usageReconcile(
       since: floor(nowMs - retentionMs, hourMs) / 1_000,
     },
   )
-  return rows.map(({ company_id, ...row }) => ({ ...row, companyId: company_id }))
+  return rows.map(({ company_id, subtype, total, recent, raw }) => ({
+    companyId: company_id,
+    subtype,
+    total: quantityFromText(total),
+    recent: quantityFromText(recent),
+    raw: quantityFromText(raw),
+  }))
 }
 
 /** Idempotency keys of accepted events as ClickHouse knows them. */

@@ -7,6 +7,7 @@
 import type { Logger } from 'pino'
 import type { Sql } from 'postgres'
 import type { WebhookRequestType } from '../../schemas/enums.js'
+import { jsonText } from '../json.js'
 import { isAway } from '../storage/away.js'
 import { newId } from './ids.js'
 import {
@@ -71,7 +72,7 @@ export interface OutboxOptions {
 export async function notify(tx: Sql, webhooks: Webhooks, topic: Topic, body: unknown): Promise<void> {
   const environmentIds = [...new Set(webhooks.receivers(topic).map(one => one.environment_id))]
   if (environmentIds.length === 0) return
-  const whole = JSON.stringify(body ?? {})
+  const whole = jsonText(body ?? {})
   const id = typeof body === 'object' && body !== null && 'id' in body ? { id: body.id } : {}
   const text =
     Buffer.byteLength(whole) <= payloadBytesMax ? whole : JSON.stringify({ ...id, truncated: true })

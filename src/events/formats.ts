@@ -1,5 +1,6 @@
 // Events one per line (NDJSON): each line is read alone, so that one that cannot be read costs the others nothing.
 import { outline } from '../json.js'
+import { withExactQuantities } from './quantities.js'
 
 /** Media types of one event per line. */
 export const lineTypes: ReadonlySet<string> = new Set([
@@ -36,7 +37,8 @@ export function readLines(text: string, max: number): readonly unknown[] {
 
 function readLine(line: string): unknown {
   try {
-    return JSON.parse(outline(line).text)
+    const { text } = outline(line)
+    return withExactQuantities(JSON.parse(text), text)
   } catch {
     return new Unread(line, 'the line is not valid JSON')
   }

@@ -5,12 +5,12 @@ import {
   type EventBodyFlagCheck,
   type EventBodyIdentify,
   type EventBodyInference,
-  type EventBodyTrack,
   isEvent,
   isFlagCheck,
   isIdentify,
   isInference,
   isTrack,
+  type TrackRead,
   validateEvent,
   validateFlagCheck,
   validateIdentify,
@@ -21,6 +21,7 @@ import { keysMax } from '../core/entity-bounds.js'
 import { parseTime } from '../core/instant.js'
 import type { EventMode } from '../core/message.js'
 import { dayMs } from '../core/period.js'
+import { isQuantity } from '../core/quantity.js'
 import { halfPair } from '../json.js'
 
 /** Longest event, in bytes of compact JSON (decision 2). */
@@ -38,7 +39,7 @@ export type Judged = {
   readonly sentAtMs: number | null
   readonly idempotencyKey: string | null
 } & (
-  | { readonly type: 'track'; readonly body: EventBodyTrack }
+  | { readonly type: 'track'; readonly body: TrackRead }
   | { readonly type: 'identify'; readonly body: EventBodyIdentify }
   | { readonly type: 'flag_check'; readonly body: EventBodyFlagCheck }
   | { readonly type: 'inference'; readonly body: EventBodyInference }
@@ -126,9 +127,9 @@ function settleTime(
 }
 
 /** EV-10. Settling a hold at zero returns it whole, so 0 is allowed with a lease or reservation. */
-function quantityError(body: EventBodyTrack, secret: boolean): string | null {
+function quantityError(body: TrackRead, secret: boolean): string | null {
   const quantity = body.quantity ?? 1
-  if (!Number.isSafeInteger(quantity)) return 'body.quantity is out of range'
+  if (!isQuantity(quantity)) return 'body.quantity is out of range'
   if (quantity === 0 && !body.lease_id && !body.reservation_id)
     return 'body.quantity must not be 0 without lease_id or reservation_id'
   if (quantity < 0 && !secret) return 'negative quantity requires a secret API key'
@@ -138,12 +139,24 @@ function quantityError(body: EventBodyTrack, secret: boolean): string | null {
 /** EV-9: subsets cannot exceed the whole. */
 function inferenceError(body: EventBodyInference): string | null {
   if (isEmpty(body.company)) return 'body.company must name the company'
+  for (const count of countsOf(body))
+    if (!Number.isSafeInteger(count ?? 0)) return 'a count of tokens or requests is out of range'
   const subset = (body.cached_input_tokens ?? 0) + (body.cache_creation_input_tokens ?? 0)
   if (subset > body.input_tokens) return 'cached and cache-written tokens exceed body.input_tokens'
   if ((body.reasoning_tokens ?? 0) > body.output_tokens)
     return 'body.reasoning_tokens exceeds body.output_tokens'
   return namesError(body.company) ?? namesError(body.user)
 }
+
+/** They are read exactly up to 2^53 − 1; what is beyond is refused, not rounded. */
+const countsOf = (body: EventBodyInference) => [
+  body.input_tokens,
+  body.output_tokens,
+  body.cached_input_tokens,
+  body.cache_creation_input_tokens,
+  body.reasoning_tokens,
+  body.requests,
+]
 
 /** What is wrong with the names of keys, or null (CU-2; their number: security 7). */
 function namesError(keys: Readonly<Record<string, string>> | null | undefined): string | null {

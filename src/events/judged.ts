@@ -5,6 +5,7 @@
 import { type EventType, eventTypes } from '../../schemas/enums.js'
 import type { EventBodyFlagCheck, EventBodyIdentify, EventBodyInference } from '../../schemas/events.js'
 import type { EventMode } from '../core/message.js'
+import { type Quantity, quantityFromText } from '../core/quantity.js'
 import type { Judged } from './judge.js'
 import { failedBody } from './text.js'
 
@@ -62,7 +63,7 @@ export class JudgedWriting {
     if (judged.type === 'track') {
       const { event: name, quantity, company, user, lease_id, reservation_id } = judged.body
       this.piece(name)
-      numbers.push(quantity ?? 1)
+      this.quantity(quantity ?? 1)
       this.refer(company)
       this.refer(user)
       this.piece(lease_id)
@@ -95,6 +96,15 @@ export class JudgedWriting {
     this.numbers = []
     this.text = ''
     this.count = 0
+  }
+
+  /** One that no number holds is NaN, and its digits. */
+  private quantity(quantity: Quantity): void {
+    if (typeof quantity === 'number') this.numbers.push(quantity)
+    else {
+      this.numbers.push(Number.NaN)
+      this.piece(String(quantity))
+    }
   }
 
   private piece(text: string | null | undefined): void {
@@ -169,7 +179,7 @@ export class JudgedReading {
     if (kind === track) {
       const body = {
         event: this.piece()!,
-        quantity: this.number(),
+        quantity: this.quantity(),
         company: this.value<Record<string, string>>(),
         user: this.value<Record<string, string>>(),
         lease_id: this.piece(),
@@ -191,6 +201,11 @@ export class JudgedReading {
 
   private number(): number {
     return this.numbers[this.at++]!
+  }
+
+  private quantity(): Quantity {
+    const quantity = this.number()
+    return Number.isNaN(quantity) ? quantityFromText(this.piece()!) : quantity
   }
 
   private slice(length: number): string {

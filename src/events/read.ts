@@ -3,6 +3,7 @@ import { ServiceError } from '../errors.js'
 import { outline } from '../json.js'
 import { fromCloudEvent } from './cloud-event.js'
 import { readLines } from './formats.js'
+import { withExactQuantities } from './quantities.js'
 
 /** Most events in one batch (decision 2). */
 const batchEventsMax = 10_000
@@ -43,10 +44,10 @@ export function readEvents(text: string): readonly unknown[] {
   return bounded(events)
 }
 
-/** Any JSON. errors: body_malformed (400). */
+/** Any JSON, quantities of events exact. errors: body_malformed (400). */
 export function parse(text: string): unknown {
   try {
-    return JSON.parse(text)
+    return withExactQuantities(JSON.parse(text), text)
   } catch {
     throw new ServiceError('body_malformed')
   }

@@ -1,7 +1,7 @@
 // What is kept of an event's body, as text.
 import type { EventType } from '../../schemas/enums.js'
 import { ServiceError } from '../errors.js'
-import { assertPlain, depthMax, hasHalfPair } from '../json.js'
+import { assertPlain, depthMax, hasHalfPair, jsonText } from '../json.js'
 import { eventBytesMax } from './judge.js'
 
 /**
@@ -24,7 +24,7 @@ export function bodyText(body: object, plain: boolean): string {
 // Serialising thousands of levels exhausts the stack; where exactly is the thread's matter, the refusal is not.
 function compact(body: object): string {
   try {
-    return JSON.stringify(body)
+    return jsonText(body)
   } catch (error) {
     if (!(error instanceof RangeError)) throw error
     throw new ServiceError('body_malformed', `The request body is nested deeper than ${depthMax}`)
@@ -34,7 +34,7 @@ function compact(body: object): string {
 /** What is kept of an event that was never read: its first thousand characters (decision 20). */
 export function failedBody(event: unknown): string {
   try {
-    const text = JSON.stringify(event) ?? 'null'
+    const text = jsonText(event) ?? 'null'
     return text.length > failedCharactersMax ? whole(text.slice(0, failedCharactersMax)) : text
   } catch {
     return '' // nested too deep to be written

@@ -1,6 +1,7 @@
 // What leaves: the envelope, the headers every response has, and errors as statuses.
 import type { Answer } from '../api/call.js'
 import { ServiceError } from '../errors.js'
+import { jsonText } from '../json.js'
 import type { Allowance } from './limits.js'
 
 /** A response ready to be written. */
@@ -85,7 +86,7 @@ export function success(answer: Answer, status: number, paramsJson: string, head
     const pieces = ['{"data":', ...answer.pieces, `,"params":${paramsJson}}`]
     return { status: code, headers: own, body: '', pieces }
   }
-  const data = answer.json ?? JSON.stringify(answer.data ?? null)
+  const data = answer.json ?? jsonText(answer.data ?? null)
   if (data.length > answerLengthMax)
     throw new ServiceError(
       'query_invalid',

@@ -5,6 +5,7 @@ import { decodeId, IdReader, idLetters } from '../core/id.js'
 import type { Effect, Fact } from '../core/message.js'
 import { printOfText, unknownPrint } from '../core/print.js'
 import { putDraws } from './draw-read.js'
+import { parseFact } from './fact-text.js'
 import { Texts } from './texts.js'
 
 const literal = (text: string): Uint8Array => new Uint8Array(Buffer.from(text))
@@ -92,7 +93,7 @@ export class FactReader {
     this.#at = from
     this.#end = end
     const fact = this.#fact(null)
-    const told = fact === other ? (JSON.parse(bytes.toString('utf8', from, end)) as Fact) : fact
+    const told = fact === other ? parseFact(bytes.toString('utf8', from, end)) : fact
     return rowsAt === from ? told : withDraws(told, bytes, rowsAt, from)
   }
 
@@ -107,7 +108,7 @@ export class FactReader {
     this.#passing = true
     const fact = this.#fact(actor)
     this.#passing = false
-    const told = fact === other ? (JSON.parse(bytes.toString('utf8', from, end)) as Fact) : fact
+    const told = fact === other ? parseFact(bytes.toString('utf8', from, end)) : fact
     return rowsAt === from ? told : withDraws(told, bytes, rowsAt, from)
   }
 

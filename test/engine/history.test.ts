@@ -88,7 +88,8 @@ t.test('questions to real stores', { timeout: 120_000 }, async t => {
   })
 
   const tracked = events.filter(event => event.type === 'track' && event.failure === null && event.companyId)
-  const sum = (list: readonly RowEvent[]): number => list.reduce((total, event) => total + event.quantity, 0)
+  const sum = (list: readonly RowEvent[]): number =>
+    list.reduce((total, event) => total + Number(event.quantity), 0)
   const within = (event: RowEvent, fromMs: number, toMs: number): boolean =>
     event.capturedAtMs >= fromMs && event.capturedAtMs < toMs
 
@@ -204,7 +205,7 @@ t.test('questions to real stores', { timeout: 120_000 }, async t => {
       event => event.subtype !== 'beta' && within(event, bounds[0]!, bounds.at(-1)!),
     )
     t.equal(
-      all.reduce((total, row) => total + row.quantity, 0),
+      all.reduce((total, row) => total + Number(row.quantity), 0),
       sum(window),
       'US-24: the parts of a window add up to it',
     )
@@ -229,7 +230,7 @@ t.test('questions to real stores', { timeout: 120_000 }, async t => {
         const found = await userUsage(clickhouse, env, 'comp_b', subtypes, { fromMs, toMs }, daily, nowMs)
         const inside = tracked.filter(event => event.companyId === 'comp_b' && within(event, fromMs, toMs))
         t.equal(
-          found.reduce((total, row) => total + row.quantity, 0),
+          found.reduce((total, row) => total + Number(row.quantity), 0),
           sum(inside),
         )
         for (const row of found) {

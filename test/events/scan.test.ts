@@ -49,7 +49,7 @@ function judged(given: unknown, secret: boolean): Plain | null {
   return {
     name: body.event,
     key: one.idempotencyKey,
-    quantity: body.quantity ?? 1,
+    quantity: Number(body.quantity ?? 1),
     sentAtMs: one.sentAtMs,
     company: body.company ?? null,
     user: body.user ?? null,

@@ -23,6 +23,7 @@ import { dayMs, metricWindow } from '../../src/core/period.js'
 import { cycleOf } from '../../src/core/plan.js'
 import { LiveCompany, userOf } from '../../src/core/snapshot.js'
 import { addUsage, needsRecount, newCounter, readAll, setCycleUsage } from '../../src/core/usage.js'
+import { jsonText, parseExactly } from '../../src/json.js'
 import * as make from '../core/make.js'
 import { interpret, type Use, type Verdict, type World } from './interpreter.js'
 
@@ -419,8 +420,10 @@ function recount({ company, uses }: Life, nowMs: number): number {
   return counted
 }
 
+const figures: ReadonlySet<string> = new Set(['allocation', 'usage', 'value'])
+
 function wireOf(checked: CheckResult): Verdict {
-  const { entitlement = null } = JSON.parse(writeCheck(checked))
+  const { entitlement = null } = parseExactly(writeCheck(checked), figures) as ReturnType<typeof JSON.parse>
   // total and used have a test of their own: the interpreter knows balances only
   if (entitlement !== null) {
     delete entitlement.credit_total
@@ -444,7 +447,7 @@ const byName = (record: object | null) =>
   record && Object.entries(record).sort(([a], [b]) => (a < b ? -1 : 1))
 
 const sorted = (verdict: Verdict): string =>
-  JSON.stringify(byName({ ...verdict, entitlement: byName(verdict.entitlement) }))
+  jsonText(byName({ ...verdict, entitlement: byName(verdict.entitlement) }))
 
 t.test('compiled checks answer as the rules read, over 10 000 flag and company pairs', async t => {
   t.comment(`seed ${seed}`)
@@ -506,7 +509,7 @@ t.test('snapshots in the wire’s shapes answer as live state does (FE-1, FE-5, 
       const catalog = compileCatalog({ ...data, spendPolicies: [] })
       const nowMs = Math.max(chosen, startMs, ...lived.uses.map(({ atMs }) => atMs + 2 * dayMs))
       const live = new LiveCompany(lived.company, catalog, nowMs)
-      const snapshot = JSON.parse(JSON.stringify(engineCompany(live)))
+      const snapshot = parseExactly(jsonText(engineCompany(live)), figures) as ReturnType<typeof JSON.parse>
       const body = asked && {
         usage: asked.usage,
         event_usage: asked.eventUsage && {
@@ -519,10 +522,10 @@ t.test('snapshots in the wire’s shapes answer as live state does (FE-1, FE-5, 
       const all = checkAll(catalog, lived.company, null, given, nowMs)
       catalog.flags.forEach((flag, i) => {
         const checked = checkFlag(catalog, flag.key, lived.company, null, asked, nowMs)!
-        const told = JSON.parse(JSON.stringify(engineFlag(catalog, flag)))
+        const told = JSON.parse(jsonText(engineFlag(catalog, flag)))
         const evaluated = evaluate(told, snapshot, null, body, nowMs)
         const ruled = (one: CheckResult) => [one.value, one.ruleType, wireOf(one).entitlement]
-        const [a, b] = [JSON.stringify(ruled(checked)), JSON.stringify(ruled(evaluated))]
+        const [a, b] = [jsonText(ruled(checked)), jsonText(ruled(evaluated))]
         if (a !== b) throw new Error(`${flag.key}: live ${a}, snapshot ${b}`)
         if (asked === null && writeCheck(all.flags[i]!) !== writeCheck(checked))
           throw new Error(`${flag.key}: one of all differs from the single check (FE-91)`)

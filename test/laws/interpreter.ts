@@ -12,6 +12,7 @@ import type {
 } from '../../src/core/catalog.js'
 import type { Company, PlanHolding, SubscriptionState } from '../../src/core/company.js'
 import type { Preflight } from '../../src/core/message.js'
+import type { Quantity } from '../../src/core/quantity.js'
 
 /** One thing that was used. */
 export interface Use {
@@ -36,8 +37,8 @@ export interface Verdict {
   readonly ruleId: string | null
   readonly ruleType: RuleType | null
   readonly reason: string
-  readonly usage: number | null
-  readonly allocation: number | null
+  readonly usage: Quantity | null
+  readonly allocation: Quantity | null
   readonly event: string | null
   readonly period: MetricPeriod | null
   readonly resetAtMs: number | null
@@ -237,7 +238,7 @@ function holdsTrait(world: World, condition: ConditionDef): boolean {
   return false
 }
 
-function ordered(operator: ComparableOperator, left: number, right: number): boolean {
+function ordered(operator: ComparableOperator, left: Quantity, right: Quantity): boolean {
   switch (operator) {
     case 'eq':
       return left === right
@@ -274,10 +275,10 @@ function strict(text: string | null): bigint | null {
   return value >= -(2n ** 63n) && value < 2n ** 63n ? value : null
 }
 
-/** Reported units: 0 for what is no integer, held at the bound of exact doubles (FE-68 and a decision). */
-function whole(text: string | null): number {
-  const most = Number.MAX_SAFE_INTEGER
-  return Math.max(-most, Math.min(most, Number(strict(text) ?? 0n)))
+/** Reported units: 0 for what is no integer, as a number where one is exact (FE-68). */
+function whole(text: string | null): Quantity {
+  const value = strict(text) ?? 0n
+  return Number.isSafeInteger(Number(value)) ? Number(value) : value
 }
 
 function double(text: string): number {
@@ -493,7 +494,7 @@ const blank: ConditionDef = {
   quantityRates: null,
 }
 
-function limitOf(world: World, { def, feature }: Candidate): number {
+function limitOf(world: World, { def, feature }: Candidate): Quantity {
   if (typeOf(def) !== 'trait') return def.valueNumeric ?? 0
   return whole(companyText(world, def.valueTraitId ?? feature.usageLimitTraitId))
 }
@@ -523,7 +524,7 @@ function moreGenerous(world: World, one: Candidate, than: Candidate): boolean {
   const [x, y] = [limitOf(world, one), limitOf(world, than)]
   if (a === null || a === 'all_time' || b === 'all_time') return x > y // one feature: both have periods or neither
   const days = { current_day: 1, current_week: 7, current_month: 30, all_time: 1 }
-  return x * days[b!] > y * days[a]
+  return BigInt(x) * BigInt(days[b!]) > BigInt(y) * BigInt(days[a])
 }
 
 /** EN-43. */

@@ -105,8 +105,9 @@ t.test('EV-45 use and credits move in one step: whoever looks sees both or neith
       Date.now(),
     )
     const used = reply.metrics.find(one => one.eventSubtype === subtype && one.period === 'all_time')
-    seen.add(used?.value ?? 0)
-    sums.add((used?.value ?? 0) + reply.balances[credit.id]!.remaining)
+    const value = Number(used?.value ?? 0)
+    seen.add(value)
+    sums.add(value + reply.balances[credit.id]!.remaining)
   }
   const event = { event_type: 'track', body: { event: subtype, company: keys, quantity: 3 } }
   await Promise.all(

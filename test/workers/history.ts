@@ -134,7 +134,7 @@ export class History {
         },
         { environmentId: this.environmentId, featureIds: ['feat_1'], at: this.#now },
       )
-      this.#count(event.quantity, failed, key !== null)
+      this.#count(Number(event.quantity), failed, key !== null)
     }
     const draw = fx.find(effect => effect.t === 'credit_draw')
     // as older journals have them: without rows, or with rows and all of it in the fact too

@@ -2,12 +2,13 @@
 // applied and written where they lie; any other is handed back to be decided like every message.
 import { type Amount, costOf, encodeAmount, type Nanos } from '../../src/core/amount.js'
 import type { Catalog } from '../../src/core/catalog.js'
-import { apply, applyUse, hasTooManyNames } from '../../src/core/company.js'
+import { apply, applyUse, hasRoomFor, hasTooManyNames } from '../../src/core/company.js'
 import { drawsOf, type Metered, type SoleDraw, soleDrawOf, trackCost } from '../../src/core/company-credit.js'
 import type { CreditEffect } from '../../src/core/credit.js'
 import type { CompiledVersion } from '../../src/core/entitlement.js'
 import { drawFromFirst } from '../../src/core/ledger.js'
 import { isPlanAlone, soleVersion } from '../../src/core/snapshot.js'
+import { isAnyLarge } from '../../src/core/usage.js'
 import { actorIdLength, type UsesRequest } from '../../src/core/uses.js'
 import type { Changes } from '../../src/journal/changes.js'
 import { GrantIdBytes } from '../../src/journal/draw-bytes.js'
@@ -116,6 +117,7 @@ export class PlainUses {
     // a company's first use of a name may be one too many: that is judged with all there is to say
     if (!state.counters.has(named.name) && !this.admits(state, named.name)) return false
     const quantity = uses.quantity(i)
+    if (isAnyLarge() && !hasRoomFor(state, named.name, quantity, at, at)) return false
     let draws: readonly Draw[] = none
     let grant: GrantIdBytes | null = null
     if (named.metered && !this.drewSimply(actor, named, quantity, at)) {

@@ -1,7 +1,7 @@
 -- One event, for GET /events/{event_id} (EV-73).
 -- Takes {environment_id: String} {id: String}. Gives at most one whole row. Reads the granules whose filter knows the id.
 SELECT
-  environment_id, id, type, subtype, company_id, user_id, quantity, status, error_message, mode,
+  environment_id, id, type, subtype, company_id, user_id, toString(events.quantity) AS quantity, status, error_message, mode,
   toUnixTimestamp64Milli(captured_at) AS captured_at_ms,
   toUnixTimestamp64Milli(sent_at) AS sent_at_ms,
   toUnixTimestamp64Milli(loaded_at) AS loaded_at_ms,

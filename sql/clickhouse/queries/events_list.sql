@@ -4,7 +4,7 @@
 -- Gives whole rows. Finds them by their sorting key first, reading no body: along (environment_id, company_id,
 -- captured_at) with a company, else captured_at of the months since since_ms.
 SELECT
-  environment_id, id, type, subtype, company_id, user_id, quantity, status, error_message, mode,
+  environment_id, id, type, subtype, company_id, user_id, toString(events.quantity) AS quantity, status, error_message, mode,
   toUnixTimestamp64Milli(captured_at) AS captured_at_ms,
   toUnixTimestamp64Milli(sent_at) AS sent_at_ms,
   toUnixTimestamp64Milli(loaded_at) AS loaded_at_ms,

@@ -1,9 +1,9 @@
 -- What ClickHouse holds of some companies' track events, for GET /reconcile.
 -- Takes {environment_id: String} {company_ids: Array(String)} {since: Int64}, a whole hour in seconds.
--- Gives (company_id, subtype, total, recent, raw): the sum of all hours; that of hours from since on; that of the
+-- Gives (company_id, subtype, total, recent, raw), sums as text: the sum of all hours; that of hours from since on; that of the
 -- events themselves from since on, which must be the same.
 -- Reads both tables along their keys, of the companies named.
-SELECT company_id, subtype, sum(all_hours) AS total, sum(late_hours) AS recent, sum(single) AS raw
+SELECT company_id, subtype, toString(sum(all_hours)) AS total, toString(sum(late_hours)) AS recent, toString(sum(single)) AS raw
 FROM
 (
   SELECT

@@ -2,9 +2,9 @@
 -- Takes {environment_id} {company_id: String} {subtypes: Array(String)} {from_ms} {to_ms: Int64, exclusive}
 -- {whole_from} {whole_to: UInt32}: the whole hours inside, s; {daily: Bool}: a row per UTC day, else one;
 -- {user_ids: Array(String)}, empty: all, and usage without a user.
--- Gives (user_id, empty without a user; subtype; day UInt32 s, 0 unless daily; quantity Int64; last_ms Int64).
+-- Gives (user_id, empty without a user; subtype; day UInt32 s, 0 unless daily; quantity Int64 as text; last_ms Int64).
 -- Reads usage_by_user_hour along its key, events for the hours the window cuts.
-SELECT user_id, subtype, day, sum(piece.quantity) AS quantity, toUnixTimestamp64Milli(max(piece.last)) AS last_ms
+SELECT user_id, subtype, day, toString(sum(piece.quantity)) AS quantity, toUnixTimestamp64Milli(max(piece.last)) AS last_ms
 FROM (
   SELECT
     user_id, subtype, if({daily:Bool}, toUnixTimestamp(toStartOfDay(hour)), 0) AS day, quantity, last
@@ -27,4 +27,4 @@ FROM (
       AND captured_at < toDateTime({whole_to:UInt32}, 'UTC'))
 ) AS piece
 GROUP BY user_id, subtype, day
-ORDER BY day, quantity DESC, user_id, subtype
+ORDER BY day, sum(piece.quantity) DESC, user_id, subtype

@@ -8,8 +8,9 @@ import {
   validateOfrep,
 } from '../../../schemas/ofrep.js'
 import { ServiceError } from '../../errors.js'
-import { assertPlain } from '../../json.js'
+import { assertPlain, jsonText, parseExactly } from '../../json.js'
 import type { Answer, Call, RawBody } from '../call.js'
+import { long } from '../long.js'
 import { ask } from './handlers.js'
 
 /** Who is asked for, as a check takes it. */
@@ -45,7 +46,7 @@ export function evaluateFlag(call: Call<RawBody>): Promise<Answer> {
       context,
     }))
     if (json === null) throw new Refusal('FLAG_NOT_FOUND', `There is no flag ${key}`)
-    return tagged(call, subject, JSON.stringify(evaluation(JSON.parse(json) as CheckFlag)))
+    return tagged(call, subject, jsonText(evaluation(parseExactly(json, figures) as CheckFlag)))
   })
 }
 
@@ -54,8 +55,8 @@ export function evaluateFlags(call: Call<RawBody>): Promise<Answer> {
   return answering(undefined, async () => {
     const subject = subjectOf(call.body)
     const json = await ask<string>(call, subject, context => ({ type: 'check_all', context }))
-    const { flags } = JSON.parse(json) as CheckFlags
-    return tagged(call, subject, JSON.stringify({ flags: flags.map(evaluation) }))
+    const { flags } = parseExactly(json, figures) as CheckFlags
+    return tagged(call, subject, jsonText({ flags: flags.map(evaluation) }))
   })
 }
 
@@ -118,11 +119,15 @@ function evaluation(check: CheckFlag): OfrepEvaluation {
   }
 }
 
-// Plain values alone: the protocol knows no others.
+/** Members of a check that are `long`. */
+const figures: ReadonlySet<string> = new Set(['feature_allocation', 'feature_usage'])
+
+// Plain values alone: the protocol knows no others. A bigint is a number of it.
 function metadataOf({ flag: _, value: __, ...rest }: CheckFlag): OfrepEvaluation['metadata'] {
   const metadata: OfrepEvaluation['metadata'] = {}
-  for (const [name, member] of Object.entries(rest))
-    if (typeof member === 'string' || typeof member === 'number' || typeof member === 'boolean')
+  for (const [name, member] of Object.entries(rest) as [string, unknown][])
+    if (typeof member === 'bigint') metadata[name] = long(member)
+    else if (typeof member === 'string' || typeof member === 'number' || typeof member === 'boolean')
       metadata[name] = member
   return metadata
 }

@@ -6,7 +6,9 @@ import type { EventDetail, EventSummary } from '../../../schemas/events.js'
 import { keyAsSent } from '../../engine/dedupe.js'
 import { type EventRow, eventById, eventsList, eventTypes } from '../../engine/history.js'
 import { ServiceError } from '../../errors.js'
+import { parseExactly } from '../../json.js'
 import type { Answer, Call } from '../call.js'
+import { long } from '../long.js'
 import { list, listOf, page, type QueryOf, query, requireNear, string, text } from '../query.js'
 import { among } from '../sql.js'
 import { isoTime, isoTimeOrNull } from '../time.js'
@@ -102,7 +104,7 @@ async function views(call: Call<undefined, unknown>, rows: readonly EventRow[]):
       error_message: row.error_message || null,
       body: parsed(row.body),
       body_preview: row.body.slice(0, 100),
-      quantity: row.quantity,
+      quantity: long(row.quantity),
       captured_at: isoTime(row.captured_at_ms),
       sent_at: isoTimeOrNull(row.sent_at_ms),
       loaded_at: isoTime(row.loaded_at_ms),
@@ -155,10 +157,12 @@ async function names(
   return find()
 }
 
+const exact: ReadonlySet<string> = new Set(['quantity'])
+
 /** A body that was cut off or is no object is shown as text under one name. */
 function parsed(body: string): Record<string, unknown> {
   try {
-    const value: unknown = JSON.parse(body)
+    const value: unknown = parseExactly(body, exact)
     if (typeof value === 'object' && value !== null && !Array.isArray(value))
       return value as Record<string, unknown>
   } catch {

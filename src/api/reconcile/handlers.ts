@@ -1,7 +1,9 @@
 // Reconciliation: what the actors count against what ClickHouse holds, per company and event.
 import { setTimeout as sleep } from 'node:timers/promises'
+import { type Quantity, subtractQuantity } from '../../core/quantity.js'
 import type { CompanyDescription } from '../../core/state.js'
 import { type UsageTotalRow, usageReconcile } from '../../engine/history.js'
+import { jsonText } from '../../json.js'
 import type { Answer, Call } from '../call.js'
 import { entityUnknown, isKnown } from '../entity-write.js'
 import { type QueryOf, query, string } from '../query.js'
@@ -21,12 +23,12 @@ interface Difference {
   readonly company_id: string
   readonly event_subtype: string
   /** All-time use as the company's actor counts it. */
-  readonly actor: number
+  readonly actor: Quantity
   /** The same by ClickHouse's sums per hour. */
-  readonly hours: number
+  readonly hours: Quantity
   /** Of the last 364 days: by those sums, and of the stored events themselves. */
-  readonly recent_hours: number
-  readonly recent_events: number
+  readonly recent_hours: Quantity
+  readonly recent_events: Quantity
 }
 
 /**
@@ -60,14 +62,14 @@ async function* lines(call: ReconcileCall): AsyncGenerator<Buffer> {
     }
     differences += looked.differences.length
     if (looked.differences.length > 0)
-      yield Buffer.from(looked.differences.map(one => `${JSON.stringify(one)}\n`).join(''))
+      yield Buffer.from(looked.differences.map(one => `${jsonText(one)}\n`).join(''))
   }
   yield Buffer.from(`${JSON.stringify({ companies, pairs, differences })}\n`)
 }
 
 /** By how much they differ is part of the name: what moves is use on its way. */
 const name = (one: Difference): string =>
-  `${one.company_id} ${one.event_subtype}\0${one.actor - one.hours} ${one.recent_hours - one.recent_events}`
+  `${one.company_id} ${one.event_subtype}\0${subtractQuantity(one.actor, one.hours)} ${subtractQuantity(one.recent_hours, one.recent_events)}`
 
 async function* companyIds({
   services,
@@ -110,8 +112,8 @@ interface Looked {
 async function counted(
   { services, environment, nowMs }: ReconcileCall,
   ids: readonly string[],
-): Promise<ReadonlyMap<string, ReadonlyMap<string, number>>> {
-  const byCompany = new Map<string, ReadonlyMap<string, number>>()
+): Promise<ReadonlyMap<string, ReadonlyMap<string, Quantity>>> {
+  const byCompany = new Map<string, ReadonlyMap<string, Quantity>>()
   for (let at = 0; at < ids.length; at += asksAtOnce)
     await Promise.all(
       ids.slice(at, at + asksAtOnce).map(async id => {
@@ -131,13 +133,18 @@ async function counted(
 }
 
 function compare(
-  counts: ReadonlyMap<string, ReadonlyMap<string, number>>,
+  counts: ReadonlyMap<string, ReadonlyMap<string, Quantity>>,
   stored: readonly UsageTotalRow[],
 ): Looked {
   const rows = new Map(stored.map(row => [`${row.companyId} ${row.subtype}`, row]))
   const differences: Difference[] = []
   let pairs = 0
-  const hold = (companyId: string, subtype: string, actor: number, row: UsageTotalRow | undefined): void => {
+  const hold = (
+    companyId: string,
+    subtype: string,
+    actor: Quantity,
+    row: UsageTotalRow | undefined,
+  ): void => {
     pairs++
     const { total = 0, recent = 0, raw = 0 } = row ?? {}
     if (actor === total && recent === raw) return

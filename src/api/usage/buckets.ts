@@ -14,6 +14,7 @@ import {
   weekMs,
   weekStart,
 } from '../../core/period.js'
+import { addQuantity, type Quantity, subtractQuantity } from '../../core/quantity.js'
 import { ServiceError } from '../../errors.js'
 
 /** Most buckets of one answer. source: US-12, US-22 */
@@ -155,14 +156,17 @@ export function boundsOfPoints(points: readonly Point[]): number[] {
 export function cumulate(
   points: readonly Point[],
   bounds: readonly number[],
-  usage: readonly { readonly startMs: number; readonly quantity: number }[],
-): number[] {
-  const before = new Map<number, number>()
-  let total = 0
+  usage: readonly { readonly startMs: number; readonly quantity: Quantity }[],
+): Quantity[] {
+  const before = new Map<number, Quantity>()
+  let total: Quantity = 0
   let next = 0
   for (const bound of bounds) {
     before.set(bound, total)
-    while (next < usage.length && usage[next]!.startMs <= bound) total += usage[next++]!.quantity
+    while (next < usage.length && usage[next]!.startMs <= bound)
+      total = addQuantity(total, usage[next++]!.quantity)
   }
-  return points.map(({ endMs, window }) => before.get(endMs)! - before.get(window?.startMs ?? 0)!)
+  return points.map(({ endMs, window }) =>
+    subtractQuantity(before.get(endMs)!, before.get(window?.startMs ?? 0)!),
+  )
 }

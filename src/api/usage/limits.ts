@@ -16,7 +16,10 @@ import {
 } from '../../core/entitlement.js'
 import { endsAt } from '../../core/plan.js'
 import type { HeldVersion } from '../../core/plan-change.js'
+import type { Quantity } from '../../core/quantity.js'
 import { comparableType, type TraitRef } from '../../core/trait.js'
+import { jsonText } from '../../json.js'
+import { long } from '../long.js'
 import { isoTime } from '../time.js'
 import type { Range } from './buckets.js'
 
@@ -52,7 +55,7 @@ export interface EntitledPast {
 export interface EntitledSince {
   readonly sinceMs: number
   readonly entitlement: CompiledEntitlement | null
-  readonly limit: number | null
+  readonly limit: Quantity | null
 }
 
 /**
@@ -89,7 +92,7 @@ export function limitPoints(entitled: readonly EntitledSince[]): LimitTimeSeries
   let told = '[]'
   for (const { sinceMs, entitlement, limit } of entitled) {
     const limits = entitlement ? limitsOf(entitlement, limit) : told === '[]' ? [] : [nothing]
-    const text = JSON.stringify(limits)
+    const text = jsonText(limits)
     if (text === told) continue
     told = text
     points.push(...limits.map(one => ({ effective_at: isoTime(sinceMs), ...one })))
@@ -107,11 +110,11 @@ const nothing: Limit = {
   price_behavior: null,
 }
 
-function limitsOf({ def, source, planId, valueType }: CompiledEntitlement, limit: number | null): Limit[] {
+function limitsOf({ def, source, planId, valueType }: CompiledEntitlement, limit: Quantity | null): Limit[] {
   const common = { limit_source: source, plan_id: planId, price_behavior: def.priceBehavior }
   const soft = softLimitOf(def)
   const denied = valueType === 'boolean' && def.valueBool !== true
-  const hard = { ...common, is_soft_limit: false, limit_value: denied ? 0 : limit }
+  const hard = { ...common, is_soft_limit: false, limit_value: denied ? 0 : long(limit) }
   if (soft === null) return [hard]
   const included = { ...common, is_soft_limit: true, limit_value: soft }
   return limit === null ? [included] : [included, hard]

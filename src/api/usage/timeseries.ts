@@ -5,10 +5,12 @@ import type { FeatureDef } from '../../core/catalog.js'
 import type { Company } from '../../core/company.js'
 import type { CompiledEntitlement } from '../../core/entitlement.js'
 import { cycleOf } from '../../core/plan.js'
+import type { Quantity } from '../../core/quantity.js'
 import { type CompanyDescription, decodeCompany } from '../../core/state.js'
 import { strictInteger } from '../../core/trait.js'
 import { usageBetween, usageHistory } from '../../engine/history.js'
 import type { EntityCall } from '../entity-write.js'
+import { long } from '../long.js'
 import { isoTime, isoTimeOrNull } from '../time.js'
 import { boundsOfPoints, bucketBounds, cumulate, type Point, pointsOf, type Range } from './buckets.js'
 import { type EntitledSince, entitledOver, limitPoints } from './limits.js'
@@ -56,7 +58,7 @@ export async function timeSeries(
       const { endMs, window } = points[i]!
       return {
         timestamp: isoTime(endMs),
-        usage,
+        usage: long(usage),
         period_start: isoTimeOrNull(window?.startMs),
         period_end: isoTimeOrNull(window?.nextMs),
       }
@@ -77,7 +79,7 @@ async function valuesOf(
   company: Company,
   feature: FeatureDef,
   points: readonly Point[],
-): Promise<number[]> {
+): Promise<Quantity[]> {
   const { featureType, eventSubtype } = feature
   if (featureType === 'trait' || featureType === 'license') {
     const trait = services.traits.byId(environment.id, feature.traitId ?? '')
@@ -91,7 +93,7 @@ async function valuesOf(
 }
 
 /** US-11: the value last known, from when the trait was first set; its earlier values are not kept. */
-function traitValues(company: Company, name: string | null, points: readonly Point[]): number[] {
+function traitValues(company: Company, name: string | null, points: readonly Point[]): Quantity[] {
   const trait = name === null ? undefined : company.traits.get(name)
   const value = trait === undefined ? 0 : (strictInteger(trait.value) ?? 0)
   return points.map(({ endMs }) => (trait !== undefined && trait.createdAtMs < endMs ? value : 0))
@@ -136,7 +138,7 @@ export async function usageRowsOver(
       event_subtype: subtype,
       period_start: isoTime(startMs),
       period_end: isoTime(bounds[bounds.indexOf(startMs) + 1]!),
-      usage: quantity,
+      usage: long(quantity),
     })),
   )
 }

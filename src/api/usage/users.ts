@@ -12,11 +12,13 @@ import type { User } from '../../../schemas/users.js'
 import { amountToNumber } from '../../core/amount.js'
 import type { FeatureDef } from '../../core/catalog.js'
 import { dayMs } from '../../core/period.js'
+import { addQuantity, type Quantity } from '../../core/quantity.js'
 import { type UserCreditsRow, type UserUsageRow, userCredits, userUsage } from '../../engine/history.js'
 import { distinct } from '../entitlement-view.js'
 import { userBrief } from '../entity-view.js'
 import type { EntityCall } from '../entity-write.js'
 import { featureViews } from '../feature-view.js'
+import { long } from '../long.js'
 import { isoTime } from '../time.js'
 import { type Range, requireRange } from './buckets.js'
 import { amount } from './credits.js'
@@ -174,21 +176,25 @@ function featureTotals(
   features: readonly FeatureDef[],
   shown: Shown,
 ): UserFeatureUsage[] {
-  const totals = new Map<string, number>()
-  for (const { subtype, quantity } of all) totals.set(subtype, (totals.get(subtype) ?? 0) + quantity)
+  const totals = new Map<string, Quantity>()
+  for (const { subtype, quantity } of all)
+    totals.set(subtype, addQuantity(totals.get(subtype) ?? 0, quantity))
   const views = rows.flatMap(({ userId, subtype, quantity, lastSeenMs }) =>
     features
       .filter(feature => isCounted(feature) && feature.eventSubtype === subtype)
       .map(({ id }) => ({
         ...whose(userId, shown),
         ...ofFeature(id, shown),
-        value: quantity,
+        value: long(quantity),
         share: share(quantity, totals.get(subtype)!),
         last_seen: isoTime(lastSeenMs),
       })),
   )
   return views.sort(
-    (a, b) => b.value - a.value || byText(a.feature?.name, b.feature?.name) || byText(a.user_id, b.user_id),
+    (a, b) =>
+      descending(a.value, b.value) ||
+      byText(a.feature?.name, b.feature?.name) ||
+      byText(a.user_id, b.user_id),
   )
 }
 
@@ -230,7 +236,7 @@ function dailyPoints(
     .flatMap(({ dayMs: atMs, subtype, quantity }) =>
       features
         .filter(feature => isCounted(feature) && feature.eventSubtype === subtype)
-        .map(({ id }) => ({ date: isoTime(atMs), value: quantity, ...ofFeature(id, shown) })),
+        .map(({ id }) => ({ date: isoTime(atMs), value: long(quantity), ...ofFeature(id, shown) })),
     )
 }
 
@@ -253,8 +259,13 @@ function ofFeature(id: string, { features }: Shown): { feature?: Feature } {
 }
 
 /** US-32: 0 without a positive total; corrections never lead outside 0…1 (decision). */
-function share(value: number, total: number): number {
-  return total > 0 ? Math.min(1, Math.max(0, value / total)) : 0
+function share(value: Quantity, total: Quantity): number {
+  return total > 0 ? Math.min(1, Math.max(0, Number(value) / Number(total))) : 0
+}
+
+/** Figures as they are shown, which are bigints where no number holds them: compared, never subtracted. */
+function descending(a: number, b: number): number {
+  return a > b ? -1 : a < b ? 1 : 0
 }
 
 /** Texts ascending, none last. */

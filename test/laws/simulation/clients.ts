@@ -453,7 +453,7 @@ export class Clients {
 
 export function countsOf(description: CompanyDescription | null): ReadonlyMap<string, number> {
   const counted = (description?.metrics ?? []).filter(({ period }) => period === 'all_time')
-  return new Map(counted.map(({ eventSubtype, value }) => [eventSubtype, value]))
+  return new Map(counted.map(({ eventSubtype, value }) => [eventSubtype, Number(value)]))
 }
 
 function senderOf(service: Service): Sender {

@@ -1,0 +1,49 @@
+// Events whose quantity is beyond 2^53 − 1: JSON.parse has rounded it, so the text is read again for its digits.
+import { parseExactly } from '../json.js'
+
+const members: ReadonlySet<string> = new Set(['quantity'])
+
+/**
+ * A parsed event, list of events or `{events: […]}` with the quantities that JSON.parse rounded put right.
+ *
+ * parsed   what JSON.parse gave for the text.
+ * returns  the same; of events with a quantity beyond ±(2^53 − 1), which is rare, its digits as a bigint.
+ */
+export function withExactQuantities(parsed: unknown, text: string): unknown {
+  const events = eventsOf(parsed)
+  let exact: readonly unknown[] | null = null
+  for (let i = 0; i < events.length; i++) {
+    const part = rounded(events[i])
+    if (part === null) continue
+    exact ??= eventsOf(parseExactly(text, members))
+    part.quantity = partOf(exact[i])!.quantity
+  }
+  return parsed
+}
+
+function eventsOf(parsed: unknown): readonly unknown[] {
+  if (Array.isArray(parsed)) return parsed
+  if (typeof parsed === 'object' && parsed !== null && 'events' in parsed && Array.isArray(parsed.events))
+    return parsed.events
+  return [parsed]
+}
+
+type Part = { quantity?: unknown }
+
+/** The part of an event that holds its quantity: its body, or a CloudEvent's data. */
+function partOf(event: unknown): Part | null {
+  if (typeof event !== 'object' || event === null) return null
+  const { body, data } = event as { readonly body?: unknown; readonly data?: unknown }
+  const part = body ?? data
+  return typeof part === 'object' && part !== null ? part : null
+}
+
+/** The same where the quantity was rounded, else null. */
+function rounded(event: unknown): Part | null {
+  const part = partOf(event)
+  const quantity = part?.quantity
+  const isLong =
+    typeof quantity === 'number' &&
+    (quantity > Number.MAX_SAFE_INTEGER || quantity < -Number.MAX_SAFE_INTEGER)
+  return isLong ? part : null
+}

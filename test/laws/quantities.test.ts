@@ -1,0 +1,66 @@
+// Counters of 64 bits against sums of BigInt: random quantities, through the journal's facts and through snapshots.
+import fc from 'fast-check'
+import t from 'tap'
+import { applyUse, hasRoomFor, newCompany } from '../../src/core/company.js'
+import type { Fact } from '../../src/core/message.js'
+import { type Quantity, quantityMax, quantityOf } from '../../src/core/quantity.js'
+import { decodeCompany, encodeCompany } from '../../src/core/state.js'
+import { readCounter } from '../../src/core/usage.js'
+import { FactReader } from '../../src/journal/fact-read.js'
+import { factText } from '../../src/journal/fact-text.js'
+import { SnapshotReader } from '../../workers/company/snapshot-read.js'
+
+const seed = Number(process.env.TOLLGATE_SEED ?? Date.now() % 2 ** 31)
+const noon = Date.UTC(2026, 2, 11, 12)
+const reader = new FactReader()
+const snapshots = new SnapshotReader()
+
+const quantity = fc.oneof(
+  fc.bigInt({ min: -quantityMax, max: quantityMax }),
+  fc.bigInt({ min: -(2n ** 54n), max: 2n ** 54n }),
+  fc.bigInt({ min: -3n, max: 3n }),
+)
+const through = fc.constantFrom('memory', 'fact', 'snapshot')
+
+/** A use as it comes back from the journal. */
+function replayed(used: Quantity): Quantity {
+  const fact: Fact = {
+    k: 'c',
+    id: 'comp_1',
+    env: 'env_1',
+    at: noon,
+    fx: [{ t: 'used', subtype: 'x', quantity: used, atMs: noon }],
+  }
+  const bytes = Buffer.from(factText(fact))
+  const [effect] = reader.read(bytes, 0, bytes.length).fx
+  return effect?.t === 'used' ? effect.quantity : Number.NaN
+}
+
+t.test('long: every counter is the exact sum of what it had room for', async t => {
+  t.comment(`seed ${seed}`)
+  fc.assert(
+    fc.property(fc.array(fc.tuple(quantity, through), { maxLength: 30 }), uses => {
+      let company = newCompany('comp_1', 'env_1')
+      let sum = 0n
+      for (const [exact, way] of uses) {
+        const used = quantityOf(exact)
+        const fits = sum + exact <= quantityMax && sum + exact >= -quantityMax
+        if (hasRoomFor(company, 'x', used, noon, noon) !== fits) return false
+        if (!fits) continue
+        sum += exact
+        applyUse(company, 'x', way === 'fact' ? replayed(used) : used, noon, noon)
+        if (way === 'snapshot') {
+          const bytes = Buffer.from(JSON.stringify(encodeCompany(company)))
+          company = decodeCompany(snapshots.read('c', bytes, 0, bytes.length))
+        }
+        for (const period of ['all_time', 'current_day', 'current_week', 'current_month'] as const)
+          if (
+            readCounter(company.counters.get('x')!, period, 'first_of_month', noon, null) !== quantityOf(sum)
+          )
+            return false
+      }
+      return true
+    }),
+    { seed, numRuns: 500 },
+  )
+})
