@@ -14,6 +14,7 @@ import {
 } from '../../src/events/parsing.js'
 import { type BatchFormat, readBatch, type Speaker } from '../../src/events/read.js'
 import { bodyText, failedBody, typeOf } from '../../src/events/text.js'
+import { jsonText } from '../../src/json.js'
 import { oddJson } from '../hostile/make.js'
 import { Random } from '../random.js'
 
@@ -61,7 +62,7 @@ function passed(
   // what the service reads of a track event; the rest is in its text
   const { event, company, user, quantity, lease_id, reservation_id } = body
   const read = [event, company ?? null, user ?? null, quantity ?? 1, lease_id ?? null, reservation_id ?? null]
-  return [type, mode, capturedAtMs, sentAtMs, idempotencyKey, text, null, JSON.stringify(read)]
+  return [type, mode, capturedAtMs, sentAtMs, idempotencyKey, text, null, jsonText(read)]
 }
 
 /** Through the other thread's work and the crossing. */
