@@ -1,7 +1,8 @@
 // Events whose quantity is beyond 2^53 − 1: JSON.parse has rounded it, so the text is read again for its digits.
 import { parseExactly } from '../json.js'
 
-const members: ReadonlySet<string> = new Set(['quantity'])
+/** Members of a track event's body that are `long`. */
+export const longMembers: ReadonlySet<string> = new Set(['quantity'])
 
 /**
  * A parsed event, list of events or `{events: […]}` with the quantities that JSON.parse rounded put right.
@@ -15,7 +16,7 @@ export function withExactQuantities(parsed: unknown, text: string): unknown {
   for (let i = 0; i < events.length; i++) {
     const part = rounded(events[i])
     if (part === null) continue
-    exact ??= eventsOf(parseExactly(text, members))
+    exact ??= eventsOf(parseExactly(text, longMembers))
     part.quantity = partOf(exact[i])!.quantity
   }
   return parsed

@@ -72,7 +72,7 @@ t.test('long: quantities of 64 bits are counted exactly, whichever way they come
     201,
   )
   t.equal(await counted('large', 'ways'), '9007199254741293', 'a body that a thread of its own reads')
-  const backfill = `"backfill":true,"sent_at":"${iso(hour - 48 * hourMs)}",`
+  const backfill = `"backfill":true,"trusted_client_clock":true,"sent_at":"${iso(hour - 48 * hourMs)}",`
   await send('backfilled', 'ways', one, backfill)
   t.equal(await counted('backfilled', 'ways'), one)
 })

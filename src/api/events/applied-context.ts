@@ -2,7 +2,9 @@
 import type { SignedContext } from '../../engine/signed-contexts.js'
 import { ServiceError } from '../../errors.js'
 import type { Judged } from '../../events/judge.js'
+import { longMembers } from '../../events/quantities.js'
 import { bodyText } from '../../events/text.js'
+import { parseExactly } from '../../json.js'
 
 /**
  * A judged event with company, user and their traits replaced by the signed ones.
@@ -17,7 +19,7 @@ export function withContext(
 ): { readonly judged: Judged; readonly text: string } {
   const said = replacements(judged, signed)
   const body = { ...judged.body, ...said }
-  const stored = { ...(JSON.parse(text) as object), ...said }
+  const stored = { ...(parseExactly(text, longMembers) as object), ...said }
   return { judged: { ...judged, body } as Judged, text: bodyText(stored, false) }
 }
 

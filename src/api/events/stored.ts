@@ -6,6 +6,7 @@ import type { EventDetail, EventSummary } from '../../../schemas/events.js'
 import { keyAsSent } from '../../engine/dedupe.js'
 import { type EventRow, eventById, eventsList, eventTypes } from '../../engine/history.js'
 import { ServiceError } from '../../errors.js'
+import { longMembers } from '../../events/quantities.js'
 import { parseExactly } from '../../json.js'
 import type { Answer, Call } from '../call.js'
 import { long } from '../long.js'
@@ -157,12 +158,10 @@ async function names(
   return find()
 }
 
-const exact: ReadonlySet<string> = new Set(['quantity'])
-
 /** A body that was cut off or is no object is shown as text under one name. */
 function parsed(body: string): Record<string, unknown> {
   try {
-    const value: unknown = parseExactly(body, exact)
+    const value: unknown = parseExactly(body, longMembers)
     if (typeof value === 'object' && value !== null && !Array.isArray(value))
       return value as Record<string, unknown>
   } catch {
