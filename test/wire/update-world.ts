@@ -349,7 +349,7 @@ export async function updateWorld(client: Client) {
     expires_at: '2030-01-01T00:00:00.000Z',
     allowed_addresses: ['203.0.113.0/24'],
   })
-  await ok('PUT', '/limits', { limits: { global: [100, 200] } })
+  await ok('PUT', '/limits', { limits: { global: [1_000_000, 2_000_000] } })
   const linked = { billing_provider: 'ext_a', external_resource_id: randomUUID() }
   const linkedPlan = await ok('POST', '/plans/billing-linked', {
     ...linked,
