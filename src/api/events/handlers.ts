@@ -1,4 +1,6 @@
 // Events: one, a list, the collector's list; and the stored records.
+
+import type { SignedContext } from '../../engine/signed-contexts.js'
 import { ServiceError } from '../../errors.js'
 import { cloudEventBatchType, cloudEventType, fromCloudEvent } from '../../events/cloud-event.js'
 import { lineTypes, Unread } from '../../events/formats.js'
@@ -12,7 +14,7 @@ import {
   secretsOf,
 } from '../../events/read.js'
 import { assertPlain } from '../../json.js'
-import type { Answer, Call, Later, RawBody } from '../call.js'
+import type { Answer, Call, KeyRecord, Later, RawBody } from '../call.js'
 import { boolean, type QueryOf, query } from '../query.js'
 import type { Sender } from './claims.js'
 import { acknowledged, ingestMany, ingestOne } from './ingest.js'
@@ -102,11 +104,19 @@ export async function collect(call: Call<RawBody>): Promise<Answer> {
 }
 
 function sender(call: BatchCall): Sender {
-  const { key, nowMs, signed } = call
-  return { ...callerOf(call), key, environmentId: call.environment.id, nowMs, signed }
+  return senderAs(call, call.key, call.environment.id, call.nowMs, call.signed ?? null)
 }
 
-const callerOf = ({ services, remoteIp, userAgent }: BatchCall) => ({ services, remoteIp, userAgent })
+// One literal: every sender has one shape, and none is made by copying another.
+function senderAs(
+  { services, remoteIp, userAgent }: BatchCall,
+  key: KeyRecord,
+  environmentId: string,
+  nowMs: number,
+  signed: SignedContext | null,
+): Sender {
+  return { services, key, environmentId, nowMs, remoteIp, userAgent, signed }
+}
 
 /** Who events of the collector speak for that name a key: the key when it may send events, null for nobody. */
 async function sendersOf(
@@ -120,10 +130,7 @@ async function sendersOf(
     const environmentId = voice?.environment?.id ?? null
     const known = voice !== null && environmentId !== null
     const { key, signed = null } = voice ?? {}
-    senders.set(
-      secret,
-      known ? { ...callerOf(call), key: key!, environmentId, nowMs: clock.now(environmentId), signed } : null,
-    )
+    senders.set(secret, known ? senderAs(call, key!, environmentId, clock.now(environmentId), signed) : null)
   }
   return senders
 }
