@@ -79,6 +79,7 @@ export function rawBody(bytes: Buffer, contentType = ''): RawBody {
 export class SmallBody implements RawBody {
   readonly byteLength: number
   private decoded: string | null = null
+  private fault: unknown = null
 
   constructor(
     readonly lies: Buffer,
@@ -88,8 +89,18 @@ export class SmallBody implements RawBody {
   }
 
   text(): string {
+    if (this.fault !== null) throw this.fault
     this.decoded ??= decodeUtf8(this.lies)
     return this.decoded
+  }
+
+  /** Decode now, as the bytes are about to be used for another body. What is wrong with them is told by `text`. */
+  keep(): void {
+    try {
+      this.text()
+    } catch (error) {
+      this.fault = error
+    }
   }
 }
 

@@ -462,7 +462,7 @@ export class Exchange implements Listener, Caller {
     if (answer instanceof Later) this.wait(answer)
     else if (answer instanceof Promise) {
       // what is told by a promise may read its body later than now
-      if (body instanceof SmallBody) body.text()
+      if (body instanceof SmallBody) body.keep()
       this.resume(answer, settled => this.conclude(settled), route.mutates)
     } else this.conclude(answer)
   }

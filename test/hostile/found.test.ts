@@ -2,6 +2,22 @@
 import t from 'tap'
 import { startHere } from '../harness.js'
 
+t.test('bodies that are no UTF-8 are refused on every way in, and end nothing (security 22)', async t => {
+  const { client } = await startHere(t)
+  for (const path of ['/batch', '/events', '/event-batch', '/flags/check'])
+    for (const length of [100, 20_000, 300_000]) {
+      const body = Buffer.concat([
+        Buffer.from('{"events":["'),
+        Buffer.alloc(length, 0xff),
+        Buffer.from('"]}'),
+      ])
+      const headers = { 'X-Service-Api-Key': client.key, 'Content-Type': 'application/json' }
+      const { status } = await fetch(`${client.url}${path}`, { method: 'POST', headers, body })
+      t.equal(status, 400, `${path}, ${length} bytes`)
+    }
+  t.match(await client.get('/whoami'), { status: 200 }, 'the service goes on')
+})
+
 t.test('names and ids that belong nowhere', async t => {
   const { client, tollgate, dataDir } = await startHere(t)
   const company = await client.ok('POST', '/companies', { keys: { slug: 'a' } })
