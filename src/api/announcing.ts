@@ -1,4 +1,4 @@
-// What handlers announce to webhooks: stored in the transaction of the change, so that a kill loses neither alone.
+// Announcements of handlers to webhooks. They are stored in the transaction of the change, so a kill loses both or none.
 import type { Sql } from 'postgres'
 import type { WebhookRequestType } from '../../schemas/enums.js'
 import { notify } from '../engine/outbox.js'

@@ -43,7 +43,7 @@ export interface AddressList {
   has(address: string): boolean
 }
 
-/** What a publishable key may do besides checks, identify and track. */
+/** Permissions of a publishable key beside checks, identify and track. */
 export interface PublishableKeyLimits {
   readonly createCompanies: boolean
   readonly addCompanyKeys: boolean
@@ -70,7 +70,7 @@ export interface EnvironmentRecord {
   readonly updatedAtMs: number
 }
 
-/** Who a key that an event names speaks for. */
+/** The key that an event names, with its environment and signed context. */
 export interface Voice {
   readonly key: KeyRecord
   readonly environment: EnvironmentRecord | null

@@ -33,7 +33,7 @@ const listShape = {
 export const customerListQuery = query(listShape)
 type CustomerListQuery = QueryOf<typeof listShape>
 
-/** What a body would say of a customer to write it again. */
+/** The members of a body that would write this customer again. */
 function statedCustomer(row: CustomerRow): Omit<BillingCustomerWrite, 'external_id'> {
   const { name, email, meta, company_id, default_payment_method_id, provider_type } = row
   return { name, email, meta, company_id, default_payment_method_id, provider_type }

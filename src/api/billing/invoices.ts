@@ -67,7 +67,7 @@ async function knownBy<Row extends object>(
   return row ?? null
 }
 
-/** What a body may leave out of an invoice, to write it again. */
+/** The members of an invoice that a body may leave out to write it again. */
 function statedInvoice(row: InvoiceRow) {
   return {
     subscription_external_id: row.subscription_external_id,
@@ -143,7 +143,7 @@ export const listCoupons: Handler<undefined, QueryOf<typeof couponShape>> = asyn
   return { data: rows.map(row => couponView(row, key.accountId)) }
 }
 
-/** What a body would say of a coupon to write it again. */
+/** The members of a body that would write this coupon again. */
 function statedCoupon(row: CouponRow): Omit<CouponWrite, 'external_id'> {
   const { name, duration, currency } = row
   return {

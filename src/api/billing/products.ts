@@ -170,7 +170,7 @@ function priceInFull(row: PriceWithProduct): BillingPriceView {
   }
 }
 
-/** What a body may leave out of a price, to write it again; another interval counts anew. */
+/** The members of a price that a body may leave out to write it again. Another interval starts a new count. */
 function statedPrice(given: BillingPriceWrite, row: BillingPriceRow) {
   const { price_decimal, package_size, meter_id, nickname } = row
   return {
