@@ -2,7 +2,7 @@
 // And integers beyond 2^53 − 1, which JSON.parse rounds and JSON.stringify refuses: read and written with all digits.
 import { type Buffer, isUtf8 } from 'node:buffer'
 import { randomUUID } from 'node:crypto'
-import { ascii } from './core/ascii.js'
+import { ascii } from './bytes/ascii.js'
 import { ServiceError } from './errors.js'
 
 /**

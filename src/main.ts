@@ -1,7 +1,7 @@
 // Reads the settings, starts, says where it listens; on SIGTERM or SIGINT drains and exits 0.
 import { ConfigError, readConfig } from './config.js'
+import { markInPlace } from './host/thread-priority.js'
 import { createLogger } from './log.js'
-import { markInPlace } from './priority.js'
 import { start } from './start.js'
 
 async function main(): Promise<void> {

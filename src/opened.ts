@@ -1,6 +1,6 @@
 // What a start has opened, and what it is in the end.
 import type { Logger } from 'pino'
-import type { Services } from './api/services.js'
+import type { Services } from './api/kit/services.js'
 import type { ClickHouseAddress } from './storage/clickhouse.js'
 import type { PostgresAddress } from './storage/postgres.js'
 

@@ -3,10 +3,10 @@ import { chmodSync, existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Logger } from 'pino'
 import { type Config, ConfigError, plainStores, rootAdvice } from './config.js'
-import { clockFloor } from './engine/clock-mark.js'
-import { Phases } from './engine/phases.js'
+import { clockFloor } from './engine/recovery/clock-mark.js'
+import { Phases } from './engine/recovery/start-phases.js'
+import { afterRequests } from './host/thread-priority.js'
 import { type Addresses, Opened, type Tollgate } from './opened.js'
-import { afterRequests } from './priority.js'
 import type { ClickHouseAddress } from './storage/clickhouse.js'
 import { startEmbeddedClickHouse } from './storage/embedded/clickhouse.js'
 import { mustHaveStores } from './storage/embedded/installed.js'
@@ -50,7 +50,7 @@ async function open(config: Config, log: Logger, opened: Opened): Promise<Tollga
 }
 
 async function load({ shards }: Config, opened: Opened): Promise<typeof import('./serve.js')> {
-  const { prepareThreads, shardFile } = await import('./engine/thread.js')
+  const { prepareThreads, shardFile } = await import('./engine/shards/thread.js')
   opened.add(prepareThreads(shardFile, shards))
   return import('./serve.js')
 }

@@ -2,8 +2,8 @@
 // What is measured elsewhere becomes spans here, on the HTTP thread alone; the other threads tell of their times.
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Attributes, Context, Span, Tracer } from '@opentelemetry/api'
+import { monotonicMs } from './host/monotonic.js'
 import type { Logger } from './log.js'
-import { monotonicMs } from './monotonic.js'
 
 /** How long a stop waits for the last spans to leave, ms. */
 const closeMs = 3_000

@@ -3,7 +3,7 @@
 // against the specification, so these are the ones whose members nobody has looked at.
 //   TOLLGATE_COVERED_FILE=$PWD/data/covered npm test && node tools/covered.mjs data/covered
 import { readFileSync } from 'node:fs'
-import { titleOf } from '../dist/src/http/openapi.js'
+import { titleOf } from '../dist/src/http/openapi/openapi.js'
 import { routes } from '../dist/src/http/routes.js'
 
 const { endpoints } = JSON.parse(

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // Prints the operations of the specification that are not served, and what it calls them: seed or ext.
 import { readFileSync } from 'node:fs'
-import { titleOf } from '../dist/src/http/openapi.js'
+import { titleOf } from '../dist/src/http/openapi/openapi.js'
 import { routes } from '../dist/src/http/routes.js'
 
 const endpoints = JSON.parse(

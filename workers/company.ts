@@ -6,10 +6,8 @@
 // Effects are applied before the journal answers, so two messages of one batch see each other. If the append
 // then fails the actors it touched are forgotten and loaded again: memory never outlives storage.
 import { type Catalog, type CatalogData, compileCatalog } from '../src/core/catalog.js'
-import { type CheckedAndReserved, writeCheckAndReserve } from '../src/core/check-reserve.js'
-import { apply, decideCompany, presentOf } from '../src/core/company.js'
-import { settle } from '../src/core/company-credit.js'
-import { allFailed, type Cells, Replies, unpack } from '../src/core/crossing.js'
+import { apply, decideCompany, presentOf } from '../src/core/company/company.js'
+import type { Notice } from '../src/core/company/domain-events.js'
 import type {
   AcceptedEvent,
   CheckAndReserve,
@@ -24,31 +22,34 @@ import type {
   ShardRequest,
   Still,
   UserMessage,
-} from '../src/core/message.js'
-import type { Notice } from '../src/core/notice.js'
-import { settleByTime } from '../src/core/settle-plans.js'
-import { applyToUser, decideUser } from '../src/core/user.js'
-import { itemsOf, type UsesRequest } from '../src/core/uses.js'
-import { collectWhenIdle } from '../src/idle.js'
-import { Changes } from '../src/journal/changes.js'
+} from '../src/core/company/message.js'
+import { applyToUser, decideUser } from '../src/core/company/user.js'
+import { settle } from '../src/core/credits/company-accounts.js'
+import { type CheckedAndReserved, writeCheckAndReserve } from '../src/core/flags/reserve.js'
+import { settleByTime } from '../src/core/plans/settle.js'
+import { itemsOf, type UsesRequest } from '../src/core/usage/batch.js'
+import { collectWhenIdle } from '../src/host/idle-gc.js'
 import { type JournalDisk, nodeDisk } from '../src/journal/disk.js'
-import { eventRow, monthOf } from '../src/journal/event-row.js'
-import { factText } from '../src/journal/fact-text.js'
-import { type FileJournal, openFileJournal } from '../src/journal/file.js'
+import { type FileJournal, openFileJournal } from '../src/journal/file-journal.js'
 import { type FramedRecords, type NewRecord, RecordFlag } from '../src/journal/journal.js'
-import { drawRows } from '../src/journal/ledger-rows.js'
-import { closed, type Port } from '../src/journal/port.js'
-import { Positions } from '../src/journal/positions.js'
-import type { ShardOptions } from '../src/journal/shard.js'
+import { eventRow, monthOf } from '../src/journal/records/event-row.js'
+import { factText } from '../src/journal/records/fact-encoder.js'
+import { drawRows } from '../src/journal/records/ledger-rows.js'
+import { allFailed, type Cells, Replies, unpack } from '../src/protocol/message-codec.js'
+import { closed, type Port } from '../src/protocol/port.js'
+import { Positions } from '../src/protocol/positions.js'
+import type { ShardOptions } from '../src/protocol/shard-options.js'
+import { Changes } from '../src/protocol/version-counters.js'
 import { openPostgres } from '../src/storage/postgres.js'
 import { type Actor, Actors, timeOf } from './company/actors.js'
 import { answerOf, rememberTold, standsUntil, tellChanged } from './company/answer.js'
 import { FlagChecks } from './company/checks.js'
+import { lookAfter, lookBefore } from './company/event-detector.js'
 import { EventNames } from './company/event-names.js'
 import { FailedEvents } from './company/failed-events.js'
 import { type Groups, groupWritten, noteGroup } from './company/group.js'
 import { flagsOf, isQuestion, isTimed, leavesTimeAlone } from './company/kinds.js'
-import { Posts } from './company/posts.js'
+import { Posts } from './company/mailbox.js'
 import { replayTail } from './company/replay.js'
 import { rowExtra } from './company/row-extra.js'
 import {
@@ -59,7 +60,6 @@ import {
   writeSnapshot,
 } from './company/snapshots.js'
 import { PlainUses } from './company/uses.js'
-import { lookAfter, lookBefore } from './company/watch.js'
 
 /** What the HTTP thread gives a shard at its start. */
 export interface ShardTask {

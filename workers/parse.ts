@@ -1,7 +1,7 @@
 // The entry of a thread that reads large bodies: parsed, judged and packed, one after the other.
 import { type ParseJob, parseBody, transfersOf } from '../src/events/parsing.js'
-import { collectWhenIdle } from '../src/idle.js'
-import { closed, type Port } from '../src/journal/port.js'
+import { collectWhenIdle } from '../src/host/idle-gc.js'
+import { closed, type Port } from '../src/protocol/port.js'
 
 /** What the HTTP thread gives a parser at its start. */
 export interface ParseTask {

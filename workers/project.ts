@@ -1,21 +1,22 @@
 // The entry of the projectors: one thread that tells Postgres and ClickHouse what the journals say, every shard's
 // into both, behind the committed ends. Nothing else writes companies, users, events or usage to a store.
-import { collectWhenIdle } from '../src/idle.js'
+
+import { turns } from '../src/host/concurrency.js'
+import { collectWhenIdle } from '../src/host/idle-gc.js'
+import { monotonicMs } from '../src/host/monotonic.js'
+import { afterRequests, lowerThread } from '../src/host/thread-priority.js'
 import { type JournalDisk, nodeDisk } from '../src/journal/disk.js'
-import type { Port } from '../src/journal/port.js'
-import { Positions } from '../src/journal/positions.js'
+import { FileJournalReader } from '../src/journal/reader.js'
+import type { Port } from '../src/protocol/port.js'
+import { Positions } from '../src/protocol/positions.js'
 import type {
   ProjectedStore,
   ProjectorNotice,
   ProjectorOptions,
   ProjectorRequest,
-} from '../src/journal/projecting.js'
-import { FileJournalReader } from '../src/journal/reader.js'
-import { monotonicMs } from '../src/monotonic.js'
-import { afterRequests, lowerThread } from '../src/priority.js'
+} from '../src/protocol/projector-messages.js'
 import { type ClickHouse, openClickHouse } from '../src/storage/clickhouse.js'
 import { closePostgres, openPostgres } from '../src/storage/postgres.js'
-import { turns } from '../src/turns.js'
 import { CheckWriter } from './project/checks.js'
 import { type ChunkStore, postgresChunks } from './project/chunks.js'
 import { ClickHouseProjection } from './project/clickhouse.js'

@@ -1,11 +1,11 @@
 // What a use of credits costs as a company's grants pile up: deciding, deciding and applying, reading the figures.
 import { cpuUsage } from 'node:process'
-import { due, figures } from '../../src/core/balance.js'
-import type { CreditAccount, CreditConfig } from '../../src/core/credit.js'
-import { emptyAccount } from '../../src/core/credit.js'
-import { drawForEvent } from '../../src/core/draw.js'
-import { acquireLease } from '../../src/core/lease.js'
-import { applyCredit, copyAccount, ledgerEntries } from '../../src/core/ledger.js'
+import type { CreditAccount, CreditConfig } from '../../src/core/credits/account.js'
+import { emptyAccount } from '../../src/core/credits/account.js'
+import { due, figures } from '../../src/core/credits/balance.js'
+import { drawForEvent } from '../../src/core/credits/draw.js'
+import { acquireLease } from '../../src/core/credits/hold.js'
+import { applyCredit, copyAccount, ledgerEntries } from '../../src/core/credits/ledger.js'
 import { configOf } from '../../test/core/credit-world.js'
 
 const nowMs = Date.UTC(2026, 2, 15, 10)

@@ -1,7 +1,7 @@
 // What does the idempotency window cost with ten million keys in it: bytes per key, time per claim, longest pause?
 import { performance } from 'node:perf_hooks'
 import { encodeId } from '../../src/core/id.js'
-import { Dedupe, segmentsPerTurn, windowMs } from '../../src/engine/dedupe.js'
+import { Dedupe, segmentsPerTurn, windowMs } from '../../src/engine/idempotency/dedupe.js'
 
 const sizes = [100_000, 1_000_000, 10_000_000]
 const start = Date.UTC(2026, 0, 1)

@@ -1,11 +1,11 @@
 // How many records a second one shard can frame, checksum and make durable, and read back, by group size.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { eventRow, monthOf, type RowEvent } from '../../src/journal/event-row.js'
-import { openFileJournal } from '../../src/journal/file.js'
+import { openFileJournal } from '../../src/journal/file-journal.js'
 import { Group } from '../../src/journal/frame.js'
 import { type NewRecord, RecordFlag } from '../../src/journal/journal.js'
 import { FileJournalReader } from '../../src/journal/reader.js'
+import { eventRow, monthOf, type RowEvent } from '../../src/journal/records/event-row.js'
 
 const event: RowEvent = {
   id: 'evt_3mK9tQxYzAb',

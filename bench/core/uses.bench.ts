@@ -2,14 +2,14 @@
 // and framed, against the same batches of a feature that nothing is paid for. Caches are swept between batches, as the
 // other threads of a service do.
 import { compileCatalog } from '../../src/core/catalog.js'
-import type { Company } from '../../src/core/company.js'
-import { emptyAccount } from '../../src/core/credit.js'
-import { Packing, unpack } from '../../src/core/crossing.js'
+import type { Company } from '../../src/core/company/company.js'
+import { emptyAccount } from '../../src/core/credits/account.js'
+import { applyCredit } from '../../src/core/credits/ledger.js'
 import { encodeId } from '../../src/core/id.js'
-import { applyCredit } from '../../src/core/ledger.js'
-import { UseRows } from '../../src/core/uses.js'
-import { Changes } from '../../src/journal/changes.js'
+import { UseRows } from '../../src/core/usage/batch.js'
 import { Group } from '../../src/journal/frame.js'
+import { Packing, unpack } from '../../src/protocol/message-codec.js'
+import { Changes } from '../../src/protocol/version-counters.js'
 import {
   catalogData,
   company,

@@ -1,10 +1,11 @@
 // What 100 000 companies weigh: loaded in a shard (2 keys, 5 traits, 3 counters, 2 grants), and known to the directory
 // alone. Their snapshots as text are the baseline: nothing in memory could be much smaller. Run with --expose-gc.
-import { emptyAccount } from '../../src/core/credit.js'
+
+import { decodeCompany, encodeCompany } from '../../src/core/company/state.js'
+import { emptyAccount } from '../../src/core/credits/account.js'
 import { derivedId } from '../../src/core/id.js'
-import { decodeCompany, encodeCompany } from '../../src/core/state.js'
-import { addUsage, newCounter } from '../../src/core/usage.js'
-import { Directory } from '../../src/engine/directory.js'
+import { addUsage, newCounter } from '../../src/core/usage/counter.js'
+import { Directory } from '../../src/engine/directory/directory.js'
 import { company } from '../../test/core/make.js'
 import { Actors, companyActor } from '../../workers/company/actors.js'
 

@@ -18,7 +18,7 @@ import type {
   SpendPolicyDef,
   Watches,
 } from '../core/catalog.js'
-import { decidedByActors } from '../core/notice.js'
+import { decidedByActors } from '../core/company/domain-events.js'
 import type { StoredCondition, StoredGroup } from './rules.js'
 import { type TraitRow, traitId } from './traits.js'
 

@@ -1,5 +1,5 @@
 // `tollgate audit`: the audit log's chain of hashes, read from a Tollgate that runs and worked out once more here.
-import { type ChainedRow, ChainReader } from '../engine/audit-chain.js'
+import { type ChainedRow, ChainReader } from '../engine/audit/chain.js'
 import type { Client } from './client.js'
 import { type Exit, exit, Failure, type Io } from './io.js'
 

@@ -3,7 +3,7 @@ import { accessSync, constants, existsSync, rmSync, statfsSync, writeFileSync } 
 import { createServer } from 'node:net'
 import { dirname, join } from 'node:path'
 import { type Config, plainStores, readConfig, rootAdvice } from '../config.js'
-import { chooseServer } from '../http/native.js'
+import { chooseServer } from '../http/apps/native.js'
 import { openClickHouse } from '../storage/clickhouse.js'
 import { isInstalled } from '../storage/embedded/installed.js'
 import { holderOf } from '../storage/lock.js'

@@ -31,11 +31,15 @@ import type {
   TraitType,
   WebhookRequestType,
 } from '../../schemas/enums.js'
-import type { OverrideState, PlanHolding } from './company.js'
-import { type CompiledEntitlement, type CompiledFeature, CompiledVersion } from './entitlement.js'
-import { CompiledFlag } from './flag.js'
-import type { TraitResolver } from './rule.js'
-import { byteOrder, comparableType, type TraitRef } from './trait.js'
+import type { OverrideState, PlanHolding } from './company/company.js'
+import {
+  type CompiledEntitlement,
+  type CompiledFeature,
+  CompiledVersion,
+} from './entitlements/entitlement.js'
+import { CompiledFlag } from './flags/flag.js'
+import type { TraitResolver } from './flags/rule.js'
+import { byteOrder, comparableType, type TraitRef } from './flags/trait.js'
 
 /** All definitions of one environment at one version. Immutable; structured-cloneable. */
 export interface CatalogData {

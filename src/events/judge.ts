@@ -17,11 +17,11 @@ import {
   validateInference,
   validateTrack,
 } from '../../schemas/events.js'
-import { keysMax } from '../core/entity-bounds.js'
+import { keysMax } from '../core/company/entity-bounds.js'
+import type { EventMode } from '../core/company/message.js'
 import { parseTime } from '../core/instant.js'
-import type { EventMode } from '../core/message.js'
-import { dayMs } from '../core/period.js'
-import { isQuantity } from '../core/quantity.js'
+import { dayMs } from '../core/usage/period.js'
+import { isQuantity } from '../core/usage/quantity.js'
 import { halfPair } from '../json.js'
 
 /** Longest event, in bytes of compact JSON (decision 2). */

@@ -1,8 +1,8 @@
 // Reads track events of the usual shape from the bytes of a body, without making anything: it only says where their
 // parts lie. What is not plainly right (escapes, unknown members, another type, an odd number) is not judged here but
 // parsed and judged like any event (judge.ts); of what this passes, judging would say the same.
-import { ascii } from '../core/ascii.js'
-import { dataViewOf } from '../core/data-view.js'
+import { ascii } from '../bytes/ascii.js'
+import { dataViewOf } from '../bytes/data-view.js'
 import { parseTime } from '../core/instant.js'
 import { bodyText } from './text.js'
 

@@ -1,5 +1,5 @@
 // What an operator's tools ask: alive, ready, and the numbers. No key, no limit, no envelope.
-import type { Reply } from './respond.js'
+import type { Reply } from './request/respond.js'
 
 /** The state of the process, as main knows it. */
 export interface Health {

@@ -2,9 +2,9 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { Logger } from '../log.js'
 import type { Metrics } from '../metrics.js'
-import type { AppRequest, AppResponse } from './app.js'
-import { bearerOf, headerNames } from './read.js'
-import { headersOf, statusLine } from './respond.js'
+import type { AppRequest, AppResponse } from './apps/app.js'
+import { headersOf, statusLine } from './request/respond.js'
+import { bearerOf, headerNames } from './routing/headers.js'
 
 const keptMs = 1_000
 

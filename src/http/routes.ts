@@ -136,7 +136,7 @@ import * as traits from '../api/traits/handlers.js'
 import * as usage from '../api/usage/handlers.js'
 import * as users from '../api/users/handlers.js'
 import * as webhooks from '../api/webhooks/handlers.js'
-import { assertDistinct, del, get, post, put, type Route } from './route.js'
+import { assertDistinct, del, get, post, put, type Route } from './routing/route.js'
 
 // biome-ignore format: one line per operation, however long.
 export const routes: readonly Route[] = [

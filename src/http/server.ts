@@ -1,17 +1,17 @@
 // The HTTP server: its routes and what it answers besides them, its start and its end.
-import type { Services } from '../api/services.js'
+import type { Services } from '../api/kit/services.js'
 import { ServiceError } from '../errors.js'
-import type { App, AppHandler, AppMethod, AppRequest, AppResponse } from './app.js'
-import { Compiled } from './compiled.js'
-import { preflightHeaders } from './cors.js'
-import { Exchange } from './exchange.js'
-import { cutOff, framingOf, Misframed } from './framing.js'
+import { preflightHeaders } from './admission/cors.js'
+import type { App, AppHandler, AppMethod, AppRequest, AppResponse } from './apps/app.js'
 import { type Health, live, ready } from './health.js'
 import { MetricsPage } from './metrics-page.js'
-import { registerPages } from './pages.js'
-import { failure, fixedHeaders } from './respond.js'
-import type { Route } from './route.js'
-import { Shared, type SharedOptions } from './shared.js'
+import { registerPages } from './openapi/pages.js'
+import { Compiled } from './request/compiled-route.js'
+import { Exchange } from './request/exchange.js'
+import { cutOff, framingOf, Misframed } from './request/framing.js'
+import { failure, fixedHeaders } from './request/respond.js'
+import { Shared, type SharedOptions } from './request/shared.js'
+import type { Route } from './routing/route.js'
 
 // How long answers already handed over may still be on their way to the network at a stop.
 const flushMs = 100

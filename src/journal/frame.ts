@@ -7,7 +7,7 @@
 // All little endian; `bytes` and `length` count what follows their own header field group, `length` what
 // follows itself. The checksum covers the header before it and every byte of the records.
 import zlib from 'node:zlib'
-import { dataViewOf } from '../core/data-view.js'
+import { dataViewOf } from '../bytes/data-view.js'
 import {
   type FramedRecords,
   type JournalRecord,

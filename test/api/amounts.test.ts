@@ -1,6 +1,6 @@
 // What quantities cost where the product shows amounts (PB-40…42).
 import t from 'tap'
-import { amountOf, type SoldPrice } from '../../src/api/sold-price.js'
+import { amountOf, type SoldPrice } from '../../src/api/billing/sold-price.js'
 
 const price = (changes: Partial<SoldPrice>): SoldPrice => ({
   id: 'bilpp_1',

@@ -1,12 +1,12 @@
 // The filters of the company list against real rows: plans and their trials, overrides, credits, subscriptions.
 import t from 'tap'
+import { billingOf } from '../../src/api/companies/read.js'
 import {
   type CompanyFilter,
   countCompanyRows,
   isFreePrice,
   listCompanyIds,
 } from '../../src/api/companies/store.js'
-import { billingOf } from '../../src/api/company-read.js'
 import { listUserIds, type UserFilter } from '../../src/api/users/store.js'
 import { catalogData, entitlement, holding, plan, planVersion } from '../core/make.js'
 import { startStores } from '../stores.js'

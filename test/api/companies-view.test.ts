@@ -1,12 +1,12 @@
 // A company with everything: plans, entitlements, overrides, metrics, credits, as the wire shows it.
 import t from 'tap'
-import { companyDetail, type Surroundings } from '../../src/api/company-view.js'
-import { noHeldCredits } from '../../src/api/held-credits.js'
+import { companyDetail, type Surroundings } from '../../src/api/companies/view.js'
+import { noHeldCredits } from '../../src/api/credits/held.js'
 import { TraitRegistry } from '../../src/catalog/traits.js'
-import { encodeAmount, wholeCredits } from '../../src/core/amount.js'
 import { compileCatalog } from '../../src/core/catalog.js'
-import { apply } from '../../src/core/company.js'
-import { dayMs } from '../../src/core/period.js'
+import { apply } from '../../src/core/company/company.js'
+import { encodeAmount, wholeCredits } from '../../src/core/credits/amount.js'
+import { dayMs } from '../../src/core/usage/period.js'
 import { describeCompany } from '../../workers/company/describe.js'
 import {
   catalogData,

@@ -7,7 +7,7 @@ import * as flags from '../../src/api/flags/handlers.js'
 import * as members from '../../src/api/members/handlers.js'
 import * as traits from '../../src/api/traits/handlers.js'
 import type { EntitlementDef, PlanDef } from '../../src/core/catalog.js'
-import { CheckedFlags } from '../../src/engine/seen.js'
+import { CheckedFlags } from '../../src/engine/directory/last-seen.js'
 import { isoPattern, openHouse } from './house.js'
 
 t.test('flags, rules and traits', async t => {

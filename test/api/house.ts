@@ -7,12 +7,12 @@ import {
   type Handler,
   type KeyRecord,
   Later,
-} from '../../src/api/call.js'
-import type { Services } from '../../src/api/services.js'
+} from '../../src/api/kit/call.js'
+import type { Services } from '../../src/api/kit/services.js'
 import type { CatalogData } from '../../src/core/catalog.js'
-import { type Definitions, openDefinitions } from '../../src/engine/definitions.js'
-import { Directory } from '../../src/engine/directory.js'
-import { CheckedFlags } from '../../src/engine/seen.js'
+import { type Definitions, openDefinitions } from '../../src/engine/account/definitions.js'
+import { Directory } from '../../src/engine/directory/directory.js'
+import { CheckedFlags } from '../../src/engine/directory/last-seen.js'
 import { ServiceError } from '../../src/errors.js'
 import { type Stores, silent, startStores } from '../stores.js'
 

@@ -3,7 +3,7 @@
 // The seed is printed; TOLLGATE_SEED repeats a run.
 import t from 'tap'
 import { type CompanyFilter, countCompanyRows, listCompanyIds } from '../../src/api/companies/store.js'
-import type { Bounds, Sort } from '../../src/api/entity-list.js'
+import type { Bounds, Sort } from '../../src/api/entities/list.js'
 import { listUserIds } from '../../src/api/users/store.js'
 import { catalogData, entitlement, plan, planVersion } from '../core/make.js'
 import { Random } from '../random.js'

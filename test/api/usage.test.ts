@@ -11,7 +11,7 @@ import {
   windowAt,
 } from '../../src/api/usage/buckets.js'
 import { type EntitledPast, entitledOver, limitPoints } from '../../src/api/usage/limits.js'
-import { dayMs, hourMs } from '../../src/core/period.js'
+import { dayMs, hourMs } from '../../src/core/usage/period.js'
 import { catalogData, company, entitlement, feature, holding, override, plan } from '../core/make.js'
 
 const at = (text: string): number => Date.parse(text.length === 10 ? `${text}T00:00:00Z` : `${text}Z`)

@@ -1,19 +1,19 @@
 // Runs the credit scenarios of the conformance vectors against the core: one account, steps in order.
 
 import type { BillingCreditGrantReason } from '../../schemas/enums.js'
-import { amountFromNumber, amountToNumber, costOf, encodeAmount } from '../../src/core/amount.js'
-import { due, figures } from '../../src/core/balance.js'
 import {
   type CreditAccount,
   type CreditConfig,
   type CreditEffect,
   decideCredit,
   emptyAccount,
-} from '../../src/core/credit.js'
-import { drawForEvent, giveGrant, repayFrom, repays, type UseDecision } from '../../src/core/draw.js'
-import { grantId } from '../../src/core/grant.js'
-import { applyCredit, draftOf, type LedgerEntry, ledgerEntries } from '../../src/core/ledger.js'
-import { resetPlanGrant } from '../../src/core/plan-grant.js'
+} from '../../src/core/credits/account.js'
+import { amountFromNumber, amountToNumber, costOf, encodeAmount } from '../../src/core/credits/amount.js'
+import { due, figures } from '../../src/core/credits/balance.js'
+import { drawForEvent, giveGrant, repayFrom, repays, type UseDecision } from '../../src/core/credits/draw.js'
+import { grantId } from '../../src/core/credits/grant.js'
+import { applyCredit, draftOf, type LedgerEntry, ledgerEntries } from '../../src/core/credits/ledger.js'
+import { resetPlanGrant } from '../../src/core/credits/plan-grant.js'
 import { companyId, configOf, creditId, overdraftOf } from './credit-world.js'
 
 export interface Scenario {

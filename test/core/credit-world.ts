@@ -1,7 +1,7 @@
 // One credit account under test, and beside it what the ledger alone says; every law of CR-88 can be asked at any time.
 import { isDeepStrictEqual } from 'node:util'
-import { due, figures, nextDueMs } from '../../src/core/balance.js'
 import type { PlanCreditGrantDef } from '../../src/core/catalog.js'
+import type { Refusal } from '../../src/core/company/message.js'
 import {
   type CreditAccount,
   type CreditConfig,
@@ -11,9 +11,10 @@ import {
   type CreditReply,
   decideCredit,
   emptyAccount,
-} from '../../src/core/credit.js'
-import { drawForEvent, type Use, type UseDecision } from '../../src/core/draw.js'
-import { grantId, kindsOf, usable } from '../../src/core/grant.js'
+} from '../../src/core/credits/account.js'
+import { due, figures, nextDueMs } from '../../src/core/credits/balance.js'
+import { drawForEvent, type Use, type UseDecision } from '../../src/core/credits/draw.js'
+import { grantId, kindsOf, usable } from '../../src/core/credits/grant.js'
 import {
   applyCredit,
   debtOf,
@@ -21,8 +22,7 @@ import {
   grantChanges,
   type LedgerEntry,
   ledgerEntries,
-} from '../../src/core/ledger.js'
-import type { Refusal } from '../../src/core/message.js'
+} from '../../src/core/credits/ledger.js'
 
 /** A prepaid account's configuration, with changes. */
 export function configOf(changes: Partial<CreditConfig> = {}): CreditConfig {

@@ -12,11 +12,16 @@ import type {
   RuleDef,
   TraitDef,
 } from '../../src/core/catalog.js'
-import type { Company, OverrideState, PlanHolding, SubscriptionState } from '../../src/core/company.js'
-import type { CreditAccount } from '../../src/core/credit.js'
-import { type NamedText, NamedTexts } from '../../src/core/named.js'
-import { Few } from '../../src/core/names.js'
-import type { Counter } from '../../src/core/usage.js'
+import type {
+  Company,
+  OverrideState,
+  PlanHolding,
+  SubscriptionState,
+} from '../../src/core/company/company.js'
+import { Few } from '../../src/core/company/shared-names.js'
+import { type NamedText, NamedTexts } from '../../src/core/company/text-map.js'
+import type { CreditAccount } from '../../src/core/credits/account.js'
+import type { Counter } from '../../src/core/usage/counter.js'
 
 export const catalogData = (some: Partial<CatalogData> = {}): CatalogData => ({
   environmentId: 'env_1',

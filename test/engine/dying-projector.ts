@@ -1,8 +1,8 @@
 // A projectors' thread that dies twice, then projects the first hundred records into nothing.
 import { once } from 'node:events'
 import type { MessagePort } from 'node:worker_threads'
-import { Positions } from '../../src/journal/positions.js'
-import type { ProjectorOptions, ProjectorRequest } from '../../src/journal/projecting.js'
+import { Positions } from '../../src/protocol/positions.js'
+import type { ProjectorOptions, ProjectorRequest } from '../../src/protocol/projector-messages.js'
 
 export default async function project(task: {
   readonly port: MessagePort

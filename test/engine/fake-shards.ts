@@ -1,15 +1,15 @@
 // Shards whose threads are the test: it sees what is posted, answers what and when it likes, and lets them die.
 import { setImmediate as tick } from 'node:timers/promises'
-import { type Cells, Replies, unpack } from '../../src/core/crossing.js'
+import type { ShardNotice, ShardRequest } from '../../src/core/company/message.js'
 import { shardOf } from '../../src/core/id.js'
-import type { ShardNotice, ShardRequest } from '../../src/core/message.js'
-import { itemsOf } from '../../src/core/uses.js'
+import { itemsOf } from '../../src/core/usage/batch.js'
 import { newId } from '../../src/engine/ids.js'
-import { Lost, Refused, Shards, type ShardsOptions } from '../../src/engine/shards.js'
-import { Changes } from '../../src/journal/changes.js'
-import type { Port } from '../../src/journal/port.js'
-import type { ShardOptions } from '../../src/journal/shard.js'
+import { Lost, Refused, Shards, type ShardsOptions } from '../../src/engine/shards/shards.js'
 import { createLogger } from '../../src/log.js'
+import { type Cells, Replies, unpack } from '../../src/protocol/message-codec.js'
+import type { Port } from '../../src/protocol/port.js'
+import type { ShardOptions } from '../../src/protocol/shard-options.js'
+import { Changes } from '../../src/protocol/version-counters.js'
 
 /** A request that is looked at later than when it comes: what lies in its post's bytes is taken out of them. */
 function kept(request: ShardRequest): ShardRequest {

@@ -1,6 +1,6 @@
 import t from 'tap'
-import { Projections } from '../../src/engine/projections.js'
-import { Positions } from '../../src/journal/positions.js'
+import { Projections } from '../../src/engine/recovery/projections.js'
+import { Positions } from '../../src/protocol/positions.js'
 import { silent } from '../stores.js'
 
 t.test('a projectors’ thread that dies is started again, and whoever waited is answered', async t => {

@@ -1,5 +1,5 @@
 // What a batch was answered with, whichever way it was written.
-import type { Answer } from '../../src/api/call.js'
+import type { Answer } from '../../src/api/kit/call.js'
 
 /** The acknowledgements of an answer, each as JSON. */
 export function acksIn({ json, bytes }: Answer): readonly string[] {

@@ -1,8 +1,8 @@
 // Two environments with something of everything in the first, and the ids that answers tell of.
 import { Agent, type IncomingHttpHeaders, request } from 'node:http'
 import { gunzipSync } from 'node:zlib'
-import type { Route } from '../../src/http/route.js'
 import { routes } from '../../src/http/routes.js'
+import type { Route } from '../../src/http/routing/route.js'
 import { publishedPlan } from '../api/planned.js'
 import type { Client } from '../harness.js'
 

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path'
 import t from 'tap'
 import { filesUnder, read } from './source.js'
 
-/** From the top of the house down: a file imports from its own room or from a line below its own. */
+/** From the top down: a file imports from its own room or from a line below its own. */
 const lines: readonly (readonly string[])[] = [
   ['src/main.ts', 'src/cli.ts', 'src/index.ts'],
   ['src/cli'],
@@ -11,29 +11,32 @@ const lines: readonly (readonly string[])[] = [
   ['src/serve.ts'],
   ['src/opened.ts'],
   ['src/http'],
-  ['src/api/<room>'],
+  ['src/jobs'],
   ['src/api'],
   ['src/engine', 'workers'],
+  ['src/analytics'],
   ['src/catalog'],
+  ['src/protocol'],
   ['src/journal'],
   ['src/storage'],
   ['src/tracing.ts'],
   ['src/events'],
   ['src/json.ts'],
   ['src/log.ts', 'src/metrics.ts'],
-  ['src/config.ts', 'src/errors.ts', 'src/idle.ts', 'src/monotonic.ts', 'src/priority.ts', 'src/turns.ts'],
+  ['src/config.ts', 'src/errors.ts', 'src/host'],
   ['src/core'],
+  ['src/bytes'],
   ['schemas'],
   ['types'],
 ]
 
-/** What handlers work with names the engine's types, and the engine fills it in: both ways as types alone. */
-const contracts = ['src/api/call.ts', 'src/api/services.ts']
+/** Shapes of the wire refer to each other (a feature shows its flags, a flag its feature), as do states in the core. */
+const mayBeCyclic = /^(schemas|src\/core)\//
 
 /** Where a package may be loaded; types of it are free. */
 const owners: Readonly<Record<string, RegExp>> = {
   'uWebSockets.js': /^src\/http\//,
-  piscina: /^src\/engine\/thread\.ts$/,
+  piscina: /^src\/engine\/shards\/thread\.ts$/,
   postgres: /^src\/storage\//,
   '@clickhouse/client': /^src\/storage\//,
   chdb: /^src\/storage\/embedded\//,
@@ -55,14 +58,11 @@ interface Place {
 
 function place(path: string): Place {
   const room = roomOf(path.split('/'))
-  const name = room.startsWith('src/api/') ? 'src/api/<room>' : room
-  return { line: lines.findIndex(line => line.includes(name)), room }
+  return { line: lines.findIndex(line => line.includes(room)), room }
 }
 
 function roomOf(parts: readonly string[]): string {
-  if (parts[0] !== 'src') return parts[0]!
-  const inRoomOfApi = parts[1] === 'api' && parts.length > 3
-  return parts.slice(0, inRoomOfApi ? 3 : 2).join('/')
+  return parts[0] === 'src' ? parts.slice(0, 2).join('/') : parts[0]!
 }
 
 /** `from '…'` of imports and exports, imports for their effect, and `import('…')` of literals. */
@@ -73,40 +73,70 @@ function imports(text: string): readonly string[] {
   return [...found].map(match => (match[1] ?? match[2] ?? match[3])!)
 }
 
-/** Whether the compiled file no longer asks for the other. */
-const typeOnly = (path: string, target: string): boolean =>
-  !imports(read(`dist/${path.replace(/ts$/, 'js')}`))
-    .map(name => join(dirname(path), name).replace(/\.js$/, '.ts'))
-    .includes(target)
+const targets = (path: string): readonly string[] =>
+  imports(read(path))
+    .filter(target => target.startsWith('.'))
+    .map(target => join(dirname(path), target).replace(/\.js$/, '.ts'))
 
 t.test('every file stands on a line of the picture', async t => {
   const strays = sources.filter(path => place(path).line < 0)
   t.same(strays, [])
 })
 
-t.test('nobody imports from above, nor from another room of the same line', async t => {
+t.test('no file imports from above, nor from another room of the same line', async t => {
   const wrong = sources.flatMap(path =>
-    imports(read(path))
-      .filter(target => target.startsWith('.'))
-      .map(target => join(dirname(path), target).replace(/\.js$/, '.ts'))
+    targets(path)
       .filter(target => {
         const [from, to] = [place(path), place(target)]
         return to.room !== from.room && to.line <= from.line
       })
-      .filter(
-        target => !(path.startsWith('src/engine/') && contracts.includes(target) && typeOnly(path, target)),
-      )
       .map(target => `${path} imports ${target}`),
   )
   t.same(wrong, [])
 })
 
-t.test('the core imports itself and the shared enumerations, nothing else', async t => {
+t.test(
+  'a noun of the API is entered by its views and writes: its handlers and statements are its own',
+  async t => {
+    const wrong = sources
+      .filter(path => path.startsWith('src/api/'))
+      .flatMap(path =>
+        targets(path)
+          .filter(
+            target =>
+              /^src\/api\/.*\/(handlers|store)\.ts$/.test(target) && dirname(target) !== dirname(path),
+          )
+          .map(target => `${path} imports ${target}`),
+      )
+    t.same(wrong, [])
+  },
+)
+
+t.test('the kit of the API imports no noun', async t => {
+  const wrong = sources
+    .filter(path => path.startsWith('src/api/kit/'))
+    .flatMap(path =>
+      targets(path)
+        .filter(target => target.startsWith('src/api/') && !target.startsWith('src/api/kit/'))
+        .map(target => `${path} imports ${target}`),
+    )
+  t.same(wrong, [])
+})
+
+t.test('no imports go round, those of types included', async t => {
+  t.same(knots(sources.filter(path => !mayBeCyclic.test(path))), [])
+})
+
+t.test('the core imports itself, the shared enumerations and helpers for bytes, nothing else', async t => {
   const wrong = sources
     .filter(path => path.startsWith('src/core/'))
     .flatMap(path =>
       imports(read(path))
-        .filter(target => !target.startsWith('./') && target !== '../../schemas/enums.js')
+        .filter(
+          target =>
+            !target.startsWith('.') ||
+            !/^(src\/(core|bytes)\/|schemas\/enums\.js$)/.test(join(dirname(path), target)),
+        )
         .map(target => `${path} imports ${target}`),
     )
   t.same(wrong, [])
@@ -134,6 +164,30 @@ t.test('only the configuration reads the environment', async t => {
   t.same(wrong, [])
 })
 
+/** Groups of files each of which imports, over others of the group, itself. */
+function knots(files: readonly string[]): readonly (readonly string[])[] {
+  const index = new Map<string, number>()
+  const low = new Map<string, number>()
+  const stack: string[] = []
+  const found: string[][] = []
+  const visit = (file: string): void => {
+    index.set(file, index.size)
+    low.set(file, index.get(file)!)
+    stack.push(file)
+    for (const target of targets(file)) {
+      if (!files.includes(target)) continue
+      if (!index.has(target)) visit(target)
+      else if (!stack.includes(target)) continue
+      low.set(file, Math.min(low.get(file)!, low.get(target)!))
+    }
+    if (low.get(file) !== index.get(file)) return
+    const group = stack.splice(stack.indexOf(file))
+    if (group.length > 1) found.push(group.sort())
+  }
+  for (const file of files) if (!index.has(file)) visit(file)
+  return found
+}
+
 /** Without the lines that are comments. */
 const code = (text: string): string => text.replaceAll(/^\s*(\/\/|\*).*$/gm, '')
 
@@ -149,9 +203,7 @@ const e = await import('five')
 export const x = 1
 `
   t.same(imports(text), ['one', './two.js', 'three', './four.js', 'five'])
-  t.equal(place('src/api/plans/store.ts').room, 'src/api/plans')
-  t.equal(place('src/api/call.ts').room, 'src/api')
+  t.equal(place('src/api/plans/store.ts').room, 'src/api')
   t.equal(place('workers/company.ts').room, 'workers')
   t.equal(place('src/errors.ts').room, 'src/errors.ts')
-  t.ok(place('src/api/plans/store.ts').line < place('src/api/call.ts').line)
 })

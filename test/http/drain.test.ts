@@ -1,8 +1,8 @@
 // Stopping: what is in flight is answered, then everything is closed.
 import { Agent } from 'node:http'
 import t from 'tap'
-import type { Handler } from '../../src/api/call.js'
-import { get } from '../../src/http/route.js'
+import type { Handler } from '../../src/api/kit/call.js'
+import { get } from '../../src/http/routing/route.js'
 import { ask, dial, hear, secretOf, start } from './make.js'
 
 const pause = (ms: number) => new Promise(resolve => setTimeout(resolve, ms))

@@ -1,9 +1,9 @@
 // The edge: where requests end, who may read answers, whose address counts. Raw sockets, since no proper client sends this.
 import t, { type Test } from 'tap'
-import type { Call, Handler, RawBody } from '../../src/api/call.js'
-import { forwardedAddress } from '../../src/http/read.js'
-import { get, post, type Route } from '../../src/http/route.js'
-import { tracedExchange } from '../../src/http/traced.js'
+import type { Call, Handler, RawBody } from '../../src/api/kit/call.js'
+import { tracedExchange } from '../../src/http/request/traced.js'
+import { forwardedAddress } from '../../src/http/routing/headers.js'
+import { get, post, type Route } from '../../src/http/routing/route.js'
 import type { Tracing } from '../../src/tracing.js'
 import { ask, dial, hear, type Setup, secretOf, start } from './make.js'
 

@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs'
 import t from 'tap'
 import { currencyCodes } from '../../schemas/enums.js'
-import { type Json, openApi } from '../../src/http/openapi.js'
+import { type Json, openApi } from '../../src/http/openapi/openapi.js'
 import { routes } from '../../src/http/routes.js'
 
 interface Schema extends Json {

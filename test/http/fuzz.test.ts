@@ -1,9 +1,9 @@
 // Nonsense over real connections: nothing a caller sends ends the process, leaks into the next request, or is our fault.
 import t from 'tap'
 import typia from 'typia'
-import type { Handler, RawBody } from '../../src/api/call.js'
-import { list, mapOrBare, page, type QueryShape, query } from '../../src/api/query.js'
-import { get, post } from '../../src/http/route.js'
+import type { Handler, RawBody } from '../../src/api/kit/call.js'
+import { list, mapOrBare, page, type QueryShape, query } from '../../src/api/kit/query.js'
+import { get, post } from '../../src/http/routing/route.js'
 import { ask, dial, hear, secretOf, start } from './make.js'
 
 interface Thing {

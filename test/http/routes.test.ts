@@ -1,8 +1,8 @@
 // The table as a whole: its order, and AL-20…22 row by row over the running server.
 import { Agent } from 'node:http'
 import t from 'tap'
-import type { Route, Scope } from '../../src/http/route.js'
 import { routes } from '../../src/http/routes.js'
+import type { Route, Scope } from '../../src/http/routing/route.js'
 import { ask, secretOf, start } from './make.js'
 
 const verbs = { get: 'GET', post: 'POST', put: 'PUT', del: 'DELETE' } as const

@@ -1,8 +1,8 @@
 // Facts as fast-check makes them.
 import fc from 'fast-check'
+import type { Effect, Fact } from '../../src/core/company/message.js'
 import { encodeId } from '../../src/core/id.js'
-import type { Effect, Fact } from '../../src/core/message.js'
-import type { Draw } from '../../src/journal/ledger-rows.js'
+import type { Draw } from '../../src/journal/records/ledger-rows.js'
 
 const moved = fc.oneof(fc.maxSafeNat(), fc.bigInt({ min: 2n ** 53n, max: 2n ** 90n }).map(String))
 const nanos = fc.oneof(fc.maxSafeInteger(), moved)

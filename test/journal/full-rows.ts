@@ -1,7 +1,8 @@
 // Rows of draws as journals wrote them before RecordFlag.drawsInRows: with every column, and told by the fact as well.
-import { nanosToDecimal } from '../../src/core/amount.js'
-import { grantId } from '../../src/core/grant.js'
-import type { Effect } from '../../src/core/message.js'
+
+import type { Effect } from '../../src/core/company/message.js'
+import { nanosToDecimal } from '../../src/core/credits/amount.js'
+import { grantId } from '../../src/core/credits/grant.js'
 
 export function fullDrawRows(env: string, companyId: string, fx: readonly Effect[]): string {
   let rows = ''

@@ -3,10 +3,10 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { compileCatalog } from '../../src/core/catalog.js'
-import { apply, type Company, decideCompany, newCompany, presentOf } from '../../src/core/company.js'
-import { settle } from '../../src/core/company-credit.js'
-import type { AcceptedEvent, CompanyMessage, Effect, EntityWrite } from '../../src/core/message.js'
-import { decodeCompany, encodeCompany } from '../../src/core/state.js'
+import { apply, type Company, decideCompany, newCompany, presentOf } from '../../src/core/company/company.js'
+import type { AcceptedEvent, CompanyMessage, Effect, EntityWrite } from '../../src/core/company/message.js'
+import { decodeCompany, encodeCompany } from '../../src/core/company/state.js'
+import { settle } from '../../src/core/credits/company-accounts.js'
 import { catalogData, entitlement, feature, plan } from '../core/make.js'
 
 const seed = Number(process.env.TOLLGATE_SEED ?? Date.now() % 1_000_000)

@@ -1,11 +1,12 @@
 // Random histories of one credit account.
-import { archive, due, nextDueMs } from '../../src/core/balance.js'
-import type { CreditConfig, CreditEffect } from '../../src/core/credit.js'
-import { drawForEvent } from '../../src/core/draw.js'
-import { grantId } from '../../src/core/grant.js'
-import { applyCredit } from '../../src/core/ledger.js'
-import { decodeAccount, encodeAccount } from '../../src/core/ledger-json.js'
-import { followPlan, type HeldPlanGrant } from '../../src/core/plan-grant.js'
+
+import type { CreditConfig, CreditEffect } from '../../src/core/credits/account.js'
+import { archive, due, nextDueMs } from '../../src/core/credits/balance.js'
+import { drawForEvent } from '../../src/core/credits/draw.js'
+import { grantId } from '../../src/core/credits/grant.js'
+import { applyCredit } from '../../src/core/credits/ledger.js'
+import { decodeAccount, encodeAccount } from '../../src/core/credits/ledger-json.js'
+import { followPlan, type HeldPlanGrant } from '../../src/core/credits/plan-grant.js'
 import {
   companyId,
   configOf,

@@ -1,8 +1,8 @@
 // Laws of the credit core, over random histories: conservation, replay, sweeps, split draws, order, interleavings.
 // TOLLGATE_SEED repeats a run, TOLLGATE_RUNS says how many histories.
 import t from 'tap'
-import { lesser } from '../../src/core/amount.js'
-import { burn, firstToBurn, type GrantState, usable } from '../../src/core/grant.js'
+import { lesser } from '../../src/core/credits/amount.js'
+import { burn, firstToBurn, type GrantState, usable } from '../../src/core/credits/grant.js'
 import { debtIn, isSame, type World } from '../core/credit-world.js'
 import { History, historyWith, type Random, randomOf } from './credit-history.js'
 

@@ -3,7 +3,6 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { comparableOperators, type TraitType } from '../../schemas/enums.js'
-import { amountFromDecimal } from '../../src/core/amount.js'
 import {
   type CatalogData,
   type ConditionDef,
@@ -12,17 +11,23 @@ import {
   type FlagDef,
   type RuleDef,
 } from '../../src/core/catalog.js'
-import type { Company, OverrideState, PlanHolding, SubscriptionState } from '../../src/core/company.js'
-import { type CreditAccount, emptyAccount } from '../../src/core/credit.js'
-import { engineCompany, engineFlag } from '../../src/core/engine.js'
-import { evaluate } from '../../src/core/evaluate.js'
-import { hasAccess } from '../../src/core/feature.js'
-import { type CheckResult, checkAll, checkFlag, writeCheck } from '../../src/core/flag.js'
-import type { Preflight } from '../../src/core/message.js'
-import { dayMs, metricWindow } from '../../src/core/period.js'
-import { cycleOf } from '../../src/core/plan.js'
-import { LiveCompany, userOf } from '../../src/core/snapshot.js'
-import { addUsage, needsRecount, newCounter, readAll, setCycleUsage } from '../../src/core/usage.js'
+import type {
+  Company,
+  OverrideState,
+  PlanHolding,
+  SubscriptionState,
+} from '../../src/core/company/company.js'
+import { LiveCompany, userOf } from '../../src/core/company/facts.js'
+import type { Preflight } from '../../src/core/company/message.js'
+import { type CreditAccount, emptyAccount } from '../../src/core/credits/account.js'
+import { amountFromDecimal } from '../../src/core/credits/amount.js'
+import { hasAccess } from '../../src/core/entitlements/feature.js'
+import { engineCompany, engineFlag } from '../../src/core/evaluator/engine-shapes.js'
+import { evaluate } from '../../src/core/evaluator/evaluate.js'
+import { type CheckResult, checkAll, checkFlag, writeCheck } from '../../src/core/flags/flag.js'
+import { cycleOf } from '../../src/core/plans/plan.js'
+import { addUsage, needsRecount, newCounter, readAll, setCycleUsage } from '../../src/core/usage/counter.js'
+import { dayMs, metricWindow } from '../../src/core/usage/period.js'
 import { jsonText, parseExactly } from '../../src/json.js'
 import * as make from '../core/make.js'
 import { interpret, type Use, type Verdict, type World } from './interpreter.js'

@@ -10,9 +10,9 @@ import type {
   RuleDef,
   TraitDef,
 } from '../../src/core/catalog.js'
-import type { Company, PlanHolding, SubscriptionState } from '../../src/core/company.js'
-import type { Preflight } from '../../src/core/message.js'
-import type { Quantity } from '../../src/core/quantity.js'
+import type { Company, PlanHolding, SubscriptionState } from '../../src/core/company/company.js'
+import type { Preflight } from '../../src/core/company/message.js'
+import type { Quantity } from '../../src/core/usage/quantity.js'
 
 /** One thing that was used. */
 export interface Use {

@@ -3,12 +3,12 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { compileCatalog } from '../../src/core/catalog.js'
-import { apply, type Company, decideCompany } from '../../src/core/company.js'
-import type { CompanyMessage, Effect } from '../../src/core/message.js'
-import { dayMs } from '../../src/core/period.js'
-import { standing } from '../../src/core/plan.js'
-import { type HeldVersion, settlePlans } from '../../src/core/plan-change.js'
-import { decodeCompany, encodeCompany } from '../../src/core/state.js'
+import { apply, type Company, decideCompany } from '../../src/core/company/company.js'
+import type { CompanyMessage, Effect } from '../../src/core/company/message.js'
+import { decodeCompany, encodeCompany } from '../../src/core/company/state.js'
+import { standing } from '../../src/core/plans/plan.js'
+import { type HeldVersion, settlePlans } from '../../src/core/plans/plan-change.js'
+import { dayMs } from '../../src/core/usage/period.js'
 import { catalogData, company, holding, plan, planVersion } from '../core/make.js'
 
 const seed = Number(process.env.TOLLGATE_SEED ?? Date.now() % 1_000_000)

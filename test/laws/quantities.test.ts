@@ -1,14 +1,14 @@
 // Counters of 64 bits against sums of BigInt: random quantities, through the journal's facts and through snapshots.
 import fc from 'fast-check'
 import t from 'tap'
-import { applyUse, hasRoomFor, newCompany } from '../../src/core/company.js'
-import type { Fact } from '../../src/core/message.js'
-import { type Quantity, quantityMax, quantityOf } from '../../src/core/quantity.js'
-import { decodeCompany, encodeCompany } from '../../src/core/state.js'
-import { readCounter } from '../../src/core/usage.js'
-import { FactReader } from '../../src/journal/fact-read.js'
-import { factText } from '../../src/journal/fact-text.js'
-import { SnapshotReader } from '../../workers/company/snapshot-read.js'
+import { applyUse, hasRoomFor, newCompany } from '../../src/core/company/company.js'
+import type { Fact } from '../../src/core/company/message.js'
+import { decodeCompany, encodeCompany } from '../../src/core/company/state.js'
+import { readCounter } from '../../src/core/usage/counter.js'
+import { type Quantity, quantityMax, quantityOf } from '../../src/core/usage/quantity.js'
+import { FactReader } from '../../src/journal/records/fact-decoder.js'
+import { factText } from '../../src/journal/records/fact-encoder.js'
+import { SnapshotReader } from '../../workers/company/snapshot-decoder.js'
 
 const seed = Number(process.env.TOLLGATE_SEED ?? Date.now() % 2 ** 31)
 const noon = Date.UTC(2026, 2, 11, 12)

@@ -1,7 +1,7 @@
 // Statements of requests pass a gate: with the real stores, told by the order in which they are answered (security 5).
 import t from 'tap'
-import { FairGate } from '../../src/engine/fair-gate.js'
-import { StoreTurns } from '../../src/engine/store-turns.js'
+import { FairGate } from '../../src/engine/fairness/fair-gate.js'
+import { StoreTurns } from '../../src/engine/fairness/store-turns.js'
 import { clickHouseInTurn, sqlInTurn } from '../../src/storage/in-turn.js'
 import { closePostgres, openPostgres } from '../../src/storage/postgres.js'
 import { startStores } from '../stores.js'

@@ -1,9 +1,9 @@
 // The audit log over HTTP (api/account.md), and its writer while Postgres is away.
 import type { Sql } from 'postgres'
 import t from 'tap'
-import { AuditLog } from '../../src/engine/audit.js'
-import { type AskedChange, resourceOf } from '../../src/engine/audit-row.js'
-import { redactBody } from '../../src/engine/redact.js'
+import { AuditLog } from '../../src/engine/audit/audit.js'
+import { redactBody } from '../../src/engine/audit/redact.js'
+import { type AskedChange, resourceOf } from '../../src/engine/audit/row.js'
 import { createLogger } from '../../src/log.js'
 import { type Client, startHere } from '../harness.js'
 

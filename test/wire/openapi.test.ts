@@ -1,7 +1,7 @@
 // Real answers against the document: whatever a first hour asks for has the shape that was promised.
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import t, { type Test } from 'tap'
-import { openApi, titleOf } from '../../src/http/openapi.js'
+import { openApi, titleOf } from '../../src/http/openapi/openapi.js'
 import { routes } from '../../src/http/routes.js'
 import { startHere } from '../harness.js'
 

@@ -1,9 +1,9 @@
 // Every row of the route table and what it refuses, over a whole Tollgate: 401 without a key, 403 for keys that may not,
 // 404 for an id nobody has, 400 for each member and parameter of another type and for each that is missing.
 import t from 'tap'
-import { openApi, titleOf } from '../../src/http/openapi.js'
-import type { Route } from '../../src/http/route.js'
+import { openApi, titleOf } from '../../src/http/openapi/openapi.js'
 import { routes } from '../../src/http/routes.js'
+import type { Route } from '../../src/http/routing/route.js'
 import { startHere } from '../harness.js'
 import { Sampler } from './sample.js'
 

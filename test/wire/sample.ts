@@ -1,6 +1,6 @@
 // Bodies made from the document of the interface: the least that is taken, and the same with one thing wrong.
 import { Ajv2020 } from 'ajv/dist/2020.js'
-import type { Document } from '../../src/http/openapi.js'
+import type { Document } from '../../src/http/openapi/openapi.js'
 
 type Schema = Readonly<Record<string, unknown>>
 type Body = Readonly<Record<string, unknown>>

@@ -1,7 +1,7 @@
 // The law of updates (decision 26): whoever sends back any part of what was just read changes nothing. Held over every
 // operation that updates, as the route table has them.
 import t from 'tap'
-import { titleOf } from '../../src/http/openapi.js'
+import { titleOf } from '../../src/http/openapi/openapi.js'
 import { routes } from '../../src/http/routes.js'
 import { startHere } from '../harness.js'
 import { Random } from '../random.js'

@@ -1,9 +1,9 @@
 // What a webhook may cost others, and what its receiver can be sure of (security 12, 23, 24).
 import { Webhook as Verifier } from 'standardwebhooks'
 import t from 'tap'
-import { fairly } from '../../src/engine/deliveries.js'
-import { isPrivateAddress, ownAddresses, urlProblem } from '../../src/engine/outgoing.js'
-import { insertEvents, payloadBytesMax, queuedRow } from '../../src/engine/webhooks.js'
+import { fairly } from '../../src/engine/webhooks/deliveries.js'
+import { isPrivateAddress, ownAddresses, urlProblem } from '../../src/engine/webhooks/safe-http.js'
+import { insertEvents, payloadBytesMax, queuedRow } from '../../src/engine/webhooks/subscriptions.js'
 import { type Client, startHere } from '../harness.js'
 import { isSigned, type Received, receiver } from './receiver.js'
 

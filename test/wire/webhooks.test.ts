@@ -1,7 +1,7 @@
 // Webhooks over HTTP, against an endpoint on this machine (api/webhooks.md).
 import t from 'tap'
-import { retryDelayMs } from '../../src/engine/deliveries.js'
-import { isPrivateAddress, urlProblem } from '../../src/engine/outgoing.js'
+import { retryDelayMs } from '../../src/engine/webhooks/deliveries.js'
+import { isPrivateAddress, urlProblem } from '../../src/engine/webhooks/safe-http.js'
 import { type Client, startHere } from '../harness.js'
 import { temporaryDirectory } from '../stores.js'
 import { CreditWorld } from './credit-world.js'

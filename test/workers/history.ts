@@ -1,14 +1,14 @@
 // A made-up history of an environment: facts with every effect the projectors look at, and what the stores must
 // show of them, worked out by core's own apply.
 
-import { applyToEntity, clearEntity } from '../../src/core/entity.js'
+import { applyToEntity, clearEntity } from '../../src/core/company/entity.js'
+import type { Effect, Fact } from '../../src/core/company/message.js'
+import { applyToUser, newUser, type User } from '../../src/core/company/user.js'
 import { derivedId } from '../../src/core/id.js'
-import type { Effect, Fact } from '../../src/core/message.js'
-import { applyToUser, newUser, type User } from '../../src/core/user.js'
-import { eventRow, monthOf } from '../../src/journal/event-row.js'
-import { factText } from '../../src/journal/fact-text.js'
 import { type NewRecord, RecordFlag } from '../../src/journal/journal.js'
-import { drawRows } from '../../src/journal/ledger-rows.js'
+import { eventRow, monthOf } from '../../src/journal/records/event-row.js'
+import { factText } from '../../src/journal/records/fact-encoder.js'
+import { drawRows } from '../../src/journal/records/ledger-rows.js'
 import { entitlement } from '../core/make.js'
 import { fullDrawRows } from '../journal/full-rows.js'
 

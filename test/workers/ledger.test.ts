@@ -2,15 +2,20 @@
 import { isDeepStrictEqual } from 'node:util'
 import fc from 'fast-check'
 import t from 'tap'
-import { amountFromDecimal, amountToDecimal, decodeAmount, nanosToDecimal } from '../../src/core/amount.js'
-import { type CreditEffect, emptyAccount } from '../../src/core/credit.js'
-import { balanceOf, drawForEvent } from '../../src/core/draw.js'
-import { applyCredit, ledgerEntries } from '../../src/core/ledger.js'
-import { decodeAccount, encodeAccount } from '../../src/core/ledger-json.js'
-import type { Effect, Fact } from '../../src/core/message.js'
-import { putDraws } from '../../src/journal/draw-read.js'
-import { factText } from '../../src/journal/fact-text.js'
-import { drawColumns, drawRows } from '../../src/journal/ledger-rows.js'
+import type { Effect, Fact } from '../../src/core/company/message.js'
+import { type CreditEffect, emptyAccount } from '../../src/core/credits/account.js'
+import {
+  amountFromDecimal,
+  amountToDecimal,
+  decodeAmount,
+  nanosToDecimal,
+} from '../../src/core/credits/amount.js'
+import { balanceOf, drawForEvent } from '../../src/core/credits/draw.js'
+import { applyCredit, ledgerEntries } from '../../src/core/credits/ledger.js'
+import { decodeAccount, encodeAccount } from '../../src/core/credits/ledger-json.js'
+import { putDraws } from '../../src/journal/records/draw-decoder.js'
+import { factText } from '../../src/journal/records/fact-encoder.js'
+import { drawColumns, drawRows } from '../../src/journal/records/ledger-rows.js'
 import { creditFactOf, ledgerRows } from '../../workers/project/ledger.js'
 import { configOf, overdraftOf } from '../core/credit-world.js'
 import { draw, fact, tellable } from '../journal/facts.js'

@@ -1,7 +1,7 @@
 // The order in which a shard takes what is posted to it, and when.
 import t from 'tap'
-import type { Cells } from '../../src/core/crossing.js'
-import { Posts } from '../../workers/company/posts.js'
+import type { Cells } from '../../src/protocol/message-codec.js'
+import { Posts } from '../../workers/company/mailbox.js'
 
 const little = (n: number): Cells => [[n], '', []]
 const long = (n: number): Cells => [[n], '', [], 'x'.repeat(40_000), '']

@@ -1,10 +1,10 @@
 // Snapshots in the real Postgres: a statement that was given up may run after its successor. How they are read.
 import fc from 'fast-check'
 import t from 'tap'
-import { newCompany } from '../../src/core/company.js'
-import { encodeCompany, encodeUser } from '../../src/core/state.js'
-import { newUser } from '../../src/core/user.js'
-import { SnapshotReader } from '../../workers/company/snapshot-read.js'
+import { newCompany } from '../../src/core/company/company.js'
+import { encodeCompany, encodeUser } from '../../src/core/company/state.js'
+import { newUser } from '../../src/core/company/user.js'
+import { SnapshotReader } from '../../workers/company/snapshot-decoder.js'
 import { postgresSnapshots, type SnapshotRow, snapshotLine } from '../../workers/company/snapshots.js'
 import { startStores } from '../stores.js'
 

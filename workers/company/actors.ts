@@ -1,12 +1,12 @@
 // The actors of one shard: who is in memory, who is changed since its snapshot, how one is loaded or let go.
 import type { Catalog } from '../../src/core/catalog.js'
-import { type Company, newCompany, type PlanHolding, presentOf } from '../../src/core/company.js'
-import type { CreditAccount } from '../../src/core/credit.js'
-import { ownText } from '../../src/core/crossing.js'
-import type { CompiledVersion } from '../../src/core/entitlement.js'
-import { AnswerTests } from '../../src/core/usage-reads.js'
-import { newUser, type User } from '../../src/core/user.js'
-import type { GrantIdBytes } from '../../src/journal/draw-bytes.js'
+import { type Company, newCompany, type PlanHolding, presentOf } from '../../src/core/company/company.js'
+import { newUser, type User } from '../../src/core/company/user.js'
+import type { CreditAccount } from '../../src/core/credits/account.js'
+import type { CompiledVersion } from '../../src/core/entitlements/entitlement.js'
+import { AnswerTests } from '../../src/core/flags/read-set.js'
+import type { GrantIdBytes } from '../../src/journal/records/draw-encoder.js'
+import { ownText } from '../../src/protocol/message-codec.js'
 
 /** An actor in memory. An environment's own actor has no state: it only keeps records. */
 export type Actor =

@@ -1,7 +1,8 @@
 // Flag checks in a shard: evaluated, written as text, counted. What a check leaves behind follows later (FE-100…103).
 import type { Catalog } from '../../src/core/catalog.js'
-import { userFacts } from '../../src/core/check-reserve.js'
-import type { Company } from '../../src/core/company.js'
+import type { Company } from '../../src/core/company/company.js'
+import { LiveCompany } from '../../src/core/company/facts.js'
+import type { CheckContext, CheckCounts, Preflight, Question } from '../../src/core/company/message.js'
 import {
   type CheckResult,
   type CompiledFlag,
@@ -10,13 +11,12 @@ import {
   inContext,
   writeAllChecks,
   writeCheck,
-} from '../../src/core/flag.js'
+} from '../../src/core/flags/flag.js'
+import { UsageReads } from '../../src/core/flags/read-set.js'
+import { userFacts } from '../../src/core/flags/reserve.js'
 import { derivedId } from '../../src/core/id.js'
-import type { CheckContext, CheckCounts, Preflight, Question } from '../../src/core/message.js'
-import { minuteMs } from '../../src/core/period.js'
-import { LiveCompany } from '../../src/core/snapshot.js'
-import { UsageReads } from '../../src/core/usage-reads.js'
-import { checkCountRow, checkRecordRow } from '../../src/journal/check-rows.js'
+import { minuteMs } from '../../src/core/usage/period.js'
+import { checkCountRow, checkRecordRow } from '../../src/protocol/check-rows.js'
 
 /** Checks of one flag for one company within one minute that all gave the same. */
 interface Count {

@@ -1,11 +1,12 @@
 // What a company's actor tells of itself: its state, and what only the core can work out.
-import { amountToNumber } from '../../src/core/amount.js'
+
 import type { Catalog } from '../../src/core/catalog.js'
-import type { Company } from '../../src/core/company.js'
-import { reportEntitlement, resolveEntitlement } from '../../src/core/entitlement.js'
-import { LiveCompany } from '../../src/core/snapshot.js'
-import { type CompanyDescription, encodeCompany } from '../../src/core/state.js'
-import { type Counter, lastUseMs, readAll } from '../../src/core/usage.js'
+import type { Company } from '../../src/core/company/company.js'
+import { LiveCompany } from '../../src/core/company/facts.js'
+import { type CompanyDescription, encodeCompany } from '../../src/core/company/state.js'
+import { amountToNumber } from '../../src/core/credits/amount.js'
+import { reportEntitlement, resolveEntitlement } from '../../src/core/entitlements/entitlement.js'
+import { type Counter, lastUseMs, readAll } from '../../src/core/usage/counter.js'
 
 /**
  * Everything about a company at one instant, as plain data; its credits are settled by then.

@@ -1,5 +1,5 @@
 // Events that their company cannot use, of the request at hand: stored as failed, and told to whoever sent them.
-import type { AcceptedEvent, Decision, FailedEvent } from '../../src/core/message.js'
+import type { AcceptedEvent, Decision, FailedEvent } from '../../src/core/company/message.js'
 
 export class FailedEvents {
   private events: FailedEvent[] = []

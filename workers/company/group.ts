@@ -1,8 +1,8 @@
 // What a shard tells of the groups that its journal writes: their sizes and times for metrics, and each of them at once
 // where requests are traced.
-import type { ShardNotice } from '../../src/core/message.js'
+import type { ShardNotice } from '../../src/core/company/message.js'
+import { monotonicMs } from '../../src/host/monotonic.js'
 import type { Sequence } from '../../src/journal/journal.js'
-import { monotonicMs } from '../../src/monotonic.js'
 
 /** Groups written since they were last asked for. */
 export type Groups = (readonly [records: number, seconds: number])[]

@@ -1,12 +1,13 @@
 // The journal's tail folded over the snapshots.
+
+import type { Fact } from '../../src/core/company/message.js'
 import { IdReader } from '../../src/core/id.js'
 import { IdTable } from '../../src/core/id-table.js'
-import type { Fact } from '../../src/core/message.js'
 import type { JournalDisk } from '../../src/journal/disk.js'
-import { companyKind, FactReader, userKind } from '../../src/journal/fact-read.js'
 import type { Chunk } from '../../src/journal/frame.js'
 import { RecordFlag, type Sequence } from '../../src/journal/journal.js'
 import { FileJournalReader } from '../../src/journal/reader.js'
+import { companyKind, FactReader, userKind } from '../../src/journal/records/fact-decoder.js'
 import type { Actor, Actors } from './actors.js'
 import { replayFact } from './snapshots.js'
 

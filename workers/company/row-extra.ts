@@ -1,7 +1,7 @@
 // What a shard knows of an event beside the event itself.
 import type { Catalog } from '../../src/core/catalog.js'
-import type { AcceptedEvent } from '../../src/core/message.js'
-import type { RowExtra } from '../../src/journal/event-row.js'
+import type { AcceptedEvent } from '../../src/core/company/message.js'
+import type { RowExtra } from '../../src/journal/records/event-row.js'
 
 const noFeatures: readonly string[] = []
 

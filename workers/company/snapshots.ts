@@ -1,12 +1,12 @@
 // Actor snapshots in Postgres: what a shard loads from and checkpoints to.
 import type { Sql } from 'postgres'
-import { apply } from '../../src/core/company.js'
-import type { Fact } from '../../src/core/message.js'
-import { decodeCompany, decodeUser, encodeCompany, encodeUser } from '../../src/core/state.js'
-import { applyToUser } from '../../src/core/user.js'
-import { isText } from '../../src/journal/texts.js'
+import { apply } from '../../src/core/company/company.js'
+import type { Fact } from '../../src/core/company/message.js'
+import { decodeCompany, decodeUser, encodeCompany, encodeUser } from '../../src/core/company/state.js'
+import { applyToUser } from '../../src/core/company/user.js'
+import { isText } from '../../src/journal/records/text-cache.js'
 import { type Actor, companyActor } from './actors.js'
-import { SnapshotReader } from './snapshot-read.js'
+import { SnapshotReader } from './snapshot-decoder.js'
 
 /** One snapshot, serialised at the instant its sequence names. */
 export interface Written {

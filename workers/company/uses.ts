@@ -1,21 +1,28 @@
 // Track events that count and draw credits, and no more: of a company that is there, with nobody to be told. They are
 // applied and written where they lie; any other is handed back to be decided like every message.
-import { type Amount, costOf, encodeAmount, type Nanos } from '../../src/core/amount.js'
+
 import type { Catalog } from '../../src/core/catalog.js'
-import { apply, applyUse, hasRoomFor, hasTooManyNames } from '../../src/core/company.js'
-import { drawsOf, type Metered, type SoleDraw, soleDrawOf, trackCost } from '../../src/core/company-credit.js'
-import type { CreditEffect } from '../../src/core/credit.js'
-import type { CompiledVersion } from '../../src/core/entitlement.js'
-import { drawFromFirst } from '../../src/core/ledger.js'
-import { isPlanAlone, soleVersion } from '../../src/core/snapshot.js'
-import { isAnyLarge } from '../../src/core/usage.js'
-import { actorIdLength, type UsesRequest } from '../../src/core/uses.js'
-import type { Changes } from '../../src/journal/changes.js'
-import { GrantIdBytes } from '../../src/journal/draw-bytes.js'
-import { monthOf } from '../../src/journal/event-row.js'
+import { apply, applyUse, hasRoomFor, hasTooManyNames } from '../../src/core/company/company.js'
+import { isPlanAlone, soleVersion } from '../../src/core/company/facts.js'
+import type { CreditEffect } from '../../src/core/credits/account.js'
+import { type Amount, costOf, encodeAmount, type Nanos } from '../../src/core/credits/amount.js'
+import {
+  drawsOf,
+  type Metered,
+  type SoleDraw,
+  soleDrawOf,
+  trackCost,
+} from '../../src/core/credits/company-accounts.js'
+import { drawFromFirst } from '../../src/core/credits/ledger.js'
+import type { CompiledVersion } from '../../src/core/entitlements/entitlement.js'
+import { actorIdLength, type UsesRequest } from '../../src/core/usage/batch.js'
+import { isAnyLarge } from '../../src/core/usage/counter.js'
 import { type FramedRecords, RecordFlag } from '../../src/journal/journal.js'
-import type { Draw } from '../../src/journal/ledger-rows.js'
-import { UseKind, UseRecords } from '../../src/journal/use-records.js'
+import { GrantIdBytes } from '../../src/journal/records/draw-encoder.js'
+import { monthOf } from '../../src/journal/records/event-row.js'
+import type { Draw } from '../../src/journal/records/ledger-rows.js'
+import { UseKind, UseRecords } from '../../src/journal/records/use-record-encoder.js'
+import type { Changes } from '../../src/protocol/version-counters.js'
 import type { Actor, CompanyActor } from './actors.js'
 import { tellUsed } from './answer.js'
 import { EventNames } from './event-names.js'

@@ -5,12 +5,12 @@
 // Each insert carries a token made from the bounds. Whatever step a crash follows, the bounds say which chunk to
 // send again, and ClickHouse drops the parts it has: here and in the tables its views feed.
 import type { ClickHouseSettings } from '@clickhouse/client'
-import { monthOf } from '../../src/journal/event-row.js'
 import type { Chunk as JournalChunk } from '../../src/journal/frame.js'
 import { RecordFlag, type Sequence } from '../../src/journal/journal.js'
-import { fullDrawColumns } from '../../src/journal/ledger-rows.js'
-import type { Positions } from '../../src/journal/positions.js'
 import type { FileJournalReader } from '../../src/journal/reader.js'
+import { monthOf } from '../../src/journal/records/event-row.js'
+import { fullDrawColumns } from '../../src/journal/records/ledger-rows.js'
+import type { Positions } from '../../src/protocol/positions.js'
 import type { ClickHouse, InsertOptions } from '../../src/storage/clickhouse.js'
 import type { ChunkStore } from './chunks.js'
 import { creditFactOf, ledgerRows } from './ledger.js'

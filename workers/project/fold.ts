@@ -4,15 +4,15 @@
 // made again in one fold is therefore deleted and inserted, with its new creation time.
 
 import type { EntityType } from '../../schemas/enums.js'
-import { type Amount, amountToDecimal, decodeAmount } from '../../src/core/amount.js'
-import type { OverrideState, PlanHolding } from '../../src/core/company.js'
-import type { CreditEffect } from '../../src/core/credit.js'
-import { grantId } from '../../src/core/grant.js'
+import type { OverrideState, PlanHolding } from '../../src/core/company/company.js'
+import { creditOf, featureOf, type Happened, type Notice } from '../../src/core/company/domain-events.js'
+import type { Effect, Fact } from '../../src/core/company/message.js'
+import type { CreditEffect } from '../../src/core/credits/account.js'
+import { type Amount, amountToDecimal, decodeAmount } from '../../src/core/credits/amount.js'
+import { grantId } from '../../src/core/credits/grant.js'
 import { derivedId } from '../../src/core/id.js'
-import type { Effect, Fact } from '../../src/core/message.js'
-import { creditOf, featureOf, type Happened, type Notice } from '../../src/core/notice.js'
-import { changesAt, type PlanSchedule } from '../../src/core/plan.js'
-import type { EndedTrial, PlanChangeRecord } from '../../src/core/plan-change.js'
+import { changesAt, type PlanSchedule } from '../../src/core/plans/plan.js'
+import type { EndedTrial, PlanChangeRecord } from '../../src/core/plans/plan-change.js'
 
 /** A row as Postgres takes it by name; times are RFC 3339. */
 export type Row = Readonly<Record<string, unknown>>

@@ -1,9 +1,10 @@
 // Credit movements of a fact as rows of table credit_ledger.
-import { type Amount, amountToDecimal, nanosToDecimal } from '../../src/core/amount.js'
-import type { CreditEffect } from '../../src/core/credit.js'
-import { grantId } from '../../src/core/grant.js'
-import { type LedgerEntry, ledgerEntries } from '../../src/core/ledger.js'
-import type { Effect, Fact } from '../../src/core/message.js'
+
+import type { Effect, Fact } from '../../src/core/company/message.js'
+import type { CreditEffect } from '../../src/core/credits/account.js'
+import { type Amount, amountToDecimal, nanosToDecimal } from '../../src/core/credits/amount.js'
+import { grantId } from '../../src/core/credits/grant.js'
+import { type LedgerEntry, ledgerEntries } from '../../src/core/credits/ledger.js'
 
 /** A row as its line of JSONEachRow, and the entry's time, which is its partition. */
 export interface LedgerRow {

@@ -2,11 +2,11 @@
 //
 // Every transaction begins by moving the shard's position from where it must be; a position that is elsewhere
 // means that another projector was here, and nothing is written.
-import type { Fact } from '../../src/core/message.js'
+import type { Fact } from '../../src/core/company/message.js'
 import type { Chunk as JournalChunk } from '../../src/journal/frame.js'
 import { type JournalRecord, RecordFlag, type Sequence } from '../../src/journal/journal.js'
-import type { Positions } from '../../src/journal/positions.js'
 import type { FileJournalReader } from '../../src/journal/reader.js'
+import type { Positions } from '../../src/protocol/positions.js'
 import { Fold } from './fold.js'
 import type { RowStore } from './rows.js'
 import { SeenTimes } from './seen.js'

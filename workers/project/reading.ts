@@ -1,5 +1,5 @@
 // How ClickHouse reads ready-made rows: the columns of the tables in sql/clickhouse, as plain ones.
-import { drawColumns, fullDrawColumns } from '../../src/journal/ledger-rows.js'
+import { drawColumns, fullDrawColumns } from '../../src/journal/records/ledger-rows.js'
 import type { Reading } from '../../src/storage/clickhouse.js'
 
 const time = "DateTime64(3, 'UTC')"
@@ -38,10 +38,10 @@ const eventDefaults: Readonly<Record<string, string>> = {
   mode: "if(mode = '', 'normal', mode)",
 }
 
-/** Rows of events, as src/journal/event-row.ts writes them. */
+/** Rows of events, as src/journal/records/event-row.ts writes them. */
 export const eventReading: Reading = reading(eventColumns, eventDefaults)
 
-/** Rows of credit_ledger, as src/journal/ledger-rows.ts writes them, with what all of them have alike. */
+/** Rows of credit_ledger, as src/journal/records/ledger-rows.ts writes them, with what all of them have alike. */
 export const drawReading: Reading = drawsRead()
 
 function drawsRead(): Reading {

@@ -1,6 +1,6 @@
 // The statements of the Postgres projector: rows of companies and users, and how far it has come, in one transaction.
 import type { Sql, TransactionSql } from 'postgres'
-import { amountToDecimal } from '../../src/core/amount.js'
+import { amountToDecimal } from '../../src/core/credits/amount.js'
 import type { JournalRecord, Sequence } from '../../src/journal/journal.js'
 import { failureTextMax, forgetFailures, type Place, PositionMoved } from './chunks.js'
 import type { EntityChange, Fold, HoldChange, Row, RowSet } from './fold.js'

@@ -3,11 +3,11 @@
 // Nearly every event carries a `seen` effect; a statement per event would be the end of Postgres. So the latest
 // time per entity is gathered and written now and then, with a position of its own: what was not written when the
 // process died is gathered again from there.
-import { ascii } from '../../src/core/ascii.js'
+import { ascii } from '../../src/bytes/ascii.js'
+import type { Fact } from '../../src/core/company/message.js'
 import { decodeId, encodeId, IdReader } from '../../src/core/id.js'
 import { IdTable } from '../../src/core/id-table.js'
-import type { Fact } from '../../src/core/message.js'
-import { actorIdLength } from '../../src/core/uses.js'
+import { actorIdLength } from '../../src/core/usage/batch.js'
 import { type JournalRecord, RecordFlag } from '../../src/journal/journal.js'
 
 /** `absolute`: an explicit time came in between, so the row's own time counts no more (CU-46). */

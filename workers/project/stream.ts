@@ -1,7 +1,7 @@
 // Keeps one projection going: waits for records, gathers a little, tries again after failures without end.
 import type { Sequence } from '../../src/journal/journal.js'
-import type { Positions } from '../../src/journal/positions.js'
-import type { ProjectedStore } from '../../src/journal/projecting.js'
+import type { Positions } from '../../src/protocol/positions.js'
+import type { ProjectedStore } from '../../src/protocol/projector-messages.js'
 
 /** One shard's journal into one store. */
 export interface Projection {

@@ -1,14 +1,14 @@
-// The audit log: who changed what, and when. The front end notes changes (src/engine/audit.ts); this room shows them.
+// The audit log: who changed what, and when. The front end notes changes (src/engine/audit/audit.ts); this room shows them.
 import type { AuditChainRow, AuditHead, AuditLog, AuditLogList } from '../../../schemas/audit-log.js'
 import { actorTypes, auditKinds } from '../../../schemas/enums.js'
-import { type ChainedRow, chainedRows } from '../../engine/audit-chain.js'
+import { type ChainedRow, chainedRows } from '../../engine/audit/chain.js'
 import { ServiceError } from '../../errors.js'
-import type { Call, Handler } from '../call.js'
-import { reaches } from '../key-conditions.js'
-import { type ApiKeyRow, apiKeyView, environmentView } from '../key-view.js'
-import { datetime, oneOf, page, type QueryOf, query, string } from '../query.js'
-import type { Services } from '../services.js'
-import { isoTime } from '../time.js'
+import { reaches } from '../keys/conditions.js'
+import { type ApiKeyRow, apiKeyView, environmentView } from '../keys/view.js'
+import type { Call, Handler } from '../kit/call.js'
+import { datetime, oneOf, page, type QueryOf, query, string } from '../kit/query.js'
+import type { Services } from '../kit/services.js'
+import { isoTime } from '../kit/time.js'
 import { type AuditFilter, type AuditRow, countChanges, findChange, keysOf, listChanges } from './store.js'
 
 const listShape = {

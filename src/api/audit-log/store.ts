@@ -1,8 +1,8 @@
 // Statements of the audit log.
 import type { Sql } from 'postgres'
 import type { ActorType, AuditKind } from '../../../schemas/enums.js'
-import type { ApiKeyRow } from '../key-view.js'
-import { among, contains } from '../sql.js'
+import type { ApiKeyRow } from '../keys/view.js'
+import { among, contains } from '../kit/sql.js'
 
 export interface AuditFilter {
   readonly accountId: string

@@ -4,24 +4,24 @@ import { type BillingCustomerUpsert, validateBillingCustomerWrite } from '../../
 import { billingProviderTypes } from '../../../schemas/enums.js'
 import { derivedId } from '../../core/id.js'
 import { ServiceError } from '../../errors.js'
+import type { Handler } from '../kit/call.js'
+import { list, oneOf, page, type QueryOf, query, text } from '../kit/query.js'
+import { inTransaction } from '../kit/sql.js'
+import { isoTimeOrNull } from '../kit/time.js'
+import { told } from '../kit/unchanged.js'
+import { currentSubscriptions } from './own-subscriptions.js'
+import { ensureProfile } from './profiles.js'
 import {
   type CustomerRow,
   findCustomer,
   findSubscription,
   plainSubscription,
   type SubscriptionRow,
-} from '../billing-records.js'
-import { customerView } from '../billing-view.js'
-import type { Handler } from '../call.js'
-import { currentSubscriptions } from '../own-subscriptions.js'
-import { list, oneOf, page, type QueryOf, query, text } from '../query.js'
-import { inTransaction } from '../sql.js'
-import { inTurn, putSubscription } from '../subscription-write.js'
-import { isoTimeOrNull } from '../time.js'
-import { told } from '../unchanged.js'
-import { ensureProfile } from './profiles.js'
+} from './record-rows.js'
 import { defaultProvider, requireCompany } from './records.js'
 import { countCustomerRows, listCustomerRows, subscriptionsOfCustomers, upsertCustomer } from './store.js'
+import { inTurn, putSubscription } from './subscription-write.js'
+import { customerView } from './view.js'
 
 const listShape = {
   company_ids: list,

@@ -12,6 +12,11 @@ import {
 import { numberOrNull } from '../../catalog/plans.js'
 import { derivedId } from '../../core/id.js'
 import { newId } from '../../engine/ids.js'
+import type { Call, Handler } from '../kit/call.js'
+import { boolean, page, type QueryOf, query, required, string, text } from '../kit/query.js'
+import { contains, newest } from '../kit/sql.js'
+import { requireTime } from '../kit/time.js'
+import { told, whole } from '../kit/unchanged.js'
 import {
   type CouponRow,
   findCustomer,
@@ -19,14 +24,9 @@ import {
   type InvoiceRow,
   type MeterRow,
   type PaymentMethodRow,
-} from '../billing-records.js'
-import { couponView, invoiceView, paymentMethodView } from '../billing-view.js'
-import type { Call, Handler } from '../call.js'
-import { boolean, page, type QueryOf, query, required, string, text } from '../query.js'
-import { contains, newest } from '../sql.js'
-import { requireTime } from '../time.js'
-import { told, whole } from '../unchanged.js'
+} from './record-rows.js'
 import { defaultProvider, removeRecord } from './records.js'
+import { couponView, invoiceView, paymentMethodView } from './view.js'
 
 /** The company that a customer is billed for; null while nobody told. */
 async function companyOfCustomer({ services, environment }: Call<unknown, unknown>, externalId: string) {

@@ -1,8 +1,8 @@
 // What handlers of billing records share.
 import type { Sql } from 'postgres'
 import { ServiceError } from '../../errors.js'
-import type { Answer, Call } from '../call.js'
-import { inTransaction } from '../sql.js'
+import type { Answer, Call } from '../kit/call.js'
+import { inTransaction } from '../kit/sql.js'
 
 /** The provider meant where none is named. source: decision */
 export const defaultProvider = 'psp'

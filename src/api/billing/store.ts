@@ -1,10 +1,10 @@
 // Statements of billing records: products, prices, customers, subscriptions.
 import type { Sql } from 'postgres'
 import type { BillingPriceUsageType, BillingProviderType, BillingTiersMode } from '../../../schemas/enums.js'
-import type { CustomerRow, SubscriptionRow } from '../billing-records.js'
-import type { BillingPriceRow, BillingProductRow } from '../billing-rows.js'
-import { allOf, type Fragment } from '../entity-list.js'
-import { among, asJson, contains, newest } from '../sql.js'
+import { allOf, type Fragment } from '../entities/list.js'
+import { among, asJson, contains, newest } from '../kit/sql.js'
+import type { BillingPriceRow, BillingProductRow } from '../prices/rows.js'
+import type { CustomerRow, SubscriptionRow } from './record-rows.js'
 
 export interface Page {
   readonly limit: number

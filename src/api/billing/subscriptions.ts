@@ -11,9 +11,17 @@ import {
   subscriptionStatuses,
 } from '../../../schemas/enums.js'
 import { derivedId } from '../../core/id.js'
-import { addMonthsClamped } from '../../core/period.js'
+import { addMonthsClamped } from '../../core/usage/period.js'
 import { newId } from '../../engine/ids.js'
 import { ServiceError } from '../../errors.js'
+import type { Call, Handler } from '../kit/call.js'
+import { list, page, type QueryOf, query, string } from '../kit/query.js'
+import { inTransaction } from '../kit/sql.js'
+import { isoTime, requireTime } from '../kit/time.js'
+import { whole } from '../kit/unchanged.js'
+import { currentSubscriptions } from './own-subscriptions.js'
+import { overdue } from './payment-gating.js'
+import { intervalFrom } from './products.js'
 import {
   findCustomer,
   findSubscription,
@@ -21,25 +29,17 @@ import {
   plainSubscription,
   type SubscribedProduct,
   type SubscriptionRow,
-} from '../billing-records.js'
+} from './record-rows.js'
+import { defaultProvider, requireCompany } from './records.js'
+import { priceByExternalId, productByExternalId, runningSubscriptions, upsertPrice } from './store.js'
+import { inTurn, putSubscription } from './subscription-write.js'
 import {
   companySubscription,
   isRunning,
   subscriptionBrief,
   subscriptionParts,
   subscriptionView,
-} from '../billing-view.js'
-import type { Call, Handler } from '../call.js'
-import { currentSubscriptions } from '../own-subscriptions.js'
-import { overdue } from '../payment-gating.js'
-import { list, page, type QueryOf, query, string } from '../query.js'
-import { inTransaction } from '../sql.js'
-import { inTurn, putSubscription } from '../subscription-write.js'
-import { isoTime, requireTime } from '../time.js'
-import { whole } from '../unchanged.js'
-import { intervalFrom } from './products.js'
-import { defaultProvider, requireCompany } from './records.js'
-import { priceByExternalId, productByExternalId, runningSubscriptions, upsertPrice } from './store.js'
+} from './view.js'
 
 /**
  * POST /billing/subscription/upsert: replaces the members that are given. Answers the record as it stands: one that

@@ -7,16 +7,16 @@ import {
   validateContext,
 } from '../../../schemas/checks.js'
 import type { CatalogData } from '../../core/catalog.js'
-import type { CheckContext, Preflight, Question } from '../../core/message.js'
-import { preflightError } from '../../core/rule.js'
-import type { UserSnapshot } from '../../core/state.js'
-import type { Footing } from '../../engine/answers.js'
-import { givenKeys, type Keys } from '../../engine/entities.js'
-import type { Answered, Waiting } from '../../engine/shards.js'
+import type { CheckContext, Preflight, Question } from '../../core/company/message.js'
+import type { UserSnapshot } from '../../core/company/state.js'
+import { preflightError } from '../../core/flags/rule.js'
+import type { Footing } from '../../engine/cache/response-cache.js'
+import { givenKeys, type Keys } from '../../engine/directory/entities.js'
+import type { Answered, Waiting } from '../../engine/shards/shards.js'
 import { ServiceError } from '../../errors.js'
-import { type Answer, type Call, Later } from '../call.js'
-import { orRefused, type Refusals } from '../entity-write.js'
-import { requireTime } from '../time.js'
+import { orRefused, type Refusals } from '../entities/write.js'
+import { type Answer, type Call, Later } from '../kit/call.js'
+import { requireTime } from '../kit/time.js'
 
 /**
  * POST /flags/{key}/check: one flag, with an optional preflight.

@@ -9,8 +9,8 @@ import {
 } from '../../../schemas/ofrep.js'
 import { ServiceError } from '../../errors.js'
 import { assertPlain, jsonText, parseExactly } from '../../json.js'
-import type { Answer, Call, RawBody } from '../call.js'
-import { long } from '../long.js'
+import type { Answer, Call, RawBody } from '../kit/call.js'
+import { long } from '../kit/long.js'
 import { ask } from './handlers.js'
 
 /** Who is asked for, as a check takes it. */

@@ -1,12 +1,10 @@
 // Companies: found and written by keys, listed by many filters; their traits.
 import type { CompanyDetail, CompanyUpsert, KeysBody, TraitUpsert } from '../../../schemas/companies.js'
 import { sortDirections, subscriptionStatuses, subscriptionTypes } from '../../../schemas/enums.js'
-import type { CompanyMessage } from '../../core/message.js'
+import type { CompanyMessage } from '../../core/company/message.js'
 import { ServiceError } from '../../errors.js'
-import type { Answer, Call, Handler } from '../call.js'
-import { companyDetails } from '../company-read.js'
-import { sortOf } from '../entity-list.js'
-import { companyBrief } from '../entity-view.js'
+import { sortOf } from '../entities/list.js'
+import { companyBrief } from '../entities/view.js'
 import {
   type EntityCall,
   entityUnknown,
@@ -19,7 +17,8 @@ import {
   readyTrait,
   readyUpsert,
   settled,
-} from '../entity-write.js'
+} from '../entities/write.js'
+import type { Answer, Call, Handler } from '../kit/call.js'
 import {
   boolean,
   list,
@@ -32,7 +31,8 @@ import {
   required,
   string,
   text,
-} from '../query.js'
+} from '../kit/query.js'
+import { companyDetails } from './read.js'
 import { type CompanyFilter, countCompanyRows, isFreePrice, listCompanyIds } from './store.js'
 
 const listShape = {

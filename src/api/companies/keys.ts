@@ -2,9 +2,9 @@
 import type { EntityTraitValue } from '../../../schemas/companies.js'
 import { entityTypes } from '../../../schemas/enums.js'
 import { ServiceError } from '../../errors.js'
-import type { Call, Handler } from '../call.js'
-import { keyDefinitionView } from '../entity-view.js'
-import { list, oneOf, page, type QueryOf, query, required, string, text } from '../query.js'
+import { keyDefinitionView } from '../entities/view.js'
+import type { Call, Handler } from '../kit/call.js'
+import { list, oneOf, page, type QueryOf, query, required, string, text } from '../kit/query.js'
 import {
   countEntityRows,
   countKeyDefinitionRows,

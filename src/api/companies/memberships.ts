@@ -1,12 +1,12 @@
 // Memberships: which users belong to which companies. They are kept with the user.
 import type { CompanyMembershipDetail, MembershipCreate } from '../../../schemas/companies.js'
-import type { UserSnapshot } from '../../core/state.js'
+import type { UserSnapshot } from '../../core/company/state.js'
 import { ServiceError } from '../../errors.js'
-import type { Handler } from '../call.js'
-import { companyBriefs } from '../entity-read.js'
-import { membershipView } from '../entity-view.js'
-import { type EntityCall, entityUnknown, isKnown, type Refusals, settled } from '../entity-write.js'
-import { page, type QueryOf, query, string } from '../query.js'
+import { companyBriefs } from '../entities/read.js'
+import { membershipView } from '../entities/view.js'
+import { type EntityCall, entityUnknown, isKnown, type Refusals, settled } from '../entities/write.js'
+import type { Handler } from '../kit/call.js'
+import { page, type QueryOf, query, string } from '../kit/query.js'
 import { findMembership, listMemberships } from './store.js'
 
 const listShape = { company_id: string, user_id: string, ...page } as const

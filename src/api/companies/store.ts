@@ -15,10 +15,10 @@ import {
   type Sort,
   whether,
   withSubscription,
-} from '../entity-list.js'
-import type { KeyDefinitionRow } from '../entity-view.js'
-import { PlanColumns } from '../plan-columns.js'
-import { among, contains, newest } from '../sql.js'
+} from '../entities/list.js'
+import type { KeyDefinitionRow } from '../entities/view.js'
+import { among, contains, newest } from '../kit/sql.js'
+import { PlanColumns } from '../plans/columns.js'
 
 /** What a list of companies is narrowed by; absent members do not narrow. All must hold (CU-61). */
 export interface CompanyFilter {

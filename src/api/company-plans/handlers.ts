@@ -2,15 +2,15 @@
 import type { CompanyDetail } from '../../../schemas/companies.js'
 import type { CompanyPlansUpdate } from '../../../schemas/plans.js'
 import type { CatalogData, PlanDef } from '../../core/catalog.js'
-import type { CompanyDescription } from '../../core/state.js'
+import type { CompanyDescription } from '../../core/company/state.js'
 import { ServiceError } from '../../errors.js'
-import { requireCompatible } from '../add-on-compatibility.js'
-import type { Call, Handler } from '../call.js'
-import { companyDetails, described } from '../company-read.js'
-import { entityUnknown, type Refusals, settled } from '../entity-write.js'
-import { groupSettings } from '../group-settings.js'
-import { violationsOf, warnOverLimit } from '../over-limit.js'
-import { whole } from '../unchanged.js'
+import { companyDetails, described } from '../companies/read.js'
+import { entityUnknown, type Refusals, settled } from '../entities/write.js'
+import type { Call, Handler } from '../kit/call.js'
+import { whole } from '../kit/unchanged.js'
+import { violationsOf, warnOverLimit } from '../manage-plan/usage-violations.js'
+import { requireCompatible } from '../plan-groups/add-on-compatibility.js'
+import { groupSettings } from '../plan-groups/settings.js'
 
 const refusals: Refusals = {
   not_found: ['not_found', 'Company not found'],

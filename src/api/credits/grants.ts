@@ -13,6 +13,7 @@ import type {
 } from '../../../schemas/enums.js'
 import { numberOrNull } from '../../catalog/plans.js'
 import type { StoredPrice } from '../../catalog/prices.js'
+import type { CreditReply } from '../../core/credits/account.js'
 import {
   type Amount,
   amountFromDecimal,
@@ -21,18 +22,17 @@ import {
   amountToNumber,
   multiply,
   parseDecimal,
-} from '../../core/amount.js'
-import type { CreditsDescription, GrantFigures } from '../../core/company-credit.js'
-import type { CreditReply } from '../../core/credit.js'
-import type { ExpiryRule } from '../../core/grant.js'
+} from '../../core/credits/amount.js'
+import type { CreditsDescription, GrantFigures } from '../../core/credits/company-accounts.js'
+import type { ExpiryRule } from '../../core/credits/grant.js'
 import { derivedId } from '../../core/id.js'
-import { roundHalfUp } from '../../core/price.js'
+import { roundHalfUp } from '../../core/pricing/price.js'
 import { ServiceError } from '../../errors.js'
-import type { Call, Handler } from '../call.js'
-import { isKnown, type Refusals, settled } from '../entity-write.js'
-import { priceView } from '../price-view.js'
-import { list, oneOf, page, type QueryOf, query, required, string } from '../query.js'
-import { isoTime, isoTimeOrNull, requireTime } from '../time.js'
+import { isKnown, type Refusals, settled } from '../entities/write.js'
+import type { Call, Handler } from '../kit/call.js'
+import { list, oneOf, page, type QueryOf, query, required, string } from '../kit/query.js'
+import { isoTime, isoTimeOrNull, requireTime } from '../kit/time.js'
+import { priceView } from '../prices/view.js'
 import {
   countGrantRows,
   type FoundBundle,

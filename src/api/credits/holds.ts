@@ -6,15 +6,15 @@ import type {
   LeaseAcquire,
   LeaseExtend,
 } from '../../../schemas/credits.js'
-import { amountFromDecimal, amountFromNumber, amountToNumber } from '../../core/amount.js'
-import type { CreditMessage, CreditReply } from '../../core/credit.js'
-import { companyOfHold, type HoldKind, type HoldView } from '../../core/lease.js'
-import type { HoldKeyKind } from '../../engine/hold-keys.js'
+import type { CreditMessage, CreditReply } from '../../core/credits/account.js'
+import { amountFromDecimal, amountFromNumber, amountToNumber } from '../../core/credits/amount.js'
+import { companyOfHold, type HoldKind, type HoldView } from '../../core/credits/hold.js'
+import type { HoldKeyKind } from '../../engine/idempotency/hold-keys.js'
 import { ServiceError } from '../../errors.js'
-import type { Call, Handler } from '../call.js'
-import { isKnown, orRefused } from '../entity-write.js'
-import { list, oneOf, page, type QueryOf, query, string } from '../query.js'
-import { isoTime, isoTimeOrNull, requireTime } from '../time.js'
+import { isKnown, orRefused } from '../entities/write.js'
+import type { Call, Handler } from '../kit/call.js'
+import { list, oneOf, page, type QueryOf, query, string } from '../kit/query.js'
+import { isoTime, isoTimeOrNull, requireTime } from '../kit/time.js'
 import { creditRefusals, requireCompany } from './grants.js'
 import { countHoldRows, type HoldRow, listHoldRows, requireCredit } from './store.js'
 

@@ -8,21 +8,21 @@ import {
   type CreditUsageReason,
   creditEventTypes,
 } from '../../../schemas/enums.js'
-import { derivedId } from '../../core/id.js'
 import {
   creditLedgerCount,
   creditLedgerList,
   type LedgerFilter,
   type LedgerRow,
-} from '../../engine/history.js'
+} from '../../analytics/history.js'
+import { derivedId } from '../../core/id.js'
 import { ServiceError } from '../../errors.js'
-import type { Call, Handler } from '../call.js'
-import { creditViews } from '../credit-view.js'
-import { companyBriefs } from '../entity-read.js'
-import { isKnown } from '../entity-write.js'
-import { datetime, oneOf, page, type QueryOf, query, required, string } from '../query.js'
-import { among } from '../sql.js'
-import { isoTime, isoTimeOrNull } from '../time.js'
+import { companyBriefs } from '../entities/read.js'
+import { isKnown } from '../entities/write.js'
+import type { Call, Handler } from '../kit/call.js'
+import { datetime, oneOf, page, type QueryOf, query, required, string } from '../kit/query.js'
+import { among } from '../kit/sql.js'
+import { isoTime, isoTimeOrNull } from '../kit/time.js'
+import { creditViews } from './view.js'
 
 const ledgerShape = {
   company_id: required(string),

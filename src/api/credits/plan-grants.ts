@@ -4,8 +4,17 @@ import type { PlanCreditGrant, PlanGrantCreate, PlanGrantUpdate } from '../../..
 import type { PlanCreditGrantRow } from '../../catalog/credits.js'
 import type { PlanRow, PlanVersionRow } from '../../catalog/plans.js'
 import { ServiceError } from '../../errors.js'
-import type { Call, Handler } from '../call.js'
-import { planGrantViews } from '../credit-view.js'
+import type { Call, Handler } from '../kit/call.js'
+import { boolean, list, page, type QueryOf, query, string } from '../kit/query.js'
+import {
+  ensureDraft,
+  findVersion,
+  lockPlan,
+  placeOf,
+  unknownVersion,
+  versionsOf,
+} from '../plans/version-rows.js'
+import { scopeOf } from './handlers.js'
 import {
   findPlanGrant,
   type GrantPlace,
@@ -13,11 +22,9 @@ import {
   planGrantIn,
   removePlanGrant,
   updatePlanGrant,
-} from '../plan-grant-write.js'
-import { ensureDraft, findVersion, lockPlan, placeOf, unknownVersion, versionsOf } from '../plan-versions.js'
-import { boolean, list, page, type QueryOf, query, string } from '../query.js'
-import { scopeOf } from './handlers.js'
+} from './plan-grant-write.js'
 import { countPlanGrantRows, listPlanGrantRows } from './store.js'
+import { planGrantViews } from './view.js'
 
 const listShape = {
   credit_id: string,

@@ -1,11 +1,11 @@
 // What one credit costs, by currency: alone, or sold in bundles.
 import type { CreditCurrencyPriceWrite } from '../../../schemas/credits.js'
 import type { PriceTerms, StoredPrice } from '../../catalog/prices.js'
-import { decimalToText, multiply, parseDecimal } from '../../core/amount.js'
-import { roundHalfUp } from '../../core/price.js'
+import { decimalToText, multiply, parseDecimal } from '../../core/credits/amount.js'
+import { roundHalfUp } from '../../core/pricing/price.js'
 import { ServiceError } from '../../errors.js'
-import { settlePrices } from '../price-write.js'
-import { whole } from '../unchanged.js'
+import { whole } from '../kit/unchanged.js'
+import { settlePrices } from '../prices/write.js'
 
 /** Prices as a caller states them; undefined stays, null is no price. */
 export interface UnitPriceWrite {

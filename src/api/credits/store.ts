@@ -2,9 +2,9 @@
 import type { Sql } from 'postgres'
 import type { CreditBundleRow, CreditRow, PlanCreditGrantRow, SpendPolicyRow } from '../../catalog/credits.js'
 import type { StoredPrice } from '../../catalog/prices.js'
-import type { HoldKind } from '../../core/lease.js'
+import type { HoldKind } from '../../core/credits/hold.js'
 import { ServiceError } from '../../errors.js'
-import { among, contains, newest } from '../sql.js'
+import { among, contains, newest } from '../kit/sql.js'
 
 interface Page {
   readonly limit: number

@@ -11,18 +11,8 @@ import type {
 import type { EntitlementRow, PlanRow, PlanVersionRow } from '../../catalog/plans.js'
 import { newId } from '../../engine/ids.js'
 import { ServiceError } from '../../errors.js'
-import { announce } from '../announcing.js'
-import type { Call, Handler } from '../call.js'
-import { entitlementViews } from '../entitlement-view.js'
-import {
-  type EntitlementLink,
-  entitlementInDraft,
-  findEntitlement,
-  removeEntitlement,
-  touchesAccount,
-  type WritePlace,
-  writeEntitlement,
-} from '../entitlement-write.js'
+import type { Call, Handler } from '../kit/call.js'
+import { boolean, list, page, type QueryOf, query, string, text } from '../kit/query.js'
 import {
   ensureDraft,
   findVersion,
@@ -32,10 +22,20 @@ import {
   placeOf,
   touchVersion,
   unknownVersion,
-} from '../plan-versions.js'
-import { adoptPrices } from '../price-write.js'
-import { boolean, list, page, type QueryOf, query, string, text } from '../query.js'
+} from '../plans/version-rows.js'
+import { adoptPrices } from '../prices/write.js'
+import { announce } from '../webhooks/publish.js'
 import { countEntitlementRows, listEntitlementRows } from './store.js'
+import { entitlementViews } from './view.js'
+import {
+  type EntitlementLink,
+  entitlementInDraft,
+  findEntitlement,
+  removeEntitlement,
+  touchesAccount,
+  type WritePlace,
+  writeEntitlement,
+} from './write.js'
 
 const listShape = {
   feature_id: string,

@@ -6,12 +6,18 @@ import type {
   CompanyOverrideUpdate,
 } from '../../../schemas/entitlements.js'
 import type { EntitlementDef } from '../../core/catalog.js'
-import type { OverrideState } from '../../core/company.js'
-import type { CompanyMessage } from '../../core/message.js'
+import type { OverrideState } from '../../core/company/company.js'
+import type { CompanyMessage } from '../../core/company/message.js'
 import { newId } from '../../engine/ids.js'
 import { ServiceError } from '../../errors.js'
-import type { Call, Handler } from '../call.js'
-import { companyDetails } from '../company-read.js'
+import { companyDetails } from '../companies/read.js'
+import { isKnown, type Refusals, settled } from '../entities/write.js'
+import type { Call, Handler } from '../kit/call.js'
+import { boolean, list, page, type QueryOf, query, string, text } from '../kit/query.js'
+import { requireTime } from '../kit/time.js'
+import { whole } from '../kit/unchanged.js'
+import { type OverrideRow, overrideViews } from './override-view.js'
+import { countOverrideRows, deleteNotes, findOverride, insertNote, listOverrideRows } from './store.js'
 import {
   type EntitlementValue,
   exhaustible,
@@ -19,13 +25,7 @@ import {
   settleValue,
   statedValue,
   type WritePlace,
-} from '../entitlement-write.js'
-import { isKnown, type Refusals, settled } from '../entity-write.js'
-import { type OverrideRow, overrideViews } from '../override-view.js'
-import { boolean, list, page, type QueryOf, query, string, text } from '../query.js'
-import { requireTime } from '../time.js'
-import { whole } from '../unchanged.js'
-import { countOverrideRows, deleteNotes, findOverride, insertNote, listOverrideRows } from './store.js'
+} from './write.js'
 
 const listShape = {
   company_id: string,

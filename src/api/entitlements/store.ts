@@ -1,8 +1,8 @@
 // Statements of plan entitlements and company overrides.
 import type { Sql } from 'postgres'
 import type { EntitlementRow } from '../../catalog/plans.js'
-import type { OverrideRow } from '../override-view.js'
-import { among } from '../sql.js'
+import { among } from '../kit/sql.js'
+import type { OverrideRow } from './override-view.js'
 
 interface Page {
   readonly limit: number

@@ -1,6 +1,6 @@
 // What a deleted environment leaves behind in the stores once the projectors have caught up with it.
 import { clonePrefix } from '../../storage/dump.js'
-import type { Services } from '../services.js'
+import type { Services } from '../kit/services.js'
 import { deleteRowsOf } from './store.js'
 
 const catchUpMs = 60_000

@@ -6,18 +6,18 @@ import type {
   EnvironmentDetail,
   EnvironmentUpdate,
 } from '../../../schemas/environments.js'
-import { insertEnvironment } from '../../engine/bootstrap.js'
+import { insertEnvironment } from '../../engine/account/bootstrap.js'
+import { environmentRecord, keyRecord } from '../../engine/account/keys.js'
 import { type ClockWish, settleClock } from '../../engine/clock.js'
-import { environmentRecord, keyRecord } from '../../engine/keys.js'
 import { ServiceError } from '../../errors.js'
-import type { Call, EnvironmentRecord, Handler } from '../call.js'
-import { reaches } from '../key-conditions.js'
-import { apiKeyView, environmentView } from '../key-view.js'
-import { list, page, type QueryOf, query } from '../query.js'
-import type { Services } from '../services.js'
-import { isoTime, requireTime } from '../time.js'
-import { ensureFeatureTraits } from '../trait-rows.js'
-import { whole } from '../unchanged.js'
+import { reaches } from '../keys/conditions.js'
+import { apiKeyView, environmentView } from '../keys/view.js'
+import type { Call, EnvironmentRecord, Handler } from '../kit/call.js'
+import { list, page, type QueryOf, query } from '../kit/query.js'
+import type { Services } from '../kit/services.js'
+import { isoTime, requireTime } from '../kit/time.js'
+import { whole } from '../kit/unchanged.js'
+import { ensureFeatureTraits } from '../traits/rows.js'
 import { clearStores } from './clear.js'
 import {
   countEnvironments,

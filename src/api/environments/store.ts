@@ -2,8 +2,8 @@
 import type { Sql } from 'postgres'
 import type { EnvironmentType } from '../../../schemas/enums.js'
 import type { PublishableLimitsWrite } from '../../../schemas/environments.js'
-import type { EnvironmentRow } from '../../engine/keys.js'
-import type { ApiKeyRow } from '../key-view.js'
+import type { EnvironmentRow } from '../../engine/account/keys.js'
+import type { ApiKeyRow } from '../keys/view.js'
 
 export async function keysOf(sql: Sql, environmentId: string): Promise<readonly ApiKeyRow[]> {
   return sql<ApiKeyRow[]>`

@@ -1,5 +1,5 @@
 // Events sent with a signed context: company and user are those that a server signed, whatever the event says (AL-14).
-import type { SignedContext } from '../../engine/signed-contexts.js'
+import type { SignedContext } from '../../engine/account/signed-contexts.js'
 import { ServiceError } from '../../errors.js'
 import type { Judged } from '../../events/judge.js'
 import { longMembers } from '../../events/quantities.js'

@@ -1,12 +1,13 @@
 // Idempotency keys of events that are acknowledged together: claimed as they come, kept or given back by their fate.
+
+import type { FailedEvent } from '../../core/company/message.js'
 import { encodeId } from '../../core/id.js'
-import type { FailedEvent } from '../../core/message.js'
-import { type Claim, publishableMark } from '../../engine/dedupe.js'
-import { Lost, type Undelivered, type Waiting } from '../../engine/shards.js'
-import type { SignedContext } from '../../engine/signed-contexts.js'
+import type { SignedContext } from '../../engine/account/signed-contexts.js'
+import { type Claim, publishableMark } from '../../engine/idempotency/dedupe.js'
+import { Lost, type Undelivered, type Waiting } from '../../engine/shards/shards.js'
 import { ServiceError } from '../../errors.js'
-import type { KeyRecord, Later } from '../call.js'
-import type { Services } from '../services.js'
+import type { KeyRecord, Later } from '../kit/call.js'
+import type { Services } from '../kit/services.js'
 
 /** Who sends, and how failures are told. */
 export interface Sender {

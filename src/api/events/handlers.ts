@@ -1,6 +1,6 @@
 // Events: one, a list, the collector's list; and the stored records.
 
-import type { SignedContext } from '../../engine/signed-contexts.js'
+import type { SignedContext } from '../../engine/account/signed-contexts.js'
 import { ServiceError } from '../../errors.js'
 import { cloudEventBatchType, cloudEventType, fromCloudEvent } from '../../events/cloud-event.js'
 import { lineTypes, Unread } from '../../events/formats.js'
@@ -14,8 +14,8 @@ import {
   secretsOf,
 } from '../../events/read.js'
 import { assertPlain } from '../../json.js'
-import type { Answer, Call, KeyRecord, Later, RawBody } from '../call.js'
-import { boolean, type QueryOf, query } from '../query.js'
+import type { Answer, Call, KeyRecord, Later, RawBody } from '../kit/call.js'
+import { boolean, type QueryOf, query } from '../kit/query.js'
 import type { Sender } from './claims.js'
 import { acknowledged, ingestMany, ingestOne } from './ingest.js'
 import { collectLarge, ingestLarge, isLarge } from './large.js'

@@ -1,20 +1,26 @@
 // Events in: each judged alone, its key claimed, its company and user resolved or made, its record given to the
 // actor that keeps it. Answers once everything accepted is durable.
 import type { EventBodyFlagCheck, EventBodyIdentify } from '../../../schemas/events.js'
+import type {
+  AcceptedEvent,
+  EntityWrite,
+  FailedEvent,
+  IngestItem,
+  UserMessage,
+} from '../../core/company/message.js'
 import { decodeId } from '../../core/id.js'
-import type { AcceptedEvent, EntityWrite, FailedEvent, IngestItem, UserMessage } from '../../core/message.js'
-import { differ, printOfText, unknownPrint } from '../../core/print.js'
-import type { Claim } from '../../engine/dedupe.js'
-import type { DirectoryKind } from '../../engine/directory.js'
-import type { Target, Wanted } from '../../engine/entities.js'
+import { differ, printOfText, unknownPrint } from '../../core/usage/fingerprint.js'
+import type { DirectoryKind } from '../../engine/directory/directory.js'
+import type { Target, Wanted } from '../../engine/directory/entities.js'
+import type { Claim } from '../../engine/idempotency/dedupe.js'
 import { newId } from '../../engine/ids.js'
-import { Refused, type Undelivered } from '../../engine/shards.js'
+import { Refused, type Undelivered } from '../../engine/shards/shards.js'
 import { ServiceError } from '../../errors.js'
 import { Unread } from '../../events/formats.js'
 import { type Judged, judge } from '../../events/judge.js'
 import { bodyText, failedBody, typeOf } from '../../events/text.js'
-import { type Answer, Later } from '../call.js'
-import { isoTime } from '../time.js'
+import { type Answer, Later } from '../kit/call.js'
+import { isoTime } from '../kit/time.js'
 import { withContext } from './applied-context.js'
 import { Claims, type Failure, nameOf, nothingUndone, type Sender, type Undone } from './claims.js'
 import { isOfOneEvent, isPublic, refuseBeyond, unnamed } from './publishable.js'

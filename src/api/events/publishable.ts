@@ -1,8 +1,8 @@
 // What events of a publishable key may not do: anybody has its value. source: decisions, security 3 and 6
 import type { CatalogData } from '../../core/catalog.js'
-import { flattenTraits } from '../../core/trait-value.js'
-import type { DirectoryKind } from '../../engine/directory.js'
-import type { Wanted } from '../../engine/entities.js'
+import { flattenTraits } from '../../core/flags/trait-value.js'
+import type { DirectoryKind } from '../../engine/directory/directory.js'
+import type { Wanted } from '../../engine/directory/entities.js'
 import { ServiceError } from '../../errors.js'
 import type { Judged } from '../../events/judge.js'
 import type { Sender } from './claims.js'

@@ -3,16 +3,16 @@
 
 import { eventTypes as allTypes, type EventType } from '../../../schemas/enums.js'
 import type { EventDetail, EventSummary } from '../../../schemas/events.js'
-import { keyAsSent } from '../../engine/dedupe.js'
-import { type EventRow, eventById, eventsList, eventTypes } from '../../engine/history.js'
+import { type EventRow, eventById, eventsList, eventTypes } from '../../analytics/history.js'
+import { keyAsSent } from '../../engine/idempotency/dedupe.js'
 import { ServiceError } from '../../errors.js'
 import { longMembers } from '../../events/quantities.js'
 import { parseExactly } from '../../json.js'
-import type { Answer, Call } from '../call.js'
-import { long } from '../long.js'
-import { list, listOf, page, type QueryOf, query, requireNear, string, text } from '../query.js'
-import { among } from '../sql.js'
-import { isoTime, isoTimeOrNull } from '../time.js'
+import type { Answer, Call } from '../kit/call.js'
+import { long } from '../kit/long.js'
+import { list, listOf, page, type QueryOf, query, requireNear, string, text } from '../kit/query.js'
+import { among } from '../kit/sql.js'
+import { isoTime, isoTimeOrNull } from '../kit/time.js'
 
 const listShape = {
   company_id: string,

@@ -1,7 +1,7 @@
 // Exports: events, usage by hour and the credit ledger, written by ClickHouse itself and passed on page by page.
 import { ServiceError } from '../../errors.js'
-import type { Answer, Call } from '../call.js'
-import { boolean, datetime, oneOf, type QueryOf, query, required, string } from '../query.js'
+import type { Answer, Call } from '../kit/call.js'
+import { boolean, datetime, oneOf, type QueryOf, query, required, string } from '../kit/query.js'
 import { type Exported, exports, type Place, pageEnd, pageRows, type Selection } from './statements.js'
 
 const formats = {

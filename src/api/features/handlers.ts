@@ -13,21 +13,19 @@ import type { FlagWithFeature } from '../../../schemas/flags.js'
 import type { CatalogData } from '../../core/catalog.js'
 import { newId } from '../../engine/ids.js'
 import { ServiceError } from '../../errors.js'
-import { announce, lastSight } from '../announcing.js'
-import type { Call, Handler } from '../call.js'
-import { withEvents } from '../event-summaries.js'
-import { type FeatureRow, featureView, grantedBy, plansByFeature } from '../feature-view.js'
-import { makeLimitTrait, traitNameOf } from '../feature-write.js'
-import { type FlagRow, flagDetails, type Outlook } from '../flag-view.js'
-import { type FlagChange, findFlag, freeKey, insertFlag, slugOf, updateFlag } from '../flag-write.js'
-import { mayChangeFeature, mayChangeFlag } from '../in-use.js'
-import { memberViews, requireMember } from '../member-rows.js'
-import { boolean, list, listOf, oneOf, page, type QueryOf, query, string, text } from '../query.js'
-import type { Services } from '../services.js'
-import { among } from '../sql.js'
-import { isoTime } from '../time.js'
-import { ensureFeatureTraits, traitViews } from '../trait-rows.js'
-import { whole } from '../unchanged.js'
+import { mayChangeFeature, mayChangeFlag } from '../account/definitions-in-use.js'
+import { type FlagRow, flagDetails, type Outlook } from '../flags/view.js'
+import { type FlagChange, findFlag, freeKey, insertFlag, slugOf, updateFlag } from '../flags/write.js'
+import type { Call, Handler } from '../kit/call.js'
+import { boolean, list, listOf, oneOf, page, type QueryOf, query, string, text } from '../kit/query.js'
+import type { Services } from '../kit/services.js'
+import { among } from '../kit/sql.js'
+import { isoTime } from '../kit/time.js'
+import { whole } from '../kit/unchanged.js'
+import { memberViews, requireMember } from '../members/rows.js'
+import { ensureFeatureTraits, traitViews } from '../traits/rows.js'
+import { announce, lastSight } from '../webhooks/publish.js'
+import { withEvents } from './event-summaries.js'
 import { deleteOverridesOf } from './overrides.js'
 import {
   countFeatureRows,
@@ -47,6 +45,8 @@ import {
   renameLicense,
   updateFeature,
 } from './store.js'
+import { type FeatureRow, featureView, grantedBy, plansByFeature } from './view.js'
+import { makeLimitTrait, traitNameOf } from './write.js'
 
 const listShape = {
   boolean_require_event: boolean,

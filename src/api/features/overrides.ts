@@ -1,7 +1,7 @@
 // The overrides of a feature that is to go: each is asked of its company, which alone may change itself.
-import { Refused } from '../../engine/shards.js'
-import type { Services } from '../services.js'
-import { among } from '../sql.js'
+import { Refused } from '../../engine/shards/shards.js'
+import type { Services } from '../kit/services.js'
+import { among } from '../kit/sql.js'
 
 const atOnce = 100
 

@@ -6,8 +6,8 @@ import type {
   FeatureLifecyclePhase,
   FeatureType,
 } from '../../../schemas/enums.js'
-import { type FeatureRow, featureSource } from '../feature-view.js'
-import { among, asJson, contains, newest } from '../sql.js'
+import { among, asJson, contains, newest } from '../kit/sql.js'
+import { type FeatureRow, featureSource } from './view.js'
 
 interface Page {
   readonly limit: number

@@ -14,16 +14,14 @@ import type {
 } from '../../../schemas/flags.js'
 import { newId } from '../../engine/ids.js'
 import { ServiceError } from '../../errors.js'
-import { announce, lastSight } from '../announcing.js'
-import type { Call, EnvironmentRecord, Handler } from '../call.js'
-import { type FlagRow, flagDetails, flagView, type Outlook, ruleDetails } from '../flag-view.js'
-import { type FlagChange, findFlag, insertFlag, updateFlag } from '../flag-write.js'
-import { mayChangeFeature, mayChangeFlag } from '../in-use.js'
-import { list, page, type QueryOf, query, string, text } from '../query.js'
-import type { Services } from '../services.js'
-import { isoTime } from '../time.js'
-import { ensureTraitsInPostgres } from '../trait-rows.js'
-import { whole } from '../unchanged.js'
+import { mayChangeFeature, mayChangeFlag } from '../account/definitions-in-use.js'
+import type { Call, EnvironmentRecord, Handler } from '../kit/call.js'
+import { list, page, type QueryOf, query, string, text } from '../kit/query.js'
+import type { Services } from '../kit/services.js'
+import { isoTime } from '../kit/time.js'
+import { whole } from '../kit/unchanged.js'
+import { ensureTraitsInPostgres } from '../traits/rows.js'
+import { announce, lastSight } from '../webhooks/publish.js'
 import { composeRules, type Known } from './rules.js'
 import {
   countFlagRows,
@@ -34,6 +32,8 @@ import {
   ruleRows,
   storedRules,
 } from './store.js'
+import { type FlagRow, flagDetails, flagView, type Outlook, ruleDetails } from './view.js'
+import { type FlagChange, findFlag, insertFlag, updateFlag } from './write.js'
 
 const listShape = { feature_id: string, ids: list, q: text(512), ...page } as const
 export const flagListQuery = query(listShape)

@@ -4,7 +4,7 @@ import type { ConditionType, EntityType } from '../../../schemas/enums.js'
 import type { ConditionGroupWrite, ConditionWrite, RulesWrite, RuleWrite } from '../../../schemas/flags.js'
 import type { StoredCondition, StoredGroup } from '../../catalog/rules.js'
 import { ServiceError } from '../../errors.js'
-import { whole } from '../unchanged.js'
+import { whole } from '../kit/unchanged.js'
 
 /** The rule types callers may write; the others are generated from entitlements (EN-5). */
 const writable = ['default', 'global_override', 'standard'] as const

@@ -1,9 +1,9 @@
 // Statements of flags and their rules.
 import type { Sql } from 'postgres'
-import type { FlagRow, RuleRow } from '../flag-view.js'
-import { among, asJson, contains, newest } from '../sql.js'
-import { isoTime } from '../time.js'
+import { among, asJson, contains, newest } from '../kit/sql.js'
+import { isoTime } from '../kit/time.js'
 import type { StoredRule } from './rules.js'
+import type { FlagRow, RuleRow } from './view.js'
 
 export interface FlagFilter {
   readonly accountId: string

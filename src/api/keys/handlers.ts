@@ -2,20 +2,19 @@
 import type { Sql } from 'postgres'
 import type { KeyScope } from '../../../schemas/enums.js'
 import type { ApiKey, ApiKeyCreate, ApiKeyRoll, ApiKeyUpdate, WhoAmI } from '../../../schemas/keys.js'
-import { isAddressBlock } from '../../engine/addresses.js'
-import { insertPublishableKey } from '../../engine/bootstrap.js'
+import { isAddressBlock } from '../../engine/account/address-blocks.js'
+import { insertPublishableKey } from '../../engine/account/bootstrap.js'
+import { lastFour, newKeyValue } from '../../engine/account/key-value.js'
+import { formerValue, keyRecord } from '../../engine/account/keys.js'
 import { newId } from '../../engine/ids.js'
-import { lastFour, newKeyValue } from '../../engine/key-value.js'
-import { formerValue, keyRecord } from '../../engine/keys.js'
 import { ServiceError } from '../../errors.js'
-import type { Answer, Call, EnvironmentRecord, Handler, KeyRecord } from '../call.js'
-import { keyFault, reaches } from '../key-conditions.js'
-import { type ApiKeyRow, apiKeyView, environmentView } from '../key-view.js'
-import { boolean, page, type QueryOf, query, required, string } from '../query.js'
-import type { Services } from '../services.js'
-import { inTransaction } from '../sql.js'
-import { requireTime } from '../time.js'
-import { whole } from '../unchanged.js'
+import type { Answer, Call, EnvironmentRecord, Handler, KeyRecord } from '../kit/call.js'
+import { boolean, page, type QueryOf, query, required, string } from '../kit/query.js'
+import type { Services } from '../kit/services.js'
+import { inTransaction } from '../kit/sql.js'
+import { requireTime } from '../kit/time.js'
+import { whole } from '../kit/unchanged.js'
+import { keyFault, reaches } from './conditions.js'
 import {
   accountName,
   countKeys,
@@ -29,6 +28,7 @@ import {
   rollKey,
   updateKey,
 } from './store.js'
+import { type ApiKeyRow, apiKeyView, environmentView } from './view.js'
 
 const keyFilter = { environment_id: string, require_environment: required(boolean) } as const
 export const keyListQuery = query({ ...keyFilter, ...page })

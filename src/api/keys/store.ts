@@ -1,8 +1,8 @@
 // Statements of API keys.
 import type { Sql } from 'postgres'
 import type { KeyScope } from '../../../schemas/enums.js'
-import type { ApiKeyRow } from '../key-view.js'
-import { newest } from '../sql.js'
+import { newest } from '../kit/sql.js'
+import type { ApiKeyRow } from './view.js'
 
 /** Which keys a list is of. */
 export interface KeyFilter {

@@ -1,7 +1,7 @@
 // Request limits of the account: what differs from those of everyone.
 import type { LimitsUpdate } from '../../../schemas/limits.js'
-import type { Handler } from '../call.js'
-import { whole } from '../unchanged.js'
+import type { Handler } from '../kit/call.js'
+import { whole } from '../kit/unchanged.js'
 
 /** GET /limits: the account's own limits, null when it has those of everyone. source: decision */
 export const getLimits: Handler = ({ services, key }) => ({

@@ -3,10 +3,10 @@ import type { Sql } from 'postgres'
 import type { ManagePlanRequest } from '../../../schemas/billing.js'
 import type { BillingCreditExpiryType, BillingCreditExpiryUnit } from '../../../schemas/enums.js'
 import type { StoredPrice } from '../../catalog/prices.js'
-import type { PlansManaged } from '../../core/manage.js'
+import type { PlansManaged } from '../../core/plans/manage.js'
 import { ServiceError } from '../../errors.js'
-import { amountOf, type SoldPrice } from '../sold-price.js'
-import { among } from '../sql.js'
+import { amountOf, type SoldPrice } from '../billing/sold-price.js'
+import { among } from '../kit/sql.js'
 import { conflict } from './selection.js'
 
 interface BundleRow {

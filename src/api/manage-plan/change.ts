@@ -3,13 +3,14 @@ import type { Sql } from 'postgres'
 import type { ManagePlanRequest } from '../../../schemas/billing.js'
 import type { PlanChangeSubscriptionAction } from '../../../schemas/enums.js'
 import type { CatalogData } from '../../core/catalog.js'
-import type { TrialState } from '../../core/company.js'
+import type { TrialState } from '../../core/company/company.js'
+import type { CompanyDescription } from '../../core/company/state.js'
 import { derivedId } from '../../core/id.js'
-import type { PlansManaged } from '../../core/manage.js'
-import { addMonthsClamped, dayMs } from '../../core/period.js'
-import type { CompanyDescription } from '../../core/state.js'
+import type { PlansManaged } from '../../core/plans/manage.js'
+import { addMonthsClamped, dayMs } from '../../core/usage/period.js'
 import { newId } from '../../engine/ids.js'
-import { requireCompatible } from '../add-on-compatibility.js'
+import { asTold } from '../billing/own-subscriptions.js'
+import { defaultProfile } from '../billing/payment-gating.js'
 import {
   type CouponRow,
   type ProfileRow,
@@ -18,15 +19,14 @@ import {
   subscriptionNow,
   subscriptionState,
   subscriptionsOf,
-} from '../billing-records.js'
-import { isRunning } from '../billing-view.js'
-import type { Call } from '../call.js'
-import { type GroupSettings, groupSettings } from '../group-settings.js'
-import { asTold } from '../own-subscriptions.js'
-import { defaultProfile } from '../payment-gating.js'
-import { amountOf, monthsOf, type SoldPrice } from '../sold-price.js'
-import { causeOf } from '../subscription-write.js'
-import { requireTime } from '../time.js'
+} from '../billing/record-rows.js'
+import { amountOf, monthsOf, type SoldPrice } from '../billing/sold-price.js'
+import { causeOf } from '../billing/subscription-write.js'
+import { isRunning } from '../billing/view.js'
+import type { Call } from '../kit/call.js'
+import { requireTime } from '../kit/time.js'
+import { requireCompatible } from '../plan-groups/add-on-compatibility.js'
+import { type GroupSettings, groupSettings } from '../plan-groups/settings.js'
 import { bundlesOf } from './bundles.js'
 import {
   conflict,

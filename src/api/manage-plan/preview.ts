@@ -5,9 +5,9 @@ import type {
   PreviewSubscriptionFinance,
 } from '../../../schemas/billing.js'
 import type { FeatureUsage } from '../../../schemas/usage.js'
-import { addMonthsClamped } from '../../core/period.js'
-import { monthsOf } from '../sold-price.js'
-import { isoTime, isoTimeOrNull } from '../time.js'
+import { addMonthsClamped } from '../../core/usage/period.js'
+import { monthsOf } from '../billing/sold-price.js'
+import { isoTime, isoTimeOrNull } from '../kit/time.js'
 import { type Change, sum } from './change.js'
 
 /** What is asked beside the change itself. */

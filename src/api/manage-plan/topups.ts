@@ -1,7 +1,7 @@
 // What a company chooses about automatic top-up, where its plans leave it the choice.
 import type { ManagePlanRequest } from '../../../schemas/billing.js'
 import type { CatalogData } from '../../core/catalog.js'
-import type { PlansManaged } from '../../core/manage.js'
+import type { PlansManaged } from '../../core/plans/manage.js'
 import { ServiceError } from '../../errors.js'
 import { conflict, invalid, type Selection } from './selection.js'
 

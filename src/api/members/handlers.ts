@@ -1,9 +1,9 @@
 // The people of the account. They come from the members file, read at start; nothing here writes them.
 import { accountMemberRoles } from '../../../schemas/enums.js'
 import { ServiceError } from '../../errors.js'
-import type { Call, Handler } from '../call.js'
-import { memberView } from '../member-rows.js'
-import { list, oneOf, page, type QueryOf, query, string } from '../query.js'
+import type { Call, Handler } from '../kit/call.js'
+import { list, oneOf, page, type QueryOf, query, string } from '../kit/query.js'
+import { memberView } from './rows.js'
 import { countMembers, findMember, listMembers, type MemberFilter } from './store.js'
 
 const listShape = { ids: list, q: string, role: oneOf(accountMemberRoles), ...page } as const

@@ -1,8 +1,8 @@
 // Statements of account members.
 import type { Sql } from 'postgres'
 import type { AccountMemberRole } from '../../../schemas/enums.js'
-import type { MemberRow } from '../member-rows.js'
-import { among, contains, newest } from '../sql.js'
+import { among, contains, newest } from '../kit/sql.js'
+import type { MemberRow } from './rows.js'
 
 export interface MemberFilter {
   readonly accountId: string

@@ -12,19 +12,24 @@ import type {
   PlanVersionMigrationPreviewCompany,
 } from '../../../schemas/plans.js'
 import type { PlanRow, PlanVersionRow } from '../../catalog/plans.js'
-import type { MigrationTerms } from '../../core/plan.js'
-import { migratedPlans } from '../../core/plan-change.js'
-import type { CompanyDescription } from '../../core/state.js'
+import type { CompanyDescription } from '../../core/company/state.js'
+import type { MigrationTerms } from '../../core/plans/plan.js'
+import { migratedPlans } from '../../core/plans/plan-change.js'
 import { newId } from '../../engine/ids.js'
-import { termsOf } from '../../engine/migration-terms.js'
-import { affected, callOffPending, insertMigration, type NewMigration } from '../../engine/migrations.js'
+import {
+  affected,
+  callOffPending,
+  insertMigration,
+  type NewMigration,
+} from '../../engine/migrations/migrations.js'
+import { termsOf } from '../../engine/migrations/terms.js'
 import { ServiceError } from '../../errors.js'
-import type { Call, Handler } from '../call.js'
-import { requireCompanies, scheduledAt, soon } from '../migration-run.js'
-import { findPlan, placeOf, unknownPlan, unknownVersion, versionsOf } from '../plan-versions.js'
-import { oneOf, page, type QueryOf, query, required, string, text } from '../query.js'
-import { inTransaction } from '../sql.js'
-import { isoTime, isoTimeOrNull } from '../time.js'
+import type { Call, Handler } from '../kit/call.js'
+import { oneOf, page, type QueryOf, query, required, string, text } from '../kit/query.js'
+import { inTransaction } from '../kit/sql.js'
+import { isoTime, isoTimeOrNull } from '../kit/time.js'
+import { findPlan, placeOf, unknownPlan, unknownVersion, versionsOf } from '../plans/version-rows.js'
+import { requireCompanies, scheduledAt, soon } from './run.js'
 import {
   type CountedMigration,
   cancelPending,

@@ -1,8 +1,8 @@
 // Statements of migrations, as they are listed and told what to do.
 import type { Sql } from 'postgres'
 import type { PlanVersionCompanyMigrationStatus, PlanVersionMigrationStatus } from '../../../schemas/enums.js'
-import type { CompanyMigrationRow, MigrationRow } from '../../engine/migrations.js'
-import { among } from '../sql.js'
+import type { CompanyMigrationRow, MigrationRow } from '../../engine/migrations/migrations.js'
+import { among } from '../kit/sql.js'
 
 interface Page {
   readonly limit: number

@@ -1,9 +1,9 @@
 // GET and PUT /model-prices: what inference events cost when they bring no cost of their own (decision 18).
 import type { ModelPriceView } from '../../../schemas/model-prices.js'
-import type { ModelPrice } from '../../core/model-price.js'
+import type { ModelPrice } from '../../core/pricing/model-price.js'
 import { ServiceError } from '../../errors.js'
-import type { Answer, Call } from '../call.js'
-import { isoTime, requireTime } from '../time.js'
+import type { Answer, Call } from '../kit/call.js'
+import { isoTime, requireTime } from '../kit/time.js'
 
 /** The account's own prices first, then the built-in ones, which they take precedence over. */
 export function listModelPrices(call: Call): Answer {

@@ -7,7 +7,7 @@ import type {
   PlanChangeSubscriptionAction,
   TrialStatus,
 } from '../../../schemas/enums.js'
-import { among, newest } from '../sql.js'
+import { among, newest } from '../kit/sql.js'
 
 /** A row of plan_changes. */
 export interface PlanChangeRow {

@@ -12,13 +12,13 @@ import type {
 import { traitId } from '../../catalog/traits.js'
 import { newId } from '../../engine/ids.js'
 import { ServiceError } from '../../errors.js'
-import type { Call, Handler } from '../call.js'
-import { traitNameOf } from '../feature-write.js'
-import { type PlanRole, unfit } from '../plan-roles.js'
-import { boolean, type QueryOf, query } from '../query.js'
-import { isoTime } from '../time.js'
-import { ensureTrait } from '../trait-rows.js'
-import { whole } from '../unchanged.js'
+import { traitNameOf } from '../features/write.js'
+import type { Call, Handler } from '../kit/call.js'
+import { boolean, type QueryOf, query } from '../kit/query.js'
+import { isoTime } from '../kit/time.js'
+import { whole } from '../kit/unchanged.js'
+import { type PlanRole, unfit } from '../plans/roles.js'
+import { ensureTrait } from '../traits/rows.js'
 import {
   findGroup,
   offeredPlans,

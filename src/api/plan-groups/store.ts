@@ -2,8 +2,8 @@
 import type { Sql } from 'postgres'
 import type { CheckoutField, PlanGroupWrite } from '../../../schemas/plan-groups.js'
 import type { PlanRow, PlanVersionRow } from '../../catalog/plans.js'
-import { type Place, visiblePlans } from '../plan-versions.js'
-import { among, asJson } from '../sql.js'
+import { among, asJson } from '../kit/sql.js'
+import { type Place, visiblePlans } from '../plans/version-rows.js'
 
 /** Members of a group that name a plan or a price. */
 export const references = [

@@ -12,23 +12,13 @@ import type { BillingProductUpdate } from '../../../schemas/prices.js'
 import type { EntitlementRow, PlanRow, PlanVersionRow } from '../../catalog/plans.js'
 import { nativeProductId } from '../../catalog/prices.js'
 import { ServiceError } from '../../errors.js'
-import { announce } from '../announcing.js'
-import type { Call, Handler } from '../call.js'
-import { planGrantsOfVersions } from '../credit-view.js'
-import { entitlementViews, planView, versionView } from '../entitlement-view.js'
-import { applyBundle, type BundledChange } from '../entitlement-write.js'
-import { applyGrantBundle } from '../plan-grant-write.js'
-import {
-  copyParts,
-  ensureDraft,
-  findPlan,
-  findVersion,
-  lockPlan,
-  placeOf,
-  unknownPlan,
-  unknownVersion,
-} from '../plan-versions.js'
-import { adoptPrices } from '../price-write.js'
+import { applyGrantBundle } from '../credits/plan-grant-write.js'
+import { planGrantsOfVersions } from '../credits/view.js'
+import { entitlementViews, planView, versionView } from '../entitlements/view.js'
+import { applyBundle, type BundledChange } from '../entitlements/write.js'
+import type { Call, Handler } from '../kit/call.js'
+import { adoptPrices } from '../prices/write.js'
+import { announce } from '../webhooks/publish.js'
 import {
   accountScope,
   announcePlan,
@@ -39,6 +29,16 @@ import {
   settleBilling,
 } from './handlers.js'
 import { updateBilling } from './store.js'
+import {
+  copyParts,
+  ensureDraft,
+  findPlan,
+  findVersion,
+  lockPlan,
+  placeOf,
+  unknownPlan,
+  unknownVersion,
+} from './version-rows.js'
 
 /** What a bundle says beside the plan itself. */
 interface Parts {

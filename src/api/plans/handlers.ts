@@ -5,32 +5,19 @@ import type { BillingLinkedPlanCreate, PlanCreate, PlanDetail, PlanUpdate } from
 import type { BillingProductPlan, BillingProductUpdate } from '../../../schemas/prices.js'
 import type { PlanRow, PlanVersionRow } from '../../catalog/plans.js'
 import { nativeProductId, type StoredPrice } from '../../catalog/prices.js'
-import { abandonMigrations } from '../../engine/migrations.js'
+import { abandonMigrations } from '../../engine/migrations/migrations.js'
 import { ServiceError } from '../../errors.js'
-import { announce, lastSight } from '../announcing.js'
-import { findProduct } from '../billing-rows.js'
-import type { Call, Handler } from '../call.js'
-import { versionView } from '../entitlement-view.js'
-import { withEventsInside } from '../event-summaries.js'
-import type { Outlook } from '../flag-view.js'
-import { mayChangePlan } from '../in-use.js'
-import { soon } from '../migration-run.js'
-import {
-  ensureDraft,
-  findPlan,
-  findVersion,
-  insertPlan,
-  lockPlan,
-  lockVersion,
-  placeOf,
-  unknownPlan,
-  unknownVersion,
-  versionsOf,
-} from '../plan-versions.js'
-import { planDetails, shownVersion } from '../plan-view.js'
-import { mainCurrency, namedPrices, planPrices } from '../price-write.js'
-import { boolean, list, oneOf, page, type QueryOf, query, required, string, text } from '../query.js'
-import { whole } from '../unchanged.js'
+import { mayChangePlan } from '../account/definitions-in-use.js'
+import { versionView } from '../entitlements/view.js'
+import { withEventsInside } from '../features/event-summaries.js'
+import type { Outlook } from '../flags/view.js'
+import type { Call, Handler } from '../kit/call.js'
+import { boolean, list, oneOf, page, type QueryOf, query, required, string, text } from '../kit/query.js'
+import { whole } from '../kit/unchanged.js'
+import { soon } from '../migrations/run.js'
+import { findProduct } from '../prices/rows.js'
+import { mainCurrency, namedPrices, planPrices } from '../prices/write.js'
+import { announce, lastSight } from '../webhooks/publish.js'
 import { issuesOf } from './issues.js'
 import {
   archivePlan,
@@ -43,7 +30,20 @@ import {
   updateBilling,
   updateDraft,
 } from './store.js'
+import {
+  ensureDraft,
+  findPlan,
+  findVersion,
+  insertPlan,
+  lockPlan,
+  lockVersion,
+  placeOf,
+  unknownPlan,
+  unknownVersion,
+  versionsOf,
+} from './version-rows.js'
 import { removeVersion } from './versions.js'
+import { planDetails, shownVersion } from './view.js'
 
 const listShape = {
   company_id: string,

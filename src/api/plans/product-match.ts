@@ -1,10 +1,10 @@
 // Companies that pay for what a plan is sold as, whether or not they are on it.
 import { ServiceError } from '../../errors.js'
-import type { Call, Handler } from '../call.js'
-import { companyDetails } from '../company-read.js'
-import { countOf, type Listed, mentions, newestFirst, pageOfIds, withSubscription } from '../entity-list.js'
-import { findPlan, placeOf } from '../plan-versions.js'
-import { page, type QueryOf, query, required, string } from '../query.js'
+import { companyDetails } from '../companies/read.js'
+import { countOf, type Listed, mentions, newestFirst, pageOfIds, withSubscription } from '../entities/list.js'
+import type { Call, Handler } from '../kit/call.js'
+import { page, type QueryOf, query, required, string } from '../kit/query.js'
+import { findPlan, placeOf } from './version-rows.js'
 
 const shape = { plan_id: required(string), q: string, ...page } as const
 export const productMatchQuery = query(shape)

@@ -3,15 +3,20 @@ import type { Sql } from 'postgres'
 import type { PlanPublish, PlanVersion } from '../../../schemas/plans.js'
 import type { PlanRow, PlanVersionRow } from '../../catalog/plans.js'
 import { newId } from '../../engine/ids.js'
-import { affected, callOffOlder, insertMigration, type NewMigration } from '../../engine/migrations.js'
+import {
+  affected,
+  callOffOlder,
+  insertMigration,
+  type NewMigration,
+} from '../../engine/migrations/migrations.js'
 import { ServiceError } from '../../errors.js'
-import type { Call, Handler } from '../call.js'
-import type { CompanyBefore, CustomPlanFlow } from '../custom-plans.js'
-import { versionView } from '../entitlement-view.js'
-import { requireCompanies, scheduledAt, soon } from '../migration-run.js'
-import { requireFit } from '../plan-roles.js'
-import { findPlan, findVersion, lockVersion, unknownVersion, versionsOf } from '../plan-versions.js'
+import { versionView } from '../entitlements/view.js'
+import type { Call, Handler } from '../kit/call.js'
+import { requireCompanies, scheduledAt, soon } from '../migrations/run.js'
+import type { CompanyBefore, CustomPlanFlow } from './custom-plan-billing.js'
 import { accountScope, announcePlan, listPlaceOf } from './handlers.js'
+import { requireFit } from './roles.js'
+import { findPlan, findVersion, lockVersion, unknownVersion, versionsOf } from './version-rows.js'
 import { publishDraft } from './versions.js'
 
 interface Published {

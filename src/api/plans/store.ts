@@ -2,8 +2,8 @@
 import type { Sql } from 'postgres'
 import type { BillingProviderType, IconColor, PlanType } from '../../../schemas/enums.js'
 import type { PlanRow, PlanVersionRow } from '../../catalog/plans.js'
-import { type Place, visiblePlans } from '../plan-versions.js'
-import { among, contains, newest } from '../sql.js'
+import { among, contains, newest } from '../kit/sql.js'
+import { type Place, visiblePlans } from './version-rows.js'
 
 /** Which plans a list is of, as the query of GET /plans says it. */
 export interface PlanFilter {

@@ -3,11 +3,11 @@ import type { Sql } from 'postgres'
 import { type PlanCreditGrantRow, planGrantPrice } from '../../catalog/credits.js'
 import type { EntitlementRow, PlanRow, PlanVersionRow } from '../../catalog/plans.js'
 import { nativeProductId, type StoredPrice } from '../../catalog/prices.js'
-import { abandonMigrations } from '../../engine/migrations.js'
+import { abandonMigrations } from '../../engine/migrations/migrations.js'
 import { ServiceError } from '../../errors.js'
-import { entitledName } from '../entitlement-view.js'
-import { mintPrices, mintProduct } from '../price-mint.js'
-import { asJson } from '../sql.js'
+import { entitledName } from '../entitlements/view.js'
+import { asJson } from '../kit/sql.js'
+import { mintPrices, mintProduct } from '../prices/mint.js'
 
 /**
  * Publish a draft: it is in force, the version that was is archived, its prices are minted.

@@ -1,12 +1,12 @@
 // Reconciliation: what the actors count against what ClickHouse holds, per company and event.
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Quantity, subtractQuantity } from '../../core/quantity.js'
-import type { CompanyDescription } from '../../core/state.js'
-import { type UsageTotalRow, usageReconcile } from '../../engine/history.js'
+import { type UsageTotalRow, usageReconcile } from '../../analytics/history.js'
+import type { CompanyDescription } from '../../core/company/state.js'
+import { type Quantity, subtractQuantity } from '../../core/usage/quantity.js'
 import { jsonText } from '../../json.js'
-import type { Answer, Call } from '../call.js'
-import { entityUnknown, isKnown } from '../entity-write.js'
-import { type QueryOf, query, string } from '../query.js'
+import { entityUnknown, isKnown } from '../entities/write.js'
+import type { Answer, Call } from '../kit/call.js'
+import { type QueryOf, query, string } from '../kit/query.js'
 
 const companiesAtOnce = 500
 const asksAtOnce = 50

@@ -4,12 +4,12 @@ import type {
   ContextSecretView,
   SignedContextCreate,
 } from '../../../schemas/signed-contexts.js'
-import { environmentRecord } from '../../engine/keys.js'
-import { contextLengthMax, newContextSecret, signContext } from '../../engine/signed-contexts.js'
+import { environmentRecord } from '../../engine/account/keys.js'
+import { contextLengthMax, newContextSecret, signContext } from '../../engine/account/signed-contexts.js'
 import { ServiceError } from '../../errors.js'
-import type { Call, EnvironmentRecord, Handler } from '../call.js'
-import { reaches } from '../key-conditions.js'
-import { isoTime } from '../time.js'
+import { reaches } from '../keys/conditions.js'
+import type { Call, EnvironmentRecord, Handler } from '../kit/call.js'
+import { isoTime } from '../kit/time.js'
 import { rollSecret } from './store.js'
 
 /** Seconds that a context is believed unless its maker says otherwise. */

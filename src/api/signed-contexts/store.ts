@@ -1,6 +1,6 @@
 // Statements of context secrets.
 import type { Sql } from 'postgres'
-import type { EnvironmentRow } from '../../engine/keys.js'
+import type { EnvironmentRow } from '../../engine/account/keys.js'
 
 /** Give an environment a new secret; the one it had is taken until `untilMs`. `updated_at` always moves on. */
 export async function rollSecret(

@@ -8,10 +8,10 @@ import type {
 } from '../../../schemas/traits.js'
 import { traitId } from '../../catalog/traits.js'
 import { ServiceError } from '../../errors.js'
-import type { Call, Handler } from '../call.js'
-import { list, listOf, oneOf, page, type QueryOf, query, text } from '../query.js'
-import { ensureTrait, ensureTraitsInPostgres, type TraitDefinitionRow, traitView } from '../trait-rows.js'
-import { whole } from '../unchanged.js'
+import type { Call, Handler } from '../kit/call.js'
+import { list, listOf, oneOf, page, type QueryOf, query, text } from '../kit/query.js'
+import { whole } from '../kit/unchanged.js'
+import { ensureTrait, ensureTraitsInPostgres, type TraitDefinitionRow, traitView } from './rows.js'
 import {
   countTraitRows,
   deleteTraitRow,

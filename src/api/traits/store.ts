@@ -1,8 +1,8 @@
 // Statements of trait definitions.
 import type { Sql } from 'postgres'
 import type { EntityType, TraitType } from '../../../schemas/enums.js'
-import { among, contains, newest } from '../sql.js'
-import type { TraitDefinitionRow } from '../trait-rows.js'
+import { among, contains, newest } from '../kit/sql.js'
+import type { TraitDefinitionRow } from './rows.js'
 
 export interface TraitFilter {
   readonly environmentId: string

@@ -13,8 +13,8 @@ import {
   type Window,
   weekMs,
   weekStart,
-} from '../../core/period.js'
-import { addQuantity, type Quantity, subtractQuantity } from '../../core/quantity.js'
+} from '../../core/usage/period.js'
+import { addQuantity, type Quantity, subtractQuantity } from '../../core/usage/quantity.js'
 import { ServiceError } from '../../errors.js'
 
 /** Most buckets of one answer. source: US-12, US-22 */

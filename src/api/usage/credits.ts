@@ -1,11 +1,11 @@
 // Credits consumed, for rows of usage.
 import type { CreditUsageAggregation } from '../../../schemas/usage.js'
-import { amountFromDecimal, amountToNumber } from '../../core/amount.js'
-import type { Company } from '../../core/company.js'
-import { dayMs, dayStart, mondayStart, monthStart } from '../../core/period.js'
-import { cycleOf } from '../../core/plan.js'
-import { creditByDay, userCredits } from '../../engine/history.js'
-import type { EntityCall } from '../entity-write.js'
+import { creditByDay, userCredits } from '../../analytics/history.js'
+import type { Company } from '../../core/company/company.js'
+import { amountFromDecimal, amountToNumber } from '../../core/credits/amount.js'
+import { cycleOf } from '../../core/plans/plan.js'
+import { dayMs, dayStart, mondayStart, monthStart } from '../../core/usage/period.js'
+import type { EntityCall } from '../entities/write.js'
 
 /**
  * What a company consumed of credits today, this week, this month and this billing period.

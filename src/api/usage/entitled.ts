@@ -1,9 +1,9 @@
 // Who is entitled to a feature: its companies, and the users of these.
 import type { FeatureCompany, FeatureCompanyUser, FeatureUsage } from '../../../schemas/usage.js'
-import { companyDetails } from '../company-read.js'
-import type { Page } from '../entity-list.js'
-import { userBrief } from '../entity-view.js'
-import type { EntityCall } from '../entity-write.js'
+import { companyDetails } from '../companies/read.js'
+import type { Page } from '../entities/list.js'
+import { userBrief } from '../entities/view.js'
+import type { EntityCall } from '../entities/write.js'
 import { usageRowsOrNull, usageViews } from './rows.js'
 import { entitledCompanyIds, entitledMembers, userRows } from './store.js'
 

@@ -2,10 +2,10 @@
 import { billingProviderTypes, timeSeriesGranularities } from '../../../schemas/enums.js'
 import type { FeatureUsageDetail } from '../../../schemas/usage.js'
 import type { FeatureDef } from '../../core/catalog.js'
-import type { FeatureUsage as FeatureUsageRow } from '../../core/feature.js'
+import type { FeatureUsage as FeatureUsageRow } from '../../core/entitlements/feature.js'
 import { ServiceError } from '../../errors.js'
-import type { Call, Handler } from '../call.js'
-import { type EntityCall, entityUnknown, lookedUp } from '../entity-write.js'
+import { type EntityCall, entityUnknown, lookedUp } from '../entities/write.js'
+import type { Call, Handler } from '../kit/call.js'
 import {
   boolean,
   datetime,
@@ -20,7 +20,7 @@ import {
   string,
   text,
   withDefault,
-} from '../query.js'
+} from '../kit/query.js'
 import { requireRange, requireWholeHours } from './buckets.js'
 import { companiesOfFeature, usersOfFeature } from './entitled.js'
 import { describedOrNull, knownCompany, knownFeature, knownUser, oneUsage, usageRows } from './rows.js'

@@ -4,7 +4,7 @@
 //   overrides, each from its writing to its end ──────────────────────────────────┴─▶ entitlement ──▶ limits
 import type { LimitTimeSeriesPoint } from '../../../schemas/usage.js'
 import type { CatalogData, EntitlementDef, FeatureDef } from '../../core/catalog.js'
-import type { Company, OverrideState, PlanHolding } from '../../core/company.js'
+import type { Company, OverrideState, PlanHolding } from '../../core/company/company.js'
 import {
   type CompiledEntitlement,
   type CompiledFeature,
@@ -13,14 +13,14 @@ import {
   type EntitledFacts,
   limitOf,
   resolveEntitlement,
-} from '../../core/entitlement.js'
-import { endsAt } from '../../core/plan.js'
-import type { HeldVersion } from '../../core/plan-change.js'
-import type { Quantity } from '../../core/quantity.js'
-import { comparableType, type TraitRef } from '../../core/trait.js'
+} from '../../core/entitlements/entitlement.js'
+import { comparableType, type TraitRef } from '../../core/flags/trait.js'
+import { endsAt } from '../../core/plans/plan.js'
+import type { HeldVersion } from '../../core/plans/plan-change.js'
+import type { Quantity } from '../../core/usage/quantity.js'
 import { jsonText } from '../../json.js'
-import { long } from '../long.js'
-import { isoTime } from '../time.js'
+import { long } from '../kit/long.js'
+import { isoTime } from '../kit/time.js'
 import type { Range } from './buckets.js'
 
 /** A recorded change of a company's plans (PB-34). */

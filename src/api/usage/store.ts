@@ -3,7 +3,7 @@ import type { Sql } from 'postgres'
 import type { BillingProviderType } from '../../../schemas/enums.js'
 import type { EntitlementRow } from '../../catalog/plans.js'
 import type { CatalogData, EntitlementDef } from '../../core/catalog.js'
-import type { EntityBrief } from '../../core/entity.js'
+import type { EntityBrief } from '../../core/company/entity.js'
 import {
   allOf,
   countOf,
@@ -13,9 +13,9 @@ import {
   newestFirst,
   type Page,
   pageOfIds,
-} from '../entity-list.js'
-import { PlanColumns } from '../plan-columns.js'
-import { among, contains } from '../sql.js'
+} from '../entities/list.js'
+import { among, contains } from '../kit/sql.js'
+import { PlanColumns } from '../plans/columns.js'
 import type { HoldingChange, OverrideSpan } from './limits.js'
 
 /** What a list of features is narrowed by; absent members do not narrow. */

@@ -1,12 +1,11 @@
 // Users: found and written by keys, listed; their memberships as written with them, their traits.
 import type { Keys, KeysBody, TraitUpsert } from '../../../schemas/companies.js'
 import type { UserDetail, UserUpsert } from '../../../schemas/users.js'
-import type { UserMessage } from '../../core/message.js'
-import type { Target } from '../../engine/entities.js'
-import type { Answered } from '../../engine/shards.js'
+import type { UserMessage } from '../../core/company/message.js'
+import type { Target } from '../../engine/directory/entities.js'
+import type { Answered } from '../../engine/shards/shards.js'
 import { ServiceError } from '../../errors.js'
-import type { Answer, Call, Handler } from '../call.js'
-import { userBrief } from '../entity-view.js'
+import { userBrief } from '../entities/view.js'
 import {
   type EntityCall,
   entityUnknown,
@@ -23,9 +22,10 @@ import {
   readyUpsert,
   requireKeys,
   settled,
-} from '../entity-write.js'
-import { list, mapOrBare, page, type QueryOf, query, required, string, text } from '../query.js'
-import { userDetails } from '../user-read.js'
+} from '../entities/write.js'
+import type { Answer, Call, Handler } from '../kit/call.js'
+import { list, mapOrBare, page, type QueryOf, query, required, string, text } from '../kit/query.js'
+import { userDetails } from './read.js'
 import { countUserRows, listUserIds, type UserFilter } from './store.js'
 
 const listShape = { company_id: string, ids: list, plan_id: string, q: text(512), ...page } as const

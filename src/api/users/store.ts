@@ -9,9 +9,9 @@ import {
   newestFirst,
   type Page,
   pageOfIds,
-} from '../entity-list.js'
-import { PlanColumns } from '../plan-columns.js'
-import { among } from '../sql.js'
+} from '../entities/list.js'
+import { among } from '../kit/sql.js'
+import { PlanColumns } from '../plans/columns.js'
 
 /** What a list of users is narrowed by; absent members do not narrow. All must hold. */
 export interface UserFilter {

@@ -1,4 +1,4 @@
-// Webhooks out: who is told of what, and what became of it. Deliveries are made by src/engine/deliveries.ts.
+// Webhooks out: who is told of what, and what became of it. Deliveries are made by src/engine/webhooks/deliveries.ts.
 import type { WebhookRequestType } from '../../../schemas/enums.js'
 import type {
   TestWebhook,
@@ -9,17 +9,17 @@ import type {
   WebhookTest,
   WebhookUpdate,
 } from '../../../schemas/webhooks.js'
-import { giveUp } from '../../engine/deliveries.js'
 import { newId } from '../../engine/ids.js'
-import { isSuccess, urlProblem } from '../../engine/outgoing.js'
-import { newSecret, payloadOf, type WebhookRow } from '../../engine/webhooks.js'
+import { giveUp } from '../../engine/webhooks/deliveries.js'
+import { isSuccess, urlProblem } from '../../engine/webhooks/safe-http.js'
+import { newSecret, payloadOf, type WebhookRow } from '../../engine/webhooks/subscriptions.js'
 import { ServiceError } from '../../errors.js'
-import type { Call, EnvironmentRecord, Handler } from '../call.js'
-import { list, page, type QueryOf, query, string } from '../query.js'
-import type { Services } from '../services.js'
-import { inTransaction } from '../sql.js'
-import { isoTime, isoTimeOrNull } from '../time.js'
-import { whole } from '../unchanged.js'
+import type { Call, EnvironmentRecord, Handler } from '../kit/call.js'
+import { list, page, type QueryOf, query, string } from '../kit/query.js'
+import type { Services } from '../kit/services.js'
+import { inTransaction } from '../kit/sql.js'
+import { isoTime, isoTimeOrNull } from '../kit/time.js'
+import { whole } from '../kit/unchanged.js'
 import {
   countEventRows,
   countWebhookRows,

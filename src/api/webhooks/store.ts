@@ -2,8 +2,8 @@
 import type { Sql } from 'postgres'
 import type { WebhookEventStatus, WebhookRequestType, WebhookStatus } from '../../../schemas/enums.js'
 import type { WebhookCreate } from '../../../schemas/webhooks.js'
-import type { WebhookRow } from '../../engine/webhooks.js'
-import { among, asJson, contains, newest } from '../sql.js'
+import type { WebhookRow } from '../../engine/webhooks/subscriptions.js'
+import { among, asJson, contains, newest } from '../kit/sql.js'
 
 interface Page {
   readonly limit: number

@@ -1,7 +1,7 @@
 // Keeps one child process alive: started, started again when it dies, stopped with us.
 import type { ChildProcess } from 'node:child_process'
 import type { Logger } from 'pino'
-import { lowerProcess } from '../../priority.js'
+import { lowerProcess } from '../../host/thread-priority.js'
 
 export type StoreLog = Pick<Logger, 'debug' | 'info' | 'warn' | 'error'>
 

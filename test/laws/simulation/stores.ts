@@ -1,8 +1,9 @@
 // Postgres and ClickHouse of a simulation: tables in memory behind a network that loses answers, answers late, and
 // is away for a while. A statement has its effect at one instant, whatever becomes of who asked.
-import { packClaim } from '../../../src/engine/dedupe.js'
-import type { StoredEntities, StoredPositions } from '../../../src/engine/fill.js'
-import type { StoredClaims } from '../../../src/engine/history.js'
+
+import type { StoredClaims } from '../../../src/analytics/history.js'
+import { packClaim } from '../../../src/engine/idempotency/dedupe.js'
+import type { StoredEntities, StoredPositions } from '../../../src/engine/recovery/warm-up.js'
 import type { Sequence } from '../../../src/journal/journal.js'
 import type { InsertOptions } from '../../../src/storage/clickhouse.js'
 import { type SnapshotRow, type SnapshotStore, snapshotLine } from '../../../workers/company/snapshots.js'

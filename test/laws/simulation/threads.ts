@@ -1,7 +1,7 @@
 // Threads of a simulation: the real entry of a worker in a life of its own, over ports that keep their order and
 // take their time.
-import type { StartThread, Thread } from '../../../src/engine/thread.js'
-import type { Port } from '../../../src/journal/port.js'
+import type { StartThread, Thread } from '../../../src/engine/shards/thread.js'
+import type { Port } from '../../../src/protocol/port.js'
 import type { SimulatedDisk } from './disk.js'
 import { current, Life, type World } from './world.js'
 

@@ -1,8 +1,8 @@
 // What must hold when everybody is done: everything acknowledged is there once, nothing else is, and every store
 // shows the state.
 import { isDeepStrictEqual } from 'node:util'
-import { amountFromDecimal, amountFromNumber } from '../../../src/core/amount.js'
-import type { CompanyDescription, UserSnapshot } from '../../../src/core/state.js'
+import type { CompanyDescription, UserSnapshot } from '../../../src/core/company/state.js'
+import { amountFromDecimal, amountFromNumber } from '../../../src/core/credits/amount.js'
 import type { Row } from '../../../workers/project/fold.js'
 import {
   type Clients,

@@ -1,0 +1,581 @@
+// Questions to ClickHouse: events, usage over time, credits over time. Statements are in sql/clickhouse/queries;
+// each function is named as its file. Instants are epoch ms; windows include their start and exclude their end.
+// Every function rejects with store_away while ClickHouse is away.
+import { readFileSync } from 'node:fs'
+import type { EventStatus, EventType } from '../../schemas/enums.js'
+import { type Quantity, quantityFromText } from '../core/usage/quantity.js'
+import { packedClaimBytes, unpackClaim } from '../protocol/packed-claim.js'
+import type { ClickHouse } from '../storage/clickhouse.js'
+
+export type HistoryStore = Pick<ClickHouse, 'select'>
+
+const hourMs = 3_600_000
+const dayMs = 24 * hourMs
+/** Events expire after this long (EV-20); a little less, so that a bound is not divided while they go. */
+const retentionMs = 364 * dayMs
+
+/** A stored event (EV-70). Empty text where nothing was given. */
+export interface EventRow {
+  readonly environment_id: string
+  readonly id: string
+  readonly type: EventType
+  readonly subtype: string
+  readonly company_id: string
+  readonly user_id: string
+  readonly quantity: Quantity
+  readonly status: EventStatus
+  readonly error_message: string
+  readonly mode: 'normal' | 'trusted' | 'backfill' | 'recorded'
+  readonly captured_at_ms: number
+  readonly sent_at_ms: number | null
+  readonly loaded_at_ms: number
+  /** Also enriched_at: both happen in the instant of deciding. null for a failed event. */
+  readonly processed_at_ms: number | null
+  readonly api_key_id: string
+  readonly idempotency_key: string
+  readonly lease_id: string
+  readonly reservation_id: string
+  readonly feature_ids: readonly string[]
+  readonly flag_id: string
+  readonly derived_from: string
+  readonly cost: string | null
+  readonly currency: string
+  readonly price_id: string
+  readonly body: string
+}
+
+export interface EventsFilter {
+  readonly companyId?: string | null
+  readonly userId?: string | null
+  readonly subtype?: string | null
+  readonly flagId?: string | null
+  readonly idempotencyKey?: string | null
+  /** Absent or empty: every type but flag_check (EV-72). */
+  readonly types?: readonly EventType[]
+  readonly limit: number
+  readonly offset: number
+}
+
+const withoutChecks: readonly EventType[] = ['identify', 'inference', 'track']
+
+/**
+ * Events newest first.
+ *
+ * Without a company the newest are looked for in growing spans of time, so that a page costs a look at recent
+ * months instead of a year.
+ * nowMs    the environment's present; events dated after it are found too.
+ * source   EV-72.
+ */
+export async function eventsList(
+  store: HistoryStore,
+  environmentId: string,
+  filter: EventsFilter,
+  nowMs: number,
+): Promise<EventRow[]> {
+  const { companyId, userId, subtype, flagId, idempotencyKey, types, limit, offset } = filter
+  const parameters = {
+    environment_id: environmentId,
+    company_id: companyId ?? '',
+    user_id: userId ?? '',
+    subtype: subtype ?? '',
+    flag_id: flagId ?? '',
+    idempotency_key: idempotencyKey ?? '',
+    types: types !== undefined && types.length > 0 ? types : withoutChecks,
+    limit,
+    offset,
+  }
+  const spans = companyId ? [] : [hourMs, dayMs, 31 * dayMs]
+  for (const span of spans) {
+    const rows = await ask<StoredEvent>(store, 'events_list', { ...parameters, since_ms: nowMs - span })
+    if (rows.length >= limit) return rows.map(eventOf)
+  }
+  const rows = await ask<StoredEvent>(store, 'events_list', { ...parameters, since_ms: 0 })
+  return rows.map(eventOf)
+}
+
+/** One event, or null. source: EV-73 */
+export async function eventById(
+  store: HistoryStore,
+  environmentId: string,
+  id: string,
+): Promise<EventRow | null> {
+  const [row] = await ask<StoredEvent>(store, 'event_by_id', { environment_id: environmentId, id })
+  return row === undefined ? null : eventOf(row)
+}
+
+/** A row as the statements give it: its quantity as text. */
+type StoredEvent = Omit<EventRow, 'quantity'> & { readonly quantity: string }
+
+const eventOf = (row: StoredEvent): EventRow => ({ ...row, quantity: quantityFromText(row.quantity) })
+
+export interface UsageInterval {
+  readonly startMs: number
+  /** Net of corrections; may be negative. */
+  readonly quantity: Quantity
+  readonly events: number
+}
+
+/**
+ * Usage of one event by one company in each interval between bounds.
+ *
+ * boundsMs  ascending, at least two. Every interval's sum is exact, bounds inside an hour too, as long as the events
+ *           of that hour are kept (EV-20); of older hours the whole counts where the hour begins.
+ * returns   intervals with events only, ascending.
+ * source    US-10…12, US-3.
+ */
+export async function usageBetween(
+  store: HistoryStore,
+  environmentId: string,
+  companyId: string,
+  subtype: string,
+  boundsMs: readonly number[],
+  nowMs: number,
+): Promise<UsageInterval[]> {
+  const divided = (boundMs: number): boolean => boundMs % hourMs !== 0 && boundMs > nowMs - retentionMs
+  const rows = await ask<{ start_ms: number; quantity: string; events: number }>(store, 'usage_between', {
+    environment_id: environmentId,
+    company_id: companyId,
+    subtype,
+    bounds_ms: boundsMs.map(boundMs => (divided(boundMs) ? boundMs : floor(boundMs, hourMs))),
+    cut_hours: [...new Set(boundsMs.filter(divided).map(boundMs => floor(boundMs, hourMs) / 1_000))],
+  })
+  return rows.map(row => ({
+    startMs: row.start_ms,
+    quantity: quantityFromText(row.quantity),
+    events: row.events,
+  }))
+}
+
+/** When a company first used an event since an instant, among the events kept (EV-20); null when it did not. */
+export async function firstUse(
+  store: HistoryStore,
+  environmentId: string,
+  companyId: string,
+  subtype: string,
+  fromMs: number,
+): Promise<number | null> {
+  const [row] = await ask<{ first_ms: number; events: number }>(store, 'first_use', {
+    environment_id: environmentId,
+    company_id: companyId,
+    subtype,
+    from_ms: fromMs,
+  })
+  return row && row.events > 0 ? row.first_ms : null
+}
+
+export interface HistoryRow {
+  readonly companyId: string
+  readonly subtype: string
+  readonly startMs: number
+  readonly quantity: Quantity
+}
+
+/**
+ * Usage per company, event and period; rows can be summed.
+ *
+ * companyIds  null: all. boundsMs: ascending whole hours.
+ * source      US-20…24.
+ */
+export async function usageHistory(
+  store: HistoryStore,
+  environmentId: string,
+  companyIds: readonly string[] | null,
+  subtypes: readonly string[],
+  boundsMs: readonly number[],
+  page: { readonly limit: number; readonly offset: number },
+): Promise<HistoryRow[]> {
+  if (subtypes.length === 0 || companyIds?.length === 0) return []
+  const rows = await ask<{ company_id: string; subtype: string; period_start: number; quantity: string }>(
+    store,
+    'usage_history',
+    {
+      environment_id: environmentId,
+      company_ids: companyIds ?? [],
+      subtypes,
+      bounds: boundsMs.map(boundMs => boundMs / 1_000),
+      ...page,
+    },
+  )
+  return rows.map(row => ({
+    companyId: row.company_id,
+    subtype: row.subtype,
+    startMs: row.period_start * 1_000,
+    quantity: quantityFromText(row.quantity),
+  }))
+}
+
+export interface UserUsageRow {
+  /** null: events without a user. */
+  readonly userId: string | null
+  readonly subtype: string
+  /** Start of the UTC day; 0 when not asked by day. */
+  readonly dayMs: number
+  readonly quantity: Quantity
+  readonly lastSeenMs: number
+}
+
+/**
+ * Usage per user and event of one company in a window.
+ *
+ * daily    a row per UTC day with usage, else one for the window.
+ * userId   only this user; absent: all, since shares are of their total.
+ * source   US-30, US-32, US-35.
+ */
+export async function userUsage(
+  store: HistoryStore,
+  environmentId: string,
+  companyId: string,
+  subtypes: readonly string[],
+  window: { readonly fromMs: number; readonly toMs: number },
+  daily: boolean,
+  nowMs: number,
+  userId?: string,
+): Promise<UserUsageRow[]> {
+  if (subtypes.length === 0) return []
+  // An hour whose events are gone counts whole.
+  const fromMs = window.fromMs > nowMs - retentionMs ? window.fromMs : floor(window.fromMs, hourMs)
+  const wholeFrom = Math.ceil(fromMs / hourMs) * hourMs
+  const wholeTo = Math.max(wholeFrom, floor(window.toMs, hourMs))
+  const rows = await ask<{
+    user_id: string
+    subtype: string
+    day: number
+    quantity: string
+    last_ms: number
+  }>(store, 'user_usage', {
+    environment_id: environmentId,
+    company_id: companyId,
+    subtypes,
+    from_ms: fromMs,
+    to_ms: window.toMs,
+    whole_from: wholeFrom / 1_000,
+    whole_to: wholeTo / 1_000,
+    daily,
+    user_ids: userId === undefined ? [] : [userId],
+  })
+  return rows.map(row => ({
+    userId: row.user_id || null,
+    subtype: row.subtype,
+    dayMs: row.day * 1_000,
+    quantity: quantityFromText(row.quantity),
+    lastSeenMs: row.last_ms,
+  }))
+}
+
+export interface UserCreditsRow {
+  readonly userId: string | null
+  readonly creditId: string
+  readonly dayMs: number
+  /** Decimal text: draws less refunds; holds are no consumption. */
+  readonly consumed: string
+}
+
+/**
+ * Credits consumed by track events per user in a window.
+ *
+ * only    one user's, or those drawn for one feature; absent: all.
+ * source  US-31, US-35.
+ */
+export async function userCredits(
+  store: HistoryStore,
+  environmentId: string,
+  companyId: string,
+  window: { readonly fromMs: number; readonly toMs: number },
+  daily: boolean,
+  only: { readonly userId?: string | undefined; readonly featureId?: string | undefined } = {},
+): Promise<UserCreditsRow[]> {
+  const rows = await ask<{ user_id: string; credit_id: string; day: number; consumed: string }>(
+    store,
+    'user_credits',
+    {
+      environment_id: environmentId,
+      company_id: companyId,
+      from_ms: window.fromMs,
+      to_ms: window.toMs,
+      daily,
+      user_ids: only.userId === undefined ? [] : [only.userId],
+      feature_ids: only.featureId === undefined ? [] : [only.featureId],
+    },
+  )
+  return rows.map(row => ({
+    userId: row.user_id || null,
+    creditId: row.credit_id,
+    dayMs: row.day * 1_000,
+    consumed: row.consumed,
+  }))
+}
+
+export interface CreditDayRow {
+  readonly dayMs: number
+  readonly featureId: string | null
+  /** Decimal texts. `balance`: at the end of the day. */
+  readonly consumed: string
+  readonly balance: string
+}
+
+/** Credits per UTC day and feature, with the balance at its end. Window of whole days. source: US-40, CR-89 */
+export async function creditByDay(
+  store: HistoryStore,
+  environmentId: string,
+  companyId: string,
+  creditId: string,
+  window: { readonly fromMs: number; readonly toMs: number },
+): Promise<CreditDayRow[]> {
+  const rows = await ask<{ day: number; feature_id: string; consumed: string; balance: string }>(
+    store,
+    'credit_by_day',
+    {
+      environment_id: environmentId,
+      company_id: companyId,
+      credit_id: creditId,
+      from: floor(window.fromMs, dayMs) / 1_000,
+      to: Math.ceil(window.toMs / dayMs) * (dayMs / 1_000),
+    },
+  )
+  return rows.map(row => ({
+    dayMs: row.day * 1_000,
+    featureId: row.feature_id || null,
+    consumed: row.consumed,
+    balance: row.balance,
+  }))
+}
+
+/** A ledger entry as stored; empty text and null where a member does not apply. Decimals are text. */
+export interface LedgerRow {
+  readonly credit_id: string
+  readonly sequence: number
+  readonly event_type: string
+  readonly usage_reason: string
+  readonly event_at_ms: number
+  readonly amount: string
+  readonly quantity_consumed: string
+  readonly grant_id: string
+  readonly grant_quantity_remaining: string | null
+  readonly from_grant_id: string
+  readonly to_grant_id: string
+  readonly transfer_reason: string
+  readonly zeroed_out_reason: string
+  readonly feature_id: string
+  readonly user_id: string
+  readonly usage_event_id: string
+  readonly hold_id: string
+  readonly grant_reason: string
+  readonly grant_quantity: string | null
+  readonly grant_valid_from_ms: number | null
+  readonly grant_expires_at_ms: number | null
+  readonly plan_id: string
+  readonly plan_grant_id: string
+  readonly billing_credit_bundle_id: string
+  readonly source_grant_id: string
+}
+
+export interface LedgerFilter {
+  readonly companyId: string
+  readonly creditId?: string | null
+  readonly eventType?: string | null
+  readonly featureId?: string | null
+  readonly fromMs?: number | null
+  readonly toMs?: number | null
+}
+
+/** Ledger entries of one company, latest first. source: CR-91 */
+export function creditLedgerList(
+  store: HistoryStore,
+  environmentId: string,
+  filter: LedgerFilter,
+  page: { readonly limit: number; readonly offset: number },
+): Promise<LedgerRow[]> {
+  return ask(store, 'credit_ledger_list', { ...ledgerParameters(environmentId, filter), ...page })
+}
+
+/** How many entries the list has. */
+export async function creditLedgerCount(
+  store: HistoryStore,
+  environmentId: string,
+  filter: LedgerFilter,
+): Promise<number> {
+  const [row] = await ask<{ entries: number }>(
+    store,
+    'credit_ledger_count',
+    ledgerParameters(environmentId, filter),
+  )
+  return row?.entries ?? 0
+}
+
+/** The last instant DateTime64(3) holds. */
+const endOfTimeMs = Date.UTC(2299, 11, 31)
+
+function ledgerParameters(environmentId: string, filter: LedgerFilter): Record<string, unknown> {
+  return {
+    environment_id: environmentId,
+    company_id: filter.companyId,
+    credit_id: filter.creditId ?? '',
+    event_type: filter.eventType ?? '',
+    feature_id: filter.featureId ?? '',
+    from_ms: filter.fromMs ?? 0,
+    to_ms: filter.toMs ?? endOfTimeMs,
+  }
+}
+
+export interface EventTypeRow {
+  readonly subtype: string
+  readonly events: number
+  /** Exact while small, within about half a percent beyond. */
+  readonly companies: number
+  readonly users: number
+  readonly lastSeenMs: number
+}
+
+/** Event names of an environment with their counts, by name. `subtypes` null: all; `q`: part of the name. */
+export async function eventTypes(
+  store: HistoryStore,
+  environmentId: string,
+  filter: { readonly subtypes: readonly string[] | null; readonly q: string },
+  page: { readonly limit: number; readonly offset: number },
+): Promise<EventTypeRow[]> {
+  if (filter.subtypes?.length === 0) return []
+  const rows = await ask<{
+    subtype: string
+    events: number
+    companies: number
+    users: number
+    last_ms: number
+  }>(store, 'event_types', {
+    environment_id: environmentId,
+    subtypes: filter.subtypes ?? [],
+    q: filter.q,
+    ...page,
+  })
+  return rows.map(({ last_ms, ...row }) => ({ ...row, lastSeenMs: last_ms }))
+}
+
+/** The companies that used one event most in a window of whole hours. */
+export async function usageByCompany(
+  store: HistoryStore,
+  environmentId: string,
+  subtype: string,
+  window: { readonly fromMs: number; readonly toMs: number },
+  page: { readonly limit: number; readonly offset: number },
+): Promise<{ readonly companyId: string; readonly quantity: Quantity; readonly lastSeenMs: number }[]> {
+  const rows = await ask<{ company_id: string; quantity: string; last_ms: number }>(
+    store,
+    'usage_by_company',
+    {
+      environment_id: environmentId,
+      subtype,
+      from: floor(window.fromMs, hourMs) / 1_000,
+      to: Math.ceil(window.toMs / hourMs) * (hourMs / 1_000),
+      ...page,
+    },
+  )
+  return rows.map(row => ({
+    companyId: row.company_id,
+    quantity: quantityFromText(row.quantity),
+    lastSeenMs: row.last_ms,
+  }))
+}
+
+/** What ClickHouse holds of one company's track events of one name. */
+export interface UsageTotalRow {
+  readonly companyId: string
+  readonly subtype: string
+  /** All hours together. */
+  readonly total: Quantity
+  /** Of the time that events are kept (EV-20): by hours, and of the events themselves. */
+  readonly recent: Quantity
+  readonly raw: Quantity
+}
+
+/** Sums per company and event name, to be held against what the actors count. */
+export async function usageReconcile(
+  store: HistoryStore,
+  environmentId: string,
+  companyIds: readonly string[],
+  nowMs: number,
+): Promise<UsageTotalRow[]> {
+  const rows = await ask<Record<'company_id' | 'subtype' | 'total' | 'recent' | 'raw', string>>(
+    store,
+    'usage_reconcile',
+    {
+      environment_id: environmentId,
+      company_ids: companyIds,
+      since: floor(nowMs - retentionMs, hourMs) / 1_000,
+    },
+  )
+  return rows.map(({ company_id, subtype, total, recent, raw }) => ({
+    companyId: company_id,
+    subtype,
+    total: quantityFromText(total),
+    recent: quantityFromText(recent),
+    raw: quantityFromText(raw),
+  }))
+}
+
+/** Idempotency keys of accepted events as ClickHouse knows them. */
+export interface StoredClaims {
+  /** How many there are: for as many room is made before they are read. */
+  count(): Promise<number>
+  /** Packed claims (dedupe.ts) one after another, oldest first, many at a time. */
+  pages(): AsyncIterable<Buffer>
+}
+
+/** Idempotency keys read by one statement. */
+export const claimsAtOnce = 200_000
+
+/** Idempotency keys received at or after an instant, `limit` at a time. source: EV-25, EV-26 */
+export function eventClaims(
+  store: Pick<ClickHouse, 'bytes' | 'select'>,
+  sinceMs: number,
+  limit: number,
+): StoredClaims {
+  return {
+    count: async () => {
+      const sql = `SELECT count() AS n FROM event_claims WHERE loaded_at >= fromUnixTimestamp64Milli({since:Int64}, 'UTC')`
+      const [row] = await store.select<{ readonly n: number }>(sql, { since: sinceMs })
+      return row?.n ?? 0
+    },
+    pages: () => claimPages(store, sinceMs, limit),
+  }
+}
+
+async function* claimPages(
+  store: Pick<ClickHouse, 'bytes'>,
+  sinceMs: number,
+  limit: number,
+): AsyncGenerator<Buffer> {
+  let last = { after_ms: sinceMs, after_id: '' }
+  for (;;) {
+    // as bytes: there may be millions
+    const pieces: Buffer[] = []
+    const sql = `${statement('event_claims')} FORMAT RowBinary`
+    for await (const piece of store.bytes(sql, { ...last, limit })) pieces.push(piece)
+    const page = Buffer.concat(pieces)
+    yield page
+    if (page.length < limit * packedClaimBytes) return
+    const end = unpackClaim(page, page.length - packedClaimBytes)
+    last = { after_ms: end.receivedAtMs, after_id: end.eventId }
+  }
+}
+
+const floor = (epochMs: number, unitMs: number): number => Math.floor(epochMs / unitMs) * unitMs
+
+const statements = new Map<string, string>()
+
+/** Run sql/clickhouse/queries/<name>.sql. */
+function ask<Row>(
+  store: HistoryStore,
+  name: string,
+  parameters: Readonly<Record<string, unknown>>,
+): Promise<Row[]> {
+  return store.select<Row>(statement(name), parameters)
+}
+
+/** The text of sql/clickhouse/queries/<name>.sql; it is read once. */
+function statement(name: string): string {
+  let text = statements.get(name)
+  if (text === undefined) {
+    text = readFileSync(new URL(`../../../sql/clickhouse/queries/${name}.sql`, import.meta.url), 'utf8')
+    statements.set(name, text)
+  }
+  return text
+}

@@ -1,0 +1,140 @@
+// Features, flags and plans belong to the account (PB-1). A key that is bound to an environment may change or delete one
+// of them only while no other environment uses it.
+// source: AL-10 (a key works in its environment only); that a use elsewhere forbids the change: decision.
+import type { Sql } from 'postgres'
+import { ServiceError } from '../../errors.js'
+import type { Call } from '../kit/call.js'
+
+/** A flag that was checked in an environment since then is in use there. */
+const checkedWithinMs = 30 * 86_400_000
+/** Plans that an error names. */
+const namesMax = 10
+const plurals: Readonly<Record<string, string>> = {
+  'plan entitlement': 'plan entitlements',
+  'company override': 'company overrides',
+  'credit grant per licence': 'credit grants per licence',
+  'published version': 'published versions',
+  'draft version': 'draft versions',
+  company: 'companies',
+  'plan group': 'plan groups',
+  rule: 'rules',
+}
+
+type Asking = Pick<Call<unknown, unknown>, 'services' | 'key'>
+
+/** What one environment does with a definition: `plan entitlement`, how many, and their names where the account knows them. */
+interface Use {
+  readonly environment_id: string
+  readonly what: string
+  readonly count: number
+  readonly names: readonly string[] | null
+}
+
+/** A flag as far as its uses go. */
+interface UsedFlag {
+  readonly id: string
+  readonly key: string
+  readonly feature_id: string | null
+}
+
+/** 403 while an environment that the key may not act in has entitlements, overrides, grants, rules or checks of the feature. */
+export async function mayChangeFeature(sql: Sql, call: Asking, featureId: string): Promise<void> {
+  if (call.key.environmentId === null) return
+  const flags = await sql<UsedFlag[]>`select id, key, feature_id from flags where feature_id = ${featureId}`
+  const uses = await Promise.all([
+    featureUses(sql, featureId),
+    ...flags.map(flag => flagUses(sql, call, flag)),
+  ])
+  refuse(call, 'feature', uses.flat())
+}
+
+/** The same of a flag: by its own rules and checks, and by whatever uses its feature. */
+export async function mayChangeFlag(sql: Sql, call: Asking, flag: UsedFlag): Promise<void> {
+  if (call.key.environmentId === null) return
+  const ofFeature = flag.feature_id === null ? [] : await featureUses(sql, flag.feature_id)
+  refuse(call, 'flag', [...ofFeature, ...(await flagUses(sql, call, flag))])
+}
+
+/** The same of a plan: by versions, companies, plan groups and rules. Its versions are each an environment's own. */
+export async function mayChangePlan(sql: Sql, call: Asking, planId: string): Promise<void> {
+  if (call.key.environmentId === null) return
+  refuse(call, 'plan', await planUses(sql, planId))
+}
+
+/** Entitlements of versions (custom plans are not named, they are their environment's) that are in force, being drafted, or have companies; overrides; credits per licence. */
+function featureUses(sql: Sql, featureId: string): Promise<readonly Use[]> {
+  return sql<Use[]>`
+    select v.environment_id, 'plan entitlement' as what, count(*)::int as count,
+      array_agg(distinct p.name) filter (where p.company_id is null) as names
+    from plan_entitlements e
+    join plan_versions v on v.id = e.plan_version_id and v.deleted_at is null
+    join plans p on p.id = v.plan_id and p.deleted_at is null
+    where e.feature_id = ${featureId}
+      and (v.status <> 'archived' or exists (select 1 from company_plans c where c.version_id = v.id))
+    group by v.environment_id
+    union all
+    select environment_id, 'company override', count(*)::int, null
+    from company_overrides where feature_id = ${featureId} group by environment_id
+    union all
+    select g.environment_id, 'credit grant per licence', count(*)::int, null
+    from licenses l join plan_credit_grants g on g.license_id = l.id
+    where l.feature_id = ${featureId} group by g.environment_id`
+}
+
+/** Rules, and checks of the last days: also those that are not written yet (FE-102). */
+async function flagUses(sql: Sql, { services, key }: Asking, flag: UsedFlag): Promise<readonly Use[]> {
+  const rules = await sql<Use[]>`
+    select environment_id, 'rule' as what, count(*)::int as count, null as names
+    from rules where flag_id = ${flag.id} group by environment_id`
+  const written = await sql<{ environment_id: string; at: Date }[]>`
+    select environment_id, last_checked_at as at from flag_last_checks where flag_id = ${flag.id}`
+  const writtenMs = new Map(written.map(row => [row.environment_id, row.at.getTime()]))
+  const sinceMs = services.clock.wall() - checkedWithinMs
+  const checked = services.keys.environments(key.accountId).flatMap(({ id }): Use[] => {
+    const atMs = Math.max(writtenMs.get(id) ?? 0, services.checkedFlags.of(id, flag.key) ?? 0)
+    return atMs < sinceMs ? [] : [{ environment_id: id, what: 'check', count: 1, names: null }]
+  })
+  return [...rules, ...checked]
+}
+
+/** Versions as of features, companies, roles in the plan group, and written rules that name the plan or a version. */
+function planUses(sql: Sql, planId: string): Promise<readonly Use[]> {
+  return sql<Use[]>`
+    select environment_id, status || ' version' as what, count(*)::int as count, null as names
+    from plan_versions v
+    where plan_id = ${planId} and deleted_at is null and status <> 'archived' group by environment_id, status
+    union all
+    select environment_id, 'company', count(distinct company_id)::int, null
+    from company_plans where plan_id = ${planId} group by environment_id
+    union all
+    select environment_id, 'plan group', count(*)::int, null
+    from plan_groups g where position(${planId} in row_to_json(g)::text) > 0 group by environment_id
+    union all
+    select r.environment_id, 'rule', count(distinct r.id)::int, null
+    from rules r
+    join (
+      select ${planId}::text as named union all select id from plan_versions where plan_id = ${planId}
+    ) as n on position(n.named in r.conditions::text || r.condition_groups::text) > 0
+    group by r.environment_id`
+}
+
+/** Throws 403 naming the other environments and what they do with it, when there are any. */
+function refuse({ services, key }: Asking, kind: string, uses: readonly Use[]): void {
+  const told = services.keys
+    .environments(key.accountId)
+    .filter(({ id }) => id !== key.environmentId)
+    .map(({ id, name }) => ({ name, uses: uses.filter(use => use.environment_id === id).map(textOf) }))
+    .filter(environment => environment.uses.length > 0)
+  if (told.length === 0) return
+  const where = told.map(({ name, uses }) => `${name} (${uses.join(', ')})`).join(' and ')
+  throw new ServiceError(
+    'forbidden',
+    `The ${kind} is in use in ${where}: only a key that may act there, or an account-wide key, may change it`,
+  )
+}
+
+function textOf({ what, count, names }: Use): string {
+  if (what === 'check') return 'checked lately'
+  const some = `${count} ${count === 1 ? what : plurals[what]}`
+  return names === null ? some : `${some}: ${names.slice(0, namesMax).join(', ')}`
+}

@@ -1,0 +1,192 @@
+// Subscriptions that the service bills itself, as their companies know them: what is sold, at which prices, until when.
+//
+// The company decides what its subscription sells, for time and migrations change it too. The stored row keeps what
+// the company needs not know: the customer, discounts, the payment method.
+import type { Sql } from 'postgres'
+import type { SubscribedItem, SubscriptionState } from '../../core/company/company.js'
+import type { CompanyDescription, CompanySnapshot } from '../../core/company/state.js'
+import { derivedId } from '../../core/id.js'
+import { type EntityPlace, isKnown } from '../entities/write.js'
+import { among } from '../kit/sql.js'
+import type { BillingPriceRow } from '../prices/rows.js'
+import type { ScheduledSubscription, SubscribedProduct, SubscriptionRow } from './record-rows.js'
+import { amountOf, soldBy } from './sold-price.js'
+
+/** What a company says of its subscriptions. */
+export type Told = Pick<CompanySnapshot, 'id' | 'plan' | 'schedule' | 'subscriptions'>
+
+/**
+ * Rows of subscriptions as their companies know them now; a company that is gone leaves its rows as they are stored.
+ *
+ * Asks every company of the rows that has a subscription of its own: for a page of them, not for all there are.
+ */
+export async function currentSubscriptions(
+  place: EntityPlace,
+  rows: readonly SubscriptionRow[],
+): Promise<SubscriptionRow[]> {
+  const { services, environment, nowMs } = place
+  const ids = new Set(rows.flatMap(row => (row.own !== null && row.company_id ? [row.company_id] : [])))
+  const known = [...ids].filter(id => isKnown(place, 'company', id))
+  const answers = await Promise.all(
+    known.map(id =>
+      services.shards.ask<CompanyDescription | null>('c', environment.id, id, { type: 'describe' }, nowMs),
+    ),
+  )
+  return asTold(
+    services.sql,
+    rows,
+    answers.flatMap(({ reply }) => (reply ? [reply.state] : [])),
+  )
+}
+
+/** Rows of subscriptions with what these companies say of them. */
+export async function asTold(
+  sql: Sql,
+  rows: readonly SubscriptionRow[],
+  companies: readonly Told[],
+): Promise<SubscriptionRow[]> {
+  const told = rows.map(row => {
+    const company = companies.find(({ id }) => id === row.company_id)
+    const state = company?.subscriptions.find(({ id }) => id === row.id)
+    return row.own === null || !company || !state ? null : { company, state }
+  })
+  const wanted = rows.flatMap((row, i) => (told[i] ? missing(row, told[i].company, told[i].state) : []))
+  const prices = new Map<string, BillingPriceRow>()
+  if (wanted.length > 0)
+    for (const price of await sql<BillingPriceRow[]>`
+      select * from billing_prices where id in ${among(sql, [...new Set(wanted)])}`)
+      prices.set(price.id, price)
+  return rows.map((row, i) => (told[i] ? toldRow(row, told[i].company, told[i].state, prices) : row))
+}
+
+/** Prices of what is sold where that is not what is stored. */
+function missing(row: SubscriptionRow, company: Told, state: SubscriptionState): string[] {
+  const then = downgradeOf(company, row)?.subscription?.items
+  const changed = [
+    ...(sells(row.products, state.items) ? [] : (state.items ?? [])),
+    ...(sells(row.own?.scheduled?.products ?? [], then) ? [] : (then ?? [])),
+  ]
+  return changed.map(({ priceId }) => priceId)
+}
+
+function downgradeOf({ schedule }: Told, { id }: SubscriptionRow) {
+  const downgrade = schedule?.downgrade ?? null
+  return downgrade?.subscription?.id === id ? downgrade : null
+}
+
+function toldRow(
+  row: SubscriptionRow,
+  company: Told,
+  state: SubscriptionState,
+  prices: ReadonlyMap<string, BillingPriceRow>,
+): SubscriptionRow {
+  const seconds = (ms: number) => Math.floor(ms / 1000)
+  const secondsOrNull = (ms: number | null) => (ms === null ? null : seconds(ms))
+  const sold = soldOf(row.products, Number(row.total_price), state, row.products, prices)
+  return {
+    ...row,
+    status: state.status,
+    interval: intervalText(row.interval, row.own!.months, state.intervalMonths),
+    period_start: seconds(state.periodStartMs),
+    period_end: seconds(state.periodEndMs),
+    trial_end: secondsOrNull(state.trialEndMs),
+    trial_end_setting: state.trialEndSetting,
+    cancel_at: secondsOrNull(state.cancelAtMs),
+    cancel_at_period_end: state.cancelAtPeriodEnd,
+    products: sold.products,
+    total_price: sold.total,
+    own: {
+      anchor: seconds(state.anchorMs ?? row.own!.anchor * 1000),
+      months: state.intervalMonths,
+      scheduled: scheduledOf(row, company, sold.products, prices),
+    },
+  }
+}
+
+/** EN-95: what is agreed for later, as the company has agreed to it; null when it is called off or done. */
+function scheduledOf(
+  row: SubscriptionRow,
+  company: Told,
+  present: readonly SubscribedProduct[],
+  prices: ReadonlyMap<string, BillingPriceRow>,
+): ScheduledSubscription | null {
+  const downgrade = downgradeOf(company, row)
+  const then = downgrade?.subscription
+  if (!downgrade || !then) return null
+  const had = row.own!.scheduled
+  const sold = soldOf(had?.products ?? [], had?.total_price ?? 0, then, present, prices)
+  return {
+    id: had?.id ?? derivedId('schd_', company.id, String(downgrade.effectiveAtMs)),
+    effective_at: Math.floor(downgrade.effectiveAtMs / 1000),
+    from_plan_id: company.plan?.planId ?? null,
+    to_plan_id: downgrade.plan?.planId ?? null,
+    products: then.status === 'canceled' ? null : sold.products,
+    total_price: then.status === 'canceled' ? 0 : sold.total,
+    interval: intervalText(
+      had?.interval ?? row.interval,
+      had?.months ?? row.own!.months,
+      then.intervalMonths,
+    ),
+    months: then.intervalMonths,
+  }
+}
+
+/** Whether products are these items, in order. */
+function sells(
+  products: readonly SubscribedProduct[],
+  items: readonly SubscribedItem[] | undefined,
+): boolean {
+  if (items === undefined) return true
+  return (
+    items.length === products.length &&
+    items.every(({ priceId, quantity }, i) => {
+      const product = products[i]!
+      return product.price_id === priceId && (quantity ?? product.quantity) === product.quantity
+    })
+  )
+}
+
+/** What a subscription sells and costs in a period. `stored`: as it was written down with its total. */
+function soldOf(
+  stored: readonly SubscribedProduct[],
+  total: number,
+  { items, status }: SubscriptionState,
+  known: readonly SubscribedProduct[],
+  prices: ReadonlyMap<string, BillingPriceRow>,
+): { readonly products: readonly SubscribedProduct[]; readonly total: number } {
+  // one that is over goes on telling what it sold
+  if (sells(stored, items) || (status === 'canceled' && items?.length === 0))
+    return { products: stored, total }
+  const products = items!.flatMap((item, i) => {
+    const quantity = item.quantity ?? stored[i]?.quantity ?? 1
+    const price = prices.get(item.priceId)
+    if (price) return [productOf(item, quantity, price)]
+    const had = [...stored, ...known].find(one => one.price_id === item.priceId)
+    return had ? [{ ...had, quantity }] : []
+  })
+  const amounts = products.map(one => {
+    const price = prices.get(one.price_id)
+    return price ? amountOf(soldBy(price, 'native'), one.quantity) : one.price * one.quantity
+  })
+  return { products, total: amounts.reduce((sum, amount) => sum + amount, 0) }
+}
+
+function productOf(item: SubscribedItem, quantity: number, price: BillingPriceRow): SubscribedProduct {
+  return {
+    product_id: item.productId,
+    price_id: price.id,
+    quantity,
+    currency: price.currency,
+    interval: price.interval,
+    price: Number(price.price),
+    price_decimal: price.price_decimal,
+    usage_type: price.usage_type,
+    package_size: price.package_size,
+    billing_threshold: null,
+    meter_id: null,
+    subscription_item_external_id: null,
+  }
+}
+
+const intervalText = (stored: string, had: number, months: number): string =>
+  months === had ? stored : months === 12 ? 'year' : 'month'

@@ -1,0 +1,63 @@
+// Prices as far as billing by them goes, and what a quantity costs.
+import type {
+  BillingPriceUsageType,
+  BillingProductPriceInterval,
+  BillingProviderType,
+  BillingTiersMode,
+} from '../../../schemas/enums.js'
+import { priceTiers, type StoredTier } from '../../catalog/prices.js'
+import { decimalOf, multiply, parseDecimal } from '../../core/credits/amount.js'
+import { billedUnits, roundHalfUp, tieredAmount } from '../../core/pricing/price.js'
+import type { BillingPriceRow } from '../prices/rows.js'
+import { intervalMonths } from './record-rows.js'
+
+/** A price as far as billing by it goes. Amounts in the smallest unit. */
+export interface SoldPrice {
+  readonly id: string
+  readonly productId: string
+  readonly provider: BillingProviderType
+  readonly currency: string
+  readonly interval: BillingProductPriceInterval
+  readonly intervalCount: number
+  readonly price: number
+  readonly priceDecimal: string | null
+  readonly tiers: readonly StoredTier[] | null
+  readonly tiersMode: BillingTiersMode | null
+  readonly usageType: BillingPriceUsageType
+  /** Units sold together (PB-42). */
+  readonly packageSize: number
+}
+
+/** A stored price, of a product of this provider. */
+export function soldBy(row: BillingPriceRow, provider: BillingProviderType): SoldPrice {
+  return {
+    id: row.id,
+    productId: row.product_id,
+    provider,
+    currency: row.currency,
+    interval: row.interval,
+    intervalCount: row.interval_count,
+    price: Number(row.price),
+    priceDecimal: row.price_decimal,
+    tiers: row.price_tiers.length === 0 ? null : row.price_tiers,
+    tiersMode: row.tiers_mode,
+    usageType: row.usage_type,
+    packageSize: row.package_size,
+  }
+}
+
+/** What a quantity costs, in the smallest unit; whole packages are billed. source: PB-40…42 */
+export function amountOf(price: SoldPrice, quantity: number): number {
+  const units = billedUnits(quantity, price.packageSize)
+  if (price.tiers) {
+    const tiers = priceTiers({ tiers: price.tiers })!
+    return tieredAmount(tiers, price.tiersMode ?? 'graduated', units).amount
+  }
+  const unit = parseDecimal(price.priceDecimal ?? String(price.price))!
+  return roundHalfUp(multiply(unit, decimalOf(units)))
+}
+
+/** Months of one period of a price; null for what is paid once. */
+export function monthsOf(price: SoldPrice): number | null {
+  return price.interval === 'one-time' ? null : intervalMonths(price.interval) * price.intervalCount
+}

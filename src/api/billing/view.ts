@@ -1,0 +1,508 @@
+// Billing records as the wire shows them.
+
+import type { Sql } from 'postgres'
+import type {
+  BillingCoupon,
+  BillingCustomer,
+  BillingProductForSubscription,
+  BillingSubscription,
+  BillingSubscriptionDiscountView,
+  BillingSubscriptionView,
+  CompanySubscription,
+  CustomPlanBilling,
+  Invoice,
+  PaymentMethod,
+  ScheduledDowngrade,
+} from '../../../schemas/billing.js'
+import type { CompanyBillingProfile } from '../../../schemas/billing-profile.js'
+import type { CustomPlanBillingStatus } from '../../../schemas/enums.js'
+import type { CatalogData } from '../../core/catalog.js'
+import { endsAt, isActive, isGated } from '../../core/plans/plan.js'
+import { dayMs } from '../../core/usage/period.js'
+import { among } from '../kit/sql.js'
+import { isoTime, isoTimeOrNull, parseTime } from '../kit/time.js'
+import { type BillingPriceRow, type BillingProductRow, productRows } from '../prices/rows.js'
+import { asTold, type Told } from './own-subscriptions.js'
+import {
+  type CouponRow,
+  type CustomerRow,
+  type CustomPlanBillingRow,
+  type InvoiceRow,
+  type PaymentMethodRow,
+  type ProfileRow,
+  plainSubscription,
+  type SubscriptionRow,
+  subscriptionNow,
+  subscriptionState,
+  subscriptionsOf,
+} from './record-rows.js'
+import { runningTrial } from './unbilled-trial.js'
+
+const iso = (date: Date): string => isoTime(date.getTime())
+const isoOrNull = (date: Date | null): string | null => (date === null ? null : iso(date))
+const numberOrNull = (value: string | number | null): number | null => (value === null ? null : Number(value))
+
+/** What views of subscriptions draw on beside their rows. */
+export interface SubscriptionParts {
+  readonly products: ReadonlyMap<string, BillingProductRow>
+  readonly prices: ReadonlyMap<string, BillingPriceRow>
+  /** By external id. */
+  readonly coupons: ReadonlyMap<string, CouponRow>
+  /** The newest of each subscription, by its external id. */
+  readonly invoices: ReadonlyMap<string, InvoiceRow>
+  readonly paymentMethods: readonly PaymentMethodRow[]
+}
+
+/** Everything that these subscriptions are shown with, of one environment. */
+export async function subscriptionParts(
+  sql: Sql,
+  environmentId: string,
+  rows: readonly SubscriptionRow[],
+): Promise<SubscriptionParts> {
+  if (rows.length === 0)
+    return {
+      products: new Map(),
+      prices: new Map(),
+      coupons: new Map(),
+      invoices: new Map(),
+      paymentMethods: [],
+    }
+  const items = rows.flatMap(row => [...row.products, ...(row.own?.scheduled?.products ?? [])])
+  const [products, prices, coupons, invoices, paymentMethods] = await Promise.all([
+    productRows(sql, [...new Set(items.map(item => item.product_id))]),
+    sql<BillingPriceRow[]>`
+      select * from billing_prices where id in ${among(sql, [...new Set(items.map(item => item.price_id))])}`,
+    sql<CouponRow[]>`
+      select * from billing_coupons where environment_id = ${environmentId} and external_id in ${among(
+        sql,
+        rows.flatMap(row => row.discounts.map(discount => discount.coupon_external_id)),
+      )}`,
+    sql<InvoiceRow[]>`
+      select distinct on (subscription_external_id) * from billing_invoices
+      where environment_id = ${environmentId} and subscription_external_id in ${among(
+        sql,
+        rows.map(row => row.external_id),
+      )} order by subscription_external_id, created_at desc, id desc`,
+    sql<PaymentMethodRow[]>`
+      select * from billing_payment_methods where environment_id = ${environmentId} and customer_external_id in ${among(
+        sql,
+        rows.map(row => row.customer_external_id),
+      )}`,
+  ])
+  return {
+    products,
+    prices: new Map(prices.map(row => [row.id, row])),
+    coupons: new Map(coupons.map(row => [row.external_id, row])),
+    invoices: new Map(invoices.map(row => [row.subscription_external_id!, row])),
+    paymentMethods,
+  }
+}
+
+/** The status as time has made it: over by its own terms, it counts as canceled; an overdue one stays so. source: PB-56, PB-58 */
+function statusNow(row: SubscriptionRow, nowMs: number): string {
+  const state = subscriptionState(row)
+  const active = state.status === 'active' || state.status === 'trialing' || state.status === 'past_due'
+  return active && endsAt(state) <= nowMs && !isGated(state, nowMs) ? 'canceled' : row.status
+}
+
+export function isRunning(row: SubscriptionRow, nowMs: number): boolean {
+  return isActive(subscriptionState(subscriptionNow(row, nowMs)), nowMs)
+}
+
+/** A subscription alone, as its upsert answers it. */
+export function subscriptionBrief(stored: SubscriptionRow, nowMs: number): BillingSubscription {
+  const row = subscriptionNow(stored, nowMs)
+  const plain = plainSubscription(row)
+  return {
+    id: row.id,
+    subscription_external_id: row.external_id,
+    customer_external_id: row.customer_external_id,
+    company_id: row.company_id,
+    status: statusNow(row, nowMs),
+    currency: row.currency,
+    interval: row.interval,
+    total_price: plain.total_price,
+    period_start: plain.period_start,
+    period_end: plain.period_end,
+    trial_end: plain.trial_end,
+    trial_end_setting: row.trial_end_setting,
+    cancel_at: plain.cancel_at,
+    cancel_at_period_end: row.cancel_at_period_end,
+    expired_at: isoOrNull(row.expired_at),
+    application_id: row.application_id,
+    default_payment_method_id: row.default_payment_method_id,
+    ...(row.metadata && { metadata: row.metadata }),
+    provider_type: row.provider_type,
+    created_at: iso(row.created_at),
+  }
+}
+
+export function subscriptionView(
+  stored: SubscriptionRow,
+  parts: SubscriptionParts,
+  nowMs: number,
+): BillingSubscriptionView {
+  const row = subscriptionNow(stored, nowMs)
+  const { invoice, paymentMethod } = beside(row, parts)
+  return {
+    ...subscriptionBrief(stored, nowMs),
+    discounts: discountViews(row, parts),
+    products: productViews(row, parts),
+    ...(invoice && { latest_invoice: invoiceView(invoice) }),
+    ...(paymentMethod && { payment_method: paymentMethodView(paymentMethod) }),
+  }
+}
+
+/** The same as lists of companies' subscriptions show it. */
+export function companySubscription(
+  stored: SubscriptionRow,
+  parts: SubscriptionParts,
+  initialProducts: ReadonlySet<string>,
+  nowMs: number,
+): CompanySubscription {
+  const row = subscriptionNow(stored, nowMs)
+  const plain = plainSubscription(row)
+  const { invoice, paymentMethod } = beside(row, parts)
+  const time = (seconds: number | null) => isoTimeOrNull(seconds === null ? null : seconds * 1000)
+  return {
+    subscription_external_id: row.external_id,
+    customer_external_id: row.customer_external_id,
+    status: statusNow(row, nowMs),
+    currency: row.currency,
+    interval: row.interval,
+    total_price: plain.total_price,
+    cancel_at_period_end: row.cancel_at_period_end,
+    is_initial: row.products.some(product => initialProducts.has(product.product_id)),
+    discounts: discountViews(row, parts),
+    products: productViews(row, parts),
+    provider_type: row.provider_type,
+    ...(invoice && { latest_invoice: invoiceView(invoice) }),
+    ...(paymentMethod && { payment_method: paymentMethodView(paymentMethod) }),
+    cancel_at: time(plain.cancel_at),
+    expired_at: isoOrNull(row.expired_at),
+    trial_end: time(plain.trial_end),
+  }
+}
+
+function beside(row: SubscriptionRow, { invoices, paymentMethods }: SubscriptionParts) {
+  const { default_payment_method_id: id, default_payment_method_external_id: externalId } = row
+  return {
+    invoice: invoices.get(row.external_id),
+    paymentMethod: paymentMethods.find(
+      one => (id !== null && one.id === id) || (externalId !== null && one.external_id === externalId),
+    ),
+  }
+}
+
+function productViews(
+  row: SubscriptionRow,
+  { products, prices }: SubscriptionParts,
+): BillingProductForSubscription[] {
+  return row.products.map(item => {
+    const product = products.get(item.product_id)
+    const price = prices.get(item.price_id)
+    return {
+      id: item.product_id,
+      external_id: product?.external_id ?? item.product_id,
+      environment_id: row.environment_id,
+      name: product?.name ?? item.product_id,
+      subscription_id: row.id,
+      price_id: item.price_id,
+      price_external_id: price?.external_id ?? item.price_id,
+      price: item.price,
+      price_decimal: item.price_decimal,
+      price_tier: (price?.price_tiers ?? []).map(tier => ({ ...tier })),
+      billing_scheme: price?.billing_scheme ?? 'per_unit',
+      usage_type: item.usage_type,
+      currency: item.currency,
+      interval: item.interval,
+      interval_count: price?.interval_count ?? null,
+      package_size: item.package_size,
+      quantity: item.quantity,
+      provider_type: product?.provider_type ?? row.provider_type,
+      billing_threshold: item.billing_threshold,
+      meter_id: item.meter_id,
+      subscription_item_external_id: item.subscription_item_external_id,
+      created_at: iso(product?.created_at ?? row.created_at),
+      updated_at: iso(product?.updated_at ?? row.updated_at),
+    }
+  })
+}
+
+/** A time as it was given, in the form of all others (decision 9). */
+function shownTime(given: string): string {
+  const ms = parseTime(given)
+  return ms === null ? given : isoTime(ms)
+}
+
+/** A coupon nobody told of is named by its external id. */
+function discountViews(
+  row: SubscriptionRow,
+  { coupons }: SubscriptionParts,
+): BillingSubscriptionDiscountView[] {
+  return row.discounts.map(discount => {
+    const coupon = coupons.get(discount.coupon_external_id)
+    return {
+      coupon_id: coupon?.id ?? discount.coupon_external_id,
+      coupon_name: coupon?.name ?? discount.coupon_external_id,
+      discount_external_id: discount.external_id,
+      duration: coupon?.duration ?? '',
+      subscription_external_id: row.external_id,
+      is_active: discount.is_active,
+      started_at: shownTime(discount.started_at),
+      ended_at: discount.ended_at == null ? null : shownTime(discount.ended_at),
+      amount_off: numberOrNull(coupon?.amount_off ?? null),
+      percent_off: coupon?.percent_off ?? null,
+      currency: coupon?.currency ?? null,
+      duration_in_months: numberOrNull(coupon?.duration_in_months ?? null),
+      customer_facing_code: discount.customer_facing_code ?? null,
+      promo_code_external_id: discount.promo_code_external_id ?? null,
+    }
+  })
+}
+
+export function customerView(row: CustomerRow): BillingCustomer {
+  return {
+    id: row.id,
+    external_id: row.external_id,
+    name: row.name,
+    email: row.email,
+    provider_type: row.provider_type,
+    company_id: row.company_id,
+    updated_at: iso(row.updated_at),
+    deleted_at: isoOrNull(row.deleted_at),
+  }
+}
+
+/** `total` is the subtotal: neither taxes nor discounts are told beside it. source: service.md section 2; decision */
+export function invoiceView(row: InvoiceRow): Invoice {
+  return {
+    id: row.id,
+    environment_id: row.environment_id,
+    external_id: row.external_id,
+    customer_external_id: row.customer_external_id,
+    subscription_external_id: row.subscription_external_id,
+    payment_method_external_id: row.payment_method_external_id,
+    company_id: row.company_id,
+    status: row.status,
+    collection_method: row.collection_method,
+    currency: row.currency,
+    amount_due: Number(row.amount_due),
+    amount_paid: Number(row.amount_paid),
+    amount_remaining: Number(row.amount_remaining),
+    subtotal: Number(row.subtotal),
+    total: Number(row.subtotal),
+    starting_balance: Number(row.starting_balance),
+    ending_balance: Number(row.ending_balance),
+    due_date: isoOrNull(row.due_date),
+    url: row.url,
+    provider_type: row.provider_type,
+    created_at: iso(row.created_at),
+    updated_at: iso(row.updated_at),
+  }
+}
+
+export function paymentMethodView(row: PaymentMethodRow): PaymentMethod {
+  return { ...row, created_at: iso(row.created_at), updated_at: iso(row.updated_at) }
+}
+
+export function couponView(row: CouponRow, accountId: string): BillingCoupon {
+  return {
+    id: row.id,
+    account_id: accountId,
+    environment_id: row.environment_id,
+    external_id: row.external_id,
+    name: row.name,
+    is_active: row.is_active,
+    metadata: {},
+    provider_type: row.provider_type,
+    times_redeemed: Number(row.times_redeemed),
+    amount_off: numberOrNull(row.amount_off),
+    percent_off: row.percent_off,
+    currency: row.currency,
+    duration: row.duration,
+    duration_in_months: numberOrNull(row.duration_in_months),
+    max_redemptions: numberOrNull(row.max_redemptions),
+    valid_from: null,
+    valid_until: null,
+  }
+}
+
+export function profileView(row: ProfileRow, accountId: string): CompanyBillingProfile {
+  return {
+    id: row.id,
+    account_id: accountId,
+    environment_id: row.environment_id,
+    company_id: row.company_id,
+    name: row.name,
+    is_default: row.is_default,
+    provider_type: row.provider_type,
+    collection_method: row.collection_method,
+    days_until_due: row.days_until_due,
+    proration_behavior: row.proration_behavior,
+    payment_method_id: row.payment_method_id,
+    billing_customer_id: row.billing_customer_id,
+    gating_days: row.gating_days,
+    payment_gating: row.payment_gating,
+    collector: row.collector,
+    currency: row.currency,
+    overdraft_limit: numberOrNull(row.overdraft_limit),
+    purchase_order: row.purchase_order,
+    created_at: iso(row.created_at),
+    updated_at: iso(row.updated_at),
+  }
+}
+
+/** Not paid when it was due, it is expired whether or not anybody wrote so. source: PB-61 */
+export function billingStatusNow(row: CustomPlanBillingRow, nowMs: number): CustomPlanBillingStatus {
+  const { status, published_at: since, days_until_due: days } = row
+  if (status !== 'active' && status !== 'pending') return status
+  return since !== null && since.getTime() + days * dayMs <= nowMs ? 'expired' : status
+}
+
+export function customPlanBillingView(row: CustomPlanBillingRow, nowMs: number): CustomPlanBilling {
+  return {
+    id: row.id,
+    company_id: row.company_id,
+    plan_id: row.plan_id,
+    plan_billing_source: row.plan_billing_source,
+    activation_strategy: row.activation_strategy,
+    status: billingStatusNow(row, nowMs),
+    days_until_due: row.days_until_due,
+    send_invoice: row.send_invoice,
+    problems: [],
+    external_invoice_id: row.external_invoice_id,
+    psp_invoice_url: row.invoice_url,
+    paid_at: isoOrNull(row.paid_at),
+    published_at: isoOrNull(row.published_at),
+    billing_cycle_anchor: isoOrNull(row.billing_cycle_anchor),
+    prorate_first_period: row.prorate_first_period,
+    billing_start_date: isoOrNull(row.published_at),
+    checkout_id: null,
+    migration_id: row.migration_id,
+    created_at: iso(row.created_at),
+    updated_at: iso(row.updated_at),
+  }
+}
+
+/** The billing members of a company in full. */
+export interface CompanyBilling {
+  readonly billing_email: string | null
+  readonly billing_profile?: CompanyBillingProfile
+  readonly billing_profiles: CompanyBillingProfile[]
+  readonly billing_subscriptions: BillingSubscriptionView[]
+  readonly billing_subscription?: BillingSubscriptionView
+  readonly custom_plan_billings: CustomPlanBilling[]
+  readonly payment_methods: PaymentMethod[]
+  readonly default_payment_method?: PaymentMethod
+  readonly scheduled_downgrade?: ScheduledDowngrade
+}
+
+export const noBilling: CompanyBilling = {
+  billing_email: null,
+  billing_profiles: [],
+  billing_subscriptions: [],
+  custom_plan_billings: [],
+  payment_methods: [],
+}
+
+/** What its actor says of a company's billing. */
+export interface CompanyStanding {
+  /** PB-53. */
+  readonly billingSubscriptionId: string | null
+  readonly told: Told
+}
+
+/** EN-95: what is agreed for the end of the period; without a plan to go to, the fallback plan. */
+function scheduledDowngrade(row: SubscriptionRow, catalog: CatalogData): ScheduledDowngrade | null {
+  const scheduled = row.own?.scheduled
+  if (!scheduled) return null
+  const toPlanId = scheduled.to_plan_id ?? catalog.fallbackPlanId ?? ''
+  const nameOf = (id: string) => catalog.plans.find(plan => plan.id === id)?.name ?? id
+  const fromPlanId = scheduled.from_plan_id ?? ''
+  return {
+    id: scheduled.id,
+    currency: row.currency,
+    effective_after: isoTime(scheduled.effective_at * 1000),
+    from_plan_id: fromPlanId,
+    from_plan_name: nameOf(fromPlanId),
+    from_subscription_price: Number(row.total_price),
+    interval: row.interval,
+    to_plan_id: toPlanId,
+    to_plan_name: nameOf(toPlanId),
+    scheduled_interval: scheduled.products === null ? null : scheduled.interval,
+    scheduled_price: scheduled.products === null ? null : scheduled.total_price,
+  }
+}
+
+/**
+ * What is stored of the billing of companies.
+ *
+ * companies  by id.
+ * source     service.md section 2 (Company); PB-53 for `billing_subscription`.
+ */
+export async function billingOfCompanies(
+  sql: Sql,
+  catalog: CatalogData,
+  companies: ReadonlyMap<string, CompanyStanding>,
+  nowMs: number,
+): Promise<ReadonlyMap<string, CompanyBilling>> {
+  const companyIds = [...companies.keys()]
+  if (companyIds.length === 0) return new Map()
+  const among_ = among(sql, companyIds)
+  const [stored, methods, profiles, customers, details, owed] = await Promise.all([
+    subscriptionsOf(sql, companyIds),
+    sql<PaymentMethodRow[]>`
+      select * from billing_payment_methods where company_id in ${among_} order by created_at desc, id desc`,
+    sql<ProfileRow[]>`
+      select * from company_billing_profiles where company_id in ${among_} order by created_at desc, id desc`,
+    sql<CustomerRow[]>`
+      select * from billing_customers where company_id in ${among_} and deleted_at is null
+      order by created_at desc, id desc`,
+    sql<{ company_id: string; email: string | null }[]>`
+      select company_id, email from company_billing_details where company_id in ${among_}`,
+    sql<CustomPlanBillingRow[]>`
+      select * from custom_plan_billings where company_id in ${among_} order by created_at desc, id desc`,
+  ])
+  const told = [...companies.values()].map(one => one.told)
+  const subscriptions = await asTold(sql, stored, told)
+  const parts = await subscriptionParts(sql, catalog.environmentId, subscriptions)
+  const of = <R extends { readonly company_id: string | null }>(rows: readonly R[], id: string): R[] =>
+    rows.filter(row => row.company_id === id)
+  return new Map(
+    companyIds.map((id): [string, CompanyBilling] => {
+      const trial = runningTrial(id, companies.get(id)?.told.plan ?? null, nowMs)
+      const billed = of(subscriptions, id).map(row => subscriptionView(row, parts, nowMs))
+      const own = trial ? [trial, ...billed] : billed
+      const ownProfiles = of(profiles, id)
+      const profile = ownProfiles.find(row => row.is_default)
+      const ownMethods = of(methods, id)
+      const wanted = [
+        profile?.payment_method_id,
+        ...of(customers, id).map(row => row.default_payment_method_id),
+      ]
+      const chosen = ownMethods.find(row => wanted.includes(row.id) || wanted.includes(row.external_id))
+      const current = own.find(one => one.id === companies.get(id)?.billingSubscriptionId) ?? trial
+      const downgrade = companies.get(id)?.told.schedule?.downgrade
+        ? of(subscriptions, id)
+            .filter(row => isRunning(row, nowMs))
+            .map(row => scheduledDowngrade(subscriptionNow(row, nowMs), catalog))
+            .find(one => one !== null)
+        : undefined
+      return [
+        id,
+        {
+          ...(downgrade && { scheduled_downgrade: downgrade }),
+          billing_email: of(details, id)[0]?.email ?? of(customers, id)[0]?.email ?? null,
+          ...(profile && { billing_profile: profileView(profile, catalog.accountId) }),
+          billing_profiles: ownProfiles.map(row => profileView(row, catalog.accountId)),
+          billing_subscriptions: own,
+          ...(current && { billing_subscription: current }),
+          custom_plan_billings: of(owed, id).map(row => customPlanBillingView(row, nowMs)),
+          payment_methods: ownMethods.map(paymentMethodView),
+          ...(chosen && { default_payment_method: paymentMethodView(chosen) }),
+        },
+      ]
+    }),
+  )
+}

@@ -1,0 +1,160 @@
+// Companies in full, asked of their actors.
+import type { Sql } from 'postgres'
+import type { CompanyDetail } from '../../../schemas/companies.js'
+import type { CatalogData } from '../../core/catalog.js'
+import type { PlanHolding } from '../../core/company/company.js'
+import type { CompanyDescription } from '../../core/company/state.js'
+import { billingSubscription } from '../../core/plans/plan.js'
+import { billingOfCompanies } from '../billing/view.js'
+import { heldCreditsOf } from '../credits/held.js'
+import { definitionsOf } from '../entities/view.js'
+import { type EntityCall, type EntityPlace, entityUnknown, isKnown } from '../entities/write.js'
+import { askForPage, textBytes } from '../kit/page-weight.js'
+import { among } from '../kit/sql.js'
+import { companyDetail, type HeldBilling, type Surroundings } from './view.js'
+
+/** Names of events whose figures a company shows in a list, those used last: alone it shows all. source: security 7; decision */
+const listedEventNamesMax = 100
+
+/**
+ * Companies in full, in the order of the ids; those that are gone are left out.
+ *
+ * wholly  with all their figures also where there are several.
+ * errors  query_invalid (400) when they come to too many bytes together.
+ */
+export async function companyDetails(
+  call: EntityPlace,
+  ids: readonly string[],
+  wholly = ids.length <= 1,
+): Promise<CompanyDetail[]> {
+  const { services, environment, nowMs } = call
+  const question = wholly
+    ? ({ type: 'describe' } as const)
+    : ({ type: 'describe', eventNamesMax: listedEventNamesMax } as const)
+  const companies = await askForPage(
+    ids,
+    async id => {
+      const { reply } = await services.shards.ask<CompanyDescription | null>(
+        'c',
+        environment.id,
+        id,
+        question,
+        nowMs,
+      )
+      return reply
+    },
+    weightOf,
+  )
+  return companyDetailsOf(
+    call,
+    companies.filter(company => company !== null),
+  )
+}
+
+/** Bytes that a company's view comes to, about. */
+function weightOf(company: CompanyDescription | null): number {
+  if (company === null) return 0
+  const { state, metrics, entitlements } = company
+  return textBytes(state.keys) + textBytes(state.traits) + 400 * metrics.length + 1_000 * entitlements.length
+}
+
+/** One company as its actor has it now. Throws 404. */
+export async function described(call: EntityCall, companyId: string): Promise<CompanyDescription> {
+  const { services, environment, nowMs } = call
+  if (!isKnown(call, 'company', companyId)) throw entityUnknown('company')
+  const { reply } = await services.shards.ask<CompanyDescription | null>(
+    'c',
+    environment.id,
+    companyId,
+    { type: 'describe' },
+    nowMs,
+  )
+  if (reply === null) throw entityUnknown('company')
+  return reply
+}
+
+/** Companies in full, of descriptions that were told already. */
+export async function companyDetailsOf(
+  call: EntityPlace,
+  companies: readonly CompanyDescription[],
+): Promise<CompanyDetail[]> {
+  const { services } = call
+  const surroundings = await surroundingsOf(call, companies)
+  return companies.map(company =>
+    companyDetail(company, services.directory.membersOf(company.state.id), surroundings),
+  )
+}
+
+async function surroundingsOf(
+  call: EntityPlace,
+  companies: readonly CompanyDescription[],
+): Promise<Surroundings> {
+  const { services, environment, nowMs } = call
+  const catalog = services.catalogs.get(environment.id)
+  const holdings = companies.flatMap(({ plan, addOns }) => (plan ? [plan, ...addOns] : addOns))
+  const subscriptions = new Map(
+    companies.map(({ state }) => [
+      state.id,
+      {
+        billingSubscriptionId: billingSubscription(state, nowMs)?.id ?? null,
+        told: state,
+      },
+    ]),
+  )
+  const [definitions, billing, companyBilling] = await Promise.all([
+    definitionsOf(
+      services.sql,
+      'company',
+      companies.map(({ state }) => state),
+    ),
+    billingOf(services.sql, catalog, environment.accountId, holdings),
+    billingOfCompanies(services.sql, catalog, subscriptions, nowMs),
+  ])
+  return { catalog, registry: services.traits, definitions, billing, companyBilling, nowMs }
+}
+
+/** The prices that holdings are billed by, the products their versions are linked to, and the credits they grant. */
+export async function billingOf(
+  sql: Sql,
+  catalog: CatalogData,
+  accountId: string,
+  holdings: readonly PlanHolding[],
+): Promise<HeldBilling> {
+  const [held, billed] = await Promise.all([
+    heldCreditsOf(sql, catalog, accountId, holdings),
+    pricesOf(sql, catalog, holdings),
+  ])
+  return { ...billed, held }
+}
+
+const nothingBilled = { prices: new Map(), externalProductIds: new Map() }
+
+async function pricesOf(
+  sql: Sql,
+  catalog: CatalogData,
+  holdings: readonly PlanHolding[],
+): Promise<Omit<HeldBilling, 'held'>> {
+  const priceIds = new Set(holdings.flatMap(({ priceId }) => priceId ?? []))
+  const held = new Set(holdings.map(({ versionId }) => versionId))
+  const products = catalog.plans.flatMap(plan =>
+    plan.versions.flatMap(({ id, billingProductId }) => (held.has(id) ? (billingProductId ?? []) : [])),
+  )
+  if (priceIds.size === 0 && products.length === 0) return nothingBilled
+  const [prices, external] = await Promise.all([
+    sql<{ id: string; price: string; interval: string; interval_count: number }[]>`
+      select id, price, "interval", interval_count from billing_prices
+      where id in ${among(sql, [...priceIds])}`,
+    sql<{ id: string; external_id: string }[]>`
+      select id, external_id from billing_products where id in ${among(sql, products)}`,
+  ])
+  return {
+    prices: new Map(prices.map(row => [row.id, { price: Number(row.price), period: periodOf(row) }])),
+    externalProductIds: new Map(external.map(row => [row.id, row.external_id])),
+  }
+}
+
+/** The period as prices name it; three months are a quarter. source: decision */
+function periodOf(price: { readonly interval: string; readonly interval_count: number }): string {
+  if (price.interval === 'month' && price.interval_count === 3) return 'quarter'
+  return price.interval
+}

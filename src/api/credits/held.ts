@@ -1,0 +1,72 @@
+// Credits and prices of the credit grants that come with the plans of companies, as the wire shows them.
+import type { Sql } from 'postgres'
+import type { BillingCreditView } from '../../../schemas/credits.js'
+import type { BillingPriceView } from '../../../schemas/prices.js'
+import { type CreditRow, type PlanCreditGrantRow, planGrantPrice } from '../../catalog/credits.js'
+import type { CatalogData } from '../../core/catalog.js'
+import type { PlanHolding } from '../../core/company/company.js'
+import { distinct } from '../entitlements/view.js'
+import { among } from '../kit/sql.js'
+import { productRows } from '../prices/rows.js'
+import { meteredPriceView, type SoldAs } from '../prices/view.js'
+import { creditBrief } from './view.js'
+
+/** What CompanyPlanCreditGrant shows beside the grant itself. */
+export interface HeldCredits {
+  /** By credit id. */
+  readonly credits: ReadonlyMap<string, BillingCreditView>
+  /** By grant id; billed grants of published versions only (CR-38). */
+  readonly prices: ReadonlyMap<string, BillingPriceView>
+}
+
+export const noHeldCredits: HeldCredits = { credits: new Map(), prices: new Map() }
+
+type BilledGrantRow = PlanCreditGrantRow & {
+  readonly plan_name: string
+  readonly plan_currency: string
+  readonly published_at: Date
+}
+
+/** The credits that holdings grant, and the prices of those grants that are billed. */
+export async function heldCreditsOf(
+  sql: Sql,
+  catalog: CatalogData,
+  accountId: string,
+  holdings: readonly PlanHolding[],
+): Promise<HeldCredits> {
+  const held = new Set(holdings.map(({ versionId }) => versionId))
+  const grants = catalog.plans.flatMap(plan =>
+    plan.versions.flatMap(version => (held.has(version.id) ? version.creditGrants : [])),
+  )
+  if (grants.length === 0) return noHeldCredits
+  const billed = grants.flatMap(({ id, priceId }) => (priceId ? [id] : []))
+  const [credits, priced] = await Promise.all([
+    sql<CreditRow[]>`
+      select * from billing_credits where id in ${among(sql, distinct(grants.map(({ creditId }) => creditId)))}`,
+    sql<BilledGrantRow[]>`
+      select g.*, v.name as plan_name, v.currency as plan_currency, v.published_at
+      from plan_credit_grants g join plan_versions v on v.id = g.plan_version_id
+      where g.id in ${among(sql, billed)} and v.published_at is not null`,
+  ])
+  const productIds = credits.flatMap(row => row.prices.map(price => price.product_id))
+  const products = await productRows(sql, distinct(productIds))
+  return {
+    credits: new Map(
+      credits.map(row => {
+        const product = products.get(row.prices[0]?.product_id ?? '')
+        return [row.id, creditBrief(row, product, accountId)]
+      }),
+    ),
+    prices: new Map(
+      priced.map(row => {
+        const price = { ...planGrantPrice(row, row.plan_currency), minted_at: row.published_at.toISOString() }
+        return [row.id, meteredPriceView(price, soldAs(row), row.created_at.getTime())]
+      }),
+    ),
+  }
+}
+
+/** Credits of a plan are sold with the plan: the grant is their product. source: decision */
+function soldAs(row: BilledGrantRow): SoldAs {
+  return { id: row.id, externalId: row.id, name: row.plan_name }
+}

@@ -1,0 +1,353 @@
+// Query strings, declared once per route: which parameters it takes, of which type, and what `params` echoes.
+import { ServiceError } from '../../errors.js'
+import { isoTime, parseTime } from './time.js'
+
+/** Most values a list parameter may carry (api/README.md "Pagination and query encoding"). */
+const listLengthMax = 100
+/** Page bounds (AL-50). */
+const limitMax = 250
+const limitDefault = 100
+
+/**
+ * One declared parameter. `T` is what the handler sees; a field that may be absent without a default has
+ * `undefined` in its `T`.
+ */
+export interface Field<T> {
+  /** How it is spelled: name=value once; the name repeated; one of the spellings of a map. */
+  readonly spelling: 'one' | 'many' | 'map' | 'map_or_bare'
+  readonly required: boolean
+  /** What a value looks like, as JSON Schema, for the document of the interface. */
+  readonly schema: Readonly<Record<string, unknown>>
+  /** What the handler sees when the parameter is not given. */
+  readonly absent: T
+  /** From what was given; throws `query_invalid`; undefined counts as not given. */
+  readonly read: (given: Given, name: string) => T
+  /** What `params` shows of it, when that is not the value itself. */
+  echo?(value: T): unknown
+}
+
+/** What was given under one name, decoded: `name=value`, and `name[key]=value` or bare pairs for a map. */
+interface Given {
+  readonly values: string[]
+  readonly pairs: [name: string, value: string][]
+}
+
+type Fields = { readonly [name: string]: Field<unknown> }
+type ValueOf<F> = F extends Field<infer T> ? T : never
+type Present<S> = { [K in keyof S]: undefined extends ValueOf<S[K]> ? never : K }[keyof S]
+type Flat<T> = { readonly [K in keyof T]: T[K] }
+
+/** What a handler receives for a shape: absent parameters without default are absent members. */
+export type QueryOf<S> = Flat<
+  { [K in Present<S>]: ValueOf<S[K]> } & { [K in Exclude<keyof S, Present<S>>]?: ValueOf<S[K]> }
+>
+
+/** A parameter as the document of the interface tells of it. */
+export interface QueryParameter extends Pick<Field<unknown>, 'spelling' | 'required' | 'schema'> {
+  readonly name: string
+}
+
+type Unreadable = 'query_invalid' | 'not_found'
+
+/** A compiled shape. */
+export interface QueryShape<Q> {
+  readonly parameters: readonly QueryParameter[]
+  /** What a query that cannot be read is refused as. */
+  readonly unreadable: Unreadable
+  /**
+   * raw      the query string without "?", still percent-encoded.
+   * returns  the typed values, and the echo of those that were given (AL-33).
+   * errors   `unreadable`, naming the parameter and what it should be. Unknown parameters are ignored (AL-32).
+   */
+  read(raw: string): { readonly query: Q; readonly echo: Readonly<Record<string, unknown>> }
+}
+
+/**
+ * Declare the query of a route.
+ *
+ * unreadable  what a query that cannot be read is refused as: a lookup without keys names nobody, and its operation
+ *             lists no 400 (service.md section 4).
+ */
+export function query<const S extends Fields>(
+  shape: S,
+  unreadable: Unreadable = 'query_invalid',
+): QueryShape<QueryOf<S>> {
+  const fields = Object.entries<Field<unknown>>(shape)
+  const bare = fields.find(([, field]) => field.spelling === 'map_or_bare')
+  const names = new Set(Object.keys(shape))
+  return {
+    unreadable,
+    parameters: fields.map(([name, { spelling, required, schema, absent }]) => ({
+      name,
+      spelling,
+      required,
+      schema: absent === undefined ? schema : { ...schema, default: absent },
+    })),
+    read: raw => refusedAs(unreadable, () => readAll(raw)),
+  }
+
+  function readAll(raw: string) {
+    const given = gather(raw, names, bare?.[0])
+    const values: Record<string, unknown> = {}
+    const echo: Record<string, unknown> = {}
+    for (const [name, field] of fields) {
+      const texts = given.get(name)
+      const value = texts === undefined ? undefined : field.read(texts, name)
+      if (value !== undefined) {
+        values[name] = value
+        echo[name] = field.echo === undefined ? value : field.echo(value)
+      } else if (field.required) throw invalid(`${name} is required`)
+      else if (field.absent !== undefined) values[name] = field.absent
+    }
+    return { query: values as QueryOf<S>, echo }
+  }
+}
+
+function refusedAs<T>(code: Unreadable, work: () => T): T {
+  try {
+    return work()
+  } catch (error) {
+    if (code === 'query_invalid' || !(error instanceof ServiceError)) throw error
+    throw new ServiceError(code, error.message)
+  }
+}
+
+/** The page of a list: `...page` gives `limit` and `offset` (service.md section 8 rule 8, AL-50). */
+const limit: Field<number> = one(
+  limitDefault,
+  { type: 'integer', minimum: 1, description: `At most ${limitMax}; more is taken as ${limitMax}.` },
+  (text, name) => Math.min(wholeNumber(text, name, 1, Number.MAX_SAFE_INTEGER), limitMax),
+)
+const offset: Field<number> = one(
+  0,
+  { type: 'integer', minimum: 0, description: 'Rows to pass over.' },
+  (text, name) => wholeNumber(text, name, 0, Number.MAX_SAFE_INTEGER),
+)
+export const page = { limit, offset } as const
+
+/** Rows that a list with a filter passes over at most: each of them has to be found. */
+export const filteredOffsetMax = 100_000
+
+/**
+ * See that a page with a filter does not lie so far away that finding it would keep a store busy.
+ *
+ * errors  query_invalid (400) with the bound.
+ * source  security 34; the number: decision.
+ */
+export function requireNear(asked: { readonly offset: number }): void {
+  if (asked.offset > filteredOffsetMax)
+    throw invalid(`offset: at most ${filteredOffsetMax} with a filter; narrow the filter, or export`)
+}
+
+/** Text of at most `lengthMax` characters. */
+export function text(lengthMax: number): Field<string | undefined> {
+  return one<string | undefined>(undefined, { type: 'string', maxLength: lengthMax }, (value, name) => {
+    if (value.length > lengthMax) throw invalid(`${name} is longer than ${lengthMax} characters`)
+    return value
+  })
+}
+
+/** An id, a name or other short text. */
+export const string: Field<string | undefined> = text(512)
+
+export const boolean: Field<boolean | undefined> = one<boolean | undefined>(
+  undefined,
+  { type: 'boolean' },
+  (value, name) => {
+    if (value === 'true') return true
+    if (value === 'false') return false
+    throw invalid(`${name}: expected true or false`)
+  },
+)
+
+/** A whole number within bounds. */
+export function integer(min = 0, max = Number.MAX_SAFE_INTEGER): Field<number | undefined> {
+  const bounds = max === Number.MAX_SAFE_INTEGER ? { minimum: min } : { minimum: min, maximum: max }
+  return one<number | undefined>(undefined, { type: 'integer', ...bounds }, (value, name) =>
+    wholeNumber(value, name, min, max),
+  )
+}
+
+/** An instant; the handler sees epoch ms, `params` the text in UTC. */
+export const datetime: Field<number | undefined> = {
+  ...one<number | undefined>(undefined, { type: 'string', format: 'date-time' }, (value, name) => {
+    // An unescaped "+" of an offset arrives as a blank.
+    const ms = parseTime(value.replace(/ (\d{2}:?\d{2})$/, '+$1'))
+    if (ms === null) throw invalid(`${name}: expected a date and time, as 2024-01-02T03:04:05.000Z`)
+    return ms
+  }),
+  echo: value => (value === undefined ? undefined : isoTime(value)),
+}
+
+/** One of a closed list of words. */
+export function oneOf<const T extends readonly string[]>(words: T): Field<T[number] | undefined> {
+  return one<T[number] | undefined>(undefined, { type: 'string', enum: words }, (value, name) =>
+    word(words, value, name),
+  )
+}
+
+/**
+ * A repeated parameter, at most 100 values; echoed as a list also with one value. Empty values count as not given.
+ * `ids=a&ids=b`, `ids=a,b`, `ids[]=a&ids[]=b` and `ids[0]=a` say the same: no id and no word of a list has a comma.
+ */
+export const list: Field<readonly string[] | undefined> = many({ type: 'string' }, value => value)
+
+/** A repeated parameter of a closed list of words. */
+export function listOf<const T extends readonly string[]>(words: T): Field<readonly T[number][] | undefined> {
+  return many<T[number]>({ type: 'string', enum: words }, (value, name) => word(words, value, name))
+}
+
+/** Name and value pairs, as a JSON object or as `keys[name]=value`. */
+export const map: Field<Readonly<Record<string, string>> | undefined> = {
+  spelling: 'map',
+  required: false,
+  schema: { type: 'object', additionalProperties: { type: 'string' } },
+  absent: undefined,
+  read: readMap,
+}
+
+/** The same, also as bare `name=value` when neither other spelling is used: the two lookups. */
+export const mapOrBare: Field<Readonly<Record<string, string>> | undefined> = {
+  ...map,
+  spelling: 'map_or_bare',
+}
+
+/** The same parameter, with 400 when it is absent. */
+export function required<T>(field: Field<T>): Field<Exclude<T, undefined>> {
+  return { ...field, required: true } as unknown as Field<Exclude<T, undefined>>
+}
+
+/** The same parameter with a default. */
+export function withDefault<T>(field: Field<T>, absent: Exclude<T, undefined>): Field<Exclude<T, undefined>> {
+  return { ...field, absent } as unknown as Field<Exclude<T, undefined>>
+}
+
+// Sorts what was given under the declared names.
+function gather(raw: string, names: ReadonlySet<string>, bare: string | undefined): Map<string, Given> {
+  const given = new Map<string, Given>()
+  const loose: Given = { values: [], pairs: [] }
+  if (raw === '') return given
+  for (const pair of raw.split('&')) {
+    if (pair === '') continue
+    const equals = pair.indexOf('=')
+    const name = decode(equals < 0 ? pair : pair.slice(0, equals))
+    const value = equals < 0 ? '' : decode(pair.slice(equals + 1))
+    if (names.has(name)) {
+      under(given, name).values.push(value)
+      continue
+    }
+    const bracket = name.indexOf('[')
+    if (bracket > 0 && name.endsWith(']') && names.has(name.slice(0, bracket))) {
+      under(given, name.slice(0, bracket)).pairs.push([name.slice(bracket + 1, -1), value])
+    } else {
+      loose.pairs.push([name, value])
+    }
+  }
+  if (bare !== undefined && loose.pairs.length > 0 && !given.has(bare)) given.set(bare, loose)
+  return given
+}
+
+function under(given: Map<string, Given>, name: string): Given {
+  const known = given.get(name)
+  if (known !== undefined) return known
+  const made: Given = { values: [], pairs: [] }
+  given.set(name, made)
+  return made
+}
+
+function decode(part: string): string {
+  const spaced = part.includes('+') ? part.replaceAll('+', ' ') : part
+  if (!spaced.includes('%')) return spaced
+  let decoded: string
+  try {
+    if (notAscii.test(spaced)) throw new URIError('not encoded')
+    decoded = decodeURIComponent(spaced)
+  } catch {
+    throw invalid('The query string is not valid percent-encoding')
+  }
+  // No store keeps U+0000 in text, and no name or id has one.
+  if (decoded.includes('\0')) throw invalid('The query string contains U+0000')
+  return decoded
+}
+
+const notAscii = /[^\x20-\x7e]/
+
+function readMap({ values, pairs }: Given, name: string): Readonly<Record<string, string>> | undefined {
+  const entries = [...pairs]
+  for (const value of values) {
+    if (value === '') continue
+    for (const [key, text] of Object.entries(jsonObject(value, name))) entries.push([key, asText(text, name)])
+  }
+  if (entries.length > listLengthMax) throw invalid(`${name} has more than ${listLengthMax} entries`)
+  // fromEntries defines members, so that "__proto__" is a name like any other.
+  return entries.length === 0 ? undefined : Object.fromEntries(entries)
+}
+
+function jsonObject(value: string, name: string): object {
+  let parsed: unknown
+  try {
+    parsed = JSON.parse(value)
+  } catch {
+    parsed = null
+  }
+  if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) {
+    throw invalid(`${name}: expected a JSON object or ${name}[name]=value`)
+  }
+  return parsed
+}
+
+function asText(value: unknown, name: string): string {
+  if (typeof value === 'string' && !value.includes('\0')) return value
+  throw invalid(`${name}: every value must be a string`)
+}
+
+function one<T>(absent: T, schema: Field<T>['schema'], read: (text: string, name: string) => T): Field<T> {
+  return {
+    spelling: 'one',
+    required: false,
+    schema,
+    absent,
+    read({ values }, name) {
+      if (values.length !== 1) throw invalid(`${name}: expected exactly one value`)
+      return read(values[0]!, name)
+    },
+  }
+}
+
+function many<T>(
+  items: Field<T>['schema'],
+  read: (text: string, name: string) => T,
+): Field<readonly T[] | undefined> {
+  return {
+    spelling: 'many',
+    required: false,
+    schema: { type: 'array', items, maxItems: listLengthMax },
+    absent: undefined,
+    read({ values, pairs }, name) {
+      const indexed = pairs.map(([index, value]) => {
+        if (/^\d{0,4}$/.test(index)) return value
+        throw invalid(`${name}: expected ${name}=… repeated, or ${name}[]=…`)
+      })
+      const given = [...values, ...indexed].flatMap(value => value.split(',')).filter(value => value !== '')
+      if (given.length > listLengthMax) throw invalid(`${name} has more than ${listLengthMax} values`)
+      return given.length === 0 ? undefined : given.map(value => read(value, name))
+    },
+  }
+}
+
+function word<T extends readonly string[]>(words: T, value: string, name: string): T[number] {
+  if (words.includes(value)) return value
+  throw invalid(`${name}: expected one of ${words.join(', ')}`)
+}
+
+function wholeNumber(value: string, name: string, min: number, max: number): number {
+  const number = /^-?\d{1,16}$/.test(value) ? Number(value) : Number.NaN
+  if (number >= min && number <= max) return number
+  throw invalid(
+    `${name}: expected a whole number${max === Number.MAX_SAFE_INTEGER ? ` of at least ${min}` : ` from ${min} to ${max}`}`,
+  )
+}
+
+function invalid(message: string): ServiceError {
+  return new ServiceError('query_invalid', message)
+}

@@ -1,0 +1,102 @@
+// What handlers work with, wired once in main.ts. Each member's own file says more.
+import type { Logger } from 'pino'
+import type { Sql } from 'postgres'
+import type { TraitRegistry } from '../../catalog/traits.js'
+import type { CatalogData } from '../../core/catalog.js'
+import type { Keys } from '../../engine/account/key-types.js'
+import type { AccountLimits } from '../../engine/account/limits.js'
+import type { ModelPrices } from '../../engine/account/model-prices.js'
+import type { AuditLog } from '../../engine/audit/audit.js'
+import type { Answers } from '../../engine/cache/response-cache.js'
+import type { TestClock } from '../../engine/clock.js'
+import type { Directory } from '../../engine/directory/directory.js'
+import type { Entities } from '../../engine/directory/entities.js'
+import type { CheckedFlags, UserSeen } from '../../engine/directory/last-seen.js'
+import type { Quotas } from '../../engine/directory/quotas.js'
+import type { StoreTurns } from '../../engine/fairness/store-turns.js'
+import type { Dedupe } from '../../engine/idempotency/dedupe.js'
+import type { HoldKeys } from '../../engine/idempotency/hold-keys.js'
+import type { Migrations } from '../../engine/migrations/migrations.js'
+import type { Parsers } from '../../engine/parsing/parser-pool.js'
+import type { Backlog } from '../../engine/recovery/backlog.js'
+import type { Projections } from '../../engine/recovery/projections.js'
+import type { Shards } from '../../engine/shards/shards.js'
+import type { Deliveries } from '../../engine/webhooks/deliveries.js'
+import type { Outbox } from '../../engine/webhooks/outbox.js'
+import type { Webhooks } from '../../engine/webhooks/subscriptions.js'
+import type { Metrics } from '../../metrics.js'
+import type { ClickHouse } from '../../storage/clickhouse.js'
+
+export type { FormerValue, KeyAsker, Keys } from '../../engine/account/key-types.js'
+
+/** Time, per environment: the wall clock, never backwards, shifted by the environment's test clock (decisions 10, 11). */
+export interface Clock {
+  /** The wall clock, never backwards, epoch ms. */
+  wall(): number
+  /** The present of an environment, never backwards except when its test clock is removed, epoch ms. */
+  now(environmentId: string): number
+  /** The environment's test clock, or null without one. */
+  testClock(environmentId: string): TestClock | null
+  /**
+   * Sets or (null) removes a test clock: in force from this tick, resolves when it is stored.
+   * Who calls has made sure that the environment is not production and time does not go back.
+   * `record` writes what else belongs to the change, in its transaction.
+   * Rejects, with the former clock back in force, when it cannot be stored.
+   */
+  setTestClock(
+    environmentId: string,
+    clock: TestClock | null,
+    record?: (tx: Sql) => Promise<void>,
+  ): Promise<void>
+}
+
+/** The current catalog of every environment on the HTTP thread, and the one way to change definitions. */
+export interface Catalogs {
+  /** Current definitions of an environment. Throws when the environment is unknown. */
+  get(environmentId: string): CatalogData
+  /**
+   * Run a definitions transaction, raise the version of the environments it touches (one, or all of the account),
+   * load their new catalogs, hand them to every shard, and resolve once every shard has them: the caller reads its
+   * own write on any connection. Rejections of `work` roll back and pass through.
+   */
+  change<T>(
+    scope: { readonly accountId: string; readonly environmentId: string | null },
+    work: (sql: Sql) => Promise<T>,
+  ): Promise<T>
+}
+
+export interface Services {
+  readonly log: Logger
+  readonly sql: Sql
+  readonly clickhouse: ClickHouse
+  /** Gives a request the stores in the turn of its environment; absent: it asks the two above as they are. */
+  readonly turns?: StoreTurns
+  readonly keys: Keys
+  readonly clock: Clock
+  readonly catalogs: Catalogs
+  readonly traits: TraitRegistry
+  readonly shards: Shards
+  readonly parsers: Parsers
+  readonly directory: Directory
+  readonly entities: Entities
+  readonly answers: Answers
+  readonly dedupe: Dedupe
+  readonly holdKeys: HoldKeys
+  readonly projections: Projections
+  readonly migrations: Migrations
+  readonly userSeen: UserSeen
+  readonly checkedFlags: CheckedFlags
+  readonly modelPrices: ModelPrices
+  readonly metrics: Metrics
+  readonly backlog: Backlog
+  readonly audit: AuditLog
+  readonly accountLimits: AccountLimits
+  readonly quotas: Quotas
+  readonly webhooks: Webhooks
+  readonly outbox: Outbox
+  readonly deliveries: Deliveries
+  /** Whether webhooks of production environments may be plain http. */
+  readonly webhookPlainHttp: boolean
+  /** Whether webhooks may reach private networks. */
+  readonly webhookPrivateAddresses: boolean
+}

@@ -1,0 +1,58 @@
+// What a company uses beyond the limits of plans it is about to be on (EN-87).
+import { type CatalogData, compileCatalog } from '../../core/catalog.js'
+import { apply, decideCompany } from '../../core/company/company.js'
+import { LiveCompany } from '../../core/company/facts.js'
+import { type CompanyDescription, decodeCompany } from '../../core/company/state.js'
+import { type FeatureUsage, featureUsages } from '../../core/entitlements/feature.js'
+import type { PlansManaged } from '../../core/plans/manage.js'
+import type { PlansWanted } from '../../core/plans/plan-change.js'
+import { ServiceError } from '../../errors.js'
+import type { EntityPlace } from '../entities/write.js'
+
+/**
+ * Features a company uses beyond what it would be allowed: the change is decided on a copy of the company, by the code
+ * that decides it for real.
+ *
+ * errors  400 for plans the company cannot be on.
+ * source  EN-87: over limit is usage > limit.
+ */
+export function violationsOf(
+  data: CatalogData,
+  { state }: CompanyDescription,
+  message: PlansManaged | PlansWanted,
+  nowMs: number,
+): readonly FeatureUsage[] {
+  const catalog = compileCatalog(data)
+  const company = decodeCompany(structuredClone(state))
+  const atOnce = message.type === 'manage_plan' ? { ...message, effectiveAtMs: null } : message
+  const decision = decideCompany(company, catalog, atOnce, nowMs)
+  if ('refused' in decision)
+    throw new ServiceError('state_conflict', decision.detail ?? 'The company cannot be on these plans')
+  for (const effect of decision.effects) apply(company, effect, nowMs)
+  return featureUsages(new LiveCompany(company, catalog, nowMs), { negative: false }).filter(
+    ({ usage, allocation }) => usage !== null && allocation !== null && usage > allocation,
+  )
+}
+
+/**
+ * The warning an administrator gets of a change that goes through although limits are exceeded: a line of the log, that
+ * names the company and what it uses too much of. The preview of the change shows the same as `usage_violations`.
+ *
+ * source  EN-87; where it is seen: decision, as no answer has a member for it.
+ */
+export function warnOverLimit(
+  { services, environment }: EntityPlace,
+  companyId: string,
+  violations: readonly FeatureUsage[],
+): void {
+  if (violations.length === 0) return
+  const { features } = services.catalogs.get(environment.id)
+  const exceeded = violations.map(({ featureId, usage, allocation }) => {
+    const feature = features.find(one => one.id === featureId)?.name ?? featureId
+    return { feature, usage, allocation }
+  })
+  services.log.warn(
+    { environment_id: environment.id, company_id: companyId, exceeded },
+    'a company uses more than its new plans allow',
+  )
+}

@@ -1,0 +1,67 @@
+// A migration begun by a call: when it is to be, and waited for, for a while.
+import type { MigrationStrategy } from '../../../schemas/enums.js'
+import { addMonthsClamped } from '../../core/usage/period.js'
+import { ServiceError } from '../../errors.js'
+import { isKnown } from '../entities/write.js'
+import type { Call } from '../kit/call.js'
+import { requireTime } from '../kit/time.js'
+
+const monthsAhead = 24
+
+/**
+ * The instant of a migration by strategy `scheduled`, epoch ms; null for any other strategy.
+ *
+ * errors  400 where the strategy needs an instant that is missing, past or too far ahead, and for an instant that the
+ *         strategy does not use.
+ * source  decision 28.
+ */
+export function scheduledAt(strategy: MigrationStrategy, given: string | null, nowMs: number): number | null {
+  const refuse = (why: string) => new ServiceError('value_invalid', `migration_scheduled_at: ${why}`)
+  if (strategy !== 'scheduled') {
+    if (given !== null) throw refuse('only for the strategy scheduled')
+    return null
+  }
+  if (given === null) throw refuse('required for the strategy scheduled')
+  const atMs = requireTime(given, 'migration_scheduled_at')
+  if (atMs <= nowMs) throw refuse('must be in the future')
+  if (atMs > addMonthsClamped(nowMs, monthsAhead)) throw refuse('at most two years ahead')
+  return atMs
+}
+
+/** Throws 404 for a company that is not there, naming the member. */
+export function requireCompanies(
+  call: Call<unknown, unknown>,
+  ids: readonly string[] | null | undefined,
+  member: string,
+): void {
+  const unknown = ids?.find(id => !isKnown(call, 'company', id))
+  if (unknown !== undefined) throw new ServiceError('not_found', `${member}: no company ${unknown}`)
+}
+
+/** Longest wait of an answer for a migration; it goes on by itself after that. source: decision */
+const patienceMs = 10_000
+
+/**
+ * Begin migrations, or have what they called off told. Returns when nothing is left to do now, or after a while; what
+ * fails is taken up again.
+ */
+export async function soon(
+  { services }: Call<unknown, unknown>,
+  ...migrationIds: readonly string[]
+): Promise<void> {
+  const { migrations, projections, log } = services
+  const begin = (id: string) =>
+    migrations.run(id).catch(error => {
+      log.warn({ err: error, migration_id: id }, 'a migration waits for a store')
+    })
+  if (migrationIds.length === 0) return
+  const begun = Promise.all([...new Set(migrationIds)].map(begin))
+  // what follows in lists is seen there, too
+  const run = begun.then(() => projections.barrier('postgres')).catch(() => {})
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<void>(resolve => {
+    timer = setTimeout(resolve, patienceMs)
+  })
+  await Promise.race([run, late])
+  clearTimeout(timer)
+}

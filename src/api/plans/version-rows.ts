@@ -1,0 +1,268 @@
+// Plans and their versions at rest, for every room that reads or edits them: who may see a plan, the draft that edits
+// go to, the copy a draft begins as.
+import type { Sql } from 'postgres'
+import type { IconColor, PlanType } from '../../../schemas/enums.js'
+import type { PlanCreditGrantRow } from '../../catalog/credits.js'
+import type { EntitlementRow, PlanRow, PlanVersionRow } from '../../catalog/plans.js'
+import { newId } from '../../engine/ids.js'
+import { ServiceError } from '../../errors.js'
+import type { Call } from '../kit/call.js'
+import { asJson } from '../kit/sql.js'
+import { adoptPrices } from '../prices/write.js'
+
+/** Where a plan is looked for. Without an environment only what is the account's is seen. */
+export interface Place {
+  readonly accountId: string
+  readonly environmentId: string | null
+}
+
+/** The place of a request. */
+export function placeOf({ key, environmentOrNull }: Call<unknown, unknown>): Place {
+  return { accountId: key.accountId, environmentId: environmentOrNull?.id ?? null }
+}
+
+/** Plans that can be seen from a place: the account's own, and the custom ones of companies there (PB-13, AL-10). */
+export function visiblePlans(sql: Sql, { accountId, environmentId }: Place) {
+  return sql`plans.account_id = ${accountId} and plans.deleted_at is null
+    ${environmentId === null ? sql`` : sql`and (plans.environment_id is null or plans.environment_id = ${environmentId})`}`
+}
+
+export async function findPlan(sql: Sql, place: Place, id: string): Promise<PlanRow | null> {
+  const [row] = await sql<PlanRow[]>`select * from plans where id = ${id} and ${visiblePlans(sql, place)}`
+  return row ?? null
+}
+
+/** The plan, locked: whoever else edits it waits for this transaction. Throws 404, naming the member if one is given. */
+export async function lockPlan(tx: Sql, place: Place, id: string, member?: string): Promise<PlanRow> {
+  const [row] = await tx<PlanRow[]>`
+    select * from plans where id = ${id} and ${visiblePlans(tx, place)} for update`
+  if (!row) throw unknownPlan(member)
+  return row
+}
+
+export function unknownPlan(member?: string): ServiceError {
+  return new ServiceError('not_found', member ? `${member}: no such plan` : 'Plan not found')
+}
+
+export function unknownVersion(member?: string): ServiceError {
+  return new ServiceError('not_found', member ? `${member}: no such plan version` : 'Plan version not found')
+}
+
+/** A version and its plan, locked. Throws 404. */
+export async function lockVersion(
+  tx: Sql,
+  place: Place,
+  versionId: string,
+): Promise<{ readonly plan: PlanRow; readonly version: PlanVersionRow }> {
+  const found = await findVersion(tx, place.environmentId!, versionId)
+  if (!found) throw unknownVersion()
+  const plan = await lockPlan(tx, place, found.plan_id)
+  // Read again: the line of the plan may have moved on while this transaction waited for it.
+  const version = await findVersion(tx, place.environmentId!, versionId)
+  if (!version) throw unknownVersion()
+  return { plan, version }
+}
+
+export async function findVersion(
+  sql: Sql,
+  environmentId: string,
+  versionId: string,
+): Promise<PlanVersionRow | null> {
+  const [row] = await sql<PlanVersionRow[]>`
+    select * from plan_versions
+    where id = ${versionId} and environment_id = ${environmentId} and deleted_at is null`
+  return row ?? null
+}
+
+/** Versions of a plan in an environment, newest first. */
+export function versionsOf(
+  sql: Sql,
+  environmentId: string,
+  planId: string,
+): Promise<readonly PlanVersionRow[]> {
+  return sql<PlanVersionRow[]>`
+    select * from plan_versions
+    where plan_id = ${planId} and environment_id = ${environmentId} and deleted_at is null order by version desc`
+}
+
+export interface NewPlan {
+  readonly accountId: string
+  readonly planType: PlanType
+  readonly name: string
+  readonly description: string
+  readonly icon: IconColor
+  readonly custom?: {
+    readonly companyId: string
+    readonly environmentId: string
+    readonly copiedFrom: string | null
+  }
+  readonly link?: {
+    readonly provider: PlanRow['controlled_by']
+    readonly resourceId: string
+    readonly version: string | null
+  }
+}
+
+export async function insertPlan(tx: Sql, plan: NewPlan, nowMs: number): Promise<PlanRow> {
+  const now = new Date(nowMs)
+  const [row] = await tx<PlanRow[]>`
+    insert into plans ${tx({
+      id: newId('plan_'),
+      account_id: plan.accountId,
+      plan_type: plan.planType,
+      name: plan.name,
+      description: plan.description,
+      icon: plan.icon,
+      company_id: plan.custom?.companyId ?? null,
+      environment_id: plan.custom?.environmentId ?? null,
+      copied_from_plan_id: plan.custom?.copiedFrom ?? null,
+      controlled_by: plan.link?.provider ?? 'native',
+      external_resource_id: plan.link?.resourceId ?? null,
+      external_resource_version: plan.link?.version ?? null,
+      created_at: now,
+      updated_at: now,
+    })} returning *`
+  return row!
+}
+
+/**
+ * The draft that edits of a plan go to, made if there is none: as a copy of the published version, or, of a plan that
+ * has none here, as its first.
+ *
+ * plan     locked.
+ * source   PB-2, PB-3, PB-10: numbers go on from the highest that was ever published.
+ */
+export async function ensureDraft(
+  tx: Sql,
+  plan: PlanRow,
+  environmentId: string,
+  nowMs: number,
+): Promise<PlanVersionRow> {
+  const [draft] = await tx<PlanVersionRow[]>`
+    select * from plan_versions
+    where plan_id = ${plan.id} and environment_id = ${environmentId} and status = 'draft'`
+  if (draft) return draft
+  const [published] = await tx<PlanVersionRow[]>`
+    select * from plan_versions
+    where plan_id = ${plan.id} and environment_id = ${environmentId} and status = 'published' and deleted_at is null`
+  const [highest] = await tx<{ version: number | null }[]>`
+    select max(version) as version from plan_versions
+    where plan_id = ${plan.id} and environment_id = ${environmentId}`
+  const now = new Date(nowMs)
+  const { name, description, icon } = published ?? plan
+  const [made] = await tx<PlanVersionRow[]>`
+    insert into plan_versions ${tx({
+      id: newId('plvr_'),
+      plan_id: plan.id,
+      environment_id: environmentId,
+      version: (highest?.version ?? 0) + 1,
+      status: 'draft',
+      name,
+      description,
+      icon,
+      ...(published && {
+        charge_type: published.charge_type,
+        billing_strategy: published.billing_strategy,
+        billing_product_id: published.billing_product_id,
+        is_trialable: published.is_trialable,
+        trial_days: published.trial_days,
+        currency: published.currency,
+        prices: asJson(tx, published.prices),
+      }),
+      created_at: now,
+      updated_at: now,
+    })} returning *`
+  if (published) await copyParts(tx, published, made!, now)
+  return made!
+}
+
+/** Everything a version holds beside its own row. */
+export async function copyParts(
+  tx: Sql,
+  from: Pick<PlanVersionRow, 'id' | 'plan_id'>,
+  to: Pick<PlanVersionRow, 'id' | 'plan_id' | 'environment_id'>,
+  now: Date,
+): Promise<void> {
+  await copyEntitlements(tx, from, to, now)
+  await copyPlanGrants(tx, from, to, now)
+}
+
+/** Copies of credit grants on another version. Within a plan they stand for their originals. */
+async function copyPlanGrants(
+  tx: Sql,
+  from: Pick<PlanVersionRow, 'id' | 'plan_id'>,
+  to: Pick<PlanVersionRow, 'id' | 'plan_id' | 'environment_id'>,
+  now: Date,
+): Promise<void> {
+  const rows = await tx<PlanCreditGrantRow[]>`
+    select * from plan_credit_grants where plan_version_id = ${from.id} order by created_at, id`
+  for (const [i, row] of rows.entries()) {
+    const id = newId('pcgr_')
+    const at = new Date(now.getTime() + i)
+    await tx`insert into plan_credit_grants ${tx({
+      ...row,
+      id,
+      origin_id: from.plan_id === to.plan_id ? row.origin_id : id,
+      plan_id: to.plan_id,
+      plan_version_id: to.id,
+      environment_id: to.environment_id,
+      price_tiers: asJson(tx, row.price_tiers),
+      created_at: at,
+      updated_at: at,
+    })}`
+  }
+}
+
+/**
+ * Copies of entitlements on another version, with ids and rules of their own. Within a plan prices stay the same ones
+ * (PB-3); another plan's become its own.
+ */
+async function copyEntitlements(
+  tx: Sql,
+  from: Pick<PlanVersionRow, 'id' | 'plan_id'>,
+  to: Pick<PlanVersionRow, 'id' | 'plan_id' | 'environment_id'>,
+  now: Date,
+): Promise<void> {
+  const rows = await tx<EntitlementRow[]>`
+    select * from plan_entitlements where plan_version_id = ${from.id} order by created_at, id`
+  for (const [i, row] of rows.entries()) {
+    // A millisecond apart, so that lists keep the order of the originals.
+    const at = new Date(now.getTime() + i)
+    const id = newId('pltl_')
+    await insertEntitlementRow(tx, {
+      ...row,
+      id,
+      plan_id: to.plan_id,
+      plan_version_id: to.id,
+      environment_id: to.environment_id,
+      rule_id: newId('rule_'),
+      rule_id_usage_exceeded: row.rule_id_usage_exceeded && newId('rule_'),
+      prices: from.plan_id === to.plan_id ? row.prices : adoptPrices(id, row.prices),
+      created_at: at,
+      updated_at: at,
+    })
+  }
+}
+
+/** Write an entitlement as it stands. A second one of the version and feature fails (EN-4). */
+export async function insertEntitlementRow(tx: Sql, row: EntitlementRow): Promise<void> {
+  await tx`insert into plan_entitlements ${tx(entitlementColumns(tx, row))}`
+}
+
+export async function updateEntitlementRow(tx: Sql, row: EntitlementRow): Promise<void> {
+  await tx`update plan_entitlements set ${tx(entitlementColumns(tx, row))} where id = ${row.id}`
+}
+
+function entitlementColumns(tx: Sql, row: EntitlementRow) {
+  return {
+    ...row,
+    quantity_rates: row.quantity_rates && asJson(tx, row.quantity_rates),
+    prices: asJson(tx, row.prices),
+    warning_tiers: asJson(tx, row.warning_tiers),
+  }
+}
+
+/** Notes that a draft was edited. */
+export async function touchVersion(tx: Sql, versionId: string, nowMs: number): Promise<void> {
+  await tx`update plan_versions set updated_at = ${new Date(nowMs)} where id = ${versionId}`
+}

@@ -1,0 +1,48 @@
+// Users in full, asked of their actors.
+import type { UserDetail } from '../../../schemas/users.js'
+import type { UserSnapshot } from '../../core/company/state.js'
+import { companyBriefs } from '../entities/read.js'
+import { definitionsOf } from '../entities/view.js'
+import type { EntityPlace } from '../entities/write.js'
+import { askForPage, textBytes } from '../kit/page-weight.js'
+import { userDetail } from './view.js'
+
+/** Users in full, in the order of the ids; those that are gone are left out. Errors as `askForPage`. */
+export async function userDetails(call: EntityPlace, ids: readonly string[]): Promise<UserDetail[]> {
+  const { services, environment, nowMs } = call
+  const answers = await askForPage(
+    ids,
+    async id => {
+      // looked at as the question leaves: what is noted now may be told, and forgotten here, before the answer
+      const seenAtMs = services.userSeen.of(id)
+      const { reply } = await services.shards.ask<UserSnapshot | null>(
+        'u',
+        environment.id,
+        id,
+        { type: 'describe' },
+        nowMs,
+      )
+      return reply && { state: reply, seenAtMs }
+    },
+    user => (user === null ? 0 : textBytes(user.state.keys) + textBytes(user.state.traits)),
+  )
+  const users = answers.filter(user => user !== null)
+  return userDetailsOf(call, users)
+}
+
+/** Users in full, of states that were told already. */
+export async function userDetailsOf(
+  call: EntityPlace,
+  users: readonly { readonly state: UserSnapshot; readonly seenAtMs: number | null }[],
+): Promise<UserDetail[]> {
+  const { services, environment } = call
+  const states = users.map(({ state }) => state)
+  const memberOf = states.flatMap(({ memberships }) => memberships.map(([companyId]) => companyId))
+  const known = memberOf.filter(companyId => services.directory.has(environment.id, companyId))
+  const [definitions, companies] = await Promise.all([
+    definitionsOf(services.sql, 'user', states),
+    companyBriefs(call, known),
+  ])
+  const surroundings = { registry: services.traits, definitions, companies }
+  return users.map(({ state, seenAtMs }) => userDetail(state, seenAtMs, surroundings))
+}

@@ -1,0 +1,43 @@
+// A user's state, from its actor, and what is stored beside it → the user as the wire shows it.
+import type { Company } from '../../../schemas/companies.js'
+import type { UserDetail } from '../../../schemas/users.js'
+import type { TraitRegistry } from '../../catalog/traits.js'
+import type { UserSnapshot } from '../../core/company/state.js'
+import {
+  type Definitions,
+  keyViews,
+  membershipView,
+  traitDetails,
+  traitMap,
+  userBrief,
+} from '../entities/view.js'
+
+/** What the views of users draw on beside their states. */
+export interface Surroundings {
+  readonly registry: TraitRegistry
+  readonly definitions: Definitions
+  /** The companies that exist, by id. */
+  readonly companies: ReadonlyMap<string, Company>
+}
+
+/**
+ * A user in full; memberships oldest first, without those of companies that are gone (CU-50).
+ *
+ * seenAtMs  what the user's actor was not told yet, epoch ms, or null (CU-45).
+ */
+export function userDetail(
+  state: UserSnapshot,
+  seenAtMs: number | null,
+  { registry, definitions, companies }: Surroundings,
+): UserDetail {
+  return {
+    ...userBrief(state, seenAtMs),
+    keys: keyViews('user', state, definitions),
+    entity_traits: traitDetails('user', state, definitions, registry),
+    traits: traitMap('user', state, registry),
+    company_memberships: state.memberships.flatMap(([companyId, joinedAtMs]) => {
+      const company = companies.get(companyId)
+      return company ? [membershipView(state.id, companyId, joinedAtMs, company)] : []
+    }),
+  }
+}

@@ -1,0 +1,530 @@
+// The company: its state, how a message is decided, how an effect changes it. Start reading here.
+import type {
+  BillingSubscriptionTrialEndSetting,
+  SubscriptionStatus,
+  TrialStatus,
+} from '../../../schemas/enums.js'
+import type { Catalog, CompiledPlan, EntitlementDef, PlanVersionDef } from '../catalog.js'
+import { type CreditAccount, type CreditEffect, decideCredit, emptyAccount } from '../credits/account.js'
+import { archive } from '../credits/balance.js'
+import { creditContext, drawsOf, inferenceCreditsOf, trackCost } from '../credits/company-accounts.js'
+import { applyCredit, copyAccount } from '../credits/ledger.js'
+import { checkAndReserve } from '../flags/reserve.js'
+import { decideManaged, type PlansManaged } from '../plans/manage.js'
+import { cycleOf, type PlanSchedule } from '../plans/plan.js'
+import { decidePlans, holding, holdingOf, planEffects } from '../plans/plan-change.js'
+import { decideSubscriptions } from '../plans/subscription.js'
+import { addUsage, type Counter, effectsOf, fitsUsage, newCounter, setCycleUsage } from '../usage/counter.js'
+import { minuteMs } from '../usage/period.js'
+import type { Quantity } from '../usage/quantity.js'
+import {
+  applyToEntity,
+  clearEntity,
+  decideEnsure,
+  decideWrite,
+  type Entity,
+  incremented,
+  keyPairs,
+  remaps,
+  type WriteReply,
+} from './entity.js'
+import { eventNamesMax } from './entity-bounds.js'
+import type { AcceptedEvent, CompanyMessage, Decision, Effect, EntityWrite, Refusal } from './message.js'
+import { Few, interned } from './shared-names.js'
+import { NamedTexts } from './text-map.js'
+
+/**
+ * All live state of one company. Owned by one shard thread and changed by `apply` alone.
+ * Plain data, and little of it: names are kept once for all (`Few`, `NamedTexts`), empty lists are one list.
+ */
+export interface Company extends Entity {
+  plan: PlanHolding | null
+  /** By date added (EN-23). */
+  addOns: readonly PlanHolding[]
+  /** Plans whose trial this company has already had (EN-90). */
+  trialedPlanIds: readonly string[]
+  subscriptions: readonly SubscriptionState[]
+  /** What was agreed for later; null for nothing (EN-95, EN-96). */
+  schedule: PlanSchedule | null
+  overrides: readonly OverrideState[]
+  /**
+   * The overdraft limit of its billing profile: credits as decimal text. It takes the place of the limits of its
+   * plans that are postpaid; null leaves those in force.
+   */
+  overdraftLimit: string | null
+  /** By event subtype (US-1). */
+  counters: Few<Counter>
+  /** By credit id. */
+  credits: Few<CreditAccount>
+  /** Ids made for this company so far; see core/id.ts. */
+  idsMade: number
+  /** `now` of the last fact applied, epoch ms; 0 before the first. */
+  timeMs: number
+}
+
+/** A plan or add-on a company is on, pinned to a version (EN-85). */
+export interface PlanHolding {
+  readonly planId: string
+  readonly versionId: string
+  readonly addedAtMs: number
+  readonly priceId: string | null
+  readonly trial: TrialState | null
+  /** The subscription it came with (PB-51, PB-53). */
+  readonly subscriptionId?: string | null
+}
+
+export interface TrialState {
+  readonly endMs: number
+  readonly endSetting: BillingSubscriptionTrialEndSetting
+  readonly status: TrialStatus
+}
+
+/** A billing subscription as the core needs it; its full record is stored beside (PB-50…58). */
+export interface SubscriptionState {
+  readonly id: string
+  readonly externalId: string
+  readonly status: SubscriptionStatus
+  readonly periodStartMs: number
+  readonly periodEndMs: number
+  readonly intervalMonths: number
+  readonly cancelAtPeriodEnd: boolean
+  readonly cancelAtMs: number | null
+  readonly trialEndMs: number | null
+  readonly trialEndSetting: BillingSubscriptionTrialEndSetting | null
+  readonly productIds: readonly string[]
+  /** The price at which it sells each product, and how many; an older state does not tell how many. */
+  readonly items?: readonly SubscribedItem[]
+  /** Nobody tells of its renewals: its periods follow each other by themselves from this instant on, epoch ms. */
+  readonly anchorMs?: number | null
+  /** While it is past_due: from when on it gives no access, epoch ms. */
+  readonly gatedAtMs?: number
+}
+
+export interface SubscribedItem {
+  readonly productId: string
+  readonly priceId: string
+  readonly quantity?: number
+}
+
+/** A company override (EN-60…64): an entitlement of its own, with an optional end. */
+export interface OverrideState {
+  readonly id: string
+  readonly entitlement: EntitlementDef
+  readonly expiresAtMs: number | null
+  readonly createdAtMs: number
+  readonly updatedAtMs: number
+}
+
+/** One empty list for all of them: what changes is a new list. */
+const none: readonly never[] = []
+
+export function newCompany(id: string, environmentId: string): Company {
+  return {
+    id,
+    environmentId: interned(environmentId),
+    exists: false,
+    name: '',
+    keys: new NamedTexts(),
+    traits: new NamedTexts(),
+    clientTraits: null,
+    createdAtMs: 0,
+    updatedAtMs: 0,
+    lastSeenAtMs: null,
+    sequence: 0,
+    plan: null,
+    addOns: none,
+    trialedPlanIds: none,
+    subscriptions: none,
+    schedule: null,
+    overrides: none,
+    overdraftLimit: null,
+    counters: new Few(),
+    credits: new Few(),
+    idsMade: 0,
+    timeMs: 0,
+  }
+}
+
+/** Requests overtake each other by less than this. A company further ahead was under a test clock that is gone. */
+const overtakenMsMax = 10 * minuteMs
+
+/**
+ * The company's present when a message arrives: its time never runs backwards.
+ *
+ * atMs     `now` of the message, epoch ms.
+ * returns  the later of it and the last time applied; an instant that is far behind is taken as it is, as the test clock
+ *          of the environment was removed.
+ * source   decision 22; the bound is a decision.
+ */
+export function presentOf(company: Readonly<Company>, atMs: number): number {
+  return atMs < company.timeMs && company.timeMs - atMs <= overtakenMsMax ? company.timeMs : atMs
+}
+
+/**
+ * Decide one message to a company. Reads no clock and no store: equal arguments, equal decision.
+ *
+ * company  as it is, not changed, its credits settled (company-credit.ts); may not exist yet, then an upsert or
+ *          identify creates it.
+ * nowMs    the company's present (`presentOf`), epoch ms.
+ * returns  the reply and the effects to apply and journal, or a refusal that changes nothing.
+ */
+export function decideCompany(
+  company: Company,
+  catalog: Catalog,
+  message: CompanyMessage,
+  nowMs: number,
+): Decision {
+  switch (message.type) {
+    case 'event':
+      return decideEvent(company, catalog, message.event, nowMs)
+    case 'ensure': {
+      const decided = decideEnsure(company, message.write, nowMs)
+      return company.exists || 'refused' in decided
+        ? decided
+        : withFirstPlan(company, catalog, decided.reply, decided.effects, nowMs)
+    }
+    case 'identify': {
+      const decided = decideEntity(company, catalog, message.write, nowMs, false)
+      if ('refused' in decided || message.seenAtMs === null) return decided
+      return { reply: decided.reply, effects: [...decided.effects, { t: 'seen', atMs: message.seenAtMs }] }
+    }
+    case 'upsert':
+      return decideUpsert(company, catalog, message, nowMs)
+    case 'increment_trait': {
+      if (!company.exists && message.updateOnly) return { refused: 'not_found' }
+      const text = incremented(company, message.name, message.by)
+      if (text === null) return { refused: 'trait_not_a_number' }
+      const write = { ...message.write, traits: [{ name: message.name, value: text }] }
+      return decideEntity(company, catalog, write, nowMs, true)
+    }
+    case 'seen':
+      return { reply: null, effects: company.exists ? [{ t: 'seen', atMs: message.atMs }] : [] }
+    case 'delete': {
+      if (!company.exists) return { refused: 'not_found' }
+      const keys = keyPairs(company)
+      const archived = [...company.credits.values()].flatMap(account => archive(account, nowMs))
+      return {
+        reply: { created: false, freed: keys } satisfies WriteReply,
+        effects: [...archived, { t: 'deleted', keys }],
+      }
+    }
+    case 'put_override':
+      return company.exists ? putOverride(company, message, nowMs) : { refused: 'not_found' }
+    case 'delete_override':
+      if (!company.overrides.some(one => one.id === message.overrideId))
+        return { refused: 'override_not_found' }
+      return { reply: null, effects: [{ t: 'override_removed', overrideId: message.overrideId }] }
+    case 'limit_overdraft': {
+      if (!company.exists) return { refused: 'not_found' }
+      const { limit } = message
+      return {
+        reply: null,
+        effects: limit === company.overdraftLimit ? [] : [{ t: 'overdraft_limit', limit }],
+      }
+    }
+    case 'change_plans':
+    case 'migrate_plan':
+    case 'cancel_migration':
+    case 'settle':
+      return company.exists ? decidePlans(company, catalog, message, nowMs) : { refused: 'not_found' }
+    case 'manage_plan':
+      return company.exists ? managed(company, catalog, message, nowMs) : { refused: 'not_found' }
+    case 'put_subscription':
+    case 'drop_subscription':
+    case 'cycle_counted':
+      return company.exists ? decideSubscriptions(company, catalog, message, nowMs) : { refused: 'not_found' }
+    case 'check_and_reserve':
+      return checkAndReserve(company, catalog, message, nowMs)
+    default: {
+      if (!company.exists) return { refused: 'not_found' }
+      const userId = 'userId' in message ? message.userId : null
+      return decideCredit(creditContext(company, catalog, userId, nowMs), message, nowMs)
+    }
+  }
+}
+
+/** A managed change with the credits bought by it: everything or nothing (PB-34). */
+/**
+ * One override per feature (EN-4); one that has expired makes room for a new one.
+ *
+ * returns  the id of the one that made room, or null.
+ * errors   override_exists; override_not_found; expired, unless it ends as it did before (EN-61).
+ */
+function putOverride(
+  company: Company,
+  { override, replace }: Extract<CompanyMessage, { readonly type: 'put_override' }>,
+  nowMs: number,
+): Decision {
+  const had = company.overrides.find(one => one.entitlement.featureId === override.entitlement.featureId)
+  const isOver = (endMs: number | null) => endMs !== null && endMs <= nowMs
+  const isSame = replace && had?.expiresAtMs === override.expiresAtMs
+  if (isOver(override.expiresAtMs) && !isSame) return { refused: 'expired' }
+  if (!had) return replace ? { refused: 'override_not_found' } : put([])
+  if (replace) return had.id === override.id ? put([]) : { refused: 'override_exists' }
+  if (!isOver(had.expiresAtMs)) return { refused: 'override_exists' }
+  return put([{ t: 'override_removed', overrideId: had.id }])
+
+  function put(first: readonly Effect[]): Decision {
+    return { reply: first.length > 0 ? had!.id : null, effects: [...first, { t: 'override', override }] }
+  }
+}
+
+function managed(company: Company, catalog: Catalog, message: PlansManaged, nowMs: number): Decision {
+  const decided = decideManaged(company, catalog, message, nowMs)
+  const asked = [...(message.topups ?? []), ...message.purchases]
+  if ('refused' in decided || asked.length === 0) return decided
+  // bought on the new plans: their periods say when credits end
+  const after: Company = {
+    ...company,
+    traits: company.traits.copy(),
+    credits: Few.of([...company.credits].map(([id, account]) => [id, copyAccount(account)])),
+  }
+  for (const effect of decided.effects) apply(after, effect, nowMs)
+  const bought: Effect[] = []
+  for (const one of asked) {
+    const credit = decideCredit(creditContext(after, catalog, null, nowMs), one, nowMs)
+    if ('refused' in credit) return credit
+    for (const effect of credit.effects) apply(after, effect, nowMs)
+    bought.push(...credit.effects)
+  }
+  return { reply: decided.reply, effects: [...decided.effects, ...bought] }
+}
+
+/** What the effect `used` does; atMs: of the event, nowMs: of its message. */
+export function applyUse(
+  company: Company,
+  subtype: string,
+  quantity: Quantity,
+  atMs: number,
+  nowMs: number,
+): void {
+  let counter = company.counters.get(subtype)
+  if (counter === undefined) {
+    counter = newCounter(nowMs)
+    company.counters.set(subtype, counter)
+  }
+  addUsage(counter, quantity, atMs, nowMs, cycleOf(company, nowMs))
+}
+
+/** The one function that changes a company: live traffic and replay both end here. */
+export function apply(company: Company, effect: Effect, atMs: number): void {
+  if (isCreditEffect(effect)) return applyToAccount(company, effect)
+  if (applyToEntity(company, effect, atMs)) return
+  switch (effect.t) {
+    case 'used':
+      return applyUse(company, effect.subtype, effect.quantity, effect.atMs, atMs)
+    case 'plan':
+      company.plan = effect.plan
+      if (effect.plan?.trial) rememberTrial(company, effect.plan.planId)
+      return
+    case 'add_ons':
+      company.addOns = effect.addOns.length === 0 ? none : effect.addOns.slice()
+      return
+    case 'plan_changed':
+      company.idsMade++
+      return
+    case 'trial_ended':
+      return
+    case 'schedule':
+      company.schedule = effect.schedule
+      return
+    case 'subscription': {
+      const others = company.subscriptions.filter(one => one.externalId !== effect.subscription.externalId)
+      company.subscriptions = [...others, effect.subscription]
+      return
+    }
+    case 'subscription_removed':
+      company.subscriptions = company.subscriptions.filter(one => one.id !== effect.subscriptionId)
+      return
+    case 'cycle_counted':
+      for (const { subtype, ...counted } of effect.values) {
+        const counter = company.counters.get(subtype)
+        if (counter) setCycleUsage(counter, effect.startMs, counted, atMs, cycleOf(company, atMs))
+      }
+      return
+    case 'override': {
+      const { override } = effect
+      const isChanged = company.overrides.some(one => one.id === override.id)
+      company.overrides = isChanged
+        ? company.overrides.map(one => (one.id === override.id ? override : one))
+        : [...company.overrides, override]
+      return
+    }
+    case 'override_removed':
+      company.overrides = company.overrides.filter(one => one.id !== effect.overrideId)
+      return
+    case 'overdraft_limit':
+      company.overdraftLimit = effect.limit
+      return
+    case 'deleted':
+      clearEntity(company)
+      company.plan = null
+      company.addOns = none
+      company.trialedPlanIds = none
+      company.subscriptions = none
+      company.schedule = null
+      company.overrides = none
+      company.overdraftLimit = null
+      company.counters = new Few()
+      company.credits = new Few()
+      return
+    default:
+      throw new Error(`a company knows no effect ${effect.t}`)
+  }
+}
+
+function applyToAccount(company: Company, effect: CreditEffect): void {
+  let account = company.credits.get(effect.c)
+  if (account === undefined) {
+    account = emptyAccount(company.id, effect.c)
+    company.credits.set(account.creditId, account)
+  }
+  applyCredit(account, effect)
+}
+
+const isCreditEffect = (effect: Effect): effect is CreditEffect => effect.t.startsWith('credit_')
+
+/** Why an event fails that costs more than a spend policy allows (decision 27). */
+const aboveCap = 'the event costs more credits than a spend policy lets one draw take'
+
+/** Why an event fails whose name would be one too many for its company. */
+const tooManyNames = `event: the company has used ${eventNamesMax} names of events`
+
+/** Whether a use of this name would give a company one counter too many. */
+export function hasTooManyNames({ counters }: Readonly<Company>, name: string): boolean {
+  return counters.size >= eventNamesMax && !counters.has(name)
+}
+
+/** Why an event fails whose quantity would take a sum beyond 64 bits. */
+const tooMuchUse = 'body.quantity: the usage of the event would be out of range'
+
+/** Whether a use can be counted without a sum beyond 64 bits; arguments as those of `applyUse`. */
+export function hasRoomFor(
+  company: Company,
+  subtype: string,
+  quantity: Quantity,
+  atMs: number,
+  nowMs: number,
+): boolean {
+  return fitsUsage(company.counters.get(subtype), quantity, atMs, nowMs, cycleOf(company, nowMs))
+}
+
+/** EV-16, EV-45, EV-46, EV-55: what an accepted event does to its company. */
+function decideEvent(company: Company, catalog: Catalog, event: AcceptedEvent, nowMs: number): Decision {
+  // deleted meanwhile: recorded without effect (CU-53)
+  if (event.failure !== null || !company.exists) return { reply: null, effects: [] }
+  const effects: Effect[] = []
+  if (event.type === 'track' && event.subtype !== null) {
+    if (hasTooManyNames(company, event.subtype)) return { refused: 'entity_full', detail: tooManyNames }
+    if (!hasRoomFor(company, event.subtype, event.quantity, event.capturedAtMs, nowMs))
+      return { refused: 'entity_full', detail: tooMuchUse }
+    effects.push({ t: 'used', subtype: event.subtype, quantity: event.quantity, atMs: event.capturedAtMs })
+    const draws = drawsOf(company, catalog, event, trackCost(event), nowMs)
+    if (draws === null) return { refused: 'spend_cap', detail: aboveCap }
+    for (const draw of draws) effects.push(draw)
+  }
+  if (event.inference !== null) {
+    const draws = drawsOf(company, catalog, event, inferenceCreditsOf(event.inference.tokens), nowMs)
+    if (draws === null) return { refused: 'spend_cap', detail: aboveCap }
+    for (const draw of draws) effects.push(draw)
+  }
+  if (effectsOf(event.mode).seen) effects.push({ t: 'seen', atMs: event.capturedAtMs })
+  return { reply: null, effects }
+}
+
+function decideUpsert(
+  company: Readonly<Company>,
+  catalog: Catalog,
+  message: CompanyMessage & { type: 'upsert' },
+  nowMs: number,
+): Decision {
+  if (!company.exists && message.updateOnly) return { refused: 'not_found' }
+  if (message.preventRemap && remaps(company, message.write.addKeys)) return { refused: 'key_remap' }
+  const decided = decideWrite(company, message.write, nowMs, true)
+  if ('refused' in decided || company.exists) return decided // a base plan counts at creation only (CU-18)
+  const plan = firstPlan(company, catalog, message.basePlanId, message.basePlanPriceId, nowMs)
+  if (typeof plan === 'string') return { refused: plan }
+  const chosen = message.basePlanId !== null
+  return {
+    reply: decided.reply,
+    effects: [...decided.effects, ...begunWith(company, catalog, plan, chosen, nowMs)],
+  }
+}
+
+/** A write that may create the company, with its first plan (EN-80, EV-31). */
+function decideEntity(
+  company: Readonly<Company>,
+  catalog: Catalog,
+  write: EntityWrite,
+  nowMs: number,
+  touches: boolean,
+): Decision {
+  const decided = decideWrite(company, write, nowMs, touches)
+  if ('refused' in decided || company.exists) return decided
+  return withFirstPlan(company, catalog, decided.reply, decided.effects, nowMs)
+}
+
+function withFirstPlan(
+  company: Readonly<Company>,
+  catalog: Catalog,
+  reply: WriteReply,
+  effects: readonly Effect[],
+  nowMs: number,
+): Decision {
+  const plan = firstPlan(company, catalog, null, null, nowMs)
+  if (plan === null || typeof plan === 'string') return { reply, effects }
+  return { reply, effects: [...effects, ...begunWith(company, catalog, plan, false, nowMs)] }
+}
+
+/** The first plan, with its record (EN-80, PB-34). */
+function begunWith(
+  company: Readonly<Company>,
+  catalog: Catalog,
+  plan: PlanHolding | null,
+  chosen: boolean,
+  nowMs: number,
+): Effect[] {
+  const initial = plan?.planId === catalog.data.initialPlanId
+  return planEffects(
+    company,
+    { plan, addOns: [], schedule: null },
+    { action: 'company_upsert', actorType: chosen ? 'api_key' : 'system', apiKeyId: null },
+    chosen ? null : initial ? 'initial' : 'fallback',
+    nowMs,
+  )
+}
+
+/**
+ * The plan of a company that is being created.
+ *
+ * returns  the holding; null for none; a refusal when the base plan asked for cannot be given.
+ * source   EN-80, EN-81, EN-84.
+ */
+function firstPlan(
+  company: Readonly<Company>,
+  catalog: Catalog,
+  basePlanId: string | null,
+  priceId: string | null,
+  nowMs: number,
+): PlanHolding | null | Refusal {
+  if (basePlanId !== null) {
+    const plan = catalog.plans.get(basePlanId)
+    const version = plan && publishedVersion(plan)
+    if (!plan || !version || plan.def.planType !== 'plan') return 'plan_not_assignable'
+    if (plan.def.companyId !== null && plan.def.companyId !== company.id) return 'plan_not_assignable' // PB-13
+    const linked = version.billingProductId !== null
+    if (linked !== (priceId !== null)) return 'plan_not_assignable' // a price is required for a linked plan, forbidden otherwise
+    return holding(basePlanId, version, priceId, nowMs, company)
+  }
+  return (
+    holdingOf(catalog, catalog.data.initialPlanId, null, nowMs, company) ??
+    holdingOf(catalog, catalog.data.fallbackPlanId, null, nowMs, company)
+  )
+}
+
+const publishedVersion = ({ def }: CompiledPlan): PlanVersionDef | undefined =>
+  def.versions.find(version => version.id === def.publishedVersionId)
+
+function rememberTrial(company: Company, planId: string): void {
+  if (!company.trialedPlanIds.includes(planId)) company.trialedPlanIds = [...company.trialedPlanIds, planId]
+}

@@ -1,0 +1,360 @@
+// What webhooks are told of by actors: limits crossed, entities made, changed and gone, overrides, plans. Worked out
+// from a record's effects and two readings, before and after, and only in environments where somebody asks.
+import type { WebhookRequestType } from '../../../schemas/enums.js'
+import type { Watches } from '../catalog.js'
+import type { TopupFailure } from '../credits/account.js'
+import { amountToNumber, decodeAmount } from '../credits/amount.js'
+import { topupFailuresMax } from '../credits/draw.js'
+import { grantId } from '../credits/grant.js'
+import { type CompiledFeature, limitOf, resolveEntitlement, usageOf } from '../entitlements/entitlement.js'
+import type { PlanChangeRecord } from '../plans/plan-change.js'
+import { type Quantity, quantityOf } from '../usage/quantity.js'
+import type { Company, OverrideState } from './company.js'
+import type { LiveCompany } from './facts.js'
+import type { Effect } from './message.js'
+import type { CompanyDescription, UserSnapshot } from './state.js'
+
+/** The types that actors decide; all others are told by whoever changed something. */
+export const decidedByActors: readonly WebhookRequestType[] = [
+  'auto.topup.hard.failure',
+  'auto.topup.retry.exceeded',
+  'auto.topup.success',
+  'company.created',
+  'company.deleted',
+  'company.override.created',
+  'company.override.deleted',
+  'company.override.updated',
+  'company.plan_changed',
+  'company.updated',
+  'credit.limit.reached',
+  'credit.limit.warning',
+  'credit.purchase.success',
+  'entitlement.limit.reached',
+  'entitlement.limit.warning',
+  'entitlement.soft_limit.reached',
+  'entitlement.soft_limit.warning',
+  'entitlement.tier_limit.reached',
+  'entitlement.tier_limit.warning',
+  'user.created',
+  'user.deleted',
+  'user.updated',
+]
+
+/** Longest JSON text of what a deleted company or user was; a longer one is told by its id alone. */
+const lastBytesMax = 65_536
+
+/** What was deleted, if a notice may carry it. */
+export function lastOf<T>(last: T): T | null {
+  return JSON.stringify(last).length > lastBytesMax ? null : last
+}
+
+/** What happened, and what only the actor can tell of it. */
+export type Subject =
+  /** Made or changed: as it is now. */
+  | { readonly subject: 'entity' }
+  /** As it was; null when that is more than `lastBytesMax`. */
+  | { readonly subject: 'company_gone'; readonly last: CompanyDescription | null }
+  | { readonly subject: 'user_gone'; readonly last: UserSnapshot | null }
+  | { readonly subject: 'override'; readonly override: OverrideState }
+  | { readonly subject: 'plans'; readonly change: PlanChangeRecord }
+  | { readonly subject: 'limit'; readonly limit: LimitCrossing }
+  | { readonly subject: 'credit'; readonly credit: CreditCrossing }
+  /** Credits bought, in a bundle or by auto top-up; quantity as the wire shows it. */
+  | {
+      readonly subject: 'granted'
+      readonly creditId: string
+      readonly grantId: string
+      readonly quantity: number
+      readonly bundleId: string | null
+    }
+  | {
+      readonly subject: 'topup_failed'
+      readonly creditId: string
+      readonly failures: number
+      /** Null: it may still succeed. */
+      readonly hard: TopupFailure | null
+    }
+
+/** What a fact tells beside its effects: a type that some webhook asks for, and what it is about. Plain JSON. */
+export type Notice = Subject & { readonly type: WebhookRequestType }
+
+/** A notice with the company or user it is about, as the outbox keeps it. */
+export type Happened = Notice & {
+  readonly k: 'c' | 'u'
+  readonly id: string
+  readonly env: string
+  /** Epoch ms. */
+  readonly at: number
+}
+
+/** Usage of one feature against everything that is warned about, at one instant. */
+export interface LimitReading {
+  readonly featureId: string
+  readonly entitlementId: string
+  readonly usage: Quantity
+  readonly allocation: Quantity | null
+  readonly softLimit: number | null
+  /** Inclusive ends of the price tiers that have one. */
+  readonly tierLimits: readonly number[]
+  readonly warningTiers: readonly WarningTier[]
+  /** When the usage starts again, epoch ms; null: never. */
+  readonly resetAtMs: number | null
+}
+
+interface WarningTier {
+  readonly key: string
+  readonly value: number
+}
+
+/** A point that usage came to or passed. */
+export interface LimitCrossing extends Omit<LimitReading, 'tierLimits' | 'warningTiers' | 'softLimit'> {
+  readonly type: WebhookRequestType
+  /** The limit the point belongs to. */
+  readonly limit: Quantity
+  /** Of a warning tier the caller defined. */
+  readonly warningTier: WarningTier | null
+}
+
+interface Point {
+  readonly type: WebhookRequestType
+  readonly at: Quantity
+  readonly limit: Quantity
+  readonly warningTier: WarningTier | null
+}
+
+/**
+ * What of two readings of one feature, before and after a change, somebody is to be told.
+ *
+ * A point is crossed when usage was below it and no longer is; so each fires once per period, and again only after a
+ * reset or a negative event took usage below it.
+ * source  EN-52, EN-53. A warning tier of the caller's own is told as `entitlement.limit.warning`: decision.
+ */
+export function crossings(before: LimitReading, after: LimitReading): LimitCrossing[] {
+  const former = pointsOf(before)
+  return pointsOf(after).flatMap((point, i) => {
+    // a limit that was moved meanwhile is judged where it was before
+    const was = former[i]?.type === point.type ? former[i] : point
+    if (before.usage >= was.at || after.usage < point.at) return []
+    const { featureId, entitlementId, usage, allocation, resetAtMs } = after
+    const { type, limit, warningTier } = point
+    return [{ type, featureId, entitlementId, usage, allocation, resetAtMs, limit, warningTier }]
+  })
+}
+
+/** EN-53: 80 % and 100 % of hard and soft limits, 75 % and 100 % of tiers; EN-52: the caller's own. */
+function pointsOf({ allocation, softLimit, tierLimits, warningTiers }: LimitReading): Point[] {
+  const points: Point[] = []
+  const add = (kind: 'limit' | 'soft_limit' | 'tier_limit', limit: Quantity, warningPercent: number) => {
+    const of = { limit, warningTier: null }
+    points.push({ ...of, type: `entitlement.${kind}.warning`, at: percentOf(limit, warningPercent) })
+    points.push({ ...of, type: `entitlement.${kind}.reached`, at: limit })
+  }
+  if (allocation !== null) add('limit', allocation, 80)
+  if (softLimit !== null) add('soft_limit', softLimit, 80)
+  for (const limit of tierLimits) add('tier_limit', limit, 75)
+  for (const warningTier of warningTiers)
+    points.push({
+      type: 'entitlement.limit.warning',
+      at: warningTier.value,
+      limit: warningTier.value,
+      warningTier,
+    })
+  return points
+}
+
+/** Usage is whole, so of a limit that no number holds the next integer stands for the percentage. */
+function percentOf(limit: Quantity, percent: number): Quantity {
+  return typeof limit === 'number'
+    ? (limit * percent) / 100
+    : quantityOf((limit * BigInt(percent) + 99n) / 100n)
+}
+
+/** Readings of some features, of those that are measured (EN-23). */
+export function readLimits(live: LiveCompany, features: readonly CompiledFeature[]): LimitReading[] {
+  return features.flatMap(feature => {
+    const entitlement = resolveEntitlement(live, feature)
+    const { valueType } = entitlement ?? {}
+    if (!entitlement || (valueType !== 'numeric' && valueType !== 'trait' && valueType !== 'unlimited'))
+      return []
+    const { def, subtype, period, monthReset, override } = entitlement
+    const tiers = def.priceBehavior === 'tier' ? (def.tiers ?? []) : []
+    return [
+      {
+        featureId: feature.def.id,
+        entitlementId: override?.id ?? def.id,
+        usage: usageOf(entitlement, live) ?? 0,
+        allocation: limitOf(entitlement, live),
+        softLimit: def.priceBehavior === 'tier' ? null : def.softLimit,
+        tierLimits: tiers.flatMap(({ upTo }) => upTo ?? []),
+        warningTiers: def.warningTiers,
+        resetAtMs: subtype !== null && period !== null ? live.resetsAt(period, monthReset) : null,
+      },
+    ]
+  })
+}
+
+/** The features whose usage some effects move: by events counted and by traits written. */
+export function touchedFeatures(
+  live: LiveCompany,
+  fx: readonly Effect[],
+  { featureIds }: Watches,
+): CompiledFeature[] {
+  const { featuresBySubtype, features } = live.catalog
+  const found = new Set<CompiledFeature>()
+  for (const effect of fx) {
+    if (effect.t === 'used')
+      for (const feature of featuresBySubtype.get(effect.subtype) ?? []) found.add(feature)
+    if (effect.t === 'trait')
+      for (const feature of features)
+        if (feature.usageTrait?.entityType === 'company' && feature.usageTrait.name === effect.name)
+          found.add(feature)
+  }
+  return [...found].filter(({ def }) => featureIds === null || featureIds.includes(def.id))
+}
+
+/** How much of a credit is used, in billionths. */
+export interface CreditReading {
+  readonly used: bigint
+  readonly total: bigint
+  readonly remaining: bigint
+}
+
+/** A point that use of a credit came to or passed; credits as the wire shows them. */
+export interface CreditCrossing {
+  readonly type: WebhookRequestType
+  readonly creditId: string
+  readonly balance: number
+  readonly limit: number
+}
+
+/** Use of the credits that some effects move. */
+export function readCredits(
+  live: LiveCompany,
+  fx: readonly Effect[],
+  { creditIds }: Watches,
+): ReadonlyMap<string, CreditReading> {
+  const found = new Map<string, CreditReading>()
+  for (const effect of fx) {
+    if (!('c' in effect) || found.has(effect.c)) continue
+    if (creditIds !== null && !creditIds.includes(effect.c)) continue
+    const { total, settled, remaining } = live.figures(effect.c)
+    found.set(effect.c, { used: total - settled, total, remaining })
+  }
+  return found
+}
+
+/**
+ * What of two readings of one credit somebody is to be told: 80 % and 100 % of what was granted.
+ *
+ * source  EN-53.
+ */
+export function creditCrossings(
+  creditId: string,
+  before: CreditReading,
+  after: CreditReading,
+): CreditCrossing[] {
+  const reaches = ({ used, total }: CreditReading, percent: bigint) =>
+    total > 0n && used * 100n >= total * percent
+  const points = [
+    ['credit.limit.warning', 80n],
+    ['credit.limit.reached', 100n],
+  ] as const
+  return points
+    .filter(([, percent]) => !reaches(before, percent) && reaches(after, percent))
+    .map(([type]) => ({
+      type,
+      creditId,
+      balance: amountToNumber(after.remaining),
+      limit: amountToNumber(after.total),
+    }))
+}
+
+/** What effects say by themselves of a company that they are about to change. */
+export function companyNotices(
+  company: Pick<Company, 'id' | 'overrides' | 'credits'>,
+  fx: readonly Effect[],
+): Notice[] {
+  const notices: Notice[] = []
+  const made = entityNotice('company', fx)
+  if (made) notices.push({ subject: 'entity', type: made })
+  for (const effect of fx) {
+    if (effect.t === 'plan_changed')
+      notices.push({ subject: 'plans', type: 'company.plan_changed', change: effect.change })
+    if (effect.t === 'override') {
+      const had = company.overrides.some(({ id }) => id === effect.override.id)
+      const type = had ? 'company.override.updated' : 'company.override.created'
+      notices.push({ subject: 'override', type, override: effect.override })
+    }
+    if (effect.t === 'override_removed') {
+      const override = company.overrides.find(({ id }) => id === effect.overrideId)
+      if (override) notices.push({ subject: 'override', type: 'company.override.deleted', override })
+    }
+    if (effect.t === 'credit_grant') notices.push(...boughtNotices(company.id, effect))
+    if (effect.t === 'credit_topup') notices.push(...failureNotices(company, effect))
+  }
+  return notices
+}
+
+/** source: CR-56 */
+function failureNotices(
+  company: Pick<Company, 'credits'>,
+  { c: creditId, failures, hard }: Extract<Effect, { readonly t: 'credit_topup' }>,
+): Notice[] {
+  const before = company.credits.get(creditId)?.topup.failures ?? 0
+  const failed = { subject: 'topup_failed', creditId, failures, hard: hard ?? null } as const
+  return [
+    ...(hard === undefined ? [] : [{ ...failed, type: 'auto.topup.hard.failure' } as const]),
+    ...(failures === topupFailuresMax && before < topupFailuresMax
+      ? [{ ...failed, type: 'auto.topup.retry.exceeded' } as const]
+      : []),
+  ]
+}
+
+/** source: CR-55, CR-56; api/webhooks.md */
+function boughtNotices(
+  companyId: string,
+  { c: creditId, seq, g }: Extract<Effect, { readonly t: 'credit_grant' }>,
+): Notice[] {
+  const bundleId = g.bundle ?? null
+  const grant = {
+    subject: 'granted',
+    creditId,
+    grantId: grantId(companyId, creditId, seq),
+    quantity: amountToNumber(decodeAmount(g.q)),
+    bundleId,
+  } as const
+  if (g.reason === 'billing_credit_auto_topup') return [{ ...grant, type: 'auto.topup.success' }]
+  return g.reason === 'purchased' && bundleId !== null ? [{ ...grant, type: 'credit.purchase.success' }] : []
+}
+
+const changing: ReadonlySet<Effect['t']> = new Set<Effect['t']>([
+  'key',
+  'key_removed',
+  'named',
+  'trait',
+  'touched',
+  'seen_set',
+  'joined',
+  'left',
+])
+
+/** Made or changed, by effects on an entity; null for neither. Use and being seen are no change of it. */
+export function entityNotice<Kind extends 'company' | 'user'>(
+  kind: Kind,
+  fx: readonly Effect[],
+): `${Kind}.created` | `${Kind}.updated` | null {
+  if (fx.some(({ t }) => t === 'created')) return `${kind}.created`
+  return fx.some(({ t }) => changing.has(t)) ? `${kind}.updated` : null
+}
+
+/** The feature a notice is about, or null. */
+export function featureOf(happened: Happened): string | null {
+  if (happened.subject === 'limit') return happened.limit.featureId
+  return happened.subject === 'override' ? happened.override.entitlement.featureId : null
+}
+
+/** The credit a notice is about, or null. */
+export function creditOf(happened: Happened): string | null {
+  if (happened.subject === 'credit') return happened.credit.creditId
+  return happened.subject === 'granted' || happened.subject === 'topup_failed' ? happened.creditId : null
+}

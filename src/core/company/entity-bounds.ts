@@ -1,0 +1,45 @@
+// How large one company or user may become, whichever way it is written: by the API, events, batches or an import
+// (security 7; the numbers are decisions). What was stored before these bounds stays, and may shrink.
+import type { NamedTexts } from './text-map.js'
+
+/** Keys of an entity, and of one call or event. */
+export const keysMax = 100
+/** Traits of an entity. */
+export const traitsMax = 1_000
+/** Characters of the names and values of its traits, together. */
+export const traitsLengthMax = 1_048_576
+/** Names of events that a company has counters of. */
+export const eventNamesMax = 10_000
+
+/**
+ * Why a change of traits would make an entity too large, or null.
+ *
+ * writes  each name at most once more than it is there; null removes.
+ */
+export function traitsRefusal(
+  traits: NamedTexts,
+  writes: readonly { readonly name: string; readonly value: string | null }[],
+): string | null {
+  if (writes.length === 0) return null
+  let count = traits.size
+  let added = 0
+  const seen = new Map<string, string | null | undefined>()
+  for (const { name, value } of writes) {
+    const had = seen.has(name) ? seen.get(name) : traits.text(name)
+    seen.set(name, value)
+    if (had == null && value !== null) count++
+    if (had != null && value === null) count--
+    added += lengthOf(name, value) - lengthOf(name, had ?? null)
+  }
+  if (count > traitsMax && count > traits.size) return `traits: more than ${traitsMax}`
+  if (added <= 0) return null
+  let length = added
+  for (const [name, { value }] of traits) length += lengthOf(name, value)
+  return length > traitsLengthMax ? `traits: more than ${traitsLengthMax} characters together` : null
+}
+
+const lengthOf = (name: string, value: string | null): number =>
+  value === null ? 0 : name.length + value.length
+
+/** Part of a quota of an environment from which on it is told of. */
+export const quotaToldFrom = 0.9

@@ -1,0 +1,217 @@
+// What companies and users have in common: keys, traits, a name and times (CU rules).
+import { decimalToText, parseDecimal, sum } from '../credits/amount.js'
+import { keysMax, traitsRefusal } from './entity-bounds.js'
+import type { Effect, EntityWrite, Refusal } from './message.js'
+import { NamedTexts } from './text-map.js'
+
+/** A company or user as far as keys, traits and times go. */
+export interface Entity {
+  readonly id: string
+  readonly environmentId: string
+  /** False before the first creating fact and after deletion (CU-50). */
+  exists: boolean
+  name: string
+  keys: NamedTexts
+  /** By trait name (hierarchy joined by "."). */
+  traits: NamedTexts
+  /** What publishable keys have said of traits: anybody may have. No decision reads it. null: nothing. */
+  clientTraits: NamedTexts | null
+  createdAtMs: number
+  updatedAtMs: number
+  lastSeenAtMs: number | null
+  /** Journal sequence of the last fact applied. */
+  sequence: number
+}
+
+/** A (name, value) key pair. */
+export type KeyPair = readonly [name: string, value: string]
+
+/** An entity in passing. */
+export type EntityBrief = Pick<
+  Entity,
+  'id' | 'environmentId' | 'name' | 'createdAtMs' | 'updatedAtMs' | 'lastSeenAtMs'
+>
+
+/** What an accepted write did that others must know. */
+export interface WriteReply {
+  readonly created: boolean
+  /** Pairs that are free again (CU-12, CU-15, CU-50). */
+  readonly freed: readonly KeyPair[]
+  /** Of a user: companies joined and left (CU-20, CU-40). */
+  readonly joined?: readonly string[]
+  readonly left?: readonly string[]
+}
+
+/**
+ * The effects of a write on an entity.
+ *
+ * entity   as it is; may not exist yet, then the write creates it.
+ * write    keys, names and traits wanted; claims are already settled by the directory.
+ * touches  true for upserts: `updated_at` moves though nothing else changes, and traits are always taken.
+ *          False for events.
+ * returns  effects and the pairs that become free, or a refusal that changes nothing.
+ *          `entity_full` where it would become larger than entity-bounds.ts allows.
+ * source   CU-11, CU-12, CU-15, CU-16, CU-17, CU-30, CU-34, CU-46, EV-42.
+ */
+export function decideWrite(
+  entity: Readonly<Entity>,
+  write: EntityWrite,
+  nowMs: number,
+  touches: boolean,
+):
+  | { readonly effects: Effect[]; readonly reply: WriteReply }
+  | { readonly refused: Refusal; readonly detail?: string } {
+  const effects: Effect[] = []
+  const freed: KeyPair[] = []
+  const created = !entity.exists
+  if (created) {
+    if (write.addKeys.length === 0) return { refused: 'no_key_given' }
+    effects.push({ t: 'created', name: write.name ?? write.addKeys[0]![1], atMs: nowMs })
+  } else if (write.name !== null && write.name !== entity.name) effects.push({ t: 'named', name: write.name })
+
+  let keysLeft = created ? 0 : entity.keys.size
+  for (const [name, value] of write.addKeys) {
+    const had = created ? undefined : entity.keys.text(name)
+    if (had === value) continue
+    if (had !== undefined) freed.push([name, had])
+    else keysLeft++
+    effects.push({ t: 'key', name, value, was: had ?? null })
+  }
+  for (const name of write.removeKeys) {
+    const had = created ? undefined : entity.keys.text(name)
+    if (had === undefined) continue
+    keysLeft--
+    freed.push([name, had])
+    effects.push({ t: 'key_removed', name, value: had })
+  }
+  if (keysLeft < 1) return { refused: 'no_key_left' }
+  if (keysLeft > keysMax && keysLeft > entity.keys.size)
+    return { refused: 'entity_full', detail: `keys: more than ${keysMax}` }
+  const tooLarge = traitsRefusal(created ? noTraits : entity.traits, write.traits)
+  if (tooLarge !== null) return { refused: 'entity_full', detail: tooLarge }
+
+  for (const trait of write.introduces) effects.push({ t: 'trait_introduced', trait })
+  for (const { name, value, client } of write.traits) {
+    const given = client ? entity.clientTraits : entity.traits
+    const had = created ? undefined : given?.get(name)
+    // an older event does not overwrite (EV-42); an upsert is what its caller says now, whatever clocks say
+    if (!touches && had && had.updatedAtMs > write.atMs) continue
+    if (value === null ? had === undefined : had?.value === value) continue
+    effects.push({ t: client ? 'client_trait' : 'trait', name, value, atMs: write.atMs })
+  }
+  if (write.lastSeenAtMs !== null) effects.push({ t: 'seen_set', atMs: write.lastSeenAtMs })
+  if (touches && !created) effects.push({ t: 'touched' })
+  return { effects, reply: { created, freed } }
+}
+
+const noTraits = new NamedTexts()
+
+/** Whether adding these pairs would change the value of a name the entity already has (CU-13). */
+export function remaps(entity: Readonly<Entity>, pairs: readonly (readonly [string, string])[]): boolean {
+  return pairs.some(([name, value]) => {
+    const had = entity.keys.text(name)
+    return had !== undefined && had !== value
+  })
+}
+
+/**
+ * The effects of making sure that an entity exists: all of the write when it does not, else none.
+ *
+ * returns  for one that exists, the pairs of the write that it does not hold are free again (EV-34: events add no keys).
+ */
+export function decideEnsure(
+  entity: Readonly<Entity>,
+  write: EntityWrite,
+  nowMs: number,
+): ReturnType<typeof decideWrite> {
+  if (!entity.exists) return decideWrite(entity, write, nowMs, false)
+  const freed = write.addKeys.filter(([name, value]) => entity.keys.text(name) !== value)
+  return { effects: [], reply: { created: false, freed } }
+}
+
+/**
+ * An atomic increment of a number trait, exact for decimals of any length.
+ *
+ * by       whole number.
+ * returns  the text after adding `by` (absent counts as 0), or null for a text that is no number.
+ * source   CU-36, CU-32.
+ */
+export function incremented(entity: Readonly<Entity>, name: string, by: number): string | null {
+  const text = entity.exists ? (entity.traits.text(name) ?? '0') : '0'
+  const parsed = Number.isFinite(Number(text)) ? parseDecimal(text.replace(/^([+-]?)\./, '$10.')) : null
+  return parsed && decimalToText(sum(parsed, { units: BigInt(by), scale: 0 }))
+}
+
+/**
+ * Change an entity by one effect. Returns false when the effect is not one of an entity's own.
+ *
+ * atMs  `now` of the fact the effect belongs to.
+ */
+export function applyToEntity(entity: Entity, effect: Effect, atMs: number): boolean {
+  switch (effect.t) {
+    case 'created':
+      entity.exists = true
+      entity.name = effect.name
+      entity.createdAtMs = effect.atMs
+      entity.updatedAtMs = effect.atMs
+      return true
+    case 'key': {
+      const had = entity.keys.get(effect.name)
+      entity.keys.put(effect.name, effect.value, had?.createdAtMs ?? atMs, atMs)
+      entity.updatedAtMs = atMs
+      return true
+    }
+    case 'key_removed':
+      entity.keys.delete(effect.name)
+      entity.updatedAtMs = atMs
+      return true
+    case 'named':
+      entity.name = effect.name
+      entity.updatedAtMs = atMs
+      return true
+    case 'trait':
+      if (effect.value === null) entity.traits.delete(effect.name)
+      else {
+        const had = entity.traits.get(effect.name)
+        entity.traits.put(effect.name, effect.value, had?.createdAtMs ?? atMs, effect.atMs)
+      }
+      entity.updatedAtMs = atMs
+      return true
+    case 'client_trait':
+      entity.clientTraits ??= new NamedTexts()
+      if (effect.value === null) entity.clientTraits.delete(effect.name)
+      else {
+        const had = entity.clientTraits.get(effect.name)
+        entity.clientTraits.put(effect.name, effect.value, had?.createdAtMs ?? atMs, effect.atMs)
+      }
+      return true
+    case 'touched':
+      entity.updatedAtMs = atMs
+      return true
+    case 'seen':
+      if (entity.lastSeenAtMs === null || entity.lastSeenAtMs < effect.atMs) entity.lastSeenAtMs = effect.atMs
+      return true
+    case 'seen_set':
+      entity.lastSeenAtMs = effect.atMs
+      return true
+    case 'trait_introduced':
+      return true
+    default:
+      return false
+  }
+}
+
+/** The pairs an entity holds. */
+export function keyPairs(entity: Readonly<Entity>): KeyPair[] {
+  return [...entity.keys].map(([name, key]) => [name, key.value])
+}
+
+/** Forget everything but identity: what is left of a deleted entity. */
+export function clearEntity(entity: Entity): void {
+  entity.exists = false
+  entity.name = ''
+  entity.keys = new NamedTexts()
+  entity.traits = new NamedTexts()
+  entity.clientTraits = null
+  entity.lastSeenAtMs = null
+}

@@ -1,0 +1,239 @@
+// Live state as the facts a check asks for. Nothing is copied: it reads the company where it is.
+import type { ComparableType, MetricPeriod, MonthReset } from '../../../schemas/enums.js'
+import type { Catalog, CreditDef } from '../catalog.js'
+import type { CreditConfig, CreditFigures } from '../credits/account.js'
+import { figures } from '../credits/balance.js'
+import { creditConfig, spendCap } from '../credits/config.js'
+import {
+  type CompiledEntitlement,
+  type CompiledFeature,
+  type CompiledVersion,
+  compileEntitlement,
+  type EntitledFacts,
+} from '../entitlements/entitlement.js'
+import type { CounterTest, UsageReads } from '../flags/read-set.js'
+import type { Overdraft, UserFacts } from '../flags/rule.js'
+import type { TraitRef } from '../flags/trait.js'
+import { billingSubscription, cycleOf, isActive, type Standing, standing, trialEnd } from '../plans/plan.js'
+import { readCounter } from '../usage/counter.js'
+import { type Cycle, metricReset } from '../usage/period.js'
+import type { Quantity } from '../usage/quantity.js'
+import type { Company, OverrideState } from './company.js'
+
+const noFigures: CreditFigures = { remaining: 0n, reserved: 0n, settled: 0n, total: 0n }
+
+/**
+ * A company as it is at one instant. Make one per check, or one for all checks that must agree (FE-91); it must
+ * not outlive the message, since it reads the company live.
+ */
+export class LiveCompany implements EntitledFacts {
+  readonly id: string
+  readonly standing: Standing
+  readonly versions: readonly CompiledVersion[]
+  /** undefined: not asked for yet. */
+  #cycle: Cycle | null | undefined
+  /** Configs asked for: the first, which mostly is the only one, and the others. */
+  #firstCredit: string | null = null
+  #firstConfig: CreditConfig | null = null
+  #configs: Map<string, CreditConfig | null> | undefined
+
+  constructor(
+    readonly company: Company,
+    readonly catalog: Catalog,
+    readonly nowMs: number,
+    /** Where it is noted what is read of the company's use; null: nowhere. */
+    private readonly reads: UsageReads | null = null,
+  ) {
+    this.id = company.id
+    this.standing = standing(company, catalog, nowMs)
+    this.versions = versionsOf(this.standing, catalog)
+  }
+
+  get basePlanId(): string | null {
+    return this.standing.plan?.planId ?? null
+  }
+
+  onPlan(planIds: ReadonlySet<string>): boolean {
+    const { plan, addOns } = this.standing
+    return (plan !== null && planIds.has(plan.planId)) || addOns.some(({ planId }) => planIds.has(planId))
+  }
+
+  onVersion(versionIds: ReadonlySet<string>): boolean {
+    const { plan, addOns } = this.standing
+    return (
+      (plan !== null && versionIds.has(plan.versionId)) ||
+      addOns.some(({ versionId }) => versionIds.has(versionId))
+    )
+  }
+
+  hasProduct(productIds: ReadonlySet<string>): boolean {
+    return this.company.subscriptions.some(
+      one => isActive(one, this.nowMs) && one.productIds.some(id => productIds.has(id)),
+    )
+  }
+
+  counter(subtype: string, period: MetricPeriod, monthReset: MonthReset): Quantity {
+    if (this.reads !== null) this.reads.figures = true
+    return this.#count(subtype, period, monthReset)
+  }
+
+  test(test: CounterTest, more: number, than: Quantity): boolean {
+    const held = test.holds(this.#count(test.subtype, test.period, test.monthReset), more, than)
+    this.reads?.tested(test, more, than, held)
+    return held
+  }
+
+  #count(subtype: string, period: MetricPeriod, monthReset: MonthReset): Quantity {
+    const counter = this.company.counters.get(subtype)
+    if (counter === undefined) return 0
+    const cycle = monthReset === 'billing_cycle' ? this.cycle() : null
+    return readCounter(counter, period, monthReset, this.nowMs, cycle)
+  }
+
+  resetsAt(period: MetricPeriod, monthReset: MonthReset): number | null {
+    return metricReset(period, monthReset, monthReset === 'billing_cycle' ? this.cycle() : null, this.nowMs)
+  }
+
+  traitText(trait: TraitRef): string | null {
+    if (trait.entityType !== 'company') return null
+    return this.company.traits.text(trait.name) ?? null
+  }
+
+  traitType(trait: TraitRef): ComparableType {
+    return trait.comparableType
+  }
+
+  remaining(creditId: string): bigint {
+    return this.figures(creditId).remaining
+  }
+
+  figures(creditId: string): CreditFigures {
+    if (this.reads !== null) this.reads.figures = true
+    const account = this.company.credits.get(creditId)
+    const config = account === undefined ? null : this.creditConfig(creditId)
+    return config === null ? noFigures : figures(account!, config, this.nowMs)
+  }
+
+  overdraft(creditId: string): Overdraft | null {
+    return this.creditConfig(creditId)?.overdraft ?? null
+  }
+
+  spendCap(creditId: string, userId: string | null): bigint | null {
+    const { spendPolicies } = this.catalog.data
+    return spendPolicies.length === 0 ? null : spendCap(spendPolicies, creditId, this.id, userId)
+  }
+
+  /** What definitions and subscription say of one credit now; null for a credit the environment does not have. */
+  creditConfig(creditId: string): CreditConfig | null {
+    if (creditId === this.#firstCredit) return this.#firstConfig
+    const known = this.#configs?.get(creditId)
+    if (known !== undefined) return known
+    const credit = this.catalog.credits.get(creditId)
+    const config = credit === undefined ? null : this.#configOf(credit)
+    if (this.#firstCredit === null) {
+      this.#firstCredit = creditId
+      this.#firstConfig = config
+      return config
+    }
+    this.#configs ??= new Map()
+    this.#configs.set(creditId, config)
+    return config
+  }
+
+  #configOf(credit: CreditDef): CreditConfig {
+    const { company, nowMs, versions, catalog } = this
+    const billing = billingSubscription(company, nowMs)
+    const trialEndMs = trialEnd(this.standing, billing, nowMs)
+    const cap = spendCap(catalog.data.spendPolicies, credit.id, company.id, null)
+    const only = versions.length === 1 ? versions[0]! : null
+    // nothing of the company's own: the same for all who are on this version
+    const { overdraftLimit } = company
+    const alike = billing === null && trialEndMs === null && cap === null && overdraftLimit === null
+    const shared = alike ? only : null
+    const made = shared?.configs.get(credit.id)
+    if (made !== undefined) return made
+    const grants = only === null ? versions.flatMap(one => one.grantsOf(credit.id)) : only.grantsOf(credit.id)
+    const period = billing && {
+      startMs: billing.periodStartMs,
+      endMs: billing.periodEndMs,
+      intervalMonths: billing.intervalMonths,
+    }
+    const config = creditConfig(credit, grants, period, trialEndMs, cap, overdraftLimit)
+    shared?.configs.set(credit.id, config)
+    return config
+  }
+
+  override(feature: CompiledFeature): CompiledEntitlement | null {
+    const { overrides } = this.company
+    for (let i = 0; i < overrides.length; i++) {
+      const override = overrides[i]!
+      if (override.entitlement.featureId !== feature.def.id) continue
+      if (override.expiresAtMs !== null && override.expiresAtMs <= this.nowMs) continue // EN-61
+      return compiledOverride(override, feature, this.id, this.catalog)
+    }
+    return null
+  }
+
+  /** The running billing cycle (FE-52). */
+  cycle(): Cycle | null {
+    if (this.#cycle === undefined) this.#cycle = cycleOf(this.company, this.nowMs)
+    return this.#cycle
+  }
+}
+
+/**
+ * The version that alone speaks for a company, now and until something happens to it: no add-on, override, trial,
+ * subscription, schedule or overdraft limit of its own beside. null: ask a LiveCompany.
+ */
+export function soleVersion(company: Company, catalog: Catalog): CompiledVersion | null {
+  const { plan } = company
+  if (plan === null || plan.trial !== null || !isPlanAlone(company)) return null
+  return catalog.versions.get(plan.versionId) ?? null
+}
+
+/** Whether a company has nothing but its plan, if any. */
+export function isPlanAlone({
+  addOns,
+  overrides,
+  subscriptions,
+  schedule,
+  overdraftLimit,
+}: Company): boolean {
+  const none = addOns.length + overrides.length + subscriptions.length === 0
+  return none && schedule === null && overdraftLimit === null
+}
+
+function versionsOf({ plan, addOns }: Standing, catalog: Catalog): readonly CompiledVersion[] {
+  const base = plan === null ? undefined : catalog.versions.get(plan.versionId)
+  const versions = base === undefined ? [] : [base]
+  for (let i = 0; i < addOns.length; i++) {
+    const version = catalog.versions.get(addOns[i]!.versionId)
+    if (version !== undefined) versions.push(version)
+  }
+  return versions
+}
+
+function compiledOverride(
+  override: OverrideState,
+  feature: CompiledFeature,
+  companyId: string,
+  catalog: Catalog,
+): CompiledEntitlement {
+  let compiled = catalog.overrides.get(override)
+  if (compiled === undefined) {
+    const gate = { type: 'company', companyId, override } as const
+    const traits = (id: string) => catalog.traits.get(id) ?? null
+    compiled = compileEntitlement(feature, override.entitlement, gate, traits)
+    catalog.overrides.set(override, compiled)
+  }
+  return compiled
+}
+
+/** A user as checks see it: its traits as text by name, from its state or as sent along with a check. */
+export function userOf(id: string, textOf: (name: string) => string | null): UserFacts {
+  return {
+    id,
+    traitText: trait => (trait.entityType === 'user' ? textOf(trait.name) : null),
+    traitType: trait => trait.comparableType,
+  }
+}

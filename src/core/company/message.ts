@@ -1,0 +1,411 @@
+// The closed unions that cross the thread boundary and the journal: what may be asked of an actor,
+// what it answers or refuses, and the effects it changes by. Plain, structured-cloneable data.
+import type { EventType, TraitType } from '../../../schemas/enums.js'
+import type { CatalogData } from '../catalog.js'
+import type { CreditEffect, CreditMessage } from '../credits/account.js'
+import type { PlansManaged } from '../plans/manage.js'
+import type { PlanEffect, PlanMessage } from '../plans/plan-change.js'
+import type { SubscriptionEffect, SubscriptionMessage } from '../plans/subscription.js'
+import type { Tokens } from '../pricing/model-price.js'
+import type { UsesRequest } from '../usage/batch.js'
+import type { Quantity } from '../usage/quantity.js'
+import type { OverrideState, PlanHolding } from './company.js'
+import type { Notice } from './domain-events.js'
+import type { KeyPair } from './entity.js'
+
+/** An event that its company took without effect: its id, and why it is stored as failed (decision 27). */
+export type FailedEvent = readonly [eventId: string, reason: string]
+
+/** How an event's time was settled (EV-15, EV-16). */
+export type EventMode = 'normal' | 'trusted' | 'backfill'
+
+/** An event as accepted: validated, keys resolved, time settled, its id made. */
+export interface AcceptedEvent {
+  readonly id: string
+  readonly type: EventType
+  /** track.event, inference.event, flag_check.flag_key, null for identify (EV-70). */
+  readonly subtype: string | null
+  /** The body as received, compact JSON. */
+  readonly body: string
+  readonly quantity: Quantity
+  readonly mode: EventMode
+  /** Effective time (EV-15), epoch ms. */
+  readonly capturedAtMs: number
+  readonly sentAtMs: number | null
+  /** Server receipt, epoch ms. */
+  readonly receivedAtMs: number
+  readonly apiKeyId: string
+  readonly idempotencyKey: string | null
+  readonly companyId: string | null
+  readonly userId: string | null
+  readonly leaseId: string | null
+  readonly reservationId: string | null
+  /** Set: stored as failed with this message, without effect (EV-6, EV-7, EV-33). */
+  readonly failure: string | null
+  /** Set on the track event that an inference event fans out to (EV-66): the parent's id. */
+  readonly derivedFrom: string | null
+  /** Of an inference event: what it used, and what that cost (EV-61…63); null cost where no price is known. */
+  readonly inference: { readonly tokens: Tokens; readonly cost: InferenceCost | null } | null
+}
+
+/** Decimal text in a currency, and the price it was worked out from; null for a cost that came with the event. */
+export interface InferenceCost {
+  readonly amount: string
+  readonly currency: string
+  readonly priceId: string | null
+}
+
+/** A trait write as the directory prepared it: `value` null removes (CU-34). */
+export interface TraitWrite {
+  readonly name: string
+  readonly value: string | null
+  /** Said by a publishable key: shown where nobody else has said anything, and never asked by a decision. */
+  readonly client?: true
+}
+
+/** A trait seen for the first time in its environment (CU-30, CU-31). */
+export interface TraitIntroduction {
+  readonly name: string
+  readonly hierarchy: readonly string[]
+  readonly traitType: TraitType
+}
+
+/** What an upsert or identify wants of an entity; the directory has already settled which pairs it may claim. */
+export interface EntityWrite {
+  /** Pairs to add or re-map (CU-12). */
+  readonly addKeys: readonly (readonly [name: string, value: string])[]
+  readonly removeKeys: readonly string[]
+  readonly name: string | null
+  readonly traits: readonly TraitWrite[]
+  readonly introduces: readonly TraitIntroduction[]
+  /** Explicit last_seen_at: taken as given (CU-46). */
+  readonly lastSeenAtMs: number | null
+  /** Time of the trait writes: last write wins by it (EV-42). */
+  readonly atMs: number
+}
+
+/** Messages to a company's actor. */
+export type CompanyMessage =
+  | { readonly type: 'event'; readonly event: AcceptedEvent }
+  /** Create the company if it does not exist; before the first event that names it (EV-31). */
+  | { readonly type: 'ensure'; readonly write: EntityWrite }
+  /** The company half of an identify event: traits, name, keys, last seen; the event's record is the user's. */
+  | {
+      readonly type: 'identify'
+      readonly write: EntityWrite
+      readonly seenAtMs: number | null
+    }
+  | {
+      readonly type: 'upsert'
+      readonly write: EntityWrite
+      readonly updateOnly: boolean
+      /** CU-13: refuse instead of re-mapping a name that has another value. */
+      readonly preventRemap: boolean
+      readonly basePlanId: string | null
+      readonly basePlanPriceId: string | null
+    }
+  | {
+      readonly type: 'increment_trait'
+      readonly write: EntityWrite
+      readonly name: string
+      readonly by: number
+      readonly updateOnly: boolean
+    }
+  | { readonly type: 'delete' }
+  | {
+      readonly type: 'put_override'
+      readonly override: OverrideState
+      /** False: 400 when the feature already has one that has not expired (EN-4). */
+      readonly replace: boolean
+    }
+  | { readonly type: 'delete_override'; readonly overrideId: string }
+  /** The overdraft limit of the company's billing profile: credits as decimal text; null leaves it to its plans. */
+  | { readonly type: 'limit_overdraft'; readonly limit: string | null }
+  | SubscriptionMessage
+  | { readonly type: 'seen'; readonly atMs: number }
+  | PlanMessage
+  | PlansManaged
+  | CreditMessage
+  | CheckAndReserve
+
+/**
+ * A check that holds the credits of what it allows, in one step (CR-84). The reply is CheckedAndReserved, or null for
+ * an unknown flag.
+ */
+export interface CheckAndReserve {
+  readonly type: 'check_and_reserve'
+  readonly flagKey: string
+  readonly preflight: Preflight | null
+  readonly context: CheckContext
+  /** Units; null: those of the preflight, else 1. */
+  readonly quantity: number | null
+  readonly expiresAtMs: number | null
+  readonly key: string | null
+  /** The key is known to have made a reservation of the company. */
+  readonly used?: boolean
+}
+
+/** Messages to a user's actor. */
+export type UserMessage =
+  | {
+      readonly type: 'event'
+      readonly event: AcceptedEvent
+      readonly write: EntityWrite | null
+      readonly joins: readonly string[]
+    }
+  | {
+      readonly type: 'upsert'
+      readonly write: EntityWrite
+      readonly updateOnly: boolean
+      readonly preventRemap: boolean
+      /** Companies to add. */
+      readonly joins: readonly string[]
+      /** The exhaustive list (CU-20); null leaves memberships as they are. */
+      readonly exactly: readonly string[] | null
+    }
+  | {
+      readonly type: 'increment_trait'
+      readonly write: EntityWrite
+      readonly name: string
+      readonly by: number
+      readonly updateOnly: boolean
+    }
+  /** Create the user if it does not exist, and see to its memberships (EV-31, EV-35). */
+  | { readonly type: 'ensure'; readonly write: EntityWrite; readonly joins: readonly string[] }
+  | { readonly type: 'seen'; readonly atMs: number }
+  | { readonly type: 'join'; readonly companyId: string }
+  | { readonly type: 'leave'; readonly companyId: string }
+  | { readonly type: 'delete' }
+
+/** Messages to an environment's own actor: events that name no company (and no user). */
+export type EnvironmentMessage = { readonly type: 'event'; readonly event: AcceptedEvent }
+
+/** Why an actor refused; the room that asked decides what the caller hears. */
+export type Refusal =
+  | 'not_found'
+  | 'no_key_left'
+  | 'key_remap'
+  | 'no_key_given'
+  | 'trait_not_a_number'
+  | 'plan_not_assignable'
+  | 'override_exists'
+  | 'override_not_found'
+  | 'expired'
+  | 'insufficient_credits'
+  | 'spend_cap'
+  | 'credit_external'
+  | 'amount_invalid'
+  | 'expiry_invalid'
+  | 'grant_not_found'
+  | 'lease_not_found'
+  | 'lease_closed'
+  | 'reservation_not_found'
+  | 'idempotency_reused'
+  | 'idempotency_over'
+  | 'no_trial'
+  /** It would have too many keys, traits or names of events, or use beyond 64 bits; `detail` says which. */
+  | 'entity_full'
+
+/** The changes of a company or user. Each carries resolved amounts and times, so that replay needs no definitions. */
+export type Effect =
+  | {
+      readonly t: 'created'
+      readonly name: string
+      readonly atMs: number
+    }
+  /** `was`: the value the name had, whose pair is free again (CU-12). */
+  | { readonly t: 'key'; readonly name: string; readonly value: string; readonly was: string | null }
+  | { readonly t: 'key_removed'; readonly name: string; readonly value: string }
+  | { readonly t: 'named'; readonly name: string }
+  | { readonly t: 'trait_introduced'; readonly trait: TraitIntroduction }
+  | { readonly t: 'trait'; readonly name: string; readonly value: string | null; readonly atMs: number }
+  /** What a publishable key says of a trait. */
+  | {
+      readonly t: 'client_trait'
+      readonly name: string
+      readonly value: string | null
+      readonly atMs: number
+    }
+  | { readonly t: 'touched' }
+  | { readonly t: 'seen'; readonly atMs: number }
+  /** An explicit last_seen_at, also backwards (CU-46). */
+  | { readonly t: 'seen_set'; readonly atMs: number }
+  | {
+      readonly t: 'used'
+      readonly subtype: string
+      readonly quantity: Quantity
+      readonly atMs: number
+    }
+  | { readonly t: 'joined'; readonly companyId: string }
+  | { readonly t: 'left'; readonly companyId: string }
+  /** With the pairs that are free again (CU-50). */
+  | { readonly t: 'deleted'; readonly keys: readonly KeyPair[] }
+  | { readonly t: 'override'; readonly override: OverrideState }
+  | { readonly t: 'override_removed'; readonly overrideId: string }
+  /** Of the company's billing profile: credits as decimal text; null leaves it to the plans. */
+  | { readonly t: 'overdraft_limit'; readonly limit: string | null }
+  | { readonly t: 'plan'; readonly plan: PlanHolding | null }
+  | { readonly t: 'add_ons'; readonly addOns: readonly PlanHolding[] }
+  | PlanEffect
+  | SubscriptionEffect
+  | CreditEffect
+
+/** One journal record: what was decided for one actor at one instant. Member names are short: there are millions. */
+export interface Fact {
+  /** Actor kind: c, u or e. */
+  readonly k: 'c' | 'u' | 'e'
+  readonly id: string
+  readonly env: string
+  /** `now` of the message, epoch ms. */
+  readonly at: number
+  /**
+   * What webhooks are to be told of it (core/notice.ts): the outbox gets it in the transaction that projects the fact.
+   * It stands before the effects: readers of the ledger read a fact from its credit movements to its end.
+   */
+  readonly tell?: readonly Notice[]
+  readonly fx: readonly Effect[]
+  /** Idempotency claim of an event: key, event id, captured_at ms (EV-25…27). */
+  readonly ik?: readonly [key: string, eventId: string, capturedAtMs: number]
+}
+
+/** What deciding gives. A refusal has no effects. */
+export type Decision<Reply = unknown> =
+  | { readonly reply: Reply; readonly effects: readonly Effect[] }
+  | { readonly refused: Refusal; readonly detail?: string }
+
+/** What a check must know of its context beyond the entities found, for its reason (FE-76). */
+export interface CheckContext {
+  readonly companyGiven: boolean
+  readonly userGiven: boolean
+  /** The context as requested, JSON with members `company` and `user`: read for the check's record alone (FE-100). */
+  readonly asked: string
+  /** The user named, when found. */
+  readonly userId: string | null
+  /** Its traits by name, when the catalog's rules read users' traits; else null. */
+  readonly userTraits: readonly (readonly [name: string, text: string])[] | null
+}
+
+/** Hypothetical use given with a single check (FE-80…87). */
+export interface Preflight {
+  readonly usage: number | null
+  readonly eventUsage: { readonly eventSubtype: string; readonly quantity: number } | null
+  /** Credits by credit id. */
+  readonly creditCost: Readonly<Record<string, number>> | null
+}
+
+/** Reads: answered at once, from memory; they change nothing and are not journaled. */
+export type Question =
+  /** One flag; the reply is the serialised CheckFlag, or null for an unknown key. */
+  | {
+      readonly type: 'check'
+      readonly flagKey: string
+      readonly preflight: Preflight | null
+      readonly context: CheckContext
+    }
+  /** Every flag; the reply is the serialised CheckFlags. */
+  | { readonly type: 'check_all'; readonly context: CheckContext }
+  /**
+   * The whole entity as plain data: CompanyDescription or UserSnapshot; null when there is none. Of a company with more
+   * names of events than `eventNamesMax` only figures of those it used last.
+   */
+  | { readonly type: 'describe'; readonly eventNamesMax?: number }
+  /** Usage of the entitled features, or of some: FeatureUsage rows by feature name (US-5, US-8). */
+  | {
+      readonly type: 'feature_usage'
+      readonly withoutNegative: boolean
+      readonly featureIds?: readonly string[] | undefined
+    }
+  /** Its name and times: EntityBrief; null when there is none. */
+  | { readonly type: 'brief' }
+  /** Its credits: CreditsDescription; null when there is none. Answered once what time moved is durable. */
+  | { readonly type: 'credits' }
+
+/** A request to a shard. `n` numbers it for its reply. */
+export type ShardRequest =
+  | {
+      readonly n: number
+      readonly k: 'c' | 'u' | 'e'
+      readonly id: string
+      readonly env: string
+      /** `now` of the message, epoch ms. */
+      readonly at: number
+      /** The id was made for this request: there is nothing to load. */
+      readonly fresh: boolean
+      readonly m: CompanyMessage | UserMessage | EnvironmentMessage | Question
+    }
+  /** Events that are acknowledged together: one reply when all are durable. */
+  | { readonly n: number; readonly at: number; readonly events: readonly IngestItem[] }
+  /** The same of track events of the usual kind. */
+  | UsesRequest
+  | { readonly n: number; readonly control: ShardControl }
+
+/** A request before it has its number. */
+export type Unnumbered<Request> = Request extends unknown ? Omit<Request, 'n'> : never
+
+/** One event on its way to the actor that keeps its record. */
+export interface IngestItem {
+  readonly k: 'c' | 'u' | 'e'
+  readonly id: string
+  readonly env: string
+  readonly fresh: boolean
+  readonly m: (CompanyMessage | UserMessage | EnvironmentMessage) & { readonly type: 'event' }
+}
+
+/** Nothing; the journal's beginning; the stored snapshots too. */
+export type Still = 'nothing' | 'journal' | 'snapshots'
+
+export type ShardControl =
+  | { readonly type: 'catalog'; readonly data: CatalogData }
+  | { readonly type: 'catalog_gone'; readonly environmentId: string }
+  /** What a backup wants to stand still; answers what stood still until now. */
+  | { readonly type: 'hold'; readonly still: Still }
+  /** Write every changed actor's snapshot. */
+  | { readonly type: 'checkpoint' }
+  | { readonly type: 'stats' }
+
+/** What a shard tells without being asked. */
+export type ShardNotice =
+  | { readonly notice: 'ready'; readonly replayed: number }
+  /** What failed to be written is cut off: none of it is durable. */
+  | { readonly notice: 'mended' }
+  /** Met in a replay after a death: identity effects, which the directory applies again, and idempotency claims. */
+  | { readonly notice: 'identity'; readonly facts: readonly Fact[] }
+  /** Flag checks since the last notice (FE-100…103): counts, raw rows for ClickHouse, last check per flag. */
+  | { readonly notice: 'checks'; readonly checks: CheckCounts }
+  /** Where requests are traced: a group of records became durable; its write began and ended at these times, ms of the clock that all threads share. */
+  | {
+      readonly notice: 'group'
+      readonly first: number
+      readonly last: number
+      readonly fromMs: number
+      readonly toMs: number
+    }
+
+/** Flag checks gathered by a shard. */
+export interface CheckCounts {
+  /** Rows as JSONEachRow text of table flag_checks. */
+  readonly counts: readonly string[]
+  /** Rows as JSONEachRow text of table events. */
+  readonly rows: readonly string[]
+  /** Latest check per flag, epoch ms. */
+  readonly flags: readonly (readonly [environmentId: string, flagKey: string, atMs: number])[]
+  /** Latest check per user, epoch ms. */
+  readonly users: readonly (readonly [environmentId: string, userId: string, atMs: number])[]
+}
+
+/** What a shard says of itself when asked. */
+export interface ShardFigures {
+  /** Actors in memory, and how many of them changed since their snapshot. */
+  readonly actors: number
+  readonly dirty: number
+  /** Heap of its thread. */
+  readonly heapBytes: number
+  readonly journalPendingBytes: number
+  /** Actors asked of storage since its thread started. */
+  readonly coldLoads: number
+  /** Environments that have nearly as many names of events as a shard allows, with the part they have; refused uses. */
+  readonly eventNames: readonly (readonly [environmentId: string, part: number])[]
+  readonly eventNamesRefused: number
+  /** Groups written since it was last asked: records, and seconds until they were durable. */
+  readonly groups: readonly (readonly [records: number, seconds: number])[]
+}

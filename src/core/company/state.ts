@@ -1,0 +1,161 @@
+// An actor's whole state as plain JSON and back: what a snapshot holds and what crosses to the HTTP thread.
+
+import { decodeAccount, encodeAccount } from '../credits/ledger-json.js'
+import type { EntitlementReport } from '../entitlements/entitlement.js'
+import type { PlanSchedule } from '../plans/plan.js'
+import {
+  type CounterReading,
+  counterFrom,
+  type OlderCounter,
+  type StoredCounter,
+  storedCounter,
+} from '../usage/counter.js'
+import type { Company, OverrideState, PlanHolding, SubscriptionState } from './company.js'
+import { newCompany } from './company.js'
+import type { Entity, EntityBrief } from './entity.js'
+import { NamedTexts, type StoredText } from './text-map.js'
+import { newUser, type User } from './user.js'
+
+export interface EntitySnapshot {
+  readonly id: string
+  readonly environmentId: string
+  readonly exists: boolean
+  readonly name: string
+  readonly keys: readonly StoredText[]
+  readonly traits: readonly StoredText[]
+  readonly createdAtMs: number
+  readonly updatedAtMs: number
+  readonly lastSeenAtMs: number | null
+  readonly sequence: number
+  /** What publishable keys have said of traits; absent: nothing. The last member. */
+  readonly clientTraits?: readonly StoredText[]
+}
+
+export interface CompanySnapshot extends EntitySnapshot {
+  readonly plan: PlanHolding | null
+  readonly addOns: readonly PlanHolding[]
+  readonly trialedPlanIds: readonly string[]
+  readonly subscriptions: readonly SubscriptionState[]
+  readonly schedule: PlanSchedule | null
+  readonly overrides: readonly OverrideState[]
+  readonly counters: readonly (readonly [subtype: string, counter: StoredCounter | OlderCounter])[]
+  readonly credits: readonly ReturnType<typeof encodeAccount>[]
+  readonly idsMade: number
+  /** Absent in snapshots of version 0.1.0. */
+  readonly timeMs?: number
+  /** Of its billing profile, credits as decimal text; absent: none. */
+  readonly overdraftLimit?: string
+}
+
+export interface UserSnapshot extends EntitySnapshot {
+  readonly memberships: readonly (readonly [companyId: string, joinedAtMs: number])[]
+}
+
+export function encodeCompany(company: Readonly<Company>): CompanySnapshot {
+  return {
+    ...encodeEntity(company),
+    plan: company.plan,
+    addOns: company.addOns,
+    trialedPlanIds: company.trialedPlanIds,
+    subscriptions: company.subscriptions,
+    schedule: company.schedule,
+    overrides: company.overrides,
+    counters: [...company.counters].map(([subtype, counter]) => [subtype, storedCounter(counter)] as const),
+    credits: [...company.credits.values()].map(encodeAccount),
+    idsMade: company.idsMade,
+    timeMs: company.timeMs,
+    ...(company.overdraftLimit !== null && { overdraftLimit: company.overdraftLimit }),
+    ...clientTraitsOf(company),
+  }
+}
+
+export function decodeCompany(snapshot: CompanySnapshot): Company {
+  const company = newCompany(snapshot.id, snapshot.environmentId)
+  decodeEntity(company, snapshot)
+  company.plan = snapshot.plan
+  if (snapshot.addOns.length > 0) company.addOns = snapshot.addOns
+  if (snapshot.trialedPlanIds.length > 0) company.trialedPlanIds = snapshot.trialedPlanIds
+  if (snapshot.subscriptions.length > 0) company.subscriptions = snapshot.subscriptions
+  company.schedule = snapshot.schedule
+  if (snapshot.overrides.length > 0) company.overrides = snapshot.overrides
+  for (const [subtype, counter] of snapshot.counters) company.counters.set(subtype, counterFrom(counter))
+  for (const one of snapshot.credits) {
+    const account = decodeAccount(one, company.id)
+    company.credits.set(account.creditId, account)
+  }
+  company.idsMade = snapshot.idsMade
+  company.timeMs = snapshot.timeMs ?? 0
+  company.overdraftLimit = snapshot.overdraftLimit ?? null
+  return company
+}
+
+export function encodeUser(user: Readonly<User>): UserSnapshot {
+  return { ...encodeEntity(user), memberships: [...user.memberships], ...clientTraitsOf(user) }
+}
+
+export function decodeUser(snapshot: UserSnapshot): User {
+  const user = newUser(snapshot.id, snapshot.environmentId)
+  decodeEntity(user, snapshot)
+  user.memberships = new Map(snapshot.memberships)
+  return user
+}
+
+export function briefOf({
+  id,
+  environmentId,
+  name,
+  createdAtMs,
+  updatedAtMs,
+  lastSeenAtMs,
+}: Readonly<Entity>): EntityBrief {
+  return { id, environmentId, name, createdAtMs, updatedAtMs, lastSeenAtMs }
+}
+
+function encodeEntity(entity: Readonly<Entity>): EntitySnapshot {
+  return {
+    id: entity.id,
+    environmentId: entity.environmentId,
+    exists: entity.exists,
+    name: entity.name,
+    keys: namedValues(entity.keys),
+    traits: namedValues(entity.traits),
+    createdAtMs: entity.createdAtMs,
+    updatedAtMs: entity.updatedAtMs,
+    lastSeenAtMs: entity.lastSeenAtMs,
+    sequence: entity.sequence,
+  }
+}
+
+function decodeEntity(entity: Entity, snapshot: EntitySnapshot): void {
+  entity.exists = snapshot.exists
+  entity.name = snapshot.name
+  entity.keys = NamedTexts.from(snapshot.keys)
+  entity.traits = NamedTexts.from(snapshot.traits)
+  if (snapshot.clientTraits !== undefined) entity.clientTraits = NamedTexts.from(snapshot.clientTraits)
+  entity.createdAtMs = snapshot.createdAtMs
+  entity.updatedAtMs = snapshot.updatedAtMs
+  entity.lastSeenAtMs = snapshot.lastSeenAtMs
+  entity.sequence = snapshot.sequence
+}
+
+const clientTraitsOf = ({ clientTraits }: Readonly<Entity>): Pick<EntitySnapshot, 'clientTraits'> =>
+  clientTraits === null || clientTraits.size === 0 ? {} : { clientTraits: namedValues(clientTraits) }
+
+const namedValues = (texts: NamedTexts): StoredText[] =>
+  [...texts].map(([name, one]) => [name, one.value, one.createdAtMs, one.updatedAtMs])
+
+/** What a company's actor tells of itself at an instant: the state, and what only the core can work out. */
+export interface CompanyDescription {
+  readonly state: CompanySnapshot
+  /** Base plan and add-ons that count now (EN-93, PB-56…58), base plan first when there is one. */
+  readonly plan: PlanHolding | null
+  readonly addOns: readonly PlanHolding[]
+  /** All windows of every counter as they read now. */
+  readonly metrics: readonly (CounterReading & { readonly eventSubtype: string })[]
+  /** The reported entitlement of each feature it has one for, by feature name (EN-23, EN-50). */
+  readonly entitlements: readonly EntitlementReport[]
+  /** Remaining, reserved, settled and total by credit id, as JSON numbers. */
+  readonly balances: Readonly<
+    Record<string, { remaining: number; reserved: number; settled: number; total: number }>
+  >
+}

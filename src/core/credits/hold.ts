@@ -1,0 +1,445 @@
+// Holds: the lease that callers share and the reservations of single uses. Both move credits right; release moves them back.
+
+import type { Preflight, Refusal } from '../company/message.js'
+import { derivedId } from '../id.js'
+import { hourMs, minuteMs } from '../usage/period.js'
+import type { CreditAccount, CreditConfig, CreditEffect } from './account.js'
+import { type Amount, costOf, encodeAmount, lesser } from './amount.js'
+import { capacityOf, type Payment, pay, type Slice } from './grant.js'
+import { entryCount } from './ledger.js'
+
+export type HoldKind = 'lease' | 'reservation'
+
+/** What is left of one slice of a hold, in the order it was taken (CR-78). */
+export interface HoldSlice {
+  readonly seq: number
+  left: Amount
+}
+
+/** An open hold. Its unspent part is the sum of its slices. */
+export interface HoldState {
+  /** crlse_…, for both kinds; see `holdId`. */
+  readonly id: string
+  readonly kind: HoldKind
+  slices: HoldSlice[]
+  /** Lease: granted_amount; reservation: reserved_amount. */
+  granted: Amount
+  /** Lease: tracked_amount; reservation: settled_amount. May exceed `granted`. */
+  tracked: Amount
+  readonly createdAtMs: number
+  updatedAtMs: number
+  expiresAtMs: number
+  /** Idempotency keys: of the reservation, or of the lease's latest extensions. */
+  keys: readonly string[]
+}
+
+/** A hold that is over, remembered for a while so that a repeat of its release or request is answered. */
+export interface ClosedHold {
+  readonly id: string
+  readonly kind: HoldKind
+  readonly granted: Amount
+  readonly tracked: Amount
+  readonly createdAtMs: number
+  readonly expiresAtMs: number
+  readonly releasedAtMs: number
+  readonly keys: readonly string[]
+}
+
+/** A hold as callers see it. */
+export interface HoldView {
+  readonly id: string
+  readonly creditId: string
+  readonly kind: HoldKind
+  readonly granted: Amount
+  readonly tracked: Amount
+  readonly createdAtMs: number
+  readonly updatedAtMs: number
+  readonly expiresAtMs: number
+  /** null while open. */
+  readonly releasedAtMs: number | null
+}
+
+/** The id of a hold carries its company's, so that whoever is shown one knows whom to ask. */
+function holdId(companyId: string, creditId: string, seq: number): string {
+  const owner = companyId.slice(companyId.indexOf('_') + 1)
+  return derivedId(`crlse_${owner}`, companyId, creditId, seq)
+}
+
+/** The company whose hold this is; null for an id that no hold can have. */
+export function companyOfHold(id: string): string | null {
+  const named = /^crlse_(\w{11})\w{11}$/.exec(id)
+  return named && `comp_${named[1]}`
+}
+
+const defaultLifeMs = { lease: 5 * minuteMs, reservation: minuteMs } as const
+
+/** What a request about a hold gives: the hold as it then stands and what changed, or why not. */
+export type HoldDecision =
+  | { readonly hold: HoldView; readonly effects: readonly CreditEffect[]; readonly reused: boolean }
+  | { readonly refused: Refusal }
+
+export interface HoldRequest {
+  readonly amount: Amount
+  /** null: the default life. */
+  readonly expiresAtMs: number | null
+  readonly key?: string | null
+  /** The key has been used before, even where the company no longer remembers for what. */
+  readonly used?: boolean
+  readonly featureId?: string | null
+  readonly userId?: string | null
+}
+
+/**
+ * Open the lease of an account, or give back the one that is open.
+ *
+ * request  amount: nano-credits wanted; less is held when less may be drawn
+ * errors   amount_invalid, expiry_invalid, credit_external, spend_cap, insufficient_credits (nothing drawable)
+ * source   CR-70, CR-6, CR-52
+ */
+export function acquireLease(
+  account: Readonly<CreditAccount>,
+  config: CreditConfig,
+  request: HoldRequest,
+  nowMs: number,
+): HoldDecision {
+  const expiresAtMs = endOfHold('lease', request.expiresAtMs, nowMs)
+  const refused = refusalOf(config, request.amount, expiresAtMs)
+  if (refused !== null) return { refused }
+  if (account.lease !== null) return { hold: viewHold(account, account.lease), effects: [], reused: true }
+  const payment = pay(account, config, request.amount, nowMs)
+  if (payment.paid === 0n) return { refused: 'insufficient_credits' }
+  return open(account, 'lease', payment, request, expiresAtMs!, nowMs)
+}
+
+/**
+ * Hold an amount for one use, all or nothing. A known idempotency key gives the reservation it made.
+ *
+ * errors   as for a lease; idempotency_reused when the key was used with another amount; idempotency_over when what it
+ *          made is over for so long that it is forgotten
+ * source   CR-80, CR-52
+ */
+export function reserve(
+  account: Readonly<CreditAccount>,
+  config: CreditConfig,
+  request: HoldRequest,
+  nowMs: number,
+): HoldDecision {
+  const expiresAtMs = endOfHold('reservation', request.expiresAtMs, nowMs)
+  const refused = refusalOf(config, request.amount, expiresAtMs)
+  if (refused !== null) return { refused }
+  const earlier = request.key == null ? undefined : reservationOf(account, request.key)
+  if (earlier !== undefined) {
+    return earlier.granted === request.amount
+      ? { hold: earlier, effects: [], reused: true }
+      : { refused: 'idempotency_reused' }
+  }
+  if (request.used) return { refused: 'idempotency_over' }
+  const capacity = capacityOf(account, config, nowMs)
+  if (capacity !== null && capacity < request.amount) return { refused: 'insufficient_credits' }
+  const payment = pay(account, config, request.amount, nowMs)
+  return open(account, 'reservation', payment, request, expiresAtMs!, nowMs)
+}
+
+function reservationOf(account: Readonly<CreditAccount>, key: string): HoldView | undefined {
+  const made = (hold: HoldState | ClosedHold): boolean =>
+    hold.kind === 'reservation' && hold.keys.includes(key)
+  const found = account.reservations.find(made) ?? account.closed.find(made)
+  return found === undefined ? undefined : viewHold(account, found)
+}
+
+function refusalOf(config: CreditConfig, amount: Amount, expiresAtMs: number | null): Refusal | null {
+  if (config.ledgerAuthority !== 'service_authoritative') return 'credit_external'
+  if (amount <= 0n) return 'amount_invalid'
+  if (expiresAtMs === null) return 'expiry_invalid'
+  return config.maxPerDraw !== null && amount > config.maxPerDraw ? 'spend_cap' : null
+}
+
+/** When a hold is to end: after now, at most an hour on; null when it may not. */
+function endOfHold(kind: HoldKind, wantedMs: number | null, nowMs: number): number | null {
+  const endMs = wantedMs ?? nowMs + defaultLifeMs[kind]
+  return endMs > nowMs && endMs <= nowMs + hourMs ? endMs : null
+}
+
+function open(
+  account: Readonly<CreditAccount>,
+  kind: HoldKind,
+  payment: Payment,
+  request: HoldRequest,
+  expiresAtMs: number,
+  nowMs: number,
+): HoldDecision {
+  const id = holdId(account.companyId, account.creditId, payment.seq)
+  const effect: CreditEffect = {
+    t: 'credit_hold',
+    c: account.creditId,
+    seq: payment.seq,
+    at: nowMs,
+    h: id,
+    k: kind,
+    open: true,
+    s: payment.slices,
+    exp: expiresAtMs,
+    key: request.key ?? undefined,
+    f: request.featureId ?? undefined,
+    u: request.userId ?? undefined,
+  }
+  const hold: HoldView = {
+    id,
+    creditId: account.creditId,
+    kind,
+    granted: payment.paid,
+    tracked: 0n,
+    createdAtMs: nowMs,
+    updatedAtMs: nowMs,
+    expiresAtMs,
+    releasedAtMs: null,
+  }
+  return { hold, effects: [...payment.opens, effect], reused: false }
+}
+
+/**
+ * Debit more for a lease and move its end. Less, even nothing, is added when less may be drawn.
+ *
+ * request  amount ≥ 0; expiresAtMs null keeps the end; a key used before changes nothing
+ * errors   lease_not_found, lease_closed, amount_invalid, expiry_invalid, spend_cap
+ * source   CR-73
+ */
+export function extendLease(
+  account: Readonly<CreditAccount>,
+  config: CreditConfig,
+  leaseId: string,
+  request: HoldRequest,
+  nowMs: number,
+): HoldDecision {
+  const lease = account.lease?.id === leaseId ? account.lease : closedHold(account, leaseId, 'lease')
+  if (lease === undefined) return { refused: 'lease_not_found' }
+  if (request.key != null && (request.used || lease.keys.includes(request.key))) {
+    return { hold: viewHold(account, lease), effects: [], reused: true }
+  }
+  if ('releasedAtMs' in lease) return { refused: 'lease_closed' }
+  if (request.amount < 0n) return { refused: 'amount_invalid' }
+  const expiresAtMs =
+    request.expiresAtMs === null ? lease.expiresAtMs : endOfHold('lease', request.expiresAtMs, nowMs)
+  if (expiresAtMs === null) return { refused: 'expiry_invalid' }
+  if (config.maxPerDraw !== null && request.amount > config.maxPerDraw) return { refused: 'spend_cap' }
+  const payment = pay(account, config, request.amount, nowMs)
+  const effect: CreditEffect = {
+    t: 'credit_hold',
+    c: account.creditId,
+    seq: payment.seq,
+    at: nowMs,
+    h: leaseId,
+    k: 'lease',
+    open: false,
+    s: payment.slices,
+    exp: expiresAtMs,
+    key: request.key ?? undefined,
+  }
+  const hold = {
+    ...viewHold(account, lease),
+    granted: lease.granted + payment.paid,
+    updatedAtMs: nowMs,
+    expiresAtMs,
+  }
+  return { hold, effects: [...payment.opens, effect], reused: false }
+}
+
+/** End a hold by hand. One that is over already is given back as it ended. source: CR-75, CR-80 */
+export function releaseHold(
+  account: Readonly<CreditAccount>,
+  kind: HoldKind,
+  id: string,
+  nowMs: number,
+): HoldDecision {
+  const open = openHoldOf(account, kind, id)
+  if (open !== undefined) {
+    const hold = { ...viewHold(account, open), updatedAtMs: nowMs, releasedAtMs: nowMs }
+    return { hold, effects: endHold(account, open, 'released', nowMs), reused: false }
+  }
+  const closed = closedHold(account, id, kind)
+  if (closed !== undefined) return { hold: viewHold(account, closed), effects: [], reused: true }
+  return { refused: kind === 'lease' ? 'lease_not_found' : 'reservation_not_found' }
+}
+
+export function openHoldOf(
+  account: Readonly<CreditAccount>,
+  kind: HoldKind,
+  id: string,
+): HoldState | undefined {
+  if (kind === 'lease') return account.lease?.id === id ? account.lease : undefined
+  return account.reservations.find(hold => hold.id === id)
+}
+
+function closedHold(account: Readonly<CreditAccount>, id: string, kind: HoldKind): ClosedHold | undefined {
+  return account.closed.find(hold => hold.id === id && hold.kind === kind)
+}
+
+function viewHold(account: Readonly<CreditAccount>, hold: HoldState | ClosedHold): HoldView {
+  const { id, kind, granted, tracked, createdAtMs, expiresAtMs } = hold
+  const releasedAtMs = 'releasedAtMs' in hold ? hold.releasedAtMs : null
+  const updatedAtMs = 'updatedAtMs' in hold ? hold.updatedAtMs : hold.releasedAtMs
+  return {
+    id,
+    creditId: account.creditId,
+    kind,
+    granted,
+    tracked,
+    createdAtMs,
+    updatedAtMs,
+    expiresAtMs,
+    releasedAtMs,
+  }
+}
+
+/** Unspent credits of a hold. */
+export function unspentOf(hold: Readonly<HoldState>): Amount {
+  return hold.slices.reduce((sum, slice) => sum + slice.left, 0n)
+}
+
+/**
+ * The effects of a hold's end: what is unspent goes back to the grants it came from, and what goes back to a grant
+ * that has ended meanwhile is written off with that grant's reason.
+ *
+ * spend    credits to leave out, taken by a commit decided before this; slices go in the order they were taken
+ * seq      of the first entry, when it is not the account's next
+ * source   CR-75, CR-78
+ */
+export function endHold(
+  account: Readonly<CreditAccount>,
+  hold: Readonly<HoldState>,
+  why: Extract<CreditEffect, { t: 'credit_release' }>['why'],
+  atMs: number,
+  spend: Amount = 0n,
+  seq: number = account.sequence + 1,
+): CreditEffect[] {
+  let spent = spend
+  const left = new Map<number, Amount>()
+  const slices: Slice[] = []
+  for (const slice of hold.slices) {
+    const kept = lesser(slice.left, spent)
+    spent -= kept
+    const back = slice.left - kept
+    if (back === 0n) continue
+    const before = left.get(slice.seq) ?? remainingOf(account, slice.seq)
+    left.set(slice.seq, before + back)
+    slices.push([slice.seq, encodeAmount(back), encodeAmount(before + back)])
+  }
+  const release: CreditEffect = {
+    t: 'credit_release',
+    c: account.creditId,
+    seq,
+    at: atMs,
+    h: hold.id,
+    k: hold.kind,
+    why,
+    s: slices,
+  }
+  const effects: CreditEffect[] = [release]
+  let next = seq + entryCount(release)
+  for (const [source, amount] of left) {
+    const reason = account.grants.find(grant => grant.seq === source)?.closed ?? null
+    if (reason === null) continue
+    effects.push({
+      t: 'credit_zero_out',
+      c: account.creditId,
+      seq: next,
+      at: atMs,
+      r: reason,
+      s: [[source, encodeAmount(amount), 0]],
+    })
+    next++
+  }
+  return effects
+}
+
+function remainingOf(account: Readonly<CreditAccount>, seq: number): Amount {
+  if (account.overdraft?.seq === seq) return account.overdraft.remaining
+  return account.grants.find(grant => grant.seq === seq)!.remaining
+}
+
+/** How a use names itself in the ledger. */
+export interface UseLinks {
+  readonly featureId: string | null
+  readonly eventId: string | null
+  readonly userId: string | null
+  /** Entry time: the event's effective time (CR-89). */
+  readonly atMs: number
+}
+
+export interface Commit {
+  readonly effect: CreditEffect
+  readonly taken: Amount
+}
+
+/**
+ * Take a use out of a hold: slices in the order they were taken, at most what is unspent.
+ * `over` is told in the effect as uncovered; a reservation's excess is drawn beside and so is none. source: CR-71, CR-74, CR-78
+ */
+export function commit(
+  account: Readonly<CreditAccount>,
+  hold: Readonly<HoldState>,
+  cost: Amount,
+  links: UseLinks,
+  nowMs: number,
+): Commit {
+  let missing = cost
+  const slices: [number, number | string][] = []
+  for (const slice of hold.slices) {
+    if (missing === 0n) break
+    const part = lesser(slice.left, missing)
+    missing -= part
+    slices.push([slice.seq, encodeAmount(part)])
+  }
+  const over = hold.kind === 'lease' && missing > 0n ? encodeAmount(missing) : undefined
+  return {
+    taken: cost - missing,
+    effect: {
+      t: 'credit_commit',
+      c: account.creditId,
+      seq: account.sequence + 1,
+      at: links.atMs,
+      now: links.atMs === nowMs ? undefined : nowMs,
+      h: hold.id,
+      k: hold.kind,
+      s: slices,
+      cost: encodeAmount(cost),
+      un: over,
+      f: links.featureId ?? undefined,
+      e: links.eventId ?? undefined,
+      u: links.userId ?? undefined,
+    },
+  }
+}
+
+/**
+ * How much a check-and-reserve holds.
+ *
+ * entitlement  rate in credits per unit; null is 1, or 0 beside quantity rates (EN-40, EN-42)
+ * quantity     units asked for; else those of the preflight, else 1
+ * returns      credits: nano-credits, 0 when nothing is to be held; quantity: units
+ * source       CR-84
+ */
+export function holdSize(
+  entitlement: {
+    readonly creditId: string
+    readonly consumptionRate: number | null
+    readonly quantityRates?: Readonly<Record<string, number>> | null
+    readonly eventSubtype: string | null
+  },
+  quantity: number | null,
+  preflight: Preflight | null,
+): { readonly credits: Amount; readonly quantity: number } {
+  const event = preflight?.eventUsage ?? null
+  const asked = quantity !== null && quantity > 0 ? quantity : null
+  const events =
+    event !== null && event.quantity > 0 && event.eventSubtype === entitlement.eventSubtype
+      ? event.quantity
+      : null
+  const usage = preflight?.usage != null && preflight.usage > 0 ? preflight.usage : null
+  const units = asked ?? events ?? usage ?? 1
+  const given = preflight?.creditCost
+  const rate = entitlement.consumptionRate ?? (entitlement.quantityRates == null ? 1 : 0)
+  return given != null && Object.hasOwn(given, entitlement.creditId)
+    ? { credits: costOf(given[entitlement.creditId]!, 1), quantity: units }
+    : { credits: costOf(units, rate), quantity: units }
+}

@@ -1,0 +1,139 @@
+// A credit account as snapshots keep it, in JSON.
+
+import { interned } from '../company/shared-names.js'
+import { type CreditAccount, emptyAccount } from './account.js'
+import { decodeAmount, encodeAmount, type Nanos } from './amount.js'
+import { type GrantState, kindsOf } from './grant.js'
+import type { HoldState } from './hold.js'
+import { sharedAmount } from './ledger.js'
+import type { GrantRenewal } from './renewal.js'
+
+/** An account as JSON keeps it: the same members, but for what follows from others; amounts as `Nanos`. */
+export type AccountJson = Jsonified<Omit<CreditAccount, 'kinds' | 'burning' | 'renewals'>> & {
+  /** Absent where nothing renews. */
+  readonly renewals?: readonly GrantRenewal[]
+}
+type Jsonified<T> = T extends bigint
+  ? Nanos
+  : T extends string | number | boolean | null
+    ? T
+    : T extends readonly (infer Item)[]
+      ? Jsonified<Item>[]
+      : { [Name in keyof T]: Jsonified<T[Name]> }
+
+/** An account for a snapshot; `decodeAccount` of it, through JSON, is the same account. */
+export function encodeAccount(account: Readonly<CreditAccount>): AccountJson {
+  // grants are nearly all there is of most accounts, and checkpoints write many: member by member
+  return {
+    companyId: account.companyId,
+    creditId: account.creditId,
+    sequence: account.sequence,
+    grants: account.grants.map(encodeGrant),
+    overdraft: account.overdraft === null ? null : encodeGrant(account.overdraft),
+    overdrawnSinceMs: account.overdrawnSinceMs,
+    lease: jsonified(account.lease),
+    reservations: jsonified(account.reservations),
+    closed: jsonified(account.closed),
+    spent: account.spent.map(({ seq, quantity, expiresAtMs }) => ({
+      seq,
+      quantity: encodeAmount(quantity),
+      expiresAtMs,
+    })),
+    spentForever: encodeAmount(account.spentForever),
+    enrolments: jsonified(account.enrolments),
+    ...(account.renewals.length > 0 && { renewals: account.renewals }),
+    topup: jsonified(account.topup),
+    refundSeq: account.refundSeq,
+    external: jsonified(account.external),
+  }
+}
+
+function encodeGrant(grant: Readonly<GrantState>): Jsonified<GrantState> {
+  return {
+    seq: grant.seq,
+    reason: grant.reason,
+    quantity: encodeAmount(grant.quantity),
+    remaining: encodeAmount(grant.remaining),
+    held: encodeAmount(grant.held),
+    createdAtMs: grant.createdAtMs,
+    validFromMs: grant.validFromMs,
+    expiresAtMs: grant.expiresAtMs,
+    planGrantId: grant.planGrantId,
+    licence: grant.licence,
+    closed: grant.closed,
+  }
+}
+
+function jsonified<T>(value: T): Jsonified<T> {
+  return jsonOf(value) as Jsonified<T>
+}
+
+function jsonOf(value: unknown): unknown {
+  if (typeof value === 'bigint') return encodeAmount(value)
+  if (value === null || typeof value !== 'object') return value
+  if (Array.isArray(value)) return value.map(jsonOf)
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, jsonOf(member)]))
+}
+
+/** What is absent or empty stays what a new account has: one for all. Shapes are those of accounts made by effects. */
+export function decodeAccount(json: AccountJson, companyId: string = json.companyId): CreditAccount {
+  const account = emptyAccount(companyId, json.creditId)
+  account.sequence = json.sequence
+  if (json.grants.length > 0) account.grants = json.grants.map(decodeGrant)
+  account.kinds = kindsOf(account.grants)
+  if (json.overdraft !== null) account.overdraft = decodeGrant(json.overdraft)
+  account.overdrawnSinceMs = json.overdrawnSinceMs
+  if (json.lease !== null) account.lease = decodeHold(json.lease)
+  if (json.reservations.length > 0) account.reservations = json.reservations.map(decodeHold)
+  if (json.closed.length > 0)
+    account.closed = json.closed.map(hold => ({
+      ...hold,
+      granted: decodeAmount(hold.granted),
+      tracked: decodeAmount(hold.tracked),
+    }))
+  if (json.spent.length > 0)
+    account.spent = json.spent.map(grant => ({ ...grant, quantity: decodeAmount(grant.quantity) }))
+  account.spentForever = decodeAmount(json.spentForever)
+  if (json.enrolments.length > 0) account.enrolments = json.enrolments
+  if (json.renewals !== undefined) account.renewals = json.renewals
+  const { settings, pending, failures } = json.topup
+  if (settings !== null || pending || failures > 0) account.topup = json.topup
+  account.refundSeq = json.refundSeq
+  if (json.external !== null)
+    account.external = {
+      atMs: json.external.atMs,
+      remaining: decodeAmount(json.external.remaining),
+      total: decodeAmount(json.external.total),
+    }
+  return account
+}
+
+/** Snapshots of version 0.1.0 also hold each grant's id, which follows from its sequence. */
+function decodeGrant(json: Jsonified<GrantState>): GrantState {
+  const { seq, reason, createdAtMs, validFromMs, expiresAtMs, planGrantId, licence, closed } = json
+  const quantity = sharedAmount(json.quantity)
+  const remaining = json.remaining === json.quantity ? quantity : decodeAmount(json.remaining)
+  const held = decodeAmount(json.held)
+  return {
+    seq,
+    reason,
+    quantity,
+    remaining,
+    held,
+    createdAtMs,
+    validFromMs,
+    expiresAtMs,
+    planGrantId: planGrantId === null ? null : interned(planGrantId),
+    licence,
+    closed,
+  }
+}
+
+function decodeHold(json: Jsonified<HoldState>): HoldState {
+  return {
+    ...json,
+    slices: json.slices.map(slice => ({ seq: slice.seq, left: decodeAmount(slice.left) })),
+    granted: decodeAmount(json.granted),
+    tracked: decodeAmount(json.tracked),
+  }
+}

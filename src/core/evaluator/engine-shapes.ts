@@ -1,0 +1,330 @@
+// Snapshots in the wire's Engine* shapes, for clients that evaluate by themselves: the types, and live state as them.
+
+import type {
+  ComparableOperator,
+  ComparableType,
+  ConditionType,
+  EntitlementValueType,
+  EntityType,
+  MetricPeriod,
+  MonthReset,
+  RuleType,
+} from '../../../schemas/enums.js'
+import type { Catalog, ConditionDef, RuleDef } from '../catalog.js'
+import type { LiveCompany } from '../company/facts.js'
+import type { NamedTexts } from '../company/text-map.js'
+import type { User } from '../company/user.js'
+import { amountToNumber } from '../credits/amount.js'
+import {
+  type EntitlementReport,
+  generatedRules,
+  reportEntitlement,
+  resolveEntitlement,
+  writeEntitlement,
+} from '../entitlements/entitlement.js'
+import { type CompiledFlag, instantText } from '../flags/flag.js'
+import type { TraitRef } from '../flags/trait.js'
+import { billingSubscription, isActive } from '../plans/plan.js'
+import { readAll } from '../usage/counter.js'
+import type { Quantity } from '../usage/quantity.js'
+
+export interface EngineTraitDefinition {
+  readonly id: string
+  readonly comparable_type: ComparableType
+  readonly entity_type: EntityType
+}
+
+export interface EngineTrait {
+  readonly value: string
+  readonly trait_definition?: EngineTraitDefinition | null
+}
+
+export interface EngineCondition {
+  readonly account_id: string
+  readonly environment_id: string
+  readonly id: string
+  readonly condition_type: ConditionType
+  readonly operator: ComparableOperator
+  readonly resource_ids: readonly string[]
+  readonly trait_value: string
+  readonly trait_definition?: EngineTraitDefinition | null
+  readonly comparison_trait_definition?: EngineTraitDefinition | null
+  readonly event_subtype?: string | null
+  readonly metric_period?: MetricPeriod | null
+  readonly metric_period_month_reset?: MonthReset | null
+  readonly metric_value?: number | null
+  readonly credit_id?: string | null
+  readonly consumption_rate?: number | null
+  readonly quantity_rates?: Readonly<Record<string, number>> | null
+}
+
+export interface EngineRule {
+  readonly account_id: string
+  readonly environment_id: string
+  readonly id: string
+  readonly flag_id?: string | null
+  readonly name: string
+  readonly rule_type: RuleType
+  readonly priority: number
+  readonly value: boolean
+  readonly conditions: readonly EngineCondition[]
+  readonly condition_groups: readonly { readonly conditions: readonly EngineCondition[] }[]
+}
+
+export interface EngineFlag {
+  readonly account_id: string
+  readonly environment_id: string
+  readonly id: string
+  readonly key: string
+  readonly default_value: boolean
+  readonly rules: readonly EngineRule[]
+}
+
+export interface EngineCompanyMetric {
+  readonly account_id: string
+  readonly environment_id: string
+  readonly company_id: string
+  readonly event_subtype: string
+  readonly period: MetricPeriod
+  readonly month_reset: MonthReset
+  readonly value: Quantity
+  readonly created_at: string
+  readonly valid_until?: string | null
+}
+
+export interface EngineSubscription {
+  readonly id: string
+  readonly period_start: string
+  readonly period_end: string
+}
+
+export interface EngineFeatureEntitlement {
+  readonly feature_id: string
+  readonly feature_key: string
+  readonly value_type: EntitlementValueType
+  readonly allocation?: Quantity | null
+  readonly usage?: Quantity | null
+  readonly soft_limit?: number | null
+  readonly event_name?: string | null
+  readonly event_subtype?: string | null
+  readonly metric_period?: MetricPeriod | null
+  readonly month_reset?: MonthReset | null
+  readonly metric_reset_at?: string | null
+  readonly credit_id?: string | null
+  readonly consumption_rate?: number | null
+  readonly quantity_rates?: Readonly<Record<string, number>> | null
+  readonly credit_total?: number | null
+  readonly credit_used?: number | null
+  readonly credit_remaining?: number | null
+  readonly credit_reserved?: number | null
+  readonly credit_settled?: number | null
+  readonly warning_tiers?: readonly { readonly key: string; readonly value: number }[] | null
+}
+
+export interface EngineCompany {
+  readonly account_id: string
+  readonly environment_id: string
+  readonly id: string
+  readonly base_plan_id?: string | null
+  readonly billing_product_ids: readonly string[]
+  readonly credit_balances: Readonly<Record<string, number>>
+  readonly credit_postpaid?: Readonly<Record<string, { readonly overdraft_limit?: number | null }>> | null
+  readonly entitlements?: readonly EngineFeatureEntitlement[] | null
+  readonly keys: Readonly<Record<string, string>>
+  readonly metrics: readonly EngineCompanyMetric[]
+  readonly plan_ids: readonly string[]
+  readonly plan_version_ids: readonly string[]
+  readonly rules: readonly EngineRule[]
+  readonly subscription?: EngineSubscription | null
+  readonly traits: readonly EngineTrait[]
+}
+
+export interface EngineUser {
+  readonly account_id: string
+  readonly environment_id: string
+  readonly id: string
+  readonly keys: Readonly<Record<string, string>>
+  readonly traits: readonly EngineTrait[]
+  readonly rules: readonly EngineRule[]
+}
+
+/** A flag with the rules of its own list and those that plan entitlements make, base plans first. */
+export function engineFlag(catalog: Catalog, flag: CompiledFlag): EngineFlag {
+  const { data } = catalog
+  const own = data.flags.find(({ id }) => id === flag.id)?.rules ?? []
+  const plans = [...data.plans].sort(
+    (a, b) => Number(a.planType === 'add_on') - Number(b.planType === 'add_on'),
+  )
+  const made = plans.flatMap(plan => plan.versions.flatMap(({ id }) => planRules(catalog, flag, id)))
+  return {
+    ...scopeOf(catalog),
+    id: flag.id,
+    key: flag.key,
+    default_value: flag.defaultValue,
+    rules: [...own, ...made].map(rule => engineRule(rule, flag.id, catalog)),
+  }
+}
+
+/** The rules a plan version makes on a flag (EN-5). */
+function planRules(catalog: Catalog, flag: CompiledFlag, versionId: string): RuleDef[] {
+  const version = catalog.versions.get(versionId)
+  const compiled = flag.feature && version?.entitlement(flag.feature.index)
+  if (!version || !compiled) return []
+  const planName = catalog.plans.get(version.planId)!.def.name
+  return generatedRules(compiled.feature.def, compiled.def, { type: 'plan_version', versionId, planName })
+}
+
+/**
+ * A company as it is now. Its counters are rolled to now and its subscription's period still runs (FE-5, FE-52);
+ * overrides are its own rules (FE-14).
+ */
+export function engineCompany(live: LiveCompany): EngineCompany {
+  const { company, catalog, nowMs, standing } = live
+  const scope = scopeOf(catalog)
+  const { plan, addOns } = standing
+  const holdings = plan === null ? addOns : [plan, ...addOns]
+  const credits = [...catalog.credits.keys()]
+  const overdrafts = credits.flatMap(id => {
+    const overdraft = live.overdraft(id)
+    if (overdraft === null) return []
+    const { limit } = overdraft
+    return [[id, { overdraft_limit: limit === null ? null : amountToNumber(limit) }] as const]
+  })
+  const billing = billingSubscription(company, nowMs)
+  const cycle = live.cycle()
+  return {
+    ...scope,
+    id: company.id,
+    base_plan_id: live.basePlanId,
+    billing_product_ids: [
+      ...new Set(company.subscriptions.filter(one => isActive(one, nowMs)).flatMap(one => one.productIds)),
+    ],
+    credit_balances: Object.fromEntries(
+      [...company.credits.keys()].map(id => [id, amountToNumber(live.remaining(id))]),
+    ),
+    credit_postpaid: Object.fromEntries(overdrafts),
+    entitlements: engineEntitlements(live),
+    keys: Object.fromEntries([...company.keys].map(([name, { value }]) => [name, value])),
+    metrics: [...company.counters].flatMap(([subtype, counter]) =>
+      readAll(counter, nowMs, cycle).map(reading => ({
+        ...scope,
+        company_id: company.id,
+        event_subtype: subtype,
+        period: reading.period,
+        month_reset: reading.monthReset,
+        value: reading.value,
+        created_at: instantText(reading.createdAtMs),
+        valid_until: reading.validUntilMs === null ? null : instantText(reading.validUntilMs),
+      })),
+    ),
+    plan_ids: holdings.map(({ planId }) => planId),
+    plan_version_ids: holdings.map(({ versionId }) => versionId),
+    rules: overrideRules(live),
+    subscription:
+      billing === null || cycle === null
+        ? null
+        : {
+            id: billing.id,
+            period_start: instantText(cycle.startMs),
+            period_end: instantText(cycle.endMs),
+          },
+    traits: engineTraits(company.traits, 'company', catalog),
+  }
+}
+
+/** A user as it is now. */
+export function engineUser(user: User, catalog: Catalog): EngineUser {
+  return {
+    ...scopeOf(catalog),
+    id: user.id,
+    keys: Object.fromEntries([...user.keys].map(([name, { value }]) => [name, value])),
+    traits: engineTraits(user.traits, 'user', catalog),
+    rules: [],
+  }
+}
+
+/** The resolved entitlements of a company as the wire spells them, by flag key; also for its detail view (EN-50). */
+function engineEntitlements(live: LiveCompany): EngineFeatureEntitlement[] {
+  return live.catalog.features.flatMap(feature => {
+    const entitlement = resolveEntitlement(live, feature)
+    if (entitlement === null) return []
+    return [shownEntitlement(reportEntitlement(entitlement, live))]
+  })
+}
+
+/** As `writeEntitlement` spells it, but not as text; figures beyond 2^53 − 1 are exact too. */
+function shownEntitlement(report: EntitlementReport): EngineFeatureEntitlement {
+  const shown: EngineFeatureEntitlement = JSON.parse(writeEntitlement(report, instantText))
+  const { allocation, usage } = report
+  return { ...shown, ...(allocation !== null && { allocation }), ...(usage !== null && { usage }) }
+}
+
+function overrideRules(live: LiveCompany): EngineRule[] {
+  const { catalog, company } = live
+  return catalog.flags.flatMap(flag => {
+    const compiled = flag.feature && live.override(flag.feature)
+    if (!compiled?.override) return []
+    const gate = { type: 'company', companyId: company.id } as const
+    return generatedRules(compiled.feature.def, compiled.def, gate).map(rule =>
+      engineRule(rule, flag.id, catalog),
+    )
+  })
+}
+
+function engineRule(rule: RuleDef, flagId: string, catalog: Catalog): EngineRule {
+  const scope = scopeOf(catalog)
+  const convert = (condition: ConditionDef) => engineCondition(condition, catalog)
+  return {
+    ...scope,
+    id: rule.id,
+    flag_id: flagId,
+    name: rule.name,
+    rule_type: rule.ruleType,
+    priority: rule.priority,
+    value: rule.value,
+    conditions: rule.conditions.map(convert),
+    condition_groups: rule.conditionGroups.map(group => ({ conditions: group.map(convert) })),
+  }
+}
+
+function engineCondition(condition: ConditionDef, catalog: Catalog): EngineCondition {
+  return {
+    ...scopeOf(catalog),
+    id: condition.id,
+    condition_type: condition.conditionType,
+    operator: condition.operator,
+    resource_ids: condition.resourceIds,
+    trait_value: condition.traitValue,
+    trait_definition: definitionOf(condition.traitId, catalog),
+    comparison_trait_definition: definitionOf(condition.comparisonTraitId, catalog),
+    event_subtype: condition.eventSubtype,
+    metric_period: condition.metricPeriod,
+    metric_period_month_reset: condition.monthReset,
+    metric_value: condition.metricValue,
+    credit_id: condition.creditId,
+    consumption_rate: condition.consumptionRate,
+    quantity_rates: condition.quantityRates,
+  }
+}
+
+function engineTraits(traits: NamedTexts, entityType: EntityType, catalog: Catalog): EngineTrait[] {
+  const found: EngineTrait[] = []
+  for (const ref of catalog.traits.values()) {
+    const stored = ref.entityType === entityType ? traits.text(ref.name) : undefined
+    if (stored !== undefined) found.push({ value: stored, trait_definition: definition(ref) })
+  }
+  return found
+}
+
+function definitionOf(traitId: string | null, catalog: Catalog): EngineTraitDefinition | null {
+  const ref = traitId === null ? undefined : catalog.traits.get(traitId)
+  return ref ? definition(ref) : null
+}
+
+function definition({ id, entityType, comparableType }: TraitRef): EngineTraitDefinition {
+  return { id, comparable_type: comparableType, entity_type: entityType }
+}
+
+function scopeOf({ data }: Catalog): { readonly account_id: string; readonly environment_id: string } {
+  return { account_id: data.accountId, environment_id: data.environmentId }
+}

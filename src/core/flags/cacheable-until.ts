@@ -1,0 +1,32 @@
+// Until when what a check tells of a company stands, if nothing happens but time.
+import type { Company } from '../company/company.js'
+import { cycleOf } from '../plans/plan.js'
+import { cycleNext, minuteMs } from '../usage/period.js'
+
+/**
+ * The first instant after now at which a check may tell something else by time alone, epoch ms. May name one at which
+ * nothing changes after all; never one too late, and never one beyond the minute: days, weeks and months begin with
+ * one, and checks are counted by it.
+ *
+ * settledUntilMs  as `settle` of the company's credits found it: plans, trials, grants that end, resets, holds.
+ * source          FE-1, FE-50…53, EN-61, CR-76.
+ */
+export function answersUntil(company: Company | null, settledUntilMs: number, nowMs: number): number {
+  const minute = nowMs - (nowMs % minuteMs) + minuteMs
+  if (company === null) return minute
+  let until = Math.min(minute, settledUntilMs)
+  const earlier = (atMs: number | null): void => {
+    if (atMs !== null && atMs > nowMs && atMs < until) until = atMs
+  }
+  for (const override of company.overrides) earlier(override.expiresAtMs)
+  for (const { grants, spent } of company.credits.values()) {
+    for (const grant of grants) earlier(grant.validFromMs)
+    // nothing is left of them to end, but they count until then
+    for (const grant of spent) earlier(grant.expiresAtMs)
+  }
+  if (company.subscriptions.length > 0) {
+    const cycle = cycleOf(company, nowMs)
+    if (cycle !== null) earlier(cycleNext(cycle, nowMs))
+  }
+  return until
+}

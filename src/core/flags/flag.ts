@@ -1,0 +1,441 @@
+// A flag check: which rule decides, the value, the reason, and the figures that go with it.
+import type { MetricPeriod, RuleType, TrialStatus } from '../../../schemas/enums.js'
+import type { Catalog, FlagDef } from '../catalog.js'
+import type { Company } from '../company/company.js'
+import { LiveCompany } from '../company/facts.js'
+import type { CheckContext, Preflight } from '../company/message.js'
+import type { CreditFigures } from '../credits/account.js'
+import { amountToNumber } from '../credits/amount.js'
+import {
+  type CompiledEntitlement,
+  type CompiledFeature,
+  type EntitledFacts,
+  type EntitlementReport,
+  reportEntitlement,
+  resolveEntitlement,
+  writeEntitlement,
+} from '../entitlements/entitlement.js'
+import { trialStatus } from '../plans/plan.js'
+import type { Quantity } from '../usage/quantity.js'
+import type { UsageReads } from './read-set.js'
+import {
+  type Check,
+  type CompanyFacts,
+  type CompiledRule,
+  compileRule,
+  firstMatch,
+  groupRules,
+  type Hypothesis,
+  hypothesis,
+  matches,
+  nothingAsked,
+  preflightError,
+  type RuleGroups,
+  type TraitResolver,
+  type UserFacts,
+  verdictJson,
+} from './rule.js'
+import { strictInteger } from './trait.js'
+
+/** A flag, ready to run. */
+export class CompiledFlag {
+  readonly id: string
+  readonly key: string
+  readonly defaultValue: boolean
+  /** The members of a result that name the flag, serialised. */
+  readonly json: string
+  /** `json`, and the members of a result when no rule matches. */
+  readonly unmatchedJson: string
+  private grouped: RuleGroups | null = null
+
+  constructor(
+    private readonly def: Pick<FlagDef, 'id' | 'key' | 'defaultValue' | 'rules'>,
+    readonly feature: CompiledFeature | null,
+    private readonly traits: TraitResolver,
+  ) {
+    this.id = def.id
+    this.key = def.key
+    this.defaultValue = def.defaultValue
+    this.json = `"flag":${JSON.stringify(def.key)},"flag_id":${JSON.stringify(def.id)}`
+    this.unmatchedJson = `${this.json},${verdictJson(def.defaultValue, noRuleMatched, null, null)}`
+  }
+
+  /**
+   * The rules of its own list, compiled when first asked for; they take part whatever their `flagId` (FE-14). Those
+   * of entitlements are found through versions and overrides.
+   */
+  get rules(): RuleGroups {
+    this.grouped ??= groupRules(
+      this.def.rules.map(rule => ({ rule: compileRule(rule, this.traits), priority: rule.priority })),
+    )
+    return this.grouped
+  }
+}
+
+/** What one check gives (FE-70…73). Members not known are null. */
+export interface CheckResult {
+  /** Key of the flag. */
+  readonly flag: string
+  readonly flagId: string
+  readonly value: boolean
+  readonly reason: string
+  readonly error: string | null
+  readonly ruleId: string | null
+  readonly ruleType: RuleType | null
+  readonly companyId: string | null
+  readonly userId: string | null
+  readonly featureUsage: Quantity | null
+  readonly featureAllocation: Quantity | null
+  readonly featureUsageEvent: string | null
+  readonly featureUsagePeriod: MetricPeriod | null
+  readonly featureUsageResetAtMs: number | null
+  readonly entitlement: EntitlementReport | null
+  /** flag, flag_id, value, reason, rule_id and rule_type, already serialised. */
+  readonly json: string
+}
+
+const noRuleMatched = 'No rules matched; default value for flag'
+
+/**
+ * Check one flag for a company and a user as they are now.
+ *
+ * company    null, or one that does not exist: evaluated without company.
+ * user       null: evaluated without user. See `userOf`.
+ * preflight  hypothetical use, on single checks only (FE-91); an invalid one gives the default and `error`.
+ * nowMs      the environment's present, epoch ms.
+ * returns    null for an unknown key (FE-77). Allocates a handful of small objects.
+ * source     FE-1…3, FE-10…14, FE-70…75, FE-80…86, EN-20…26.
+ */
+export function checkFlag(
+  catalog: Catalog,
+  flagKey: string,
+  company: Company | null,
+  user: UserFacts | null,
+  preflight: Preflight | null,
+  nowMs: number,
+): CheckResult | null {
+  const flag = catalog.flagsByKey.get(flagKey)
+  if (flag === undefined) return null
+  const facts = company?.exists ? new LiveCompany(company, catalog, nowMs) : null
+  return checkWith(flag, facts, user, preflight)
+}
+
+/** The same with facts at hand: what several checks of one instant share. */
+export function checkWith(
+  flag: CompiledFlag,
+  company: EntitledFacts | null,
+  user: UserFacts | null,
+  preflight: Preflight | null,
+): CheckResult {
+  let asked = nothingAsked
+  if (preflight !== null) {
+    const error = preflightError(preflight)
+    if (error !== null) return result(flag, null, company, user, null, error)
+    asked = hypothesis(preflight)
+  }
+  const rule = decide(flag, company, user, asked)
+  const { feature } = flag
+  const reported = company === null || feature === null ? null : resolveEntitlement(company, feature)
+  const report = reported && reportEntitlement(reported, company!, flag.key)
+  return result(flag, rule, company, user, report, null)
+}
+
+/**
+ * The rule that decides a flag, or null for its default value.
+ *
+ * The order of FE-10, with the rules of entitlements taken from the company's override and versions: base plan
+ * first, add-ons by date added (EN-23).
+ */
+export function decide(
+  flag: CompiledFlag,
+  company: EntitledFacts | null,
+  user: UserFacts | null,
+  asked: Hypothesis,
+): CompiledRule | null {
+  const { rules, feature } = flag
+  if (rules.global_override.length > 0) return rules.global_override[0]! // FE-11
+  const check: Check = { company, user, asked }
+  if (company === null || feature === null) return decideByRules(rules, check)
+  const override = company.override(feature)
+  return (
+    firstMatch(rules.company_override, check) ??
+    (override && granting(override, check)) ??
+    firstMatch(rules.plan_entitlement, check) ??
+    grantingPlan(company, feature, check) ??
+    firstMatch(rules.company_override_usage_exceeded, check) ??
+    (override && exceeding(override, check)) ??
+    firstMatch(rules.plan_entitlement_usage_exceeded, check) ??
+    exceedingPlan(company, feature, check) ??
+    firstMatch(rules.standard, check) ??
+    rules.default[0] ??
+    null
+  )
+}
+
+/** The order of FE-10 over lists alone; default rules match unconditionally (FE-11). */
+export function decideByRules(rules: RuleGroups, check: Check): CompiledRule | null {
+  return (
+    rules.global_override[0] ??
+    firstMatch(rules.company_override, check) ??
+    firstMatch(rules.plan_entitlement, check) ??
+    firstMatch(rules.company_override_usage_exceeded, check) ??
+    firstMatch(rules.plan_entitlement_usage_exceeded, check) ??
+    firstMatch(rules.standard, check) ??
+    rules.default[0] ??
+    null
+  )
+}
+
+function granting({ rule }: CompiledEntitlement, check: Check): CompiledRule | null {
+  return rule !== null && matches(rule, check) ? rule : null
+}
+
+function exceeding({ exceeded }: CompiledEntitlement, check: Check): CompiledRule | null {
+  return exceeded !== null && matches(exceeded, check) ? exceeded : null
+}
+
+/** FE-13: rules with value true before a boolean false. */
+function grantingPlan(company: EntitledFacts, feature: CompiledFeature, check: Check): CompiledRule | null {
+  const { versions } = company
+  let denied: CompiledRule | null = null
+  for (let i = 0; i < versions.length; i++) {
+    const rule = versions[i]!.entitlement(feature.index)?.rule
+    if (!rule || !matches(rule, check)) continue
+    if (rule.value) return rule
+    denied ??= rule
+  }
+  return denied
+}
+
+function exceedingPlan(company: EntitledFacts, feature: CompiledFeature, check: Check): CompiledRule | null {
+  const { versions } = company
+  for (let i = 0; i < versions.length; i++) {
+    const rule = versions[i]!.entitlement(feature.index)?.exceeded
+    if (rule && matches(rule, check)) return rule
+  }
+  return null
+}
+
+/** Put a result together (FE-70, FE-71). */
+export function result(
+  flag: CompiledFlag,
+  rule: CompiledRule | null,
+  company: CompanyFacts | null,
+  user: UserFacts | null,
+  entitlement: EntitlementReport | null,
+  error: string | null,
+): CheckResult {
+  let usage: Quantity | null = null
+  let allocation: Quantity | null = null
+  let event: string | null = null
+  let period: MetricPeriod | null = null
+  let resetAtMs: number | null = null
+  const source = rule?.usage ?? null
+  if (source !== null && company !== null) {
+    allocation = source.literal
+    if (source.comparison !== null) {
+      const text = company.traitText(source.comparison)
+      allocation = (text === null ? null : strictInteger(text)) ?? allocation
+    }
+    if (source.kind === 'metric') {
+      usage = company.counter(source.subtype, source.period, source.monthReset)
+      event = source.subtype
+      period = source.period
+      resetAtMs = company.resetsAt(source.period, source.monthReset)
+    } else {
+      const text = source.trait.entityType === 'company' ? company.traitText(source.trait) : null
+      usage = text === null ? 0 : (strictInteger(text) ?? 0)
+    }
+  }
+  return {
+    flag: flag.key,
+    flagId: flag.id,
+    value: rule === null ? flag.defaultValue : rule.value,
+    reason: rule === null ? noRuleMatched : rule.reason,
+    error,
+    ruleId: rule === null ? null : rule.id,
+    ruleType: rule === null ? null : rule.ruleType,
+    companyId: company === null ? null : company.id,
+    userId: user === null ? null : user.id,
+    featureUsage: usage,
+    featureAllocation: allocation,
+    featureUsageEvent: event,
+    featureUsagePeriod: period,
+    featureUsageResetAtMs: resetAtMs,
+    entitlement,
+    json: rule === null ? flag.unmatchedJson : decidedJson(flag, rule),
+  }
+}
+
+/** The members of a result that follow from its flag and rule, put together once: nearly every rule is of one flag. */
+function decidedJson(flag: CompiledFlag, rule: CompiledRule): string {
+  if (rule.shown === null || rule.shown.flag !== flag)
+    rule.shown = { flag, json: `${flag.json},${rule.json}` }
+  return rule.shown.json
+}
+
+/** All flags for one context, from one snapshot and one instant (FE-91). */
+export interface AllChecks {
+  /** Ordered by key. */
+  readonly flags: readonly CheckResult[]
+  /** The base plan; null without company or plan. */
+  readonly plan: {
+    readonly id: string
+    readonly name: string
+    readonly trialEndMs: number | null
+    readonly trialStatus: TrialStatus | null
+  } | null
+  /** Every credit the company holds, by credit id; null without company. */
+  readonly credits: readonly (readonly [creditId: string, figures: CreditFigures])[] | null
+}
+
+/**
+ * Check every flag of the environment for one context.
+ *
+ * context  what was asked for: gives the reasons of checks in which nothing matched (FE-76).
+ * reads    where it is noted what they read of the company's use.
+ * source   FE-90, FE-91.
+ */
+export function checkAll(
+  catalog: Catalog,
+  company: Company | null,
+  user: UserFacts | null,
+  context: Pick<CheckContext, 'companyGiven' | 'userGiven'>,
+  nowMs: number,
+  reads: UsageReads | null = null,
+): AllChecks {
+  const facts = company?.exists ? new LiveCompany(company, catalog, nowMs, reads) : null
+  return {
+    flags: catalog.flags.map(flag => inContext(checkWith(flag, facts, user, null), context)),
+    plan: facts && planOf(facts),
+    credits: facts && [...facts.company.credits.keys()].map(id => [id, facts.figures(id)]),
+  }
+}
+
+function planOf({ standing, catalog, nowMs }: LiveCompany): AllChecks['plan'] {
+  const { plan } = standing
+  if (plan === null) return null
+  return {
+    id: plan.planId,
+    name: catalog.plans.get(plan.planId)?.def.name ?? '',
+    trialEndMs: plan.trial?.endMs ?? null,
+    trialStatus: plan.trial && trialStatus(plan.trial, nowMs),
+  }
+}
+
+/** All checks as the wire spells them (`CheckFlags`), serialised. */
+export function writeAllChecks({ flags, plan, credits }: AllChecks): string {
+  let json = '{"flags":['
+  if (flags.length > 0) json += writeChecks(flags)
+  json += ']'
+  if (plan !== null) {
+    const trialEnd = plan.trialEndMs === null ? 'null' : `"${instantText(plan.trialEndMs)}"`
+    json += `,"plan":{"id":${quoted(plan.id)},"name":${quoted(plan.name)},"trial_end_date":${trialEnd},"trial_status":${quoted(plan.trialStatus)}}`
+  }
+  if (credits !== null) {
+    const balances = credits.map(
+      ([id, figures]) =>
+        `${quoted(id)}:{"remaining":${amountToNumber(figures.remaining)},"reserved":${amountToNumber(figures.reserved)},"settled":${amountToNumber(figures.settled)}}`,
+    )
+    json += `,"credit_balances":{${balances.join(',')}}`
+  }
+  return `${json}}`
+}
+
+// Thousands of results a request: what they share is put together once, and all are joined in one go.
+function writeChecks(flags: readonly CheckResult[]): string {
+  const who = whoJson(flags[0]!)
+  const ending = `${who},"error":null${unusedJson}}`
+  const pieces: string[] = []
+  for (let i = 0; i < flags.length; i++) {
+    const checked = flags[i]!
+    const opening = i === 0 ? '' : ','
+    if (checked.error === null && checked.featureUsage === null && checked.entitlement === null)
+      pieces.push(i === 0 ? '{' : ',{', checked.json, ending)
+    else pieces.push(opening, writeCheck(checked, who))
+  }
+  return pieces.join('')
+}
+
+/** The reason of a check in which nothing matched, by its context: what the API layer substitutes (FE-75, FE-76). */
+export function contextReason(
+  context: Pick<CheckContext, 'companyGiven' | 'userGiven'>,
+  companyFound: boolean,
+  userFound: boolean,
+): string {
+  if (!context.companyGiven && !context.userGiven) return 'No company or user context; default value for flag'
+  if (context.companyGiven && !companyFound) return 'Company not found'
+  if (context.userGiven && !userFound) return 'User not found'
+  return noRuleMatched
+}
+
+/** A result with its context's reason in place, where no rule matched and nothing failed (FE-76). */
+export function inContext(
+  checked: CheckResult,
+  context: Pick<CheckContext, 'companyGiven' | 'userGiven'>,
+): CheckResult {
+  if (checked.ruleId !== null || checked.error !== null) return checked
+  const reason = contextReason(context, checked.companyId !== null, checked.userId !== null)
+  if (reason === checked.reason) return checked
+  const flag = JSON.stringify({ flag: checked.flag, flag_id: checked.flagId }).slice(1, -1)
+  return { ...checked, reason, json: `${flag},${verdictJson(checked.value, reason, null, null)}` }
+}
+
+/**
+ * A result as the wire spells it (`CheckFlag`), serialised. ON members without value are null, `entitlement` is
+ * omitted when absent.
+ */
+export function writeCheck(checked: CheckResult, who = whoJson(checked)): string {
+  let json = `{${checked.json}${who}`
+  if (checked.error !== null) json += `,"error":${JSON.stringify(checked.error)}`
+  else json += ',"error":null'
+  if (checked.featureUsage === null) json += unusedJson
+  else {
+    const { featureUsagePeriod: period, featureUsageResetAtMs: resetAtMs } = checked
+    json += `,"feature_allocation":${checked.featureAllocation},"feature_usage":${checked.featureUsage},"feature_usage_event":${quoted(checked.featureUsageEvent)}`
+    json += period === null ? ',"feature_usage_period":null' : `,"feature_usage_period":"${period}"`
+    json +=
+      resetAtMs === null
+        ? ',"feature_usage_reset_at":null'
+        : `,"feature_usage_reset_at":"${instantText(resetAtMs)}"`
+  }
+  if (checked.entitlement !== null)
+    json += `,"entitlement":${writeEntitlement(checked.entitlement, instantText)}`
+  return `${json}}`
+}
+
+const unusedJson =
+  ',"feature_allocation":null,"feature_usage":null,"feature_usage_event":null,"feature_usage_period":null,"feature_usage_reset_at":null'
+
+function whoJson({ companyId, userId }: CheckResult): string {
+  return `,"company_id":${quoted(companyId)},"user_id":${quoted(userId)}`
+}
+
+/** A result that turned out false after all, for another reason (CR-85). */
+export function denied(checked: CheckResult, reason: string): CheckResult {
+  const { flag, flagId, ruleId, ruleType } = checked
+  const named = JSON.stringify({ flag, flag_id: flagId }).slice(1, -1)
+  return {
+    ...checked,
+    value: false,
+    reason,
+    json: `${named},${verdictJson(false, reason, ruleId, ruleType)}`,
+  }
+}
+
+function quoted(text: string | null): string {
+  return text === null ? 'null' : JSON.stringify(text)
+}
+
+// Resets of one instant are asked for again and again: a response names the same one twice, and so do most others.
+let lastMs = Number.NaN
+let lastText = ''
+
+/** RFC 3339 UTC with milliseconds (decision 9). */
+export function instantText(ms: number): string {
+  if (ms !== lastMs) {
+    lastText = new Date(ms).toISOString()
+    lastMs = ms
+  }
+  return lastText
+}

@@ -1,0 +1,106 @@
+// What an answer rests on of a company's use: figures that show in it, and tests of counters that came out one way. Use
+// that changes neither leaves the answer as it is.
+import type { ComparableOperator, MetricPeriod, MonthReset } from '../../../schemas/enums.js'
+import type { Company } from '../company/company.js'
+import { readCounter } from '../usage/counter.js'
+import { minuteMs } from '../usage/period.js'
+import { addQuantity, type Quantity } from '../usage/quantity.js'
+import { compareNumbers } from './trait.js'
+
+/** A test of a counter, as a condition has it: the same object each time. */
+export class CounterTest {
+  /** What it came to last, each way: most companies have the same. */
+  private held: Tested | null = null
+  private failed: Tested | null = null
+
+  constructor(
+    readonly operator: ComparableOperator,
+    readonly subtype: string,
+    readonly period: MetricPeriod,
+    readonly monthReset: MonthReset,
+  ) {}
+
+  /** Whether a counter of this value, with so many more, stands so to a number. */
+  holds(counted: Quantity, more: number, than: Quantity): boolean {
+    return compareNumbers(this.operator, addQuantity(counted, more), than)
+  }
+
+  /** How it came out once. The same object for the same, mostly. */
+  tested(more: number, than: Quantity, held: boolean): Tested {
+    const last = held ? this.held : this.failed
+    if (last !== null && last.more === more && last.than === than) return last
+    const tested = { test: this, more, than, held }
+    if (held) this.held = tested
+    else this.failed = tested
+    return tested
+  }
+}
+
+/** A test, and how it came out. */
+export interface Tested {
+  readonly test: CounterTest
+  readonly more: number
+  readonly than: Quantity
+  readonly held: boolean
+}
+
+/** What was read of a company's use while one answer was worked out. */
+export class UsageReads {
+  /** Figures that may show in the answer, or that no test stands for. */
+  figures = false
+  readonly tests: Tested[] = []
+
+  clear(): void {
+    this.figures = false
+    this.tests.length = 0
+  }
+
+  /** A counter was compared. Those of a billing cycle may move by more than what is counted: they are figures. */
+  tested(test: CounterTest, more: number, than: Quantity, held: boolean): void {
+    if (test.monthReset === 'first_of_month') this.tests.push(test.tested(more, than, held))
+    else this.figures = true
+  }
+}
+
+/** Tests of one company that are remembered, at most. */
+const testsMax = 8
+
+/** The tests that answers given of one company rest on. Windows begin with a minute, and no answer outlives one. */
+export class AnswerTests {
+  private readonly tests: Tested[] = []
+  /** Too many, or of more than one minute: any use may bring another answer. */
+  private beyond = false
+
+  constructor(private readonly minute: number) {}
+
+  static at(atMs: number): AnswerTests {
+    return new AnswerTests(Math.floor(atMs / minuteMs))
+  }
+
+  /** Of a company of which it is not known what was answered: of no minute, so that any use may bring another answer. */
+  static readonly unknown = new AnswerTests(Number.NaN)
+
+  /** Remember what an answer given at this instant rests on. */
+  add(tests: readonly Tested[], atMs: number): void {
+    if (Math.floor(atMs / minuteMs) !== this.minute) this.beyond = true
+    for (let i = 0; i < tests.length && !this.beyond; i++) {
+      if (this.tests.includes(tests[i]!)) continue
+      if (this.tests.length < testsMax) this.tests.push(tests[i]!)
+      else this.beyond = true
+    }
+  }
+
+  /** Whether all came out the same now that one more use of this name is counted, at this instant. */
+  standAfter(company: Company, subtype: string, atMs: number): boolean {
+    if (this.beyond || Math.floor(atMs / minuteMs) !== this.minute) return false
+    const { tests } = this
+    for (let i = 0; i < tests.length; i++) {
+      const { test, more, than, held } = tests[i]!
+      if (test.subtype !== subtype) continue
+      const counter = company.counters.get(subtype)!
+      const counted = readCounter(counter, test.period, test.monthReset, atMs, null)
+      if (test.holds(counted, more, than) !== held) return false
+    }
+    return true
+  }
+}

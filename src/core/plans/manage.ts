@@ -1,0 +1,146 @@
+// Plans, bought quantities and the company's own subscription changed as one: at once, or at the end of a period.
+import type { Catalog } from '../catalog.js'
+import type { Company, PlanHolding, SubscriptionState, TrialState } from '../company/company.js'
+import type { Decision, Effect } from '../company/message.js'
+import type { CreditMessage } from '../credits/account.js'
+import type { PlanSchedule } from './plan.js'
+import { assembled, holdingOf, type PlanChangeCause, planEffects } from './plan-change.js'
+import { recountOf, type SubscriptionReply, withSubscription } from './subscription.js'
+
+/** Units of a feature bought in advance, by the trait that carries them (EN-34). */
+export interface BoughtQuantity {
+  readonly trait: string
+  readonly quantity: number
+}
+
+/** The state a company is to be in, as a whole (PB-30). */
+export interface PlansManaged {
+  readonly type: 'manage_plan'
+  /** Null: the fallback plan. */
+  readonly basePlanId: string | null
+  readonly addOnIds: readonly string[]
+  /** Plan id → version, price, and the subscription it is billed by. */
+  readonly versionIds: Readonly<Record<string, string>>
+  readonly priceIds: Readonly<Record<string, string>>
+  readonly billedBy: Readonly<Record<string, string>>
+  readonly quantities: readonly BoughtQuantity[]
+  /** Of the base plan (EN-94). */
+  readonly trial: TrialState | null
+  /** Subscriptions that change now. */
+  readonly subscriptions: readonly SubscriptionState[]
+  /** When the rest takes effect, epoch ms; null: now (EN-95). */
+  readonly effectiveAtMs: number | null
+  /** The subscription as it is from then on. */
+  readonly subscriptionThen: SubscriptionState | null
+  /** Credits bought with it, at once (CR-13). */
+  readonly purchases: readonly (CreditMessage & { readonly type: 'credit_grant' })[]
+  /** What the company chose about automatic top-up, by credit (CR-55). */
+  readonly topups?: readonly (CreditMessage & { readonly type: 'credit_topup_settings' })[]
+  readonly cause: PlanChangeCause
+}
+
+/**
+ * Decide a managed change: everything or nothing.
+ *
+ * returns  SubscriptionReply with the counters to recount. `plan_not_assignable` for a plan this company cannot be on.
+ * source   PB-30, PB-31, PB-33, PB-34, EN-86, EN-95.
+ */
+export function decideManaged(
+  company: Readonly<Company>,
+  catalog: Catalog,
+  message: PlansManaged,
+  nowMs: number,
+): Decision<SubscriptionReply> {
+  const { effectiveAtMs, cause, quantities } = message
+  const atMs = effectiveAtMs ?? nowMs
+  const next = assembled(company, catalog, message, atMs)
+  if ('refused' in next) return next
+  const expiry = effectiveAtMs === null ? null : afterTrial(company, catalog, message, effectiveAtMs)
+  const plan = expiry ?? (next.plan && billed(next.plan, company.plan, message))
+  const addOns = next.addOns.map(addOn => {
+    const held = company.addOns.find(one => one.planId === addOn.planId)
+    return billed(addOn, held ?? null, message)
+  })
+  let { subscriptions } = company
+  for (const one of message.subscriptions) subscriptions = withSubscription(subscriptions, one)
+  const told = message.subscriptions.map((subscription): Effect => ({ t: 'subscription', subscription }))
+  const migrations = company.schedule?.migrations ?? []
+  if (effectiveAtMs !== null) {
+    const { subscriptionThen: subscription } = message
+    const ends = message.basePlanId === null && plan ? ('fallback' as const) : null
+    const why = expiry ? ('trial_expiry' as const) : ends
+    const downgrade = { effectiveAtMs, plan, addOns, quantities, subscription, cause, why }
+    const schedule: PlanSchedule = { downgrade, migrations }
+    return {
+      reply: { accepted: true, recount: recountOf(company, { plan: company.plan, subscriptions }, nowMs) },
+      effects: [...told, { t: 'schedule', schedule }],
+    }
+  }
+  const schedule: PlanSchedule = { downgrade: null, migrations } // EN-95: whatever waited is overtaken
+  return {
+    reply: { accepted: true, recount: recountOf(company, { plan, subscriptions }, nowMs) },
+    effects: [
+      ...told,
+      ...quantityEffects(company, quantities, nowMs),
+      ...planEffects(company, { plan, addOns, schedule }, cause, next.why, nowMs),
+    ],
+  }
+}
+
+/** EN-91: a trial that is cancelled is left for the trial-expiry plan where there is one; null: nothing of the kind. */
+function afterTrial(
+  company: Readonly<Company>,
+  catalog: Catalog,
+  { basePlanId }: PlansManaged,
+  atMs: number,
+): PlanHolding | null {
+  const trial = company.plan?.trial
+  if (basePlanId !== null || trial?.status !== 'active' || trial.endMs !== atMs) return null
+  return holdingOf(catalog, catalog.data.trialExpiryPlanId, null, atMs, company)
+}
+
+/** How a holding is billed: by the subscription named, whose trial is the holding's. */
+function billed(holding: PlanHolding, held: PlanHolding | null, message: PlansManaged): PlanHolding {
+  const { planId } = holding
+  const subscriptionId = message.billedBy[planId] ?? null
+  if (subscriptionId === null) return { ...holding, subscriptionId: null }
+  const stays = held?.planId === planId
+  const trial = planId === message.basePlanId ? message.trial : null
+  // EN-91: a trial that runs on stays; paid for, it is converted
+  const converted = stays && holding.trial ? { ...holding.trial, status: 'converted' as const } : null
+  return { ...holding, subscriptionId, trial: trial ?? converted }
+}
+
+function quantityEffects(
+  company: Readonly<Company>,
+  quantities: readonly BoughtQuantity[],
+  nowMs: number,
+): Effect[] {
+  return quantities.flatMap(({ trait, quantity }): Effect[] => {
+    const had = company.traits.text(trait)
+    if (had === String(quantity) || (had === undefined && quantity === 0)) return []
+    return [{ t: 'trait', name: trait, value: String(quantity), atMs: nowMs }]
+  })
+}
+
+/**
+ * A scheduled change that is due, as state and record; none while it waits.
+ *
+ * source  EN-95, PB-34.
+ */
+export function settleDowngrade(company: Readonly<Company>, nowMs: number): Effect[] {
+  const downgrade = company.schedule?.downgrade
+  if (!company.schedule || !downgrade || downgrade.effectiveAtMs > nowMs) return []
+  const { effectiveAtMs: atMs, plan, addOns, subscription, quantities, cause, why } = downgrade
+  const schedule: PlanSchedule = { ...company.schedule, downgrade: null }
+  // the record of a plan that is left in its trial tells how the trial ended
+  const left = company.plan?.trial?.status === 'active' && company.plan.planId !== plan?.planId
+  const trial = left ? { ...company.plan!.trial!, status: 'expired' as const } : (plan?.trial ?? null)
+  return [
+    ...(subscription ? [{ t: 'subscription', subscription } as const] : []),
+    ...quantityEffects(company, quantities ?? [], atMs),
+    ...planEffects(company, { plan, addOns, schedule }, cause ?? byTime, why ?? null, atMs, trial),
+  ]
+}
+
+const byTime: PlanChangeCause = { action: 'manage_plan', actorType: 'system', apiKeyId: null }

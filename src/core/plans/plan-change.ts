@@ -1,0 +1,576 @@
+// Changes of a company's plans: by assignment, by migration to another version, by time alone. Each appends a record.
+import type {
+  ActorType,
+  BillingSubscriptionTrialEndSetting,
+  MigrationProrationBehavior,
+  PlanChangeAction,
+  PlanChangeBasePlanAction,
+  PlanChangeSubscriptionAction,
+  PlanType,
+  TrialStatus,
+} from '../../../schemas/enums.js'
+import type { Catalog, PlanVersionDef } from '../catalog.js'
+import type { Company, PlanHolding, SubscriptionState, TrialState } from '../company/company.js'
+import type { Decision, Effect } from '../company/message.js'
+import { derivedId } from '../id.js'
+import { dayMs } from '../usage/period.js'
+import {
+  billingSubscription,
+  type Commitment,
+  cycleOf,
+  type MigrationTerms,
+  migrated,
+  migratedSubscription,
+  type PlannedCompany,
+  type PlanSchedule,
+  type ScheduledMigration,
+  trialIsOver,
+} from './plan.js'
+
+/** Who changed plans, and by which operation. */
+export interface PlanChangeCause {
+  readonly action: PlanChangeAction
+  readonly actorType: ActorType
+  readonly apiKeyId: string | null
+  /** What became of the subscription, between plans that are billed (PB-32). */
+  readonly subscriptionAction?: PlanChangeSubscriptionAction | null
+}
+
+/** A plan at a version, as a record names it. */
+export interface HeldVersion {
+  readonly planId: string
+  readonly versionId: string
+}
+
+/** What changed, once and for all (PB-34). */
+export interface PlanChangeRecord extends PlanChangeCause {
+  readonly id: string
+  readonly atMs: number
+  /** Why this base plan, when nobody chose it. */
+  readonly basePlanAction: PlanChangeBasePlanAction | null
+  readonly from: HeldVersion | null
+  readonly to: HeldVersion | null
+  /** Plan ids. */
+  readonly addOnsAdded: readonly string[]
+  readonly addOnsRemoved: readonly string[]
+  readonly trialStatus: TrialStatus | null
+  readonly trialEndMs: number | null
+}
+
+/** The plans a company is to be on, as a whole (PB-30). */
+export interface PlansWanted {
+  readonly type: 'change_plans'
+  /** Null: the fallback plan. */
+  readonly basePlanId: string | null
+  /** Null: as they are. */
+  readonly addOnIds: readonly string[] | null
+  /** Plan id → the version asked for; else the one held, else the published one (PB-31). */
+  readonly versionIds: Readonly<Record<string, string>>
+  /** Plan id → the price it is sold at. */
+  readonly priceIds: Readonly<Record<string, string>>
+  readonly commitments: readonly Commitment[]
+  readonly cause: PlanChangeCause
+}
+
+/** A plan held that is to go over to another version. */
+export interface MigrationWanted {
+  readonly type: 'migrate_plan'
+  readonly migrationId: string
+  readonly planId: string
+  readonly versionId: string
+  /** Versions it may come from; null: any. */
+  readonly fromVersionIds: readonly string[] | null
+  /** At once, at the end of the running billing period, or at `dueMs` (PB-6). */
+  readonly when: 'now' | 'period_end' | 'scheduled'
+  /** The instant that was named for this company, epoch ms; null: none yet. */
+  readonly dueMs?: number | null
+  readonly proration?: MigrationProrationBehavior | null
+  readonly priceIds: Readonly<Record<string, string>>
+  readonly productIds?: Readonly<Record<string, string>>
+  readonly ended?: readonly string[]
+  readonly commitments: readonly Commitment[]
+  readonly cause: PlanChangeCause
+}
+
+/** A migration that is not to happen any more. */
+export interface MigrationWithdrawn {
+  readonly type: 'cancel_migration'
+  readonly migrationId: string
+}
+
+/** Nothing but what every message begins with: what time has changed is written down. Answered when it is durable. */
+export interface Settling {
+  readonly type: 'settle'
+}
+
+export type PlanMessage = PlansWanted | MigrationWanted | MigrationWithdrawn | Settling
+
+/** What became of a migration of one company. */
+export interface MigrationReply {
+  readonly outcome: 'completed' | 'scheduled' | 'skipped'
+  readonly fromVersionId: string | null
+  /** Of a scheduled one; null while no date can be named. */
+  readonly effectiveAtMs: number | null
+}
+
+/** A trial that is over. */
+export interface EndedTrial {
+  /** Null: a plan's own, that no subscription bills. */
+  readonly subscriptionId: string | null
+  /** Null: of a subscription that no plan rests on. */
+  readonly planId: string | null
+  readonly beganMs: number
+  readonly endMs: number
+  readonly endSetting: BillingSubscriptionTrialEndSetting
+  readonly status: Exclude<TrialStatus, 'active'>
+  /** When it was over: its end, or the instant at which it was cut short. */
+  readonly atMs: number
+}
+
+export type PlanEffect =
+  | { readonly t: 'plan_changed'; readonly change: PlanChangeRecord }
+  /** Changes nothing: for those who are told. */
+  | { readonly t: 'trial_ended'; readonly trial: EndedTrial }
+  | { readonly t: 'schedule'; readonly schedule: PlanSchedule | null }
+
+/** The plan's latest published version as a holding of this company, or null (EN-84). */
+export function holdingOf(
+  catalog: Catalog,
+  planId: string | null,
+  priceId: string | null,
+  nowMs: number,
+  company: Pick<Company, 'trialedPlanIds'>,
+): PlanHolding | null {
+  const def = planId === null ? undefined : catalog.plans.get(planId)?.def
+  const version = def?.versions.find(one => one.id === def.publishedVersionId)
+  return planId !== null && version ? holding(planId, version, priceId, nowMs, company) : null
+}
+
+/** A version of a plan as a holding of this company, with its trial the first time (EN-90). */
+export function holding(
+  planId: string,
+  version: PlanVersionDef,
+  priceId: string | null,
+  nowMs: number,
+  company: Pick<Company, 'trialedPlanIds'>,
+): PlanHolding {
+  const trial: TrialState | null =
+    version.isTrialable && version.trialDays && !company.trialedPlanIds.includes(planId)
+      ? { endMs: nowMs + version.trialDays * dayMs, endSetting: 'cancel', status: 'active' }
+      : null
+  return { planId, versionId: version.id, addedAtMs: nowMs, priceId, trial }
+}
+
+/** Plans and what was agreed for later, as they are to be. */
+interface NextPlans {
+  readonly plan: PlanHolding | null
+  readonly addOns: readonly PlanHolding[]
+  readonly schedule: PlanSchedule | null
+}
+
+/**
+ * The effects that bring a company from its plans to others, with the record of the change; none when nothing changes.
+ *
+ * source  PB-34.
+ */
+export function planEffects(
+  company: Readonly<Company>,
+  next: NextPlans,
+  cause: PlanChangeCause,
+  basePlanAction: PlanChangeBasePlanAction | null,
+  atMs: number,
+  trial: Pick<TrialState, 'status' | 'endMs'> | null = next.plan?.trial ?? null,
+): Effect[] {
+  const effects: Effect[] = []
+  if (!same(company.plan, next.plan)) effects.push({ t: 'plan', plan: next.plan })
+  if (!sameAddOns(company.addOns, next.addOns)) effects.push({ t: 'add_ons', addOns: next.addOns })
+  const changed = effects.length > 0
+  const schedule = keptSchedule(company, next)
+  if (!sameSchedule(company.schedule, schedule)) effects.push({ t: 'schedule', schedule })
+  if (!changed) return effects
+  const change: PlanChangeRecord = {
+    ...cause,
+    id: derivedId('plch_', company.id, company.idsMade),
+    atMs,
+    basePlanAction,
+    from: heldVersion(company.plan),
+    to: heldVersion(next.plan),
+    addOnsAdded: without(next.addOns, company.addOns),
+    addOnsRemoved: without(company.addOns, next.addOns),
+    trialStatus: trial?.status ?? null,
+    trialEndMs: trial?.endMs ?? null,
+  }
+  const ended = endedTrial(company.plan, next.plan, atMs)
+  return [
+    ...effects,
+    { t: 'plan_changed', change },
+    ...(ended ? [{ t: 'trial_ended', trial: ended } as const] : []),
+  ]
+}
+
+/** The running trial of a plan, when it does not go on with the next; one may be handed on to a higher plan. */
+function endedTrial(was: PlanHolding | null, next: PlanHolding | null, atMs: number): EndedTrial | null {
+  const trial = was?.trial
+  if (!was || trial?.status !== 'active') return null
+  const stays = next?.planId === was.planId
+  if (next?.trial?.status === 'active' && (stays || next.trial.endMs === trial.endMs)) return null
+  return {
+    subscriptionId: was.subscriptionId ?? null,
+    planId: was.planId,
+    beganMs: was.addedAtMs,
+    endMs: trial.endMs,
+    endSetting: trial.endSetting,
+    status: stays ? 'converted' : 'expired',
+    atMs,
+  }
+}
+
+function heldVersion(held: PlanHolding | null): HeldVersion | null {
+  return held && { planId: held.planId, versionId: held.versionId }
+}
+
+function without(of: readonly PlanHolding[], others: readonly PlanHolding[]): string[] {
+  return of.map(({ planId }) => planId).filter(id => !others.some(({ planId }) => planId === id))
+}
+
+function same(a: PlanHolding | null, b: PlanHolding | null): boolean {
+  if (a === null || b === null) return a === b
+  return (
+    a.planId === b.planId &&
+    a.versionId === b.versionId &&
+    a.priceId === b.priceId &&
+    a.addedAtMs === b.addedAtMs &&
+    (a.subscriptionId ?? null) === (b.subscriptionId ?? null) &&
+    a.trial?.status === b.trial?.status &&
+    a.trial?.endMs === b.trial?.endMs &&
+    a.trial?.endSetting === b.trial?.endSetting
+  )
+}
+
+function sameAddOns(a: readonly PlanHolding[], b: readonly PlanHolding[]): boolean {
+  return a.length === b.length && a.every((one, i) => same(one, b[i]!))
+}
+
+/**
+ * What was agreed for plans that are left, or whose version is another by now whatever made it so, is void.
+ *
+ * source  PB-23.
+ */
+function keptSchedule(was: PlansHeld, next: NextPlans): PlanSchedule | null {
+  const { schedule } = next
+  if (schedule === null) return null
+  const migrations = schedule.migrations.filter(({ planId, versionId }) => {
+    const held = versionHeld(next, planId)
+    return held !== null && held !== versionId && held === versionHeld(was, planId)
+  })
+  if (migrations.length === 0 && schedule.downgrade === null) return null
+  return { downgrade: schedule.downgrade, migrations }
+}
+
+type PlansHeld = Pick<NextPlans, 'plan' | 'addOns'>
+
+function versionHeld({ plan, addOns }: PlansHeld, planId: string): string | null {
+  if (plan?.planId === planId) return plan.versionId
+  return addOns.find(one => one.planId === planId)?.versionId ?? null
+}
+
+function sameSchedule(a: PlanSchedule | null, b: PlanSchedule | null): boolean {
+  return JSON.stringify(a) === JSON.stringify(b)
+}
+
+/**
+ * Decide what an assignment or a migration does to a company that exists.
+ *
+ * returns  `change_plans`: null; `migrate_plan`: MigrationReply; the others: null. `plan_not_assignable` for a
+ *          plan, add-on or version this company cannot be on: nothing changes then (PB-34).
+ * source   EN-84…86, PB-13, PB-20…24, PB-30, PB-31.
+ */
+export function decidePlans(
+  company: Readonly<Company>,
+  catalog: Catalog,
+  message: PlanMessage,
+  nowMs: number,
+): Decision {
+  switch (message.type) {
+    case 'change_plans':
+      return decideChange(company, catalog, message, nowMs)
+    case 'migrate_plan':
+      return decideMigration(company, catalog, message, nowMs)
+    case 'settle':
+      return { reply: null, effects: [] }
+    case 'cancel_migration': {
+      const kept = company.schedule?.migrations.filter(one => one.migrationId !== message.migrationId)
+      if (!company.schedule || kept?.length === company.schedule.migrations.length)
+        return { reply: null, effects: [] }
+      const schedule = keptSchedule(company, {
+        ...company,
+        schedule: { ...company.schedule, migrations: kept! },
+      })
+      return { reply: null, effects: [{ t: 'schedule', schedule }] }
+    }
+  }
+}
+
+function decideChange(
+  company: Readonly<Company>,
+  catalog: Catalog,
+  message: PlansWanted,
+  nowMs: number,
+): Decision {
+  const next = assembled(company, catalog, message, nowMs)
+  if ('refused' in next) return next
+  const { plan, addOns, why } = next
+  // Another base plan leaves what was agreed about the former behind (EN-95).
+  const left = company.plan?.planId !== plan?.planId
+  const schedule = company.schedule && { ...company.schedule, ...(left && { downgrade: null }) }
+  const effects = planEffects(company, { plan, addOns, schedule }, message.cause, why, nowMs)
+  return { reply: null, effects: [...committed(company, message.commitments, nowMs), ...effects] }
+}
+
+/** Plans as a company would hold them, or the refusal. */
+export function assembled(
+  company: Readonly<Company>,
+  catalog: Catalog,
+  message: Pick<PlansWanted, 'basePlanId' | 'addOnIds' | 'versionIds' | 'priceIds'>,
+  nowMs: number,
+):
+  | { readonly plan: PlanHolding | null; readonly addOns: PlanHolding[]; readonly why: 'fallback' | null }
+  | { readonly refused: 'plan_not_assignable'; readonly detail: string } {
+  const { basePlanId, addOnIds } = message
+  const fallback = basePlanId === null
+  const plan = fallback
+    ? fallbackHolding(company, catalog, nowMs)
+    : wanted(company, catalog, message, basePlanId, 'plan', nowMs)
+  if (plan === undefined) return unassignable('base_plan_id', basePlanId)
+  const addOns: PlanHolding[] = []
+  for (const id of new Set(addOnIds ?? company.addOns.map(one => one.planId))) {
+    const addOn = wanted(company, catalog, message, id, 'add_on', nowMs)
+    if (addOn === undefined) return unassignable('add_on_ids', id)
+    addOns.push(addOn)
+  }
+  addOns.sort((a, b) => a.addedAtMs - b.addedAtMs) // by date added (EN-23)
+  return { plan, addOns, why: fallback && plan ? 'fallback' : null }
+}
+
+function unassignable(member: string, planId: string | null) {
+  const detail = `${member}: the company cannot be on plan ${planId}`
+  return { refused: 'plan_not_assignable', detail } as const
+}
+
+/** EN-82, PB-30: one that is on it already stays as it is. */
+function fallbackHolding(company: Readonly<Company>, catalog: Catalog, nowMs: number): PlanHolding | null {
+  const { fallbackPlanId } = catalog.data
+  if (company.plan !== null && company.plan.planId === fallbackPlanId) return company.plan
+  return holdingOf(catalog, fallbackPlanId, null, nowMs, company)
+}
+
+/** A plan as the company would hold it; undefined when it cannot. */
+function wanted(
+  company: Readonly<Company>,
+  catalog: Catalog,
+  message: Pick<PlansWanted, 'versionIds' | 'priceIds'>,
+  planId: string,
+  planType: PlanType,
+  nowMs: number,
+): PlanHolding | undefined {
+  const def = catalog.plans.get(planId)?.def
+  if (!def || def.planType !== planType) return undefined
+  if (def.companyId !== null && def.companyId !== company.id) return undefined // PB-13
+  const held = planType === 'plan' ? company.plan : company.addOns.find(one => one.planId === planId)
+  const present = held?.planId === planId ? held : undefined
+  const versionId = message.versionIds[planId] ?? present?.versionId ?? def.publishedVersionId
+  const priceId = message.priceIds[planId] ?? present?.priceId ?? null
+  if (present && present.versionId === versionId) return { ...present, priceId }
+  const version = def.versions.find(one => one.id === versionId)
+  if (!version) return undefined
+  return present
+    ? { ...present, versionId: version.id, priceId }
+    : holding(planId, version, priceId, nowMs, company)
+}
+
+function decideMigration(
+  company: Readonly<Company>,
+  catalog: Catalog,
+  message: MigrationWanted,
+  nowMs: number,
+): Decision<MigrationReply> {
+  const { planId, versionId, migrationId } = message
+  const held = [company.plan, ...company.addOns].find(one => one?.planId === planId)
+  const reply = (
+    outcome: MigrationReply['outcome'],
+    effectiveAtMs: number | null = null,
+  ): MigrationReply => ({
+    outcome,
+    fromVersionId: held?.versionId ?? null,
+    effectiveAtMs,
+  })
+  if (!held) return { reply: reply('skipped'), effects: [] }
+  if (held.versionId === versionId) return { reply: reply('completed'), effects: [] }
+  if (message.fromVersionIds && !message.fromVersionIds.includes(held.versionId))
+    return { reply: reply('skipped'), effects: [] }
+  if (!catalog.versions.has(versionId)) return { refused: 'plan_not_assignable' }
+
+  const dueMs = dueOf(company, message, nowMs)
+  if (dueMs === null || dueMs > nowMs) {
+    const { when, proration = null, priceIds, productIds, ended, commitments } = message
+    const schedule = scheduleWith(company, {
+      migrationId,
+      planId,
+      versionId,
+      effectiveAtMs: dueMs,
+      priceIds,
+      ...(when === 'scheduled' && { strategy: when, proration }),
+      ...(productIds && { productIds }),
+      ...(ended && ended.length > 0 && { ended }),
+      ...(commitments.length > 0 && { commitments }),
+    })
+    const known = sameSchedule(company.schedule, schedule)
+    return { reply: reply('scheduled', dueMs), effects: known ? [] : [{ t: 'schedule', schedule }] }
+  }
+  return { reply: reply('completed'), effects: migrationEffects(company, message, message.cause, nowMs) }
+}
+
+/** When a migration is to happen, epoch ms; null while no date can be named. A date once named stays. */
+function dueOf(company: Readonly<Company>, message: MigrationWanted, nowMs: number): number | null {
+  if (message.when === 'now') return nowMs
+  if (message.when === 'scheduled') return message.dueMs ?? nowMs
+  const entry = company.schedule?.migrations.find(one => one.migrationId === message.migrationId)
+  return entry?.effectiveAtMs ?? message.dueMs ?? periodEnd(company, nowMs)
+}
+
+/** Plans, what is agreed for later and what is paid, as a migration leaves them. */
+export interface Migrated {
+  readonly plan: PlanHolding | null
+  readonly addOns: readonly PlanHolding[]
+  readonly schedule: PlanSchedule | null
+  /** Subscriptions that change. */
+  readonly subscriptions: readonly SubscriptionState[]
+}
+
+/**
+ * What a migration makes of a company's plans: the holding, what is agreed for the plan later, and what is paid for it.
+ *
+ * source  EN-35, EN-97, PB-24.
+ */
+export function migratedPlans(
+  company: PlannedCompany,
+  terms: MigrationTerms & { readonly planId: string },
+): Migrated {
+  const { plan, addOns, subscriptions, schedule } = company
+  const go = (one: PlanHolding): PlanHolding =>
+    one.planId === terms.planId && one.versionId !== terms.versionId
+      ? migrated(one, terms, subscriptions)
+      : one
+  const bills = (id: string) =>
+    [plan, ...addOns].some(held => held?.planId === terms.planId && held.subscriptionId === id)
+  const downgrade = schedule?.downgrade
+  return {
+    plan: plan && go(plan),
+    addOns: addOns.map(go),
+    schedule: schedule && {
+      ...schedule,
+      ...(downgrade && {
+        downgrade: {
+          ...downgrade,
+          plan: downgrade.plan && go(downgrade.plan),
+          addOns: downgrade.addOns.map(go),
+          ...(downgrade.subscription && {
+            subscription: migratedSubscription(downgrade.subscription, { ...terms, commitments: [] }),
+          }),
+        },
+      }),
+    },
+    subscriptions: subscriptions.flatMap(one => {
+      const next = bills(one.id) ? migratedSubscription(one, terms) : one
+      return next === one ? [] : [next]
+    }),
+  }
+}
+
+function migrationEffects(
+  company: Readonly<Company>,
+  terms: MigrationTerms & { readonly planId: string },
+  cause: PlanChangeCause,
+  atMs: number,
+): Effect[] {
+  const { subscriptions, ...next } = migratedPlans(company, terms)
+  return [
+    ...committed(company, terms.commitments ?? [], atMs),
+    ...subscriptions.map((subscription): Effect => ({ t: 'subscription', subscription })),
+    ...planEffects(company, next, cause, null, atMs),
+  ]
+}
+
+/** EN-35: what is bought in advance is at least what the new version commits to. */
+function committed(company: Readonly<Company>, commitments: readonly Commitment[], nowMs: number): Effect[] {
+  return commitments.flatMap(({ trait, atLeast }): Effect[] => {
+    const bought = Number(company.traits.text(trait) ?? 0)
+    if (bought >= atLeast) return []
+    return [{ t: 'trait', name: trait, value: String(atLeast), atMs: nowMs }]
+  })
+}
+
+function scheduleWith(company: Readonly<Company>, migration: ScheduledMigration): PlanSchedule {
+  const others = company.schedule?.migrations.filter(one => one.planId !== migration.planId) ?? []
+  return { downgrade: company.schedule?.downgrade ?? null, migrations: [...others, migration] }
+}
+
+/**
+ * When the running billing period ends, epoch ms; now, without an active subscription; null when no date can be named.
+ *
+ * source  PB-21.
+ */
+function periodEnd(company: Readonly<Company>, nowMs: number): number | null {
+  const subscription = billingSubscription(company, nowMs)
+  if (subscription === null) return nowMs
+  const { status, cancelAtPeriodEnd, cancelAtMs, periodEndMs } = subscription
+  if (status === 'past_due' || cancelAtPeriodEnd || cancelAtMs !== null) return null
+  return periodEndMs > nowMs ? periodEndMs : (cycleOf(company, nowMs)?.endMs ?? nowMs)
+}
+
+const byTime: PlanChangeCause = { action: 'plan_version_migration', actorType: 'system', apiKeyId: null }
+
+/**
+ * What time alone has changed in a company's plans, to be written down: migrations that are due, a trial that is over.
+ * What counts at an instant is worked out without this (`standing`); here it becomes state, and a record.
+ *
+ * source  EN-91, EN-93, EN-96, PB-34.
+ */
+export function settlePlans(company: Readonly<Company>, catalog: Catalog, nowMs: number): Effect[] {
+  const due = company.schedule?.migrations.find(
+    ({ effectiveAtMs }) => effectiveAtMs !== null && effectiveAtMs <= nowMs,
+  )
+  if (due) return migrationEffects(company, due, byTime, due.effectiveAtMs!)
+  const { plan } = company
+  const trial = plan?.trial ?? null
+  if (plan === null || trial === null || trial.status !== 'active' || trial.endMs > nowMs) return []
+  return trialIsOver(plan, company, catalog, nowMs)
+    ? leaveTrial(company, plan, trial, catalog)
+    : convertTrial(company, plan, trial)
+}
+
+/** EN-91: the plan is subscribed to from here on. */
+function convertTrial(company: Readonly<Company>, plan: PlanHolding, trial: TrialState): Effect[] {
+  const { addOns, schedule } = company
+  const converted: PlanHolding = { ...plan, trial: { ...trial, status: 'converted' } }
+  const cause: PlanChangeCause = { ...byTime, action: 'subscription_change' }
+  return planEffects(company, { plan: converted, addOns, schedule }, cause, null, trial.endMs)
+}
+
+/** EN-91: on to the trial-expiry plan, else the fallback plan. */
+function leaveTrial(
+  company: Readonly<Company>,
+  plan: PlanHolding,
+  trial: TrialState,
+  catalog: Catalog,
+): Effect[] {
+  const { addOns, schedule } = company
+  const { trialExpiryPlanId, fallbackPlanId } = catalog.data
+  const tried = { trialedPlanIds: [...company.trialedPlanIds, plan.planId] }
+  const expiry = holdingOf(catalog, trialExpiryPlanId, null, trial.endMs, tried)
+  const next = expiry ?? holdingOf(catalog, fallbackPlanId, null, trial.endMs, tried)
+  const cause: PlanChangeCause = { ...byTime, action: 'fallback_plan' }
+  const why = expiry ? 'trial_expiry' : next ? 'fallback' : null
+  const ended = { status: 'expired', endMs: trial.endMs } as const
+  return planEffects(company, { plan: next, addOns, schedule }, cause, why, trial.endMs, ended)
+}

@@ -1,0 +1,326 @@
+// Plans of a company at an instant: trials, ends of subscriptions, fallback, changes agreed for later.
+
+import type {
+  MigrationProrationBehavior,
+  PlanChangeBasePlanAction,
+  TrialStatus,
+} from '../../../schemas/enums.js'
+import type { Catalog } from '../catalog.js'
+import type { Company, PlanHolding, SubscriptionState, TrialState } from '../company/company.js'
+import { type Cycle, runningCycle } from '../usage/period.js'
+import type { BoughtQuantity } from './manage.js'
+import type { PlanChangeCause } from './plan-change.js'
+
+/** Changes of plan already agreed that take effect by time alone (EN-95, EN-96). */
+export interface PlanSchedule {
+  /** The plans from that instant on. */
+  readonly downgrade: {
+    readonly effectiveAtMs: number
+    readonly plan: PlanHolding | null
+    readonly addOns: readonly PlanHolding[]
+    /** What changes with them: quantities bought in advance, and the subscription as it is then. */
+    readonly quantities?: readonly BoughtQuantity[]
+    readonly subscription?: SubscriptionState | null
+    readonly cause?: PlanChangeCause
+    readonly why?: PlanChangeBasePlanAction | null
+  } | null
+  /** At most one per plan (PB-23). */
+  readonly migrations: readonly ScheduledMigration[]
+}
+
+/** A plan held that goes over to another version. */
+export interface ScheduledMigration {
+  readonly migrationId: string
+  readonly planId: string
+  readonly versionId: string
+  /** Null: no date can be named, so the present version stays (PB-21). */
+  readonly effectiveAtMs: number | null
+  /** Absent: at the end of the billing period. */
+  readonly strategy?: 'end_of_billing_period' | 'scheduled'
+  readonly proration?: MigrationProrationBehavior | null
+  /** Price of the present version → the one that takes its place (EN-97). */
+  readonly priceIds: Readonly<Record<string, string>>
+  /** The product of each price that takes a place. */
+  readonly productIds?: Readonly<Record<string, string>>
+  /** Prices of the plan that end, for the version does not sell what they were paid for. */
+  readonly ended?: readonly string[]
+  readonly commitments?: readonly Commitment[]
+}
+
+/** A trait that carries a bought quantity, and the quantity a version commits its company to (EN-35). */
+export interface Commitment {
+  readonly trait: string
+  readonly atLeast: number
+  /** The prices at which the version sells a unit, one for each interval. */
+  readonly sold?: readonly { readonly priceId: string; readonly productId: string; readonly months: number }[]
+}
+
+/** What a move to another version means for what is paid. */
+export type MigrationTerms = Pick<
+  ScheduledMigration,
+  'versionId' | 'priceIds' | 'productIds' | 'ended' | 'commitments'
+>
+
+/** A company's state as far as its plans go. */
+export type PlannedCompany = Pick<Company, 'plan' | 'addOns' | 'subscriptions' | 'schedule'>
+
+/** The plans that count at an instant. */
+export interface Standing {
+  readonly plan: PlanHolding | null
+  /** By date added. */
+  readonly addOns: readonly PlanHolding[]
+}
+
+/**
+ * The plans that count now, all time rules applied, whether or not a sweep has written them down.
+ *
+ * A scheduled downgrade or migration that is due has happened. A trial that is over with `cancel` is left for the
+ * trial-expiry plan, else the fallback plan. A plan held through a subscription that has ended by time is gone; a
+ * company without base plan is on the fallback plan. What the stored status of a subscription says is for whoever
+ * stores it: it moves the plan then (PB-51).
+ * source  EN-82, EN-91, EN-93, EN-95, EN-96, PB-56…58.
+ */
+export function standing(company: PlannedCompany, catalog: Catalog, nowMs: number): Standing {
+  const { schedule, subscriptions } = company
+  let { plan, addOns } = company as Standing
+  if (schedule) ({ plan, addOns } = scheduled(company, schedule, nowMs))
+  let ended = false
+  for (let i = 0; i < subscriptions.length; i++) if (endsAt(subscriptions[i]!) <= nowMs) ended = true
+  if (ended && addOns.some(addOn => lostWithSubscription(addOn, company, catalog, nowMs)))
+    addOns = addOns.filter(addOn => !lostWithSubscription(addOn, company, catalog, nowMs))
+  if (plan === null) return { plan: catalog.fallback, addOns }
+  if (trialIsOver(plan, company, catalog, nowMs))
+    return { plan: catalog.trialExpiry ?? catalog.fallback, addOns }
+  if (ended && lostWithSubscription(plan, company, catalog, nowMs)) {
+    const trialing = subscriptions.some(one => one.status === 'trialing' && isLinked(plan!, one, catalog))
+    return { plan: trialing ? (catalog.trialExpiry ?? catalog.fallback) : catalog.fallback, addOns }
+  }
+  return { plan, addOns }
+}
+
+/**
+ * The next instant at which `standing` changes by time alone, epoch ms; Infinity when none is foreseen.
+ *
+ * May name an instant at which nothing changes after all; never one too late. For whoever keeps what follows from it.
+ */
+export function standsUntil(company: PlannedCompany, nowMs: number): number {
+  const { plan, schedule, subscriptions } = company
+  const instants = subscriptions.flatMap(one => [endsAt(one), renewsAt(one)])
+  if (plan?.trial) instants.push(plan.trial.endMs)
+  if (schedule?.downgrade) instants.push(schedule.downgrade.effectiveAtMs)
+  for (const { effectiveAtMs } of schedule?.migrations ?? [])
+    if (effectiveAtMs !== null) instants.push(effectiveAtMs)
+  let next = Number.POSITIVE_INFINITY
+  for (const atMs of instants) if (atMs > nowMs && atMs < next) next = atMs
+  return next
+}
+
+/** EN-93: over from the instant of its end, unless the plan has been subscribed to meanwhile (PB-51). */
+export function trialIsOver(
+  holding: PlanHolding,
+  { subscriptions }: PlannedCompany,
+  catalog: Catalog,
+  nowMs: number,
+): boolean {
+  if (holding.trial === null || trialStatus(holding.trial, nowMs) !== 'expired') return false
+  return !subscriptions.some(
+    one => one.status !== 'trialing' && isActive(one, nowMs) && isLinked(holding, one, catalog),
+  )
+}
+
+/** The status of a trial as time has made it (EN-91, EN-93). */
+export function trialStatus(trial: TrialState, nowMs: number): TrialStatus {
+  if (trial.status !== 'active' || trial.endMs > nowMs) return trial.status
+  return trial.endSetting === 'cancel' ? 'expired' : 'converted'
+}
+
+function scheduled(
+  { plan, addOns, subscriptions }: PlannedCompany,
+  { downgrade, migrations }: PlanSchedule,
+  nowMs: number,
+): Standing {
+  if (downgrade !== null && downgrade.effectiveAtMs <= nowMs) ({ plan, addOns } = downgrade)
+  const present = (holding: PlanHolding): PlanHolding => {
+    const due = migrations.find(
+      ({ planId, effectiveAtMs }) =>
+        planId === holding.planId && effectiveAtMs !== null && effectiveAtMs <= nowMs,
+    )
+    return due && due.versionId !== holding.versionId ? migrated(holding, due, subscriptions) : holding
+  }
+  if (migrations.length === 0) return { plan, addOns }
+  return { plan: plan && present(plan), addOns: addOns.map(present) }
+}
+
+/**
+ * A holding after its migration: another version, at that version's price. What a provider bills costs what the
+ * provider says.
+ *
+ * source  EN-97; PB-51 for the provider's price.
+ */
+export function migrated(
+  holding: PlanHolding,
+  { versionId, priceIds, ended }: MigrationTerms,
+  subscriptions: readonly SubscriptionState[],
+): PlanHolding {
+  const { priceId, subscriptionId } = holding
+  const by = subscriptionId == null ? null : subscriptions.find(one => one.id === subscriptionId)
+  if (priceId === null || (by && by.anchorMs == null)) return { ...holding, versionId }
+  if (ended?.includes(priceId)) return { ...holding, versionId, priceId: null, subscriptionId: null }
+  return { ...holding, versionId, priceId: priceIds[priceId] ?? priceId }
+}
+
+/**
+ * A subscription of the company's own after a migration: each price in the place of the one before, quantities kept
+ * and at least what the version commits to. It is over when nothing is left that it sells.
+ *
+ * returns  the same object when nothing changes.
+ * source   EN-35, EN-97, PB-24.
+ */
+export function migratedSubscription(
+  subscription: SubscriptionState,
+  { priceIds, productIds, ended, commitments }: MigrationTerms,
+): SubscriptionState {
+  const { items, anchorMs, intervalMonths } = subscription
+  if (anchorMs == null || items === undefined) return subscription
+  const concerned = items.some(({ priceId }) => priceId in priceIds || ended?.includes(priceId))
+  const owed = (commitments ?? []).flatMap(({ atLeast, sold }) => {
+    const price = sold?.find(({ months }) => months === intervalMonths)
+    return price ? [{ productId: price.productId, priceId: price.priceId, quantity: atLeast }] : []
+  })
+  if (!concerned && owed.length === 0) return subscription
+  const kept = items
+    .filter(({ priceId }) => !ended?.includes(priceId))
+    .map(item => {
+      const priceId = priceIds[item.priceId] ?? item.priceId
+      const productId = productIds?.[priceId] ?? item.productId
+      const least = owed.find(one => one.priceId === priceId)?.quantity ?? 0
+      return { ...item, productId, priceId, ...(least > (item.quantity ?? 1) && { quantity: least }) }
+    })
+  const next = [...kept, ...owed.filter(one => !kept.some(({ priceId }) => priceId === one.priceId))]
+  if (JSON.stringify(next) === JSON.stringify(items)) return subscription
+  const status = next.length === 0 ? 'canceled' : subscription.status
+  return { ...subscription, status, items: next, productIds: next.map(({ productId }) => productId) }
+}
+
+/**
+ * When a subscription ends by time alone, epoch ms; Infinity when it does not.
+ *
+ * source  PB-56, PB-57 (its period's end alone ends nothing), PB-58 (while it is still trialing); decision 29;
+ *         service.md, CompanyBillingProfile: payment_gating.
+ */
+export function endsAt(subscription: SubscriptionState): number {
+  const { cancelAtPeriodEnd, cancelAtMs, periodEndMs, status, trialEndMs, trialEndSetting } = subscription
+  let end = Number.POSITIVE_INFINITY
+  // a trial that is cancelled ends as one, before anything is paid for (decision 29)
+  const trialing = status === 'trialing' && trialEndMs !== null
+  if (cancelAtPeriodEnd) end = trialing ? Math.min(trialEndMs, periodEndMs) : periodEndMs
+  if (cancelAtMs !== null && cancelAtMs < end) end = cancelAtMs
+  if (trialing && trialEndSetting === 'cancel' && trialEndMs < end) end = trialEndMs
+  return Math.min(end, gatedFrom(subscription))
+}
+
+/** From when on a subscription gives no access because its payment is overdue, epoch ms; Infinity when never. */
+function gatedFrom({ status, gatedAtMs }: SubscriptionState): number {
+  return status === 'past_due' && gatedAtMs !== undefined ? gatedAtMs : Number.POSITIVE_INFINITY
+}
+
+/** Whether a subscription gives no access because its payment is overdue, and for no other reason. */
+export function isGated(subscription: SubscriptionState, nowMs: number): boolean {
+  const from = gatedFrom(subscription)
+  return from <= nowMs && endsAt(subscription) === from
+}
+
+/** When a subscription that renews by itself begins its next period, epoch ms; Infinity when it does not. */
+export function renewsAt(subscription: SubscriptionState): number {
+  const { anchorMs, cancelAtPeriodEnd, periodEndMs } = subscription
+  return anchorMs == null || cancelAtPeriodEnd ? Number.POSITIVE_INFINITY : periodEndMs
+}
+
+/** When time alone ends a subscription or, of one that nobody tells of, its trial, epoch ms; Infinity when never. */
+export function changesAt(subscription: SubscriptionState): number {
+  const { anchorMs, status, trialEndMs } = subscription
+  if (status !== 'active' && status !== 'trialing' && status !== 'past_due') return Number.POSITIVE_INFINITY
+  const trialEnd = anchorMs != null && status === 'trialing' ? trialEndMs : null
+  return Math.min(endsAt(subscription), trialEnd ?? Number.POSITIVE_INFINITY)
+}
+
+/** Whether a subscription counts as active now (EN-82, PB-51, PB-56…58). */
+export function isActive(subscription: SubscriptionState, nowMs: number): boolean {
+  switch (subscription.status) {
+    case 'active':
+    case 'trialing':
+    case 'past_due':
+      return endsAt(subscription) > nowMs
+    default:
+      return false
+  }
+}
+
+/** Whether a subscription sells the plan of a holding, in any of its versions. */
+export function isLinked(holding: PlanHolding, subscription: SubscriptionState, catalog: Catalog): boolean {
+  const products = catalog.plans.get(holding.planId)?.productIds
+  return products !== undefined && subscription.productIds.some(id => products.has(id))
+}
+
+/**
+ * Whether a holding rested on subscriptions that have all ended, at least one of them by time and after the plan
+ * was taken. A holding assigned by hand rests on none.
+ */
+function lostWithSubscription(
+  holding: PlanHolding,
+  company: PlannedCompany,
+  catalog: Catalog,
+  nowMs: number,
+): boolean {
+  const linked = company.subscriptions.filter(one => isLinked(holding, one, catalog))
+  if (linked.some(one => isActive(one, nowMs))) return false
+  return linked.some(one => isActive(one, holding.addedAtMs) && endsAt(one) <= nowMs)
+}
+
+/**
+ * The billing subscription: the active one; of several the one the base plan is held through, else the newest
+ * period start.
+ *
+ * It is told without the catalog, so that replay needs none: a holding may name its subscription.
+ * source  PB-53.
+ */
+export function billingSubscription(
+  company: Pick<Company, 'plan'> & { readonly subscriptions: readonly SubscriptionState[] },
+  nowMs: number,
+): SubscriptionState | null {
+  const { subscriptions } = company
+  let best: SubscriptionState | null = null
+  const ofPlan = company.plan?.subscriptionId
+  for (let i = 0; i < subscriptions.length; i++) {
+    const one = subscriptions[i]!
+    if (!isActive(one, nowMs)) continue
+    if (one.id === ofPlan) return one
+    if (best === null || one.periodStartMs > best.periodStartMs) best = one
+  }
+  return best
+}
+
+/** End of the trial that runs now, of the base plan or its subscription; null without one (CR-32). */
+export function trialEnd(
+  { plan }: Standing,
+  subscription: SubscriptionState | null,
+  nowMs: number,
+): number | null {
+  const trial = plan?.trial ?? null
+  if (trial !== null && trial.status === 'active' && trial.endMs > nowMs) return trial.endMs
+  if (subscription === null || subscription.status !== 'trialing') return null
+  const { trialEndMs } = subscription
+  return trialEndMs !== null && trialEndMs > nowMs ? trialEndMs : null
+}
+
+/**
+ * The running billing cycle of a company, or null: then billing-cycle windows are calendar months.
+ *
+ * The one both counting and reading use, so that they agree.
+ * source  FE-51, FE-52, PB-53, PB-57.
+ */
+export function cycleOf(company: Pick<Company, 'plan' | 'subscriptions'>, nowMs: number): Cycle | null {
+  if (company.subscriptions.length === 0) return null
+  const subscription = billingSubscription(company, nowMs)
+  return subscription && runningCycle(subscription.periodStartMs, subscription.periodEndMs, nowMs)
+}

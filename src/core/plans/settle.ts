@@ -1,0 +1,59 @@
+// What time alone has changed in a company's plans and subscriptions, written down in the order in which it happened.
+import type { Catalog } from '../catalog.js'
+import type { Company } from '../company/company.js'
+import type { Effect } from '../company/message.js'
+import { settleDowngrade } from './manage.js'
+import { endsAt, isActive, renewsAt } from './plan.js'
+import { settlePlans } from './plan-change.js'
+import { settleSubscriptions } from './subscription.js'
+
+/**
+ * The first change that time has made and nobody has written down yet: a downgrade or migration that was agreed, the
+ * end of a trial or of a subscription, a renewal. Of two at one instant what was agreed comes first.
+ *
+ * returns  its effects, for one record; none when nothing is due. Call again until there are none.
+ * source   EN-91, EN-93, EN-95, EN-96, PB-34, PB-56, PB-58; the order by instants: decision.
+ */
+export function settleByTime(company: Readonly<Company>, catalog: Catalog, nowMs: number): readonly Effect[] {
+  const instants = dueInstants(company, nowMs)
+  const first = instants[0] ?? Number.POSITIVE_INFINITY
+  const renewal = Math.min(...company.subscriptions.map(one => renewalOf(one, nowMs)))
+  if (renewal <= nowMs && renewal < first) {
+    // many periods at once, as long as nothing else happens between them
+    const effects = settleSubscriptions(company, catalog, Math.min(nowMs, first - 1))
+    if (effects.length > 0) return effects
+  }
+  for (const atMs of instants) {
+    const effects = settleAt(company, catalog, atMs)
+    if (effects.length > 0) return effects
+  }
+  return renewal <= nowMs ? settleSubscriptions(company, catalog, nowMs) : []
+}
+
+function settleAt(company: Readonly<Company>, catalog: Catalog, atMs: number): Effect[] {
+  const agreed = settleDowngrade(company, atMs)
+  if (agreed.length > 0) return agreed
+  const effects = settlePlans(company, catalog, atMs)
+  return effects.length > 0 ? effects : settleSubscriptions(company, catalog, atMs)
+}
+
+/** Instants up to now at which something other than a renewal is due, in order. */
+function dueInstants({ plan, schedule, subscriptions }: Readonly<Company>, nowMs: number): number[] {
+  const instants: number[] = []
+  const add = (atMs: number | null | undefined) => {
+    if (atMs != null && atMs <= nowMs) instants.push(atMs)
+  }
+  if (plan?.trial?.status === 'active') add(plan.trial.endMs)
+  add(schedule?.downgrade?.effectiveAtMs)
+  for (const { effectiveAtMs } of schedule?.migrations ?? []) add(effectiveAtMs)
+  for (const one of subscriptions) {
+    if (one.status !== 'active' && one.status !== 'trialing' && one.status !== 'past_due') continue
+    add(endsAt(one))
+    if (one.status === 'trialing') add(one.trialEndMs)
+  }
+  return instants.sort((a, b) => a - b)
+}
+
+function renewalOf(one: Company['subscriptions'][number], nowMs: number): number {
+  return isActive(one, Math.min(nowMs, renewsAt(one))) ? renewsAt(one) : Number.POSITIVE_INFINITY
+}

@@ -1,0 +1,410 @@
+// What a billing subscription does to its company: its plans follow the products, and billing cycles its periods.
+import type { PlanChangeBasePlanAction } from '../../../schemas/enums.js'
+import type { Catalog, CompiledPlan } from '../catalog.js'
+import type { Company, PlanHolding, SubscriptionState, TrialState } from '../company/company.js'
+import type { Decision, Effect } from '../company/message.js'
+import { cycleUsageSince, needsRecount } from '../usage/counter.js'
+import { cycleStart, recurrenceAfter, recurrenceAtOrBefore } from '../usage/period.js'
+import type { Quantity } from '../usage/quantity.js'
+import { cycleOf, endsAt, isActive, isGated, isLinked, renewsAt } from './plan.js'
+import { type EndedTrial, holdingOf, type PlanChangeCause, planEffects } from './plan-change.js'
+
+export type SubscriptionMessage =
+  | {
+      readonly type: 'put_subscription'
+      readonly subscription: SubscriptionState
+      readonly cause: PlanChangeCause
+    }
+  /** It is another company's now. */
+  | {
+      readonly type: 'drop_subscription'
+      readonly subscriptionId: string
+      readonly cause: PlanChangeCause
+    }
+  /** What history says of a billing cycle that began in the middle of a window (US-3); epoch ms. */
+  | { readonly type: 'cycle_counted'; readonly startMs: number; readonly counted: readonly CountedBefore[] }
+
+export type SubscriptionEffect =
+  | { readonly t: 'subscription'; readonly subscription: SubscriptionState }
+  | { readonly t: 'subscription_removed'; readonly subscriptionId: string }
+  /** Billing-cycle values put right; times epoch ms, 0 without events. */
+  | {
+      readonly t: 'cycle_counted'
+      readonly startMs: number
+      readonly values: readonly {
+        readonly subtype: string
+        readonly value: Quantity
+        readonly minMs: number
+        readonly maxMs: number
+      }[]
+    }
+
+/** What an actor answers to a subscription. */
+export interface SubscriptionReply {
+  /** False: out of order, ignored (PB-54), or not there. */
+  readonly accepted: boolean
+  /** Billing-cycle counters that cannot tell their new window exactly: to be recounted from history (US-3). */
+  readonly recount: CycleRecount | null
+}
+
+export interface CycleRecount {
+  /** Start of the cycle, epoch ms. */
+  readonly startMs: number
+  readonly subtypes: readonly string[]
+}
+
+/** What history knows of one event from before and after the start of a billing cycle. */
+export interface CountedBefore {
+  readonly subtype: string
+  /** Quantity of all events before the start. */
+  readonly before: Quantity
+  /** Time of the first event since, epoch ms; null without one. */
+  readonly firstMs: number | null
+}
+
+/**
+ * Decide what sync tells of a company's subscriptions.
+ *
+ * returns  SubscriptionReply; null to `cycle_counted`.
+ * source   PB-50, PB-51, PB-54, EN-82, EN-86, US-3.
+ */
+export function decideSubscriptions(
+  company: Readonly<Company>,
+  catalog: Catalog,
+  message: SubscriptionMessage,
+  nowMs: number,
+): Decision {
+  switch (message.type) {
+    case 'put_subscription':
+      return decidePut(company, catalog, message, nowMs)
+    case 'drop_subscription':
+      return decideDrop(company, catalog, message, nowMs)
+    case 'cycle_counted':
+      return decideCycleCounted(company, message, nowMs)
+  }
+}
+
+/** PB-54: an earlier period of the same subscription arrives late, unless it tells another status. */
+export function isLate(
+  had: Pick<SubscriptionState, 'periodStartMs' | 'status'>,
+  now: Pick<SubscriptionState, 'periodStartMs' | 'status'>,
+): boolean {
+  return now.periodStartMs < had.periodStartMs && now.status === had.status
+}
+
+// An active subscription whose product is linked to a plan puts the company on it; one that is active no more, or
+// sells the plan no more, takes it away again. Whatever the plan was, usage and overrides stay.
+function decidePut(
+  company: Readonly<Company>,
+  catalog: Catalog,
+  { subscription, cause }: SubscriptionMessage & { type: 'put_subscription' },
+  nowMs: number,
+): Decision<SubscriptionReply> {
+  const had = company.subscriptions.find(one => one.externalId === subscription.externalId) ?? null
+  if (had && isLate(had, subscription)) return { reply: { accepted: false, recount: null }, effects: [] }
+  const subscriptions = withSubscription(company.subscriptions, subscription)
+  const next = followed({ company, catalog, had, now: subscription, subscriptions, nowMs })
+  return {
+    reply: { accepted: true, recount: recountOf(company, next, nowMs) },
+    effects: [
+      { t: 'subscription', subscription },
+      ...changes(company, next, cause, nowMs),
+      ...trialEnded(had, subscription, nowMs),
+    ],
+  }
+}
+
+/**
+ * The trial of a subscription that is in it no more. Where a plan rests on it the plan's own record says the same of
+ * the same trial, and who is told is told once.
+ */
+function trialEnded(had: SubscriptionState | null, now: SubscriptionState, atMs: number): Effect[] {
+  if (had?.status !== 'trialing' || had.trialEndMs === null || now.status === 'trialing') return []
+  const trial: EndedTrial = {
+    subscriptionId: had.id,
+    planId: null,
+    beganMs: had.periodStartMs,
+    endMs: had.trialEndMs,
+    endSetting: had.trialEndSetting ?? 'subscribe',
+    status: isActive(now, atMs) ? 'converted' : 'expired',
+    atMs,
+  }
+  return [{ t: 'trial_ended', trial }]
+}
+
+function decideDrop(
+  company: Readonly<Company>,
+  catalog: Catalog,
+  { subscriptionId, cause }: SubscriptionMessage & { type: 'drop_subscription' },
+  nowMs: number,
+): Decision<SubscriptionReply> {
+  const had = company.subscriptions.find(one => one.id === subscriptionId)
+  if (!had) return { reply: { accepted: false, recount: null }, effects: [] }
+  const subscriptions = company.subscriptions.filter(one => one !== had)
+  const now = { ...had, status: 'canceled' as const }
+  const next = followed({ company, catalog, had, now, subscriptions, nowMs })
+  return {
+    reply: { accepted: true, recount: recountOf(company, next, nowMs) },
+    effects: [{ t: 'subscription_removed', subscriptionId }, ...changes(company, next, cause, nowMs)],
+  }
+}
+
+// What is counted meanwhile stays counted: the value is all there is but what came before the cycle.
+function decideCycleCounted(
+  company: Readonly<Company>,
+  { startMs, counted }: SubscriptionMessage & { type: 'cycle_counted' },
+  nowMs: number,
+): Decision {
+  const cycle = cycleOf(company, nowMs)
+  if (cycle === null || cycleStart(cycle, nowMs) !== startMs) return { reply: null, effects: [] } // rolled on
+  const values = counted.flatMap(({ subtype, before, firstMs }) => {
+    const counter = company.counters.get(subtype)
+    return counter ? [{ subtype, ...cycleUsageSince(counter, before, firstMs, startMs, nowMs, cycle) }] : []
+  })
+  return { reply: null, effects: values.length > 0 ? [{ t: 'cycle_counted', startMs, values }] : [] }
+}
+
+/** The period of a subscription that renews by itself, at an instant; epoch ms. */
+export function periodAt(
+  anchorMs: number,
+  months: number,
+  nowMs: number,
+): { startMs: number; endMs: number } {
+  return {
+    startMs: recurrenceAtOrBefore(anchorMs, nowMs, months),
+    endMs: recurrenceAfter(anchorMs, nowMs, months),
+  }
+}
+
+/**
+ * What time alone has done to subscriptions, to be written down: one that is over by its own terms counts as canceled,
+ * one that was overdue for too long as unpaid, and its plans go; one of the company's own is in its next period, its trial over.
+ *
+ * returns  the effects of the first; call again until there are none.
+ * source   PB-56, PB-58; renewal by itself: decision, as nobody sends upserts for what the service bills.
+ */
+export function settleSubscriptions(company: Readonly<Company>, catalog: Catalog, nowMs: number): Effect[] {
+  let had: SubscriptionState | null = null
+  for (const one of company.subscriptions)
+    if (hasEnded(one, nowMs) && (had === null || endsAt(one) < endsAt(had))) had = one
+  if (had === null) return renewal(company, nowMs)
+  const endMs = endsAt(had)
+  const now: SubscriptionState = { ...had, status: isGated(had, nowMs) ? 'unpaid' : 'canceled' }
+  const subscriptions = withSubscription(company.subscriptions, now)
+  const next = followed({ company, catalog, had, now, subscriptions, nowMs: endMs })
+  return [
+    { t: 'subscription', subscription: now },
+    ...changes(company, next, byTime, endMs),
+    ...trialEnded(had, now, endMs),
+  ]
+}
+
+function renewal({ subscriptions }: Readonly<Company>, nowMs: number): Effect[] {
+  for (const one of subscriptions) {
+    if (one.anchorMs == null || !isActive(one, nowMs)) continue
+    const trialOver = one.status === 'trialing' && one.trialEndMs !== null && one.trialEndMs <= nowMs
+    if (renewsAt(one) > nowMs && !trialOver) continue
+    const status = trialOver ? ('active' as const) : one.status
+    const { startMs, endMs } = periodAt(one.anchorMs, one.intervalMonths, nowMs)
+    const period = renewsAt(one) > nowMs ? {} : { periodStartMs: startMs, periodEndMs: endMs }
+    const subscription = { ...one, status, ...period }
+    return [{ t: 'subscription', subscription }, ...trialEnded(one, subscription, one.trialEndMs ?? nowMs)]
+  }
+  return []
+}
+
+const byTime: PlanChangeCause = { action: 'subscription_change', actorType: 'system', apiKeyId: null }
+
+function hasEnded(one: SubscriptionState, nowMs: number): boolean {
+  const active = one.status === 'active' || one.status === 'trialing' || one.status === 'past_due'
+  return active && endsAt(one) <= nowMs
+}
+
+/** Subscriptions with one in the place of the one of its external id. */
+export function withSubscription(
+  subscriptions: readonly SubscriptionState[],
+  subscription: SubscriptionState,
+): SubscriptionState[] {
+  return [...subscriptions.filter(one => one.externalId !== subscription.externalId), subscription]
+}
+
+/** The counters whose billing-cycle value is an estimate once a company has these plans and subscriptions. */
+export function recountOf(
+  company: Readonly<Company>,
+  next: Pick<Company, 'plan' | 'subscriptions'>,
+  nowMs: number,
+): CycleRecount | null {
+  const cycle = cycleOf(next, nowMs)
+  if (cycle === null) return null
+  const subtypes = [...company.counters].flatMap(([subtype, counter]) =>
+    needsRecount(counter, nowMs, cycle) ? [subtype] : [],
+  )
+  return subtypes.length === 0 ? null : { startMs: cycleStart(cycle, nowMs), subtypes }
+}
+
+interface Following {
+  readonly company: Readonly<Company>
+  readonly catalog: Catalog
+  /** The subscription as it was; null for a new one. */
+  readonly had: SubscriptionState | null
+  readonly now: SubscriptionState
+  /** Every subscription there is from now on. */
+  readonly subscriptions: SubscriptionState[]
+  readonly nowMs: number
+}
+
+interface Followed {
+  readonly plan: PlanHolding | null
+  readonly addOns: PlanHolding[]
+  readonly subscriptions: SubscriptionState[]
+  /** Why this base plan, when no subscription sells it. */
+  readonly why: PlanChangeBasePlanAction | null
+  readonly trial: TrialState | null
+}
+
+function changes(company: Readonly<Company>, next: Followed, cause: PlanChangeCause, atMs: number): Effect[] {
+  const left = company.plan?.planId !== next.plan?.planId
+  // another base plan leaves what was agreed about the former behind (EN-95)
+  const schedule = company.schedule && { ...company.schedule, ...(left && { downgrade: null }) }
+  const { plan, addOns, why, trial } = next
+  return planEffects(company, { plan, addOns, schedule }, cause, why, atMs, trial)
+}
+
+function followed(following: Following): Followed {
+  const { company, subscriptions } = following
+  const base = basePlan(following)
+  // the record of a plan that is left tells how its trial ended
+  const ended = base.why && company.plan?.trial ? { ...company.plan.trial, status: 'expired' as const } : null
+  const trial = ended ?? base.plan?.trial ?? null
+  return { ...base, trial, addOns: addOns(following), subscriptions }
+}
+
+function basePlan(following: Following): Pick<Followed, 'plan' | 'why'> {
+  const { company, catalog, had, now, subscriptions, nowMs } = following
+  const held = company.plan
+  const brings = soldPlan(company, catalog, now, nowMs)
+  if (brings !== null) {
+    if (held?.planId === brings) return { plan: kept(held, now, catalog), why: null }
+    const brought = had && soldPlan(company, catalog, had, nowMs)
+    // told again of a plan that another subscription has replaced meanwhile: that one stays
+    const replaced =
+      brought === brings && held !== null && soldBy(held, subscriptions, catalog, nowMs) !== null
+    return { plan: replaced ? held : (taken(following, brings, now) ?? held), why: null }
+  }
+  if (held === null || !restsOn(held, following)) return { plan: held, why: null }
+  const other = soldBy(held, subscriptions, catalog, nowMs)
+  if (other) return { plan: kept(held, other, catalog), why: null }
+  for (const one of [...subscriptions].sort((a, b) => b.periodStartMs - a.periodStartMs)) {
+    const planId = soldPlan(company, catalog, one, nowMs)
+    const plan = planId === null ? null : taken(following, planId, one)
+    if (plan) return { plan, why: null } // PB-53
+  }
+  const { fallbackPlanId, trialExpiryPlanId } = catalog.data
+  // EN-91: the end of a trial that was to cancel itself
+  const expired =
+    had?.status === 'trialing' && had.trialEndSetting === 'cancel' && (had.trialEndMs ?? nowMs) <= nowMs
+  const expiry = expired ? holdingOf(catalog, trialExpiryPlanId, null, nowMs, company) : null
+  if (expiry) return { plan: expiry, why: 'trial_expiry' }
+  const fallback = holdingOf(catalog, fallbackPlanId, null, nowMs, company)
+  return { plan: fallback, why: fallback && 'fallback' }
+}
+
+function addOns(following: Following): PlanHolding[] {
+  const { company, catalog, now, subscriptions, nowMs } = following
+  const sold = isActive(now, nowMs) ? plansOf(company, catalog, now, 'add_on') : []
+  const stay = company.addOns.flatMap(addOn => {
+    if (sold.includes(addOn.planId)) return [kept(addOn, now, catalog)]
+    if (!restsOn(addOn, following)) return [addOn]
+    const other = soldBy(addOn, subscriptions, catalog, nowMs)
+    return other ? [kept(addOn, other, catalog)] : []
+  })
+  const come = sold
+    .filter(planId => !stay.some(addOn => addOn.planId === planId))
+    .flatMap(planId => taken(following, planId, now) ?? [])
+  return [...stay, ...come]
+}
+
+/** The base plan that a subscription sells now; of several the one the company is on, or its own. */
+function soldPlan(
+  company: Readonly<Company>,
+  catalog: Catalog,
+  subscription: SubscriptionState,
+  nowMs: number,
+): string | null {
+  if (!isActive(subscription, nowMs)) return null
+  const plans = plansOf(company, catalog, subscription, 'plan')
+  if (company.plan && plans.includes(company.plan.planId)) return company.plan.planId
+  return plans.find(id => catalog.plans.get(id)?.def.companyId === company.id) ?? plans[0] ?? null
+}
+
+/** Plans whose product a subscription sells, and that this company may hold (PB-13). */
+function plansOf(
+  company: Readonly<Company>,
+  catalog: Catalog,
+  { productIds }: SubscriptionState,
+  planType: 'plan' | 'add_on',
+): string[] {
+  const sells = ({ def, productIds: products, published }: CompiledPlan): boolean =>
+    def.planType === planType &&
+    published !== null &&
+    (def.companyId === null || def.companyId === company.id) &&
+    productIds.some(id => products.has(id))
+  return [...catalog.plans.values()].filter(sells).map(plan => plan.def.id)
+}
+
+/** An active subscription that sells the plan of a holding. */
+function soldBy(
+  holding: PlanHolding,
+  subscriptions: readonly SubscriptionState[],
+  catalog: Catalog,
+  nowMs: number,
+): SubscriptionState | null {
+  return subscriptions.find(one => isActive(one, nowMs) && isLinked(holding, one, catalog)) ?? null
+}
+
+/** Whether a holding came with the subscription that changes, as it was or as it is. */
+function restsOn(holding: PlanHolding, { catalog, had, now }: Following): boolean {
+  if (holding.subscriptionId === now.id) return true
+  return isLinked(holding, now, catalog) || (had !== null && isLinked(holding, had, catalog))
+}
+
+/** A holding that goes on: its version is pinned (EN-85), its price and trial are the subscription's. */
+function kept(holding: PlanHolding, subscription: SubscriptionState, catalog: Catalog): PlanHolding {
+  // EN-91: paid for, the trial is over for good
+  const converted = holding.trial && { ...holding.trial, status: 'converted' as const }
+  return {
+    ...holding,
+    priceId: priceOf(catalog, holding.planId, subscription) ?? holding.priceId,
+    trial: trialOf(subscription) ?? converted,
+    subscriptionId: subscription.id,
+  }
+}
+
+/** A plan taken up: its latest published version (EN-84), null when it has none. */
+function taken(
+  { company, catalog, nowMs }: Following,
+  planId: string,
+  subscription: SubscriptionState,
+): PlanHolding | null {
+  const holding = holdingOf(catalog, planId, null, nowMs, company)
+  return (
+    holding && {
+      ...holding,
+      priceId: priceOf(catalog, planId, subscription),
+      trial: trialOf(subscription),
+      subscriptionId: subscription.id,
+    }
+  )
+}
+
+/** The price at which a subscription sells a plan. */
+function priceOf(catalog: Catalog, planId: string, { items }: SubscriptionState): string | null {
+  const products = catalog.plans.get(planId)?.productIds
+  return items?.find(({ productId }) => products?.has(productId))?.priceId ?? null
+}
+
+/** The trial of a plan held through a subscription is the subscription's. */
+function trialOf({ status, trialEndMs, trialEndSetting }: SubscriptionState): TrialState | null {
+  if (status !== 'trialing' || trialEndMs === null) return null
+  return { endMs: trialEndMs, endSetting: trialEndSetting ?? 'subscribe', status: 'active' }
+}

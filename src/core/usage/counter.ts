@@ -1,0 +1,567 @@
+// Counters: what a company used of one event, over all time and in the current windows (US-1, US-2).
+import type { MetricPeriod, MonthReset } from '../../../schemas/enums.js'
+import type { EventMode } from '../company/message.js'
+import {
+  type Cycle,
+  cycleNext,
+  cycleStart,
+  dayMs,
+  dayStart,
+  monthStart,
+  nextMonthStart,
+  weekMs,
+  weekStart,
+} from './period.js'
+import {
+  addQuantity,
+  type Quantity,
+  quantityMax,
+  quantityOf,
+  readQuantity,
+  type StoredQuantity,
+  storedQuantity,
+  subtractQuantity,
+} from './quantity.js'
+
+/**
+ * The counters of one (company, event subtype): one flat list of numbers, because there are millions of these. Change
+ * it by `addUsage` alone.
+ *
+ *   created | all time: value min max | day: start value min max | week: value min max | month: value min max
+ *
+ * and where a company has a running subscription or events are dated ahead:
+ *
+ *   billing cycle: start next value min max | estimated | events ahead: time quantity time quantity…
+ *
+ * min and max are captured times in epoch ms, 0 before the first event. Week and month are those of the day. The cycle
+ * is five zeros while the company has no running subscription: its billing cycle is then the calendar month (FE-51).
+ * `estimated` is 1 when the cycle's start moved to where the windows cannot tell its value exactly: to be recounted
+ * (US-3). Events ahead are dated after the end of a current window, ascending.
+ * Invariant: a window holds exactly the events seen so far whose effective time lies in it, whatever order they
+ * came in; only a cycle whose start has moved may be estimated, and then says so.
+ */
+export type Counter = Quantity[]
+
+/** A counter as snapshots keep it: values beyond ±(2^53 − 1) are decimal text. */
+export type StoredCounter = readonly StoredQuantity[]
+
+/** A counter as snapshots of version 0.1.0 have it: each window with its end, events ahead and the estimate beside. */
+export interface OlderCounter {
+  readonly n: readonly number[]
+  readonly ahead: readonly number[] | null
+  readonly estimated?: true
+}
+
+/** One window of a counter as it reads at an instant. */
+export interface CounterReading {
+  readonly period: MetricPeriod
+  readonly monthReset: MonthReset
+  readonly value: Quantity
+  /** First and last event time inside the window, epoch ms; null without events. */
+  readonly capturedAtMinMs: number | null
+  readonly capturedAtMaxMs: number | null
+  readonly createdAtMs: number
+  /** End of the window; null for all_time (US-2). */
+  readonly validUntilMs: number | null
+}
+
+const allTime = 1
+const dayAt = 4
+/** Of windows: where value, min and max lie. */
+const day = 5
+const week = 8
+const month = 11
+const plainLength = 14
+const cycleAt = 14
+const cycleEnd = 15
+const cycleValues = 16
+const estimate = 19
+const aheadFrom = 20
+
+// Offsets inside a window.
+const min = 1
+const max = 2
+
+/** A clock may step back by this much without a window being begun again. */
+const stepBackMs = 300_000
+
+/** A counter that has seen nothing. */
+export function newCounter(nowMs: number): Counter {
+  return [nowMs, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]
+}
+
+/** A counter of a snapshot, whatever version wrote it. */
+export function counterFrom(stored: StoredCounter | OlderCounter): Counter {
+  if (!('n' in stored)) {
+    if (stored.every(isNumber)) return stored.slice()
+    large = true
+    return stored.map(readQuantity)
+  }
+  const { n, ahead, estimated } = stored
+  const counter = [...n.slice(0, 5), ...n.slice(6, 9), ...n.slice(11, 14), ...n.slice(16, 19)]
+  if (n.length > 19 || ahead !== null)
+    counter.push(...(n.length > 19 ? n.slice(19, 24) : [0, 0, 0, 0, 0]), estimated ? 1 : 0, ...(ahead ?? []))
+  return counter.slice()
+}
+
+/** A counter as a snapshot keeps it. */
+export function storedCounter(counter: Readonly<Counter>): StoredCounter {
+  return large && counter.some(isLarge) ? counter.map(storedQuantity) : (counter as readonly number[])
+}
+
+/** Whether any counter of this thread has ever had a value beyond ±(2^53 − 1): until then nobody looks for one. */
+let large = false
+
+/** The same, for whoever would look. */
+export function isAnyLarge(): boolean {
+  return large
+}
+
+const isNumber = (value: StoredQuantity): value is number => typeof value === 'number'
+const isLarge = (value: Quantity): boolean => typeof value === 'bigint'
+
+/** Events dated after the end of a current window, as time, quantity, time, quantity…, ascending. */
+export function aheadOf(counter: Counter): readonly Quantity[] {
+  return counter.slice(aheadFrom)
+}
+
+/** The latest time of any of its events, epoch ms; 0 before the first. */
+export function lastUseMs(counter: Counter): number {
+  return time(counter, allTime + max)
+}
+
+/** Whether the cycle's value waits to be recounted (US-3). */
+export function isEstimated(counter: Counter): boolean {
+  return counter[estimate] === 1
+}
+
+/**
+ * Count a quantity at its effective time.
+ *
+ * Adds to every window that holds the time: late events to the windows still open for them, events ahead of now
+ * also to windows that have not begun yet, once they do. Commutative.
+ * quantity  may be negative; `fitsUsage` has said that no value leaves 64 bits.
+ * atMs      effective time (EV-15), epoch ms, at most five minutes after nowMs.
+ * nowMs     epoch ms; windows roll by it.
+ * cycle     the running subscription's period (`cycleOf`), or null.
+ * source    EV-15…17, EV-46, EV-58…60, US-1.
+ */
+export function addUsage(
+  counter: Counter,
+  quantity: Quantity,
+  atMs: number,
+  nowMs: number,
+  cycle: Cycle | null,
+): void {
+  roll(counter, nowMs, cycle)
+  const n = counter
+  if (nowMs < time(n, 0)) n[0] = nowMs
+  n[allTime] = plus(n[allTime]!, quantity)
+  if (time(n, allTime + min) === 0 || atMs < time(n, allTime + min)) n[allTime + min] = atMs
+  if (atMs > time(n, allTime + max)) n[allTime + max] = atMs
+  const startMs = time(n, dayAt)
+  const early = atMs >= startMs + dayMs
+  if (!early && atMs >= startMs) {
+    count(n, day, quantity, atMs)
+    count(n, week, quantity, atMs)
+    count(n, month, quantity, atMs)
+  } else {
+    if (isSameWeek(startMs, atMs)) count(n, week, quantity, atMs)
+    if (isSameMonth(startMs, atMs)) count(n, month, quantity, atMs)
+  }
+  if (!hasCycle(n)) {
+    if (early) keepAhead(n, atMs, quantity)
+    return
+  }
+  if (early || atMs >= time(n, cycleEnd)) keepAhead(n, atMs, quantity)
+  if (atMs < time(n, cycleEnd) && atMs >= time(n, cycleAt)) count(n, cycleValues, quantity, atMs)
+}
+
+/**
+ * Whether a quantity can be counted: every value stays within ±(2^63 − 1), now and as windows begin in which events
+ * dated ahead lie. Changes nothing; arguments as those of `addUsage`.
+ *
+ * source  service.md section 2: a long has 64 bits; what does not fit is refused, not cut off: decision.
+ */
+export function fitsUsage(
+  counter: Readonly<Counter> | undefined,
+  quantity: Quantity,
+  atMs: number,
+  nowMs: number,
+  cycle: Cycle | null,
+): boolean {
+  if (counter === undefined || (typeof quantity === 'number' && !(large && counter.some(isLarge))))
+    return true
+  const n = counter.slice()
+  addUsage(n, quantity, atMs, nowMs, cycle)
+  let more = 0n
+  let less = 0n
+  for (let i = aheadFrom; i < n.length; i += 2) {
+    const ahead = BigInt(n[i + 1]!)
+    if (ahead > 0n) more += ahead
+    else less += ahead
+  }
+  return [allTime, day, week, month, ...(hasCycle(n) ? [cycleValues] : [])].every(at => {
+    const value = BigInt(n[at]!)
+    return (
+      value + (at === allTime ? 0n : more) <= quantityMax &&
+      value + (at === allTime ? 0n : less) >= -quantityMax
+    )
+  })
+}
+
+/**
+ * What a counter reads at an instant. Changes nothing.
+ *
+ * A window that has ended reads as the new one: 0 and what was already dated into it (FE-5). A month reset other
+ * than `first_of_month` on a period that is no month finds nothing: 0 (FE-43).
+ */
+export function readCounter(
+  counter: Counter,
+  period: MetricPeriod,
+  monthReset: MonthReset,
+  nowMs: number,
+  cycle: Cycle | null,
+): Quantity {
+  const n = counter
+  if (period === 'current_month') {
+    if (monthReset === 'first_of_month' || cycle === null) {
+      if (holds(n, nowMs) || isSameMonth(time(n, dayAt), nowMs)) return n[month]!
+      return aheadWithin(counter, monthStart(nowMs), nextMonthStart(nowMs))
+    }
+    const startMs = cycleStart(cycle, nowMs)
+    if (!keeps(n, startMs, nowMs)) return cycleReading(counter, startMs, cycleNext(cycle, nowMs)).value
+    if (n.length <= aheadFrom) return n[cycleValues]!
+    return addQuantity(n[cycleValues]!, aheadWithin(counter, time(n, cycleEnd), cycleNext(cycle, nowMs)))
+  }
+  if (monthReset !== 'first_of_month') return 0
+  if (period === 'all_time') return n[allTime]!
+  if (period === 'current_day') {
+    if (holds(n, nowMs)) return n[day]!
+    return aheadWithin(counter, dayStart(nowMs), dayStart(nowMs) + dayMs)
+  }
+  if (holds(n, nowMs) || isSameWeek(time(n, dayAt), nowMs)) return n[week]!
+  return aheadWithin(counter, weekStart(nowMs), weekStart(nowMs) + weekMs)
+}
+
+/** All five windows as they read at an instant (US-1, US-2). Changes nothing. */
+export function readAll(counter: Counter, nowMs: number, cycle: Cycle | null): CounterReading[] {
+  const n = counter.slice()
+  roll(n, nowMs, cycle)
+  const reading = (
+    period: MetricPeriod,
+    monthReset: MonthReset,
+    at: number,
+    validUntilMs: number | null,
+  ): CounterReading => ({
+    period,
+    monthReset,
+    value: n[at]!,
+    capturedAtMinMs: time(n, at + min) || null,
+    capturedAtMaxMs: time(n, at + max) || null,
+    createdAtMs: time(n, 0),
+    validUntilMs,
+  })
+  const startMs = time(n, dayAt)
+  const monthEndMs = nextMonthStart(startMs)
+  return [
+    reading('all_time', 'first_of_month', allTime, null),
+    reading('current_day', 'first_of_month', day, startMs + dayMs),
+    reading('current_week', 'first_of_month', week, weekStart(startMs) + weekMs),
+    reading('current_month', 'first_of_month', month, monthEndMs),
+    cycle === null
+      ? reading('current_month', 'billing_cycle', month, monthEndMs)
+      : reading('current_month', 'billing_cycle', cycleValues, time(n, cycleEnd)),
+  ]
+}
+
+/**
+ * Whether the billing-cycle value would be an estimate at this instant: the cycle began inside windows whose
+ * parts the counter did not keep. Then recount it from the hourly buckets and `setCycleUsage` (US-3).
+ */
+export function needsRecount(counter: Counter, nowMs: number, cycle: Cycle | null): boolean {
+  if (cycle === null) return false
+  const startMs = cycleStart(cycle, nowMs)
+  if (keeps(counter, startMs, nowMs)) return isEstimated(counter)
+  return !cycleReading(counter, startMs, cycleNext(cycle, nowMs)).exact
+}
+
+/**
+ * Put a recounted billing-cycle value in place (US-3).
+ *
+ * startMs  the window it was counted for; a window that has rolled on meanwhile is left alone.
+ * counted  events with time in [startMs, nowMs]; times 0 when there are none.
+ */
+export function setCycleUsage(
+  counter: Counter,
+  startMs: number,
+  counted: { readonly value: Quantity; readonly minMs: number; readonly maxMs: number },
+  nowMs: number,
+  cycle: Cycle | null,
+): void {
+  roll(counter, nowMs, cycle)
+  if (!hasCycle(counter) || time(counter, cycleAt) !== startMs) return
+  counter[cycleValues] = noted(counted.value)
+  counter[cycleValues + min] = counted.minMs
+  counter[cycleValues + max] = counted.maxMs
+  counter[estimate] = 0
+}
+
+/**
+ * The value of a billing cycle, told from what came before it: all that was ever counted, less that, less what is
+ * dated beyond the cycle. Exact whatever was counted since the question was asked.
+ *
+ * before   quantity of all events before startMs.
+ * firstMs  time of the first event since, epoch ms; null without one.
+ * source   US-3.
+ */
+export function cycleUsageSince(
+  counter: Counter,
+  before: Quantity,
+  firstMs: number | null,
+  startMs: number,
+  nowMs: number,
+  cycle: Cycle,
+): { value: Quantity; minMs: number; maxMs: number } {
+  const n = counter
+  const last = time(n, allTime + max)
+  const beyond = aheadWithin(counter, cycleNext(cycle, nowMs), Number.POSITIVE_INFINITY)
+  const maxMs = last < startMs ? 0 : last
+  const value = subtractQuantity(subtractQuantity(n[allTime]!, before), beyond)
+  return { value, minMs: maxMs === 0 ? 0 : Math.min(firstMs ?? last, last), maxMs }
+}
+
+/** What an event of each mode does beside counting (EV-16). */
+export function effectsOf(mode: EventMode): ModeEffects {
+  return mode === 'backfill' ? past : live
+}
+
+interface ModeEffects {
+  readonly draws: boolean
+  readonly seen: boolean
+}
+
+const live: ModeEffects = { draws: true, seen: true }
+const past: ModeEffects = { draws: false, seen: false }
+
+/** Bring every window to the one that holds now. */
+function roll(n: Counter, nowMs: number, cycle: Cycle | null): void {
+  // the cycle first: a new one is told from the other windows, which know most before they turn
+  if (cycle !== null) rollCycle(n, nowMs, cycle)
+  else if (hasCycle(n)) {
+    n.fill(0, cycleAt, aheadFrom)
+    if (n.length === aheadFrom) n.length = plainLength
+  }
+  if (!holds(n, nowMs)) {
+    const before = time(n, dayAt)
+    const startMs = dayStart(nowMs)
+    n[dayAt] = startMs
+    begin(n, day, startMs, startMs + dayMs)
+    const weekMsFrom = weekStart(startMs)
+    if (!isSameWeek(startMs, before)) begin(n, week, weekMsFrom, weekMsFrom + weekMs)
+    if (!isSameMonth(startMs, before)) begin(n, month, monthStart(startMs), nextMonthStart(startMs))
+  }
+  if (n.length > aheadFrom) {
+    // once the present has reached an event every window either holds it or is past it
+    let passed = aheadFrom
+    while (passed < n.length && time(n, passed) <= nowMs) passed += 2
+    if (passed > aheadFrom) n.splice(aheadFrom, passed - aheadFrom)
+    if (n.length === aheadFrom && !hasCycle(n)) n.length = plainLength
+  }
+}
+
+function rollCycle(n: Counter, nowMs: number, cycle: Cycle): void {
+  const startMs = cycleStart(cycle, nowMs)
+  const endMs = cycleNext(cycle, nowMs)
+  if (keeps(n, startMs, nowMs)) {
+    if (time(n, cycleAt) !== startMs) return
+    const was = time(n, cycleEnd)
+    n[cycleEnd] = endMs // the subscription's end may have moved
+    takeAhead(n, cycleValues, was, endMs)
+    return
+  }
+  const reading = cycleReading(n, startMs, endMs)
+  extend(n)
+  n[cycleAt] = startMs
+  n[cycleEnd] = endMs
+  n[cycleValues] = noted(reading.value)
+  n[cycleValues + min] = reading.minMs
+  n[cycleValues + max] = reading.maxMs
+  n[estimate] = reading.exact ? 0 : 1
+}
+
+/** Make room for a cycle, or for events ahead. */
+function extend(n: Counter): void {
+  if (n.length === plainLength) n.push(0, 0, 0, 0, 0, 0)
+}
+
+/** Whether there is a cycle: each ends after the beginning of all times. */
+function hasCycle(n: Counter): boolean {
+  return n.length > plainLength && time(n, cycleEnd) !== 0
+}
+
+/** Whether the stored cycle window is the one with this start, or the clock only stepped back a little. */
+function keeps(n: Counter, startMs: number, nowMs: number): boolean {
+  if (!hasCycle(n)) return false
+  const had = time(n, cycleAt)
+  return had === startMs || (startMs < had && nowMs < had && nowMs >= had - stepBackMs)
+}
+
+interface CycleReading {
+  readonly value: Quantity
+  readonly minMs: number
+  readonly maxMs: number
+  readonly exact: boolean
+}
+
+/**
+ * What a billing-cycle window that is not the stored one holds, told from the windows there are.
+ *
+ * Exact but for a start that falls between events of one window with no other window to tell them apart, or before
+ * the windows there are while older events exist.
+ */
+function cycleReading(n: Counter, startMs: number, nextMs: number): CycleReading {
+  const total = n[allTime]!
+  const [first, last] = [time(n, allTime + min), time(n, allTime + max)]
+  if (last < startMs) return { value: 0, minMs: 0, maxMs: 0, exact: true }
+  if (first >= startMs && last < nextMs) return { value: total, minMs: first, maxMs: last, exact: true }
+  // the ordinary turn: whatever came since the last window's end would have turned it
+  if (hasCycle(n) && startMs >= time(n, cycleEnd)) return withAhead(n, 0, 0, 0, startMs, nextMs, true)
+  let around: Span | null = null // the smallest window that holds the start
+  let inside: Span | null = null // the largest window that begins after it
+  for (const span of spansOf(n)) {
+    if (span.fromMs > startMs) inside = inside === null || span.fromMs < inside.fromMs ? span : inside
+    else if (around === null || span.fromMs > around.fromMs) around = span
+  }
+  const { fromMs, toMs, at } = (around ?? inside)!
+  const held = n[at]!
+  const [minMs, maxMs] = [time(n, at + min), time(n, at + max)]
+  const restMs = Math.max(startMs, toMs)
+  if (minMs === 0 || maxMs < startMs) return withAhead(n, 0, 0, 0, restMs, nextMs, around !== null)
+  if (minMs >= startMs || fromMs === startMs)
+    return withAhead(n, held, minMs, maxMs, restMs, nextMs, around !== null)
+  // some lie before the start: as if they had come evenly, until they are recounted
+  const share = portion(held, maxMs - startMs, maxMs - minMs)
+  return withAhead(n, share, startMs, maxMs, restMs, nextMs, false)
+}
+
+interface Span {
+  readonly fromMs: number
+  readonly toMs: number
+  /** Where its values lie. */
+  readonly at: number
+}
+
+function spansOf(n: Counter): Span[] {
+  const startMs = time(n, dayAt)
+  const weekFromMs = weekStart(startMs)
+  const spans = [
+    { fromMs: startMs, toMs: startMs + dayMs, at: day },
+    { fromMs: weekFromMs, toMs: weekFromMs + weekMs, at: week },
+    { fromMs: monthStart(startMs), toMs: nextMonthStart(startMs), at: month },
+  ]
+  return hasCycle(n)
+    ? [...spans, { fromMs: time(n, cycleAt), toMs: time(n, cycleEnd), at: cycleValues }]
+    : spans
+}
+
+/** A partial reading and the events dated into [fromMs, toMs) that no window holds yet. */
+function withAhead(
+  n: Counter,
+  had: Quantity,
+  minMs: number,
+  maxMs: number,
+  fromMs: number,
+  toMs: number,
+  exact: boolean,
+): CycleReading {
+  let sum = had
+  let first = minMs
+  let last = maxMs
+  for (let i = aheadFrom; i < n.length; i += 2) {
+    const atMs = time(n, i)
+    if (atMs < fromMs || atMs >= toMs) continue
+    sum = addQuantity(sum, n[i + 1]!)
+    if (first === 0 || atMs < first) first = atMs
+    if (atMs > last) last = atMs
+  }
+  return { value: sum, minMs: first, maxMs: last, exact }
+}
+
+/** Whether the windows are those of this instant. A clock that stepped back a little does not begin them again. */
+function holds(n: Counter, nowMs: number): boolean {
+  const startMs = time(n, dayAt)
+  return nowMs < startMs + dayMs && nowMs >= startMs - stepBackMs
+}
+
+function isSameWeek(oneMs: number, otherMs: number): boolean {
+  const startMs = weekStart(oneMs)
+  return otherMs >= startMs && otherMs < startMs + weekMs
+}
+
+/** The month asked for last: it is nearly always the present one. */
+let monthFromMs = 0
+let monthToMs = 0
+
+function isSameMonth(oneMs: number, otherMs: number): boolean {
+  if (otherMs < monthFromMs || otherMs >= monthToMs) {
+    monthFromMs = monthStart(otherMs)
+    monthToMs = nextMonthStart(otherMs)
+  }
+  return oneMs >= monthFromMs && oneMs < monthToMs
+}
+
+function begin(n: Counter, w: number, startMs: number, nextMs: number): void {
+  n[w] = 0
+  n[w + min] = 0
+  n[w + max] = 0
+  takeAhead(n, w, startMs, nextMs)
+}
+
+function takeAhead(n: Counter, w: number, fromMs: number, toMs: number): void {
+  for (let i = aheadFrom; i < n.length; i += 2)
+    if (time(n, i) >= fromMs && time(n, i) < toMs) count(n, w, n[i + 1]!, time(n, i))
+}
+
+function aheadWithin(n: Counter, fromMs: number, toMs: number): Quantity {
+  let sum: Quantity = 0
+  for (let i = aheadFrom; i < n.length; i += 2)
+    if (time(n, i) >= fromMs && time(n, i) < toMs) sum = addQuantity(sum, n[i + 1]!)
+  return sum
+}
+
+function keepAhead(n: Counter, atMs: number, quantity: Quantity): void {
+  extend(n)
+  let i = n.length
+  while (i > aheadFrom && (time(n, i - 2) > atMs || (time(n, i - 2) === atMs && n[i - 1]! > quantity))) i -= 2
+  n.splice(i, 0, atMs, quantity)
+}
+
+function count(n: Counter, w: number, quantity: Quantity, atMs: number): void {
+  n[w] = plus(n[w]!, quantity)
+  if (time(n, w + min) === 0 || atMs < time(n, w + min)) n[w + min] = atMs
+  if (atMs > time(n, w + max)) n[w + max] = atMs
+}
+
+/** The sum of a value and what is counted; a large one is told of. */
+function plus(value: Quantity, quantity: Quantity): Quantity {
+  const sum = addQuantity(value, quantity)
+  if (typeof sum === 'bigint') large = true
+  return sum
+}
+
+function noted(value: Quantity): Quantity {
+  if (typeof value === 'bigint') large = true
+  return value
+}
+
+/** value × part / whole, to the nearest integer. */
+function portion(value: Quantity, part: number, whole: number): Quantity {
+  const near = typeof value === 'number' ? Math.round((value * part) / whole) : Number.NaN
+  return Number.isSafeInteger(near) ? near : quantityOf((BigInt(value) * BigInt(part)) / BigInt(whole))
+}
+
+/** A time of a counter, epoch ms. */
+function time(n: Readonly<Counter>, at: number): number {
+  return n[at] as number
+}

@@ -1,0 +1,65 @@
+// Keys, clock, traits and catalogs, opened together and in the order they need each other.
+import type { Logger } from 'pino'
+import type { Sql } from 'postgres'
+import type { Announce } from '../../catalog/announce.js'
+import { CatalogCache } from '../../catalog/cache.js'
+import type { Loaders } from '../../catalog/load.js'
+import { TraitRegistry } from '../../catalog/traits.js'
+import { ServiceClock } from '../clock.js'
+import { type BootstrapConfig, type Bootstrapped, bootstrap } from './bootstrap.js'
+import { KeyRing } from './keys.js'
+
+export interface Definitions {
+  readonly bootstrapped: Bootstrapped
+  readonly keys: KeyRing
+  readonly clock: ServiceClock
+  readonly traits: TraitRegistry
+  /** Not started: `start()` loads the catalogs and hands them to the shards. */
+  readonly catalogs: CatalogCache
+  /** Writes what is still noted, and stops trying to reach shards. */
+  close(): Promise<void>
+}
+
+/**
+ * See to the account (bootstrap) and read keys, test clocks and trait definitions. The schema must be in place.
+ *
+ * announce  hands a catalog to every shard; see catalog/announce.ts.
+ * errors    what bootstrap and the database throw.
+ */
+export async function openDefinitions(options: {
+  sql: Sql
+  log: Logger
+  config: BootstrapConfig
+  announce: Announce
+  loaders?: Loaders
+  /** Time does not begin before it. */
+  floorMs?: number
+}): Promise<Definitions> {
+  const { sql, log, config, announce, loaders, floorMs = 0 } = options
+  const bootstrapped = await bootstrap(sql, config)
+  const clock = new ServiceClock({ sql, floorMs })
+  const { pepper, formerPepper, notes } = bootstrapped
+  for (const note of notes) log.warn(note)
+  const keys = new KeyRing({ sql, log, pepper, formerPepper, nowMs: () => clock.wall() })
+  const traits = new TraitRegistry()
+  const catalogs = new CatalogCache({ sql, log, traits, announce, loaders })
+  await Promise.all([keys.load(), clock.load(), traits.load(sql)])
+  keys.watch()
+  keys.onEnvironmentRemoved(environmentId => {
+    catalogs.forgetEnvironment(environmentId)
+    traits.forgetEnvironment(environmentId)
+    clock.forgetEnvironment(environmentId)
+  })
+  return {
+    bootstrapped,
+    keys,
+    clock,
+    traits,
+    catalogs,
+    async close() {
+      keys.stop()
+      catalogs.close()
+      await keys.flush()
+    },
+  }
+}

@@ -1,0 +1,101 @@
+// The values of keys: how they are made, what is stored of them, and how hard they are to guess.
+import { createHmac, randomBytes } from 'node:crypto'
+import { crc32 } from 'node:zlib'
+import type { EnvironmentType } from '../../../schemas/enums.js'
+
+const kindPrefix = { secret: 'sk', publishable: 'pk' } as const
+const typePrefix = { production: 'prod', staging: 'stag', development: 'dev' } as const
+
+const randomBytesPerValue = 32
+const checksumLength = 6
+
+/** A prefix, 256 random bits as 43 characters, and (since 0.2.0) six characters of checksum. */
+const ownForm = /^(sk|pk)_(prod|stag|dev|acct)_([\w-]{43})([\w-]{6})?$/
+
+/**
+ * A new key value: its prefix, 256 random bits and a checksum, by which a scanner tells a value from chance and a
+ * typing error is told without asking anybody.
+ *
+ * type     of the key's environment; null: an account-wide key.
+ * source   AL-2; the checksum: decision.
+ */
+export function newKeyValue(kind: 'secret' | 'publishable', type: EnvironmentType | null): string {
+  const prefix = `${kindPrefix[kind]}_${type === null ? 'acct' : typePrefix[type]}_`
+  const value = prefix + randomBytes(randomBytesPerValue).toString('base64url')
+  return value + checksumOf(value)
+}
+
+/** CRC-32 of everything before it, big-endian, as base64url without padding. */
+function checksumOf(value: string): string {
+  const bytes = Buffer.alloc(4)
+  bytes.writeUInt32BE(crc32(value))
+  return bytes.toString('base64url')
+}
+
+/** Whether a value may be one of ours: it has their form, and its checksum, where it has one, is right. */
+export function mayBeOurs(value: string): boolean {
+  const parts = ownForm.exec(value)
+  if (parts === null) return false
+  if (parts[4] === undefined) return true
+  return value.endsWith(checksumOf(value.slice(0, -checksumLength)))
+}
+
+/**
+ * What is stored of a key's value: HMAC-SHA-256 under the server's pepper.
+ *
+ * pepper   the server's own secret; another pepper knows none of the keys.
+ * source   AL-2.
+ */
+export function hashKey(pepper: Buffer, value: string): Buffer {
+  return createHmac('sha256', pepper).update(value).digest()
+}
+
+/** A name for a pepper that does not tell it: which hashes were made under it. */
+export function pepperId(pepper: Buffer): string {
+  return createHmac('sha256', pepper).update('which pepper this is').digest('hex').slice(0, 16)
+}
+
+/** Shorter values are shown no part of. */
+const shownFrom = 40
+
+/** The end of a value, as lists show it; null for a value so short that this would help to guess it. */
+export function lastFour(value: string): string | null {
+  return value.length < shownFrom ? null : value.slice(-4)
+}
+
+/** Bits that a letter of a word is worth. */
+const wordBitsPerLetter = 2
+const bitsDrawn = 128
+/** What chance leaves of a value of so many bits, nearly always, when what looks like order is taken off. */
+const bitsLeft = 112
+
+/**
+ * Whether a value that somebody chose is as hard to guess as 128 random bits: long enough for its kinds of characters,
+ * and without much that repeats, counts on, or reads like a word.
+ *
+ * returns  true for `openssl rand -hex 32` and whatever else a generator makes with room to spare.
+ */
+export function isHardToGuess(value: string): boolean {
+  const random = value.replace(/^(sk|pk)_(prod|stag|dev|acct)_/, '')
+  const isHex = /^[0-9a-f]+$/i.test(random)
+  const isMixed = /[a-z]/.test(random) && /[A-Z]/.test(random) && /\d/.test(random)
+  const perCharacter = isHex ? 4 : isMixed ? 5.9 : /\d/.test(random) ? 5.1 : 4.7
+  if (random.length * perCharacter < bitsDrawn) return false
+  const words = isHex ? /(?!)/g : isMixed ? /[a-z]{6,}|[A-Z]{6,}/g : /[a-z]{3,}|[A-Z]{3,}/g
+  let bits = 0
+  const rest = random.replace(words, word => {
+    bits += word.length * wordBitsPerLetter
+    return ''
+  })
+  const seen = new Set<string>()
+  let step = Number.NaN
+  for (let i = 0; i < rest.length; i++) {
+    const before = step
+    step = i === 0 ? Number.NaN : rest.charCodeAt(i) - rest.charCodeAt(i - 1)
+    const last = rest.slice(Math.max(0, i - 2), i + 1)
+    const follows = (step === before && Math.abs(step) <= 1) || (last.length === 3 && seen.has(last))
+    seen.add(last)
+    if (!follows) bits += perCharacter
+  }
+  return bits >= bitsLeft
+}

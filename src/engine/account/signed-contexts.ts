@@ -1,0 +1,103 @@
+// Signed contexts: a server says who its caller's page speaks for, and the holder of a publishable key can neither alter
+// it nor make one (AL-14).
+//
+//   v1.<payload>.<signature>
+//   payload    base64url of the JSON {"exp": seconds, "company"?: keys, "user"?: keys,
+//              "company_traits"?: traits, "user_traits"?: traits}
+//   signature  base64url of HMAC-SHA-256 under the environment's secret, of the text "v1.<environment id>.<payload>"
+import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
+import { validateSignedPayload } from '../../../schemas/signed-contexts.js'
+
+/** Longest signed context, characters: it must fit a header. */
+export const contextLengthMax = 8_192
+/** How far ahead a context may end, ms. */
+export const contextAheadMsMax = 7 * 86_400_000
+
+/** What a server said of company and user. */
+export interface SignedContext {
+  readonly company: Readonly<Record<string, string>> | null
+  readonly user: Readonly<Record<string, string>> | null
+  readonly companyTraits: Readonly<Record<string, unknown>> | null
+  readonly userTraits: Readonly<Record<string, unknown>> | null
+}
+
+/** What contexts of an environment are signed with. */
+export interface ContextSecrets {
+  readonly secret: string
+  /** The one before, while it is still taken; null: none. */
+  readonly former: { readonly secret: string; readonly untilMs: number } | null
+}
+
+/** A new secret: 256 random bits. */
+export function newContextSecret(): string {
+  return `ctx_${randomBytes(32).toString('base64url')}`
+}
+
+/**
+ * Sign a context.
+ *
+ * payload  as the format says; `exp` in seconds since 1970.
+ */
+export function signContext(secret: string, environmentId: string, payload: object): string {
+  const encoded = Buffer.from(JSON.stringify(payload)).toString('base64url')
+  return `v1.${encoded}.${signatureOf(secret, environmentId, encoded).toString('base64url')}`
+}
+
+/**
+ * Read a signed context.
+ *
+ * secrets  of the environment it is used in; null: it has none, so nothing was signed for it.
+ * returns  what it says, or why it is not believed.
+ */
+export function readContext(
+  token: string,
+  environmentId: string,
+  secrets: ContextSecrets | null,
+  nowMs: number,
+): SignedContext | { readonly fault: string } {
+  const parts = token.split('.')
+  if (token.length > contextLengthMax || parts.length !== 3 || parts[0] !== 'v1')
+    return { fault: 'is not of the form v1.payload.signature' }
+  const [, encoded, given] = parts as [string, string, string]
+  const signature = Buffer.from(given, 'base64url')
+  if (secrets === null || !isSigned(secrets, environmentId, encoded, signature, nowMs))
+    return { fault: 'was not signed for this environment, or was altered' }
+  const payload = payloadOf(encoded)
+  if (payload === null) return { fault: 'has a payload that cannot be read' }
+  const endsAtMs = payload.exp * 1_000
+  if (endsAtMs <= nowMs) return { fault: 'has expired' }
+  if (endsAtMs > nowMs + contextAheadMsMax) return { fault: 'ends more than seven days ahead' }
+  return {
+    company: payload.company ?? null,
+    user: payload.user ?? null,
+    companyTraits: payload.company_traits ?? null,
+    userTraits: payload.user_traits ?? null,
+  }
+}
+
+function isSigned(
+  { secret, former }: ContextSecrets,
+  environmentId: string,
+  encoded: string,
+  signature: Buffer,
+  nowMs: number,
+): boolean {
+  const fits = (by: string): boolean => {
+    const expected = signatureOf(by, environmentId, encoded)
+    return expected.length === signature.length && timingSafeEqual(expected, signature)
+  }
+  return fits(secret) || (former !== null && nowMs < former.untilMs && fits(former.secret))
+}
+
+function signatureOf(secret: string, environmentId: string, encoded: string): Buffer {
+  return createHmac('sha256', secret).update(`v1.${environmentId}.${encoded}`).digest()
+}
+
+function payloadOf(encoded: string) {
+  try {
+    const valid = validateSignedPayload(JSON.parse(Buffer.from(encoded, 'base64url').toString()))
+    return valid.success ? valid.data : null
+  } catch {
+    return null
+  }
+}

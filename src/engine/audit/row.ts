@@ -1,0 +1,180 @@
+// A row of the audit log, made of what was asked and how it ended.
+import { randomUUID } from 'node:crypto'
+import type { Sql } from 'postgres'
+import type { KeyRecord } from '../account/key-types.js'
+import { redactBody, redactQuery, redactText, storable } from './redact.js'
+
+/** What was asked by a key that is known, as the front end saw it. */
+export interface AskedChange {
+  /** Of the row; made before anything is done. */
+  readonly id: string
+  /** `read`: of secrets, exports, or the log itself. */
+  readonly kind: 'change' | 'read'
+  readonly key: KeyRecord
+  readonly environmentId: string | null
+  readonly method: string
+  /** The route's path with `:name` parameters, and what stood in their places, still percent-encoded. */
+  readonly path: string
+  readonly parameters: readonly string[]
+  /** Path and query as asked. */
+  readonly url: string
+  /** Null without a body. */
+  readonly requestBody: string | null
+  readonly remoteIp: string
+  readonly userAgent: string
+  readonly requestId: string
+  readonly status: number
+  readonly responseBody: string
+  readonly startedAtMs: number
+  readonly endedAtMs: number
+}
+
+/** What no key asked for: the operator did it, or nobody was let in. */
+export interface SystemEvent {
+  readonly kind: 'system' | 'auth_failure'
+  readonly accountId: string
+  /** What was done, in the place of a path: `backup`, `pepper/changed`. */
+  readonly what: string
+  readonly resourceType: string
+  readonly resourceId?: string | null
+  readonly detail?: object
+  readonly status?: number
+  readonly remoteIp?: string
+}
+
+const urlCharactersMax = 2_048
+const nameCharactersMax = 256
+/** Beyond this an answer is not parsed for the name of what it shows. */
+const parsedCharactersMax = 65_536
+
+export interface Row {
+  readonly id: string
+  readonly kind: string
+  readonly account_id: string
+  readonly environment_id: string | null
+  readonly actor_type: 'api_key' | 'system'
+  readonly api_key_id: string | null
+  readonly method: string
+  readonly url: string
+  readonly resource_type: string
+  readonly resource_id: string | null
+  readonly resource_name: string | null
+  readonly secondary_resource: string | null
+  readonly req_body: string | null
+  readonly resp_body: string | null
+  readonly resp_code: number
+  readonly remote_ip: string | null
+  readonly user_agent: string | null
+  readonly request_id: string | null
+  readonly started_at: string
+  readonly ended_at: string
+}
+
+export function rowOf(change: AskedChange): Row {
+  const { key, path, parameters } = change
+  const shown = shownOf(change.responseBody)
+  const named = parameters.at(-1)
+  const { requestBody, responseBody } = change
+  return {
+    id: change.id,
+    kind: change.kind,
+    account_id: key.accountId,
+    environment_id: change.environmentId,
+    actor_type: 'api_key',
+    api_key_id: key.id,
+    method: change.method,
+    url: storable(redactQuery(change.url), urlCharactersMax),
+    ...resourceOf(path),
+    resource_id: storableOrNull(named === undefined ? shown.id : named),
+    resource_name: storableOrNull(shown.name),
+    req_body: requestBody === null ? null : redactBody(requestBody),
+    resp_body: responseBody === '' || change.kind === 'read' ? null : redactBody(responseBody),
+    resp_code: change.status,
+    remote_ip: storableOrNull(change.remoteIp),
+    user_agent: storableOrNull(redactText(change.userAgent.slice(0, nameCharactersMax))),
+    request_id: change.requestId,
+    started_at: new Date(change.startedAtMs).toISOString(),
+    ended_at: new Date(change.endedAtMs).toISOString(),
+  }
+}
+
+export function rowOfEvent(event: SystemEvent, atMs: number): Row {
+  const at = new Date(atMs).toISOString()
+  return {
+    id: randomUUID(),
+    kind: event.kind,
+    account_id: event.accountId,
+    environment_id: null,
+    actor_type: 'system',
+    api_key_id: null,
+    method: event.kind === 'system' ? 'SYSTEM' : 'DENIED',
+    url: event.what,
+    resource_type: event.resourceType,
+    resource_id: event.resourceId ?? null,
+    resource_name: null,
+    secondary_resource: null,
+    req_body: event.detail === undefined ? null : redactBody(JSON.stringify(event.detail)),
+    resp_body: null,
+    resp_code: event.status ?? 200,
+    remote_ip: storableOrNull(event.remoteIp),
+    user_agent: null,
+    request_id: null,
+    started_at: at,
+    ended_at: at,
+  }
+}
+
+/**
+ * Write rows; what a row lacks of its answer is added to one that is there and not in the chain yet. A repeated batch
+ * writes nothing twice.
+ *
+ * complete  whether the answers are in the rows.
+ */
+export async function writeRows(sql: Sql, rows: readonly Row[], complete: boolean): Promise<void> {
+  // an account that is gone meanwhile takes its rows with it
+  await sql`
+    insert into audit_logs (id, kind, account_id, environment_id, actor_type, api_key_id, method, url, resource_type,
+      resource_id, resource_name, secondary_resource, req_body, resp_body, resp_code, remote_ip, user_agent,
+      request_id, started_at, ended_at, complete)
+    select r.*, ${complete}::boolean from jsonb_to_recordset(${sql.json(rows as unknown as Parameters<Sql['json']>[0])}) as r (
+      id uuid, kind text, account_id text, environment_id text, actor_type text, api_key_id text, method text,
+      url text, resource_type text, resource_id text, resource_name text, secondary_resource text, req_body text,
+      resp_body text, resp_code integer, remote_ip text, user_agent text, request_id text,
+      started_at timestamptz, ended_at timestamptz)
+    where exists (select from accounts where accounts.id = r.account_id)
+    on conflict (id) do update set resource_id = excluded.resource_id, resource_name = excluded.resource_name,
+      resp_body = excluded.resp_body, resp_code = excluded.resp_code, ended_at = excluded.ended_at, complete = true
+      where audit_logs.seq is null and not audit_logs.complete and excluded.complete`
+}
+
+/**
+ * What a route changes: the last parameter's noun, else the first part of the path in the singular.
+ *
+ * source  decision: `/flags/:flag_id/rules` changes the rules of a flag.
+ */
+export function resourceOf(path: string): { resource_type: string; secondary_resource: string | null } {
+  const parts = path.split('/').filter(part => part !== '' && part !== 'billing')
+  const last = parts.findLastIndex(part => part.startsWith(':'))
+  if (last < 0) return { resource_type: singular(parts[0] ?? ''), secondary_resource: null }
+  const noun = parts[last]!.slice(1).replace(/_id$/, '')
+  return { resource_type: noun, secondary_resource: parts.slice(last + 1).join('/') || null }
+}
+
+function singular(part: string): string {
+  return part.replaceAll('-', '_').replace(/ies$/, 'y').replace(/s$/, '')
+}
+
+/** The id and name that an answer shows of its resource. */
+function shownOf(body: string): { readonly id: unknown; readonly name: unknown } {
+  const nothing = { id: null, name: null }
+  if (body.length > parsedCharactersMax || !body.startsWith('{"data":{')) return nothing
+  try {
+    return { ...nothing, ...(JSON.parse(body) as { readonly data: object }).data }
+  } catch {
+    return nothing
+  }
+}
+
+function storableOrNull(value: unknown): string | null {
+  return typeof value === 'string' && value !== '' ? storable(value, nameCharactersMax) : null
+}

@@ -1,0 +1,467 @@
+// Key pairs of companies and users → ids, within an environment. On one node the directory is the authority
+// for who owns a pair: it lives on the HTTP thread, is filled from Postgres at start, and every claim is settled
+// here before a message leaves. The actors hold the keys of each entity; the directory only finds them.
+
+import type { KeyPair } from '../../core/company/entity.js'
+import type { Fact } from '../../core/company/message.js'
+import { ownText } from '../../protocol/message-codec.js'
+import { newId } from '../ids.js'
+import { Pairs } from './key-index.js'
+import { Met } from './key-lookup-cache.js'
+
+export type DirectoryKind = 'company' | 'user'
+
+const servicePrefix = { company: 'comp_', user: 'user_' } as const
+
+/** What keys (and perhaps an id) resolve to. */
+export type Resolution =
+  | { readonly found: string }
+  | { readonly found: null; readonly reason: 'unknown' | 'ambiguous' | 'unknown_id' }
+
+/** Writes under way that hold on to a pair. */
+interface Claim {
+  readonly id: string
+  count: number
+  /** Whether the entity has the pair by what is durable so far: what is left when the last write is settled. */
+  durable: boolean
+  /** Whose it was, latest first: entities whose deletions were under way. Until those are durable it may be theirs. */
+  readonly from: readonly string[]
+}
+
+/** A body as it was received, and as a text with one character for each byte. */
+export interface Sent {
+  readonly view: DataView
+  readonly text: string
+}
+
+/** Where in a body one key stands, `{"name":"value"}`, and where in it its name and its value, without quotes. */
+export interface SentKey {
+  readonly at: number
+  readonly end: number
+  readonly nameAt: number
+  readonly nameEnd: number
+  readonly valueAt: number
+  readonly valueEnd: number
+}
+
+/** An entity whose deletion is under way. */
+interface Retired {
+  readonly kind: DirectoryKind
+  readonly environmentId: string
+  /** Pairs that came back to it from writes that were lost: free once it is gone. */
+  readonly returned: KeyPair[]
+}
+
+const fromNobody: readonly string[] = []
+
+const isUser = (id: string): boolean => id.startsWith(servicePrefix.user)
+
+/**
+ * Pairs in use and pairs claimed by requests under way. A claim counts at once, so that two simultaneous
+ * upserts with the same new key meet the same id (CU-19); it is kept when the write is durable and given
+ * back when it was refused or lost.
+ *
+ * Invariant: writes to one entity are settled in the order they were decided in, so the last one settled says
+ * whether a pair is the entity's.
+ */
+export class Directory {
+  /** Ids by pair. */
+  private readonly pairs = new Pairs<string>()
+  private readonly claims = new Pairs<Claim>()
+  /** Ids of entities by environment: a place in a set costs a third less than one in a map. */
+  private readonly environments = new Map<string, Set<string>>()
+  /** How many of them are users. */
+  private readonly users = new Map<string, number>()
+  /** Entities whose creation is under way and not known to be durable. */
+  private readonly unconfirmed = new Set<string>()
+  /** Entities whose deletion is under way: nobody finds them any more. */
+  private readonly retired = new Map<string, Retired>()
+  /** Claims by entity on pairs of such. */
+  private readonly taking = new Map<string, Set<Claim>>()
+  /** Company id or ids of each user (EV-35). */
+  private readonly memberships = new Map<string, string | string[]>()
+  /** Number of users by company id. */
+  private readonly members = new Map<string, number>()
+  /** Raised whenever a pair may have ceased to find whom it found, or an id to be known. */
+  departures = 0
+  private readonly met = { company: new Met(), user: new Met() }
+
+  /** Companies and users known. */
+  get size(): number {
+    let size = 0
+    for (const entities of this.environments.values()) size += entities.size
+    return size
+  }
+
+  /** Companies or users of an environment, those that are about to be made or deleted among them. */
+  countOf(kind: DirectoryKind, environmentId: string): number {
+    const users = this.users.get(environmentId) ?? 0
+    return kind === 'user' ? users : (this.environments.get(environmentId)?.size ?? 0) - users
+  }
+
+  /** Names of keys that companies or users of an environment have. */
+  keyNames(kind: DirectoryKind, environmentId: string): number {
+    return this.pairs.names(kind, environmentId)
+  }
+
+  hasKeyName(kind: DirectoryKind, environmentId: string, name: string): boolean {
+    return this.pairs.hasName(kind, environmentId, name)
+  }
+
+  private drop(environmentId: string, id: string): void {
+    if (this.environments.get(environmentId)?.delete(id) && isUser(id))
+      this.users.set(environmentId, this.users.get(environmentId)! - 1)
+  }
+
+  /** Whether the entity exists, in this environment. */
+  has(environmentId: string, id: string): boolean {
+    return this.isKnown(environmentId, id) && !this.isRetired(id)
+  }
+
+  private isKnown(environmentId: string, id: string): boolean {
+    return this.environments.get(environmentId)?.has(id) === true
+  }
+
+  private isRetired(id: string): boolean {
+    return this.retired.size > 0 && this.retired.has(id)
+  }
+
+  /** Whether the entity's deletion is under way, in this environment. */
+  isEnding(environmentId: string, id: string): boolean {
+    return this.isRetired(id) && this.retired.get(id)!.environmentId === environmentId
+  }
+
+  /** An entity with any of these keys whose deletion is under way, or null; a pair that another took is no longer its. */
+  findEnding(
+    kind: DirectoryKind,
+    environmentId: string,
+    keys: Readonly<Record<string, string>>,
+  ): string | null {
+    for (const [name, value] of Object.entries(keys)) {
+      const id = isServiceId(kind, name, value) ? value : this.pairs.get(kind, environmentId, name, value)
+      if (id !== undefined && this.isEnding(environmentId, id)) return id
+    }
+    return null
+  }
+
+  /**
+   * Find an entity by any of its keys.
+   *
+   * keys     name → value; the reserved name `id` with a service id addresses the entity (CU-2, EV-30).
+   * returns  the id; or why there is none: no pair matches, pairs match two entities, or a service id is unknown.
+   * source   CU-2, CU-3, EV-30, EV-32, EV-33.
+   */
+  resolve(kind: DirectoryKind, environmentId: string, keys: Readonly<Record<string, string>>): Resolution {
+    let found: string | null = null
+    for (const name of Object.keys(keys)) {
+      const value = keys[name]!
+      let id: string | undefined
+      if (isServiceId(kind, name, value)) {
+        if (!this.has(environmentId, value)) return { found: null, reason: 'unknown_id' }
+        id = value
+      } else id = this.pairs.get(kind, environmentId, name, value)
+      if (id === undefined || this.isRetired(id)) continue
+      if (found !== null && found !== id) return { found: null, reason: 'ambiguous' }
+      found = id
+    }
+    return found === null ? { found: null, reason: 'unknown' } : { found }
+  }
+
+  /** `resolve` for one pair; null whatever the reason that nothing is found. */
+  find(kind: DirectoryKind, environmentId: string, name: string, value: string): string | null {
+    if (isServiceId(kind, name, value)) return this.has(environmentId, value) ? ownText(value) : null
+    const id = this.pairs.get(kind, environmentId, name, value)
+    return id === undefined || this.isRetired(id) ? null : id
+  }
+
+  /**
+   * `find`, by one key where it stands in a body; null also for somebody who is not there any more.
+   *
+   * body  its text has one character for each byte.
+   */
+  findSent(kind: DirectoryKind, environmentId: string, { text, view }: Sent, key: SentKey): string | null {
+    const met = kind === 'company' ? this.met.company : this.met.user
+    const { at, end } = key
+    const known = met.find(environmentId, view, at, end, this.departures)
+    if (known !== null) return known
+    const name = text.slice(key.nameAt, key.nameEnd)
+    const id = this.find(kind, environmentId, name, text.slice(key.valueAt, key.valueEnd))
+    if (id === null || !this.has(environmentId, id)) return null
+    met.keep(view, at, end, this.departures, id)
+    return id
+  }
+
+  /** A new id for an entity that is about to be created; known at once, forgotten if the creation fails. */
+  mint(kind: DirectoryKind, environmentId: string): string {
+    const id = newId(servicePrefix[kind])
+    this.load(environmentId, id)
+    this.unconfirmed.add(id)
+    return id
+  }
+
+  /** Whether the entity's creation, or its having a pair of one that is being deleted, is not known to be durable yet. */
+  isUnconfirmed(id: string): boolean {
+    if (this.unconfirmed.size > 0 && this.unconfirmed.has(id)) return true
+    return this.taking.size > 0 && this.awaited(id).length > 0
+  }
+
+  /** Entities whose deletion must be durable before a write to this one may leave: it claims pairs of theirs. */
+  awaited(id: string): readonly string[] {
+    const claims = this.taking.get(id)
+    if (claims === undefined) return fromNobody
+    return [...new Set([...claims].flatMap(claim => claim.from))].filter(from => this.isRetired(from))
+  }
+
+  /** Whether an entity that is there, or about to be, still has all these pairs or claims on them. */
+  holds(kind: DirectoryKind, environmentId: string, id: string, pairs: readonly KeyPair[]): boolean {
+    if (this.isRetired(id)) return false
+    return pairs.every(([name, value]) => this.pairs.get(kind, environmentId, name, value) === id)
+  }
+
+  /** Claim pairs for an entity while a write is under way; the caller has resolved them to it or to nobody. */
+  claim(kind: DirectoryKind, environmentId: string, id: string, pairs: readonly KeyPair[]): void {
+    for (const [name, value] of pairs) {
+      const owner = this.pairs.get(kind, environmentId, name, value)
+      const claim = this.claims.get(kind, environmentId, name, value)
+      if (owner === undefined || (owner !== id && this.isRetired(owner))) {
+        const from = owner === undefined ? fromNobody : [owner, ...(claim?.from ?? fromNobody)]
+        const made = { id, count: 1, durable: false, from }
+        if (claim) this.untake(claim)
+        if (from !== fromNobody) this.take(made)
+        this.pairs.set(kind, environmentId, name, value, id)
+        this.claims.set(kind, environmentId, name, value, made)
+        continue
+      }
+      if (owner !== id) throw new Error('a claimed pair belongs to another entity')
+      if (claim) claim.count++
+      else
+        this.claims.set(kind, environmentId, name, value, { id, count: 1, durable: true, from: fromNobody })
+    }
+  }
+
+  private take(claim: Claim): void {
+    const claims = this.taking.get(claim.id)
+    if (claims) claims.add(claim)
+    else this.taking.set(claim.id, new Set([claim]))
+  }
+
+  private untake(claim: Claim): void {
+    if (claim.from === fromNobody) return
+    const claims = this.taking.get(claim.id)
+    if (claims?.delete(claim) && claims.size === 0) this.taking.delete(claim.id)
+  }
+
+  /** The write is durable: its pairs stay, the freed ones go. */
+  confirm(
+    kind: DirectoryKind,
+    environmentId: string,
+    id: string,
+    pairs: readonly KeyPair[],
+    freed: readonly KeyPair[],
+  ): void {
+    // a write that came after a deletion made the entity anew
+    this.load(environmentId, id)
+    this.unconfirmed.delete(id)
+    for (const [name, value] of pairs) {
+      if (this.pairs.get(kind, environmentId, name, value) === undefined)
+        this.pairs.set(kind, environmentId, name, value, id)
+      const claim = this.claims.get(kind, environmentId, name, value)
+      if (claim?.id !== id) continue
+      claim.durable = true
+      if (--claim.count > 0) continue
+      this.claims.delete(kind, environmentId, name, value)
+      this.untake(claim)
+    }
+    this.free(kind, environmentId, id, freed)
+  }
+
+  /** The write was refused or lost: pairs that nobody else holds on to go; so does an id that was never created. */
+  release(kind: DirectoryKind, environmentId: string, id: string, pairs: readonly KeyPair[]): void {
+    let held = false
+    for (const [name, value] of pairs) {
+      const claim = this.claims.get(kind, environmentId, name, value)
+      if (claim?.id !== id) continue
+      if (--claim.count > 0) held = true
+      else {
+        this.claims.delete(kind, environmentId, name, value)
+        this.untake(claim)
+        if (claim.durable) held = true
+        else this.giveBack(kind, environmentId, [name, value], claim)
+      }
+    }
+    if (held || !this.unconfirmed.delete(id)) return
+    this.departures++
+    this.drop(environmentId, id)
+  }
+
+  /** A pair that was not taken in the end is nobody's, or again that of one whose deletion is still under way. */
+  private giveBack(
+    kind: DirectoryKind,
+    environmentId: string,
+    [name, value]: KeyPair,
+    { from }: Claim,
+  ): void {
+    this.departures++
+    const former = from.find(id => this.isRetired(id))
+    if (former === undefined) return this.pairs.delete(kind, environmentId, name, value)
+    this.pairs.set(kind, environmentId, name, value, former)
+    this.retired.get(former)!.returned.push([name, value])
+  }
+
+  /** Pairs that an entity gave up are free for others, unless a later write of its own is about to take them back. */
+  free(kind: DirectoryKind, environmentId: string, id: string, freed: readonly KeyPair[]): void {
+    for (const [name, value] of freed) {
+      if (this.pairs.get(kind, environmentId, name, value) !== id) continue
+      const claim = this.claims.get(kind, environmentId, name, value)
+      if (claim) claim.durable = false
+      else {
+        this.departures++
+        this.pairs.delete(kind, environmentId, name, value)
+      }
+    }
+  }
+
+  /**
+   * The entity is about to be deleted: its pairs may be claimed by others from now on (CU-50), whose writes must not
+   * leave before the deletion is durable (`awaited`).
+   */
+  retire(kind: DirectoryKind, environmentId: string, id: string): void {
+    this.departures++
+    if (!this.retired.has(id)) this.retired.set(id, { kind, environmentId, returned: [] })
+  }
+
+  /** The entity is gone (CU-50, CU-52); its pairs were freed with its deletion. */
+  forget(environmentId: string, id: string): void {
+    this.departures++
+    const retired = this.retired.get(id)
+    if (retired !== undefined) this.free(retired.kind, retired.environmentId, id, retired.returned)
+    for (const companyId of this.held(id)) this.count(companyId, -1)
+    this.drop(environmentId, id)
+    this.unconfirmed.delete(id)
+    this.retired.delete(id)
+    this.taking.delete(id)
+    this.memberships.delete(id)
+    this.members.delete(id)
+  }
+
+  /** Everything of an environment is gone (AL-13). */
+  forgetEnvironment(environmentId: string): void {
+    this.departures++
+    for (const id of this.environments.get(environmentId) ?? []) this.forget(environmentId, id)
+    this.environments.delete(environmentId)
+    this.users.delete(environmentId)
+    this.pairs.forgetEnvironment(environmentId)
+    this.claims.forgetEnvironment(environmentId)
+  }
+
+  /** Companies of a user that still exist, oldest membership first. */
+  companiesOf(environmentId: string, userId: string): readonly string[] {
+    return this.held(userId).filter(companyId => this.has(environmentId, companyId))
+  }
+
+  private held(userId: string): readonly string[] {
+    const held = this.memberships.get(userId)
+    return held === undefined ? [] : typeof held === 'string' ? [held] : held
+  }
+
+  /** Whether the user is a member of the company. */
+  isMember(userId: string, companyId: string): boolean {
+    const held = this.memberships.get(userId)
+    return typeof held === 'string' ? held === companyId : (held?.includes(companyId) ?? false)
+  }
+
+  /** How many users a company has. */
+  membersOf(companyId: string): number {
+    return this.members.get(companyId) ?? 0
+  }
+
+  join(userId: string, companyId: string): void {
+    if (this.isMember(userId, companyId)) return
+    const held = this.memberships.get(userId)
+    if (held === undefined) this.memberships.set(userId, companyId)
+    else if (typeof held === 'string') this.memberships.set(userId, [held, companyId])
+    else held.push(companyId)
+    this.count(companyId, 1)
+  }
+
+  leave(userId: string, companyId: string): void {
+    if (!this.isMember(userId, companyId)) return
+    const left = this.held(userId).filter(one => one !== companyId)
+    if (left.length === 0) this.memberships.delete(userId)
+    else this.memberships.set(userId, left)
+    this.count(companyId, -1)
+  }
+
+  private count(companyId: string, by: number): void {
+    const count = this.membersOf(companyId) + by
+    if (count > 0) this.members.set(companyId, count)
+    else this.members.delete(companyId)
+  }
+
+  /** One entity as Postgres knows it, at start. */
+  load(environmentId: string, id: string): void {
+    const entities = this.environments.get(environmentId)
+    const before = entities?.size ?? 0
+    if (entities === undefined) this.environments.set(environmentId, new Set([id]))
+    else entities.add(id)
+    if (isUser(id) && (entities?.size ?? 1) > before)
+      this.users.set(environmentId, (this.users.get(environmentId) ?? 0) + 1)
+  }
+
+  /** One key pair as Postgres knows it, at start; returns whose it was until now, or null. */
+  loadPair(
+    kind: DirectoryKind,
+    environmentId: string,
+    id: string,
+    name: string,
+    value: string,
+  ): string | null {
+    const had = this.pairs.get(kind, environmentId, name, value) ?? null
+    if (had !== null && had !== id) this.departures++
+    this.pairs.set(kind, environmentId, name, value, id)
+    return had
+  }
+
+  /**
+   * Apply the identity effects of a fact once more: what a shard met in its journal after it died between
+   * making a write durable and telling us.
+   */
+  replay(fact: Fact): void {
+    if (fact.k === 'e') return
+    const kind = fact.k === 'c' ? 'company' : 'user'
+    for (const effect of fact.fx)
+      switch (effect.t) {
+        case 'created':
+          this.load(fact.env, fact.id)
+          this.unconfirmed.delete(fact.id)
+          break
+        case 'key': {
+          const { name, value } = effect
+          if (this.pairs.get(kind, fact.env, name, value) === undefined)
+            this.pairs.set(kind, fact.env, name, value, fact.id)
+          const claim = this.claims.get(kind, fact.env, name, value)
+          if (claim?.id === fact.id) claim.durable = true
+          if (effect.was !== null) this.free(kind, fact.env, fact.id, [[effect.name, effect.was]])
+          break
+        }
+        case 'key_removed':
+          this.free(kind, fact.env, fact.id, [[effect.name, effect.value]])
+          break
+        case 'joined':
+          this.join(fact.id, effect.companyId)
+          break
+        case 'left':
+          this.leave(fact.id, effect.companyId)
+          break
+        case 'deleted':
+          this.free(kind, fact.env, fact.id, effect.keys)
+          this.forget(fact.env, fact.id)
+          break
+      }
+  }
+}
+
+/** Whether a key addresses an entity by its service id: the reserved name `id` with the service's prefix (CU-2). */
+export function isServiceId(kind: DirectoryKind, name: string, value: string): boolean {
+  return name === 'id' && value.startsWith(kind === 'company' ? servicePrefix.company : servicePrefix.user)
+}

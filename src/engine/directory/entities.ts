@@ -1,0 +1,369 @@
+// Writes to companies and users from the HTTP thread: keys resolved and claimed, traits flattened, the actor asked,
+// the directory told. Rooms and ingestion go through here, so that a pair is never owned twice.
+import type { TraitRegistry } from '../../catalog/traits.js'
+import type { EntityBrief, KeyPair, WriteReply } from '../../core/company/entity.js'
+import type {
+  CompanyMessage,
+  EntityWrite,
+  TraitIntroduction,
+  TraitWrite,
+  UserMessage,
+} from '../../core/company/message.js'
+import { flattenTraits } from '../../core/flags/trait-value.js'
+import { ServiceError } from '../../errors.js'
+import type { Pacing } from '../fairness/pacing.js'
+import { type Answered, Refused, type Shards } from '../shards/shards.js'
+import { type Directory, type DirectoryKind, isServiceId } from './directory.js'
+import { noQuotas, Quotas } from './quotas.js'
+
+export type Keys = Readonly<Record<string, string>>
+
+/** Keys as given; an empty map is as if absent. */
+export function givenKeys(keys: Keys | null | undefined): Keys | null {
+  if (!keys) return null
+  for (const _ in keys) return keys
+  return null
+}
+
+/** What a caller wants written to an entity, as the wire says it. */
+export interface Wanted {
+  readonly keys: Keys
+  readonly removeKeys?: readonly string[] | undefined
+  readonly name?: string | null | undefined
+  readonly traits?: Readonly<Record<string, unknown>> | null | undefined
+  readonly lastSeenAtMs?: number | null | undefined
+}
+
+/** An entity that a write is going to: found, or about to be created. */
+export interface Target {
+  readonly kind: DirectoryKind
+  readonly environmentId: string
+  readonly id: string
+  /** The id was made for this write. */
+  readonly minted: boolean
+  /** Its creation is not known to be durable yet: every write carries enough to create it. */
+  readonly unconfirmed: boolean
+  /** Pairs claimed for the time of this write. */
+  readonly claimed: readonly KeyPair[]
+  /** Entities whose deletion must be durable before this write leaves: they had some of its pairs. */
+  readonly after: readonly string[]
+}
+
+/** What a deletion tells: the entity as it was. */
+export interface Removed {
+  readonly was: EntityBrief | null
+}
+
+/** A deletion that is not known to be durable. */
+interface Ending {
+  readonly kind: DirectoryKind
+  readonly environmentId: string
+  readonly id: string
+  readonly nowMs: number
+  /** Deletions that must be durable before this one is told. */
+  readonly after: readonly string[]
+  was: EntityBrief | null
+  /** An attempt failed: it may have been made all the same. */
+  doubtful: boolean
+  /** The attempt under way. */
+  attempt: Promise<Answered<Removed>> | null
+  /** Until the next one. */
+  timer: NodeJS.Timeout | null
+}
+
+const shardKind = { company: 'c', user: 'u' } as const
+
+export class Entities {
+  /** Trait definitions introduced by writes that are not known to be durable. */
+  private readonly introductions = new Map<string, TraitIntroduction>()
+  /** By the id of who is deleted. */
+  private readonly endings = new Map<string, Ending>()
+
+  constructor(
+    readonly directory: Directory,
+    private readonly shards: Shards,
+    private readonly traits: TraitRegistry,
+    readonly quotas = new Quotas(directory, noQuotas),
+    /** Between attempts at a deletion. */
+    private readonly retryMs = 1_000,
+    /** Of writes that events cause; absent: all are done at once. */
+    private readonly pacing: Pacing | null = null,
+  ) {}
+
+  /**
+   * Claim the keys of a write for the entity they name, or for a new one.
+   *
+   * id       the entity found already, or null: it is to be created.
+   * returns  the target; it must be settled by `confirm` or `release`.
+   * errors   quota_full (429) when the environment may have no other, or no other name of keys.
+   */
+  target(kind: DirectoryKind, environmentId: string, id: string | null, keys: Keys): Target {
+    const minted = id === null
+    const pairs = Object.entries(keys)
+    this.quotas.require(kind, environmentId, minted, pairs)
+    const owner = id ?? this.directory.mint(kind, environmentId)
+    const claimed = pairs.filter(([name, value]) => !(name === 'id' && value === owner))
+    this.directory.claim(kind, environmentId, owner, claimed)
+    return {
+      kind,
+      environmentId,
+      id: owner,
+      minted,
+      unconfirmed: this.directory.isUnconfirmed(owner),
+      claimed,
+      after: this.directory.awaited(owner),
+    }
+  }
+
+  /** The write is durable. */
+  confirm(target: Target, freed: readonly KeyPair[]): void {
+    this.directory.confirm(target.kind, target.environmentId, target.id, target.claimed, freed)
+  }
+
+  /** The write was refused or lost. */
+  release(target: Target): void {
+    this.directory.release(target.kind, target.environmentId, target.id, target.claimed)
+  }
+
+  /**
+   * The write as the actor takes it: traits flattened, their definitions found or introduced.
+   *
+   * atMs    time of the trait writes (EV-42).
+   * client  a publishable key says it: believed of traits alone whose definition allows that.
+   * errors  value_invalid (400) where traits are too deep, too many, or no traits at all.
+   * source  CU-30…34.
+   */
+  write(
+    kind: DirectoryKind,
+    environmentId: string,
+    wanted: Wanted,
+    atMs: number,
+    client = false,
+  ): EntityWrite {
+    const traits: TraitWrite[] = []
+    const introduces: TraitIntroduction[] = []
+    const flat = wanted.traits ? flattenTraits(wanted.traits) : []
+    if ('refused' in flat) throw new ServiceError('value_invalid', flat.refused)
+    for (const { name, hierarchy, text, inferredType } of flat) {
+      const believed = !client || this.traits.find(environmentId, kind, name)?.publishableWrites === true
+      traits.push(believed ? { name, value: text } : { name, value: text, client: true })
+      if (text === null) continue
+      const introduction = this.introduce(kind, environmentId, name, hierarchy, inferredType)
+      if (introduction) introduces.push(introduction)
+    }
+    return {
+      // a service id addresses an entity and is no key of it (CU-2)
+      addKeys: Object.entries(wanted.keys).filter(([name, value]) => !isServiceId(kind, name, value)),
+      removeKeys: wanted.removeKeys ?? [],
+      name: wanted.name ?? null,
+      traits,
+      introduces,
+      lastSeenAtMs: wanted.lastSeenAtMs ?? null,
+      atMs,
+    }
+  }
+
+  /** The definition of a trait, introduced at first sight and again until a write that carries it is durable. */
+  introduce(
+    kind: DirectoryKind,
+    environmentId: string,
+    name: string,
+    hierarchy: readonly string[],
+    inferredType: TraitIntroduction['traitType'],
+  ): TraitIntroduction | null {
+    const { trait, fresh } = this.traits.introduce(environmentId, kind, name, hierarchy, inferredType)
+    if (fresh) this.introductions.set(trait.id, { name, hierarchy, traitType: trait.traitType })
+    return this.introductions.get(trait.id) ?? null
+  }
+
+  /**
+   * Ask the actor of a target; settle the target by what it answers.
+   *
+   * errors  Refused; 503 when the write, or a deletion it waits for, could not be made durable.
+   */
+  async ask(
+    target: Target,
+    message: CompanyMessage | UserMessage,
+    nowMs: number,
+  ): Promise<Answered<WriteReply>> {
+    // only where there is something to wait for: requests leave in the order they came in
+    if (target.after.length > 0 || !this.holds(target)) await this.becomeFree(target)
+    try {
+      const answered = await this.shards.ask<WriteReply>(
+        shardKind[target.kind],
+        target.environmentId,
+        target.id,
+        message,
+        nowMs,
+        target.minted,
+      )
+      this.pacing?.written(target.environmentId, answered.shard, answered.sequence)
+      const { freed, joined, left } = answered.reply
+      this.confirm(target, freed)
+      for (const companyId of joined ?? []) this.directory.join(target.id, companyId)
+      for (const companyId of left ?? []) this.directory.leave(target.id, companyId)
+      if ('write' in message && message.write) this.introduced(target, message.write)
+      return answered
+    } catch (error) {
+      // a shard that died may have made the write durable: it tells with its restart, and until then the pairs are held
+      if (error instanceof Refused) this.release(target)
+      else void this.shards.restarted(target.id).then(() => this.release(target))
+      throw error
+    }
+  }
+
+  /**
+   * Do writes that events of an environment cause, when not too many of these are ahead of Postgres.
+   *
+   * writes  how many they are; none: only wait until there is room.
+   */
+  paced<T>(environmentId: string, writes: number, work: () => Promise<T>): Promise<T> {
+    return this.pacing === null ? work() : this.pacing.run(environmentId, writes, work)
+  }
+
+  private holds({ kind, environmentId, id, claimed }: Target): boolean {
+    return this.directory.holds(kind, environmentId, id, claimed)
+  }
+
+  /**
+   * Wait until the pairs of a target are free for good. Two journals know no order: were this write durable first, a
+   * kill would bring back whom they belonged to, and they would have two owners.
+   */
+  private async becomeFree(target: Target): Promise<void> {
+    try {
+      await this.ended(target.after)
+      if (!this.holds(target))
+        throw new ServiceError('overloaded', 'The keys were taken meanwhile; try again')
+    } catch (error) {
+      this.release(target)
+      throw error
+    }
+  }
+
+  /**
+   * Delete a company or user. From this tick on nobody finds it, and its keys may be claimed by others, whose writes
+   * wait for it. A deletion that could not be made durable is tried again until it is; whoever asks for it meanwhile
+   * hears what becomes of it.
+   *
+   * errors  Refused `not_found` when it is gone already; 503 when it is not durable yet.
+   * source  CU-50, CU-52.
+   */
+  remove(kind: DirectoryKind, environmentId: string, id: string, nowMs: number): Promise<Answered<Removed>> {
+    let ending = this.endings.get(id)
+    if (ending === undefined) {
+      const after = this.directory.awaited(id)
+      const begun = { was: null, doubtful: false, attempt: null, timer: null }
+      ending = { kind, environmentId, id, nowMs, after, ...begun }
+      this.endings.set(id, ending)
+      this.directory.retire(kind, environmentId, id)
+    }
+    return this.attempt(ending)
+  }
+
+  /**
+   * Whom a deletion by keys means: an entity that is there, or one whose deletion is not durable yet.
+   *
+   * returns  its id, or null for nobody.
+   * errors   keys_ambiguous (400) when pairs match two entities.
+   * source   CU-51.
+   */
+  removable(kind: DirectoryKind, environmentId: string, keys: Keys): string | null {
+    return this.find(kind, environmentId, keys) ?? this.directory.findEnding(kind, environmentId, keys)
+  }
+
+  /** The attempt under way, or one that begins now. */
+  private attempt(ending: Ending): Promise<Answered<Removed>> {
+    ending.attempt ??= this.end(ending)
+    return ending.attempt
+  }
+
+  private async end(ending: Ending): Promise<Answered<Removed>> {
+    const { directory } = this
+    const { kind, environmentId, id, after } = ending
+    try {
+      if (after.length > 0) await this.ended(after)
+      const { reply, shard, sequence } = await this.askToEnd(ending)
+      directory.free(kind, environmentId, id, reply.freed)
+      this.over(ending)
+      return { reply: { was: ending.was }, shard, sequence }
+    } catch (error) {
+      if (!(error instanceof Refused)) {
+        this.endLater(ending)
+        throw error
+      }
+      this.over(ending)
+      if (!ending.doubtful) throw error
+      // an attempt that seemed to fail had been made
+      return { reply: { was: ending.was }, shard: 0, sequence: 0 }
+    }
+  }
+
+  /** Ask what it is, and to delete it, in one batch. */
+  private async askToEnd(ending: Ending): Promise<Answered<WriteReply>> {
+    const { kind, environmentId, id, nowMs } = ending
+    const ask = <Reply>(type: 'brief' | 'delete') =>
+      this.shards.ask<Reply>(shardKind[kind], environmentId, id, { type }, nowMs)
+    const noted = ask<EntityBrief | null>('brief').then(
+      ({ reply }) => {
+        ending.was = reply ?? ending.was
+      },
+      () => {},
+    )
+    const [answered] = await Promise.all([ask<WriteReply>('delete'), noted])
+    return answered
+  }
+
+  private over(ending: Ending): void {
+    if (ending.timer) clearTimeout(ending.timer)
+    this.endings.delete(ending.id)
+    this.directory.forget(ending.environmentId, ending.id)
+  }
+
+  private endLater(ending: Ending): void {
+    ending.doubtful = true
+    ending.attempt = null
+    if (ending.timer) return
+    const again = () => {
+      ending.timer = null
+      this.attempt(ending).catch(() => {})
+    }
+    ending.timer = setTimeout(again, this.retryMs).unref()
+  }
+
+  /** Resolves when none of these is left; rejects with 503 when that cannot be made durable now. */
+  private async ended(ids: readonly string[]): Promise<void> {
+    for (const id of ids) {
+      const ending = this.endings.get(id)
+      if (ending) await this.attempt(ending).catch(unlessRefused)
+    }
+  }
+
+  /** The definitions that a durable write carried are on their way to Postgres. */
+  introduced(target: Pick<Target, 'kind' | 'environmentId'>, write: EntityWrite): void {
+    for (const { name } of write.introduces) {
+      const trait = this.traits.find(target.environmentId, target.kind, name)
+      if (trait) this.introductions.delete(trait.id)
+    }
+  }
+
+  /**
+   * Find the entity that a lookup, delete or check means.
+   *
+   * returns  its id, or null when nothing matches.
+   * errors   keys_ambiguous (400) when pairs match two entities.
+   * source   CU-3, FE-77.
+   */
+  find(kind: DirectoryKind, environmentId: string, keys: Keys): string | null {
+    const resolution = this.directory.resolve(kind, environmentId, keys)
+    if (resolution.found === null && resolution.reason === 'ambiguous')
+      throw new ServiceError(
+        'keys_ambiguous',
+        `keys match multiple ${kind === 'company' ? 'companies' : 'users'}`,
+      )
+    return resolution.found
+  }
+}
+
+function unlessRefused(error: unknown): void {
+  if (!(error instanceof Refused)) throw error
+}

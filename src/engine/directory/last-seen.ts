@@ -1,0 +1,86 @@
+// Times that move with every event or check and are written in bulk: when a user was last seen, when a flag was
+// last checked. Best effort for checks (FE-101…103); for events the stored events themselves can tell them again.
+import type { Sql } from 'postgres'
+import type { Shards } from '../shards/shards.js'
+
+/** Users seen by events and checks that do not pass through their actor; told to it once a second. */
+export class UserSeen {
+  private readonly noted = new Map<string, { environmentId: string; atMs: number }>()
+
+  /** Note that a user was seen; only ever later (CU-46). */
+  note(userId: string, environmentId: string, atMs: number): void {
+    const had = this.noted.get(userId)
+    if (had === undefined) this.noted.set(userId, { environmentId, atMs })
+    else if (had.atMs < atMs) had.atMs = atMs
+  }
+
+  /** What is noted and not told yet, epoch ms: a read of the user takes the later of this and its actor's. */
+  of(userId: string): number | null {
+    return this.noted.get(userId)?.atMs ?? null
+  }
+
+  /** Take back what is noted of a user; returns it. An explicit time or the user's end comes after it (CU-46). */
+  drop(userId: string): number | null {
+    const atMs = this.of(userId)
+    this.noted.delete(userId)
+    return atMs
+  }
+
+  /** Tell the actors; what could not be told stays noted. */
+  async flush(shards: Shards, now: (environmentId: string) => number): Promise<void> {
+    const batch = [...this.noted]
+    await Promise.allSettled(
+      batch.map(async ([userId, { environmentId, atMs }]) => {
+        await shards.ask('u', environmentId, userId, { type: 'seen', atMs }, now(environmentId))
+        if (this.noted.get(userId)?.atMs === atMs) this.noted.delete(userId)
+      }),
+    )
+  }
+}
+
+/** Latest check of each flag by environment and flag key (FE-102), written to Postgres every few seconds. */
+export class CheckedFlags {
+  private readonly latest = new Map<string, number>()
+  /** What was noted since the last write. */
+  private unwritten = new Map<string, Check>()
+
+  note(environmentId: string, flagKey: string, atMs: number): void {
+    const name = `${environmentId}\0${flagKey}`
+    const had = this.latest.get(name)
+    if (had !== undefined && had >= atMs) return
+    this.latest.set(name, atMs)
+    this.unwritten.set(name, { environment_id: environmentId, key: flagKey, at: atMs })
+  }
+
+  /** Epoch ms; null when this process saw no check of it. */
+  of(environmentId: string, flagKey: string): number | null {
+    return this.latest.get(`${environmentId}\0${flagKey}`) ?? null
+  }
+
+  /** Write what is not written, never earlier than what is there; what could not be written stays for the next time. */
+  async flush(sql: Sql): Promise<void> {
+    const checks = this.unwritten
+    if (checks.size === 0) return
+    this.unwritten = new Map()
+    const rows = [...checks.values()].map(check => ({ ...check, at: new Date(check.at).toISOString() }))
+    try {
+      await sql`
+        insert into flag_last_checks (environment_id, flag_id, last_checked_at)
+        select e.id, f.id, c.at
+        from jsonb_to_recordset(${sql.json(rows)}) as c (environment_id text, key text, at timestamptz)
+        join environments e on e.id = c.environment_id
+        join flags f on f.account_id = e.account_id and f.key = c.key
+        on conflict (environment_id, flag_id) do update
+        set last_checked_at = greatest(flag_last_checks.last_checked_at, excluded.last_checked_at)`
+    } catch {
+      // Postgres is away: what was noted meanwhile is newer.
+      for (const [name, check] of checks) if (!this.unwritten.has(name)) this.unwritten.set(name, check)
+    }
+  }
+}
+
+interface Check {
+  readonly environment_id: string
+  readonly key: string
+  readonly at: number
+}

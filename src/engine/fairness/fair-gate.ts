@@ -1,0 +1,132 @@
+// Lets a bounded number of pieces of work run at once, and shares the places fairly: between groups (environments) in
+// turn, within a group in the order of asking. One group's queue is no other's (issue 20, security 5).
+import { ServiceError } from '../../errors.js'
+
+export interface FairGateOptions {
+  /** Pieces of work at once. */
+  readonly places: number
+  /** Places that one group may have, however free the others are: the rest answer whoever comes next. */
+  readonly perGroup: number
+  /** Work of one group that may wait; beyond: 503. */
+  readonly waitingMax?: number
+  /** Longest wait for a place, ms; beyond: 503. */
+  readonly patienceMs?: number
+  /** What is waited for, as errors name it. */
+  readonly name: string
+}
+
+/** Gives the place back. Once. */
+export type Leave = () => void
+
+interface Waiter {
+  readonly go: () => void
+}
+
+interface Group {
+  held: number
+  /** When it was served last, in numbers of servings; 0: not since it is known. */
+  served: number
+  readonly waiting: Set<Waiter>
+}
+
+const defaultWaitingMax = 2_000
+const defaultPatienceMs = 10_000
+
+export class FairGate {
+  /** Groups that hold or wait. */
+  private readonly groups = new Map<string, Group>()
+  private free: number
+  private servings = 0
+
+  constructor(private readonly options: FairGateOptions) {
+    this.free = options.places
+  }
+
+  /** Work that waits, over all groups. */
+  get waiting(): number {
+    let sum = 0
+    for (const { waiting } of this.groups.values()) sum += waiting.size
+    return sum
+  }
+
+  /**
+   * Wait for a place.
+   *
+   * returns  what gives it back.
+   * errors   overloaded (503) when too much of the group waits already, or none is free in time.
+   */
+  enter(name: string): Promise<Leave> {
+    const { perGroup, waitingMax = defaultWaitingMax, name: what } = this.options
+    const group = this.groups.get(name) ?? { held: 0, served: 0, waiting: new Set<Waiter>() }
+    this.groups.set(name, group)
+    // where a place is free, everybody who waits has as many as one group may have
+    if (this.free > 0 && group.held < perGroup) return Promise.resolve(this.take(name, group))
+    if (group.waiting.size >= waitingMax)
+      return Promise.reject(new ServiceError('overloaded', `Too many requests wait for ${what}; try again`))
+    return this.wait(name, group)
+  }
+
+  /** Do something that takes a place. Errors as `enter`, and those of `work`. */
+  async run<T>(name: string, work: () => Promise<T>): Promise<T> {
+    const leave = await this.enter(name)
+    try {
+      return await work()
+    } finally {
+      leave()
+    }
+  }
+
+  private wait(name: string, group: Group): Promise<Leave> {
+    const { patienceMs = defaultPatienceMs, name: what } = this.options
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => {
+        group.waiting.delete(waiter)
+        this.forget(name, group)
+        reject(new ServiceError('overloaded', `${what} is busy; try again`))
+      }, patienceMs)
+      const waiter: Waiter = {
+        go: () => {
+          clearTimeout(timer)
+          resolve(this.take(name, group))
+        },
+      }
+      group.waiting.add(waiter)
+    })
+  }
+
+  private take(name: string, group: Group): Leave {
+    this.free--
+    group.held++
+    group.served = ++this.servings
+    let isHeld = true
+    return () => {
+      if (!isHeld) return
+      isHeld = false
+      this.free++
+      group.held--
+      this.forget(name, group)
+      this.next()
+    }
+  }
+
+  /** Serve the group that has the fewest places; of those alike the one that was not served for longest. */
+  private next(): void {
+    let best: Group | null = null
+    for (const group of this.groups.values()) {
+      if (group.waiting.size === 0 || group.held >= this.options.perGroup) continue
+      if (best === null || isBefore(group, best)) best = group
+    }
+    if (best === null) return
+    const [waiter] = best.waiting
+    best.waiting.delete(waiter!)
+    waiter!.go()
+  }
+
+  private forget(name: string, group: Group): void {
+    if (group.held === 0 && group.waiting.size === 0) this.groups.delete(name)
+  }
+}
+
+function isBefore(one: Group, other: Group): boolean {
+  return one.held === other.held ? one.served < other.served : one.held < other.held
+}

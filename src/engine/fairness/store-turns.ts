@@ -1,0 +1,35 @@
+// The stores as requests reach them: each environment's statements wait in a queue of their own (issue 20, security 5).
+// Checks and events ask no store and never come here; projectors, jobs and changes of definitions have other connections.
+import type { Sql } from 'postgres'
+import type { ClickHouse } from '../../storage/clickhouse.js'
+import { clickHouseInTurn, sqlInTurn } from '../../storage/in-turn.js'
+import { FairGate } from './fair-gate.js'
+
+/** Connections to Postgres for requests: statements and transactions at once, and those of one environment. */
+export const postgresPlaces = { places: 12, perGroup: 10 }
+/** Statements of requests that ClickHouse is given at once, and those of one environment. */
+export const clickhousePlaces = { places: 4, perGroup: 3 }
+
+/** What a handler asks the stores with. */
+export interface Stores {
+  readonly sql: Sql
+  readonly clickhouse: ClickHouse
+}
+
+export class StoreTurns {
+  private readonly postgresGate = new FairGate({ ...postgresPlaces, name: 'Postgres' })
+  private readonly clickhouseGate = new FairGate({ ...clickhousePlaces, name: 'ClickHouse' })
+
+  /** sql  a pool of as many connections as there are places. */
+  constructor(private readonly stores: Stores) {}
+
+  /** The same services, whose stores are asked in the turn of a group: an environment, or an account. */
+  services<Had extends Stores>(services: Had, group: string): Had {
+    const { sql, clickhouse } = this.stores
+    return {
+      ...services,
+      sql: sqlInTurn(sql, this.postgresGate, group),
+      clickhouse: clickHouseInTurn(clickhouse, this.clickhouseGate, group),
+    }
+  }
+}

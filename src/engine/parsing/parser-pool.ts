@@ -1,0 +1,174 @@
+// Large bodies are read on threads of their own: parsed, judged, and back as slices of numbers and text.
+//
+//   body ─▶ bound on bytes ─▶ turn ─▶ thread ─▶ slices, one a turn of the event loop ─▶ shards
+//
+// A thread starts with the first large body. One that dies costs the body it was reading (503); the next body starts
+// another.
+import type { Logger } from 'pino'
+import { ServiceError } from '../../errors.js'
+import type { ParseJob, ParseReply } from '../../events/parsing.js'
+import type { Metrics } from '../../metrics.js'
+import { type StartThread, startThread, type Thread } from '../shards/thread.js'
+import { Slices } from './turn-limiter.js'
+
+/** Bodies from this size on are large: reading one smaller takes the HTTP thread less than two milliseconds. */
+export const largeBytes = 262_144
+
+/** Slices on their way to one shard: what it works on while the next is made and the disk writes the last. */
+const slicesPerShard = 2
+
+export interface ParsersOptions {
+  readonly workerFile: URL
+  /** 0: the HTTP thread reads all bodies itself. */
+  readonly threads: number
+  readonly shards: number
+  /** Bytes of bodies that wait, are read, or whose events are not durable yet. */
+  readonly bytesMax: number
+  readonly log: Logger
+  readonly metrics: Metrics['largeBodies']
+  readonly startThread?: StartThread
+}
+
+interface Job {
+  readonly job: ParseJob
+  readonly resolve: (reply: ParseReply) => void
+  readonly reject: (error: Error) => void
+}
+
+interface Parser {
+  readonly thread: Thread
+  /** What it reads now. */
+  job: Job | null
+}
+
+export class Parsers {
+  readonly slices: Slices
+  private parsers: Parser[] = []
+  private readonly jobs: Job[] = []
+  private readonly turns: (() => void)[] = []
+  private bytes = 0
+  private underWay = 0
+  private closing = false
+
+  constructor(private readonly options: ParsersOptions) {
+    this.slices = new Slices(slicesPerShard * options.shards)
+  }
+
+  /** Whether large bodies are read elsewhere. */
+  get takes(): boolean {
+    return this.options.threads > 0
+  }
+
+  /** Bytes of bodies held now. */
+  get held(): number {
+    return this.bytes
+  }
+
+  /**
+   * Do what there is to do with a large body, its bytes counted until that is done.
+   *
+   * errors  overloaded (503) at the bound.
+   */
+  async hold<T>(bytes: number, work: () => Promise<T>): Promise<T> {
+    const { bytesMax, metrics } = this.options
+    if (this.bytes + bytes > bytesMax) {
+      metrics.refused.count++
+      throw new ServiceError('overloaded', 'Too many large bodies are being read; try again')
+    }
+    this.bytes += bytes
+    try {
+      return await work()
+    } finally {
+      this.bytes -= bytes
+    }
+  }
+
+  /**
+   * Read a body, and take what was read, when its turn comes: a few at a time, the rest wait as they came.
+   *
+   * gone     whether its caller has left by then: nothing of it is done.
+   * returns  what `work` does; null when the caller left.
+   */
+  async inTurn<T>(gone: () => boolean, work: () => Promise<T>): Promise<T | null> {
+    const { threads, metrics } = this.options
+    // one read by each thread, one of which the events are taken, one ready for that
+    if (this.underWay >= threads + 2) await new Promise<void>(resolve => this.turns.push(resolve))
+    else this.underWay++
+    try {
+      if (!gone()) return await work()
+      metrics.left.count++
+      return null
+    } finally {
+      // The turn is handed on, or given back.
+      const next = this.turns.shift()
+      if (next === undefined) this.underWay--
+      else next()
+    }
+  }
+
+  /**
+   * Have a body read; its bytes are gone from here.
+   *
+   * errors  overloaded (503) when the thread died over it.
+   */
+  parse(job: ParseJob): Promise<ParseReply> {
+    return new Promise((resolve, reject) => {
+      if (this.closing) return reject(new ServiceError('starting'))
+      this.jobs.push({ job, resolve, reject })
+      this.pump()
+    })
+  }
+
+  /** End the threads; nobody waits for them any more. */
+  async close(): Promise<void> {
+    this.closing = true
+    const stopping = new ServiceError('starting')
+    for (const { reject } of this.jobs.splice(0)) reject(stopping)
+    for (const { thread, job } of this.parsers) {
+      job?.reject(stopping)
+      thread.port.close()
+    }
+    await Promise.all(this.parsers.map(({ thread }) => thread.close()))
+  }
+
+  private pump(): void {
+    for (;;) {
+      if (this.jobs.length === 0 || this.closing) return
+      const parser =
+        this.parsers.find(({ job }) => job === null) ??
+        (this.parsers.length < this.options.threads ? this.launch() : undefined)
+      if (parser === undefined) return
+      const next = this.jobs.shift()!
+      parser.job = next
+      parser.thread.port.postMessage(next.job, [next.job.bytes.buffer as ArrayBuffer])
+    }
+  }
+
+  private launch(): Parser {
+    const { startThread: start = startThread, workerFile, log, metrics } = this.options
+    const thread = start(workerFile, port => ({ port }))
+    const parser: Parser = { thread, job: null }
+    const take = (reply: ParseReply) => {
+      parser.job?.resolve(reply)
+      parser.job = null
+      metrics.parsed.count++
+      this.pump()
+    }
+    thread.port.on('message', take)
+    const end = (error: Error) => {
+      this.parsers = this.parsers.filter(other => other !== parser)
+      for (const reply of thread.rest()) take(reply as ParseReply)
+      if (this.closing) return
+      log.error({ err: error }, 'parser died')
+      thread.port.close()
+      void thread.destroy()
+      if (parser.job !== null) metrics.lost.count++
+      parser.job?.reject(new ServiceError('overloaded', 'What read the body died; try again'))
+      parser.job = null
+      this.pump()
+    }
+    thread.ended.then(() => end(new Error('the parser ended by itself')), end)
+    this.parsers.push(parser)
+    return parser
+  }
+}

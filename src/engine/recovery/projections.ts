@@ -1,0 +1,317 @@
+// The HTTP thread's side of the projectors: starts their thread, waits for what they have projected, tells how
+// far behind they are.
+import type { Logger } from 'pino'
+import { ServiceError } from '../../errors.js'
+import type { Sequence } from '../../journal/journal.js'
+import { shardDirectory } from '../../journal/segment.js'
+import type { Port } from '../../protocol/port.js'
+import type { Positions } from '../../protocol/positions.js'
+import type {
+  ProjectedChunk,
+  ProjectedStore,
+  ProjectorNotice,
+  ProjectorOptions,
+  ProjectorRequest,
+} from '../../protocol/projector-messages.js'
+import type { ClickHouseAddress } from '../../storage/clickhouse.js'
+import type { PostgresAddress } from '../../storage/postgres.js'
+import { type StartThread, startThread, type Thread } from '../shards/thread.js'
+
+export interface ProjectionsOptions {
+  readonly positions: Positions
+  readonly generation: string
+  /** The journals' root: shard-00, shard-01… lie in it. */
+  readonly journalDirectory: string
+  readonly postgres: PostgresAddress
+  readonly clickhouse: ClickHouseAddress
+  readonly log: Logger
+  /** Told of every chunk, where traces are made. */
+  readonly chunk?: (chunk: ProjectedChunk) => void
+  /** Told when rows came into the outbox of webhooks. */
+  readonly announced?: () => void
+  readonly workerFile?: URL
+  readonly startThread?: StartThread
+  /** Bounds and pauses for tests; see ProjectorOptions. */
+  readonly bounds?: Pick<ProjectorOptions, 'rowsMax' | 'bytesMax' | 'postgresMs' | 'clickhouseMs'>
+}
+
+/** How far a store is behind the journals. */
+export interface ProjectionLag {
+  readonly records: number
+  /** Age of the oldest record that is not projected, to about a second. */
+  readonly seconds: number
+}
+
+interface Waiter {
+  readonly store: ProjectedStore
+  readonly shard: number
+  readonly sequence: Sequence
+  readonly resolve: () => void
+  readonly reject: (error: Error) => void
+  readonly timer: NodeJS.Timeout
+}
+
+const projectorFile = new URL('../../../workers/project.js', import.meta.url)
+const stores = ['postgres', 'clickhouse'] as const
+const names = { postgres: 'Postgres', clickhouse: 'ClickHouse' } as const
+const waitMs = 10_000
+const seenPollMs = 20
+const sampleMs = 1_000
+const samplesMax = 3_600
+
+export class Projections {
+  readonly #options: ProjectionsOptions
+  readonly #positions: Positions
+  readonly #waiters = new Set<Waiter>()
+  /** Streams that fail now, by store and shard, with the message. */
+  readonly #failing = new Map<string, string>()
+  /** Committed sequences at recent times, oldest first. */
+  readonly #samples: { readonly atMs: number; readonly committed: readonly Sequence[] }[] = []
+  readonly #sampling: NodeJS.Timeout
+  #thread: Thread | null = null
+  #port: Port | null = null
+  #life: Promise<void> = Promise.resolve()
+  #stopping = false
+  #deaths = 0
+  /** The hold asked for, and those that hold; all are lost with their thread. */
+  #holding: { readonly held: () => void; readonly lost: (error: Error) => void } | null = null
+  readonly #held = new Set<ProjectedStore>()
+
+  private constructor(options: ProjectionsOptions) {
+    this.#options = options
+    this.#positions = options.positions
+    this.#sampling = setInterval(() => this.#sample(), sampleMs)
+    this.#sampling.unref()
+    this.#sample()
+  }
+
+  /** Start the projectors' thread. Resolves at once: stores may be away. */
+  static async start(options: ProjectionsOptions): Promise<Projections> {
+    const projections = new Projections(options)
+    projections.#launch()
+    return projections
+  }
+
+  /**
+   * Wait until a record is in a store: what was acknowledged can then be read there.
+   *
+   * timeoutMs  longest wait.
+   * errors     store_away (503) naming the store, after that time.
+   */
+  reached(store: ProjectedStore, shard: number, sequence: Sequence, timeoutMs = waitMs): Promise<void> {
+    if (this.#positions.get(shard, store) >= sequence) return Promise.resolve()
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => {
+        this.#waiters.delete(waiter)
+        reject(new ServiceError('store_away', `${names[store]} is away or behind; try again`))
+      }, timeoutMs)
+      const waiter: Waiter = { store, shard, sequence, resolve, reject, timer }
+      this.#waiters.add(waiter)
+      this.#post({ type: 'want', store, shard, sequence })
+    })
+  }
+
+  /** Wait until everything committed so far, in every shard, is in a store. Errors as `reached`. */
+  async barrier(store: ProjectedStore, timeoutMs = waitMs): Promise<void> {
+    await Promise.all(
+      Array.from({ length: this.#positions.shards }, (_, shard) =>
+        this.reached(store, shard, this.#positions.get(shard, 'committed'), timeoutMs),
+      ),
+    )
+  }
+
+  /**
+   * Wait until every last_seen_at committed so far is in Postgres; they are gathered and written about once a second.
+   * Errors as `reached`.
+   */
+  async seenBarrier(timeoutMs = waitMs): Promise<void> {
+    const shards = Array.from({ length: this.#positions.shards }, (_, shard) => shard)
+    const wanted = shards.map(shard => this.#positions.get(shard, 'committed'))
+    const untilMs = performance.now() + timeoutMs
+    while (shards.some(shard => this.#positions.get(shard, 'seen') < wanted[shard]!)) {
+      if (performance.now() >= untilMs)
+        throw new ServiceError('store_away', 'Postgres is away or behind; try again')
+      await new Promise(resolve => setTimeout(resolve, seenPollMs))
+    }
+  }
+
+  /**
+   * Flag checks for ClickHouse: lines of tables events (samples of single checks) and flag_checks (counts).
+   * Best effort: kept while ClickHouse is away up to a bound, not through a crash (FE-101…103).
+   */
+  recordChecks(rows: readonly string[], counts: readonly string[]): void {
+    if (rows.length + counts.length > 0) this.#post({ type: 'checks', rows, counts })
+  }
+
+  /** How far a store is behind, over all shards. */
+  lag(store: ProjectedStore): ProjectionLag {
+    let records = 0
+    let sinceMs = Date.now()
+    for (let shard = 0; shard < this.#positions.shards; shard++) {
+      const position = this.#positions.get(shard, store)
+      const behind = this.#positions.get(shard, 'committed') - position
+      if (behind <= 0) continue
+      records += behind
+      sinceMs = Math.min(sinceMs, this.#coveredAt(shard, position))
+    }
+    return { records, seconds: Math.max(0, (Date.now() - sinceMs) / 1_000) }
+  }
+
+  /** What is wrong now, in words, for /health/ready; empty when nothing is. */
+  degraded(): string[] {
+    return stores
+      .filter(store => [...this.#failing.keys()].some(key => key.startsWith(store)))
+      .map(store => `${names[store]} projection`)
+  }
+
+  /**
+   * Let nothing more be written into a store until `release`: its rows then agree with its positions in Postgres,
+   * unless the last attempt failed. One hold is asked for at a time.
+   *
+   * errors  store_away when what is under way does not end in time.
+   */
+  async hold(store: ProjectedStore, timeoutMs: number): Promise<void> {
+    let timer: NodeJS.Timeout | undefined
+    try {
+      await new Promise<void>((resolve, reject) => {
+        this.#holding = { held: resolve, lost: reject }
+        const late = new ServiceError('store_away', `${names[store]} is away or behind; try again`)
+        timer = setTimeout(() => reject(late), timeoutMs)
+        this.#post({ type: 'hold', store })
+      })
+      this.#held.add(store)
+    } finally {
+      this.#holding = null
+      clearTimeout(timer)
+    }
+  }
+
+  /** Go on. Returns the stores that were held until now. */
+  release(): readonly ProjectedStore[] {
+    const held = [...this.#held]
+    this.#held.clear()
+    this.#post({ type: 'release' })
+    return held
+  }
+
+  /** Project what is committed, for at most `drainMs`, and end the thread. Waiters are told `starting` (503). */
+  async stop(drainMs = 5_000): Promise<void> {
+    if (this.#stopping) return this.#life
+    this.#stopping = true
+    clearInterval(this.#sampling)
+    this.#post({ type: 'stop', drainMs })
+    let timer: NodeJS.Timeout | undefined
+    const late = new Promise<void>(resolve => {
+      timer = setTimeout(resolve, drainMs + 2_000)
+    })
+    await Promise.race([this.#life, late])
+    clearTimeout(timer)
+    for (const waiter of [...this.#waiters])
+      this.#settle(waiter, new ServiceError('starting', 'Stopping; try again'))
+    this.#port?.close()
+    await this.#thread?.destroy()
+  }
+
+  #launch(): void {
+    const { generation, journalDirectory, postgres, clickhouse, bounds, chunk } = this.#options
+    const options: ProjectorOptions = {
+      generation,
+      shards: Array.from({ length: this.#positions.shards }, (_, index) => ({
+        index,
+        directory: shardDirectory(journalDirectory, index),
+      })),
+      positions: this.#positions.memory,
+      postgres,
+      clickhouse,
+      tellsChunks: chunk !== undefined,
+      ...bounds,
+    }
+    const { startThread: start = startThread, workerFile = projectorFile } = this.#options
+    const thread = start(workerFile, port => ({ port, options }))
+    this.#thread = thread
+    this.#port = thread.port
+    thread.port.on('message', (notice: ProjectorNotice) => this.#hear(notice))
+    this.#life = thread.ended.then(
+      () => this.#ended(null),
+      (error: unknown) => this.#ended(error),
+    )
+    // Whoever waited when the last thread died still waits.
+    for (const { store, shard, sequence } of this.#waiters)
+      this.#post({ type: 'want', store, shard, sequence })
+  }
+
+  #ended(error: unknown): void {
+    this.#port?.close()
+    this.#port = null
+    this.#held.clear()
+    this.#holding?.lost(new ServiceError('starting', 'The projectors restart; try again'))
+    if (this.#stopping) return
+    void this.#thread?.destroy()
+    this.#options.log.error({ err: error }, 'the projectors died and are started again')
+    const delayMs = Math.min(10_000, 100 * 2 ** Math.min(10, this.#deaths++))
+    setTimeout(() => {
+      if (!this.#stopping) this.#launch()
+    }, delayMs)
+  }
+
+  #post(request: ProjectorRequest): void {
+    this.#port?.postMessage(request)
+  }
+
+  #hear(notice: ProjectorNotice): void {
+    const { log } = this.#options
+    switch (notice.type) {
+      case 'moved':
+        this.#release(notice.store, notice.shard)
+        return
+      case 'held':
+        this.#holding?.held()
+        return
+      case 'failing':
+        this.#failing.set(`${notice.store} ${notice.shard}`, notice.error)
+        log.warn({ store: notice.store, shard: notice.shard, err: notice.error }, 'a projection fails')
+        return
+      case 'recovered':
+        this.#failing.delete(`${notice.store} ${notice.shard}`)
+        log.info({ store: notice.store, shard: notice.shard }, 'a projection goes on')
+        return
+      case 'announced':
+        this.#options.announced?.()
+        return
+      case 'checks_dropped':
+        log.warn({ rows: notice.rows }, 'flag check records were dropped: ClickHouse is away')
+        return
+      case 'chunk':
+        this.#options.chunk?.(notice)
+        return
+    }
+  }
+
+  #release(store: ProjectedStore, shard: number): void {
+    const position = this.#positions.get(shard, store)
+    for (const waiter of [...this.#waiters])
+      if (waiter.store === store && waiter.shard === shard && waiter.sequence <= position)
+        this.#settle(waiter, null)
+  }
+
+  #settle(waiter: Waiter, error: Error | null): void {
+    clearTimeout(waiter.timer)
+    this.#waiters.delete(waiter)
+    if (error === null) waiter.resolve()
+    else waiter.reject(error)
+  }
+
+  #sample(): void {
+    const committed = Array.from({ length: this.#positions.shards }, (_, shard) =>
+      this.#positions.get(shard, 'committed'),
+    )
+    this.#samples.push({ atMs: Date.now(), committed })
+    if (this.#samples.length > samplesMax) this.#samples.shift()
+  }
+
+  // The latest time at which a position was all there was.
+  #coveredAt(shard: number, position: Sequence): number {
+    const sample = this.#samples.findLast(one => one.committed[shard]! <= position)
+    return sample?.atMs ?? this.#samples[0]?.atMs ?? Date.now()
+  }
+}

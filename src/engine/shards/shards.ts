@@ -1,0 +1,522 @@
+// The HTTP thread's way to the actors, and the only way: an id belongs to one shard, a shard to one thread.
+// A tick's requests leave as one batch per shard (single events soon after) and their replies come back as batches.
+//
+//   ask ──▶ outbox[shard] ──(one post per tick)──▶ worker ──▶ replies ──▶ waiting[n]
+//
+// An actor needs the same thread each time: a shard is one long task on a thread of its own (thread.ts).
+import { performance } from 'node:perf_hooks'
+import type { Logger } from 'pino'
+import type { CatalogData } from '../../core/catalog.js'
+import type {
+  CompanyMessage,
+  EnvironmentMessage,
+  FailedEvent,
+  IngestItem,
+  Question,
+  Refusal,
+  ShardControl,
+  ShardFigures,
+  ShardNotice,
+  Still,
+  UserMessage,
+} from '../../core/company/message.js'
+import { shardOf } from '../../core/id.js'
+import type { OutgoingUses } from '../../core/usage/batch.js'
+import { ServiceError } from '../../errors.js'
+import { type Cells, type Hearing, hear, type Outgoing, Packing } from '../../protocol/message-codec.js'
+import type { Port } from '../../protocol/port.js'
+import type { ShardOptions } from '../../protocol/shard-options.js'
+import { Changes } from '../../protocol/version-counters.js'
+import { Waiters } from './pending-replies.js'
+import { type StartThread, startThread, type Thread } from './thread.js'
+
+/** A reply, and where it became durable (sequence 0 for reads). */
+export interface Answered<Reply> {
+  readonly reply: Reply
+  readonly shard: number
+  readonly sequence: number
+  /** Until when it stands if nothing happens but time, epoch ms; 0: not told. */
+  readonly untilMs?: number
+  /** Whether it may show figures of its company's use. */
+  readonly figures?: boolean
+}
+
+/** An actor said no: the room that asked decides what the caller hears. */
+export class Refused extends Error {
+  constructor(
+    readonly refusal: Refusal,
+    readonly detail?: string,
+  ) {
+    super(detail ?? refusal)
+  }
+}
+
+/**
+ * The thread died with the request, or its disk failed under it: whether it became durable shows only when the shard
+ * has replayed its journal, or mended it (`restarted`).
+ */
+export class Lost extends ServiceError {}
+
+/** Events of one shard did not become durable, or it is not known whether they did (`Lost`). */
+export interface Undelivered {
+  /** Whether an actor is of that shard. */
+  readonly owns: (id: string) => boolean
+  readonly error: unknown
+}
+
+const allDelivered: readonly Undelivered[] = []
+
+/** Who hears of events that became durable as failed. */
+type TellFailed = (events: readonly FailedEvent[]) => void
+const nobody: TellFailed = () => {}
+
+/** Requests, each event of a batch counted, that may wait for one shard before new ones are refused with 503. */
+const waitingMax = 100_000
+
+/** Events that are posted without waiting for more. */
+const longList = 64
+
+/** Single events that are posted without waiting for more, and how long the first of them waits at most, ms. */
+const gatheredMax = 24
+const gatherMs = 0.5
+
+/** What a shard says of itself. */
+export interface ShardStats extends ShardFigures {
+  readonly shard: number
+  /** Requests posted and not answered. */
+  readonly waiting: number
+}
+
+/** Who waits for a reply. Neither may throw. */
+export interface Waiting {
+  resolve(answered: Answered<unknown>): void
+  reject(error: Error): void
+}
+
+interface Starting {
+  readonly promise: Promise<void>
+  readonly resolve: () => void
+  readonly reject: (error: Error) => void
+}
+
+/** One shard as this thread sees it. */
+export interface Shard {
+  readonly index: number
+  /** A new one for every thread that died. */
+  thread: Thread | null
+  port: Port | null
+  readonly outbox: Packing
+  /** Set while the thread is dead or replaying; settled by its next ready, or by a first start that fails. */
+  starting: Starting | null
+  /** Set while it is not known what of a failed write is on the disk. */
+  mending: Starting | null
+  ready: boolean
+  served: boolean
+  readonly waiting: Waiters<Waiting>
+  /** Events of batches that wait. */
+  events: number
+  deaths: number
+  /** The highest sequence a reply has told of: what lies beyond may have lost its reply. */
+  heard: number
+}
+
+export interface ShardsOptions {
+  readonly shards: readonly ShardOptions[]
+  readonly workerFile: URL
+  readonly log: Logger
+  /** Catalogs to give a shard that starts. */
+  readonly catalogs: () => readonly CatalogData[]
+  readonly onNotice: (notice: ShardNotice, shard: number) => void
+  readonly startThread?: StartThread
+}
+
+export class Shards {
+  private readonly shards: Shard[]
+  private flushing = false
+  /** Single events in the outboxes, and how many they were a turn of the loop ago. */
+  private gathered = 0
+  private seen = 0
+  private sinceMs = 0
+  /** Something else is in the outboxes: all leaves with it at the end of this tick. */
+  private urgent = false
+  private closing = false
+
+  protected constructor(private readonly options: ShardsOptions) {
+    this.shards = options.shards.map((_, index) => ({
+      index,
+      thread: null,
+      port: null,
+      outbox: new Packing(),
+      starting: null,
+      mending: null,
+      ready: false,
+      served: false,
+      waiting: new Waiters(),
+      events: 0,
+      deaths: 0,
+      heard: 0,
+    }))
+  }
+
+  /** Start every shard thread; resolves when all have replayed their journals and hold the catalogs. */
+  static async start(options: ShardsOptions): Promise<Shards> {
+    const shards = new this(options)
+    await Promise.all(shards.shards.map(shard => shards.launch(shard)))
+    return shards
+  }
+
+  get count(): number {
+    return this.shards.length
+  }
+
+  /** Requests waiting for a reply, over all shards. */
+  get waiting(): number {
+    return this.shards.reduce((sum, shard) => sum + shard.waiting.size, 0)
+  }
+
+  /** Shards that are not serving now. */
+  get degraded(): readonly number[] {
+    return this.shards.filter(shard => !shard.ready).map(shard => shard.index)
+  }
+
+  /**
+   * Resolves when the shard of this id serves and its journal is whole, or at once when it is so: by then it has told
+   * what it met there.
+   */
+  async restarted(id: string): Promise<void> {
+    const { starting, mending } = this.shards[shardOf(id, this.shards.length)]!
+    await Promise.allSettled([starting?.promise, mending?.promise])
+  }
+
+  /** Whether a request for this id would be refused at the door. */
+  busy(id: string): boolean {
+    return this.shards[shardOf(id, this.shards.length)]!.waiting.size >= waitingMax
+  }
+
+  /**
+   * Ask one actor.
+   *
+   * kind     c company, u user, e the environment's own actor.
+   * nowMs    the environment's present.
+   * fresh    the id was made for this request: there is nothing to load.
+   * returns  the reply; writes only after their record is durable.
+   * errors   Refused; ServiceError 503 when the shard is dead, replaying or full, or its store is away.
+   */
+  ask<Reply>(
+    kind: 'c' | 'u' | 'e',
+    environmentId: string,
+    id: string,
+    message: CompanyMessage | UserMessage | EnvironmentMessage | Question,
+    nowMs: number,
+    fresh = false,
+  ): Promise<Answered<Reply>> {
+    return new Promise((resolve, reject) => {
+      const waiting = { resolve: resolve as Waiting['resolve'], reject }
+      this.put(kind, environmentId, id, message, nowMs, waiting, fresh)
+    })
+  }
+
+  /** As `ask`; tells the one who waits, without the detour of a promise: at once, when the request is refused here. */
+  put(
+    kind: 'c' | 'u' | 'e',
+    environmentId: string,
+    id: string,
+    message: CompanyMessage | UserMessage | EnvironmentMessage | Question,
+    nowMs: number,
+    waiting: Waiting,
+    fresh = false,
+  ): void {
+    const shard = this.shards[shardOf(id, this.shards.length)]!
+    this.enter(shard, { k: kind, id, env: environmentId, at: nowMs, fresh, m: message }, waiting)
+  }
+
+  /**
+   * Give events to their actors; resolves when the fate of every one is told.
+   *
+   * failed   told of events that became durable as failed, before this resolves.
+   * returns  what did not become durable, by shard; nothing when all did. Never rejects.
+   */
+  ingest(
+    items: readonly IngestItem[],
+    nowMs: number,
+    failed: TellFailed = nobody,
+  ): Promise<readonly Undelivered[]> {
+    if (items.length === 1 || this.shards.length === 1)
+      return this.deliver(this.shards[shardOf(items[0]!.id, this.shards.length)]!, items, nowMs, failed)
+    const byShard = new Map<Shard, IngestItem[]>()
+    for (const item of items) {
+      const shard = this.shards[shardOf(item.id, this.shards.length)]!
+      const list = byShard.get(shard)
+      if (list) list.push(item)
+      else byShard.set(shard, [item])
+    }
+    const fates = [...byShard].map(([shard, events]) => this.deliver(shard, events, nowMs, failed))
+    return Promise.all(fates).then(undelivered => undelivered.flat())
+  }
+
+  /** One event, for one who waits: as `ingest`, without the detour of a promise. */
+  putEvent(item: IngestItem, nowMs: number, waiting: Waiting): void {
+    const shard = this.shards[shardOf(item.id, this.shards.length)]!
+    this.enter(shard, { at: nowMs, events: [item] }, waiting, true)
+  }
+
+  /** The number of the shard that an actor belongs to. */
+  indexOf(id: string): number {
+    const { length } = this.shards
+    return length === 1 ? 0 : shardOf(id, length)
+  }
+
+  /** One event of the usual kind to its company's shard, for one who waits: as `putEvent`. The rows may be used again. */
+  putUse(index: number, uses: OutgoingUses, waiting: Waiting): void {
+    this.enter(this.shards[index]!, uses, waiting, true)
+  }
+
+  /** Events of the usual kind to the shard of their companies; as `ingest`. The rows may be used again. */
+  ingestUses(
+    index: number,
+    uses: OutgoingUses,
+    failed: TellFailed = nobody,
+  ): Promise<readonly Undelivered[]> {
+    return this.deliverAll(this.shards[index]!, uses, uses.rows.count, failed)
+  }
+
+  private deliver(
+    shard: Shard,
+    events: readonly IngestItem[],
+    nowMs: number,
+    failed: TellFailed,
+  ): Promise<readonly Undelivered[]> {
+    return this.deliverAll(shard, { at: nowMs, events }, events.length, failed)
+  }
+
+  private deliverAll(
+    shard: Shard,
+    request: Outgoing,
+    count: number,
+    failed: TellFailed,
+  ): Promise<readonly Undelivered[]> {
+    const posted = this.post(shard, request)
+    shard.events += count
+    // a long list leaves at once: kept for the end of the tick it would only grow old in memory
+    if (count >= longList) this.send(shard)
+    const owns = (id: string) => this.shards[shardOf(id, this.shards.length)] === shard
+    return posted.then(
+      ({ reply }) => {
+        shard.events -= count
+        if (reply !== null) failed(reply as readonly FailedEvent[])
+        return allDelivered
+      },
+      error => {
+        shard.events -= count
+        return [{ owns, error }]
+      },
+    )
+  }
+
+  /** Hand a new catalog to every shard; resolves when all serve it. */
+  async announce(data: CatalogData): Promise<void> {
+    await this.controlAll({ type: 'catalog', data })
+  }
+
+  /** An environment is deleted: no shard keeps its catalog or actors. A shard that starts meanwhile never has them. */
+  async forgetEnvironment(environmentId: string): Promise<void> {
+    await this.controlAll({ type: 'catalog_gone', environmentId })
+  }
+
+  /** Have every shard write the snapshots of what changed. */
+  async checkpoint(): Promise<void> {
+    await this.controlAll({ type: 'checkpoint' })
+  }
+
+  /** Hold every shard's snapshots or journal still for a backup. Returns what stood still until now, by shard. */
+  async hold(still: Still): Promise<readonly Still[]> {
+    const answers = this.shards.map(shard => this.control<Still>(shard, { type: 'hold', still }))
+    return (await Promise.all(answers)).map(({ reply }) => reply)
+  }
+
+  /** Figures of every shard that serves, for metrics. */
+  async stats(): Promise<readonly ShardStats[]> {
+    const serving = this.shards.filter(shard => shard.ready)
+    const answers = await Promise.allSettled(
+      serving.map(shard => this.control<ShardFigures>(shard, { type: 'stats' })),
+    )
+    return answers.flatMap((answer, index) => {
+      const { index: shard, waiting } = serving[index]!
+      return answer.status === 'fulfilled' ? [{ ...answer.value.reply, shard, waiting: waiting.size }] : []
+    })
+  }
+
+  /** Let every shard finish, checkpoint and stop. */
+  async close(): Promise<void> {
+    await Promise.allSettled(this.shards.map(shard => this.control(shard, { type: 'checkpoint' })))
+    this.closing = true
+    for (const shard of this.shards) shard.port?.close()
+    await Promise.all(this.shards.map(shard => shard.thread?.close()))
+  }
+
+  private async controlAll(control: ShardControl): Promise<void> {
+    await Promise.all(
+      this.shards.map(async shard => {
+        // a shard that is starting takes the current catalogs with its start
+        while (shard.starting) await shard.starting.promise
+        try {
+          await this.control(shard, control)
+        } catch (error) {
+          const { starting } = shard as Shard
+          if (control.type !== 'catalog' || !starting) throw error
+          await starting.promise
+        }
+      }),
+    )
+  }
+
+  private control<Reply>(shard: Shard, control: ShardControl): Promise<Answered<Reply>> {
+    return this.post<Reply>(shard, { control })
+  }
+
+  private post<Reply>(shard: Shard, request: Outgoing): Promise<Answered<Reply>> {
+    return new Promise((resolve, reject) => {
+      this.enter(shard, request, { resolve: resolve as Waiting['resolve'], reject })
+    })
+  }
+
+  /**
+   * Give a request its number, and its place in the post at the end of this tick, or, `single`, soon after; or tell why
+   * it is refused here.
+   */
+  protected enter(shard: Shard, request: Outgoing, waiting: Waiting, single = false): void {
+    if (!shard.ready || shard.waiting.size + shard.events >= waitingMax) {
+      waiting.reject(new ServiceError(shard.ready ? 'overloaded' : 'starting'))
+      return
+    }
+    shard.outbox.add(shard.waiting.add(waiting), request)
+    if (single) this.gathered++
+    else this.urgent = true
+    if (!this.flushing) {
+      this.flushing = true
+      setImmediate(this.flush)
+    }
+  }
+
+  private readonly flush = (): void => {
+    if (this.awaitsMore()) {
+      setImmediate(this.flush)
+      return
+    }
+    this.flushing = false
+    this.urgent = false
+    this.gathered = 0
+    this.seen = 0
+    for (const shard of this.shards) this.send(shard)
+  }
+
+  /**
+   * Whether what is to be posted waits for another turn of the loop: single events do, as long as each turn brings more
+   * of them. Posting, the shard's wake and the journal's write cost by the post, ten times what an event does.
+   */
+  private awaitsMore(): boolean {
+    const { gathered, seen } = this
+    if (this.urgent || gathered === seen || gathered >= gatheredMax) return false
+    if (seen === 0) this.sinceMs = performance.now()
+    else if (performance.now() - this.sinceMs > gatherMs) return false
+    this.seen = gathered
+    return true
+  }
+
+  private send(shard: Shard): void {
+    if (!shard.outbox.isEmpty) shard.port?.postMessage(shard.outbox.take())
+  }
+
+  private launch(shard: Shard): Promise<void> {
+    shard.starting ??= newStarting()
+    const { startThread: start = startThread, workerFile } = this.options
+    const thread = start(workerFile, port => ({
+      port,
+      options: this.options.shards[shard.index]!,
+      again: shard.served,
+      heard: shard.heard,
+      catalogs: this.options.catalogs(),
+    }))
+    shard.thread = thread
+    shard.port = thread.port
+    const hearing = hearingOf(shard)
+    const take = (message: Cells | ShardNotice): void => {
+      if (Array.isArray(message)) return hear(message as unknown as Cells, hearing)
+      const notice = message as ShardNotice
+      if (notice.notice === 'ready') {
+        shard.ready = true
+        shard.served = true
+        shard.deaths = 0
+        shard.starting?.resolve()
+        shard.starting = null
+      }
+      if (notice.notice === 'ready' || notice.notice === 'mended') {
+        shard.mending?.resolve()
+        shard.mending = null
+      }
+      this.noticed(notice, shard.index)
+    }
+    thread.port.on('message', take)
+    const end = (error: Error): void => {
+      // what it answered is durable, and may lie before the checkpoint that the next thread replays from
+      for (const message of thread.rest()) take(message as Cells | ShardNotice)
+      if (!this.closing) void thread.destroy()
+      this.revive(shard, error)
+    }
+    thread.ended.then(() => end(new Error('the shard ended by itself')), end)
+    return shard.starting.promise
+  }
+
+  protected noticed(notice: ShardNotice, shard: number): void {
+    this.options.onNotice(notice, shard)
+  }
+
+  /** The thread died: everyone waiting hears 503, and a new thread replays the journal. */
+  private revive(shard: Shard, error: Error): void {
+    shard.ready = false
+    // what it told may rest on what nobody finds in its journal
+    new Changes(this.options.shards[shard.index]!.changes).close(shard.index)
+    shard.port?.close()
+    shard.outbox.take()
+    shard.deaths++
+    const lost = shard.waiting.takeAll()
+    // first: who hears that a request is lost asks at once when its fate will be known
+    if (shard.served && !this.closing) shard.starting ??= newStarting()
+    for (const waiting of lost) waiting.reject(new Lost('starting', 'The shard restarts; try again'))
+    if (this.closing) return
+    this.options.log.error({ shard: shard.index, err: error }, 'shard died')
+    if (!shard.served) return shard.starting?.reject(error)
+    const delayMs = shard.deaths === 1 ? 0 : Math.min(5_000, 50 * 2 ** shard.deaths)
+    setTimeout(() => this.launch(shard), delayMs)
+  }
+}
+
+/** Settles what waits for the replies of a shard. */
+function hearingOf(shard: Shard): Hearing {
+  return {
+    answered(n, reply, sequence) {
+      if (sequence > shard.heard) shard.heard = sequence
+      shard.waiting.take(n)?.resolve({ reply, shard: shard.index, sequence, untilMs: 0, figures: false })
+    },
+    told: (n, reply, untilMs, figures) =>
+      shard.waiting.take(n)?.resolve({ reply, shard: shard.index, sequence: 0, untilMs, figures }),
+    refused: (n, refusal, detail) => shard.waiting.take(n)?.reject(new Refused(refusal, detail)),
+    failed(n, reason, detail) {
+      if (reason === 'doubtful') shard.mending ??= newStarting()
+      shard.waiting
+        .take(n)
+        ?.reject(reason === 'doubtful' ? new Lost('overloaded', detail) : new ServiceError(reason, detail))
+    },
+  }
+}
+
+function newStarting(): Starting {
+  let resolve!: () => void
+  let reject!: (error: Error) => void
+  const promise = new Promise<void>((yes, no) => {
+    resolve = yes
+    reject = no
+  })
+  promise.catch(() => {})
+  return { promise, resolve, reject }
+}

@@ -1,0 +1,293 @@
+// Calls out to addresses that callers gave: never into a private network, never where a redirect leads.
+import { createHmac } from 'node:crypto'
+import { lookup, Resolver } from 'node:dns/promises'
+import { request as httpRequest } from 'node:http'
+import { request as httpsRequest } from 'node:https'
+import { BlockList, isIP, type LookupFunction } from 'node:net'
+import { networkInterfaces } from 'node:os'
+import { turns } from '../../host/concurrency.js'
+
+/** Longest time from the first packet to the end of the answer. */
+const timeoutMs = 10_000
+/** Of an answer this much is read and thrown away, so that a polite endpoint can end its sentence. */
+const answerBytesMax = 65_536
+
+const privateV4 = new BlockList()
+for (const [net, prefix] of [
+  ['0.0.0.0', 8],
+  ['10.0.0.0', 8],
+  ['100.64.0.0', 10],
+  ['127.0.0.0', 8],
+  // a cloud's own services for the machines in it
+  ['168.63.129.16', 32],
+  ['169.254.0.0', 16],
+  ['172.16.0.0', 12],
+  ['192.0.0.0', 24],
+  ['192.0.2.0', 24],
+  ['192.88.99.0', 24],
+  ['192.168.0.0', 16],
+  ['198.18.0.0', 15],
+  ['198.51.100.0', 24],
+  ['203.0.113.0', 24],
+  ['224.0.0.0', 3],
+] as const)
+  privateV4.addSubnet(net, prefix, 'ipv4')
+
+const publicV6 = new BlockList()
+publicV6.addSubnet('2000::', 3, 'ipv6')
+// Of the global range: protocol assignments and tunnels, documentation, addresses that carry an IPv4 address.
+const specialV6 = new BlockList()
+for (const [net, prefix] of [
+  ['2001::', 23],
+  ['2001:db8::', 32],
+  ['2002::', 16],
+  ['3fff::', 20],
+] as const)
+  specialV6.addSubnet(net, prefix, 'ipv6')
+const mappedV6 = new BlockList()
+mappedV6.addSubnet('::ffff:0:0', 96, 'ipv6')
+
+/**
+ * Whether an address is not one of the open internet: private, loopback, link-local, multicast, reserved; an IPv4
+ * address written as IPv6 is judged as IPv4.
+ */
+export function isPrivateAddress(text: string): boolean {
+  const address = text.split('%', 1)[0]!
+  if (isIP(address) === 4) return privateV4.check(address, 'ipv4')
+  if (isIP(address) !== 6) return true
+  const embedded = mappedV4(address)
+  if (embedded !== null) return privateV4.check(embedded, 'ipv4')
+  return !publicV6.check(address, 'ipv6') || specialV6.check(address, 'ipv6')
+}
+
+/** The IPv4 address of `::ffff:a.b.c.d`, however it is spelled. */
+function mappedV4(address: string): string | null {
+  // The URL parser spells every IPv6 address one way: its last two groups in hexadecimal.
+  const spelled = new URL(`http://[${address}]/`).hostname.slice(1, -1)
+  const groups = /^::ffff:([0-9a-f]{1,4}):([0-9a-f]{1,4})$/.exec(spelled)
+  if (groups === null) return null
+  const [high, low] = [Number.parseInt(groups[1]!, 16), Number.parseInt(groups[2]!, 16)]
+  return [high >> 8, high & 255, low >> 8, low & 255].join('.')
+}
+
+/** The addresses of this machine, however public they are: what listens on them may be meant for it alone. */
+export function ownAddresses(interfaces: ReturnType<typeof networkInterfaces>): ReadonlySet<string> {
+  return new Set(Object.values(interfaces).flatMap(of => (of ?? []).map(one => one.address)))
+}
+
+let own: { readonly addresses: ReadonlySet<string>; readonly readAtMs: number } | null = null
+/** How long the list of own addresses is believed. */
+const ownMs = 60_000
+
+function isClosed(address: string): boolean {
+  const nowMs = performance.now()
+  if (own === null || nowMs - own.readAtMs > ownMs)
+    own = { addresses: ownAddresses(networkInterfaces()), readAtMs: nowMs }
+  return isPrivateAddress(address) || own.addresses.has(address)
+}
+
+/**
+ * Why a URL cannot be called at all, or null. A name may still turn out to be a private address when it is called.
+ *
+ * plain  whether http is allowed beside https.
+ */
+export function urlProblem(text: string, privateAddresses: boolean, plain = true): string | null {
+  const url = URL.canParse(text) ? new URL(text) : null
+  if (url === null || (url.protocol !== 'https:' && url.protocol !== 'http:'))
+    return 'expected an http or https URL'
+  if (url.protocol === 'http:' && !plain) return 'a production environment is told by https alone'
+  if (url.username !== '' || url.password !== '') return 'must not carry a user name or password'
+  const host = bare(url.hostname)
+  const closed = host === 'localhost' || host.endsWith('.localhost') || (isIP(host) !== 0 && isClosed(host))
+  return closed && !privateAddresses ? 'names a private address' : null
+}
+
+const bare = (hostname: string): string => hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '')
+
+/** How a call ended: with an answer's status, or without one and why. */
+export interface Outcome {
+  readonly status: number | null
+  /** As callers may hear it: nothing about names, addresses or ports that they could not know. */
+  readonly reason: string | null
+  /** As the log of the operator may have it. */
+  readonly detail?: string
+}
+
+/** Whether the endpoint took it. source: api/webhooks.md */
+export function isSuccess({ status }: Outcome): boolean {
+  return status !== null && status >= 200 && status < 300
+}
+
+/** What a delivery goes to. */
+export interface Endpoint {
+  readonly url: string
+  readonly secret: string
+  /** Signs beside the secret until then: the webhook's secret is being changed. */
+  readonly previous_secret: string | null
+  readonly previous_secret_until: Date | null
+}
+
+/** What is sent; the id is the same for every attempt. */
+export interface Delivery {
+  readonly id: string
+  readonly payload: string
+}
+
+/**
+ * The headers that let the receiver tell who sent a body, and whether it had it before.
+ *
+ * X-Service-Webhook-Signature   hex HMAC-SHA256 of body, "+" and timestamp, keyed by the secret's text. While the
+ *                               secret is being changed it is the former one's, and …-Signature-Next the new one's:
+ *                               a receiver knows the former when the change begins.
+ * webhook-signature             Standard Webhooks: `v1,` and base64 HMAC-SHA256 of id, "." timestamp, "." and body,
+ *                               keyed by the bytes that the secret's base64 part stands for; one for each secret.
+ * source  api/webhooks.md; the ids and what two secrets sign: decision.
+ */
+export function signed(
+  endpoint: Endpoint,
+  { id, payload }: Delivery,
+  nowMs: number,
+): Readonly<Record<string, string>> {
+  const timestamp = String(Math.floor(nowMs / 1_000))
+  const { previous_secret: previous, previous_secret_until: until } = endpoint
+  const overlaps = previous !== null && until !== null && until.getTime() > nowMs
+  const secrets = overlaps ? [previous, endpoint.secret] : [endpoint.secret]
+  const [first, next] = secrets.map(secret =>
+    createHmac('sha256', secret).update(payload).update(`+${timestamp}`).digest('hex'),
+  )
+  return {
+    'X-Service-Webhook-Signature': first!,
+    ...(next !== undefined && { 'X-Service-Webhook-Signature-Next': next }),
+    'X-Service-Webhook-Signature-Version': 'v1',
+    'X-Service-Webhook-Timestamp': timestamp,
+    'webhook-id': id,
+    'webhook-timestamp': timestamp,
+    'webhook-signature': secrets
+      .reverse()
+      .map(secret => standardSignature(secret, `${id}.${timestamp}.${payload}`))
+      .join(' '),
+  }
+}
+
+function standardSignature(secret: string, text: string): string {
+  const key = Buffer.from(secret.replace(/^whsec_/, ''), 'base64')
+  return `v1,${createHmac('sha256', key).update(text).digest('base64')}`
+}
+
+/**
+ * Post a JSON body, signed. The name is resolved first, its addresses are judged, and the connection goes to the one
+ * that was judged.
+ *
+ * privateAddresses  whether private networks may be reached.
+ * signal            ends the call early.
+ * returns           how it ended; never rejects.
+ */
+export async function deliver(
+  endpoint: Endpoint,
+  delivery: Delivery,
+  options: { readonly privateAddresses: boolean; readonly nowMs: number; readonly signal: AbortSignal },
+): Promise<Outcome> {
+  const signal = AbortSignal.any([options.signal, AbortSignal.timeout(timeoutMs)])
+  try {
+    const url = new URL(endpoint.url)
+    const address = await openAddress(bare(url.hostname), options.privateAddresses, signal)
+    const body = Buffer.from(delivery.payload)
+    const headers = {
+      'Content-Type': 'application/json',
+      'Content-Length': String(body.length),
+      'User-Agent': 'Tollgate-Webhooks/1',
+      ...signed(endpoint, delivery, options.nowMs),
+    }
+    return { status: await post(url, address, headers, body, signal), reason: null }
+  } catch (error) {
+    const detail = error instanceof Error ? error.message : 'failed'
+    if (!signal.aborted) return { status: null, reason: unreached, detail }
+    const reason = options.signal.aborted ? 'stopped' : 'no answer in 10 seconds'
+    return { status: null, reason, detail }
+  }
+}
+
+/** All that is told of a name that is not known, an address that is closed, a port where nobody listens. */
+const unreached = 'The endpoint could not be reached'
+
+interface Address {
+  readonly address: string
+  readonly family: number
+}
+
+async function openAddress(host: string, privateAddresses: boolean, signal: AbortSignal): Promise<Address> {
+  const found = await addressesOf(host, signal)
+  const open = privateAddresses ? found : found.filter(({ address }) => !isClosed(address))
+  // One private address among public ones is somebody's trick rather than somebody's server.
+  if (open.length === 0 || open.length < found.length) throw new Error('The address is in a private network')
+  return open.find(({ family }) => family === 4) ?? open[0]!
+}
+
+/** One question to a name server may take so long, and is asked so often, ms. */
+const resolveMs = 2_000
+const resolveTries = 2
+/** Look-ups through the system at once: each holds a thread that files and other look-ups need too, of four. */
+const systemLookupsMax = 1
+const systemLookup = turns(systemLookupsMax)
+
+/**
+ * The addresses of a name. Name servers are asked without a thread each, so that a slow one keeps nobody waiting;
+ * names that only the system knows (a hosts file, a search list) are asked of it, one at a time.
+ */
+async function addressesOf(host: string, signal: AbortSignal): Promise<readonly Address[]> {
+  const family = isIP(host)
+  if (family !== 0) return [{ address: host, family }]
+  const resolver = new Resolver({ timeout: resolveMs, tries: resolveTries })
+  const [v4, v6] = await within(
+    signal,
+    Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)]),
+  )
+  resolver.cancel()
+  const found = [
+    ...(v4.status === 'fulfilled' ? v4.value.map(address => ({ address, family: 4 })) : []),
+    ...(v6.status === 'fulfilled' ? v6.value.map(address => ({ address, family: 6 })) : []),
+  ]
+  if (found.length > 0) return found
+  const isSlow = [v4, v6].some(one => one.status === 'rejected' && one.reason?.code === 'ETIMEOUT')
+  if (isSlow) throw new Error('its name server does not answer')
+  return within(
+    signal,
+    systemLookup(() => lookup(host, { all: true, verbatim: true })),
+  )
+}
+
+function within<T>(signal: AbortSignal, promise: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const stop = () => reject(signal.reason)
+    if (signal.aborted) stop()
+    signal.addEventListener('abort', stop, { once: true })
+    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop))
+  })
+}
+
+/** The status of the answer, once its end, or as much of it as is read, has come. */
+function post(
+  url: URL,
+  { address, family }: Address,
+  headers: Record<string, string>,
+  body: Buffer,
+  signal: AbortSignal,
+): Promise<number> {
+  const pinned: LookupFunction = (_, { all }, done) =>
+    all ? done(null, [{ address, family }]) : done(null, address, family)
+  const request = url.protocol === 'https:' ? httpsRequest : httpRequest
+  return new Promise((resolve, reject) => {
+    const sent = request(url, { method: 'POST', headers, agent: false, lookup: pinned, signal }, answer => {
+      let bytes = 0
+      answer.on('data', (chunk: Buffer) => {
+        bytes += chunk.length
+        if (bytes > answerBytesMax) answer.destroy()
+      })
+      // What was answered counts, however its body ends.
+      answer.on('error', () => {})
+      answer.on('close', () => resolve(answer.statusCode ?? 0))
+    })
+    sent.on('error', reject)
+    sent.end(body)
+  })
+}

@@ -1,0 +1,150 @@
+// Who is asking, and may they: key, environment, budgets, scopes, in the order of AL-30.
+import type { KeyScope } from '../../../schemas/enums.js'
+import { keyFault, reaches } from '../../api/keys/conditions.js'
+import type { EnvironmentRecord, KeyRecord } from '../../api/kit/call.js'
+import type { Keys } from '../../api/kit/services.js'
+import { readContext, type SignedContext } from '../../engine/account/signed-contexts.js'
+import { ServiceError } from '../../errors.js'
+import type { Route, Scope } from '../routing/route.js'
+import type { Allowance, Limits } from './limits.js'
+
+/** A request that may go on to its body. */
+export interface Admission {
+  readonly key: KeyRecord
+  readonly environment: EnvironmentRecord | null
+  /** The header names an environment this account does not have: 404, after the body was judged (AL-11, AL-30). */
+  readonly environmentUnknown: boolean
+  /** What a server signed for this caller; null: nothing. */
+  readonly signed: SignedContext | null
+}
+
+/** What admission decided: go on, or why not; with what the headers say either way. */
+export interface Judgement {
+  readonly allowance: Allowance | null
+  readonly outcome: Admission | ServiceError
+}
+
+/** A missing, unknown or deleted key; also one whose environment is gone (AL-1), or that is not taken now. */
+export function unknownKey(why?: string): ServiceError {
+  return new ServiceError('key_unknown', why)
+}
+
+/** Who shows a key, as far as its conditions ask. */
+export interface Asker {
+  /** The wall clock, epoch ms. */
+  wallMs(): number
+  /** The signed context that was sent; ''  for none. Asked of publishable keys alone. */
+  readonly contextToken: string
+  remoteIp(): string
+}
+
+/**
+ * Judge a request whose key was found: the one way in, for keys in headers and keys in bodies alike.
+ *
+ * environmentId  the environment header, '' when absent.
+ * monotonicMs    the limiter's clock (AL-44).
+ * asker          asked only by keys that are not taken always and from anywhere.
+ * returns        429 before 403 before 400 (AL-30); 401 throws, since it has no budget to show.
+ * source         AL-10…14, AL-20…23, AL-30, AL-40…46
+ */
+export function admit(
+  route: Route,
+  key: KeyRecord,
+  environmentId: string,
+  keys: Pick<Keys, 'environment'>,
+  limits: Limits,
+  monotonicMs: number,
+  asker: Asker,
+): Judgement {
+  if (key.conditions != null) {
+    const fault = keyFault(key.conditions, asker.wallMs(), () => asker.remoteIp())
+    if (fault !== null) throw unknownKey(fault)
+  }
+  const named = key.environmentId ?? environmentId
+  const found = named === '' ? null : keys.environment(named)
+  const environment = found !== null && found.accountId === key.accountId ? found : null
+  if (key.environmentId !== null && environment === null) throw unknownKey()
+  const production = environment === null || environment.environmentType === 'production'
+  const allowance = limits.admit(key, route.limit, production, monotonicMs, environment?.id)
+  if (allowance?.refused && !(route.neverLimited && permits(key.scopes, route.scope)))
+    return { allowance, outcome: overLimit(allowance) }
+  const context = key.kind === 'publishable' && environment !== null ? contextOf(environment, asker) : null
+  const refused = refusalOf(route, key, environment, environmentId, context)
+  if (refused !== null) return { allowance, outcome: refused }
+  const signed = context !== null && !('fault' in context) ? context : null
+  const environmentUnknown = environment === null && named !== ''
+  return { allowance, outcome: { key, environment, environmentUnknown, signed } }
+}
+
+function contextOf(environment: EnvironmentRecord, asker: Asker): ReturnType<typeof readContext> | null {
+  const { contextToken: token } = asker
+  return token === '' ? null : readContext(token, environment.id, environment.contextSecrets, asker.wallMs())
+}
+
+function overLimit(allowance: Allowance): ServiceError {
+  const { bucket, retryAfterSeconds } = allowance.refused!
+  return new ServiceError('rate_limited', `Too many requests: the ${bucket} limit is exhausted`, {
+    extra: { bucket },
+    retryAfterSeconds,
+  })
+}
+
+function refusalOf(
+  route: Route,
+  key: KeyRecord,
+  environment: EnvironmentRecord | null,
+  environmentId: string,
+  context: ReturnType<typeof readContext> | null,
+): ServiceError | null {
+  if (key.environmentId !== null && environmentId !== '' && environmentId !== key.environmentId) {
+    return new ServiceError('environment_mismatch')
+  }
+  const denied = denial(route, key, environment, context)
+  if (denied !== null) return new ServiceError('forbidden', denied)
+  if (route.environmentRequired && environment === null && environmentId === '') {
+    return new ServiceError('environment_required')
+  }
+  return null
+}
+
+// Why the key may not call this route, or null.
+function denial(
+  route: Route,
+  key: KeyRecord,
+  environment: EnvironmentRecord | null,
+  context: ReturnType<typeof readContext> | null,
+): string | null {
+  if (key.kind === 'publishable') {
+    if (route.scope !== 'check' && route.scope !== 'capture')
+      return 'A publishable key may only check flags and send events'
+    if (context !== null && 'fault' in context) return `The signed context ${context.fault}`
+    if (environment?.requireContextSignature && context === null)
+      return 'This environment requires a signed context from publishable keys'
+  }
+  if (key.readonly) {
+    // Events of a readonly key are accepted, and recorded as failed by the handler (EV-6).
+    if (route.scope === 'capture') return null
+    if (route.mutates) return 'This key is read-only'
+  }
+  if (!permits(key.scopes, route.scope))
+    return `This key lacks the scope ${route.scope === 'check' ? 'read' : route.scope}`
+  if (route.ofAccount && !reaches(key, null)) return 'This key may act in its own environment alone'
+  return null
+}
+
+// admin ⊇ write ⊇ read; capture is separate (AL-20).
+function permits(scopes: readonly KeyScope[], needed: Scope): boolean {
+  switch (needed) {
+    case 'any':
+      return true
+    case 'admin':
+    case 'capture':
+      return scopes.includes(needed)
+    case 'write':
+      return scopes.includes('write') || scopes.includes('admin')
+    case 'read':
+      return scopes.includes('read') || scopes.includes('write') || scopes.includes('admin')
+    case 'check':
+      return scopes.length > 0
+  }
+}

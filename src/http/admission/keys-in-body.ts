@@ -1,0 +1,68 @@
+// The keys that a collector's body names, found in its bytes before anybody is known to have sent it: nothing is
+// decompressed, decoded or parsed for a caller who may be nobody.
+import { Buffer } from 'node:buffer'
+import { ascii } from '../../bytes/ascii.js'
+import { contextLengthMax } from '../../engine/account/signed-contexts.js'
+
+/** Largest body that is looked through for keys, bytes: a larger one needs its key in a header. */
+export const keylessBytesMax = 65_536
+
+/** Most different keys that one body may name: more are somebody guessing. */
+export const keysNamedMax = 10
+
+const valueBytesMax = 256
+/** Places at which a key may stand that are looked at. */
+const placesMax = 100
+const member = Buffer.from('"api_key"')
+const { quote, backslash, colon } = ascii
+
+/**
+ * The different keys that a body names as `"api_key": "…"`, in the order they come, at most `keysNamedMax`.
+ *
+ * body  as received, not compressed. A name or value with an escape in it is not found: keys have none.
+ */
+export function namedKeys(body: Buffer): readonly string[] {
+  const found = new Set<string>()
+  let at = body.indexOf(member)
+  for (let place = 0; at >= 0 && place < placesMax && found.size < keysNamedMax; place++) {
+    const from = valueAt(body, at + member.length)
+    const end = from < 0 ? -1 : endOf(body, from)
+    if (end > from) found.add(body.toString('latin1', from, end))
+    at = body.indexOf(member, at + member.length)
+  }
+  return [...found]
+}
+
+const contextMember = '"signed_context"'
+
+/** The signed context that a body names as `"signed_context": "…"`; '' when there is none. */
+export function namedContext(body: Buffer): string {
+  const at = body.indexOf(contextMember, 0, 'latin1')
+  const from = at < 0 ? -1 : valueAt(body, at + contextMember.length)
+  const end = from < 0 ? -1 : endOf(body, from, contextLengthMax)
+  return end > from ? body.toString('latin1', from, end) : ''
+}
+
+/** Where the text behind a name begins; -1 when no text follows. */
+function valueAt(body: Buffer, nameEnd: number): number {
+  let at = skipBlanks(body, nameEnd)
+  if (body[at] !== colon) return -1
+  at = skipBlanks(body, at + 1)
+  return body[at] === quote ? at + 1 : -1
+}
+
+function skipBlanks(body: Buffer, from: number): number {
+  let at = from
+  while (body[at] === 0x20 || body[at] === 0x0a || body[at] === 0x0d || body[at] === 0x09) at++
+  return at
+}
+
+/** The end of a text of printable ASCII; -1 when it is longer, or something else. */
+function endOf(body: Buffer, from: number, most = valueBytesMax): number {
+  for (let at = from; at <= from + most; at++) {
+    const byte = body[at]
+    if (byte === quote) return at
+    if (byte === undefined || byte === backslash || byte <= 0x20 || byte > 0x7e) return -1
+  }
+  return -1
+}

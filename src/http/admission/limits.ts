@@ -1,0 +1,225 @@
+// The budgets of accounts and the caps of keys (service.md section 8; AL-40…46).
+import { type RateLimitBucket, rateLimitBuckets } from '../../../schemas/enums.js'
+import type { KeyRecord } from '../../api/kit/call.js'
+import type { LimitSetting } from '../../config.js'
+import {
+  type Bucket,
+  capped,
+  fullBucket,
+  hasToken,
+  type Limit,
+  refill,
+  remaining,
+  resetSeconds,
+  retryAfterSeconds,
+  take,
+} from '../../core/bucket.js'
+import type { LimitKind } from '../routing/route.js'
+
+/** One limit per bucket of the interface. */
+export type LimitTable = Readonly<Record<RateLimitBucket, Limit>>
+
+/** The numbers of service.md section 8. */
+export const defaultLimits: LimitTable = {
+  global: { ratePerSecond: 300, burst: 600 },
+  mutation: { ratePerSecond: 120, burst: 120 },
+  events_ingest: { ratePerSecond: 50, burst: 150 },
+  analytics: { ratePerSecond: 12, burst: 30 },
+}
+
+/** The table a setting stands for; null: no limits. Buckets a setting does not name keep the interface's numbers. */
+export function limitTable(setting: LimitSetting): LimitTable | null {
+  if (setting === 'off') return null
+  return setting === 'default' ? defaultLimits : { ...defaultLimits, ...setting }
+}
+
+/** What the headers of a response say (AL-42); a refusal names its bucket and when to come back. */
+export interface Allowance {
+  readonly limit: number
+  readonly remaining: number
+  readonly resetSeconds: number
+  readonly refused: { readonly bucket: RateLimitBucket; readonly retryAfterSeconds: number } | null
+}
+
+/** Buckets in the order of the table: the first blocked one is the one a refusal names (AL-42). */
+type Chains = Readonly<Record<LimitKind, readonly NamedBucket[]>>
+
+// The buckets of one account, or of one capped key. Global and mutation exist twice (AL-41); events ingest and
+// analytics once for each environment that asked something.
+class Budget {
+  private readonly pairs: readonly (readonly [global: NamedBucket, mutation: NamedBucket])[]
+  /** Of environments that are not production, and of those that are. */
+  private readonly environments = [new Map<string, Chains>(), new Map<string, Chains>()] as const
+
+  constructor(
+    readonly table: LimitTable,
+    nowMs: number,
+  ) {
+    this.pairs = [0, 1].map(() => [this.bucket('global', nowMs), this.bucket('mutation', nowMs)] as const)
+  }
+
+  /** The buckets that apply, brought to the present. */
+  applying(
+    kind: LimitKind,
+    production: boolean,
+    nowMs: number,
+    environmentId: string,
+  ): readonly NamedBucket[] {
+    const known = this.environments[production ? 1 : 0].get(environmentId)
+    const chain = (known ?? this.open(environmentId, production, nowMs))[kind]
+    for (const bucket of chain) refill(bucket, nowMs)
+    return chain
+  }
+
+  private open(environmentId: string, production: boolean, nowMs: number): Chains {
+    const [global, mutation] = this.pairs[production ? 1 : 0]!
+    const chains = {
+      read: [global],
+      check: [global],
+      mutation: [global, mutation],
+      ingest: [global, this.bucket('events_ingest', nowMs)],
+      analytics: [global, this.bucket('analytics', nowMs)],
+    }
+    const environments = this.environments[production ? 1 : 0]
+    // environments that are gone leave theirs behind
+    if (environments.size >= environmentsMax) environments.clear()
+    environments.set(environmentId, chains)
+    return chains
+  }
+
+  private bucket(name: RateLimitBucket, nowMs: number): NamedBucket {
+    return { name, ...fullBucket(this.table[name], nowMs) }
+  }
+}
+
+/** Environments whose buckets a budget keeps; beyond it, all of them begin full again. */
+const environmentsMax = 10_000
+
+interface NamedBucket extends Bucket {
+  readonly name: RateLimitBucket
+}
+
+/** Budgets of every account that asked something, and of every capped key. Bounded by the accounts and keys there are. */
+export class Limits {
+  private readonly accounts = new Map<string, Budget | null>()
+  private readonly keys = new Map<string, { readonly percent: number; readonly budget: Budget }>()
+  private readonly own = new Map<string, LimitTable | null>()
+
+  /** `table` null: no limits unless an account has its own. */
+  constructor(private readonly table: LimitTable | null) {}
+
+  /**
+   * Give one account its own limits ("limits can be raised per account on request"), or take them back.
+   *
+   * table    a table; `null`: no limits at all; `undefined`: those of everyone.
+   * effect   its buckets, and those of its capped keys at their next request, start full.
+   */
+  setAccount(accountId: string, table: LimitTable | null | undefined): void {
+    if (table === undefined) this.own.delete(accountId)
+    else this.own.set(accountId, table)
+    this.accounts.delete(accountId)
+    this.keys.clear()
+  }
+
+  /**
+   * Take one request from every budget it counts against, or from none.
+   *
+   * production     AL-41: a request without an environment counts as production.
+   * nowMs          a monotonic clock (AL-44).
+   * environmentId  whose events ingest and analytics budgets count; '' for a request without an environment.
+   * returns        what the headers say, or null where nothing is limited.
+   * source         AL-40…46. Events ingest and analytics are kept apart by environment (instead of AL-41's one
+   *                account-wide budget): decision, so that no environment uses up what another needs.
+   */
+  admit(
+    key: KeyRecord,
+    kind: LimitKind,
+    production: boolean,
+    nowMs: number,
+    environmentId = '',
+  ): Allowance | null {
+    const account = this.accountBudget(key.accountId, nowMs)
+    if (account === null) return null
+    const shared = account.applying(kind, production, nowMs, environmentId)
+    const percent = key.rateLimitPercent
+    if (percent === null || percent === 0) {
+      const blocked = firstBlocked(shared)
+      if (blocked !== null) return refusal(blocked, blocked)
+      for (const bucket of shared) take(bucket)
+      return allowance(tightest(shared))
+    }
+    const mine = this.keyBudget(key, percent, account.table, nowMs).applying(
+      kind,
+      production,
+      nowMs,
+      environmentId,
+    )
+    const over = firstBlocked(mine)
+    if (over !== null) return refusal(over, over)
+    const exhausted = firstBlocked(shared)
+    // source: decision, AL-43: the headers of a capped key describe its own limit also when it is the
+    // account's that refuses; when to come back is the account's.
+    if (exhausted !== null) return refusal(mine[shared.indexOf(exhausted)]!, exhausted)
+    for (const bucket of shared) take(bucket)
+    for (const bucket of mine) take(bucket)
+    return allowance(tightest(mine))
+  }
+
+  private accountBudget(accountId: string, nowMs: number): Budget | null {
+    const known = this.accounts.get(accountId)
+    if (known !== undefined) return known
+    const own = this.own.get(accountId)
+    const table = own === undefined ? this.table : own
+    const budget = table === null ? null : new Budget(table, nowMs)
+    this.accounts.set(accountId, budget)
+    return budget
+  }
+
+  // A changed cap starts full (AL-46).
+  private keyBudget(key: KeyRecord, percent: number, table: LimitTable, nowMs: number): Budget {
+    const known = this.keys.get(key.id)
+    if (known !== undefined && known.percent === percent) return known.budget
+    const budget = new Budget(share(table, percent), nowMs)
+    this.keys.set(key.id, { percent, budget })
+    return budget
+  }
+}
+
+function share(table: LimitTable, percent: number): LimitTable {
+  const entries = rateLimitBuckets.map(name => [name, capped(table[name], percent)] as const)
+  return Object.fromEntries(entries) as Record<RateLimitBucket, Limit>
+}
+
+function firstBlocked(chain: readonly NamedBucket[]): NamedBucket | null {
+  for (const bucket of chain) if (!hasToken(bucket)) return bucket
+  return null
+}
+
+// Fewest remaining requests; ties go to the longer reset (AL-42).
+function tightest(chain: readonly NamedBucket[]): NamedBucket {
+  let found = chain[0]!
+  for (let i = 1; i < chain.length; i++) {
+    const other = chain[i]!
+    const gap = remaining(other) - remaining(found)
+    if (gap < 0 || (gap === 0 && resetSeconds(other) > resetSeconds(found))) found = other
+  }
+  return found
+}
+
+function allowance(bucket: NamedBucket): Allowance {
+  return {
+    limit: bucket.limit.burst,
+    remaining: remaining(bucket),
+    resetSeconds: resetSeconds(bucket),
+    refused: null,
+  }
+}
+
+function refusal(shown: NamedBucket, blocking: NamedBucket): Allowance {
+  return {
+    limit: shown.limit.burst,
+    remaining: remaining(shown),
+    resetSeconds: resetSeconds(shown),
+    refused: { bucket: blocking.name, retryAfterSeconds: retryAfterSeconds(blocking) },
+  }
+}

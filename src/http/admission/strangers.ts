@@ -1,0 +1,123 @@
+// Callers whom no key has let in yet: what each address may try, what is counted and logged of it.
+import { isIPv6 } from 'node:net'
+import { type Bucket, fullBucket, hasToken, refill, retryAfterSeconds, take } from '../../core/bucket.js'
+import { ServiceError } from '../../errors.js'
+import type { Logger } from '../../log.js'
+import type { Metrics } from '../../metrics.js'
+import type { AuditSink } from './audit-notes.js'
+
+/** Addresses remembered; the one that was met first is forgotten for a new one. */
+const peersMax = 10_000
+/** A peer may fail for so many seconds' worth at once. */
+const burstSeconds = 20
+const tellEveryMs = 1_000
+
+export interface StrangersOptions {
+  /** Failed authentications per second and address; 0: no limit. */
+  readonly ratePerSecond: number
+  readonly log: Logger
+  readonly metrics: Metrics['authFailures']
+  /** Told what is logged: of a flood one a second. */
+  readonly audit?: AuditSink | undefined
+}
+
+/** One budget for each address: a failed authentication costs one, and so does a body that is read to find its key. */
+export class Strangers {
+  private readonly buckets = new Map<string, Bucket>()
+  private toldAtMs = Number.NEGATIVE_INFINITY
+  private untold = 0
+
+  constructor(private readonly options: StrangersOptions) {}
+
+  /** Whether an address has something left. Nothing is taken. */
+  may(address: string, nowMs: number): boolean {
+    return this.options.ratePerSecond === 0 || hasToken(this.bucket(address, nowMs))
+  }
+
+  /** Take one from an address's budget, before anything is done for it. errors: rate_limited (429). */
+  take(address: string, nowMs: number): void {
+    if (this.options.ratePerSecond === 0) return
+    const bucket = this.bucket(address, nowMs)
+    if (!hasToken(bucket)) throw this.refusal(bucket)
+    take(bucket)
+  }
+
+  /** Whoever it was has shown a key: what was taken is given back. */
+  giveBack(address: string, nowMs: number): void {
+    if (this.options.ratePerSecond === 0) return
+    const bucket = this.bucket(address, nowMs)
+    bucket.level = Math.min(bucket.level + 1, bucket.limit.burst)
+  }
+
+  /**
+   * An authentication failed.
+   *
+   * secret   the key shown; '' for none. Of one in our own form its beginning is logged, of others nothing.
+   * paid     its share of the budget has been taken already.
+   * returns  what the caller hears: 401, or 429 when its address has failed too often. source: AL-1; the limit: decision
+   */
+  failed(address: string, secret: string, nowMs: number, paid = false): ServiceError {
+    const { metrics } = this.options
+    ;(secret === '' ? metrics.missing : metrics.unknown).count++
+    this.tell(address, secret, nowMs)
+    if (!paid && this.options.ratePerSecond > 0) {
+      const bucket = this.bucket(address, nowMs)
+      if (!hasToken(bucket)) return this.refusal(bucket)
+      take(bucket)
+    }
+    return new ServiceError('key_unknown')
+  }
+
+  private refusal(bucket: Bucket): ServiceError {
+    this.options.metrics.limited.count++
+    return new ServiceError('rate_limited', 'Too many requests without a valid key', {
+      extra: { bucket: 'failed_authentication' },
+      retryAfterSeconds: retryAfterSeconds(bucket),
+    })
+  }
+
+  /** One line a second, with how many there were. */
+  private tell(address: string, secret: string, nowMs: number): void {
+    this.untold++
+    if (nowMs - this.toldAtMs < tellEveryMs) return
+    const failures = this.untold
+    this.toldAtMs = nowMs
+    this.untold = 0
+    const shown = prefixOf(secret)
+    this.options.log.warn({ peer: address, key_prefix: shown, failures }, 'authentication failed')
+    this.options.audit?.failed({ remoteIp: address, keyPrefix: shown, count: failures })
+  }
+
+  private bucket(address: string, nowMs: number): Bucket {
+    const peer = networkOf(address)
+    let bucket = this.buckets.get(peer)
+    if (bucket === undefined) {
+      if (this.buckets.size >= peersMax) this.forgetOldest()
+      const { ratePerSecond } = this.options
+      bucket = fullBucket({ ratePerSecond, burst: ratePerSecond * burstSeconds }, nowMs)
+      this.buckets.set(peer, bucket)
+    }
+    refill(bucket, nowMs)
+    return bucket
+  }
+
+  private forgetOldest(): void {
+    for (const peer of this.buckets.keys()) {
+      this.buckets.delete(peer)
+      return
+    }
+  }
+}
+
+/** Whoever has one IPv6 address has the 64 bits behind it too. */
+function networkOf(address: string): string {
+  if (!address.includes(':') || !isIPv6(address)) return address
+  const [head = '', tail] = address.split('%', 1)[0]!.split('::')
+  const before = head === '' ? [] : head.split(':')
+  const after = tail === undefined || tail === '' ? [] : tail.split(':')
+  const zeros = tail === undefined ? 0 : Math.max(0, 8 - before.length - after.length)
+  return [...before, ...Array.from({ length: zeros }, () => '0'), ...after].slice(0, 4).join(':')
+}
+
+const prefixOf = (secret: string): string =>
+  /^(?:sk|pk)_(?:prod|stag|dev|acct)_[\w-]{4}/.exec(secret)?.[0] ?? ''

@@ -1,0 +1,410 @@
+// The OpenAPI 3.1 document: made from the route table and the schemas, so that it cannot say something else than they.
+import { readFileSync } from 'node:fs'
+import { type KeyScope, type RateLimitBucket, rateLimitBuckets } from '../../../schemas/enums.js'
+import { operationSchemas } from '../../../schemas/operations.js'
+import type { QueryParameter } from '../../api/kit/query.js'
+import { type ErrorCode, errorRows } from '../../errors.js'
+import type { LimitKind, Route, Scope } from '../routing/route.js'
+import { exampleOf } from './examples.js'
+import { parameterText } from './parameters.js'
+import { examples, groups, introduction, otherBodies, tagTexts } from './texts.js'
+
+/** Any JSON object of the document. */
+export interface Json {
+  readonly [name: string]: unknown
+}
+
+export interface Document extends Json {
+  readonly openapi: string
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Json>>>>
+  readonly components: { readonly schemas: Readonly<Record<string, Json>> } & Json
+}
+
+interface Schema extends Json {
+  readonly properties?: Readonly<Record<string, Schema>>
+  readonly description?: string
+}
+
+const found = operationSchemas.components.schemas as unknown as Readonly<Record<string, Schema>>
+const operations = found.Operations!.properties!
+/** Names that the compiler made up for types without one: written out where they are used. */
+const nameless = /^(__type|object$|(Readonly)?(Record|Array|Omit|Pick|Partial))|\.\.\./
+
+const verbs = { get: 'get', post: 'post', put: 'put', del: 'delete' } as const
+
+/** The name of a row in `Operations`: `GET /companies/{company_id}`. */
+export function titleOf({ method, path }: Pick<Route, 'method' | 'path'>): string {
+  return `${verbs[method].toUpperCase()} ${templateOf(path)}`
+}
+
+/** Rows that `Operations` says nothing of, and what it says of no row; both are empty in a whole program. */
+export function undescribed(routes: readonly Route[]): { missing: string[]; left: string[] } {
+  const served = new Set(routes.map(titleOf))
+  return {
+    missing: [...served].filter(title => operations[title] === undefined),
+    left: Object.keys(operations).filter(title => !served.has(title)),
+  }
+}
+
+/** The document of these routes. */
+export function openApi(routes: readonly Route[]): Document {
+  const paths: Record<string, Record<string, Json>> = {}
+  for (const route of routes) {
+    const path = templateOf(route.path)
+    paths[path] ??= {}
+    paths[path][verbs[route.method]] = operationOf(route)
+  }
+  const order = Object.keys(tagTexts)
+  const tags = [...new Set(routes.map(tagOf))].sort(
+    (a, b) => rank(order, a) - rank(order, b) || (a < b ? -1 : 1),
+  )
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Tollgate',
+      version: interfaceVersion,
+      'x-product-version': productVersion(),
+      description: introduction,
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
+    servers: [{ url: '/' }],
+    tags: [...tags, operationTag].map(name => ({
+      name,
+      ...(tagTexts[name] ? { description: tagTexts[name] } : {}),
+    })),
+    security: [{ apiKey: [] }],
+    paths: { ...paths, ...operatorPaths },
+    components: { schemas: schemas(), responses: errorResponses(), headers, parameters, securitySchemes },
+  }
+}
+
+function operationOf(route: Route): Json {
+  const title = titleOf(route)
+  const told = operations[title]
+  const { id, body, data, file } = told?.properties ?? {}
+  const operationId =
+    (id?.const as string | undefined) ?? `${route.method}${route.path.replaceAll(/\W+/g, '_')}`
+  return {
+    tags: [tagOf(route)],
+    operationId,
+    summary: sentence(operationId),
+    description: [told?.description, needs(route)].filter(Boolean).join('\n\n'),
+    ...(route.ofrep ? { security: [{ apiKey: [] }, { bearer: [] }] } : {}),
+    parameters: [
+      ...pathParameters(route),
+      ...(route.query?.parameters ?? []).map(parameterOf),
+      environmentParameter,
+    ],
+    ...(route.body === 'none' ? {} : { requestBody: bodyOf(route, body, title) }),
+    responses: { [route.status]: file ? fileOf(file) : answerOf(route, data, title), ...errorsOf(route) },
+    'x-scope': route.scope,
+    'x-rate-limit-buckets': bucketsOf[route.limit],
+  }
+}
+
+const bucketsOf: Readonly<Record<LimitKind, readonly RateLimitBucket[]>> = {
+  read: ['global'],
+  check: ['global'],
+  mutation: ['global', 'mutation'],
+  ingest: ['global', 'events_ingest'],
+  analytics: ['global', 'analytics'],
+}
+
+const scopeTexts: Readonly<Record<Scope, string>> = {
+  read: 'Needs the scope `read`',
+  write: 'Needs the scope `write`',
+  admin: 'Needs the scope `admin`',
+  capture: 'Needs the scope `capture`; publishable keys may',
+  check: 'Needs the scope `check`, `read` or `capture`; publishable keys may',
+  any: 'Any secret key may',
+} satisfies Record<Scope | KeyScope, string>
+
+function needs(route: Route): string {
+  const buckets = bucketsOf[route.limit].map(name => `\`${name}\``).join(' and ')
+  const readOnly = route.mutates ? '; closed to read-only keys' : ''
+  const account = route.environmentRequired ? '' : ' Works without an environment too.'
+  return `${scopeTexts[route.scope]}${readOnly}. Counts against ${buckets}.${account}`
+}
+
+function bodyOf(route: Route, schema: Schema | undefined, title: string): Json {
+  const example = examples[title]?.body ?? exampleOf(schema ?? {}, found)
+  return {
+    required: true,
+    content: {
+      'application/json': { schema: schemaOf(schema ?? { type: 'object' }), example },
+      ...otherBodies[title],
+    },
+    description: `At most ${route.body === 'batch' ? '10 000 events and 8 MiB' : '1 MiB'}, \`Content-Encoding: gzip\` accepted.`,
+  }
+}
+
+function answerOf(route: Route, schema: Schema | undefined, title: string): Json {
+  const example = examples[title]?.data ?? exampleOf(schema ?? {}, found)
+  const data = schemaOf(schema ?? {})
+  const enveloped = {
+    type: 'object',
+    properties: {
+      data,
+      params: {
+        type: 'object',
+        description: 'The path and query parameters that were given.',
+        additionalProperties: true,
+      },
+    },
+    required: ['data', 'params'],
+  }
+  const params = examples[title]?.params ?? {}
+  const shown = { example: route.ofrep ? example : { data: example, params } }
+  return {
+    description: route.status === 201 ? 'Made' : 'Done',
+    headers: { ...headerReferences(rateLimitHeaders), ...(route.ofrep ? headerReferences(['ETag']) : {}) },
+    content: { 'application/json': { schema: route.ofrep ? data : enveloped, ...shown } },
+  }
+}
+
+function fileOf(types: Schema): Json {
+  const constants = (types.oneOf ?? [types]) as readonly { readonly const: string }[]
+  const content = Object.fromEntries(constants.map(type => [type.const, { schema: { type: 'string' } }]))
+  return {
+    description: 'The file, without an envelope',
+    headers: headerReferences(rateLimitHeaders),
+    content,
+  }
+}
+
+/** Paths whose answer may be that a balance is too small. */
+const spends = /lease|reserv/
+
+function errorsOf(route: Route): Json {
+  const statuses = new Set([400, 401, 403, 404, 429, 500, 503])
+  if (spends.test(route.path) && route.method !== 'get') statuses.add(402).add(409)
+  const responses: Record<string, Json> = {}
+  for (const status of [...statuses].sort()) responses[status] = { $ref: `#/components/responses/${status}` }
+  if (route.ofrep) {
+    const failure = { $ref: '#/components/schemas/OfrepFailure' }
+    for (const status of ['400', '404'])
+      responses[status] = {
+        description: 'As OFREP says it',
+        content: { 'application/json': { schema: failure } },
+      }
+    responses['304'] = { description: 'As the ETag in If-None-Match says' }
+  }
+  return responses
+}
+
+function pathParameters(route: Route): readonly Json[] {
+  return route.parameters.map(name => ({
+    name,
+    in: 'path',
+    required: true,
+    description: parameterText(name, 'path'),
+    schema: { type: 'string' },
+  }))
+}
+
+function parameterOf({ name, spelling, required, schema }: QueryParameter): Json {
+  const { description = parameterText(name, 'query'), ...plain } = schema
+  const map = spelling === 'map' || spelling === 'map_or_bare'
+  return {
+    name,
+    in: 'query',
+    required,
+    ...(description === undefined ? {} : { description }),
+    ...(map ? { style: 'deepObject', explode: true, description: mapText(name, spelling) } : {}),
+    schema: plain,
+  }
+}
+
+function mapText(name: string, spelling: QueryParameter['spelling']): string {
+  const bare = spelling === 'map_or_bare' ? ', or simply `?name=value`' : ''
+  return `\`?${name}[name]=value\`, or a JSON object${bare}.`
+}
+
+/** Named schemas, without the ones that have no name of their own. */
+function schemas(): Record<string, Json> {
+  const named: Record<string, Json> = {}
+  for (const [name, schema] of Object.entries(found))
+    if (name !== 'Operations' && !nameless.test(name)) named[name] = schemaOf(schema)
+  named.Error = errorSchema
+  named.RateLimited = rateLimitedSchema
+  return named
+}
+
+/** A schema with what has no name written out, and without the numbers of our rules in its texts. */
+function schemaOf(schema: unknown): Json {
+  if (Array.isArray(schema)) return schema.map(schemaOf) as unknown as Json
+  if (typeof schema !== 'object' || schema === null) return schema as unknown as Json
+  const { $ref, ...rest } = schema as Schema & { $ref?: string }
+  const name = $ref?.split('/').at(-1)
+  if (name !== undefined && nameless.test(name)) return schemaOf({ ...found[name], ...rest })
+  const made: Record<string, unknown> = name === undefined ? {} : { $ref }
+  for (const [key, value] of Object.entries(rest)) {
+    if (key === 'required' && Array.isArray(value) && value.length === 0) continue
+    // One schema of a union may allow what another does: an entity in brief, and in full.
+    const wide = key === 'oneOf' && !('discriminator' in rest) ? 'anyOf' : key
+    // a member may be called so too
+    made[wide] = key === 'description' && typeof value === 'string' ? withoutRules(value) : schemaOf(value)
+  }
+  return made
+}
+
+function withoutRules(text: string): string {
+  return text.replaceAll(/ \((?:[A-Z]{2}-\d|decision \d)[^)]*\)/g, '')
+}
+
+function templateOf(path: string): string {
+  return path.replaceAll(/:(\w+)/g, '{$1}')
+}
+
+/** `listCompanyOverrides` reads "List company overrides". */
+function sentence(id: string): string {
+  const words = id.replaceAll(/[A-Z]/g, letter => ` ${letter.toLowerCase()}`).replaceAll('_', ' ')
+  return words.charAt(0).toUpperCase() + words.slice(1)
+}
+
+function tagOf({ path }: Route): string {
+  const parts = path.replace(/^\/v2/, '').slice(1).split('/')
+  const name = parts[0] === 'billing' && parts[1] === 'credits' ? 'Credits' : groups[parts[0]!]
+  if (name !== undefined) return name
+  const words = parts[0]!.replaceAll('-', ' ')
+  return words.charAt(0).toUpperCase() + words.slice(1)
+}
+
+// Told of first: what is used first.
+function rank(order: readonly string[], tag: string): number {
+  const at = order.indexOf(tag)
+  return at < 0 ? order.length : at
+}
+
+const operationTag = 'Operation'
+
+const errorSchema = {
+  type: 'object',
+  properties: { error: { type: 'string', description: 'What is wrong, in words.' } },
+  required: ['error'],
+}
+
+const rateLimitedSchema = {
+  type: 'object',
+  properties: {
+    error: { type: 'string' },
+    bucket: { type: 'string', enum: rateLimitBuckets, description: 'The budget that is used up.' },
+  },
+  required: ['error', 'bucket'],
+}
+
+const rateLimitHeaders = ['X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset']
+
+const number = { type: 'integer', minimum: 0 }
+const headers = {
+  'X-RateLimit-Limit': {
+    description: 'Size of the tightest budget; absent where nothing is limited.',
+    schema: number,
+  },
+  'X-RateLimit-Remaining': { description: 'What is left of it.', schema: number },
+  'X-RateLimit-Reset': { description: 'Seconds until it is full again.', schema: number },
+  'Retry-After': { description: 'Seconds to wait before trying again.', schema: number },
+  'X-Request-Id': { description: 'Names the request in the log.', schema: { type: 'string' } },
+  ETag: { description: 'Names this answer; send it as If-None-Match.', schema: { type: 'string' } },
+}
+
+function headerReferences(names: readonly string[]): Json {
+  return Object.fromEntries(names.map(name => [name, { $ref: `#/components/headers/${name}` }]))
+}
+
+const parameters = {
+  Environment: {
+    name: 'X-Service-Environment-Id',
+    in: 'header',
+    required: false,
+    description:
+      'The environment to work in; for keys of the whole account. A key of one environment needs none.',
+    schema: { type: 'string' },
+  },
+}
+const environmentParameter = { $ref: '#/components/parameters/Environment' }
+
+const securitySchemes = {
+  apiKey: {
+    type: 'apiKey',
+    in: 'header',
+    name: 'X-Service-Api-Key',
+    description:
+      'A secret key (`sk_…`), or a publishable one (`pk_…`) for checks and for track and identify events.',
+  },
+  bearer: { type: 'http', scheme: 'bearer', description: 'The same key, as clients of OFREP send it.' },
+}
+
+/** One response for each status that the table of errors knows. */
+function errorResponses(): Json {
+  const byStatus = new Map<number, ErrorCode[]>()
+  for (const [code, [status]] of Object.entries(errorRows) as [ErrorCode, readonly [number, string]][])
+    byStatus.set(status, [...(byStatus.get(status) ?? []), code])
+  const made: Record<string, Json> = {}
+  for (const [status, codes] of byStatus) {
+    const names = ['X-Request-Id']
+    if (status === 429 || status === 503) names.push('Retry-After')
+    if (status !== 401) names.push(...rateLimitHeaders)
+    const name = status === 429 ? 'RateLimited' : 'Error'
+    const [first] = codes
+    const error = errorRows[first!][1]
+    made[status] = {
+      description: [...new Set(codes.map(code => errorRows[code][1]))].join(' · '),
+      headers: headerReferences(names),
+      content: {
+        'application/json': {
+          schema: { $ref: `#/components/schemas/${name}` },
+          example:
+            status === 429
+              ? { error: 'Too many requests: the global limit is exhausted', bucket: 'global' }
+              : { error },
+        },
+      },
+    }
+  }
+  return made
+}
+
+const health = {
+  type: 'object',
+  properties: {
+    status: { type: 'string' },
+    degraded: {
+      type: 'array',
+      items: { type: 'string' },
+      description: 'What works less well than it should.',
+    },
+  },
+}
+
+function open(operationId: string, description: string, type: string, schema: Json, more: Json = {}): Json {
+  const responses = { 200: { description: 'Done', content: { [type]: { schema } } }, ...more }
+  return {
+    get: {
+      tags: [operationTag],
+      operationId,
+      summary: sentence(operationId),
+      description,
+      security: [],
+      responses,
+    },
+  }
+}
+
+const notReady = {
+  503: { description: 'Starting or stopping', content: { 'application/json': { schema: errorSchema } } },
+}
+const operatorPaths = {
+  '/health/live': open('getLive', 'The process turns. Needs no key.', 'application/json', health),
+  '/health/ready': open('getReady', 'It serves. Needs no key.', 'application/json', health, notReady),
+  '/metrics': open('getMetrics', 'Numbers for Prometheus. Needs no key.', 'text/plain', { type: 'string' }),
+  '/openapi.json': open('getOpenApi', 'This document. Needs no key.', 'application/json', { type: 'object' }),
+} as unknown as Document['paths']
+
+/** The label of the interface that is served; the product's own version is beside it. source: service.md section 9 */
+const interfaceVersion = '1.0.0'
+
+function productVersion(): string {
+  const text = readFileSync(new URL('../../../../package.json', import.meta.url), 'utf8')
+  return (JSON.parse(text) as { version: string }).version
+}

@@ -1,0 +1,128 @@
+// What a stranger reads first: /openapi.json, and /docs, a page that shows it and asks no other host for anything.
+
+import { readFileSync } from 'node:fs'
+import { promisify } from 'node:util'
+import { gzip } from 'node:zlib'
+import type { App, AppRequest, AppResponse } from '../apps/app.js'
+import { statusLine } from '../request/respond.js'
+import type { Route } from '../routing/route.js'
+import { openApi } from './openapi.js'
+
+const compress = promisify(gzip)
+
+/** A file as it is sent. */
+interface Page {
+  readonly type: string
+  readonly bytes: Buffer
+  readonly zipped: Buffer
+}
+
+// The page may load, and ask, this host alone. The library sets styles of elements itself.
+const policy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self' 'unsafe-inline'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ')
+
+const index = `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Tollgate</title>
+<link rel="stylesheet" href="swagger-ui.css">
+<link rel="icon" type="image/png" href="favicon-32x32.png">
+</head>
+<body>
+<div id="docs"></div>
+<script src="swagger-ui-bundle.js"></script>
+<script src="start.js"></script>
+</body>
+</html>
+`
+
+// No validator of another host; the key stays in the page's memory.
+const start = `window.ui = SwaggerUIBundle({
+  url: '../openapi.json',
+  dom_id: '#docs',
+  deepLinking: true,
+  docExpansion: 'none',
+  filter: true,
+  defaultModelsExpandDepth: 0,
+  validatorUrl: null,
+  persistAuthorization: false,
+})
+`
+
+/**
+ * Serve the document and its page. Each file is read, made and compressed when it is first asked for, and kept.
+ *
+ * routes  what the document tells of.
+ */
+export function registerPages(app: App, routes: readonly Route[]): void {
+  const html = 'text/html; charset=utf-8'
+  const script = 'text/javascript; charset=utf-8'
+  const files: Readonly<Record<string, () => Promise<Page>>> = {
+    '/openapi.json': kept('application/json', () => JSON.stringify(openApi(routes))),
+    '/docs/': kept(html, () => index),
+    '/docs/start.js': kept(script, () => start),
+    '/docs/swagger-ui-bundle.js': kept(script, () => asset('swagger-ui-bundle.js')),
+    '/docs/swagger-ui.css': kept('text/css; charset=utf-8', () => asset('swagger-ui.css')),
+    '/docs/favicon-32x32.png': kept('image/png', () => asset('favicon-32x32.png')),
+  }
+  for (const [path, page] of Object.entries(files)) app.on('get', path, (res, req) => send(res, req, page()))
+  // Relative, so that it holds behind a proxy that adds a prefix.
+  app.on('get', '/docs', res => {
+    res.writeStatus('302 Found').writeHeader('Location', 'docs/').end()
+  })
+}
+
+function send(res: AppResponse, req: AppRequest, made: Promise<Page>): void {
+  const zip = /\bgzip\b/.test(req.getHeader('accept-encoding'))
+  let gone = false
+  res.onAborted(() => {
+    gone = true
+  })
+  made.then(
+    page => {
+      if (!gone) res.cork(() => write(res, page, zip))
+    },
+    () => {
+      if (!gone) res.cork(() => res.writeStatus(statusLine(500)).end('{"error":"Server error"}'))
+    },
+  )
+}
+
+function write(res: AppResponse, { type, bytes, zipped }: Page, zip: boolean): void {
+  res.writeHeader('Content-Type', type)
+  res.writeHeader('Content-Security-Policy', policy)
+  res.writeHeader('X-Content-Type-Options', 'nosniff')
+  res.writeHeader('Referrer-Policy', 'no-referrer')
+  // Short: an upgrade changes the files under the same names.
+  res.writeHeader('Cache-Control', 'public, max-age=300')
+  res.writeHeader('Vary', 'Accept-Encoding')
+  if (zip) res.writeHeader('Content-Encoding', 'gzip')
+  res.end(zip ? zipped : bytes)
+}
+
+function kept(type: string, make: () => string | Buffer): () => Promise<Page> {
+  let page: Promise<Page> | null = null
+  return () => {
+    page ??= pageOf(type, make)
+    return page
+  }
+}
+
+async function pageOf(type: string, make: () => string | Buffer): Promise<Page> {
+  const bytes = Buffer.from(make())
+  return { type, bytes, zipped: await compress(bytes) }
+}
+
+function asset(name: string): Buffer {
+  return readFileSync(new URL(`../../../bundled/swagger-ui/${name}`, import.meta.url))
+}

@@ -1,0 +1,144 @@
+// Bodies: bounded before they are kept, decompressed within the same bound, checked before they are parsed.
+import { promisify } from 'node:util'
+import { gunzip } from 'node:zlib'
+import type { IValidation } from 'typia'
+import type { RawBody } from '../../api/kit/call.js'
+import { largeBytes } from '../../engine/parsing/parser-pool.js'
+import { ServiceError } from '../../errors.js'
+import { assertPlain, decodeUtf8, hasHalfPair } from '../../json.js'
+import type { Parser, Route } from '../routing/route.js'
+
+/** Bounds of a body as received and as decompressed, bytes (decision 2). */
+export const bodyBytesMax = 1_048_576
+export const batchBytesMax = 8_388_608
+
+/** The bound of a route's body. */
+export function boundOf(route: Route): number {
+  return route.body === 'batch' ? batchBytesMax : bodyBytesMax
+}
+
+/** 400 naming the bound (decision 2, EV-4). */
+export function tooLarge(route: Route): ServiceError {
+  if (route.body === 'batch') {
+    return new ServiceError(
+      'batch_too_large',
+      `batch too large: at most 10000 events and ${batchBytesMax} bytes`,
+      {
+        extra: { max_size: 10_000, max_bytes: batchBytesMax },
+      },
+    )
+  }
+  return new ServiceError('body_too_large', `The request body is larger than ${bodyBytesMax} bytes`)
+}
+
+/** How a body is compressed. */
+export type Encoding = 'identity' | 'gzip'
+
+/** Of a Content-Encoding header; '' is none. 400 for those we do not read. */
+export function encodingOf(header: string): Encoding | ServiceError {
+  if (header === '') return 'identity'
+  const name = header.trim().toLowerCase()
+  if (name === '' || name === 'identity') return 'identity'
+  if (name === 'gzip' || name === 'x-gzip') return 'gzip'
+  return new ServiceError('body_malformed', 'Content-Encoding: only gzip is accepted')
+}
+
+const inflate = promisify(gunzip) as (bytes: Buffer, options: { maxOutputLength: number }) => Promise<Buffer>
+
+// As many as there are threads for it: more at once would only hold memory.
+const inflatingMax = 4
+let inflating = 0
+const queued: (() => void)[] = []
+
+/** Decompress within the route's bound: a bomb is stopped when it reaches it. A few at a time, the rest wait. */
+export async function decompress(bytes: Buffer, route: Route): Promise<Buffer> {
+  if (inflating >= inflatingMax) await new Promise<void>(resolve => queued.push(resolve))
+  else inflating++
+  try {
+    return await inflate(bytes, { maxOutputLength: boundOf(route) })
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') throw tooLarge(route)
+    throw new ServiceError('body_malformed', 'The request body is not valid gzip', { cause: error })
+  } finally {
+    // The turn is handed on, or given back.
+    const next = queued.shift()
+    if (next === undefined) inflating--
+    else next()
+  }
+}
+
+/** A body for a handler that parses it itself; `contentType` as the header has it. */
+export function rawBody(bytes: Buffer, contentType = ''): RawBody {
+  const type = mediaType(contentType)
+  if (bytes.length >= largeBytes)
+    return { byteLength: bytes.length, type, text: () => decodeUtf8(bytes), bytes }
+  return new SmallBody(bytes, type)
+}
+
+/** A body read where it lies: the bytes are the server's again as soon as it returns, and are decoded before. */
+export class SmallBody implements RawBody {
+  readonly byteLength: number
+  private decoded: string | null = null
+  private fault: unknown = null
+
+  constructor(
+    readonly lies: Buffer,
+    readonly type: string,
+  ) {
+    this.byteLength = lies.length
+  }
+
+  text(): string {
+    if (this.fault !== null) throw this.fault
+    this.decoded ??= decodeUtf8(this.lies)
+    return this.decoded
+  }
+
+  /** Decode now, as the bytes are about to be used for another body. What is wrong with them is told by `text`. */
+  keep(): void {
+    try {
+      this.text()
+    } catch (error) {
+      this.fault = error
+    }
+  }
+}
+
+// Parameters are cut off. The two that nearly every caller sends are told by one comparison.
+function mediaType(header: string): string {
+  if (header === 'application/json' || header === '') return header
+  return header.split(';', 1)[0]!.trim().toLowerCase()
+}
+
+/**
+ * A body through its row's parser.
+ *
+ * text    the whole body; empty stands for an object without members, so that the message names what is missing.
+ * errors  `body_malformed`: no JSON, too deep, U+0000 or half a surrogate pair in it; `body_invalid`: naming the members at fault.
+ */
+export function parseBody<Body>(text: string, parse: Parser<Body>): Body {
+  assertPlain(text)
+  if (hasHalfPair(text))
+    throw new ServiceError('body_malformed', 'The request body contains half a surrogate pair')
+  let parsed: IValidation<Body>
+  try {
+    parsed = parse(text === '' ? '{}' : text)
+  } catch (error) {
+    if (error instanceof SyntaxError) throw new ServiceError('body_malformed')
+    throw error
+  }
+  if (parsed.success) return parsed.data
+  throw new ServiceError('body_invalid', describe(parsed.errors))
+}
+
+// At most three members at fault, by path and expectation, never by value.
+function describe(errors: readonly IValidation.IError[]): string {
+  const told = errors.slice(0, 3).map(({ path, expected, value }) => {
+    const member = path.replace(/^\$input\.?/, '').slice(0, 100) || 'body'
+    const wanted = expected.replaceAll(/^\(|\)$/g, '').slice(0, 300)
+    return value === undefined && !wanted.includes('undefined')
+      ? `${member} is required (${wanted})`
+      : `${member}: expected ${wanted}`
+  })
+  return told.join('; ')
+}

@@ -1,0 +1,38 @@
+// A route as the server has it: its bound, its name, its counters.
+import type { Metrics, Spread, Tally } from '../../metrics.js'
+import type { Route } from '../routing/route.js'
+import { boundOf } from './body.js'
+
+/** A route with its counters. */
+export class Compiled {
+  readonly bodyBytesMax: number
+  /** Pages of other origins may call it: a publishable key opens it. */
+  readonly isOpen: boolean
+  /** One of the hot paths, where a server's requests are not walked header by header. */
+  readonly isHot: boolean
+  readonly label: string
+  readonly method: string
+  readonly seconds: Spread
+  private readonly statuses = new Map<number, Tally>()
+
+  constructor(
+    readonly route: Route,
+    private readonly metrics: Metrics,
+  ) {
+    this.bodyBytesMax = boundOf(route)
+    this.isOpen = route.scope === 'check' || route.scope === 'capture'
+    this.isHot = route.limit === 'check' || route.limit === 'ingest'
+    this.method = route.method === 'del' ? 'DELETE' : route.method.toUpperCase()
+    this.label = `${this.method} ${route.path}`
+    this.seconds = metrics.http.durations.child({ route: this.label })
+  }
+
+  answered(status: number): void {
+    let tally = this.statuses.get(status)
+    if (tally === undefined) {
+      tally = this.metrics.http.requests.child({ route: this.label, status: String(status) })
+      this.statuses.set(status, tally)
+    }
+    tally.count++
+  }
+}

@@ -1,0 +1,691 @@
+// One request from first byte to last: what must be read at once, admission, body, handler, answer.
+// The request object dies when its callback returns, the response when it is answered or aborted.
+
+import { Buffer } from 'node:buffer'
+import { performance } from 'node:perf_hooks'
+import type { Sql } from 'postgres'
+import {
+  type Answer,
+  type KeyRecord,
+  Later,
+  type Listener,
+  type Stream,
+  type Voice,
+} from '../../api/kit/call.js'
+import type { Services } from '../../api/kit/services.js'
+import { type Asked, askedBytesMax, hashOfAsked } from '../../engine/cache/response-cache.js'
+import { ServiceError } from '../../errors.js'
+import { decodeUtf8 } from '../../json.js'
+import type { RequestLine } from '../../log.js'
+import { toFailure } from '../../storage/failure.js'
+import { type Admission, admit, type Judgement } from '../admission/admit.js'
+import { Noting } from '../admission/audit-notes.js'
+import { keylessBytesMax, namedContext, namedKeys } from '../admission/keys-in-body.js'
+import { admitNamed, type Caller } from '../admission/named-keys.js'
+import type { AppRequest, AppResponse } from '../apps/app.js'
+import {
+  bearerOf,
+  decodeParameters,
+  forwardedAddress,
+  headerOf,
+  headerNames as names,
+  parametersOf,
+} from '../routing/headers.js'
+import { decompress, type Encoding, encodingOf, parseBody, rawBody, SmallBody, tooLarge } from './body.js'
+import type { Compiled } from './compiled-route.js'
+import { cutOff, framingOf, Misframed } from './framing.js'
+import { longBytes } from './long-bodies.js'
+import { Outflow, sendLarge } from './outflow.js'
+import { none, noParameters, nothing, nothingAsked, Request } from './request.js'
+import {
+  allowanceHeaders,
+  attachment,
+  bytesOf,
+  echoOf,
+  failure,
+  headersOf,
+  internalError,
+  type Reply,
+  success,
+} from './respond.js'
+import type { Shared } from './shared.js'
+
+// Beyond this an answer may not fit the socket at once.
+const largeLength = 65_536
+// Bodies of callers who have shown no key yet, together, bytes.
+const strangeBytesMax = 4_194_304
+const letterP = 0x70
+const askNobody = { mayAsk: () => false }
+const letterS = 0x73
+
+/** One request on its way: admission and body may end in either order, then the handler, then the answer. */
+export class Exchange implements Listener, Caller {
+  private readonly startedMs = performance.now()
+  /** Answered or aborted: the response must not be touched any more. */
+  settled = false
+  /** Inside a callback of the server, where writes are gathered anyway. */
+  private corked = true
+  private headOnly = false
+  /** A check that went to its shard. */
+  private isChecking = false
+  /** Answered, and not all of it taken yet. */
+  private leaving = false
+  private outflow: Outflow | null = null
+  protected admission: Admission | null = null
+  private headers = ''
+  /** Which pages may read the answer, as header lines. */
+  private cors = ''
+  /** The peer has left, or the response has been ended for good. */
+  private isGone = false
+  /** The connection is closed with the answer. */
+  private cuts = false
+  /** The answer leaves in a later turn of the loop. */
+  private isDeferred = false
+  private secret = ''
+  contextToken = ''
+  private environmentId = ''
+  private parameters: readonly string[] = none
+  private rawQuery = ''
+  private userAgent = ''
+  private forwardedFor = ''
+  ifNoneMatch = ''
+  private encoding: Encoding | ServiceError = 'identity'
+  /** Of a body that its handler parses. */
+  private contentType = ''
+  private pieces: Buffer[] | null = null
+  private received = 0
+  private reserved = 0
+  /** No header carries a key: one is looked for in the body, and until then the caller is nobody. */
+  private keyless = false
+  /** What was received of such a body, bytes. */
+  private strange = 0
+  /** A whole body that waits for admission. */
+  private waiting: Buffer | null = null
+  private params = noParameters
+  private echo: Readonly<Record<string, unknown>> = nothing
+  // Kept for the audit log, of changes alone.
+  private url = ''
+  private asker: KeyRecord | null = null
+  private requestBody: string | null = null
+  private noted: Noting | null = null
+  private requestId: string | null = null
+  /** What was asked, where its answer may be worth to be kept. */
+  private asked: Asked | null = null
+
+  constructor(
+    private readonly shared: Shared,
+    protected readonly compiled: Compiled,
+    private readonly res: AppResponse,
+  ) {}
+
+  /** Whether the key in the header is one that is in memory. */
+  protected isKnown(req: AppRequest): boolean {
+    const { services, keyHeaders } = this.shared
+    const secret =
+      headerOf(req, keyHeaders) ||
+      (this.compiled.route.ofrep ? bearerOf(req.getHeader(names.authorization)) : '')
+    const found = secret === '' ? null : (services?.keys.find(secret, askNobody) ?? null)
+    return found !== null && !(found instanceof Promise)
+  }
+
+  /** Everything up to the first wait. The request object is read here and nowhere else. */
+  begin(req: AppRequest, headOnly: boolean): void {
+    const { shared, res } = this
+    const { route } = this.compiled
+    this.headOnly = headOnly
+    shared.inFlight++
+    // First of all: without it a response that is not answered at once would end the process.
+    res.onAborted(() => this.abort())
+    try {
+      const secret =
+        headerOf(req, shared.keyHeaders) || (route.ofrep ? bearerOf(req.getHeader(names.authorization)) : '')
+      this.secret = secret
+      if (this.compiled.isOpen) this.cors = shared.cors.linesOf(req)
+      this.headers = this.cors
+      this.frame(req)
+      if (shared.services === null) throw new ServiceError('starting')
+      if (secret === '') this.beginKeyless(req)
+      this.copy(req)
+      if (route.body !== 'none') res.onData((chunk, last) => this.data(chunk, last))
+      if (!this.keyless) this.find(secret)
+    } catch (error) {
+      if (error instanceof Misframed) this.cut(error)
+      else this.fail(error)
+    } finally {
+      this.corked = false
+    }
+  }
+
+  /**
+   * Where the body ends. A walk over all headers costs a hot request a tenth, so there it is spared to whoever shows a
+   * secret key and says nothing odd, unless a proxy may share the connection with others (source: decision, security 11).
+   */
+  private frame(req: AppRequest): void {
+    const { compiled, shared, secret } = this
+    const { trustProxy, chunkedBodies } = shared.options.config
+    const coding = req.getHeader(names.transferEncoding)
+    if (coding === '' && compiled.isHot && trustProxy === 0 && secret.charCodeAt(0) === letterS) return
+    const { isChunked, forwardedFor } = framingOf(req)
+    if (trustProxy > 0) this.forwardedFor = forwardedFor
+    if (!isChunked) return
+    if (!chunkedBodies) throw new Misframed('length_required')
+    if (compiled.route.body === 'none') throw new Misframed('framing_invalid', 'No body is taken here')
+    // what the chunks end with is not to be seen from here: nothing behind them is read
+    this.cuts = true
+  }
+
+  private cut(error: Misframed): void {
+    const { res, shared, compiled } = this
+    this.settle()
+    shared.left()
+    compiled.answered(error.status)
+    cutOff(res, shared.writeHead, failure(error, this.headers), () => this.isGone)
+  }
+
+  /** The client's address: the peer, or what trusted proxies tell of it in X-Forwarded-For. '' once answered. */
+  remoteIp(): string {
+    if (this.forwardedFor !== '') {
+      const forwarded = forwardedAddress(this.forwardedFor, this.shared.options.config.trustProxy)
+      if (forwarded !== '') return forwarded
+    }
+    return this.settled ? '' : this.shared.app.addressOf(this.res)
+  }
+
+  wallMs(): number {
+    return this.shared.services!.clock.wall()
+  }
+
+  private copy(req: AppRequest): void {
+    const { route } = this.compiled
+    const { shared } = this
+    this.environmentId = headerOf(req, shared.environmentHeaders)
+    // Without a "?" it is undefined, whatever its type says.
+    if (route.query !== null || route.noted) this.rawQuery = req.getQuery() ?? ''
+    if (route.noted) this.url = req.getUrl()
+    if (route.parameters.length > 0) this.parameters = parametersOf(req, route.parameters.length)
+    // A check leaves no trace of who asked.
+    if (route.limit !== 'check') this.userAgent = req.getHeader(names.userAgent)
+    if (route.ofrep) this.ifNoneMatch = req.getHeader(names.ifNoneMatch)
+    // the value of a publishable key begins with its kind
+    if (this.secret.charCodeAt(0) === letterP) this.contextToken = req.getHeader(names.signedContext)
+    if (route.body !== 'none') this.encoding = encodingOf(req.getHeader(names.contentEncoding))
+    if (route.parse === null && route.body !== 'none') this.contentType = req.getHeader(names.contentType)
+  }
+
+  /**
+   * Nobody has shown a key. Where one may stand in the body, that much of it is read as the caller's address may still
+   * try; what is compressed or long is refused unread (source: decision, security 1).
+   */
+  private beginKeyless(req: AppRequest): void {
+    const { shared } = this
+    if (!this.compiled.route.keysInBody) throw this.unknown('')
+    const long = Number(req.getHeader(names.contentLength)) > keylessBytesMax
+    if (long || encodingOf(req.getHeader(names.contentEncoding)) !== 'identity') throw this.unread()
+    shared.strangers.take(this.remoteIp(), this.startedMs)
+    this.keyless = true
+  }
+
+  /** 401, or 429 where the address has failed too often. paid: that was counted before. */
+  private unknown(secret: string, paid = false): ServiceError {
+    return this.shared.strangers.failed(this.remoteIp(), secret, this.startedMs, paid)
+  }
+
+  /** The same of a body that nobody looks into. */
+  private unread(paid = false): ServiceError {
+    const error = this.unknown('', paid)
+    if (error.status !== 401) return error
+    return new ServiceError(
+      'key_unknown',
+      `A compressed body, or one of more than ${keylessBytesMax} bytes, needs its key in a header`,
+    )
+  }
+
+  /** Whether an unknown key of this caller may be asked for in the store. */
+  mayAsk(): boolean {
+    return this.shared.strangers.may(this.remoteIp(), this.startedMs)
+  }
+
+  // Admission, then what follows it: at once when the key is in memory. Meanwhile the body comes in.
+  private find(secret: string): void {
+    const found = this.shared.services!.keys.find(secret, this)
+    if (found instanceof Promise) this.resume(found, key => this.enter(key))
+    else this.enter(found)
+  }
+
+  private enter(key: KeyRecord | null): void {
+    this.admit(key)
+    this.admitted()
+  }
+
+  private admitted(): void {
+    if (this.compiled.route.body === 'none') this.handle(undefined)
+    else if (this.waiting !== null) this.complete(this.waiting)
+  }
+
+  private admit(key: KeyRecord | null): void {
+    if (key === null) throw this.unknown(this.secret)
+    this.asker = key
+    const { options, services } = this.shared
+    const { keys } = services!
+    const { allowance, outcome } = this.judge(key)
+    this.headers = allowanceHeaders(allowance, this.cors)
+    keys.used(key.id, this.startedMs)
+    if (outcome instanceof ServiceError) {
+      if (allowance?.refused) options.metrics.http.rejected[allowance.refused.bucket].count++
+      throw outcome
+    }
+    this.admission = outcome
+  }
+
+  private judge(key: KeyRecord): Judgement {
+    const { options, services } = this.shared
+    const { route } = this.compiled
+    try {
+      return admit(route, key, this.environmentId, services!.keys, options.limits, this.startedMs, this)
+    } catch (error) {
+      // a key that is disabled or over counts as one that nobody has
+      const failed = this.unknown(this.secret)
+      throw failed.status === 401 ? error : failed
+    }
+  }
+
+  private data(chunk: ArrayBuffer, last: boolean): void {
+    // The server goes on reading a body that was answered before its end; nothing of it is kept.
+    if (this.settled || this.isDeferred) return
+    this.corked = true
+    try {
+      this.received += chunk.byteLength
+      if (this.keyless) this.hold(chunk.byteLength)
+      if (this.received > this.compiled.bodyBytesMax) throw tooLarge(this.compiled.route)
+      if (last && this.pieces === null) this.whole(chunk)
+      else this.piece(chunk, last)
+    } catch (error) {
+      this.fail(error)
+    } finally {
+      this.corked = false
+    }
+  }
+
+  // The usual case: the body in one piece. It is read where it lies when that is possible at once; a large one may leave.
+  private whole(chunk: ArrayBuffer): void {
+    const inPlace = chunk.byteLength < longBytes && this.admission !== null && this.encoding === 'identity'
+    const mayStand = this.compiled.route.keeps && this.admission?.signed === null
+    if (inPlace && mayStand && this.answerAgain(new DataView(chunk))) return
+    this.complete(inPlace ? Buffer.from(chunk) : Buffer.from(chunk.slice(0)))
+  }
+
+  // What was asked before, and answered with what still stands.
+  private answerAgain(body: DataView): boolean {
+    const { environment } = this.admission!
+    if (environment === null || body.byteLength > askedBytesMax) return false
+    const { answers, clock, metrics } = this.shared.services!
+    const name = this.parameters.length === 0 ? '' : this.parameters[0]!
+    const hash = hashOfAsked(name, body)
+    const kept = answers.find(hash, environment.id, name, body, clock.now(environment.id))
+    if (kept === null) {
+      this.asked = answers.asked(hash, name, body)
+      return false
+    }
+    metrics.checks.count += kept.footing.flags
+    metrics.checksAgain.count += kept.footing.flags
+    const { route } = this.compiled
+    this.answer({ status: route.status, headers: this.headers, body: '', bytes: kept.answer })
+    return true
+  }
+
+  /** Whether an answer that stands for a while is kept. */
+  get keeps(): boolean {
+    return this.asked !== null
+  }
+
+  private piece(chunk: ArrayBuffer, last: boolean): void {
+    this.reserve(chunk.byteLength)
+    this.pieces ??= []
+    this.pieces.push(Buffer.from(chunk.slice(0)))
+    if (last) this.complete(Buffer.concat(this.pieces, this.received))
+  }
+
+  // Bodies of nobody are short, and few at once.
+  private hold(bytes: number): void {
+    if (this.received > keylessBytesMax) throw this.unread(true)
+    const { shared } = this
+    this.strange += bytes
+    shared.strange += bytes
+    if (shared.strange > strangeBytesMax) throw new ServiceError('overloaded')
+  }
+
+  // Behind every body whose sender is known.
+  private searchKeys(bytes: Buffer): void {
+    const { keys } = this.shared.services!
+    const secrets = namedKeys(bytes)
+    const search = (records: readonly (KeyRecord | null)[]): void => {
+      const key = records.find(record => record !== null)
+      if (key === undefined) throw this.unknown(secrets[0] ?? '', true)
+      this.shared.strangers.giveBack(this.remoteIp(), this.startedMs)
+      this.keyless = false
+      this.contextToken = namedContext(bytes)
+      this.admit(key)
+      this.take(bytes)
+    }
+    this.resume(Promise.all(secrets.map(secret => keys.find(secret, this))), search)
+  }
+
+  // The whole body, as received.
+  private complete(bytes: Buffer): void {
+    if (this.keyless) {
+      this.shared.longBodies.addLast(bytes.length, () => {
+        if (!this.settled) this.searchKeys(bytes)
+      })
+      return
+    }
+    if (this.admission === null) {
+      this.waiting = bytes
+      return
+    }
+    if (this.encoding instanceof ServiceError) throw this.encoding
+    if (this.encoding === 'identity') {
+      this.take(bytes)
+      return
+    }
+    if (this.reserved === 0) this.reserve(bytes.length)
+    this.resume(decompress(bytes, this.compiled.route), plain => this.take(plain))
+  }
+
+  // What takes long waits for its turn, so that others need not wait for it.
+  private take(bytes: Buffer): void {
+    if (bytes.length < longBytes) return this.read(bytes)
+    if (this.reserved === 0) this.reserve(bytes.length)
+    this.shared.longBodies.add(bytes.length, () => {
+      if (this.settled) return
+      try {
+        this.read(bytes)
+      } catch (error) {
+        this.fail(error)
+      }
+    })
+  }
+
+  private read(bytes: Buffer): void {
+    this.pieces = null
+    this.waiting = null
+    const { parse } = this.compiled.route
+    const text = parse === null ? null : decodeUtf8(bytes)
+    if (this.compiled.route.mutates) this.requestBody = text
+    const body = parse === null ? rawBody(bytes, this.contentType) : parseBody(text!, parse)
+    this.handle(body, text ?? '')
+  }
+
+  /** The keys that events of a body name, each admitted as if it stood in the header. */
+  named(secrets: readonly string[]): Promise<ReadonlyMap<string, Voice | null>> {
+    const { shared, compiled, admission, environmentId } = this
+    const { limits } = shared.options
+    const { keys } = shared.services!
+    return admitNamed(
+      { route: compiled.route, admission: admission!, environmentId, keys, limits },
+      this,
+      secrets,
+    )
+  }
+
+  /** A key that a known caller's body names is nobody's. */
+  notKnown(secret: string): void {
+    if (!this.settled) this.unknown(secret)
+  }
+
+  // Bodies in pieces or compressed count together, so that many slow ones cannot fill the memory.
+  private reserve(bytes: number): void {
+    this.reserved += bytes
+    this.shared.buffered += bytes
+    if (this.shared.buffered > this.shared.options.config.bodiesBytesMax) throw new ServiceError('overloaded')
+  }
+
+  protected handle(body: unknown, text = ''): void {
+    const { route } = this.compiled
+    const { key, environment, environmentUnknown } = this.admission!
+    const asked = route.query === null ? nothingAsked : route.query.read(this.rawQuery)
+    if (environmentUnknown) throw new ServiceError('not_found', 'No such environment')
+    const params = route.parameters.length === 0 ? noParameters : decodeParameters(route, this.parameters)
+    this.params = params
+    this.echo =
+      params === noParameters ? asked.echo : asked.echo === nothing ? params : { ...asked.echo, ...params }
+    const shared = this.services()
+    const noting = route.noted ? this.noting() : null
+    const services = route.mutates && noting !== null ? noting.services(shared) : shared
+    const nowMs = environment === null ? services.clock.wall() : services.clock.now(environment.id)
+    const call = new Request(
+      this,
+      services,
+      key,
+      environment,
+      params,
+      asked.query,
+      body,
+      text,
+      nowMs,
+      this.userAgent,
+      this.admission!.signed,
+    )
+    const answer = route.handle(call)
+    if (answer instanceof Later) this.wait(answer)
+    else if (answer instanceof Promise) {
+      // what is told by a promise may read its body later than now
+      if (body instanceof SmallBody) body.keep()
+      this.resume(answer, settled => this.conclude(settled), route.mutates)
+    } else this.conclude(answer)
+  }
+
+  /** As its handler has them: whoever may ask a store does so in the turn of the environment. */
+  private services(): Services {
+    const { services } = this.shared
+    const { turns } = services!
+    if (this.compiled.isHot || turns === undefined) return services!
+    const { key, environment } = this.admission!
+    return turns.services(services!, environment?.id ?? key.environmentId ?? key.accountId)
+  }
+
+  private wait(answer: Later): void {
+    if (this.compiled.route.limit === 'check') {
+      this.isChecking = true
+      this.shared.longBodies.checking()
+    }
+    answer.listen(this)
+  }
+
+  // Go on when a promise settles, unless the caller has left meanwhile (`always`: even then).
+  private resume<T>(promise: Promise<T>, next: (value: T) => void, always = false): void {
+    promise.then(
+      value => {
+        if (this.settled && !always) return
+        try {
+          next(value)
+        } catch (error) {
+          this.fail(error)
+        }
+      },
+      error => this.fail(error),
+    )
+  }
+
+  /** Told by a Later among others' replies: what goes wrong here is this request's alone. */
+  succeed(answer: Answer): void {
+    if (this.settled && !this.compiled.route.mutates) return
+    try {
+      this.conclude(answer)
+    } catch (error) {
+      this.fail(error)
+    }
+  }
+
+  private conclude(answer: Answer): void {
+    if (answer.stream !== undefined) return this.pour(answer.stream)
+    const echo =
+      this.echo === nothing
+        ? '{}'
+        : this.echo === this.params
+          ? echoOf(this.params)
+          : JSON.stringify(this.echo)
+    const { status, noted } = this.compiled.route
+    const headers = noted ? `${this.headers}\r\nX-Request-Id: ${this.ownId()}` : this.headers
+    const reply = success(answer, status, echo, headers)
+    if (this.asked !== null && answer.standing !== undefined)
+      this.shared.services!.answers.keep(this.asked, answer.standing, reply.body)
+    // What went through is noted even if nobody waits for its answer any more.
+    if (this.settled) this.note(reply)
+    else this.answer(reply)
+  }
+
+  fail(thrown: unknown): void {
+    const error = toFailure(thrown)
+    const known = error instanceof ServiceError
+    const requestId = this.ownId()
+    if (!known || error.status >= 500)
+      this.shared.logFailure(this.line(requestId, known ? error.status : 500), error)
+    const told = known ? error : internalError
+    const reply = failure(told, `${this.headers}\r\nX-Request-Id: ${requestId}`)
+    if (this.settled) this.note(reply)
+    else this.answer(reply)
+  }
+
+  protected answer(reply: Reply): void {
+    const { res, shared, headOnly } = this
+    if (this.cuts && this.corked) return this.defer(reply)
+    this.settle()
+    const length = reply.bytes?.length ?? reply.body.length
+    const isLarge = reply.pieces !== undefined || length > largeLength
+    if (isLarge && !headOnly && !this.cuts) res.cork(() => this.writeLarge(reply))
+    else {
+      if (this.corked) shared.write(res, reply, headOnly)
+      else res.cork(() => shared.write(res, whole(reply), headOnly, this.cuts))
+      shared.left()
+    }
+    this.compiled.answered(reply.status)
+    this.note(reply)
+    const elapsedMs = performance.now() - this.startedMs
+    this.compiled.seconds.observe(elapsedMs / 1_000)
+    if (shared.logsRequests) shared.log.debug(this.line(this.ownId(), reply.status), 'request')
+    else if (elapsedMs > shared.options.config.slowRequestMs && shared.mayTell('slow')) {
+      shared.log.warn(this.line(this.ownId(), reply.status), 'slow request')
+    }
+  }
+
+  /** Until the answer leaves, the server closes the connection where more lies behind the request. */
+  private defer(reply: Reply): void {
+    if (this.isDeferred) return
+    this.isDeferred = true
+    setImmediate(() => {
+      if (!this.settled) this.answer(reply)
+    })
+  }
+
+  private note({ status, body }: Reply): void {
+    if (this.asker !== null && this.compiled.route.noted) this.noting()?.answered(status, body)
+  }
+
+  // Of a key that is known; null where nobody keeps an audit log.
+  private noting(): Noting | null {
+    const { compiled, shared, asker } = this
+    const { audit } = shared.options
+    if (audit === undefined || asker === null) return null
+    this.noted ??= new Noting(audit, {
+      kind: compiled.route.mutates ? 'change' : 'read',
+      key: asker,
+      environmentId: this.admission?.environment?.id ?? asker.environmentId,
+      method: compiled.method,
+      path: compiled.route.path,
+      parameters: this.parameters,
+      url: this.rawQuery === '' ? this.url : `${this.url}?${this.rawQuery}`,
+      requestBody: this.requestBody,
+      remoteIp: this.remoteIp(),
+      userAgent: this.userAgent,
+      requestId: this.ownId(),
+      expectedStatus: compiled.route.status,
+      startedMs: this.startedMs,
+      wallMs: () => shared.services!.clock.wall(),
+    })
+    return this.noted
+  }
+
+  /** Its name in logs and answers. */
+  private ownId(): string {
+    this.requestId ??= this.shared.nextRequestId()
+    return this.requestId
+  }
+
+  /** Write its row of the audit log in the transaction of the change that it asks for. */
+  async record(tx: Sql): Promise<void> {
+    await this.noting()?.within(tx)
+  }
+
+  // A large answer is in flight until its last byte has left.
+  private writeLarge(reply: Reply): void {
+    const { res, shared } = this
+    shared.writeHead(res, reply)
+    this.leaving = !sendLarge(res, reply.bytes ?? bytesOf(reply.pieces ?? [reply.body]), () => this.gone())
+    if (!this.leaving) shared.left()
+  }
+
+  // A stream: what fails before its first piece is still told with a status.
+  private pour({ type, name, pieces }: Stream): void {
+    const iterator = pieces[Symbol.asyncIterator]()
+    this.resume(iterator.next(), first => {
+      const { res, shared, compiled } = this
+      this.settle()
+      this.leaving = true
+      this.note({ status: 200, headers: '', body: '' })
+      compiled.answered(200)
+      res.cork(() =>
+        res.writeHeader(
+          'Content-Type',
+          headersOf(type) + (name === undefined ? '' : attachment(name)) + this.headers,
+        ),
+      )
+      this.outflow = new Outflow(res, iterator, error => {
+        if (error !== null) shared.logFailure(this.line(this.ownId(), 200), toFailure(error))
+        this.gone()
+      })
+      void this.outflow.run(this.headOnly ? { done: true, value: undefined } : first)
+    })
+  }
+
+  protected gone(): void {
+    if (!this.leaving) return
+    this.leaving = false
+    this.shared.left()
+  }
+
+  protected abort(): void {
+    this.isGone = true
+    this.outflow?.abort()
+    this.gone()
+    if (this.settled) return
+    this.settle()
+    this.shared.left()
+    this.shared.options.metrics.http.aborted.count++
+  }
+
+  private settle(): void {
+    this.settled = true
+    if (this.isChecking) this.shared.longBodies.checked()
+    this.pieces = null
+    this.waiting = null
+    this.shared.buffered -= this.reserved
+    this.reserved = 0
+    this.shared.strange -= this.strange
+    this.strange = 0
+  }
+
+  protected line(requestId: string, status: number): RequestLine {
+    return {
+      request_id: requestId,
+      route: this.compiled.label,
+      status,
+      duration_ms: Math.round((performance.now() - this.startedMs) * 1_000) / 1_000,
+      environment_id: this.admission?.environment?.id ?? null,
+    }
+  }
+}
+
+/** An answer in pieces as one body. */
+function whole(reply: Reply): Reply {
+  return reply.pieces === undefined ? reply : { ...reply, bytes: bytesOf(reply.pieces) }
+}

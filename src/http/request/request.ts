@@ -1,0 +1,64 @@
+// What a handler is given of a request.
+import type { Sql } from 'postgres'
+import type { Call, EnvironmentRecord, KeyRecord, Voice } from '../../api/kit/call.js'
+import type { Services } from '../../api/kit/services.js'
+import type { SignedContext } from '../../engine/account/signed-contexts.js'
+import { ServiceError } from '../../errors.js'
+
+/** One request as its handler sees it; `exchange` is asked while the response is still there. */
+export class Request implements Call<unknown, unknown> {
+  constructor(
+    private readonly exchange: {
+      remoteIp(): string
+      readonly ifNoneMatch: string
+      readonly settled: boolean
+      readonly keeps: boolean
+      record(tx: Sql): Promise<void>
+      named(secrets: readonly string[]): Promise<ReadonlyMap<string, Voice | null>>
+    },
+    readonly services: Services,
+    readonly key: KeyRecord,
+    readonly environmentOrNull: EnvironmentRecord | null,
+    readonly params: Readonly<Record<string, string>>,
+    readonly query: unknown,
+    readonly body: unknown,
+    readonly text: string,
+    readonly nowMs: number,
+    readonly userAgent: string,
+    readonly signed: SignedContext | null,
+  ) {}
+
+  get environment(): EnvironmentRecord {
+    if (this.environmentOrNull === null) throw new ServiceError('environment_required')
+    return this.environmentOrNull
+  }
+
+  get remoteIp(): string {
+    return this.exchange.remoteIp()
+  }
+
+  record(tx: Sql): Promise<void> {
+    return this.exchange.record(tx)
+  }
+
+  get ifNoneMatch(): string {
+    return this.exchange.ifNoneMatch
+  }
+
+  get keeps(): boolean {
+    return this.exchange.keeps
+  }
+
+  named(secrets: readonly string[]): Promise<ReadonlyMap<string, Voice | null>> {
+    return this.exchange.named(secrets)
+  }
+
+  get gone(): boolean {
+    return this.exchange.settled
+  }
+}
+
+export const none: readonly string[] = []
+export const nothing: Readonly<Record<string, never>> = Object.freeze({})
+export const noParameters: Readonly<Record<string, string>> = Object.freeze({})
+export const nothingAsked = { query: nothing, echo: nothing }

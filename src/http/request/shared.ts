@@ -1,0 +1,136 @@
+// What all requests of a server have in common: what they are told of, what is counted over them, and how they leave.
+import type { Services } from '../../api/kit/services.js'
+import type { Config } from '../../config.js'
+import { type ErrorCode, ServiceError } from '../../errors.js'
+import type { Logger, RequestLine } from '../../log.js'
+import type { Metrics } from '../../metrics.js'
+import type { AuditSink } from '../admission/audit-notes.js'
+import { Cors } from '../admission/cors.js'
+import type { Limits } from '../admission/limits.js'
+import { Strangers } from '../admission/strangers.js'
+import { type App, type AppResponse, type HeaderName, headerName } from '../apps/app.js'
+import { LongBodies } from './long-bodies.js'
+import { headOf, isBodiless, type Reply } from './respond.js'
+
+export interface SharedOptions {
+  readonly config: Pick<
+    Config,
+    | 'apiKeyHeaders'
+    | 'environmentHeaders'
+    | 'trustProxy'
+    | 'slowRequestMs'
+    | 'drainMs'
+    | 'bodiesBytesMax'
+    | 'authFailuresPerSecond'
+    | 'corsOrigins'
+    | 'chunkedBodies'
+    | 'metricsToken'
+    | 'metricsAddress'
+  >
+  readonly log: Logger
+  readonly metrics: Metrics
+  readonly limits: Limits
+  /** Told of changes and of reads of secrets that a known key asked for, and of keys that nobody knows. */
+  readonly audit?: AuditSink
+}
+
+/** What all requests of a server share. */
+export class Shared {
+  services: Services | null = null
+  draining = false
+  inFlight = 0
+  /** Bytes of bodies that are being received or decompressed. */
+  buffered = 0
+  /** The same of bodies whose sender has shown no key yet. */
+  strange = 0
+  readonly longBodies = new LongBodies()
+  readonly strangers: Strangers
+  readonly cors: Cors
+  private whenIdle: (() => void) | null = null
+  private requests = 0
+  /** When a line of each kind was last written, ms of the monotonic clock. */
+  private readonly told = new Map<ErrorCode | 'slow', number>()
+  // Tells the requests of one start from those of the next.
+  private readonly start = Date.now().toString(36)
+
+  readonly log: Logger
+  /** Whether every request is logged; checked once. */
+  readonly logsRequests: boolean
+  readonly keyHeaders: readonly HeaderName[]
+  readonly environmentHeaders: readonly HeaderName[]
+
+  constructor(
+    readonly options: SharedOptions,
+    readonly app: App,
+  ) {
+    this.log = options.log
+    this.cors = new Cors(options.config.corsOrigins)
+    this.strangers = new Strangers({
+      ratePerSecond: options.config.authFailuresPerSecond,
+      log: options.log,
+      metrics: options.metrics.authFailures,
+      audit: options.audit,
+    })
+    this.logsRequests = options.log.isLevelEnabled('debug')
+    this.keyHeaders = options.config.apiKeyHeaders.map(headerName)
+    this.environmentHeaders = options.config.environmentHeaders.map(headerName)
+  }
+
+  /** A name for a request in logs and error answers. */
+  nextRequestId(): string {
+    this.requests++
+    return `req_${this.start}_${this.requests.toString(36)}`
+  }
+
+  left(): void {
+    this.inFlight--
+    if (this.inFlight === 0) this.whenIdle?.()
+  }
+
+  /** Resolves when nothing is in flight, or after the deadline. */
+  idle(deadlineMs: number): Promise<void> {
+    if (this.inFlight === 0) return Promise.resolve()
+    return new Promise(resolve => {
+      const timer = setTimeout(resolve, deadlineMs)
+      this.whenIdle = () => {
+        clearTimeout(timer)
+        resolve()
+      }
+    })
+  }
+
+  /** What we did not name is our bug, logged whole. Refusals come in floods: one line a second for each kind. */
+  logFailure(line: RequestLine, error: unknown): void {
+    if (!(error instanceof ServiceError)) {
+      this.log.error({ ...line, err: error }, 'failed')
+      return
+    }
+    if (!this.mayTell(error.code)) return
+    this.log.warn({ ...line, reason: error.message, err: error.cause }, 'unavailable')
+  }
+
+  /** Whether a line of a kind that comes in floods may be written: one a second. */
+  mayTell(kind: ErrorCode | 'slow'): boolean {
+    const nowMs = performance.now()
+    if (nowMs - (this.told.get(kind) ?? Number.NEGATIVE_INFINITY) < 1_000) return false
+    this.told.set(kind, nowMs)
+    return true
+  }
+
+  /** Write a whole response; the caller has corked or is in a callback of the server. */
+  write(res: AppResponse, reply: Reply, headOnly: boolean, cuts = false): void {
+    this.writeHead(res, reply)
+    if (!headOnly && !isBodiless(reply.status)) {
+      res.end(reply.bytes ?? reply.body, this.draining || cuts)
+      return
+    }
+    if (cuts && !headOnly) return void res.end('', true)
+    // Given a length, `endWithoutBody` would leave the response pending: a trap of this build.
+    if (headOnly) res.writeHeader('Content-Length', String(Buffer.byteLength(reply.body)))
+    res.endWithoutBody()
+  }
+
+  readonly writeHead = (res: AppResponse, reply: Reply): void => {
+    res.writeStatus(headOf(reply.status, reply.headers))
+  }
+}

@@ -1,0 +1,75 @@
+// What a request says of itself: headers, path, address, and the keys it offers.
+import { isIP } from 'node:net'
+import { ServiceError } from '../../errors.js'
+import { type AppRequest, type HeaderName, headerName } from '../apps/app.js'
+import type { Route } from './route.js'
+
+export const headerNames = {
+  authorization: headerName('authorization'),
+  userAgent: headerName('user-agent'),
+  ifNoneMatch: headerName('if-none-match'),
+  contentEncoding: headerName('content-encoding'),
+  contentType: headerName('content-type'),
+  contentLength: headerName('content-length'),
+  transferEncoding: headerName('transfer-encoding'),
+  origin: headerName('origin'),
+  signedContext: headerName('x-service-signed-context'),
+}
+
+/** The first of these headers that is there; '' when none is. */
+export function headerOf(req: AppRequest, names: readonly HeaderName[]): string {
+  for (const name of names) {
+    const value = req.getHeader(name)
+    if (value !== '') return value
+  }
+  return ''
+}
+
+/** The key of an Authorization header, or ''. */
+export function bearerOf(authorization: string): string {
+  return /^bearer /i.test(authorization) ? authorization.slice(7).trim() : ''
+}
+
+/** The path's parameters as they came. */
+export function parametersOf(req: AppRequest, count: number): readonly string[] {
+  if (count === 1) return [req.getParameter(0)]
+  return Array.from({ length: count }, (_, i) => req.getParameter(i))
+}
+
+/** Path parameters by name. errors: query_invalid (400) for what is no UTF-8; not_found (404) for a stray % and U+0000, which no name has (AL-32). */
+export function decodeParameters(route: Route, raw: readonly string[]): Readonly<Record<string, string>> {
+  const params: Record<string, string> = {}
+  for (let i = 0; i < raw.length; i++) params[route.parameters[i]!] = decodeParameter(raw[i]!)
+  return params
+}
+
+function decodeParameter(raw: string): string {
+  if (notAscii.test(raw))
+    throw new ServiceError('query_invalid', 'The path is not valid UTF-8, percent-encoded')
+  if (!raw.includes('%')) return raw
+  let decoded: string
+  try {
+    decoded = decodeURIComponent(raw)
+  } catch {
+    if (notEncoded.test(raw)) throw new ServiceError('not_found')
+    throw new ServiceError('query_invalid', 'The path is not valid UTF-8, percent-encoded')
+  }
+  if (decoded.includes('\0')) throw new ServiceError('not_found')
+  return decoded
+}
+
+const notAscii = /[^\x20-\x7e]/
+const notEncoded = /%(?![0-9a-fA-F]{2})/
+
+/**
+ * The client's address as the proxies in front tell it.
+ *
+ * header  X-Forwarded-For, to which each proxy has added the address it saw.
+ * hops    how many proxies are trusted: the address is that many entries from the right.
+ * returns '' where that entry is no address.
+ */
+export function forwardedAddress(header: string, hops: number): string {
+  const entries = header.split(',')
+  const address = entries[Math.max(0, entries.length - hops)]!.trim()
+  return isIP(address) === 0 ? '' : address
+}

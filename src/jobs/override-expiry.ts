@@ -1,0 +1,49 @@
+// Overrides that ended by their date: nobody does anything then, so somebody has to look.
+import type { Sql } from 'postgres'
+import { type OverrideRow, overrideViews } from '../api/entitlements/override-view.js'
+import type { EnvironmentRecord } from '../api/kit/call.js'
+import type { Services } from '../api/kit/services.js'
+import { insertEvents, payloadOf, queuedRow, type WebhookRow } from '../engine/webhooks/subscriptions.js'
+
+const type = 'company.override.expired' as const
+const perTurn = 1_000
+
+/**
+ * Tell the webhooks that ask for it of every override that ended since they were last told, once each: what was told
+ * and up to when is one transaction. Environments in which nobody asks cost nothing.
+ *
+ * source  EN-61, api/webhooks.md.
+ */
+export async function tellExpired(services: Services): Promise<void> {
+  for (const environmentId of services.webhooks.environmentsWanting(type)) {
+    const environment = services.keys.environment(environmentId)
+    if (environment === null) continue
+    const nowMs = services.clock.now(environmentId)
+    // what is not projected yet would be overlooked
+    await services.projections.barrier('postgres')
+    await services.sql.begin(tx => tellOf(tx as unknown as Sql, environment, new Date(nowMs)))
+    services.webhooks.queued()
+  }
+}
+
+async function tellOf(sql: Sql, environment: EnvironmentRecord, now: Date): Promise<void> {
+  const webhooks = await sql<WebhookRow[]>`
+    select * from webhooks
+    where environment_id = ${environment.id} and status = 'active' and request_types ? ${type}
+      and expiries_told_at < ${now}
+    order by id for update`
+  for (const webhook of webhooks) {
+    const rows = await sql<OverrideRow[]>`
+      select * from company_overrides
+      where environment_id = ${environment.id} and expires_at > ${webhook.expiries_told_at} and expires_at <= ${now}
+      order by expires_at fetch first ${perTurn} rows with ties`
+    const toldAt = rows.length < perTurn ? now : rows.at(-1)!.expires_at
+    await sql`update webhooks set expiries_told_at = ${toldAt} where id = ${webhook.id}`
+    const views = await overrideViews(sql, environment.id, rows)
+    const topics = views.map(view => ({ type, companyId: view.company_id, featureId: view.feature_id }))
+    await insertEvents(
+      sql,
+      topics.map((topic, n) => queuedRow(webhook, topic, payloadOf(webhook, topic, views[n]))),
+    )
+  }
+}

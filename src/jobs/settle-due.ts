@@ -1,0 +1,50 @@
+// Companies whose plans time has changed while nobody asked about them: they are asked, in memory or not.
+
+import type { Services } from '../api/kit/services.js'
+import { isoTime } from '../api/kit/time.js'
+import { Refused } from '../engine/shards/shards.js'
+
+/** Companies of one environment asked in one turn, and at once. */
+const perTurn = 500
+const atOnce = 16
+
+interface DueRow {
+  readonly environment_id: string
+  readonly company_id: string
+}
+
+/**
+ * Have every company settled whose trial, subscription, downgrade or migration is due: its lists and records say so
+ * from then on, and who is to be told is told. A company is asked again until its row is gone.
+ *
+ * errors  of Postgres. A company that cannot be asked now is asked in the next turn.
+ * source  EN-91, EN-93, EN-95, EN-96, PB-56, PB-58.
+ */
+export async function settleDue(services: Services, environmentIds: readonly string[]): Promise<void> {
+  const { sql, clock } = services
+  const presents = environmentIds.map(id => isoTime(clock.now(id)))
+  const due = await sql<DueRow[]>`
+    select distinct d.environment_id, d.company_id
+    from unnest(${[...environmentIds]}::text[], ${presents}::text[]) as e (id, present)
+    cross join lateral (
+      select environment_id, company_id from company_dues
+      where environment_id = e.id and due_at <= e.present::timestamptz order by due_at limit ${perTurn}) as d`
+  let next = 0
+  const worker = async () => {
+    for (let row = due[next++]; row !== undefined; row = due[next++]) await settleOne(services, row)
+  }
+  await Promise.all(Array.from({ length: Math.min(atOnce, due.length) }, worker))
+}
+
+async function settleOne(
+  { sql, shards, clock, log }: Services,
+  { environment_id: env, company_id: id }: DueRow,
+): Promise<void> {
+  try {
+    await shards.ask('c', env, id, { type: 'settle' }, clock.now(env))
+  } catch (error) {
+    if (error instanceof Refused && error.refusal === 'not_found')
+      await sql`delete from company_dues where company_id = ${id}`
+    else log.warn({ err: error, company_id: id }, 'a company waits to be settled')
+  }
+}

@@ -1,0 +1,139 @@
+// What actors say happened, as the bodies that receivers of webhooks are shown.
+
+import { companyDetails, companyDetailsOf } from '../api/companies/read.js'
+import { companyBriefs } from '../api/entities/read.js'
+import type { EntityPlace } from '../api/entities/write.js'
+import { type OverrideRow, overrideViews } from '../api/entitlements/override-view.js'
+import { featureViews } from '../api/features/view.js'
+import { storedLong } from '../api/kit/long.js'
+import type { Services } from '../api/kit/services.js'
+import { isoTimeOrNull } from '../api/kit/time.js'
+import { planChangeView } from '../api/plan-changes/view.js'
+import { userDetails, userDetailsOf } from '../api/users/read.js'
+import type { Happened } from '../core/company/domain-events.js'
+import type { TopupFailure } from '../core/credits/account.js'
+
+/**
+ * What receivers are shown of something an actor said.
+ *
+ * text     JSON of Happened, as the outbox keeps it.
+ * returns  null when its environment is gone.
+ * source   api/webhooks.md
+ */
+export async function composeHappened(services: Services, text: string): Promise<unknown> {
+  const happened = JSON.parse(text) as Happened
+  const environment = services.keys.environment(happened.env)
+  if (environment === null) return null
+  return bodyOf({ services, environment, nowMs: services.clock.now(happened.env) }, happened)
+}
+
+async function bodyOf(place: EntityPlace, happened: Happened): Promise<unknown> {
+  const { id } = happened
+  switch (happened.subject) {
+    case 'entity': {
+      const [detail] = happened.k === 'c' ? await companyDetails(place, [id]) : await userDetails(place, [id])
+      // gone again meanwhile
+      return detail ?? { id }
+    }
+    case 'company_gone':
+      return happened.last === null
+        ? { id, truncated: true }
+        : (await companyDetailsOf(place, [happened.last]))[0]
+    case 'user_gone':
+      return happened.last === null
+        ? { id, truncated: true }
+        : (await userDetailsOf(place, [{ state: happened.last, seenAtMs: null }]))[0]
+    case 'plans':
+      return planChangeView(place, id, happened.change)
+    case 'override':
+      return (await overrideViews(place.services.sql, place.environment.id, [overrideRow(happened)]))[0]
+    case 'limit':
+      return usageBody(place, id, happened.limit)
+    case 'credit': {
+      const { creditId, balance, limit } = happened.credit
+      return { ...(await ofCredit(place, id, creditId)), balance, limit }
+    }
+    case 'granted':
+      return boughtBody(place, happened)
+    case 'topup_failed':
+      return failedBody(place, happened)
+  }
+}
+
+function overrideRow({
+  env,
+  id,
+  override,
+}: Extract<Happened, { readonly subject: 'override' }>): OverrideRow {
+  return {
+    id: override.id,
+    environment_id: env,
+    company_id: id,
+    feature_id: override.entitlement.featureId,
+    entitlement: override.entitlement,
+    expires_at: override.expiresAtMs === null ? null : new Date(override.expiresAtMs),
+    created_at: new Date(override.createdAtMs),
+    updated_at: new Date(override.updatedAtMs),
+  }
+}
+
+/** WebFeatureUsageWebhookOutput; the tier a caller defined is told beside it (source: decision). */
+async function usageBody(
+  place: EntityPlace,
+  companyId: string,
+  limit: Extract<Happened, { readonly subject: 'limit' }>['limit'],
+) {
+  const { sql } = place.services
+  const [features, [company]] = await Promise.all([
+    featureViews(sql, [limit.featureId], place.environment.id),
+    companyDetails(place, [companyId]),
+  ])
+  const feature = features.get(limit.featureId)
+  return {
+    Entitlement: limit.entitlementId,
+    Allocation: storedLong(limit.limit),
+    Usage: storedLong(limit.usage),
+    MetricResetAt: isoTimeOrNull(limit.resetAtMs),
+    ...(feature && { Feature: feature }),
+    ...(company && { company }),
+    ...(limit.warningTier && { WarningTier: limit.warningTier }),
+  }
+}
+
+/** Whose credit it is: what every body about credits begins with. source: gaps.md, "credit.limit bodies" */
+async function ofCredit(place: EntityPlace, companyId: string, creditId: string) {
+  const company = (await companyBriefs(place, [companyId])).get(companyId)
+  const credit = place.services.catalogs.get(place.environment.id).credits.find(one => one.id === creditId)
+  return {
+    company: { id: companyId, name: company?.name ?? '' },
+    credit: { id: creditId, name: credit?.name ?? '' },
+  }
+}
+
+/** CreditsAutoTopupHardFailure, or CreditsAutoTopupRetryFailure. Payment processors' codes: none is connected. */
+async function failedBody(
+  place: EntityPlace,
+  { type, id, creditId, failures, hard }: Extract<Happened, { readonly subject: 'topup_failed' }>,
+) {
+  const of = await ofCredit(place, id, creditId)
+  const message = hard && failureTexts[hard]
+  if (type === 'auto.topup.hard.failure') return { ...of, error_message: message, psp_error_code: null }
+  return { ...of, consecutive_failures: failures, last_error_message: message, psp_error_code: null }
+}
+
+const failureTexts: Readonly<Record<TopupFailure, string>> = {
+  no_price: 'The credit has no unit price',
+  payment_refused: 'The payment was refused',
+}
+
+/** CreditsAutoTopupSuccess, or CreditsCreditPurchaseSuccess for credits of a bundle. */
+async function boughtBody(
+  place: EntityPlace,
+  { id, creditId, grantId, quantity, bundleId }: Extract<Happened, { readonly subject: 'granted' }>,
+) {
+  const of = await ofCredit(place, id, creditId)
+  if (bundleId === null) return { ...of, grant_id: grantId, quantity }
+  const [bundle] = await place.services.sql<{ name: string }[]>`
+    select name from credit_bundles where id = ${bundleId}`
+  return { ...of, bundle_id: bundleId, bundle_name: bundle?.name ?? '', grant_ids: [grantId], quantity }
+}

@@ -1,0 +1,97 @@
+// Bytes of ASCII put together eight at once: texts that come again and again, ids, numbers, and what was received. What
+// is put may reach up to seven bytes behind its end, to be written over by what follows: there is room for them.
+import { ascii } from '../../bytes/ascii.js'
+import { actorIdLength } from '../../core/usage/batch.js'
+
+const { minus, zero } = ascii
+
+/** A text of ASCII that is written again and again, eight bytes at once: those behind its end are written after it. */
+export class Piece {
+  readonly length: number
+  readonly words: Float64Array
+
+  constructor(text: string) {
+    const count = Math.ceil(text.length / wordBytes)
+    const bytes = Buffer.alloc(count * wordBytes)
+    bytes.write(text, 'latin1')
+    this.length = text.length
+    this.words = Float64Array.from({ length: count }, (_, i) => bytes.readDoubleLE(i * wordBytes))
+  }
+}
+
+const wordBytes = 8
+
+/** An id that lies in these bytes or others; of an actor unless its length is told. Returns where it ends. */
+export function putId(
+  view: DataView,
+  at: number,
+  source: DataView,
+  from: number,
+  length: number = actorIdLength,
+): number {
+  view.setFloat64(at, source.getFloat64(from, true), true)
+  view.setFloat64(at + wordBytes, source.getFloat64(from + wordBytes, true), true)
+  return at + length
+}
+
+/** Returns where it ends. */
+export function putPiece(view: DataView, at: number, { words, length }: Piece): number {
+  for (let i = 0; i < words.length; i++) view.setFloat64(at + i * wordBytes, words[i]!, true)
+  return at + length
+}
+
+/** Bytes of another view, as they are; it reaches seven bytes further than these, or more. Returns where they end. */
+export function putBytes(view: DataView, at: number, source: DataView, from: number, to: number): number {
+  // not as doubles: what was received may look like one that is no number, of which not every bit is kept
+  for (let read = from, put = at; read < to; read += wordBytes, put += wordBytes) {
+    view.setUint32(put, source.getUint32(read, true), true)
+    view.setUint32(put + 4, source.getUint32(read + 4, true), true)
+  }
+  return at + to - from
+}
+
+/** Below it numbers are digits of 32 bits. */
+export const billion = 1e9
+
+/** The digits of a safe integer. Returns where they end. */
+export function putNumber(view: DataView, from: number, value: number): number {
+  let at = from
+  let left = value
+  if (left < 0) {
+    view.setUint8(at++, minus)
+    left = -left
+  }
+  if (left < billion) return putDigits(view, at, left, digitsOf(left))
+  const high = Math.floor(left / billion)
+  at = putDigits(view, at, high, digitsOf(high))
+  return putDigits(view, at, left - high * billion, 9)
+}
+
+/** "00" to "99", two digits a place. */
+const pairs = Uint16Array.from({ length: 100 }, (_, i) => (zero + Math.floor(i / 10)) * 256 + zero + (i % 10))
+
+/** The last `count` digits of a number below a billion. */
+export function putDigits(view: DataView, at: number, value: number, count: number): number {
+  let left = value | 0
+  let place = at + count
+  while (place >= at + 2) {
+    place -= 2
+    const rest = (left / 100) | 0
+    view.setUint16(place, pairs[left - rest * 100]!)
+    left = rest
+  }
+  if (place > at) view.setUint8(at, zero + (left % 10))
+  return at + count
+}
+
+function digitsOf(value: number): number {
+  let digits = 1
+  for (let bound = 10; value >= bound; bound *= 10) digits++
+  return digits
+}
+
+/** Characters of ASCII. Returns where they end. */
+export function putText(view: DataView, at: number, text: string): number {
+  for (let i = 0; i < text.length; i++) view.setUint8(at + i, text.charCodeAt(i))
+  return at + text.length
+}

@@ -1,0 +1,232 @@
+// Records of plain uses, put together where they will be copied from: row, draws and fact as event-row.ts, ledger-rows.ts
+// and fact-text.ts write them, byte by byte from what was received, without a text for any of them.
+import { ascii } from '../../bytes/ascii.js'
+import { dataViewOf } from '../../bytes/data-view.js'
+import { writeId } from '../../core/id.js'
+import type { Uses } from '../../core/usage/batch.js'
+import { ledgerHeaderBytes, recordHeaderBytes, writeRecordHeader } from '../frame.js'
+import { type FramedRecords, RecordFlag } from '../journal.js'
+import { Piece, putBytes, putId, putNumber, putPiece } from './byte-writer.js'
+import {
+  type DrawIds,
+  DrawKind,
+  drawsMax,
+  type GrantIdBytes,
+  putDrawEffect,
+  putDrawRows,
+} from './draw-encoder.js'
+import { rowStart } from './event-row.js'
+import { isToldByRows } from './fact-encoder.js'
+import type { Draw } from './ledger-rows.js'
+
+const companyId = new Piece('","company_id":"')
+const userId = new Piece('","user_id":"')
+const quantityMember = new Piece('","quantity":')
+const sentMember = new Piece(',"sent_at":')
+const keyMember = new Piece(',"idempotency_key":"')
+const body = new Piece(',"body":')
+const factStart = new Piece('{"k":"c","id":"')
+const claimStart = new Piece('],"ik":["')
+const claimId = new Piece('","evt_')
+
+/** Of `evt_`, and of what follows it. */
+const idPrefixLength = 4
+const idLength = 11
+const { quote, braceClose, bracketClose, one } = ascii
+/** More than all that is written besides the texts given. */
+const restMax = 512
+/** Up to here a loop is quicker than a call. */
+const looped = 512
+const bytesMin = 64 << 10
+const keptBytesMax = 4 << 20
+
+/** What records of the same time, key, name and features have alike. */
+export class UseKind {
+  /** Until the event's id. */
+  readonly row: Piece
+  readonly factEnv: Piece
+  readonly usedEnd: Piece
+  readonly seen: Piece
+  readonly claimEnd: Piece
+  /** From the quantity on, of one without a key whose draws, if any, are told by rows. */
+  readonly plainEnd: Piece
+  private lastDraw: DrawKind | null = null
+
+  /** featureIds: linked by the name (EV-70). The name is of plain text. */
+  constructor(
+    private readonly env: string,
+    apiKeyId: string,
+    private readonly at: number,
+    name: string,
+    featureIds: readonly string[],
+  ) {
+    const features = featureIds.length > 0 ? `,"feature_ids":["${featureIds.join('","')}"]` : ''
+    const start = rowStart(env, 'track', at, at, 'enriched', apiKeyId)
+    this.row = new Piece(`${start},"processed_at":${at},"subtype":"${name}"${features},"id":"evt_`)
+    this.factEnv = new Piece(`","env":"${env}","at":${at},"fx":[{"t":"used","subtype":"${name}","quantity":`)
+    const usedEnd = `,"atMs":${at}}`
+    const seen = `,{"t":"seen","atMs":${at}}`
+    this.usedEnd = new Piece(usedEnd)
+    this.seen = new Piece(seen)
+    this.claimEnd = new Piece(`",${at}]`)
+    this.plainEnd = new Piece(`${usedEnd}${seen}]}`)
+  }
+
+  /** What its draws like this one have alike. */
+  draw({ c, f }: Draw): DrawKind {
+    const last = this.lastDraw
+    if (last !== null && last.creditId === c && last.featureId === f) return last
+    const made = new DrawKind(this.env, this.at, c, f)
+    this.lastDraw = made
+    return made
+  }
+}
+
+const none: readonly never[] = []
+
+const used = RecordFlag.event | RecordFlag.use
+const drawnNothing = used | RecordFlag.ledger | RecordFlag.draws
+const drawnInRows = drawnNothing | RecordFlag.rows | RecordFlag.drawsInRows
+
+/** Records gathering until they are taken into the journal. */
+export class UseRecords {
+  private bytes = Buffer.allocUnsafeSlow(bytesMin)
+  private view = dataViewOf(this.bytes)
+  private length = 0
+  private from = 0
+  private waiting = 0
+  /** Of the record that is being written. */
+  private readonly drawn: DrawIds = { companyId: '', companyAt: 0, userAt: 0, eventAt: 0, grant: null }
+
+  /** Records added since the last `take`. */
+  get count(): number {
+    return this.waiting
+  }
+
+  /** Bytes of all records that are held. */
+  get byteLength(): number {
+    return this.length
+  }
+
+  /**
+   * One event of use: enriched, seen now, of a company.
+   *
+   * month      as `monthOf` of its time.
+   * draws      what it draws at once, of the company with this id.
+   * grant      the id of a grant that it draws from, if that is known.
+   */
+  add(
+    uses: Uses,
+    i: number,
+    kind: UseKind,
+    month: number,
+    draws: readonly Draw[] = none,
+    ofCompany = '',
+    grant: GrantIdBytes | null = null,
+  ): void {
+    const received = uses.view
+    const rows = uses.rowsView
+    const from = uses.bodyAt(i)
+    const to = uses.bodyEnd(i)
+    const keyLength = uses.keyLength(i)
+    const keyAt = uses.keyAt(i)
+    const quantity = uses.quantity(i)
+    const company = uses.companyAt(i)
+    const start = this.length
+    this.reserve(
+      start + to - from + 2 * keyLength + kind.row.length + kind.factEnv.length + restMax + drawsMax(draws),
+    )
+    const { bytes, view } = this
+    let moves = false
+    let told = true
+    for (let d = 0; d < draws.length; d++) {
+      if (draws[d]!.s.length > 0) moves = true
+      if (!isToldByRows(draws[d]!)) told = false
+    }
+    const rowAt = start + recordHeaderBytes + (moves ? ledgerHeaderBytes : 0)
+
+    const idAt = putPiece(view, rowAt, kind.row)
+    writeId(bytes, idAt, uses.idHigh(i), uses.idLow(i))
+    const ofCompanyAt = putPiece(view, idAt + idLength, companyId)
+    let at = putId(view, ofCompanyAt, rows, company)
+    let ofUserAt = -1
+    if (uses.hasUser(i)) {
+      ofUserAt = putPiece(view, at, userId)
+      at = putId(view, ofUserAt, rows, uses.userAt(i))
+    }
+    if (quantity === 1) view.setUint8(at++, quote)
+    else at = putNumber(view, putPiece(view, at, quantityMember), quantity)
+    const sentAtMs = uses.sentAtMs(i)
+    if (sentAtMs !== null) at = putNumber(view, putPiece(view, at, sentMember), sentAtMs)
+    if (keyLength > 0) {
+      at = putBytes(view, putPiece(view, at, keyMember), received, keyAt, keyAt + keyLength)
+      view.setUint8(at++, quote)
+    }
+    at = putPiece(view, at, body)
+    if (to - from > looped) at += uses.bytes.copy(bytes, at, from, to)
+    else at = putBytes(view, at, received, from, to)
+    view.setUint8(at++, braceClose)
+    const rowLength = at - rowAt
+
+    const { drawn } = this
+    drawn.companyId = ofCompany
+    drawn.companyAt = ofCompanyAt
+    drawn.userAt = ofUserAt
+    drawn.eventAt = idAt - idPrefixLength
+    drawn.grant = grant
+    if (moves) {
+      for (let d = 0; d < draws.length; d++)
+        at = putDrawRows(view, at, kind.draw(draws[d]!), draws[d]!, drawn)
+      view.setUint32(start + recordHeaderBytes, at - rowAt - rowLength, true)
+    }
+
+    at = putPiece(view, putId(view, putPiece(view, at, factStart), rows, company), kind.factEnv)
+    if (quantity === 1) view.setUint8(at++, one)
+    else at = putNumber(view, at, quantity)
+    if (told && keyLength === 0) at = putPiece(view, at, kind.plainEnd)
+    else {
+      at = putPiece(view, at, kind.usedEnd)
+      for (let d = 0; d < draws.length; d++)
+        if (!isToldByRows(draws[d]!)) at = putDrawEffect(view, at, kind.draw(draws[d]!), draws[d]!, drawn)
+      at = putPiece(view, at, kind.seen)
+      if (keyLength > 0) {
+        at = putBytes(view, putPiece(view, at, claimStart), received, keyAt, keyAt + keyLength)
+        at = putId(view, putPiece(view, at, claimId), view, idAt, idLength)
+        at = putPiece(view, at, kind.claimEnd)
+      } else view.setUint8(at++, bracketClose)
+      view.setUint8(at++, braceClose)
+    }
+    const flags = draws.length === 0 ? used : moves ? drawnInRows : drawnNothing
+    writeRecordHeader(view, start, at, rowLength, flags, month)
+    this.length = at
+    this.waiting++
+  }
+
+  /** Those added since the last call, to be appended before `clear`. */
+  take(): FramedRecords {
+    const { bytes, from, length, waiting } = this
+    this.from = length
+    this.waiting = 0
+    return { bytes, from, to: length, count: waiting }
+  }
+
+  /** What was taken is in the journal's own buffer. */
+  clear(): void {
+    this.length = 0
+    this.from = 0
+    if (this.bytes.length > keptBytesMax) this.use(Buffer.allocUnsafeSlow(bytesMin))
+  }
+
+  private reserve(needed: number): void {
+    if (needed <= this.bytes.length) return
+    // what was taken keeps pointing into the old one
+    const larger = Buffer.allocUnsafeSlow(2 * needed)
+    this.bytes.copy(larger, 0, 0, this.length)
+    this.use(larger)
+  }
+
+  private use(bytes: Buffer<ArrayBuffer>): void {
+    this.bytes = bytes
+    this.view = dataViewOf(bytes)
+  }
+}

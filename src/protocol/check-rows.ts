@@ -1,0 +1,70 @@
+// Flag checks as lines of JSON that ClickHouse stores: one record a check, up to a rate (FE-100), and counts that say how
+// often a flag gave a company the same within a minute (FE-101).
+import type { CheckResult } from '../core/flags/flag.js'
+import { text } from '../journal/records/event-row.js'
+
+/** What is stored of a check. */
+export type Checked = Pick<
+  CheckResult,
+  'flag' | 'flagId' | 'value' | 'reason' | 'ruleId' | 'companyId' | 'userId' | 'error'
+>
+
+/** What a check was asked with: keys as given, null where none were. */
+export interface CheckQuestion {
+  readonly company: object | null
+  readonly user: object | null
+  readonly preflight: boolean
+}
+
+/** What a row counts. */
+export interface CheckCount extends Pick<Checked, 'flag' | 'flagId' | 'companyId' | 'value' | 'reason'> {
+  readonly environmentId: string
+  /** Any instant of it, epoch ms. */
+  readonly minuteMs: number
+  readonly checks: number
+}
+
+/** The row, as JSONEachRow text of table flag_checks, whose counts of one key are added up. */
+export function checkCountRow(count: CheckCount): string {
+  return JSON.stringify({
+    environment_id: count.environmentId,
+    flag_id: count.flagId,
+    flag_key: count.flag,
+    minute: Math.floor(count.minuteMs / 60_000) * 60,
+    company_id: count.companyId ?? '',
+    value: count.value,
+    reason: count.reason,
+    checks: count.checks,
+  })
+}
+
+/** A record of one check, by its id and its instant, epoch ms. */
+export interface CheckRecord extends Checked, CheckQuestion {
+  readonly environmentId: string
+  readonly id: string
+  readonly atMs: number
+}
+
+/** The flag_check record of one check (FE-100), as JSONEachRow text of table events. */
+export function checkRecordRow(check: CheckRecord): string {
+  const { environmentId, id, atMs, flag, flagId, companyId, userId } = check
+  const body = JSON.stringify({
+    flag_key: flag,
+    flag_id: flagId,
+    value: check.value,
+    reason: check.reason,
+    rule_id: check.ruleId,
+    company_id: companyId,
+    user_id: userId,
+    req_company: check.company,
+    req_user: check.user,
+    error: check.error,
+    ...(check.preflight ? { preflight: true } : {}),
+  })
+  let row = `{"environment_id":"${environmentId}","id":"${id}","type":"flag_check","mode":"recorded","status":"enriched"`
+  row += `,"captured_at":${atMs},"loaded_at":${atMs},"processed_at":${atMs}`
+  row += `,"subtype":${text(flag)},"flag_id":"${flagId}"`
+  if (companyId !== null) row += `,"company_id":"${companyId}"`
+  if (userId !== null) row += `,"user_id":"${userId}"`
+  return `${row},"body":${text(body)}}`
+}

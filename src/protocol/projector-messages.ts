@@ -1,0 +1,78 @@
+// What the HTTP thread and the projectors' thread say to each other. Neither imports the other.
+
+import type { Sequence } from '../journal/journal.js'
+import type { ClickHouseAddress } from '../storage/clickhouse.js'
+import type { PostgresAddress } from '../storage/postgres.js'
+
+export type ProjectedStore = 'postgres' | 'clickhouse'
+
+/** One shard as the projectors need it. */
+export interface ProjectedShard {
+  readonly index: number
+  /** Directory of its journal segments. */
+  readonly directory: string
+}
+
+export interface ProjectorOptions {
+  /** Which journals these are: part of every stored position and every token. */
+  readonly generation: string
+  readonly shards: readonly ProjectedShard[]
+  /** Shared positions of all shards (positions.ts). */
+  readonly positions: SharedArrayBuffer
+  readonly postgres: PostgresAddress
+  readonly clickhouse: ClickHouseAddress
+  /** Bounds of one chunk for ClickHouse; defaults 100 000 rows, 48 MiB. */
+  readonly rowsMax?: number
+  readonly bytesMax?: number
+  /** How long records gather before they are projected, when nobody waits; defaults 200 ms and 1 s. */
+  readonly postgresMs?: number
+  readonly clickhouseMs?: number
+  /** Whether each chunk is told of. */
+  readonly tellsChunks?: boolean
+}
+
+export type ProjectorRequest =
+  /** Somebody waits until these sequences are in the store. */
+  | {
+      readonly type: 'want'
+      readonly store: ProjectedStore
+      readonly shard: number
+      readonly sequence: Sequence
+    }
+  /** Flag checks: JSONEachRow lines of tables flag_checks and events, not journaled. */
+  | { readonly type: 'checks'; readonly counts: readonly string[]; readonly rows: readonly string[] }
+  /** Begin nothing more for this store; `held` is told when nothing is under way. */
+  | { readonly type: 'hold'; readonly store: ProjectedStore }
+  /** Go on with both stores. */
+  | { readonly type: 'release' }
+  /** Project what is committed, for at most this long, then end. */
+  | { readonly type: 'stop'; readonly drainMs: number }
+
+export type ProjectorNotice =
+  /** The position of a shard somebody waited for has moved; it is in the shared positions. */
+  | { readonly type: 'moved'; readonly store: ProjectedStore; readonly shard: number }
+  | { readonly type: 'held'; readonly store: ProjectedStore }
+  | {
+      readonly type: 'failing'
+      readonly store: ProjectedStore
+      readonly shard: number
+      readonly error: string
+    }
+  /** Rows are in the outbox of webhooks. */
+  | { readonly type: 'announced' }
+  | { readonly type: 'recovered'; readonly store: ProjectedStore; readonly shard: number }
+  /** Check rows dropped because ClickHouse was away for too long. */
+  | { readonly type: 'checks_dropped'; readonly rows: number }
+  | ({ readonly type: 'chunk' } & ProjectedChunk)
+
+/** One attempt to bring a chunk of a journal into a store. */
+export interface ProjectedChunk {
+  readonly store: ProjectedStore
+  readonly shard: number
+  /** Records that are in the store since. */
+  readonly records: number
+  readonly failed: boolean
+  /** When it began and ended, ms of the clock that all threads share. */
+  readonly fromMs: number
+  readonly toMs: number
+}

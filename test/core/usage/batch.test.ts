@@ -1,0 +1,151 @@
+// Events of the usual kind across threads and into the journal: the same as one by one.
+import t from 'tap'
+import { encodeId, writeId } from '../../../src/core/id.js'
+import { itemsOf, UseRows } from '../../../src/core/usage/batch.js'
+import { Group } from '../../../src/journal/frame.js'
+import { RecordFlag } from '../../../src/journal/journal.js'
+import { eventRow, monthOf } from '../../../src/journal/records/event-row.js'
+import { factText } from '../../../src/journal/records/fact-encoder.js'
+import { type Draw, drawRows } from '../../../src/journal/records/ledger-rows.js'
+import { UseKind, UseRecords } from '../../../src/journal/records/use-record-encoder.js'
+import { Packing, unpack } from '../../../src/protocol/message-codec.js'
+import { Random } from '../../random.js'
+
+const word = (random: Random) => random.next() * 2 ** 32
+
+function randomUses(random: Random) {
+  const rows = new UseRows()
+  let text = ''
+  const put = (piece: string) => {
+    const at = text.length
+    text += Buffer.from(piece).toString('latin1')
+    return { at, length: text.length - at }
+  }
+  for (let i = random.below(20); i >= 0; i--) {
+    const name = put(random.pick(['call', 'call', 'n'.repeat(255)]))
+    const key = random.chance(0.5) ? put(`key ${random.below(1e9)}`) : { at: 0, length: 0 }
+    const body = put(
+      `{"event":"call","traits":{"a":"${random.pick(['x', 'Zürich', '東京', 'y'.repeat(1_000)])}"}}`,
+    )
+    const use = {
+      bodyAt: body.at,
+      bodyLength: body.length,
+      nameAt: name.at,
+      nameLength: name.length,
+      keyAt: key.at,
+      keyLength: key.length,
+      quantity: random.pick([1, 1, 5, -3, 999_999_999]),
+      idHigh: word(random) >>> 0,
+      idLow: word(random) >>> 0,
+      sentAtMs: random.chance(0.3) ? Math.floor(random.next() * 2e12) : null,
+      companyId: encodeId('comp_', random.below(3), 7),
+      userId: random.chance(0.5) ? encodeId('user_', word(random), word(random)) : null,
+    }
+    rows.add(use)
+  }
+  const env = encodeId('env_', random.below(2), 1)
+  return { at: 1_773_568_800_000 + random.below(3), env, apiKeyId: 'apik_3mK9tQxYzAb', text, rows }
+}
+
+/** What an event draws: mostly nothing or from one grant. */
+function randomDraws(random: Random, at: number, e: string, u: string | undefined): Draw[] {
+  const nanos = () =>
+    random.pick([
+      0,
+      random.below(1_000),
+      Math.floor(random.next() * 2 ** 53),
+      1e9,
+      999_999_999,
+      '12345678901234567890123',
+    ])
+  const left = () => random.pick([nanos(), -random.below(2 ** 31), '-12345678901234567890'])
+  return Array.from({ length: random.pick([0, 1, 1, 2]) }, () => ({
+    t: 'credit_draw',
+    c: `bcrd_${random.below(2)}`,
+    seq: random.pick([random.below(100), Math.floor(random.next() * 2 ** 53)]),
+    at,
+    f: random.chance(0.9) ? `feat_${random.below(2)}` : undefined,
+    e,
+    u,
+    s: Array.from({ length: random.below(4) }, () => [random.below(30), nanos(), left()] as const),
+    un: random.chance(0.3) ? nanos() : undefined,
+  }))
+}
+
+t.test('ids as bytes are the ids as text', async t => {
+  const random = new Random()
+  const bytes = Buffer.alloc(11)
+  const edges = [0, 1, 56, 57, 58, 185_192, 185_193, 2 ** 31, 2 ** 32 - 1]
+  const pairs = edges.flatMap(high => edges.map(low => [high, low] as const))
+  for (let i = 0; i < 20_000; i++) pairs.push([word(random) >>> 0, word(random) >>> 0])
+  for (const [high, low] of pairs) {
+    writeId(bytes, 0, high, low)
+    if (bytes.toString('latin1') !== encodeId('', high, low)) t.fail(`${high} ${low}`)
+  }
+  t.pass()
+})
+
+t.test(
+  'requests of one post arrive in order; records are those of their events one by one (EV-70)',
+  async t => {
+    const random = new Random()
+    t.comment(`TOLLGATE_SEED=${random.seed}`)
+    const packing = new Packing()
+    for (let round = 0; round < 200; round++) {
+      const given = Array.from({ length: 1 + random.below(4) }, () => randomUses(random))
+      for (const [n, request] of given.entries()) packing.add(n, request)
+      packing.add(99, { control: { type: 'stats' } })
+      const cells = structuredClone(packing.take())
+      const records = new UseRecords()
+      const group = new Group()
+      const apart = new Group()
+      group.begin(1)
+      apart.begin(1)
+      const order: number[] = []
+      const features = random.pick([[], ['feat_1', 'feat_2']])
+      unpack(cells, request => {
+        order.push(request.n)
+        if (!('uses' in request)) return
+        const { uses, from, count, env, apiKeyId, at } = request
+        const items = itemsOf(request)
+        const drawn = items.map(({ m }) => randomDraws(random, at, m.event.id, m.event.userId ?? undefined))
+        for (let i = from; i < from + count; i++) {
+          const kind = new UseKind(env, apiKeyId, at, uses.name(i), features)
+          const draws = drawn[i - from]!.map(({ e, ...draw }) => draw)
+          records.add(uses, i, kind, monthOf(at), draws, uses.companyId(i))
+          if (random.chance(0.2)) group.addFramed(records.take())
+          if (i === from) continue
+          t.equal(uses.isSameCompany(i), uses.companyId(i) === uses.companyId(i - 1))
+          t.equal(uses.isSameName(i), uses.name(i) === uses.name(i - 1))
+        }
+        for (const [i, { id, m }] of items.entries()) {
+          const { event } = m
+          const subtype = event.subtype!
+          const ik =
+            event.idempotencyKey === null ? {} : { ik: [event.idempotencyKey, event.id, at] as const }
+          const fx = [
+            { t: 'used', subtype, quantity: event.quantity, atMs: at },
+            ...drawn[i]!,
+            { t: 'seen', atMs: at },
+          ] as const
+          const ledger = drawRows(env, id, at, fx)
+          apart.add({
+            flags:
+              RecordFlag.event |
+              RecordFlag.use |
+              (drawn[i]!.length > 0 ? RecordFlag.ledger | RecordFlag.draws : 0) |
+              (ledger === '' ? 0 : RecordFlag.drawsInRows),
+            month: monthOf(at),
+            ledger,
+            row: eventRow(event, { environmentId: env, featureIds: features, at, cost: null, flagId: null }),
+            fact: factText({ k: 'c', id, env, at, fx, ...ik }, ledger !== ''),
+          })
+        }
+      })
+      group.addFramed(records.take())
+      if (order.join() !== [...given.keys(), 99].join()) t.fail(`${order}`)
+      if (group.count !== apart.count) t.fail('records are missing')
+      if (!group.seal().equals(apart.seal())) t.fail('the records differ')
+    }
+  },
+)

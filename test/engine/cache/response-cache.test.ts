@@ -1,0 +1,211 @@
+// Answers that are kept: by whom they may be given, until when, and how many.
+import t from 'tap'
+import { Answers, type Asked, hashOfAsked } from '../../../src/engine/cache/response-cache.js'
+import { Changes } from '../../../src/protocol/version-counters.js'
+
+const view = (text: string): DataView => {
+  const bytes = new TextEncoder().encode(text)
+  return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+}
+const told = (flag: string) =>
+  JSON.stringify({
+    data: { flag, flag_id: 'flag_1', value: true, reason: 'r', company_id: 'comp_1', user_id: null },
+  })
+
+function world(recordsPerSecond = 0) {
+  const changes = Changes.make(2)
+  changes.open(0)
+  changes.open(1)
+  const directory = { departures: 0 }
+  const answers = new Answers(changes, directory, recordsPerSecond)
+  const find = (name: string, text: string, atMs = 1_000, env = 'env_1') =>
+    answers.find(hashOfAsked(name, view(text)), env, name, view(text), atMs)
+  /** Ask twice, and keep what the second was told. */
+  const keep = (
+    name: string,
+    text: string,
+    answer = told(name),
+    companyId: string | null = 'comp_1',
+    standing = { untilMs: 2_000, figures: false },
+  ) => {
+    const ask = (): Asked | null => answers.asked(hashOfAsked(name, view(text)), name, view(text))
+    const asked = ask() ?? ask()
+    const footing = answers.footing('env_1', companyId, 1, 1_000)
+    if (asked && footing) answers.keep(asked, { footing, ...standing }, answer)
+  }
+  return { changes, directory, answers, find, keep }
+}
+
+t.test('an answer is given again to the same question alone, while it stands', async t => {
+  const { changes, directory, find, keep } = world()
+  keep('a', '{"company":{"id":"x"}}')
+  t.equal(find('a', '{"company":{"id":"x"}}')?.answer.toString(), told('a'))
+  t.equal(find('b', '{"company":{"id":"x"}}'), null, 'another flag')
+  t.equal(find('a', '{"company":{"id":"y"}}'), null, 'another body')
+  t.equal(find('a', '{"company":{"id":"x"}}', 1_000, 'env_2'), null, 'another environment')
+  t.ok(find('a', '{"company":{"id":"x"}}', 1_999))
+  t.equal(find('a', '{"company":{"id":"x"}}', 2_000), null, 'time would change it')
+  t.equal(find('a', '{"company":{"id":"x"}}', 999), null, 'the test clock was taken back')
+  changes.changed('comp_other')
+  t.ok(find('a', '{"company":{"id":"x"}}'))
+  changes.changed('comp_1')
+  t.equal(find('a', '{"company":{"id":"x"}}'), null, 'its company changed')
+  keep('a', '{"company":{"id":"x"}}')
+  t.ok(find('a', '{"company":{"id":"x"}}'))
+  directory.departures++
+  t.equal(find('a', '{"company":{"id":"x"}}'), null, 'keys may find somebody else')
+  for (const end of ['renew', 'close'] as const) {
+    keep('a', '{"company":{"id":"x"}}')
+    t.ok(find('a', '{"company":{"id":"x"}}'))
+    for (const shard of [0, 1]) changes[end](shard)
+    t.equal(find('a', '{"company":{"id":"x"}}'), null, end)
+  }
+  keep('a', '{"company":{"id":"x"}}')
+  t.equal(find('a', '{"company":{"id":"x"}}'), null, 'none is kept of a shard that is not there')
+})
+
+t.test('FE-105 use ends answers that show figures, and those alone', async t => {
+  const { changes, find, keep } = world()
+  keep('a', '{}')
+  keep('b', '{}', told('b'), 'comp_1', { untilMs: 2_000, figures: true })
+  t.ok(find('a', '{}') && find('b', '{}'))
+  changes.used('comp_other')
+  t.ok(find('a', '{}') && find('b', '{}'))
+  changes.used('comp_1')
+  t.ok(find('a', '{}'))
+  t.equal(find('b', '{}'), null)
+  keep('b', '{}', told('b'), 'comp_1', { untilMs: 2_000, figures: true })
+  changes.changed('comp_1')
+  t.equal(find('a', '{}'), null)
+  t.equal(find('b', '{}'), null)
+})
+
+t.test('FE-103 an answer is asked for anew after five seconds', async t => {
+  const { find, keep } = world()
+  keep('a', '{}', told('a'), 'comp_1', { untilMs: 60_000, figures: false })
+  t.ok(find('a', '{}', 5_999))
+  t.equal(find('a', '{}', 6_000), null)
+})
+
+t.test('FE-100 answers given again are recorded one by one, so many a second', async t => {
+  const { answers, find, keep } = world(3)
+  const asked = '{"company":{"id":"x"},"user":{},"preflight":{"usage":1}}'
+  keep('a', asked)
+  keep('b', '{}')
+  for (const atMs of [1_001, 1_002]) find('a', asked, atMs)
+  for (const atMs of [1_003, 1_004]) find('b', '{}', atMs)
+  interface Row {
+    readonly id: string
+    readonly captured_at: number
+    readonly body: string
+  }
+  const { rows, counts } = answers.takeCounts()!
+  const records = rows.map(row => JSON.parse(row) as Row)
+  t.strictSame(
+    records.map(({ captured_at }) => captured_at).sort(),
+    [1_001, 1_002, 1_003],
+    'the fourth is only counted',
+  )
+  t.strictSame(
+    counts.map(row => JSON.parse(row).checks),
+    [2, 2],
+  )
+  const first = records.find(({ captured_at }) => captured_at === 1_001)!
+  t.match(first, {
+    environment_id: 'env_1',
+    type: 'flag_check',
+    mode: 'recorded',
+    subtype: 'a',
+    flag_id: 'flag_1',
+    company_id: 'comp_1',
+    user_id: undefined,
+  })
+  t.strictSame(JSON.parse(first.body), {
+    flag_key: 'a',
+    flag_id: 'flag_1',
+    value: true,
+    reason: 'r',
+    rule_id: null,
+    company_id: 'comp_1',
+    user_id: null,
+    req_company: { id: 'x' },
+    req_user: null,
+    error: null,
+    preflight: true,
+  })
+  t.notOk('preflight' in JSON.parse(records.find(({ captured_at }) => captured_at === 1_003)!.body))
+  t.equal(new Set(records.map(({ id }) => id)).size, 3)
+  find('b', '{}', 1_005)
+  t.strictSame(answers.takeCounts()!.rows, [], 'none is left in this second')
+  answers.tick()
+  find('b', '{}', 1_006)
+  t.equal(answers.takeCounts()!.rows.length, 1)
+})
+
+t.test('what changed while the answer was under way keeps it from being kept', async t => {
+  const { changes, answers, find } = world()
+  const body = view('{}')
+  const hash = hashOfAsked('a', body)
+  answers.asked(hash, 'a', body)
+  const asked = answers.asked(hash, 'a', body)!
+  const footing = answers.footing('env_1', 'comp_1', 1, 1_000)!
+  changes.changed('comp_1')
+  answers.keep(asked, { footing, untilMs: 2_000, figures: false }, told('a'))
+  t.equal(find('a', '{}'), null)
+})
+
+t.test('bodies of any length are told apart', async t => {
+  const { find, keep } = world()
+  const texts = Array.from({ length: 40 }, (_, i) => 'x'.repeat(i))
+  for (const text of texts) keep('a', text, told(`f${text.length}`))
+  for (const text of texts) {
+    const kept = find('a', text)
+    if (kept !== null) t.equal(kept.answer.toString(), told(`f${text.length}`))
+  }
+  t.ok(texts.filter(text => find('a', text) !== null).length > 35, 'hardly any in the place of another')
+})
+
+t.test('each is counted once, a part at a time; bytes are bounded and given back', async t => {
+  const { changes, answers, find, keep } = world()
+  const big = JSON.stringify({
+    data: {
+      flags: Array.from({ length: 300 }, (_, i) => ({
+        flag: `f${i}`,
+        flag_id: `flag_${i}`,
+        value: true,
+        reason: 'a reason of some length '.repeat(5),
+        company_id: null,
+        user_id: 'user_1',
+      })),
+    },
+  })
+  let kept = 0
+  for (let i = 0; i < 2_000; i++) {
+    keep('', `{"user":{"id":"${i}"}}`, big, null)
+    if (find('', `{"user":{"id":"${i}"}}`)) kept++
+  }
+  t.ok(kept * big.length < 40 << 20 && kept > 300, `${kept} of 2000 answers of ${big.length} bytes`)
+  const rows: { flag_id: string; checks: number }[] = []
+  let parts = 0
+  for (let taken = answers.takeCounts(); taken !== null; taken = answers.takeCounts()) {
+    parts++
+    rows.push(...taken.counts.map(row => JSON.parse(row)))
+    t.equal(taken.users[0]?.[1], 'user_1')
+  }
+  t.ok(parts > 10, `${parts} parts`)
+  t.equal(rows.length, kept * 300)
+  t.ok(rows.every(({ checks }) => checks === 1))
+  for (const shard of [0, 1]) changes.renew(shard)
+  answers.tick()
+  keep('', '{"user":{"id":"new"}}', big, null)
+  t.ok(find('', '{"user":{"id":"new"}}'), 'there is room again')
+})
+
+t.test('what is not asked for any more is let go of', async t => {
+  const { answers, find, keep } = world()
+  keep('a', '{}')
+  for (let second = 0; second < 5; second++) answers.tick()
+  t.ok(find('a', '{}'), 'the clock of its environment may stand still')
+  answers.tick()
+  t.equal(find('a', '{}'), null)
+})

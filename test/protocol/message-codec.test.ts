@@ -1,0 +1,170 @@
+// What crosses between threads arrives equal.
+import t from 'tap'
+import type { AcceptedEvent, CheckContext, ShardRequest } from '../../src/core/company/message.js'
+import { allFailed, hear, type Outgoing, Packing, Replies, unpack } from '../../src/protocol/message-codec.js'
+
+const event = (some: Partial<AcceptedEvent>): AcceptedEvent => ({
+  id: 'evt_1',
+  type: 'track',
+  subtype: 'call',
+  body: '{"event":"call"}',
+  quantity: 3,
+  mode: 'trusted',
+  capturedAtMs: 5,
+  sentAtMs: 4,
+  receivedAtMs: 6,
+  apiKeyId: 'apik_1',
+  idempotencyKey: 'k',
+  companyId: 'comp_1',
+  userId: 'user_1',
+  leaseId: null,
+  reservationId: null,
+  failure: null,
+  derivedFrom: null,
+  inference: null,
+  ...some,
+})
+
+const tokens = { input: 1, output: 2, cachedInput: 0, cacheWrite: 0, reasoning: 0, requests: 1 }
+const context: CheckContext = {
+  companyGiven: true,
+  userGiven: false,
+  asked: '{"company":{"id":"b"}}',
+  userId: null,
+  userTraits: [['plan', 'x']],
+}
+
+type Numbered = Outgoing & { readonly n: number }
+
+const requests: readonly Numbered[] = [
+  {
+    n: 1,
+    at: 9,
+    events: [
+      event({}),
+      event({ id: 'evt_2', leaseId: 'crlse_1', derivedFrom: 'evt_1', idempotencyKey: null }),
+      event({
+        type: 'inference',
+        inference: { tokens, cost: { amount: '1', currency: 'usd', priceId: null } },
+      }),
+      event({ failure: 'no', companyId: null, userId: null }),
+    ].map((one, index) => ({
+      k: (['c', 'u', 'c', 'e'] as const)[index]!,
+      id: [one.companyId, one.userId, 'comp_1', 'env_1'][index]!,
+      env: 'env_1',
+      fresh: index === 3,
+      m: { type: 'event', event: one, write: null, joins: [] },
+    })),
+  },
+  { n: 2, k: 'c', id: 'comp_1', env: 'env_1', at: 9, fresh: false, m: { type: 'check_all', context } },
+  {
+    n: 3,
+    k: 'e',
+    id: 'env_1',
+    env: 'env_1',
+    at: 9,
+    fresh: false,
+    m: {
+      type: 'check',
+      flagKey: 'f',
+      preflight: { usage: 1, eventUsage: null, creditCost: { bcrd_1: 0.5 } },
+      context,
+    },
+  },
+  { n: 4, control: { type: 'checkpoint' } },
+]
+
+const plain = event({
+  mode: 'normal',
+  capturedAtMs: 9,
+  sentAtMs: null,
+  receivedAtMs: 9,
+  idempotencyKey: null,
+  userId: null,
+})
+const further: readonly Numbered[] = [
+  // the environment and key of the one before, and others
+  ...['env_1', 'env_1', 'env_2'].map((env, index) => ({
+    n: 5 + index,
+    at: 9,
+    events: [
+      {
+        k: 'c' as const,
+        id: 'comp_1',
+        env,
+        fresh: false,
+        m: { type: 'event' as const, event: plain, write: null, joins: [] },
+      },
+    ],
+  })),
+  {
+    n: 8,
+    k: 'c',
+    id: 'comp_1',
+    env: 'env_1',
+    at: 10,
+    fresh: false,
+    m: {
+      type: 'check',
+      flagKey: 'f',
+      preflight: null,
+      context: {
+        ...context,
+        asked: '{"company":{"name":"Zoë 東京"}}',
+        userId: 'user_1',
+        userTraits: null,
+      },
+    },
+  },
+]
+
+t.test('every request is equal and in its place after packing, clone and unpacking', async t => {
+  const all = [...requests, ...further, ...requests]
+  const packing = new Packing()
+  for (const { n, ...request } of all) packing.add(n, request)
+  const got: ShardRequest[] = []
+  unpack(structuredClone(packing.take()), request => got.push(request))
+  t.strictSame(got, all)
+
+  const { n, ...request } = further[1]!
+  packing.add(n, request)
+  const again: ShardRequest[] = []
+  unpack(structuredClone(packing.take()), request => again.push(request))
+  t.strictSame(again, [further[1]], 'a post leans on nothing said in the one before')
+})
+
+t.test('every reply arrives as it was given', async t => {
+  const replies = new Replies()
+  replies.answered(1, '{"a":1}', 0)
+  replies.answered(2, null, 7)
+  replies.refused(3, 'not_found')
+  replies.refused(4, 'spend_cap', 'why')
+  replies.failed(5, 'overloaded', 'full')
+  replies.told(6, '{"b":"東京"}', 1_700_000_060_000, false)
+  replies.told(7, '{"c":1}', 1_700_000_060_000, true)
+  const cells = structuredClone(replies.take())
+  t.ok(replies.isEmpty)
+  const heard: unknown[] = []
+  const hearing = {
+    answered: (...what: unknown[]) => heard.push(['answered', ...what]),
+    told: (...what: unknown[]) => heard.push(['told', ...what]),
+    refused: (...what: unknown[]) => heard.push(['refused', ...what]),
+    failed: (...what: unknown[]) => heard.push(['failed', ...what]),
+  }
+  hear(cells, hearing)
+  t.strictSame(heard, [
+    ['answered', 1, '{"a":1}', 0],
+    ['answered', 2, null, 7],
+    ['refused', 3, 'not_found', undefined],
+    ['refused', 4, 'spend_cap', 'why'],
+    ['failed', 5, 'overloaded', 'full'],
+    ['told', 6, '{"b":"東京"}', 1_700_000_060_000, false],
+    ['told', 7, '{"c":1}', 1_700_000_060_000, true],
+  ])
+  heard.length = 0
+  hear(allFailed(cells, 'starting', 'gone'), hearing)
+  t.strictSame(
+    heard,
+    [1, 2, 3, 4, 5, 6, 7].map(n => ['failed', n, 'starting', 'gone']),
+  )
+})

@@ -1,0 +1,101 @@
+// Looks over a shard's records for what webhooks ask to be told of. Where nobody asks it costs one look at the catalog.
+import type { Catalog, Watches } from '../../src/core/catalog.js'
+import type { Company } from '../../src/core/company/company.js'
+import {
+  type CreditReading,
+  companyNotices,
+  creditCrossings,
+  crossings,
+  entityNotice,
+  type LimitReading,
+  lastOf,
+  type Notice,
+  readCredits,
+  readLimits,
+  touchedFeatures,
+} from '../../src/core/company/domain-events.js'
+import { LiveCompany } from '../../src/core/company/facts.js'
+import type { Effect } from '../../src/core/company/message.js'
+import { encodeUser } from '../../src/core/company/state.js'
+import type { Actor } from './actors.js'
+import { describeCompany } from './describe.js'
+
+/** What was seen of an actor before a record's effects were applied. */
+export interface Sight {
+  readonly catalog: Catalog
+  readonly watches: Watches
+  readonly notices: readonly Notice[]
+  readonly limits: readonly LimitReading[]
+  readonly credits: ReadonlyMap<string, CreditReading>
+}
+
+const noCredits: ReadonlyMap<string, CreditReading> = new Map()
+
+/**
+ * Look at an actor before a record's effects are applied.
+ *
+ * returns  null where no webhook asks for anything.
+ */
+export function lookBefore(
+  actor: Actor,
+  catalog: Catalog | undefined,
+  fx: readonly Effect[],
+  at: number,
+): Sight | null {
+  const watches = catalog?.data.watches
+  if (!catalog || !watches || fx.length === 0) return null
+  const unread = { catalog, watches, limits: [], credits: noCredits }
+  if (actor.k === 'u') return { ...unread, notices: userNotices(actor, fx) }
+  const company = actor.state
+  const notices: Notice[] = companyNotices(company, fx)
+  if (fx.some(({ t }) => t === 'deleted') && watches.types.includes('company.deleted'))
+    notices.push({
+      subject: 'company_gone',
+      type: 'company.deleted',
+      last: lastOf(describeCompany(company, catalog, at)),
+    })
+  if (!company.exists) return { ...unread, notices }
+  return { catalog, watches, notices, ...readings(company, catalog, watches, fx, at) }
+}
+
+/** Compare after they are applied: what the record tells those who ask, in order. */
+export function lookAfter(
+  actor: Actor,
+  { catalog, watches, notices, limits, credits }: Sight,
+  fx: readonly Effect[],
+  at: number,
+): readonly Notice[] {
+  const { state } = actor
+  const told: Notice[] = []
+  const tell = (notice: Notice) => {
+    if (watches.types.includes(notice.type)) told.push(notice)
+  }
+  for (const notice of notices) tell(notice)
+  if (actor.k !== 'c' || !state.exists || limits.length + credits.size === 0) return told
+  const now = readings(actor.state, catalog, watches, fx, at)
+  for (const after of now.limits) {
+    const before = limits.find(one => one.featureId === after.featureId)
+    for (const limit of before ? crossings(before, after) : [])
+      tell({ subject: 'limit', type: limit.type, limit })
+  }
+  for (const [creditId, after] of now.credits)
+    for (const credit of creditCrossings(creditId, credits.get(creditId)!, after))
+      tell({ subject: 'credit', type: credit.type, credit })
+  return told
+}
+
+function readings(company: Company, catalog: Catalog, watches: Watches, fx: readonly Effect[], at: number) {
+  const asks = (start: string) => watches.types.some(type => type.startsWith(start))
+  const live = new LiveCompany(company, catalog, at)
+  return {
+    limits: asks('entitlement.') ? readLimits(live, touchedFeatures(live, fx, watches)) : [],
+    credits: asks('credit.') ? readCredits(live, fx, watches) : noCredits,
+  }
+}
+
+function userNotices(actor: Extract<Actor, { readonly k: 'u' }>, fx: readonly Effect[]): readonly Notice[] {
+  if (fx.some(({ t }) => t === 'deleted'))
+    return [{ subject: 'user_gone', type: 'user.deleted', last: lastOf(encodeUser(actor.state)) }]
+  const type = entityNotice('user', fx)
+  return type ? [{ subject: 'entity', type }] : []
+}
