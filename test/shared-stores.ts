@@ -27,6 +27,7 @@ const [postgres, clickhouse] = await Promise.all([
     log,
     durable: false,
     memoryBytesMax: 2e9,
+    tcp: true,
   }),
 ])
 const { url, user, password } = clickhouse.address

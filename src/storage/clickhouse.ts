@@ -1,4 +1,6 @@
 // Connections to ClickHouse, embedded or a server: open, health, close. The statements are elsewhere.
+import { Agent } from 'node:http'
+import { connect, type Socket } from 'node:net'
 import { Readable } from 'node:stream'
 import { finished } from 'node:stream/promises'
 import {
@@ -16,6 +18,8 @@ export interface ClickHouseAddress {
   readonly user?: string
   readonly password?: string
   readonly database?: string
+  /** The unix socket of the embedded one: the URL's host and port mean nothing then. */
+  readonly socketPath?: string
   /** Of the embedded one: it takes rows from files in here, without a way through a socket. */
   readonly directory?: string
 }
@@ -101,6 +105,20 @@ const insertSettings: ClickHouseSettings = {
   deduplicate_blocks_in_dependent_materialized_views: 1,
 }
 
+/** Every connection goes to one unix socket. The client lets idle ones go itself, as it does with agents of its own. */
+class SocketAgent extends Agent {
+  constructor(
+    private readonly path: string,
+    maxSockets: number,
+  ) {
+    super({ keepAlive: true, maxSockets })
+  }
+
+  override createConnection(): Socket {
+    return connect(this.path)
+  }
+}
+
 /** Open a client. Connects at the first statement; comes back by itself when the server does. */
 export function openClickHouse(address: ClickHouseAddress, options: ClickHouseOptions = {}): ClickHouse {
   const { max = 10, requestTimeoutMs = 60_000, gzip = false, asked = () => {} } = options
@@ -118,6 +136,7 @@ export function openClickHouse(address: ClickHouseAddress, options: ClickHouseOp
     ...(address.user === undefined ? {} : { username: address.user }),
     ...(address.password === undefined ? {} : { password: address.password }),
     ...(address.database === undefined ? {} : { database: address.database }),
+    ...(address.socketPath === undefined ? {} : { http_agent: new SocketAgent(address.socketPath, max) }),
   })
 
   const waited = <T>(work: () => Promise<T>): Promise<T> => {

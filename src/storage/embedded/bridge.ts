@@ -1,7 +1,8 @@
 // The child process of the embedded ClickHouse: the part of ClickHouse's HTTP interface that Tollgate uses, over the
 // engine in this process. Started by clickhouse.ts, which sends one `BridgeStart`; ends when its parent does.
 import { randomUUID, timingSafeEqual } from 'node:crypto'
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { rmSync } from 'node:fs'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { promisify } from 'node:util'
 import { createGunzip, gzip } from 'node:zlib'
@@ -15,8 +16,7 @@ export interface BridgeStart {
   /** Holds the files of incoming.ts; this process stands in it. */
   readonly incoming: string
   readonly engineArguments: readonly string[]
-  /** On 127.0.0.1; 0: any free one. */
-  readonly port: number
+  readonly listen: BridgePlace
   readonly user: string
   readonly password: string
   /** Statements at once: inserts of rows, and all others. Each kind waits only for its own. */
@@ -24,8 +24,11 @@ export interface BridgeStart {
   readonly queries: number
 }
 
+/** Where it listens: on a unix socket, or at a port of 127.0.0.1 (0: any free one). */
+export type BridgePlace = { readonly socketPath: string } | { readonly port: number }
+
 /** Child → parent, once. */
-export type BridgeAnswer = { readonly port: number } | { readonly failure: string }
+export type BridgeAnswer = BridgePlace | { readonly failure: string }
 
 // What the engine and its connections are like (all seen, none documented):
 // - A connection runs one statement at a time, and SET stays on it. So each request gets a connection of its own
@@ -387,9 +390,7 @@ async function serve(start: BridgeStart): Promise<void> {
   })
   server.keepAliveTimeout = 30_000
   server.requestTimeout = 0
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject).listen(start.port, '127.0.0.1', resolve)
-  })
+  const place = await listen(server, start.listen)
   let leaving = false
   const leave = async () => {
     if (leaving) return
@@ -404,7 +405,18 @@ async function serve(start: BridgeStart): Promise<void> {
     process.exit(0)
   }
   process.on('SIGTERM', leave)
-  tell({ port: (server.address() as AddressInfo).port })
+  tell(place)
+}
+
+/** Called by the process that holds the lock of the data: a socket file that lies there was left by a killed one. */
+async function listen(server: Server, place: BridgePlace): Promise<BridgePlace> {
+  const isSocket = 'socketPath' in place
+  if (isSocket) rmSync(place.socketPath, { force: true })
+  const at = isSocket ? { path: place.socketPath } : { host: '127.0.0.1', port: place.port }
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject).listen(at, resolve)
+  })
+  return isSocket ? place : { port: (server.address() as AddressInfo).port }
 }
 
 const tell = (answered: BridgeAnswer): void => {

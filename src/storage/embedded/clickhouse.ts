@@ -8,7 +8,8 @@ import { totalmem } from 'node:os'
 import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ClickHouseAddress } from '../clickhouse.js'
-import type { BridgeAnswer, BridgeStart } from './bridge.js'
+import type { BridgeAnswer, BridgePlace, BridgeStart } from './bridge.js'
+import { makePrivate, socketDirectory } from './socket.js'
 import { end, type StoreLog, type Supervised, supervise } from './supervise.js'
 
 export interface EmbeddedClickHouseOptions {
@@ -19,11 +20,15 @@ export interface EmbeddedClickHouseOptions {
   readonly memoryBytesMax?: number
   /** false: only for data that is thrown away, as of tests; what was inserted survives a kill, but not a power cut. */
   readonly durable?: boolean
+  /** true: listen at a port of 127.0.0.1 instead of a socket, for tests that share a store by its URL. */
+  readonly tcp?: boolean
 }
 
 export interface EmbeddedClickHouse extends Supervised {
   readonly address: ClickHouseAddress
 }
+
+const socketName = 'http'
 
 const stopSignals = [
   ['SIGTERM', 5_000],
@@ -39,8 +44,8 @@ const lastWordsMs = 1_000
 /**
  * Start the embedded ClickHouse and keep it alive.
  *
- * Listens on 127.0.0.1, at a port that stays the same over restarts of the child, for one user whose password is
- * made anew at every start of Tollgate and is never written down.
+ * Listens on a unix socket in a directory that only we pass through, at a path that stays the same over restarts of
+ * the child, for one user whose password is made anew at every start of Tollgate and is never written down.
  *
  * errors   Error with the engine's own words: no engine for the platform, data locked by another process, …
  */
@@ -62,13 +67,13 @@ export async function startEmbeddedClickHouse(
     inserts: 2,
     queries: 4,
   }
-  let port = 0
+  let listen: BridgePlace = options.tcp ? { port: 0 } : { socketPath: await socketPathFor(directory) }
   const startChild = async () => {
     const until = Date.now() + lockedMs
     for (;;) {
       try {
-        const started = await serve({ ...start, port }, options.log)
-        port = started.port
+        const started = await serve({ ...start, listen }, options.log)
+        listen = started.place
         return started.child
       } catch (error) {
         const locked = /Cannot lock file/.test((error as Error).message)
@@ -85,7 +90,7 @@ export async function startEmbeddedClickHouse(
   })
   return {
     address: {
-      url: `http://127.0.0.1:${port}`,
+      ...addressOf(listen),
       user: start.user,
       password: start.password,
       database: 'default',
@@ -98,6 +103,18 @@ export async function startEmbeddedClickHouse(
     stop: () => supervised.stop(),
   }
 }
+
+async function socketPathFor(directory: string): Promise<string> {
+  const place = socketDirectory(directory, socketName)
+  await makePrivate(place, [process.getuid?.()])
+  return join(place, socketName)
+}
+
+/** The client wants a URL; over a socket its host and port mean nothing. */
+const addressOf = (place: BridgePlace): Pick<ClickHouseAddress, 'url' | 'socketPath'> =>
+  'port' in place
+    ? { url: `http://127.0.0.1:${place.port}` }
+    : { url: 'http://localhost', socketPath: place.socketPath }
 
 function defaultMemory(): number {
   return Math.min(4 * gibibyte, Math.max(gibibyte, Math.floor(totalmem() / 4)))
@@ -143,7 +160,10 @@ function statementBounds(memoryBytesMax: number): readonly string[] {
 }
 
 /** Resolves once the child answers requests. */
-async function serve(start: BridgeStart, log: StoreLog): Promise<{ child: ChildProcess; port: number }> {
+async function serve(
+  start: BridgeStart,
+  log: StoreLog,
+): Promise<{ child: ChildProcess; place: BridgePlace }> {
   const child = fork(new URL('./bridge.js', import.meta.url), {
     cwd: start.incoming,
     // Statements run on libuv's threads, of which there are four unless told; and nothing of our environment.
@@ -168,7 +188,7 @@ async function serve(start: BridgeStart, log: StoreLog): Promise<{ child: ChildP
       await Promise.race([once(child, 'close'), sleep(lastWordsMs)])
       throw new Error(`ClickHouse did not start: ${answered.failure} ${said().slice(-2_000)}`.trim())
     }
-    return { child, port: answered.port }
+    return { child, place: answered }
   } catch (error) {
     await end(child, [['SIGKILL', 5_000]])
     throw error

@@ -1,7 +1,7 @@
 // The Postgres that serves when no DATABASE_URL is given: binaries from the package registry, data under the data
 // directory, one unix socket, and a supervisor around it.
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
-import { createHash, randomBytes } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import {
   chmod,
@@ -24,6 +24,7 @@ import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
 import type { PostgresAddress } from '../postgres.js'
 import { isPostmasterOf, startOf } from '../process.js'
+import { digest, makePrivate, socketDirectory } from './socket.js'
 import { type StoreLog, type Supervised, supervise } from './supervise.js'
 
 export interface EmbeddedPostgresOptions {
@@ -46,8 +47,7 @@ const maker = 'tollgate'
 const user = 'tollgate_service'
 const database = 'postgres'
 const port = 5432
-/** Bytes of a unix socket's path, its closing zero not counted. */
-const socketPathBytesMax = 107
+const socketName = `.s.PGSQL.${port}`
 const majorVersion = '18'
 /** Of the name of a cluster that is being made. */
 const draftSuffix = '.draft'
@@ -81,7 +81,7 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   const cluster: Cluster = {
     programs: await findPrograms(runAs),
     data,
-    sockets: await socketDirectory(directory, runAs),
+    sockets: await socketsFor(directory, runAs),
     runAs,
     durable,
     log,
@@ -250,29 +250,13 @@ async function madeDirectory(path: string): Promise<string> {
 }
 
 /** Beside the data when the path is short and open enough, else a private directory of a name that comes again. */
-async function socketDirectory(directory: string, runAs: User | null): Promise<string> {
-  const beside = join(directory, 'socket')
-  const usable = fits(beside) && closedAbove(beside, runAs) === null
-  const path = usable ? beside : join(tmpdir(), `tollgate-${digest(directory)}`)
-  if (!fits(path))
-    throw new Error(`The path of the Postgres socket is too long in ${beside} and in ${tmpdir()}`)
+async function socketsFor(directory: string, runAs: User | null): Promise<string> {
+  const path = socketDirectory(directory, socketName, beside => closedAbove(beside, runAs) === null)
   mustReach(path, runAs)
-  await mkdir(path, { mode: 0o700 }).catch(error => {
-    if (error.code !== 'EEXIST') throw error
-  })
-  const found = await lstat(path)
-  const owners = [process.getuid?.(), runAs?.uid]
-  if (!found.isDirectory() || !owners.includes(found.uid))
-    throw new Error(`${path} must be a directory of our own; it belongs to another user. Remove it.`)
-  await chmod(path, 0o700)
+  await makePrivate(path, [process.getuid?.(), runAs?.uid])
   if (runAs !== null) await chown(path, runAs.uid, runAs.gid)
   return path
 }
-
-const fits = (directory: string): boolean =>
-  Buffer.byteLength(join(directory, `.s.PGSQL.${port}`)) <= socketPathBytesMax
-
-const digest = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 16)
 
 /** Made aside and moved into place, so that a cluster is there whole or not at all. */
 async function makeCluster({ programs, data, runAs, durable }: Cluster): Promise<void> {

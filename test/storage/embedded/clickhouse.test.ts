@@ -1,5 +1,7 @@
 // The embedded ClickHouse against everything that happens to it: kills, orphans, a second process on its data.
-import { join } from 'node:path'
+import { readdirSync, readFileSync, readlinkSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
 import t from 'tap'
 import { openClickHouse } from '../../../src/storage/clickhouse.js'
 import { startEmbeddedClickHouse } from '../../../src/storage/embedded/clickhouse.js'
@@ -20,6 +22,77 @@ t.test('rows acknowledged before a kill are there after it, at the same address'
   await t.rejects(clickhouse.select('SELECT 1'), { code: 'store_away', message: /ClickHouse is away/ })
   t.same(await eventually(() => clickhouse.select('SELECT value FROM kept')), [{ value: 1 }, { value: 2 }])
   t.not(server.pid, pid)
+})
+
+/** Inodes of the sockets that a process holds; and those of the machine that listen at a TCP port. */
+const held = (pid: number) =>
+  readdirSync(`/proc/${pid}/fd`).flatMap(fd => {
+    try {
+      return /^socket:\[(\d+)\]$/.exec(readlinkSync(`/proc/${pid}/fd/${fd}`))?.[1] ?? []
+    } catch {
+      return []
+    }
+  })
+const linuxOnly = process.platform === 'linux' ? {} : { skip: 'no /proc to look at its connections' }
+const listening = (pid: number) =>
+  ['tcp', 'tcp6'].flatMap(kind =>
+    readFileSync(`/proc/${pid}/net/${kind}`, 'utf8')
+      .split('\n')
+      .map(line => line.trim().split(/\s+/))
+      .flatMap(columns => (columns[3] === '0A' ? [columns[9]!] : [])),
+  )
+
+t.test(
+  'it listens on a socket that nobody but us and root reaches, and at no port (security 37)',
+  async t => {
+    const directory = join(await temporaryDirectory(t), 'clickhouse')
+    const server = await startEmbeddedClickHouse({ directory, log: silent, durable: false })
+    t.teardown(() => server.stop())
+    const { socketPath = '' } = server.address
+    t.equal(socketPath, join(directory, 'socket', 'http'))
+    t.equal(statSync(dirname(socketPath)).mode & 0o777, 0o700)
+    const clickhouse = openClickHouse(server.address, { max: 2 })
+    t.teardown(() => clickhouse.close())
+    const answers = await Promise.all(
+      [1, 2, 3, 4].map(n => clickhouse.select('SELECT {n: UInt8} AS n', { n })),
+    )
+    t.same(answers.flat(), [{ n: 1 }, { n: 2 }, { n: 3 }, { n: 4 }], 'more at once than connections')
+    if (process.platform === 'linux') {
+      const ports = new Set(listening(server.pid!))
+      t.same(
+        held(server.pid!).filter(inode => ports.has(inode)),
+        [],
+      )
+    }
+  },
+)
+
+t.test('connections that nobody uses are let go (security 37)', linuxOnly, async t => {
+  const directory = join(await temporaryDirectory(t), 'clickhouse')
+  const server = await startEmbeddedClickHouse({ directory, log: silent, durable: false })
+  t.teardown(() => server.stop())
+  const clickhouse = openClickHouse(server.address)
+  t.teardown(() => clickhouse.close())
+  const sockets = () => held(server.pid!).length
+  const before = sockets()
+  await Promise.all(Array.from({ length: 5 }, () => clickhouse.select('SELECT 1')))
+  t.ok(sockets() > before)
+  await eventually(async () => {
+    if (sockets() > before) throw new Error('still open')
+  })
+})
+
+t.test('a path too long for a socket gets its socket elsewhere, in a private directory', async t => {
+  const directory = join(await temporaryDirectory(t), 'x'.repeat(110), 'clickhouse')
+  const server = await startEmbeddedClickHouse({ directory, log: silent, durable: false })
+  t.teardown(() => server.stop())
+  const place = dirname(server.address.socketPath!)
+  t.teardown(() => rmSync(place, { recursive: true, force: true }))
+  t.ok(place.startsWith(tmpdir()))
+  t.equal(statSync(place).mode & 0o777, 0o700)
+  const clickhouse = openClickHouse(server.address)
+  t.same(await clickhouse.select('SELECT 1 AS one'), [{ one: 1 }])
+  await clickhouse.close()
 })
 
 t.test('stopped with us, and the data is found at the next start', async t => {
