@@ -1,13 +1,13 @@
-// Features, flags and plans belong to the account (PB-1). A key that is bound to an environment may change or delete one
-// of them only while no other environment uses it.
-// source: AL-10 (a key works in its environment only); that a use elsewhere forbids the change: decision.
+// Features, flags and plans belong to the account (PB-1). A key bound to one environment may change or delete them
+// only while no other environment uses them.
+// source: AL-10 (a key works in its environment only); refusing a change because of use elsewhere: decision.
 import type { Sql } from 'postgres'
 import { ServiceError } from '../../errors.js'
 import type { Call } from '../kit/call.js'
 
-/** A flag that was checked in an environment since then is in use there. */
+/** A flag counts as in use in an environment for this long after its last check there. */
 const checkedWithinMs = 30 * 86_400_000
-/** Plans that an error names. */
+/** Longest list of plan names in one error. */
 const namesMax = 10
 const plurals: Readonly<Record<string, string>> = {
   'plan entitlement': 'plan entitlements',
@@ -22,7 +22,10 @@ const plurals: Readonly<Record<string, string>> = {
 
 type Asking = Pick<Call<unknown, unknown>, 'services' | 'key'>
 
-/** What one environment does with a definition: `plan entitlement`, how many, and their names where the account knows them. */
+/**
+ * One use of a definition by an environment: its kind (`plan entitlement`), a count, and names where the account
+ * has them.
+ */
 interface Use {
   readonly environment_id: string
   readonly what: string
@@ -30,14 +33,17 @@ interface Use {
   readonly names: readonly string[] | null
 }
 
-/** A flag as far as its uses go. */
+/** The parts of a flag that decide whether it is in use. */
 interface UsedFlag {
   readonly id: string
   readonly key: string
   readonly feature_id: string | null
 }
 
-/** 403 while an environment that the key may not act in has entitlements, overrides, grants, rules or checks of the feature. */
+/**
+ * Throws 403 while an environment outside the key's reach has entitlements, overrides, grants, rules or checks of
+ * the feature.
+ */
 export async function mayChangeFeature(sql: Sql, call: Asking, featureId: string): Promise<void> {
   if (call.key.environmentId === null) return
   const flags = await sql<UsedFlag[]>`select id, key, feature_id from flags where feature_id = ${featureId}`
@@ -48,20 +54,25 @@ export async function mayChangeFeature(sql: Sql, call: Asking, featureId: string
   refuse(call, 'feature', uses.flat())
 }
 
-/** The same of a flag: by its own rules and checks, and by whatever uses its feature. */
+/** mayChangeFeature for a flag: its own rules and checks, and every use of its feature. */
 export async function mayChangeFlag(sql: Sql, call: Asking, flag: UsedFlag): Promise<void> {
   if (call.key.environmentId === null) return
   const ofFeature = flag.feature_id === null ? [] : await featureUses(sql, flag.feature_id)
   refuse(call, 'flag', [...ofFeature, ...(await flagUses(sql, call, flag))])
 }
 
-/** The same of a plan: by versions, companies, plan groups and rules. Its versions are each an environment's own. */
+/**
+ * mayChangeFeature for a plan: versions, companies, plan groups and rules. Each version belongs to one environment.
+ */
 export async function mayChangePlan(sql: Sql, call: Asking, planId: string): Promise<void> {
   if (call.key.environmentId === null) return
   refuse(call, 'plan', await planUses(sql, planId))
 }
 
-/** Entitlements of versions (custom plans are not named, they are their environment's) that are in force, being drafted, or have companies; overrides; credits per licence. */
+/**
+ * Entitlements of versions that are published, drafts, or held by companies; overrides; credits per licence. Custom
+ * plans are not named: they belong to their environment.
+ */
 function featureUses(sql: Sql, featureId: string): Promise<readonly Use[]> {
   return sql<Use[]>`
     select v.environment_id, 'plan entitlement' as what, count(*)::int as count,
@@ -81,7 +92,7 @@ function featureUses(sql: Sql, featureId: string): Promise<readonly Use[]> {
     where l.feature_id = ${featureId} group by g.environment_id`
 }
 
-/** Rules, and checks of the last days: also those that are not written yet (FE-102). */
+/** Rules, and checks of the last days, including those not yet written to the store (FE-102). */
 async function flagUses(sql: Sql, { services, key }: Asking, flag: UsedFlag): Promise<readonly Use[]> {
   const rules = await sql<Use[]>`
     select environment_id, 'rule' as what, count(*)::int as count, null as names
@@ -97,7 +108,7 @@ async function flagUses(sql: Sql, { services, key }: Asking, flag: UsedFlag): Pr
   return [...rules, ...checked]
 }
 
-/** Versions as of features, companies, roles in the plan group, and written rules that name the plan or a version. */
+/** Versions by feature, companies, places in the plan group, and written rules that name the plan or a version. */
 function planUses(sql: Sql, planId: string): Promise<readonly Use[]> {
   return sql<Use[]>`
     select environment_id, status || ' version' as what, count(*)::int as count, null as names
@@ -118,7 +129,7 @@ function planUses(sql: Sql, planId: string): Promise<readonly Use[]> {
     group by r.environment_id`
 }
 
-/** Throws 403 naming the other environments and what they do with it, when there are any. */
+/** Throws 403 that names the other environments and their uses, if there are any. */
 function refuse({ services, key }: Asking, kind: string, uses: readonly Use[]): void {
   const told = services.keys
     .environments(key.accountId)

@@ -1,4 +1,4 @@
-// The audit log: who changed what, and when. The front end notes changes (src/engine/audit/audit.ts); this room shows them.
+// The audit log: who changed what, and when. src/engine/audit/audit.ts records changes; these handlers show them.
 import type { AuditChainRow, AuditHead, AuditLog, AuditLogList } from '../../../schemas/audit-log.js'
 import { actorTypes, auditKinds } from '../../../schemas/enums.js'
 import { type ChainedRow, chainedRows } from '../../engine/audit/chain.js'
@@ -36,7 +36,12 @@ function filterOf({ key, query }: Call<undefined, AuditListQuery>): AuditFilter 
   }
 }
 
-/** GET /audit-log, newest first; a change that was answered is in it; reads and failed authentications where `kind` asks for them. source: api/account.md; start inclusive, end exclusive: decision */
+/**
+ * GET /audit-log, newest first. It shows every answered change; reads and failed authentications only if `kind`
+ * asks for them.
+ *
+ * source  interface document; start inclusive, end exclusive: decision.
+ */
 export const listAuditLogs: Handler<undefined, AuditListQuery> = async call => {
   const { services } = call
   await services.audit.flush()
@@ -62,7 +67,12 @@ export const getAuditLog: Handler = async ({ services, key, params }) => {
   return { data: { ...view, account_member_id: null, req_body, resp_body, user_id: null } satisfies AuditLog }
 }
 
-/** GET /audit-log/head: the end of the chain, with everything answered until now in it. To be kept elsewhere. source: decision */
+/**
+ * GET /audit-log/head: the end of the chain, covering every change answered so far. Operators keep a copy
+ * elsewhere.
+ *
+ * source  decision.
+ */
 export const getChainHead: Handler = async ({ services }) => {
   const { seq, hash } = await services.audit.head()
   return { data: { seq, hash } satisfies AuditHead }
@@ -71,14 +81,18 @@ export const getChainHead: Handler = async ({ services }) => {
 const chainShape = { after: page.offset, limit: page.limit } as const
 export const chainQuery = query(chainShape)
 
-/** GET /audit-log/chain: rows of the chain behind a place in it, whole, as their hashes cover them. source: decision */
+/**
+ * GET /audit-log/chain: complete rows of the chain after a position, exactly as their hashes cover them.
+ *
+ * source  decision.
+ */
 export const listChain: Handler<undefined, QueryOf<typeof chainShape>> = async ({ services, query }) => {
   await services.audit.flush()
   const rows = await chainedRows(services.sql, query.after, Math.min(query.limit, chainRowsMax))
   return { data: rows.map(row => rowView(row)) }
 }
 
-/** Two bodies of 16 KiB each. */
+/** Page size: a row may carry two bodies of 16 KiB each. */
 const chainRowsMax = 100
 
 function rowView(row: ChainedRow): AuditChainRow {

@@ -8,11 +8,11 @@ export interface AuditFilter {
   readonly accountId: string
   readonly actorType: ActorType | undefined
   readonly environmentId: string | undefined
-  /** Undefined: changes, and what the operator did. */
+  /** Undefined: changes and the operator's actions. */
   readonly kind: AuditKind | undefined
-  /** The only environment whose changes are seen; null: all of the account's. */
+  /** Only changes of this environment; null: the whole account. */
   readonly reach: string | null
-  /** Part of the URL, of the resource's name or id, or of the key's id. */
+  /** Matches part of the URL, of the resource's name or id, or of the key's id. */
   readonly q: string | undefined
   /** Inclusive. */
   readonly fromMs: number | undefined
@@ -20,7 +20,7 @@ export interface AuditFilter {
   readonly toMs: number | undefined
 }
 
-/** A row of audit_logs; the bodies only where one row is asked for. */
+/** A row of audit_logs. Bodies are present only when a single row is read. */
 export interface AuditRow {
   readonly id: string
   readonly environment_id: string | null
@@ -96,7 +96,7 @@ export async function findChange(sql: Sql, accountId: string, id: string): Promi
   return row ?? null
 }
 
-/** The keys of these rows that still exist, by id. */
+/** The keys named by these rows, by id. Deleted keys are missing. */
 export async function keysOf(sql: Sql, rows: readonly AuditRow[]): Promise<ReadonlyMap<string, ApiKeyRow>> {
   const ids = [...new Set(rows.flatMap(row => row.api_key_id ?? []))]
   const keys = await sql<ApiKeyRow[]>`select * from api_keys where id in ${among(sql, ids)}`

@@ -1,4 +1,4 @@
-// Billing customers: who is billed, and which company that is (billing.md).
+// Billing customers: who is billed, and for which company.
 import type { BillingCustomerWithSubscriptions, BillingCustomerWrite } from '../../../schemas/billing.js'
 import { type BillingCustomerUpsert, validateBillingCustomerWrite } from '../../../schemas/billing-upserts.js'
 import { billingProviderTypes } from '../../../schemas/enums.js'
@@ -33,15 +33,15 @@ const listShape = {
 export const customerListQuery = query(listShape)
 type CustomerListQuery = QueryOf<typeof listShape>
 
-/** The members of a body that would write this customer again. */
+/** The optional members of a body that would write this customer unchanged. */
 function statedCustomer(row: CustomerRow): Omit<BillingCustomerWrite, 'external_id'> {
   const { name, email, meta, company_id, default_payment_method_id, provider_type } = row
   return { name, email, meta, company_id, default_payment_method_id, provider_type }
 }
 
 /**
- * POST /billing/customer/upsert. Absent members stay as they were. Subscriptions that came before anybody knew whose the customer is go to its company
- * now.
+ * POST /billing/customer/upsert. Absent members are unchanged. Once the customer has a company, subscriptions that
+ * arrived earlier are attached to it.
  *
  * source  PB-50.
  */
@@ -107,7 +107,7 @@ export const listBillingCustomers: Handler<undefined, CustomerListQuery> = async
   return { data }
 }
 
-/** The price of a unit is that of the first product. source: decision */
+/** The unit price is the price of the first product. source: decision */
 function subscriptionInBrief(row: SubscriptionRow) {
   return {
     currency: row.currency,
@@ -124,7 +124,7 @@ export const countBillingCustomers: Handler<undefined, CustomerListQuery> = asyn
   data: { count: await countCustomerRows(call.services.sql, call.environment.id, call.query) },
 })
 
-/** DELETE /billing/customer/{billing_id}: its subscriptions stay the company's. source: gaps.md; decision */
+/** DELETE /billing/customer/{billing_id}. Its subscriptions stay with the company. source: decision */
 export const deleteBillingCustomer: Handler = async ({ services, environment, params, nowMs }) => {
   const named = params.billing_id!
   const deleted = await services.sql`

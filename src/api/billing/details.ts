@@ -1,4 +1,4 @@
-// Where invoices of a company go, and what it was asked at checkout, at rest.
+// Stores a company's billing details: the invoice address and the answers given at checkout.
 import type { Sql } from 'postgres'
 import type { BillingAddress, BillingDetailsUpdate } from '../../../schemas/billing.js'
 import { derivedId } from '../../core/id.js'
@@ -14,7 +14,7 @@ export interface DetailsRow {
   readonly field_values: Readonly<Record<string, string>>
 }
 
-/** Store what is given. Absent members stay; null clears; a tax id takes the place of the one of its type. */
+/** Store the given members. Absent members are unchanged; null clears; a tax id replaces the one of its type. */
 export async function storeDetails(
   sql: Sql,
   environmentId: string,

@@ -1,4 +1,4 @@
-// Invoices, coupons, payment methods and meters: stored and shown, they influence no entitlement (PB-59).
+// Invoices, coupons, payment methods and meters. They are stored and shown; they affect no entitlement (PB-59).
 import type { Sql } from 'postgres'
 import type { BillingMeter, CouponWrite, InvoiceWrite } from '../../../schemas/billing.js'
 import {
@@ -28,7 +28,7 @@ import {
 import { defaultProvider, removeRecord } from './records.js'
 import { couponView, invoiceView, paymentMethodView } from './view.js'
 
-/** The company that a customer is billed for; null while nobody told. */
+/** The company that a customer pays for; null while it is unknown. */
 async function companyOfCustomer({ services, environment }: Call<unknown, unknown>, externalId: string) {
   const customer = await findCustomer(services.sql, environment.id, externalId)
   return customer?.company_id ?? null
@@ -54,7 +54,7 @@ export const listInvoices: Handler<undefined, QueryOf<typeof invoiceShape>> = as
   return { data: rows.map(invoiceView) }
 }
 
-/** A record by its provider's id, as it is before an upsert; null for none. */
+/** The stored record with this provider id, read before an upsert; null if there is none. */
 async function knownBy<Row extends object>(
   { services, environment }: Call<unknown, unknown>,
   table: 'billing_coupons' | 'billing_invoices' | 'billing_meters' | 'billing_payment_methods',
@@ -67,7 +67,7 @@ async function knownBy<Row extends object>(
   return row ?? null
 }
 
-/** The members of an invoice that a body may leave out to write it again. */
+/** The optional members of an invoice, filled from its row. */
 function statedInvoice(row: InvoiceRow) {
   return {
     subscription_external_id: row.subscription_external_id,
@@ -80,7 +80,10 @@ function statedInvoice(row: InvoiceRow) {
   }
 }
 
-/** POST /billing/invoices. One without external id is always a new one; of one that is there absent members stay. */
+/**
+ * POST /billing/invoices. Without an external id every call creates an invoice. Absent members of an existing one
+ * are unchanged.
+ */
 export const upsertInvoice: Handler<InvoiceWrite> = async call => {
   const { services, environment, nowMs } = call
   const { sql } = services
@@ -143,7 +146,7 @@ export const listCoupons: Handler<undefined, QueryOf<typeof couponShape>> = asyn
   return { data: rows.map(row => couponView(row, key.accountId)) }
 }
 
-/** The members of a body that would write this coupon again. */
+/** The optional members of a body that would write this coupon unchanged. */
 function statedCoupon(row: CouponRow): Omit<CouponWrite, 'external_id'> {
   const { name, duration, currency } = row
   return {
@@ -158,7 +161,12 @@ function statedCoupon(row: CouponRow): Omit<CouponWrite, 'external_id'> {
   }
 }
 
-/** POST /billing/coupons: absent members of one that is there stay. Amounts of 0 mean that the coupon has none of the kind. source: decision */
+/**
+ * POST /billing/coupons. Absent members of an existing coupon are unchanged. An amount of 0 means the coupon has no
+ * amount of that kind.
+ *
+ * source  decision.
+ */
 export const upsertCoupon: Handler<CouponUpsert> = async call => {
   const { services, environment, key, nowMs } = call
   const { external_id: externalId } = call.body
@@ -211,7 +219,7 @@ export const listPaymentMethods: Handler<undefined, QueryOf<typeof methodShape>>
   return { data: rows.map(paymentMethodView) }
 }
 
-/** POST /billing/payment-methods. Subscriptions that named it before it was told of have its id from now on. */
+/** POST /billing/payment-methods. Subscriptions that already name its external id get its id. */
 export const upsertPaymentMethod: Handler<PaymentMethodUpsert> = async call => {
   const { services, environment, nowMs } = call
   const { sql } = services
@@ -300,7 +308,7 @@ export const upsertMeter: Handler<MeterUpsert> = async call => {
   return { data: view }
 }
 
-/** `external_price_id`: the newest price that is metered by it; empty without one. source: decision */
+/** `external_price_id`: the newest price that this meter measures; empty if there is none. source: decision */
 async function meterViews(sql: Sql, rows: readonly MeterRow[]): Promise<BillingMeter[]> {
   if (rows.length === 0) return []
   const prices = await sql<{ meter_id: string; external_id: string }[]>`

@@ -1,7 +1,7 @@
-// Subscriptions that the service bills itself, as their companies know them: what is sold, at which prices, until when.
+// Subscriptions that the service bills itself, read together with the state of their companies.
 //
-// The company decides what its subscription sells, for time and migrations change it too. The stored row keeps what
-// the company needs not know: the customer, discounts, the payment method.
+// The company's state says what is sold, at which prices and until when, because time and migrations change it.
+// The stored row keeps the rest: customer, discounts, payment method.
 import type { Sql } from 'postgres'
 import type { SubscribedItem, SubscriptionState } from '../../core/company/company.js'
 import type { CompanyDescription, CompanySnapshot } from '../../core/company/state.js'
@@ -12,13 +12,13 @@ import type { BillingPriceRow } from '../prices/rows.js'
 import type { ScheduledSubscription, SubscribedProduct, SubscriptionRow } from './record-rows.js'
 import { amountOf, soldBy } from './sold-price.js'
 
-/** What a company says of its subscriptions. */
+/** The part of a company's state that its subscriptions need. */
 export type Told = Pick<CompanySnapshot, 'id' | 'plan' | 'schedule' | 'subscriptions'>
 
 /**
- * Rows of subscriptions as their companies know them now; a company that is gone leaves its rows as they are stored.
+ * Rows of subscriptions, updated from the state of their companies. Rows of deleted companies are unchanged.
  *
- * Asks every company of the rows that has a subscription of its own: for a page of them, not for all there are.
+ * Asks every company in `rows` that has an own subscription. Use it for one page of rows, not for all.
  */
 export async function currentSubscriptions(
   place: EntityPlace,
@@ -39,7 +39,7 @@ export async function currentSubscriptions(
   )
 }
 
-/** Rows of subscriptions with what these companies say of them. */
+/** Rows of subscriptions, updated from these companies' state. */
 export async function asTold(
   sql: Sql,
   rows: readonly SubscriptionRow[],
@@ -59,7 +59,7 @@ export async function asTold(
   return rows.map((row, i) => (told[i] ? toldRow(row, told[i].company, told[i].state, prices) : row))
 }
 
-/** Prices of what is sold where that is not what is stored. */
+/** Price ids of the items sold now or later, where they differ from the stored row. */
 function missing(row: SubscriptionRow, company: Told, state: SubscriptionState): string[] {
   const then = downgradeOf(company, row)?.subscription?.items
   const changed = [
@@ -103,7 +103,7 @@ function toldRow(
   }
 }
 
-/** EN-95: what is agreed for later, as the company has agreed to it; null when it is called off or done. */
+/** EN-95: the change agreed for later, from the company's state; null when it was cancelled or is done. */
 function scheduledOf(
   row: SubscriptionRow,
   company: Told,
@@ -131,7 +131,7 @@ function scheduledOf(
   }
 }
 
-/** Whether products are these items, in order. */
+/** Whether the products are exactly these items, in order. */
 function sells(
   products: readonly SubscribedProduct[],
   items: readonly SubscribedItem[] | undefined,
@@ -146,7 +146,7 @@ function sells(
   )
 }
 
-/** What a subscription sells and costs in a period. `stored`: as it was written down with its total. */
+/** The products and the total of a subscription for one period. `stored`: as last written with its total. */
 function soldOf(
   stored: readonly SubscribedProduct[],
   total: number,
@@ -154,7 +154,7 @@ function soldOf(
   known: readonly SubscribedProduct[],
   prices: ReadonlyMap<string, BillingPriceRow>,
 ): { readonly products: readonly SubscribedProduct[]; readonly total: number } {
-  // one that is over goes on telling what it sold
+  // a subscription that is over still shows what it sold
   if (sells(stored, items) || (status === 'canceled' && items?.length === 0))
     return { products: stored, total }
   const products = items!.flatMap((item, i) => {

@@ -1,4 +1,4 @@
-// What a company's billing profile says of payments that are overdue: from when on they end what was paid for.
+// Overdue payments: when they end a company's access, by its billing profile.
 import type { Sql } from 'postgres'
 import type { SubscriptionStatus } from '../../../schemas/enums.js'
 import type { ProfileRow, SubscriptionRow } from './record-rows.js'
@@ -8,13 +8,14 @@ const dayMs = 86_400_000
 type Gating = Pick<SubscriptionRow, 'overdue_since' | 'gated_at'>
 
 /**
- * Since when a subscription is overdue, and when it ends to give access: `gating_days` × 24 h later, under
+ * Since when a subscription is overdue, and when it stops giving access: `gating_days` × 24 h later, under
  * `revoke_after`.
  *
- * had      the record as it was; null for a new one.
- * returns  nulls for one that is not past_due. It is overdue since this was told first, whatever is told again.
- * source   service.md, CompanyBillingProfile; the instant it counts from: decision, as nothing else is told of it.
- *          What custom plans owe ends by itself on its due date (PB-60), whatever the profile says.
+ * had      the stored record; null for a new one.
+ * returns  nulls unless the status is past_due. Overdue time starts with the first past_due message; repeats do not
+ *          move it.
+ * source   interface document, CompanyBillingProfile; the start of overdue time: decision. Custom plan billings end
+ *          on their due date (PB-60), whatever the profile says.
  */
 export async function overdue(
   sql: Sql,
@@ -35,7 +36,7 @@ export async function overdue(
   }
 }
 
-/** The profile that speaks for a company; null before billing has spoken of it. */
+/** A company's default profile; null before any billing record names the company. */
 export async function defaultProfile(sql: Sql, companyId: string): Promise<ProfileRow | null> {
   const [row] = await sql<ProfileRow[]>`
     select * from company_billing_profiles where company_id = ${companyId} and is_default`

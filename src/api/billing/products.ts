@@ -1,4 +1,4 @@
-// Billing products and prices, as a provider's sync tells of them (billing.md).
+// Billing products and prices, synced from a payment provider.
 import type {
   BillingPriceTierWrite,
   BillingPriceWrite,
@@ -54,7 +54,7 @@ const productShape = {
 export const billingProductListQuery = query(productShape)
 type ProductListQuery = QueryOf<typeof productShape>
 
-/** POST /billing/product/upsert. A name nobody gave is the external id. */
+/** POST /billing/product/upsert. The name defaults to the external id. */
 export const upsertBillingProduct: Handler<BillingProductUpsert> = async call => {
   const { services, key, environment, body, nowMs } = call
   const provider = body.provider_type ?? defaultProvider
@@ -103,7 +103,7 @@ export const countBillingProducts: Handler<undefined, ProductListQuery> = async 
   data: { count: await countProductRows(call.services.sql, call.environment.id, call.query) },
 })
 
-/** DELETE /billing/product/{billing_id}: refused while a plan or a subscription names it. source: gaps.md; decision */
+/** DELETE /billing/product/{billing_id}: refused while a plan or a subscription uses it. source: decision */
 export const deleteBillingProduct: Handler = call =>
   removeRecord(call, 'billing_products', 'Billing product', async (tx, { id }) => {
     const [used] = await tx`
@@ -170,7 +170,7 @@ function priceInFull(row: PriceWithProduct): BillingPriceView {
   }
 }
 
-/** The members of a price that a body may leave out to write it again. Another interval starts a new count. */
+/** The optional members of a price, filled from its row. Another interval resets the interval count. */
 function statedPrice(given: BillingPriceWrite, row: BillingPriceRow) {
   const { price_decimal, package_size, meter_id, nickname } = row
   return {
@@ -185,9 +185,9 @@ function statedPrice(given: BillingPriceWrite, row: BillingPriceRow) {
 }
 
 /**
- * POST /billing/price/upsert. Absent members of one that is there stay.
+ * POST /billing/price/upsert. Absent members of an existing price are unchanged.
  *
- * errors  400 for an interval nobody knows, and for tiers that do not ascend; 404 for a product nobody told of.
+ * errors  400 for an unknown interval or tiers that do not ascend; 404 for an unknown product.
  * source  PB-40…42.
  */
 export const upsertBillingPrice: Handler<BillingPriceWrite> = async call => {
@@ -230,7 +230,7 @@ export const upsertBillingPrice: Handler<BillingPriceWrite> = async call => {
   return { data: priceRowView(row) }
 }
 
-/** An interval as prices know it; a quarter is three months (PB-42). Errors: 400. */
+/** Convert a provider's interval to ours; a quarter is three months (PB-42). Errors: 400. */
 export function intervalFrom(
   given: string,
   count: number,
@@ -243,7 +243,7 @@ export function intervalFrom(
   throw new ServiceError('value_invalid', `interval: expected one of ${words}`)
 }
 
-/** PB-41: the decimal wins. */
+/** PB-41: the decimal takes precedence. */
 function exactPrice(price: number, decimal: string | null): number {
   const exact = decimal === null ? null : parseDecimal(decimal)
   return exact === null ? price : roundHalfUp(exact)
@@ -264,7 +264,7 @@ function settleTiers(given: readonly BillingPriceTierWrite[]): StoredTier[] {
   return tiers
 }
 
-/** DELETE /billing/product/prices/{billing_id}: refused while a plan or a subscription is billed by it. */
+/** DELETE /billing/product/prices/{billing_id}: refused while a plan or a subscription uses it. */
 export const deleteBillingPrice: Handler = call =>
   removeRecord(call, 'billing_prices', 'Billing price', async (tx, { id }) => {
     const named = tx`jsonb_build_array(jsonb_build_object('id', ${id}::text))`

@@ -1,4 +1,4 @@
-// How a company pays and where its invoices go: billing profiles, details, and who is billed for whom (billing.md).
+// Billing profiles, billing details, and which company pays for which: how a company pays and where its invoices go.
 
 import type { Sql } from 'postgres'
 import type {
@@ -52,11 +52,11 @@ export const listBillingProfiles: Handler<undefined, QueryOf<typeof profileShape
 }
 
 /**
- * PUT /billing/profiles/{billing_profile_id}. Absent members stay as they are, null clears. It acts at once on payments
- * that are overdue already (payment-gating.ts), and on how far below zero the company's credits may go.
+ * PUT /billing/profiles/{billing_profile_id}. Absent members are unchanged, null clears. The change applies at once
+ * to payments that are already overdue (payment-gating.ts) and to the company's overdraft limit.
  *
- * errors  404 for a profile or payment method unknown; 400 for the default one that is to be none; 503 when the company
- *         cannot be told: the profile is then as it was.
+ * errors  404 for an unknown profile or payment method; 400 for unsetting the default profile; 503 when the company
+ *         cannot be updated: the profile is then unchanged.
  */
 export const updateBillingProfile: Handler<BillingProfileUpdate> = async call => {
   const { services, key } = call
@@ -110,8 +110,8 @@ async function storeProfile(
 }
 
 /**
- * Tell the company the overdraft limit of its default profile. The lock on the profile is held meanwhile, so that company
- * and row agree on which of two changes came last. A company that is gone has no credits left to limit.
+ * Send the company the overdraft limit of its default profile. The row lock is held meanwhile, so company and row
+ * agree on which of two changes is last. A deleted company has no credits to limit.
  */
 async function limitOverdraft(
   tx: Sql,
@@ -128,7 +128,7 @@ async function limitOverdraft(
   }
 }
 
-/** Tell the company when its overdue subscriptions end to give access, by its profile as it is now. */
+/** Send the company the instants at which its overdue subscriptions stop giving access, by the current profile. */
 async function gate(call: Call<BillingProfileUpdate>, companyId: string): Promise<void> {
   const { sql } = call.services
   for (const { external_id, environment_id } of await subscriptionsOf(sql, [companyId]))
@@ -141,7 +141,7 @@ async function gate(call: Call<BillingProfileUpdate>, companyId: string): Promis
     })
 }
 
-/** What an environment asks of those who check out. */
+/** An environment's requirements at checkout. */
 interface CheckoutSettings {
   readonly checkout_collect_address?: boolean
   readonly checkout_collect_email?: boolean
@@ -184,7 +184,7 @@ async function detailsOf(sql: Sql, environmentId: string, companyId: string): Pr
   }
 }
 
-/** The country is what the type of a tax id begins with; nobody verifies one here. source: decision */
+/** The country is the prefix of the tax id's type; it is not verified. source: decision */
 function taxIdView({ id, type, value }: DetailsRow['tax_ids'][number]): CompanyTaxIdView {
   return { id, type, value, country: type.slice(0, 2).toUpperCase(), verification_status: null }
 }
@@ -201,10 +201,10 @@ export const getBillingDetails: Handler = async call => ({
 })
 
 /**
- * PUT /companies/{company_id}/billing-details. Absent members stay; null clears; a tax id takes the place of the one
+ * PUT /companies/{company_id}/billing-details. Absent members are unchanged; null clears; a tax id replaces the one
  * of its type.
  *
- * errors  400 for a value of a field nobody asks for.
+ * errors  400 for a value of a custom field that the environment does not define.
  */
 export const updateBillingDetails: Handler<BillingDetailsUpdate> = async call => {
   const { services, environment, body, nowMs } = call
@@ -221,7 +221,7 @@ const entityShape = { company_id: required(string) } as const
 export const billingEntityQuery = query(entityShape)
 type EntityQuery = QueryOf<typeof entityShape>
 
-/** GET /company-billing-entity: a company pays for itself, no other can be named. source: decision */
+/** GET /company-billing-entity: a company always pays for itself; no other can be named. source: decision */
 export const getBillingEntity: Handler<undefined, EntityQuery> = async call => {
   const { services, environment, query: asked } = call
   requireCompany(call, asked.company_id, 'company_id')
@@ -250,7 +250,7 @@ async function briefOf({ services, environment, nowMs }: Call<unknown, unknown>,
   return reply
 }
 
-/** GET /company-billing-entity-subscriptions: the subscriptions a company pays for, which are its own. */
+/** GET /company-billing-entity-subscriptions: the subscriptions that a company pays for, which are its own. */
 export const listBillingEntitySubscriptions: Handler<undefined, EntityQuery> = async call => {
   const { services, environment, query: asked, nowMs } = call
   requireCompany(call, asked.company_id, 'company_id')
@@ -277,7 +277,7 @@ export const listBillingEntitySubscriptions: Handler<undefined, EntityQuery> = a
   return { data }
 }
 
-/** The profile of a company that billing speaks of for the first time. */
+/** Create the default profile of a company if it has none. */
 export async function ensureProfile(
   tx: Sql,
   {

@@ -1,4 +1,4 @@
-// Billing records at rest, as sync wrote them, and the subscription among them as the core takes it.
+// Rows of billing records, and the conversion of a subscription row to the core's state.
 import type { Sql } from 'postgres'
 import type { BillingSubscriptionDiscount, ManagePlanRequest } from '../../../schemas/billing.js'
 import type {
@@ -77,19 +77,19 @@ export interface SubscriptionRow extends Recorded {
   readonly metadata: { readonly [member: string]: unknown } | null
   readonly products: readonly SubscribedProduct[]
   readonly discounts: readonly BillingSubscriptionDiscount[]
-  /** Of one that the service bills itself: its periods renew from the anchor on, epoch seconds. */
+  /** Set when the service bills this subscription itself. Periods renew from the anchor, epoch seconds. */
   readonly own: OwnSubscription | null
-  /** Since when its payment is overdue: while its status is past_due. */
+  /** Start of the overdue time, while the status is past_due. */
   readonly overdue_since: Date | null
-  /** When it ends to give access, as it is not paid. */
+  /** When it stops giving access for lack of payment. */
   readonly gated_at: Date | null
 }
 
-/** What the service keeps of a subscription of its own. */
+/** Extra data of a subscription that the service bills itself. */
 export interface OwnSubscription {
   readonly anchor: number
   readonly months: number
-  /** Agreed for later: what it is from that instant on (EN-95); null products: it ends. */
+  /** A change agreed for later (EN-95); null products: the subscription ends then. */
   readonly scheduled: ScheduledSubscription | null
 }
 
@@ -193,9 +193,9 @@ export interface CustomPlanBillingRow extends Recorded {
   readonly plan_id: string
   readonly plan_version_id: string | null
   readonly plan_billing_source: 'amendment' | 'custom_plan' | 'manage_plan'
-  /** Of an amendment: what moved the company. */
+  /** For an amendment: the migration that moved the company. */
   readonly migration_id: string | null
-  /** The request of POST /manage-plan that it came from. */
+  /** The POST /manage-plan request that created it. */
   readonly request: ManagePlanRequest | null
   readonly activation_strategy: 'on_payment' | 'on_publish'
   readonly status: CustomPlanBillingStatus
@@ -212,7 +212,7 @@ export interface CustomPlanBillingRow extends Recorded {
 
 const numberOrNull = (value: string | number | null): number | null => (value === null ? null : Number(value))
 
-/** A subscription as the core takes it. source: PB-52 */
+/** A subscription as core state. source: PB-52 */
 export function subscriptionState(row: SubscriptionRow): SubscriptionState {
   const ms = (seconds: string | number) => Number(seconds) * 1000
   const msOrNull = (seconds: string | number | null) => (seconds === null ? null : ms(seconds))
@@ -239,8 +239,8 @@ export function subscriptionState(row: SubscriptionRow): SubscriptionState {
 }
 
 /**
- * A subscription of the service's own as time has made it: what was agreed for later has come, periods have renewed.
- * One that a provider tells of is as it was told.
+ * The present state of an own subscription: due changes are applied and periods renewed. A provider's subscription is
+ * returned unchanged.
  */
 export function subscriptionNow(row: SubscriptionRow, nowMs: number): SubscriptionRow {
   const { own } = row
@@ -276,13 +276,13 @@ function afterSchedule(
   }
 }
 
-/** Months of an interval as prices and subscriptions name it; a day counts as a month's cycle. */
+/** Months in a price's or subscription's interval; a day counts as one month. */
 export function intervalMonths(interval: string): number {
   if (interval === 'year') return 12
   return interval === 'quarter' ? 3 : 1
 }
 
-/** A subscription with its numbers as numbers. */
+/** A subscription row with its numeric texts converted to numbers. */
 export function plainSubscription(row: SubscriptionRow) {
   return {
     ...row,

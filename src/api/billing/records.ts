@@ -1,10 +1,10 @@
-// What handlers of billing records share.
+// Helpers shared by the handlers of billing records.
 import type { Sql } from 'postgres'
 import { ServiceError } from '../../errors.js'
 import type { Answer, Call } from '../kit/call.js'
 import { inTransaction } from '../kit/sql.js'
 
-/** The provider meant where none is named. source: decision */
+/** The provider used when a body names none. source: decision */
 export const defaultProvider = 'psp'
 
 type Table =
@@ -14,18 +14,18 @@ type Table =
   | 'billing_prices'
   | 'billing_products'
 
-/** A record as far as deleting it goes. */
+/** The fields of a record that deletion needs. */
 interface Removable {
   readonly id: string
 }
 
 /**
- * DELETE of a record by `billing_id`: the provider's id first, then the service's.
+ * DELETE of a record by `billing_id`, tried as the provider's id first, then as the service's.
  *
- * noun    names it when there is none.
- * keep    why it has to stay, or null.
+ * noun    names the record in the 404.
+ * keep    returns the reason why it must stay, or null.
  * errors  404; 400 with the reason to keep it.
- * source  gaps.md "Billing deletes".
+ * source  decision.
  */
 export async function removeRecord(
   { services, environment, params }: Call<unknown, unknown>,
@@ -48,7 +48,7 @@ export async function removeRecord(
   return { data: { deleted: true } }
 }
 
-/** A company named by a body or query: 404 when the environment has none of this id. */
+/** The company named by a body or query. Throws 404 if the environment has none with this id. */
 export function requireCompany(
   { services, environment }: Call<unknown, unknown>,
   companyId: string,

@@ -1,4 +1,4 @@
-// Prices as far as billing by them goes, and what a quantity costs.
+// Prices reduced to what billing needs, and the cost of a quantity.
 import type {
   BillingPriceUsageType,
   BillingProductPriceInterval,
@@ -11,7 +11,7 @@ import { billedUnits, roundHalfUp, tieredAmount } from '../../core/pricing/price
 import type { BillingPriceRow } from '../prices/rows.js'
 import { intervalMonths } from './record-rows.js'
 
-/** A price as far as billing by it goes. Amounts in the smallest unit. */
+/** A price reduced to what billing needs. Amounts in the smallest unit. */
 export interface SoldPrice {
   readonly id: string
   readonly productId: string
@@ -28,7 +28,7 @@ export interface SoldPrice {
   readonly packageSize: number
 }
 
-/** A stored price, of a product of this provider. */
+/** A SoldPrice from a stored price and the provider of its product. */
 export function soldBy(row: BillingPriceRow, provider: BillingProviderType): SoldPrice {
   return {
     id: row.id,
@@ -46,7 +46,7 @@ export function soldBy(row: BillingPriceRow, provider: BillingProviderType): Sol
   }
 }
 
-/** What a quantity costs, in the smallest unit; whole packages are billed. source: PB-40…42 */
+/** Cost of a quantity in the smallest unit. Packages are billed whole. source: PB-40…42 */
 export function amountOf(price: SoldPrice, quantity: number): number {
   const units = billedUnits(quantity, price.packageSize)
   if (price.tiers) {
@@ -57,7 +57,7 @@ export function amountOf(price: SoldPrice, quantity: number): number {
   return roundHalfUp(multiply(unit, decimalOf(units)))
 }
 
-/** Months of one period of a price; null for what is paid once. */
+/** Months of one period of a price; null for a one-time price. */
 export function monthsOf(price: SoldPrice): number | null {
   return price.interval === 'one-time' ? null : intervalMonths(price.interval) * price.intervalCount
 }

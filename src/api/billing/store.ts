@@ -25,7 +25,7 @@ export interface ProductFilter {
   readonly without_linked_to_plan?: boolean
 }
 
-/** Conditions that are given; an absent or false member narrows nothing. */
+/** Collects the SQL conditions of a filter. An absent or false member adds none. */
 class Narrowing {
   constructor(
     private readonly sql: Sql,
@@ -38,7 +38,7 @@ class Narrowing {
     return this
   }
 
-  /** False narrows too. */
+  /** Compare a column; false is a value here, absent adds no condition. */
   is(column: string, given: boolean | number | undefined): this {
     if (given !== undefined) this.conditions.push(this.sql`${this.sql(column)} = ${given}`)
     return this
@@ -96,7 +96,7 @@ export async function countProductRows(
   return Number(row!.count)
 }
 
-/** How many subscriptions in an active state sell each product. */
+/** Number of active subscriptions per product. */
 export async function subscriptionCounts(
   sql: Sql,
   environmentId: string,
@@ -121,7 +121,7 @@ export async function upsertProduct(sql: Sql, row: BillingProductRow): Promise<B
   return stored!
 }
 
-/** A product by its provider's id; of several providers' the one of `preferred`. */
+/** A product by its provider's id. If several providers use the id, `preferred` wins. */
 export async function productByExternalId(
   sql: Sql,
   environmentId: string,
@@ -161,7 +161,7 @@ export interface PriceWithProduct extends BillingPriceRow {
   readonly meter_event_payload_key: string | null
 }
 
-/** EN-83: what an initial or trial-expiry plan may cost is nothing. */
+/** EN-83: prices of an initial or trial-expiry plan must be zero. */
 function pricesMatching(sql: Sql, environmentId: string, filter: PriceFilter): Fragment {
   const { with_meter: withMeter } = filter
   return new Narrowing(sql, [sql`p.environment_id = ${environmentId}`])
@@ -216,7 +216,7 @@ export async function upsertPrice(
   return stored!
 }
 
-/** A price by its provider's id, preferably of this product. */
+/** A price by its provider's id; a price of this product is preferred. */
 export async function priceByExternalId(
   sql: Sql,
   environmentId: string,
@@ -281,7 +281,7 @@ export function subscriptionsOfCustomers(sql: Sql, environmentId: string, extern
     order by created_at desc, id desc`
 }
 
-/** Subscriptions of companies whose status gives access; time may have ended some of them. Null: of all companies. */
+/** Subscriptions whose status gives access; some may have ended by time. `companyIds` null: all companies. */
 export function runningSubscriptions(sql: Sql, environmentId: string, companyIds: readonly string[] | null) {
   return sql<SubscriptionRow[]>`
     select * from billing_subscriptions

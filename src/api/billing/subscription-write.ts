@@ -1,4 +1,4 @@
-// A subscription on its way to its company: the company decides, then the record is stored, then counters are put right.
+// Writing a subscription: the company decides, the record is stored, then its counters are corrected.
 import type { Sql } from 'postgres'
 import type { PlanChangeAction } from '../../../schemas/enums.js'
 import { firstUse, usageBetween } from '../../analytics/history.js'
@@ -16,22 +16,22 @@ type AnyCall = Call<unknown, unknown>
 
 const turns = new Turns()
 
-/** Writes of one subscription take turns, so that memory and record agree on which came last. */
+/** Serialises the writes of one subscription, so that company and record agree on the last one. */
 export function inTurn<T>(call: AnyCall, externalId: string, work: () => Promise<T>): Promise<T> {
   return turns.run(`${call.environment.id} ${externalId}`, work)
 }
 
-/** Who changes plans by this call. */
+/** The cause that plan changes of this call are recorded with. */
 export function causeOf(call: AnyCall, action: PlanChangeAction): PlanChangeCause {
   return { action, actorType: 'api_key', apiKeyId: call.key.id }
 }
 
 /**
- * Put a subscription in force and store it. Runs in the subscription's turn.
+ * Apply a subscription to its company and store it. The caller holds the subscription's turn (inTurn).
  *
- * had      the record as it was; null for a new one.
- * returns  false when it came out of order: nothing is changed then (PB-54).
- * errors   503 while a store is away; the same message again completes what was begun.
+ * had      the stored record; null for a new one.
+ * returns  false when the message is out of order: nothing changed (PB-54).
+ * errors   503 while a store is down; repeating the message completes the write.
  * source   PB-50, PB-51, US-3.
  */
 export async function putSubscription(
@@ -55,7 +55,7 @@ export async function putSubscription(
   return true
 }
 
-/** The subscription is no longer this company's; rows of it are gone before another company's take their place. */
+/** Remove the subscription from its former company, and its rows, before the next company gets it. */
 async function dropSubscription(
   call: AnyCall,
   companyId: string,
@@ -66,7 +66,7 @@ async function dropSubscription(
   await call.services.projections.barrier('postgres')
 }
 
-/** Null: the company is gone, and its subscription concerns nobody. */
+/** Send a message to the company. Returns null when the company is gone. */
 async function tellCompany(
   { services, environment, nowMs }: AnyCall,
   companyId: string,
@@ -88,7 +88,7 @@ async function tellCompany(
 }
 
 /**
- * Recount the billing-cycle counters of a company whose cycle began anew in the middle of a window.
+ * Recount the billing-cycle counters of a company whose cycle started anew within a window.
  *
  * source  US-3.
  */

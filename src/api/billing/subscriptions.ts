@@ -1,4 +1,4 @@
-// Subscriptions: what a provider's sync tells of them puts companies on plans (billing.md, PB-50…58).
+// Subscriptions: a provider's sync writes them, and they put companies on plans (PB-50…58).
 import type { Sql } from 'postgres'
 import type {
   BillingProductPricing,
@@ -42,10 +42,10 @@ import {
 } from './view.js'
 
 /**
- * POST /billing/subscription/upsert: replaces the members that are given. Answers the record as it stands: one that
- * came out of order has changed nothing (PB-54).
+ * POST /billing/subscription/upsert. Absent members are unchanged. Answers the stored record; a message out of order
+ * changes nothing (PB-54).
  *
- * errors  400 for a status nobody knows and a period that ends before it begins; 404 for a company or product unknown.
+ * errors  400 for an unknown status or a period that ends before it begins; 404 for an unknown company or product.
  * source  PB-50…54.
  */
 export const upsertBillingSubscription: Handler<BillingSubscriptionWrite> = async call => {
@@ -65,7 +65,7 @@ async function viewOf(call: Call<unknown, unknown>, row: SubscriptionRow) {
   return subscriptionView(row, parts, call.nowMs)
 }
 
-/** What a body may leave out of a subscription, to write it again; its period and payment method are told apart. */
+/** The optional members of a subscription, filled from its row. Period and payment method are handled separately. */
 function statedSubscription(row: SubscriptionRow) {
   const { trial_end, cancel_at } = plainSubscription(row)
   return {
@@ -98,7 +98,7 @@ async function subscriptionFrom(
     if (ended_at != null) requireTime(ended_at, 'discounts.ended_at')
   }
   const start = body.period_start ?? known?.period_start ?? Math.floor((startedAt?.getTime() ?? nowMs) / 1000)
-  // another beginning without an end is another period of the same interval
+  // a new start without an end: a new period of the same interval
   const kept = start === known?.period_start ? known.period_end : null
   const end = body.period_end ?? kept ?? periodEnd(start, interval)
   if (end <= start) throw new ServiceError('value_invalid', 'period_end: must be after period_start') // PB-52
@@ -128,14 +128,14 @@ async function subscriptionFrom(
     metadata: body.metadata ?? null,
     products: await inTransaction(sql, tx => subscribedProducts(tx, call, provider)),
     discounts: body.discounts,
-    own: null, // told of by its provider from now on
+    own: null, // from now on its provider owns it
     ...(await overdue(sql, companyId, { status, had, nowMs })),
     created_at: had?.created_at ?? new Date(nowMs),
     updated_at: new Date(nowMs),
   }
 }
 
-/** The end of a period nobody named: one interval on. source: decision */
+/** The default end of a period: one interval after its start. source: decision */
 function periodEnd(startSeconds: number, interval: string): number {
   if (interval === 'day') return startSeconds + 86_400
   return addMonthsClamped(startSeconds * 1000, intervalMonths(interval)) / 1000
@@ -148,7 +148,7 @@ function statusFrom(given: string): SubscriptionStatus {
   return status
 }
 
-/** PB-50: the company named, else the customer's; one that is known stays. */
+/** PB-50: the company named by the body, else the customer's. A known company is kept. */
 async function companyOf(
   call: Call<BillingSubscriptionWrite>,
   had: SubscriptionRow | null,
@@ -162,7 +162,7 @@ async function companyOf(
   return customer?.company_id ?? had?.company_id ?? null
 }
 
-/** The payment method by both its names: an external id alone is looked up, once somebody has told of it. */
+/** The payment method by id or external id. An external id is resolved if that method is known. */
 async function paymentMethodOf(
   { services, environment, body }: Call<BillingSubscriptionWrite>,
   had: SubscriptionRow | null,
@@ -181,7 +181,7 @@ async function paymentMethodOf(
   return { default_payment_method_id: known?.id ?? null, default_payment_method_external_id: externalId }
 }
 
-/** The products of a subscription; a price nobody told of is made as it is stated here. */
+/** The products of a subscription. An unknown price is created from the body. */
 async function subscribedProducts(
   tx: Sql,
   call: Call<BillingSubscriptionWrite>,
@@ -273,9 +273,9 @@ export function initialProducts({ services, environment }: Call<unknown, unknown
 }
 
 /**
- * PUT /subscription/{subscription_id}/edit-trial-end. Without an instant the trial ends now: as its setting says.
+ * PUT /subscription/{subscription_id}/edit-trial-end. Without an instant the trial ends now, as its setting says.
  *
- * errors  404; 400 for a subscription that is in no trial, and for an instant that is past.
+ * errors  404; 400 for a subscription that is not in a trial, and for a past instant.
  * source  EN-91, EN-94; the absent instant: decision.
  */
 export const editTrialEnd: Handler<TrialEndUpdate> = async call => {

@@ -1,4 +1,4 @@
-// The trial of a plan that nothing bills, shown as a subscription that costs nothing.
+// Shows the trial of a plan without billing as a subscription that costs nothing.
 import type { BillingSubscriptionView } from '../../../schemas/billing.js'
 import type { BillingSubscriptionTrialEndSetting, TrialStatus } from '../../../schemas/enums.js'
 import type { PlanHolding } from '../../core/company/company.js'
@@ -16,7 +16,7 @@ export interface UnbilledTrial {
 
 const statuses = { active: 'trialing', converted: 'active', expired: 'expired' } as const
 
-/** The trial that runs on a plan no subscription bills; null for any other. */
+/** The running trial of a plan that has no subscription; null if there is none. */
 export function runningTrial(
   companyId: string,
   plan: PlanHolding | null,
@@ -29,9 +29,9 @@ export function runningTrial(
 }
 
 /**
- * A plan's own trial as a subscription of nothing, known by its plan.
+ * A plan's own trial as a subscription without cost; the plan's id identifies it.
  *
- * source  service.md section 2 (Company.billing_subscription, trial_end); which members it has: decision.
+ * source  interface document (Company.billing_subscription, trial_end); its members: decision.
  */
 export function unbilledTrial(trial: UnbilledTrial): BillingSubscriptionView {
   const seconds = (ms: number) => Math.floor(ms / 1000)

@@ -1,4 +1,4 @@
-// Billing records as the wire shows them.
+// Billing records in their wire form.
 
 import type { Sql } from 'postgres'
 import type {
@@ -42,18 +42,18 @@ const iso = (date: Date): string => isoTime(date.getTime())
 const isoOrNull = (date: Date | null): string | null => (date === null ? null : iso(date))
 const numberOrNull = (value: string | number | null): number | null => (value === null ? null : Number(value))
 
-/** What views of subscriptions draw on beside their rows. */
+/** Related records that views of subscriptions need. */
 export interface SubscriptionParts {
   readonly products: ReadonlyMap<string, BillingProductRow>
   readonly prices: ReadonlyMap<string, BillingPriceRow>
   /** By external id. */
   readonly coupons: ReadonlyMap<string, CouponRow>
-  /** The newest of each subscription, by its external id. */
+  /** The newest invoice of each subscription, by the subscription's external id. */
   readonly invoices: ReadonlyMap<string, InvoiceRow>
   readonly paymentMethods: readonly PaymentMethodRow[]
 }
 
-/** Everything that these subscriptions are shown with, of one environment. */
+/** Load the related records of these subscriptions of one environment. */
 export async function subscriptionParts(
   sql: Sql,
   environmentId: string,
@@ -98,7 +98,11 @@ export async function subscriptionParts(
   }
 }
 
-/** The status as time has made it: over by its own terms, it counts as canceled; an overdue one stays so. source: PB-56, PB-58 */
+/**
+ * The present status: a subscription whose term has ended is canceled; an overdue one stays overdue.
+ *
+ * source  PB-56, PB-58.
+ */
 function statusNow(row: SubscriptionRow, nowMs: number): string {
   const state = subscriptionState(row)
   const active = state.status === 'active' || state.status === 'trialing' || state.status === 'past_due'
@@ -109,7 +113,7 @@ export function isRunning(row: SubscriptionRow, nowMs: number): boolean {
   return isActive(subscriptionState(subscriptionNow(row, nowMs)), nowMs)
 }
 
-/** A subscription alone, as its upsert answers it. */
+/** A subscription in short form, as its upsert answers it. */
 export function subscriptionBrief(stored: SubscriptionRow, nowMs: number): BillingSubscription {
   const row = subscriptionNow(stored, nowMs)
   const plain = plainSubscription(row)
@@ -153,7 +157,7 @@ export function subscriptionView(
   }
 }
 
-/** The same as lists of companies' subscriptions show it. */
+/** A subscription in the lists of companies' subscriptions. */
 export function companySubscription(
   stored: SubscriptionRow,
   parts: SubscriptionParts,
@@ -229,13 +233,13 @@ function productViews(
   })
 }
 
-/** A time as it was given, in the form of all others (decision 9). */
+/** A stored time in the common format (decision 9). */
 function shownTime(given: string): string {
   const ms = parseTime(given)
   return ms === null ? given : isoTime(ms)
 }
 
-/** A coupon nobody told of is named by its external id. */
+/** A coupon without a record is named by its external id. */
 function discountViews(
   row: SubscriptionRow,
   { coupons }: SubscriptionParts,
@@ -274,7 +278,7 @@ export function customerView(row: CustomerRow): BillingCustomer {
   }
 }
 
-/** `total` is the subtotal: neither taxes nor discounts are told beside it. source: service.md section 2; decision */
+/** `total` equals the subtotal: taxes and discounts are unknown. source: interface document; decision */
 export function invoiceView(row: InvoiceRow): Invoice {
   return {
     id: row.id,
@@ -353,7 +357,7 @@ export function profileView(row: ProfileRow, accountId: string): CompanyBillingP
   }
 }
 
-/** Not paid when it was due, it is expired whether or not anybody wrote so. source: PB-61 */
+/** The present status: unpaid past its due date means expired, stored or not. source: PB-61 */
 export function billingStatusNow(row: CustomPlanBillingRow, nowMs: number): CustomPlanBillingStatus {
   const { status, published_at: since, days_until_due: days } = row
   if (status !== 'active' && status !== 'pending') return status
@@ -385,7 +389,7 @@ export function customPlanBillingView(row: CustomPlanBillingRow, nowMs: number):
   }
 }
 
-/** The billing members of a company in full. */
+/** The billing members of a company's full view. */
 export interface CompanyBilling {
   readonly billing_email: string | null
   readonly billing_profile?: CompanyBillingProfile
@@ -406,14 +410,14 @@ export const noBilling: CompanyBilling = {
   payment_methods: [],
 }
 
-/** What its actor says of a company's billing. */
+/** The billing part of a company's state. */
 export interface CompanyStanding {
   /** PB-53. */
   readonly billingSubscriptionId: string | null
   readonly told: Told
 }
 
-/** EN-95: what is agreed for the end of the period; without a plan to go to, the fallback plan. */
+/** EN-95: the change agreed for the period's end. Without a target plan it goes to the fallback plan. */
 function scheduledDowngrade(row: SubscriptionRow, catalog: CatalogData): ScheduledDowngrade | null {
   const scheduled = row.own?.scheduled
   if (!scheduled) return null
@@ -436,10 +440,10 @@ function scheduledDowngrade(row: SubscriptionRow, catalog: CatalogData): Schedul
 }
 
 /**
- * What is stored of the billing of companies.
+ * The stored billing data of companies.
  *
  * companies  by id.
- * source     service.md section 2 (Company); PB-53 for `billing_subscription`.
+ * source     interface document (Company); PB-53 for `billing_subscription`.
  */
 export async function billingOfCompanies(
   sql: Sql,

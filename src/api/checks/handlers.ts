@@ -1,4 +1,4 @@
-// Flag checks: the hot path. Keys to ids in the directory, one question to the company's actor, its text as it comes.
+// Flag checks, the hot path: find ids in the directory, ask the company's shard once, return its text unchanged.
 import {
   type CheckAndReserveRequestBody,
   type CheckFlagRequestBody,
@@ -45,10 +45,10 @@ export function checkFlags(call: Call<CheckFlagRequestBody>): Later | Promise<An
   )
 }
 
-/** Longest body that goes to the shard as it came; of a longer one only who is meant. */
+/** Longest body that goes to the shard unchanged; from a longer one only company and user are sent. */
 const askedMax = 2_048
 
-/** Put the question of a request to the company it names; without a promise, unless the user's traits are needed. */
+/** Send a check to its company's shard. Returns a promise only if the user's traits must be fetched first. */
 function answerTo<Reply>(
   call: Call<CheckFlagRequestBody>,
   answer: (reply: Reply) => Answer,
@@ -69,8 +69,8 @@ function answerTo<Reply>(
 }
 
 /**
- * What the answer rests on, where it may be kept: then each entity given is found, by one key, so that nobody's keys
- * can make it another's but by leaving it.
+ * The version stamp that a cached answer depends on; null if the answer must not be cached. Each entity must be
+ * named by exactly one key and be known: then only a removal of that key can change who is meant.
  */
 function footingOf(
   call: Call<CheckFlagRequestBody>,
@@ -86,12 +86,12 @@ function footingOf(
 
 const isOne = (keys: Keys | null | undefined): boolean => Object.keys(keys ?? {}).length === 1
 
-/** How many flags a question is about. */
+/** Number of flags a check evaluates. */
 function flagsIn({ services, environment }: Call<unknown>, { type }: Question): number {
   return type === 'check_all' ? services.catalogs.get(environment.id).flags.length : 1
 }
 
-/** Most contexts of one bulk check (FE-92). */
+/** Most contexts in one bulk check (FE-92). */
 const contextsMax = 100
 
 /** POST /flags/check-bulk: one result list per context, in request order; a bad context fails alone (FE-92). */
@@ -115,11 +115,12 @@ async function checkContext(call: Call<CheckFlagsBulkRequestBody>, context: unkn
 }
 
 /**
- * POST /flags/{key}/check-and-reserve: where the flag allows use that costs credits, they are held in the same step.
+ * POST /flags/{key}/check-and-reserve: check a flag and, if it allows use that costs credits, hold them in the same
+ * step.
  *
- * errors  as of a check; 400 for an end that is over or more than an hour away; 409 for a key that held
- *         another amount, or for another company.
- * source  CR-84, CR-85; api/flags.md. Short of credits is an answer, not an error: value false.
+ * errors  those of a check; 400 for an end in the past or more than an hour away; 409 for an idempotency key that
+ *         held another amount, or was used for another company.
+ * source  CR-84, CR-85. Too few credits is an answer, not an error: value false.
  */
 export async function checkAndReserveFlag(call: Call<CheckAndReserveRequestBody>): Promise<Answer> {
   const { services, environment, params, body, nowMs } = call
@@ -166,7 +167,7 @@ const reserveRefusals: Refusals = {
   idempotency_over: ['idempotency_reused', 'What the idempotency key held is over'],
 }
 
-/** Put a question to the company named, or to the environment's own actor when there is none. */
+/** Ask the named company's shard, or the environment's own actor if no company was found. */
 export function ask<Reply>(
   call: Call<unknown>,
   body: Pick<CheckFlagRequestBody, 'company' | 'user'>,
@@ -178,7 +179,7 @@ export function ask<Reply>(
     : replyTo(call, subject, question(subject.context))
 }
 
-/** Whom a check names: the company found, and what its actor needs to know, the user's traits apart. */
+/** The company a check names, and what its actor needs to evaluate it. The user's traits are added later. */
 interface Subject {
   readonly companyId: string | null
   readonly context: CheckContext
@@ -187,7 +188,10 @@ interface Subject {
 const askedOf = ({ company, user }: Pick<CheckFlagRequestBody, 'company' | 'user'>): string =>
   JSON.stringify({ company, user })
 
-/** asked: the text that is asked; null: it is made of company and user. A signed context says whom is meant, and nothing else does (AL-14). */
+/**
+ * asked: the text sent to the shard; null: it is built from company and user. A signed context overrides both
+ * (AL-14).
+ */
 function subjectOf(
   call: Call<unknown>,
   given: Pick<CheckFlagRequestBody, 'company' | 'user'>,
@@ -214,7 +218,7 @@ function put(call: Call<unknown>, { companyId }: Subject, asked: Question, waiti
   else shards.put('e', environmentId, environmentId, asked, call.nowMs, waiting)
 }
 
-/** The user's traits are wanted only where some rule of the environment reads users' traits. */
+/** Traits of the user are fetched only if a rule of the environment reads traits of users. */
 function needsTraits(call: Call<unknown>, { context }: Subject): boolean {
   return context.userId !== null && readsUserTraits(call.services.catalogs.get(call.environment.id))
 }
@@ -234,7 +238,7 @@ async function replyWithTraits<Reply>(
   return replyTo(call, subject, question(subject.context))
 }
 
-/** The same with the user's traits, fetched from its actor. */
+/** The subject completed with the user's traits, fetched from the user's actor. */
 async function withTraits(call: Call<unknown>, { companyId, context }: Subject): Promise<Subject> {
   const { reply } = await call.services.shards.ask<UserSnapshot | null>(
     'u',

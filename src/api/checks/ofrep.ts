@@ -1,4 +1,4 @@
-// The OpenFeature Remote Evaluation Protocol: the same checks, asked for and answered in its words.
+// The OpenFeature Remote Evaluation Protocol: flag checks with that protocol's requests and responses.
 import { createHash } from 'node:crypto'
 import type { CheckFlag, CheckFlags } from '../../../schemas/checks.js'
 import {
@@ -13,13 +13,13 @@ import type { Answer, Call, RawBody } from '../kit/call.js'
 import { long } from '../kit/long.js'
 import { ask } from './handlers.js'
 
-/** Who is asked for, as a check takes it. */
+/** The evaluated company and user, in the form a check takes. */
 interface Subject {
   readonly company: Record<string, string> | null
   readonly user: Record<string, string> | null
 }
 
-/** A request that the protocol has its own words against. */
+/** An error that the protocol itself defines. */
 class Refusal extends Error {
   constructor(
     readonly code: OfrepFailure['errorCode'],
@@ -32,8 +32,8 @@ class Refusal extends Error {
 /**
  * POST /ofrep/v1/evaluate/flags/{key}: one flag.
  *
- * errors  400 PARSE_ERROR, INVALID_CONTEXT; 404 FLAG_NOT_FOUND; each as the protocol writes it.
- * source  decision, the protocol's own text; FE-77 for what is ambiguous or unknown
+ * errors  400 PARSE_ERROR, INVALID_CONTEXT; 404 FLAG_NOT_FOUND; in the protocol's error form.
+ * source  decision (the protocol's text); FE-77 for ambiguous keys and unknown flags.
  */
 export function evaluateFlag(call: Call<RawBody>): Promise<Answer> {
   const key = call.params.key!
@@ -122,7 +122,7 @@ function evaluation(check: CheckFlag): OfrepEvaluation {
 /** Members of a check that are `long`. */
 const figures: ReadonlySet<string> = new Set(['feature_allocation', 'feature_usage'])
 
-// Plain values alone: the protocol knows no others. A bigint is a number of it.
+// Metadata of the protocol are plain values only. Bigints become numbers.
 function metadataOf({ flag: _, value: __, ...rest }: CheckFlag): OfrepEvaluation['metadata'] {
   const metadata: OfrepEvaluation['metadata'] = {}
   for (const [name, member] of Object.entries(rest) as [string, unknown][])
@@ -132,7 +132,7 @@ function metadataOf({ flag: _, value: __, ...rest }: CheckFlag): OfrepEvaluation
   return metadata
 }
 
-// The ETag covers the definitions' version, the context and the result; 304 when the caller has just that.
+// The ETag covers the definitions' version, the context and the result. Answers 304 if the caller's ETag matches.
 function tagged(call: Call<RawBody>, subject: Subject, whole: string): Answer {
   const { version } = call.services.catalogs.get(call.environment.id)
   const hash = createHash('sha256')

@@ -1,4 +1,4 @@
-// Companies: found and written by keys, listed by many filters; their traits.
+// Companies: upserts and lookups by keys, lists with filters, and trait writes.
 import type { CompanyDetail, CompanyUpsert, KeysBody, TraitUpsert } from '../../../schemas/companies.js'
 import { sortDirections, subscriptionStatuses, subscriptionTypes } from '../../../schemas/enums.js'
 import type { CompanyMessage } from '../../core/company/message.js'
@@ -67,7 +67,7 @@ export const companyLookupQuery = query(lookupShape, 'not_found')
 const deleteShape = { cancel_subscription: boolean, prorate: boolean } as const
 export const companyDeleteQuery = query(deleteShape)
 
-/** What a caller hears of each refusal of a company's actor. */
+/** Error code and message for each refusal of the company's actor. */
 const refusals: Refusals = {
   not_found: ['not_found', 'Company not found'],
   no_key_given: ['value_invalid', 'keys: a new company needs at least one'],
@@ -80,7 +80,7 @@ const refusals: Refusals = {
   ],
 }
 
-/** PB-61's filters as the store takes them. source: CU-61 */
+/** The query's filters in the store's form. source: CU-61 */
 function filterOf(query: CompanyListQuery): CompanyFilter {
   const planIds = [query.plan_id === undefined ? undefined : [query.plan_id], query.plan_ids]
   return {
@@ -104,10 +104,10 @@ function filterOf(query: CompanyListQuery): CompanyFilter {
 }
 
 /**
- * GET /companies. With more than 100 names of events a company shows the figures of those used last, unless all are
- * asked for: decision.
+ * GET /companies. A company with more than 100 event names shows the figures of the most recently used ones, unless
+ * the query asks for all: decision.
  *
- * source  CU-60, CU-61; companies as their actors have them.
+ * source  CU-60, CU-61; companies are read from their actors.
  */
 export const listCompanies: Handler<undefined, CompanyListQuery> = async call => {
   const { services, environment, query, nowMs } = call
@@ -119,7 +119,7 @@ export const listCompanies: Handler<undefined, CompanyListQuery> = async call =>
   return { data: await companyDetails(call, ids, query.all_metrics === true || ids.length <= 1) }
 }
 
-/** GET /companies/count: how many the list has on all its pages. */
+/** GET /companies/count: the number of companies on all pages of the list. */
 export const countCompanies: Handler<undefined, CompanyListQuery> = async call => {
   const { services, environment, query, nowMs } = call
   sortOf(query.sort_order_column, query.sort_order_direction)
@@ -140,10 +140,10 @@ export const createCompany: Handler<CompanyUpsert> = async call => ({
 })
 
 /**
- * Write a company and show it.
+ * Write a company and return its detail.
  *
- * ready   settles whom the call is for; the write leaves in the same tick.
- * errors  those of `ready`; 404 for a base plan nobody knows, 400 for one that cannot be given.
+ * ready   finds or reserves the company; the write is sent in the same tick.
+ * errors  those of `ready`; 404 for an unknown base plan, 400 for one that cannot be assigned.
  * source  CU-18, EN-81.
  */
 async function write(call: Call<CompanyUpsert>, ready: () => ReadyWrite): Promise<CompanyDetail> {
@@ -169,7 +169,7 @@ async function write(call: Call<CompanyUpsert>, ready: () => ReadyWrite): Promis
 interface BasePlan {
   readonly planId: string
   readonly priceId: string | null
-  /** Why it cannot be given to a company that is made; it means nothing for one that is there. */
+  /** The error if the company is new and cannot get this plan. Ignored for an existing company. */
   readonly refused: ServiceError | null
 }
 
@@ -181,7 +181,7 @@ async function basePlanOf(call: Call<CompanyUpsert>): Promise<BasePlan | null> {
   const common = { planId, priceId: priceId ?? null }
   if (!plan) return { ...common, refused: new ServiceError('not_found', 'base_plan_id: no such plan') }
   const product = plan.versions.find(version => version.id === plan.publishedVersionId)?.billingProductId
-  if (priceId == null || product == null) return { ...common, refused: null } // the actor settles the rest
+  if (priceId == null || product == null) return { ...common, refused: null } // the actor decides the rest
   const free = await isFreePrice(services.sql, environment.id, product, priceId)
   const refused = free
     ? null
@@ -215,7 +215,7 @@ export const getCompany: Handler = async call => {
   return { data: await oneCompany(call, id) }
 }
 
-/** DELETE /companies/{company_id}. No subscription is kept outside, so there is none to cancel. source: CU-50, AL-34 */
+/** DELETE /companies/{company_id}. No subscription with a provider is cancelled. source: CU-50, AL-34 */
 export const deleteCompany: Handler<undefined, QueryOf<typeof deleteShape>> = async call => {
   const id = call.params.company_id!
   if (!isRemovable(call, 'company', id)) throw entityUnknown('company')
@@ -223,7 +223,7 @@ export const deleteCompany: Handler<undefined, QueryOf<typeof deleteShape>> = as
   return { data: { deleted: true } }
 }
 
-/** POST /companies/delete: the company as it was. source: CU-51, decision 15 */
+/** POST /companies/delete: answers the company as it was before. source: CU-51, decision 15 */
 export const deleteCompanyByKeys: Handler<KeysBody> = async (call): Promise<Answer> => {
   const { services, environment, body } = call
   const id = services.entities.removable('company', environment.id, body.keys)
@@ -237,7 +237,7 @@ function remove(call: EntityCall, id: string) {
   return call.services.entities.remove('company', call.environment.id, id, call.nowMs)
 }
 
-/** One company; 404 when it is gone. */
+/** One company. Throws 404 if it is deleted. */
 async function oneCompany(call: EntityCall, id: string): Promise<CompanyDetail> {
   const [company] = await companyDetails(call, [id])
   if (!company) throw entityUnknown('company')

@@ -1,4 +1,4 @@
-// Key names and trait values over all companies and users: what there is, and how much of it.
+// Key names and trait values of all companies and users: lists and counts.
 import type { EntityTraitValue } from '../../../schemas/companies.js'
 import { entityTypes } from '../../../schemas/enums.js'
 import { ServiceError } from '../../errors.js'
@@ -22,7 +22,7 @@ function filterOf({ environment, query }: Call<undefined, KeyDefinitionListQuery
   return { environmentId: environment.id, entityType: query.entity_type, ids: query.ids, q: query.q }
 }
 
-/** GET /entity-key-definitions: a definition is made at the first sight of a key name. */
+/** GET /entity-key-definitions. The first use of a key name creates its definition. */
 export const listEntityKeyDefinitions: Handler<undefined, KeyDefinitionListQuery> = async call => {
   await call.services.projections.barrier('postgres')
   const rows = await listKeyDefinitions(call.services.sql, filterOf(call), call.query)
@@ -35,7 +35,11 @@ export const countEntityKeyDefinitions: Handler<undefined, KeyDefinitionListQuer
   return { data: { count: await countKeyDefinitionRows(call.services.sql, filterOf(call)) } }
 }
 
-/** DELETE /entity-key-definitions/{entity_key_definition_id}: 400 while a key has this name. source: decision */
+/**
+ * DELETE /entity-key-definitions/{entity_key_definition_id}: 400 while an entity has a key of this name.
+ *
+ * source  decision.
+ */
 export const deleteEntityKeyDefinition: Handler = async ({ services, environment, params }) => {
   await services.projections.barrier('postgres')
   const outcome = await deleteKeyDefinitionRow(services.sql, environment.id, params.entity_key_definition_id!)
@@ -71,7 +75,7 @@ async function count(
 const valueShape = { definition_id: required(string), q: text(512), ...page } as const
 export const traitValueListQuery = query(valueShape)
 
-/** GET /entity-trait-values: the different values of one trait, ascending. source: the order is a decision */
+/** GET /entity-trait-values: the distinct values of one trait, ascending. source: the order is a decision */
 export const listEntityTraitValues: Handler<undefined, QueryOf<typeof valueShape>> = async call => {
   const { services, environment, query } = call
   const id = query.definition_id

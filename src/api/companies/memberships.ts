@@ -1,4 +1,4 @@
-// Memberships: which users belong to which companies. They are kept with the user.
+// Memberships: which users belong to which companies. A membership is part of its user's state.
 import type { CompanyMembershipDetail, MembershipCreate } from '../../../schemas/companies.js'
 import type { UserSnapshot } from '../../core/company/state.js'
 import { ServiceError } from '../../errors.js'
@@ -31,7 +31,7 @@ export const listCompanyMemberships: Handler<undefined, MembershipListQuery> = a
   }
 }
 
-/** POST /company-memberships: the membership of the two, made if there is none. source: CU-40, CU-41 */
+/** POST /company-memberships: the membership of a user in a company, created if absent. source: CU-40, CU-41 */
 export const getOrCreateMembership: Handler<MembershipCreate> = async call => {
   const { company_id: companyId, user_id: userId } = call.body
   if (!isKnown(call, 'company', companyId)) throw entityUnknown('company')
@@ -64,7 +64,7 @@ function membershipUnknown(): ServiceError {
   return new ServiceError('not_found', 'Company membership not found')
 }
 
-/** DELETE /company-memberships/{company_membership_id}: user and company stay. source: CU-40, AL-34 */
+/** DELETE /company-memberships/{company_membership_id}. User and company remain. source: CU-40, AL-34 */
 export const deleteCompanyMembership: Handler = async call => {
   const { services, environment, params } = call
   await services.projections.barrier('postgres')

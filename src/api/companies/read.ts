@@ -1,4 +1,4 @@
-// Companies in full, asked of their actors.
+// Full views of companies, read from their actors.
 import type { Sql } from 'postgres'
 import type { CompanyDetail } from '../../../schemas/companies.js'
 import type { CatalogData } from '../../core/catalog.js'
@@ -13,14 +13,18 @@ import { askForPage, textBytes } from '../kit/page-weight.js'
 import { among } from '../kit/sql.js'
 import { companyDetail, type HeldBilling, type Surroundings } from './view.js'
 
-/** Names of events whose figures a company shows in a list, those used last: alone it shows all. source: security 7; decision */
+/**
+ * Event names shown per company in a list, the most recently used first. A single company shows all.
+ *
+ * source  decision.
+ */
 const listedEventNamesMax = 100
 
 /**
- * Companies in full, in the order of the ids; those that are gone are left out.
+ * Companies in full, in the order of the ids; deleted ones are left out.
  *
- * wholly  with all their figures also where there are several.
- * errors  query_invalid (400) when they come to too many bytes together.
+ * wholly  include all event figures, also for several companies.
+ * errors  query_invalid (400) when the views together are too large.
  */
 export async function companyDetails(
   call: EntityPlace,
@@ -51,14 +55,14 @@ export async function companyDetails(
   )
 }
 
-/** Bytes that a company's view comes to, about. */
+/** Approximate size of a company's view in bytes. */
 function weightOf(company: CompanyDescription | null): number {
   if (company === null) return 0
   const { state, metrics, entitlements } = company
   return textBytes(state.keys) + textBytes(state.traits) + 400 * metrics.length + 1_000 * entitlements.length
 }
 
-/** One company as its actor has it now. Throws 404. */
+/** The present description of one company, from its actor. Throws 404. */
 export async function described(call: EntityCall, companyId: string): Promise<CompanyDescription> {
   const { services, environment, nowMs } = call
   if (!isKnown(call, 'company', companyId)) throw entityUnknown('company')
@@ -73,7 +77,7 @@ export async function described(call: EntityCall, companyId: string): Promise<Co
   return reply
 }
 
-/** Companies in full, of descriptions that were told already. */
+/** Companies in full, from descriptions already read. */
 export async function companyDetailsOf(
   call: EntityPlace,
   companies: readonly CompanyDescription[],
@@ -113,7 +117,7 @@ async function surroundingsOf(
   return { catalog, registry: services.traits, definitions, billing, companyBilling, nowMs }
 }
 
-/** The prices that holdings are billed by, the products their versions are linked to, and the credits they grant. */
+/** The prices that bill these holdings, the products their versions are linked to, and the credits they grant. */
 export async function billingOf(
   sql: Sql,
   catalog: CatalogData,
@@ -153,7 +157,7 @@ async function pricesOf(
   }
 }
 
-/** The period as prices name it; three months are a quarter. source: decision */
+/** A price's period by name; three months are a quarter. source: decision */
 function periodOf(price: { readonly interval: string; readonly interval_count: number }): string {
   if (price.interval === 'month' && price.interval_count === 3) return 'quarter'
   return price.interval

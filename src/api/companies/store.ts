@@ -1,4 +1,4 @@
-// What Postgres is asked about companies: which there are, by what a list may be narrowed, and their memberships.
+// Statements of companies: the conditions of list filters, memberships, key definitions and trait values.
 import type { Sql } from 'postgres'
 import type { SubscriptionStatus, SubscriptionType } from '../../../schemas/enums.js'
 import type { CatalogData, PlanVersionDef } from '../../core/catalog.js'
@@ -20,11 +20,11 @@ import type { KeyDefinitionRow } from '../entities/view.js'
 import { among, contains, newest } from '../kit/sql.js'
 import { PlanColumns } from '../plans/columns.js'
 
-/** What a list of companies is narrowed by; absent members do not narrow. All must hold (CU-61). */
+/** Filters of a list of companies. Absent members do not filter; all given ones must hold (CU-61). */
 export interface CompanyFilter {
   readonly ids?: readonly string[] | undefined
   readonly q?: string | undefined
-  /** Each list: on at least one of these plans. */
+  /** A company must be on at least one plan of each list. */
   readonly planIds?: readonly (readonly string[])[] | undefined
   readonly planVersionIds?: readonly string[] | undefined
   readonly planVersionUnpublished?: boolean | undefined
@@ -40,7 +40,7 @@ export interface CompanyFilter {
   readonly hasScheduledDowngrade?: boolean | undefined
 }
 
-/** Ids of one page. `nowMs` decides which trials and overrides are over. */
+/** Ids of one page. `nowMs` decides which trials and overrides have ended. */
 export function listCompanyIds(
   sql: Sql,
   catalog: CatalogData,
@@ -81,7 +81,7 @@ function listed(sql: Sql, catalog: CatalogData, filter: CompanyFilter, nowMs: nu
   addIf(filter.planVersionUnpublished, () => plans.unpublished)
   addIf(filter.withoutPlan, () => plans.without)
   if (filter.withEntitlementFor) add(plans.entitledTo(filter.withEntitlementFor))
-  // an expired override still takes the one place a company has for it (EN-4)
+  // an expired override still occupies the company's only place for this feature (EN-4)
   if (filter.withoutFeatureOverrideFor)
     add({ test: sql`${filter.withoutFeatureOverrideFor} <> all(e.overridden)` })
   if (creditIds)
@@ -107,7 +107,7 @@ function listed(sql: Sql, catalog: CatalogData, filter: CompanyFilter, nowMs: nu
   return { kind, environmentId, conditions }
 }
 
-/** A subscription in one of these statuses; the trial of a plan that nothing bills is one in its trial. */
+/** Has a subscription in one of these statuses. The trial of a plan without billing counts as one in trial. */
 function ofStatus(
   sql: Sql,
   environmentId: string,
@@ -124,7 +124,7 @@ function ofStatus(
   return statuses.includes('trialing') ? eitherOr(sql, told, trying(sql, environmentId, nowMs)) : told
 }
 
-/** The base plan is in a trial that ends by itself. source: EN-90, EN-91; that it counts as a subscription: decision */
+/** The base plan is in a trial that ends by itself. source: EN-90, EN-91; counting it as a subscription: decision */
 function trying(sql: Sql, environmentId: string, nowMs: number): Condition {
   const now = new Date(nowMs)
   return {
@@ -142,7 +142,7 @@ function eitherOr(sql: Sql, one: Condition, other: Condition): Condition {
   }
 }
 
-/** A downgrade that waits for the end of its subscription's period. */
+/** A downgrade is agreed for the end of the subscription's period. */
 function downgraded(sql: Sql, environmentId: string, nowMs: number): Condition {
   const waits = sql`b.status in ('active', 'past_due', 'trialing') and b.own->'scheduled' is not null
     and (b.own->'scheduled'->>'effective_at')::bigint > ${Math.floor(nowMs / 1000)}`
@@ -159,10 +159,10 @@ function downgraded(sql: Sql, environmentId: string, nowMs: number): Condition {
 const runningStatuses: SubscriptionStatus[] = ['active', 'past_due', 'trialing']
 
 /**
- * Whether a subscription is of one of these types: in its trial, else by how the plans are charged whose products it
- * sells.
+ * Whether a subscription has one of these types: `trial` while it is in its trial, else the charge type of the plans
+ * whose products it sells.
  *
- * source  decision; the specification names the types only.
+ * source  decision; the interface document only names the types.
  */
 function ofTypes(sql: Sql, catalog: CatalogData, types: readonly SubscriptionType[]): Fragment {
   const charges = types.flatMap(type => (type === 'paid' ? 'recurring' : type === 'trial' ? [] : type))
@@ -177,7 +177,7 @@ function versionsOf(catalog: CatalogData): PlanVersionDef[] {
   return catalog.plans.flatMap(plan => plan.versions)
 }
 
-/** A membership of two that exist. */
+/** A membership whose user and company both exist. */
 export interface MembershipRow {
   readonly id: string
   readonly user_id: string
@@ -190,7 +190,9 @@ export interface MembershipFilter {
   readonly userId?: string | undefined
 }
 
-/** Memberships of one page, newest first. A membership may be listed a moment longer than its company: it is not shown. */
+/**
+ * Memberships of one page, newest first. Memberships of a deleted company may still have a row; they are not shown.
+ */
 export async function listMemberships(
   sql: Sql,
   environmentId: string,
@@ -247,7 +249,7 @@ export async function countKeyDefinitionRows(sql: Sql, filter: KeyDefinitionFilt
   return Number(row!.count)
 }
 
-/** Delete a definition that no entity has a key of. `in_use` and `unknown` leave everything as it is. */
+/** Delete a definition that no entity has a key of. Results `in_use` and `unknown` change nothing. */
 export async function deleteKeyDefinitionRow(
   sql: Sql,
   environmentId: string,
@@ -268,7 +270,7 @@ export interface RowFilter {
   readonly entityType?: string | undefined
 }
 
-/** How many keys or traits the entities of an environment have. */
+/** Number of keys or traits that the entities of an environment have. */
 export async function countEntityRows(
   sql: Sql,
   table: 'entity_keys' | 'entity_traits',
@@ -281,7 +283,7 @@ export async function countEntityRows(
   return Number(row!.count)
 }
 
-/** The different values a trait has, in order. */
+/** The distinct values of a trait, in order. */
 export async function listTraitValues(
   sql: Sql,
   definitionId: string,

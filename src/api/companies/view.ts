@@ -1,4 +1,4 @@
-// A company's description, from its actor, and what is stored beside it → the company as the wire shows it.
+// Builds the wire form of a company from its actor's description and the stored data beside it.
 import type {
   CompanyDetail,
   CompanyEventPeriodMetrics,
@@ -30,7 +30,7 @@ import { planPreview } from '../features/view.js'
 import { long } from '../kit/long.js'
 import { isoTime, isoTimeOrNull } from '../kit/time.js'
 
-/** What billing knows of the plans that companies hold. */
+/** Billing data of the plans that companies hold. */
 export interface HeldBilling {
   /** By price id. */
   readonly prices: ReadonlyMap<string, { readonly price: number; readonly period: string }>
@@ -39,7 +39,7 @@ export interface HeldBilling {
   readonly held: HeldCredits
 }
 
-/** What the views of companies draw on beside their descriptions. */
+/** Data that the views of companies need beside the descriptions. */
 export interface Surroundings {
   readonly catalog: CatalogData
   readonly registry: TraitRegistry
@@ -53,7 +53,7 @@ export interface Surroundings {
 /**
  * A company in full.
  *
- * source  api/companies.md `CompanyDetail`.
+ * source  interface document, `CompanyDetail`.
  */
 export function companyDetail(
   { state, plan, addOns, metrics, entitlements, balances }: CompanyDescription,
@@ -86,7 +86,7 @@ export function companyDetail(
   }
 }
 
-/** The base plan's before those of add-ons. source: PB-21, EN-96 */
+/** The pending migration of the base plan, else of an add-on. source: PB-21, EN-96 */
 function pendingMigration(
   { plan, schedule }: CompanySnapshot,
   catalog: CatalogData,
@@ -115,7 +115,7 @@ function planOf(catalog: CatalogData, planId: string): PlanDef | undefined {
   return catalog.plans.find(plan => plan.id === planId)
 }
 
-/** A plan that left the catalog keeps its id for a name. */
+/** A plan that is no longer in the catalog shows its id as its name. */
 function companyPlan(
   holding: PlanHolding,
   state: CompanySnapshot,
@@ -134,7 +134,7 @@ function companyPlan(
     plan_version_id: holding.versionId,
     plan_period: price?.period ?? null,
     plan_price: price?.price ?? null,
-    // the fallback plan of a company without one was added by nobody (EN-82)
+    // the fallback plan of a company without a plan was added by nobody (EN-82)
     added_on: holding.addedAtMs === 0 ? null : isoTime(holding.addedAtMs),
     billing_product_id: productId,
     billing_product_external_id: billing.externalProductIds.get(productId ?? '') ?? null,
@@ -161,7 +161,7 @@ function creditGrantView(
   const shown = { credit: held.credits.get(grant.creditId), price: held.prices.get(grant.id) }
   const credit = catalog.credits.find(one => one.id === grant.creditId)
   const chosen = state.credits.find(one => one.creditId === grant.creditId)?.topup.settings ?? null
-  // that of the company's billing profile, where the credit is postpaid
+  // a postpaid credit has the overdraft limit of the company's billing profile
   const overdraftLimit = (grant.postpaidEnabled ? state.overdraftLimit : null) ?? grant.overdraftLimit
   return {
     id: grant.id,
@@ -209,13 +209,13 @@ function creditGrantView(
     company_auto_topup_enabled: chosen?.enabled ?? null,
     company_auto_topup_amount: chosen?.amount ?? null,
     company_auto_topup_threshold_credits: chosen?.thresholdCredits ?? null,
-    // a catalog that does not tell: as old as the company's holding of it
+    // without a date in the catalog: the date the company got the plan
     created_at: isoTime(grant.createdAtMs ?? holding.addedAtMs),
     updated_at: isoTime(grant.updatedAtMs ?? holding.addedAtMs),
   }
 }
 
-/** Members that mean nothing for the value type are absent. source: EN-50 */
+/** Members without meaning for the value type are absent. source: EN-50 */
 function entitlementView(report: EntitlementReport): FeatureEntitlement {
   const members = {
     allocation: report.allocation,
@@ -244,7 +244,7 @@ function entitlementView(report: EntitlementReport): FeatureEntitlement {
   }
 }
 
-/** A window without events has no times to tell, and is not told (US-1, US-2). */
+/** A metric window without events has no times and is left out (US-1, US-2). */
 function metricView(
   reading: CompanyDescription['metrics'][number],
   state: CompanySnapshot,
@@ -268,7 +268,7 @@ function metricView(
   ]
 }
 
-/** The rules that the overrides in force put on flags (EN-5, EN-60, EN-61). */
+/** Rules that the active overrides add to flags (EN-5, EN-60, EN-61). */
 function overrideRules(state: CompanySnapshot, { catalog, registry, nowMs }: Surroundings): Rule[] {
   return state.overrides.flatMap(override => {
     const { entitlement, expiresAtMs } = override

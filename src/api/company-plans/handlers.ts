@@ -1,4 +1,4 @@
-// The plans of a company, set as a whole by an administrator.
+// Setting all plans of a company at once, by an administrator.
 import type { CompanyDetail } from '../../../schemas/companies.js'
 import type { CompanyPlansUpdate } from '../../../schemas/plans.js'
 import type { CatalogData, PlanDef } from '../../core/catalog.js'
@@ -18,13 +18,13 @@ const refusals: Refusals = {
 }
 
 /**
- * PUT /company-plans/{company_id}: base plan and add-ons as they are to be; absent: as they are, null: none. What stays
- * keeps its version; what comes is taken at its published one.
+ * PUT /company-plans/{company_id}: the wanted base plan and add-ons. Absent members are unchanged, null removes. Kept
+ * plans keep their version; added ones start at the published version.
  *
- * errors  404 for a company or plan that is not there; 400 for a plan without published version, of the wrong type, of
- *         another company, or linked to billing, or an add-on that does not go with the base plan. Nothing is changed then.
- * source  EN-84, EN-86, EN-87, PB-13, PB-30, PB-31, PB-34; gaps.md for billing-linked plans. A plan that stays may be linked:
- *         it is not assigned here: decision.
+ * errors  404 for an unknown company or plan; 400 for a plan without published version, of the wrong type, of another
+ *         company, or linked to billing, and for an add-on incompatible with the base plan. Nothing changes then.
+ * source  EN-84, EN-86, EN-87, PB-13, PB-30, PB-31, PB-34; billing-linked plans: decision. A kept plan may be linked,
+ *         because this call does not assign it: decision.
  */
 export const putCompanyPlans: Handler<CompanyPlansUpdate> = async (
   call,
@@ -54,12 +54,12 @@ export const putCompanyPlans: Handler<CompanyPlansUpdate> = async (
   return { data: await oneCompany(call, companyId) }
 }
 
-/** What a company is to be on: what the body leaves out is as it is (decision 26). */
+/** The plans the company is to have; members absent from the body keep theirs (decision 26). */
 function wantedPlans(
   body: CompanyPlansUpdate,
   { plan, addOns }: Pick<CompanyDescription, 'plan' | 'addOns'>,
 ): { readonly basePlanId: string | null; readonly addOnIds: readonly string[] } {
-  // the fallback plan of a company without one is nothing it was put on (EN-82)
+  // the fallback plan of a company without a plan is not an assignment (EN-82)
   const had = {
     base_plan_id: plan && plan.addedAtMs !== 0 ? plan.planId : null,
     add_on_ids: addOns.map(addOn => addOn.planId),

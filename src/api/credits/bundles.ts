@@ -1,4 +1,4 @@
-// Bundles: credits as they are sold (PB-70…73).
+// Credit bundles: packages of credits for sale (PB-70…73).
 import type { Sql } from 'postgres'
 import type { CreditBundle, CreditBundleCreate, CreditBundleUpdate } from '../../../schemas/credits.js'
 import type { CreditBundleRow, CreditRow } from '../../catalog/credits.js'
@@ -105,7 +105,7 @@ type Terms = Pick<
   | 'prices'
 >
 
-/** What a body would say of a bundle to write it again; its prices are told one by one (prices.ts). */
+/** The optional members of a body, filled from the row. Prices are handled separately (prices.ts). */
 function statedBundle(row: Terms) {
   return {
     bundle_name: row.name,
@@ -151,7 +151,7 @@ async function settle(
   }
 }
 
-/** Prices of one credit and of the whole bundle, each to be found under its own id; those of one credit are returned. */
+/** Store the prices of one credit and of the whole bundle, each under its own id. Returns those of one credit. */
 async function mintedPrices(
   tx: Sql,
   { environment, services }: Call<unknown, unknown>,
@@ -175,7 +175,7 @@ async function requirePlans(tx: Sql, call: Call<unknown, unknown>, ids: readonly
     throw new ServiceError('not_found', `compatible_plan_ids: no such plan as ${unknown}`)
 }
 
-/** What a new bundle has where its body is silent: the credit's own expiry (CR-34), for sale at once. */
+/** Terms of a new bundle where its body is silent: the credit's own expiry (CR-34), for sale at once. */
 function defaults(credit: CreditRow, currency: string): Terms {
   const rule = defaultExpiry({
     id: credit.id,
@@ -226,9 +226,9 @@ export const createBundle: Handler<CreditBundleCreate> = async call => {
 }
 
 /**
- * PUT /billing/credits/bundles/{bundle_id}: of later purchases; grants there are stay as they are (CR-13).
+ * PUT /billing/credits/bundles/{bundle_id}. Applies to later purchases; existing grants are unchanged (CR-13).
  *
- * errors  400 for another quantity once it was bought.
+ * errors  400 for another quantity once the bundle was bought.
  * source  PB-70, PB-71.
  */
 export const changeBundle: Handler<CreditBundleUpdate> = async call => {
@@ -250,7 +250,10 @@ export const changeBundle: Handler<CreditBundleUpdate> = async call => {
   return { data }
 }
 
-/** DELETE /billing/credits/bundles/{bundle_id}: one that was bought is archived, and so no longer for sale (PB-72). */
+/**
+ * DELETE /billing/credits/bundles/{bundle_id}. A bundle that was bought is archived instead and leaves the sale
+ * (PB-72).
+ */
 export const deleteBundle: Handler = async call => {
   const { services, environment } = call
   await services.projections.barrier('postgres')

@@ -1,5 +1,5 @@
-// Credits given to companies, and what they have left: the grants are listed by Postgres, what is left of each is told
-// by the company's actor at the moment of asking.
+// Credits granted to companies and their balances. Postgres lists the grants; the company's actor says what is left
+// of each at the moment of the request.
 import type {
   CompanyCreditBalanceRecord,
   CompanyGrantCreate,
@@ -44,12 +44,12 @@ import {
   type StoredGrantOrder,
 } from './store.js'
 
-/** A company of the environment. Throws 404 naming the member. */
+/** Throws 404, naming the member, if the environment has no such company. */
 export function requireCompany(call: Call<unknown, unknown>, id: string): void {
   if (!isKnown(call, 'company', id)) throw new ServiceError('not_found', 'company_id: no such company')
 }
 
-/** The credits of a company now; null when it is gone. */
+/** The present credits of a company; null if it is deleted. */
 async function creditsOf(
   { services, environment, nowMs }: Call<unknown, unknown>,
   companyId: string,
@@ -65,7 +65,7 @@ async function creditsOf(
   return reply
 }
 
-/** What is known of the grants of several companies, as of one asking each. */
+/** Credit figures by company id, each read once. */
 type Figures = ReadonlyMap<string, CreditsDescription>
 
 async function figuresOf(call: Call<unknown, unknown>, companyIds: Iterable<string>): Promise<Figures> {
@@ -79,7 +79,7 @@ async function figuresOf(call: Call<unknown, unknown>, companyIds: Iterable<stri
   return found
 }
 
-/** Whether a grant is of the moment the figures are of, and not later. */
+/** Whether the figures are recent enough to include this grant. */
 function isWithin(figures: Figures, row: GrantRow): boolean {
   const credits = figures.get(row.company_id)
   if (!credits) return true
@@ -92,7 +92,7 @@ function figuresOfGrant(figures: Figures, row: GrantRow): GrantFigures | undefin
   return account?.grants.find(grant => grant.id === row.id)
 }
 
-/** A grant with its figures; nothing is left of one that its company no longer keeps (CR-12). */
+/** A grant with its figures. A grant its company no longer keeps has nothing left (CR-12). */
 function grantView(row: GrantRow, figures: Figures): CreditGrant {
   const { remaining, held } = figuresOfGrant(figures, row) ?? { remaining: 0, held: 0 }
   const exact = (value: string) => amountFromDecimal(value) ?? 0n
@@ -139,14 +139,18 @@ function grantView(row: GrantRow, figures: Figures): CreditGrant {
   }
 }
 
-/** What a credit of a purchase costs by itself: its bundle's, or the credit's own price. */
+/** The price of one credit of a purchase: the bundle's, else the credit's own. */
 function boughtAt(row: GrantRow): StoredPrice | undefined {
   if (row.reason !== 'purchased' && row.reason !== 'billing_credit_auto_topup') return undefined
   const currency = row.currency ?? row.credit_currency
   return (row.bundle_prices ?? row.credit_prices)?.find(price => price.currency === currency)
 }
 
-/** What use past zero comes to so far, in the smallest unit: by the plan's rate, else by the credit's price. source: CR-53 */
+/**
+ * The charge for overdraft so far, in the smallest unit: by the plan's rate, else by the credit's price.
+ *
+ * source  CR-53.
+ */
 function chargeOf(row: GrantRow, credits: Amount): number | null {
   const own = row.credit_prices?.find(price => price.currency === row.credit_currency)
   const rate = row.postpaid_rate ?? own?.price_decimal ?? (own ? String(own.price) : null)
@@ -155,7 +159,7 @@ function chargeOf(row: GrantRow, credits: Amount): number | null {
   return unit === null || used === null ? null : roundHalfUp(multiply(unit, used))
 }
 
-/** Where a grant came from, when neither a plan nor a bundle says it. */
+/** The origin shown for a grant that comes from neither a plan nor a bundle. */
 const labels: Readonly<Record<BillingCreditGrantReason, string>> = {
   adjustment: 'Adjustment',
   billing_credit_auto_topup: 'Auto top-up',
@@ -168,7 +172,7 @@ const labels: Readonly<Record<BillingCreditGrantReason, string>> = {
   rollover: 'Rollover',
 }
 
-/** What a caller hears of each refusal of the company's actor. */
+/** Error code and message for each refusal of the company's actor. */
 export const creditRefusals: Refusals = {
   not_found: ['not_found', 'No such company or credit'],
   amount_invalid: ['value_invalid', 'The amount must be positive and within bounds'],
@@ -190,12 +194,13 @@ const grantableReasons: readonly BillingCreditGrantReason[] = ['free', 'purchase
 /**
  * POST /billing/credits/grants/company.
  *
- * returns  the grant; of several bundles the first of theirs.
- * errors   400 for a reason that is the service's own, an expiry that is over, a bundle that is not for sale to the
- *          company; 404 for a company, credit or bundle that is not there.
- * source   CR-10, CR-13, CR-32, CR-34, PB-43, PB-70. `quantity` counts credits, with a bundle too, and is a whole number
- *          of bundles: decision. With `renewal_enabled` the same is granted again at each boundary of `renewal_period`,
- *         each grant with an end of its own, until one of them is zeroed out by hand: decision 30, and its end a decision.
+ * returns  the grant; for several bundles their first grant.
+ * errors   400 for a reason reserved for the service, an expiry in the past, a bundle that is not for sale to the
+ *          company; 404 for an unknown company, credit or bundle.
+ * source   CR-10, CR-13, CR-32, CR-34, PB-43, PB-70. `quantity` counts credits, also with a bundle, and must be a
+ *          multiple of the bundle's: decision. `renewal_enabled` repeats the grant at each boundary of
+ *          `renewal_period`. Each repeat has its own expiry. Repeats stop when one grant is zeroed out by hand:
+ *          decision 30.
  */
 export const grantToCompany: Handler<CompanyGrantCreate> = async call => {
   const { body, services, environment, nowMs } = call
@@ -268,13 +273,13 @@ async function requireForSale(call: Call<CompanyGrantCreate, unknown>, bundle: F
   }
 }
 
-/** What of a company's description is asked for. */
+/** The part of a company's description that this file reads. */
 interface Held {
   readonly plan: { readonly planId: string } | null
   readonly addOns: readonly { readonly planId: string }[]
 }
 
-/** How long the grant lasts: as said, else as the bundle says, else (null) as the credit does (CR-34). */
+/** How long the grant lasts: the body's expiry, else the bundle's, else (null) the credit's (CR-34). */
 function expiryOf(body: CompanyGrantCreate, bundle: FoundBundle | null): ExpiryRule | null {
   const { billing_periods_count: periods } = body
   const type = body.expiry_type ?? (periods == null ? null : 'duration')
@@ -308,7 +313,7 @@ async function grantById(
 const newestFirst = { by: 'created_at', ascending: false } as const
 
 /**
- * PUT /billing/credits/grants/{grant_id}/zero-out: a second time changes nothing.
+ * PUT /billing/credits/grants/{grant_id}/zero-out. A second call changes nothing.
  *
  * source  CR-45, CR-46.
  */
@@ -340,7 +345,10 @@ const companyListShape = {
 export const companyGrantListQuery = query(companyListShape)
 type CompanyGrantListQuery = QueryOf<typeof companyListShape>
 
-/** GET /billing/credits/grants/company/list: every grant there ever was, by its figures of now (CR-12). Newest first unless asked otherwise. */
+/**
+ * GET /billing/credits/grants/company/list: all grants ever made, with their present figures (CR-12). Newest first
+ * by default.
+ */
 export const listCompanyGrants: Handler<undefined, CompanyGrantListQuery> = async call => {
   const { query, services, environment } = call
   const { company_id, limit, offset } = query
@@ -368,7 +376,7 @@ const creditListShape = { credit_id: string, ids: list, ...page } as const
 export const creditGrantListQuery = query(creditListShape)
 type CreditGrantListQuery = QueryOf<typeof creditListShape>
 
-/** GET /billing/credits/grants/list: of every company, newest first. */
+/** GET /billing/credits/grants/list: grants of all companies, newest first. */
 export const listCreditGrants: Handler<undefined, CreditGrantListQuery> = async call => {
   const { query, services, environment } = call
   await services.projections.barrier('postgres')
@@ -391,7 +399,7 @@ async function count({ services, environment }: Call<unknown, unknown>, filter: 
 const balanceShape = { company_id: required(string) } as const
 export const balanceQuery = query(balanceShape)
 
-/** GET /billing/credits/balance: every credit the company was ever granted (CR-4, CR-5). */
+/** GET /billing/credits/balance: every credit that the company was ever granted (CR-4, CR-5). */
 export const listBalances: Handler<undefined, QueryOf<typeof balanceShape>> = async call => {
   requireCompany(call, call.query.company_id)
   const credits = await creditsOf(call, call.query.company_id)

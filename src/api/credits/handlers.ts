@@ -1,4 +1,4 @@
-// Kinds of credits: what is counted, in which order it burns, what one costs.
+// Credit types: the unit, the burn order, the price of one.
 import type { Sql } from 'postgres'
 import type { CreditCreate, CreditUpdate } from '../../../schemas/credits.js'
 import type { CreditRow } from '../../catalog/credits.js'
@@ -19,7 +19,7 @@ const listShape = { ids: list, name: text(255), ...page } as const
 export const creditListQuery = query(listShape)
 type CreditListQuery = QueryOf<typeof listShape>
 
-/** The scope of a change to definitions that only this environment has. */
+/** The scope of a change to definitions that belong to one environment. */
 export function scopeOf(call: Call<unknown, unknown>) {
   return { accountId: call.key.accountId, environmentId: call.environment.id }
 }
@@ -42,13 +42,13 @@ export const getCredit: Handler = async ({ services, environment, params }) => {
   return { data }
 }
 
-/** What a credit is sold as: its prices are there under the ids it shows, changed in place. */
+/** Store the prices of a credit under the ids it shows; existing ones are updated in place. */
 function sold(tx: Sql, environmentId: string, id: string, settled: ReturnType<typeof settle>, now: Date) {
   const product = { productId: nativeProductId(environmentId, id, null), name: settled.name }
   return mintStanding(tx, environmentId, product, settled.prices, now)
 }
 
-/** What a body would say of a credit to write it again; its prices are told one by one (prices.ts). */
+/** The optional members of a body, filled from the row. Prices are handled separately (prices.ts). */
 function statedCredit(row: CreditRow) {
   return {
     name: row.name,
@@ -63,7 +63,7 @@ function statedCredit(row: CreditRow) {
   }
 }
 
-/** What a whole body settles of a credit; what nothing is said of has its default (CR-21, CR-34). */
+/** Convert a complete body to the stored form, with defaults (CR-21, CR-34). */
 function settle(
   id: string,
   body: Omit<CreditCreate, 'currency'>,
@@ -88,7 +88,7 @@ function settle(
   }
 }
 
-/** POST /billing/credits. Nothing said: the default order of CR-21, no expiry, no rollover (CR-34). */
+/** POST /billing/credits. Defaults: the burn order of CR-21, no expiry, no rollover (CR-34). */
 export const createCredit: Handler<CreditCreate> = async call => {
   const { body, services, environment } = call
   const now = new Date(services.clock.wall())
@@ -111,7 +111,7 @@ export const createCredit: Handler<CreditCreate> = async call => {
   return { status: 201, data }
 }
 
-/** PUT /billing/credits/{credit_id}. A new order of burning counts from the next draw on (CR-24). */
+/** PUT /billing/credits/{credit_id}. A new burn order applies from the next draw on (CR-24). */
 export const changeCredit: Handler<CreditUpdate> = async call => {
   const { body, services, environment } = call
   const now = new Date(services.clock.wall())
@@ -130,11 +130,11 @@ export const changeCredit: Handler<CreditUpdate> = async call => {
 }
 
 /**
- * DELETE /billing/credits/{credit_id}: leaves lists and can be granted no more.
+ * DELETE /billing/credits/{credit_id}: it leaves all lists and cannot be granted any more.
  *
- * errors  400 while anything is granted or paid with it.
- * source  PB-72. A company may be granted it while it is being deleted: once nobody can be any more, it is looked
- *         again, and the credit is put back if somebody was.
+ * errors  400 while a grant, plan or price uses it.
+ * source  PB-72. A company may get a grant during the deletion. Therefore grants are checked again once no new ones
+ *         are possible, and the credit is restored if one is found.
  */
 export const deleteCredit: Handler = async call => {
   const { services, environment } = call

@@ -1,4 +1,4 @@
-// Credits and prices of the credit grants that come with the plans of companies, as the wire shows them.
+// Credits and prices of the credit grants in companies' plans, in their wire form.
 import type { Sql } from 'postgres'
 import type { BillingCreditView } from '../../../schemas/credits.js'
 import type { BillingPriceView } from '../../../schemas/prices.js'
@@ -11,7 +11,7 @@ import { productRows } from '../prices/rows.js'
 import { meteredPriceView, type SoldAs } from '../prices/view.js'
 import { creditBrief } from './view.js'
 
-/** What CompanyPlanCreditGrant shows beside the grant itself. */
+/** Data that a CompanyPlanCreditGrant shows beside the grant itself. */
 export interface HeldCredits {
   /** By credit id. */
   readonly credits: ReadonlyMap<string, BillingCreditView>
@@ -66,7 +66,7 @@ export async function heldCreditsOf(
   }
 }
 
-/** Credits of a plan are sold with the plan: the grant is their product. source: decision */
+/** A plan's credits are sold with the plan: the grant is their product. source: decision */
 function soldAs(row: BilledGrantRow): SoldAs {
   return { id: row.id, externalId: row.id, name: row.plan_name }
 }

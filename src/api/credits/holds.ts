@@ -1,4 +1,4 @@
-// Leases and reservations: credits set aside before they are used (credits.md sections 8 and 9).
+// Leases and reservations: credits set aside before their use (docs/rules/credits.md).
 import type {
   CreditLease,
   CreditReservation,
@@ -18,7 +18,7 @@ import { isoTime, isoTimeOrNull, requireTime } from '../kit/time.js'
 import { creditRefusals, requireCompany } from './grants.js'
 import { countHoldRows, type HoldRow, listHoldRows, requireCredit } from './store.js'
 
-/** Ask the company; what it answers is durable. */
+/** Send a hold to the company's actor. The reply is durable. */
 async function hold(
   call: Call<unknown, unknown>,
   companyId: string,
@@ -31,7 +31,7 @@ async function hold(
   return reply.hold
 }
 
-/** The same under the message's idempotency key. Throws 409 for the key of another company. */
+/** hold, under the message's idempotency key. Throws 409 for a key of another company. */
 function keyed(
   call: Call<unknown, unknown>,
   kind: HoldKeyKind,
@@ -45,7 +45,7 @@ function keyed(
   }))
 }
 
-/** The company and credit of a body. Throws 404. */
+/** The company and credit named by a body. Throws 404. */
 async function requireBoth(
   call: Call<{ readonly company_id: string; readonly credit_type_id: string }, unknown>,
 ): Promise<void> {
@@ -56,7 +56,7 @@ async function requireBoth(
     await requireCredit(services.sql, environment.id, body.credit_type_id, 'credit_type_id')
 }
 
-/** The company a hold in the path belongs to. Throws 404. */
+/** The company of the hold in the path. Throws 404. */
 function ownerOf(call: Call<unknown, unknown>, id: string, name: string): string {
   const companyId = companyOfHold(id)
   if (companyId === null || !isKnown(call, 'company', companyId))
@@ -103,9 +103,10 @@ function reservationView(companyId: string, reservation: HoldView): CreditReserv
 }
 
 /**
- * POST /billing/credits/lease: the open one is given back unchanged; less is held where less is there.
+ * POST /billing/credits/lease. An open lease is returned unchanged. If the balance is short, the lease holds less.
  *
- * errors  402 when nothing can be drawn; 400 for an amount that is not positive, or an end that is over or too far.
+ * errors  402 when nothing can be drawn; 400 for an amount that is not positive, or an end in the past or too far
+ *         away.
  * source  CR-70, CR-72, CR-97.
  */
 export const acquireLease: Handler<LeaseAcquire> = async call => {
@@ -135,7 +136,7 @@ export const extendLease: Handler<LeaseExtend> = async call => {
   return { data: leaseView(companyId, lease) }
 }
 
-/** PUT /billing/credits/lease/{lease_id}/release: a second time changes nothing. source: CR-75 */
+/** PUT /billing/credits/lease/{lease_id}/release. A second call changes nothing. source: CR-75 */
 export const releaseLease: Handler = async call => {
   const leaseId = call.params.lease_id!
   const companyId = ownerOf(call, leaseId, 'Lease')
@@ -143,10 +144,9 @@ export const releaseLease: Handler = async call => {
 }
 
 /**
- * POST /billing/credits/reservations: all or nothing.
+ * POST /billing/credits/reservations: reserves the whole amount or nothing.
  *
- * errors  402 when the balance does not suffice; 409 for a key that made another reservation in the
- *         environment.
+ * errors  402 when the balance is too small; 409 for a key that made another reservation in the environment.
  * source  CR-80, CR-90, CR-97.
  */
 export const reserveCredits: Handler<CreditsReserve> = async call => {
@@ -165,7 +165,7 @@ export const reserveCredits: Handler<CreditsReserve> = async call => {
   return { status: 201, data: reservationView(body.company_id, reservation) }
 }
 
-/** PUT /billing/credits/reservations/{reservation_id}/release: a second time changes nothing. source: CR-80 */
+/** PUT /billing/credits/reservations/{reservation_id}/release. A second call changes nothing. source: CR-80 */
 export const releaseReservation: Handler = async call => {
   const reservationId = call.params.reservation_id!
   const companyId = ownerOf(call, reservationId, 'Reservation')
@@ -183,7 +183,7 @@ const listShape = {
 export const holdListQuery = query(listShape)
 type HoldListQuery = QueryOf<typeof listShape>
 
-/** A hold as its row tells it; one whose end has come is over, written down or not (CR-76). */
+/** The view of a hold. A hold past its end is shown as over, even if its row is not updated yet (CR-76). */
 function heldOf(row: HoldRow, nowMs: number): HoldView {
   const expiresAtMs = row.expires_at.getTime()
   const endedMs = row.released_at?.getTime() ?? (expiresAtMs <= nowMs ? expiresAtMs : null)
@@ -200,7 +200,7 @@ function heldOf(row: HoldRow, nowMs: number): HoldView {
   }
 }
 
-/** Holds of one kind, every acknowledged one among them. */
+/** Holds of one kind, including every acknowledged one. */
 async function found(call: Call<unknown, unknown>, kind: HoldKind, filter: HoldListQuery) {
   const { services, environment, nowMs } = call
   await services.projections.barrier('postgres')
@@ -223,7 +223,11 @@ async function oneOfKind(call: Call<unknown, unknown>, kind: HoldKind, id: strin
   return row
 }
 
-/** GET /billing/credits/lease: open and over, newest first; those that were over for a month are gone. source: decision */
+/**
+ * GET /billing/credits/lease: open and ended leases, newest first. Leases that ended a month ago are gone.
+ *
+ * source  decision.
+ */
 export const listLeases: Handler<undefined, HoldListQuery> = async call => {
   const rows = await found(call, 'lease', call.query)
   return { data: rows.map(row => leaseView(row.company_id, heldOf(row, call.nowMs))) }
@@ -240,7 +244,7 @@ export const getLease: Handler = async call => {
   return { data: leaseView(row.company_id, heldOf(row, call.nowMs)) }
 }
 
-/** GET /billing/credits/reservations: as the list of leases. source: decision */
+/** GET /billing/credits/reservations, as for leases. source: decision */
 export const listReservations: Handler<undefined, HoldListQuery> = async call => {
   const rows = await found(call, 'reservation', call.query)
   return { data: rows.map(row => reservationView(row.company_id, heldOf(row, call.nowMs))) }

@@ -48,10 +48,10 @@ function filterOf(query: LedgerQuery): LedgerFilter {
 }
 
 /**
- * What time alone has moved is written down first: then the ledger agrees with every balance (CR-88). A company that
- * was deleted has nothing left to settle, and its entries stay (CU-50).
+ * Read the ledger after settling what time alone has changed, so that it agrees with every balance (CR-88). A deleted
+ * company has nothing to settle; its entries remain (CU-50).
  *
- * errors  404 for a company that is not there and left no entries in this environment.
+ * errors  404 for an unknown company without entries in this environment.
  */
 async function settledHistory(call: Call<undefined, LedgerQuery>) {
   const { services, environment, nowMs, query } = call
@@ -66,9 +66,9 @@ async function settledHistory(call: Call<undefined, LedgerQuery>) {
 }
 
 /**
- * GET /billing/credits/ledger and /v2/billing/credits/ledger: latest first.
+ * GET /billing/credits/ledger and /v2/billing/credits/ledger, latest first.
  *
- * source  CR-86…91. Of entries of one time and credit the later one first; `end_time` is exclusive: decision.
+ * source  CR-86…91. Entries with the same time and credit: the later one first; `end_time` is exclusive: decision.
  */
 export const listLedger: Handler<undefined, LedgerQuery> = async call => {
   const store = await settledHistory(call)

@@ -1,4 +1,4 @@
-// What plan versions grant of credits, as callers state it, settled into what is stored; and how versions copy it.
+// Writes credit grants of plan versions: validates what callers send, stores it, and copies it between versions.
 import type { Sql } from 'postgres'
 import type { CreditGrantTierWrite, PlanGrantCreate, PlanGrantUpdate } from '../../../schemas/credits.js'
 import { validatePlanGrantCreate, validatePlanGrantUpdate } from '../../../schemas/credits.js'
@@ -37,7 +37,7 @@ type Terms = Omit<
   | 'updated_at'
 >
 
-/** Nothing said: 0 credits of the company's own, granted, at every reset, prepaid, without top-up. */
+/** Defaults: 0 credits per company, without charge, at every reset, prepaid, without top-up. */
 const noTerms: Terms = {
   billing_mode: 'granted',
   scaling: 'fixed',
@@ -75,11 +75,11 @@ const noTerms: Terms = {
 }
 
 /**
- * The terms a body comes to.
+ * The complete terms after a body is applied.
  *
- * former   as they were; null for a new grant.
- * errors   400 naming the member that does not fit the others; 404 for a licence that is not there.
- * source   CR-32, CR-34, CR-35, CR-38, CR-40, CR-42, CR-55; api/credits.md for `billed` and `quarterly`.
+ * former   the terms before; null for a new grant.
+ * errors   400 naming the member that contradicts others; 404 for an unknown licence.
+ * source   CR-32, CR-34, CR-35, CR-38, CR-40, CR-42, CR-55; interface document for `billed` and `quarterly`.
  */
 async function settleTerms(
   tx: Sql,
@@ -117,7 +117,7 @@ function settleShare(body: PlanGrantUpdate, was: Terms) {
   const scaling = body.scaling ?? was.scaling
   const license = kept(body.license_id, was.license_id)
   const creditAmount = body.credit_amount ?? Number(was.credit_amount)
-  // a switch to fixed leaves behind what only licences know, unless the body says it
+  // a switch to fixed drops the amount per licence unless the body gives a company amount
   const own = body.company_credit_amount ?? (scaling === was.scaling ? Number(was.company_credit_amount) : 0)
   if (scaling === 'fixed' && own > 0)
     throw invalid('company_credit_amount: only with scaling per_license; fixed has credit_amount')
@@ -172,7 +172,7 @@ function requireDuration(type: Terms['expiry_type'], count: number | null, membe
   if (type === 'duration' && count === null) throw invalid(`${member}: needed by a duration`)
 }
 
-/** CR-38. Tiers go before a unit price; on an update the later statement takes the other's place. */
+/** CR-38. Tiers are used before a unit price. On an update the member sent now replaces the other one. */
 function settlePrice(body: PlanGrantUpdate, was: Terms) {
   const mode = body.billing_mode ?? was.billing_mode
   const none = { unit_price: null, unit_price_decimal: null, tier_mode: null, price_tiers: [] } as const
@@ -280,7 +280,7 @@ function settleTopup(body: PlanGrantUpdate, was: Terms) {
   }
 }
 
-/** The deprecated members say it for who does not say the availability. */
+/** Deprecated members count only if the body does not say the availability. */
 function availabilityOf(body: PlanGrantUpdate, was: Terms): Terms['auto_topup_availability'] {
   if (body.auto_topup_availability != null) return body.auto_topup_availability
   const { auto_topup_enabled: enabled, auto_topup_self_service: selfService } = body
@@ -303,11 +303,11 @@ async function creditOf(tx: Sql, place: GrantPlace, id: string): Promise<CreditR
 }
 
 /**
- * Write a new grant of a version.
+ * Insert a new grant of a version.
  *
- * plan      locked; `version` is one of its.
- * originId  of its copy on another version; null for the first.
- * errors    see settleTerms; 404 for a credit that is not there.
+ * plan      locked; `version` is one of its versions.
+ * originId  the grant it is a copy of; null for the first.
+ * errors    those of settleTerms; 404 for an unknown credit.
  */
 export async function insertPlanGrant(
   tx: Sql,
@@ -337,7 +337,7 @@ export async function insertPlanGrant(
   return row!
 }
 
-/** Change a grant of a version; errors as for a new one. */
+/** Change a grant of a version. Errors: as for a new one. */
 export async function updatePlanGrant(
   tx: Sql,
   place: GrantPlace,
@@ -374,7 +374,7 @@ export async function removePlanGrant(tx: Sql, row: PlanCreditGrantRow, nowMs: n
   await touchVersion(tx, row.plan_version_id, nowMs)
 }
 
-/** A grant of a version that is there, or null. */
+/** An existing grant of a version, or null. */
 export async function findPlanGrant(
   sql: Sql,
   environmentId: string,
@@ -387,7 +387,7 @@ export async function findPlanGrant(
   return row ?? null
 }
 
-/** What stands for a grant on another version of its plan. */
+/** The copy of a grant on another version of its plan. */
 export async function planGrantIn(
   tx: Sql,
   version: Pick<PlanVersionRow, 'id'>,
