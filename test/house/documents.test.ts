@@ -82,8 +82,8 @@ t.test('a Service named tollgate does not set TOLLGATE_PORT in the pod', async t
   t.match(read('deploy/helm/tollgate/templates/statefulset.yaml'), /^ {6}enableServiceLinks: false$/m)
 })
 
-t.test('every setting is in the README, and none that is not', async t => {
-  const told = table(read('README.md'), 'Settings').flatMap(([names]) => words(names!))
+t.test('every setting is in docs/settings.md, and none that is not', async t => {
+  const told = table(read('docs/settings.md'), 'Settings').flatMap(([names]) => words(names!))
   const asked = settings().filter(name => !name.startsWith('OTEL_') || name.endsWith('_ENDPOINT'))
   t.ok(asked.length > 20)
   t.same([...told].sort(), asked)
@@ -92,7 +92,7 @@ t.test('every setting is in the README, and none that is not', async t => {
 t.test('what is written elsewhere are settings, too', async t => {
   // Of the command line: where it finds a running one.
   const known = new Set([...settings(), 'TOLLGATE_URL', 'TOLLGATE_KEY', 'TOLLGATE_KEY_FILE'])
-  const texts = [deployed, ...['README.md', 'SECURITY.md', 'CHANGELOG.md'].map(read)]
+  const texts = [deployed, ...['README.md', 'docs/settings.md', 'SECURITY.md', 'CHANGELOG.md'].map(read)]
   const named = new Set(
     texts.flatMap(text => [...text.matchAll(/\bTOLLGATE_[A-Z_]+|\b[A-Z]+_URL\b/g)].map(([name]) => name)),
   )
@@ -128,7 +128,8 @@ t.test('the README’s numbers are those of the last benchmark', async t => {
 
 t.test('links between documents lead somewhere', async t => {
   const documents = ['README.md', 'SECURITY.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', 'CHANGELOG.md']
-  const all = [...documents, 'bench/README.md', 'deploy/README.md', 'deploy/observing.md']
+  const pages = filesUnder(['docs', 'src'], '.md')
+  const all = [...documents, ...pages, 'bench/README.md', 'deploy/README.md', 'deploy/observing.md']
   const broken = all.flatMap(path =>
     [...read(path).matchAll(/\]\(([^)#:]+)(?:#[^)]*)?\)/g)]
       .map(match => join(path, '..', match[1]!))

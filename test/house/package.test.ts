@@ -33,7 +33,7 @@ t.test('the types name every setting, and none that is not', async t => {
   const named = [...types.matchAll(/^ {2}readonly ([A-Z][A-Z_]+)\?:/gm)].map(match => match[1]!)
   const files = named.filter(name => name.endsWith('_FILE') && !asked.has(name))
   t.same(named.filter(name => !files.includes(name)).sort(), [...asked].sort())
-  const told = /^Each of (.*) may be a file instead/m.exec(read('README.md'))![1]!
+  const told = /^Each of (.*) may be a file instead/m.exec(read('docs/settings.md'))![1]!
   const secrets = [...told.matchAll(/`([A-Z_]+)`/g)].map(match => `${match[1]}_FILE`)
   t.same(files.sort(), secrets.sort())
 })
