@@ -1,5 +1,6 @@
-// npm run profile -- WALK [seconds]: where the CPU time of one walk, or of a start, goes. Runs the service, samples every
-// thread, prints the top costs by self time and keeps the profiles under data/ for a browser's developer tools.
+// npm run profile -- village|town|city ROW [seconds], or constant WALK [seconds], or start: where the CPU time of one row of
+// the population's table goes, of one request asked again and again, or of a start. Runs the service, samples every thread,
+// prints the top costs by self time and keeps the profiles under data/ for a browser's developer tools.
 import { execFile } from 'node:child_process'
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import type { Profiler } from 'node:inspector'
@@ -9,6 +10,11 @@ import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
 import { makeFlag, prepare, type Scenario, scenarios, writeScript } from './http/scenarios.js'
 import { assertWrk } from './http/wrk.js'
+import { keepChanging } from './population/changes.js'
+import { type Size, sizes } from './population/data.js'
+import { prepareRow, send } from './population/measure.js'
+import { type Row, rows } from './population/rows.js'
+import { startPopulated } from './population/town.js'
 import { sendPast, startProduct, stop } from './product.js'
 import { root } from './record.js'
 
@@ -37,18 +43,24 @@ const walks: Readonly<Record<string, Walk>> = {
   },
 }
 
-const [asked = '', seconds = '5'] = process.argv.slice(2)
-const walk = walks[asked]
-if (walk === undefined && asked !== 'start') {
-  console.error(`Which walk? ${Object.keys(walks).join(', ')}, start`)
+const [kind = '', asked = '', seconds = '5'] = process.argv.slice(2)
+const size = kind in sizes ? (kind as Size) : null
+const walk = kind === 'constant' ? walks[asked] : undefined
+const row = size === null ? undefined : rows.find(({ key }) => key === asked)
+if (walk === undefined && row === undefined && kind !== 'start') {
+  console.error(
+    `Which one? ${Object.keys(sizes).join('|')} ${rows.map(({ key }) => key).join('|')}, ` +
+      `constant ${Object.keys(walks).join('|')}, or start`,
+  )
   process.exit(2)
 }
 const work = join(root, 'data', `profile-${process.pid}`)
-const kept = join(root, 'data', `profile-${asked}`)
+const kept = join(root, 'data', `profile-${kind === 'start' ? kind : asked}`)
 const flags = ['--import', pathToFileURL(join(root, 'dist/bench/profile-thread.js')).href]
 mkdirSync(work, { recursive: true })
 try {
-  await (walk === undefined ? aStart() : loaded(walk))
+  if (row !== undefined && size !== null) await ofPopulation(row, size)
+  else await (walk === undefined ? aStart() : loaded(walk))
   rmSync(kept, { recursive: true, force: true })
   mkdirSync(kept)
   for (const name of readdirSync(work).filter(name => name.endsWith('.cpuprofile'))) {
@@ -58,6 +70,25 @@ try {
   console.log(`\nProfiles: ${kept}`)
 } finally {
   rmSync(work, { recursive: true, force: true })
+}
+
+/** A service that has a population, under the requests of one row, while definitions change. */
+async function ofPopulation(row: Row, size: Size): Promise<void> {
+  await assertWrk()
+  const { child, port, population } = await startPopulated(size, work, { BENCH_PROFILE_DIR: work }, flags)
+  try {
+    const { file } = await prepareRow(row, { port, pid: child.pid!, population }, work)
+    await send(file, port, row.connections, 3)
+    const changes = keepChanging(port, population)
+    writeFileSync(join(work, 'begin'), '')
+    await sleep(100)
+    const { perSecond } = await send(file, port, row.connections, Number(seconds))
+    await sampled()
+    await changes.stop()
+    console.log(`${row.title}: ${Math.round(perSecond * row.items).toLocaleString('en')} ${row.unit}`)
+  } finally {
+    await stop(child)
+  }
 }
 
 /** A service under load. */

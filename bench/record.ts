@@ -18,6 +18,19 @@ export interface Measured {
   readonly goal: string
 }
 
+/** One line of the population's table, as it is shown. */
+export interface TableRow {
+  readonly work: string
+  readonly rate: string
+  /** The rate in hundredths of the bare route's. */
+  readonly ofBare: string
+  readonly p50: string
+  readonly p99: string
+  /** CPU time of one item, µs: HTTP thread, shard, other threads, projector, Postgres, ClickHouse. */
+  readonly cpu: string
+  readonly goal: string
+}
+
 export interface Results {
   readonly area: string
   readonly date: string
@@ -29,6 +42,8 @@ export interface Results {
   readonly rows: readonly Measured[]
   /** What a benchmark printed, by its file, where it measures no single number. */
   readonly printed: Readonly<Record<string, readonly string[]>>
+  /** Of the population. */
+  readonly table?: readonly TableRow[]
 }
 
 const resultsDir = join(root, 'bench', 'results')
@@ -36,17 +51,18 @@ const page = join(root, 'bench', 'README.md')
 const startMark = '<!-- results -->'
 const endMark = '<!-- end of results -->'
 
-/** Keep the results of one area (core, shards, http) and rewrite the page. */
+/** Keep the results of one area (core, shards, town) and rewrite the page. */
 export function record(
   area: string,
   rows: readonly Measured[],
   printed: Readonly<Record<string, readonly string[]>> = {},
+  table: readonly TableRow[] = [],
 ): void {
-  const results: Results = { area, ...surroundings(), rows, printed }
+  const results: Results = { area, ...surroundings(), rows, printed, table }
   mkdirSync(resultsDir, { recursive: true })
   writeFileSync(join(resultsDir, `${area}.json`), `${JSON.stringify(results, null, 2)}\n`)
   writePage()
-  if (area === 'http') writeNumbers(results)
+  if (area === 'town') writeNumbers(results)
 }
 
 function surroundings() {
@@ -93,37 +109,31 @@ function writeBetween(path: string, start: string, end: string, written: string)
   writeFileSync(path, text.slice(0, from) + start + written + text.slice(to))
 }
 
-/** What README.md says of the results of `http`. */
-export function numbersOf({ date, commit, machine, load, rows }: Results): string {
-  const find = (name: string) => rows.find(one => one.name.startsWith(name))
-  const told = (name: string, text: string, each = 1): readonly string[] => {
-    const [rate, p50, p99] = ['', ': p50', ': p99'].map(what => find(name + what)?.value)
-    const cpu = find(`${name}: CPU of the HTTP thread`)?.value
-    const share = find(`${name}: share`)
-    if (rate === undefined || cpu === undefined || share === undefined) return []
-    const perSecond = (Math.round(rate / 100) * 100).toLocaleString('en')
-    const ofBare = share.goal === '' ? '' : `${share.value} % (${share.goal})`
-    return [`| ${text} | ${perSecond} | ${p50} ms | ${p99} ms | ${(cpu / each).toFixed(1)} µs | ${ofBare} |`]
-  }
-  const lines = [
-    ...told('flag check, 2 rules / 3 conditions', 'flag check, 2 rules, 3 conditions'),
-    ...told('one event, durable', 'one event, durable when acknowledged'),
-    ...told('batch of 500 events, durable', 'events in batches of 500, durable; times of a batch', 500),
-  ]
+/** What README.md says of the results of `town`. */
+export function numbersOf({ date, commit, machine, load, table = [] }: Results): string {
+  const lines = table.map(
+    ({ work, rate, ofBare, p50, p99, goal }) =>
+      `| ${work} | ${rate} | ${ofBare} | ${p50} | ${p99} | ${goal} |`,
+  )
   return `
-Measured by \`npm run bench\` on ${date} (commit ${commit}) on ${machine}, the load generator on the same machine, load average ${load}. [bench/README.md](bench/README.md) has all of it.
+Measured by \`npm run bench -- town\` on ${date} (commit ${commit}) on ${machine}, the load generator on the same machine, load average ${load}. The town: 10,000 companies and 20,000 users, 50 flags, three plans of 25 entitlements, a new idempotency key on every event, definitions that change meanwhile. [bench/README.md](bench/README.md) has all of it.
 
-| | a second | p50 | p99 | CPU of the HTTP thread, each | of a bare answer's rate (goal) |
-|---|---:|---:|---:|---:|---:|
+| work | rate | of a bare route | p50 | p99 (times the bare route's) | goal |
+|---|---:|---:|---:|---:|---|
 ${lines.join('\n')}
 
-A bare answer: the same HTTP library reading and writing as many bytes, and doing nothing.
+A bare route: the same HTTP library reading the same requests and writing replies of the same size, and doing nothing.
 `
 }
 
-function sectionOf({ area, date, machine, node, commit, load, rows, printed }: Results): string {
+/** Areas whose name does not say what they are. */
+const titles: Readonly<Record<string, string>> = {
+  http: 'http: constant (one request again and again: a ceiling)',
+}
+
+function sectionOf({ area, date, machine, node, commit, load, rows, printed, table = [] }: Results): string {
   const lines = [
-    `### ${area}`,
+    `### ${titles[area] ?? area}`,
     '',
     `${date}, commit ${commit}, Node ${node}, ${machine}, load average ${load}`,
     '',
@@ -133,6 +143,16 @@ function sectionOf({ area, date, machine, node, commit, load, rows, printed }: R
     for (const { name, value, unit, goal } of rows) {
       lines.push(`| ${name} | ${value.toLocaleString('en')} ${unit} | ${goal} |`)
     }
+    lines.push('')
+  }
+  if (table.length > 0) {
+    lines.push(
+      'CPU: µs of one item by HTTP thread / shard / other threads / projector / Postgres / ClickHouse.',
+      '',
+    )
+    lines.push('| work | rate | of bare | p50 | p99 | CPU | goal |', '|---|---:|---:|---:|---:|---:|---|')
+    for (const { work, rate, ofBare, p50, p99, cpu, goal } of table)
+      lines.push(`| ${work} | ${rate} | ${ofBare} | ${p50} | ${p99} | ${cpu} | ${goal} |`)
     lines.push('')
   }
   for (const [file, text] of Object.entries(printed)) lines.push(`\`${file}\``, '', '```', ...text, '```', '')

@@ -1,5 +1,5 @@
-// npm run bench [core] [shards] [http] [mixed] [start] [outages] [refused] [lists [companies]]: runs the benchmarks of the areas
-// named, or of all, and keeps the results.
+// npm run bench [town] [core] [shards] [http] [mixed] [start] [outages] [refused] [lists [companies]]: runs the benchmarks
+// of the areas named, or of all, and keeps the results. npm run bench -- village|town|city ROW…: rows of one population.
 import { spawn } from 'node:child_process'
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
@@ -7,9 +7,14 @@ import { benchLists } from './http/lists.js'
 import { benchOutages } from './http/outages.js'
 import { benchHttp, benchOnlyMixed } from './http/run.js'
 import { benchRefused } from './http/unauthorized.js'
+import { type Size, sizes } from './population/data.js'
+import { benchPopulation, rowKeys } from './population/run.js'
 import { record, root } from './record.js'
 
 const areas: Readonly<Record<string, () => Promise<void>>> = {
+  village: () => benchPopulation('village', []),
+  town: () => benchPopulation('town', []),
+  city: () => benchPopulation('city', []),
   core: () => runFiles('core'),
   shards: () => runFiles('shards'),
   http: benchHttp,
@@ -52,6 +57,9 @@ function runFile(path: string): Promise<readonly string[]> {
 }
 
 const given = process.argv.slice(2)
+const size = given.find((one): one is Size => one in sizes)
+const picked = given.filter(one => one !== size)
+if (size !== undefined && picked.length > 0) await ofPopulation(size, picked)
 const numbers = given.filter(one => /^\d+$/.test(one))
 const asked = given.filter(one => !numbers.includes(one))
 const unknown = asked.find(area => areas[area] === undefined)
@@ -60,10 +68,20 @@ if (unknown !== undefined) {
   process.exit(2)
 }
 try {
-  // a start is one of the shards' benchmarks, mixed one of http's: by themselves only when asked for
-  const all = Object.keys(areas).filter(area => area !== 'start' && area !== 'mixed')
+  // a start is one of the shards' benchmarks, mixed one of http's, other sizes than the town are long: when asked for
+  const all = Object.keys(areas).filter(area => !['start', 'mixed', 'village', 'city'].includes(area))
   for (const area of asked.length > 0 ? asked : all) await areas[area]!()
 } catch (error) {
   console.error(error instanceof Error ? error.message : error)
   process.exit(1)
+}
+
+async function ofPopulation(size: Size, keys: readonly string[]): Promise<never> {
+  const wrong = keys.find(key => !rowKeys.includes(key))
+  if (wrong !== undefined) {
+    console.error(`No such row: ${wrong}. There are: ${rowKeys.join(', ')}`)
+    process.exit(2)
+  }
+  await benchPopulation(size, keys)
+  process.exit(0)
 }

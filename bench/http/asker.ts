@@ -1,7 +1,7 @@
 // Asks one route over connections that are kept, and at a steady rate. Speaks HTTP itself: a client that parses is slower
 // than what it measures, and takes more of the cores it shares with it.
 import { connect, type Socket } from 'node:net'
-import { secret } from '../product.js'
+import { bytesOf } from '../population/prepared.js'
 
 const tickMs = 1
 
@@ -23,7 +23,6 @@ interface Connection {
  * The pacer tells when it was due, paced.ts when it was really asked; the ticks of the timer are between the two.
  */
 export class Asker {
-  private readonly request: Buffer
   private readonly connections = new Set<Connection>()
   private readonly idle: Connection[] = []
   /** When requests were asked that found no connection free; from `first` on. */
@@ -32,18 +31,15 @@ export class Asker {
   private port = 0
   private ending = false
 
-  /** `lost`: hears of connections that were lost while they were idle. */
+  /**
+   * next  the bytes of the next request; they are written before it is called again.
+   * lost  hears of connections that were lost while they were idle.
+   */
   constructor(
-    path: string,
-    body: string | Buffer,
+    private readonly next: () => Buffer,
     private readonly heard: Heard,
     private readonly lost: () => void = () => {},
-  ) {
-    const head =
-      `POST ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Service-Api-Key: ${secret}\r\n` +
-      `Content-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n`
-    this.request = Buffer.concat([Buffer.from(head), Buffer.from(body)])
-  }
+  ) {}
 
   async open(port: number, connections: number): Promise<void> {
     this.port = port
@@ -71,7 +67,7 @@ export class Asker {
     return new Promise((resolve, reject) => {
       socket.on('error', reject)
       socket.once('connect', () => {
-        this.next(connection)
+        this.free(connection)
         resolve()
       })
     })
@@ -80,7 +76,7 @@ export class Asker {
   private send(connection: Connection, begunMs: number): void {
     connection.begunMs = begunMs
     connection.left = -1
-    connection.socket.write(this.request)
+    connection.socket.write(this.next())
   }
 
   private take(connection: Connection, chunk: Buffer): void {
@@ -98,10 +94,10 @@ export class Asker {
     const begunMs = connection.begunMs!
     connection.begunMs = null
     this.heard(connection.status, begunMs)
-    this.next(connection)
+    this.free(connection)
   }
 
-  private next(connection: Connection): void {
+  private free(connection: Connection): void {
     const begunMs = this.waiting[this.first]
     if (begunMs === undefined) {
       this.idle.push(connection)
@@ -125,6 +121,12 @@ export class Asker {
     // one that cannot be made is closed as well, and tried again
     if (!this.ending) this.connected().catch(() => {})
   }
+}
+
+/** One request again and again. */
+export function constantly(path: string, body: string): () => Buffer {
+  const request = Buffer.from(bytesOf(`POST ${path}`, body))
+  return () => request
 }
 
 /** Call `ask` so many times a second, each with when it was due; returns what ends it. */

@@ -5,10 +5,11 @@ import { spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { median } from '../median.js'
+import { writePrepared } from '../population/prepared.js'
 import { caughtUp, stop } from '../product.js'
 import { type Measured, root } from '../record.js'
 import type { Paced } from './paced.js'
-import { type Scenario, scenarios, startBare, writeBody, writeScript } from './scenarios.js'
+import { type Scenario, scenarios, startBare, writeScript } from './scenarios.js'
 import { type Answered, putLoad } from './wrk.js'
 
 const seconds = Number(process.env.TOLLGATE_BENCH_SECONDS ?? 5)
@@ -79,14 +80,29 @@ async function paced(
   perSecond: number,
   connections: number,
 ): Promise<Paced> {
-  const file = writeBody(join(work, `${path.replaceAll('/', '-')}.json`), body)
-  const args = [port, path, file, perSecond, seconds, connections].map(String)
+  const file = join(work, `${path.replaceAll('/', '-')}.requests`)
+  writePrepared(file, [{ method: 'POST', path, body }])
+  return pacedLoad({ port, file, perSecond, seconds, connections })
+}
+
+export interface PacedLoad {
+  readonly port: number
+  /** Prepared requests. */
+  readonly file: string
+  readonly perSecond: number
+  readonly seconds: number
+  readonly connections: number
+}
+
+/** Put a steady load on a port from a process of its own. Throws where anything was refused. */
+export async function pacedLoad({ port, file, perSecond, seconds, connections }: PacedLoad): Promise<Paced> {
+  const args = [port, file, perSecond, seconds, connections].map(String)
   const child = spawn(process.execPath, [join(root, 'dist/bench/http/paced.js'), ...args])
   child.stderr.pipe(process.stderr)
   let text = ''
   for await (const chunk of child.stdout) text += chunk
   const told = JSON.parse(text) as Paced
-  if (told.refused > 0) throw new Error(`${path}: ${told.refused} were refused`)
+  if (told.refused > 0) throw new Error(`${file}: ${told.refused} were refused`)
   return told
 }
 

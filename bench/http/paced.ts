@@ -1,7 +1,7 @@
-// Asks one route at a steady rate, whatever the answers take, and tells how long they took. A process of its own.
-// Arguments: port, path, file of the body, requests a second, seconds, connections. Prints one line of JSON.
-import { readFileSync } from 'node:fs'
+// Sends prepared requests at a steady rate, whatever the answers take, and tells how long they took. A process of its own.
+// Arguments: port, file of the requests, requests a second, seconds, connections. Prints one line of JSON.
 import { setTimeout as sleep } from 'node:timers/promises'
+import { requestsOf } from '../population/prepared.js'
 import { Asker, atRate } from './asker.js'
 
 /** What it prints; times of those answered, ms. */
@@ -14,14 +14,14 @@ export interface Paced {
   readonly maxMs: number
 }
 
-const [port, path, bodyFile, rate, seconds, connections] = process.argv.slice(2)
+const [port, file, rate, seconds, connections] = process.argv.slice(2)
 const warmUpMs = 500
 const tookMs: number[] = []
 let refused = 0
 let open = 0
 let ended = false
 
-const asker = new Asker(path!, readFileSync(bodyFile!), (status, sentMs) => {
+const asker = new Asker(requestsOf(file!), (status, sentMs) => {
   open--
   if (!status.startsWith('2')) refused++
   else if (sentMs >= begunMs + warmUpMs) tookMs.push(performance.now() - sentMs)

@@ -1,6 +1,6 @@
 // Checks at a fixed rate, whatever becomes of them: each is timed from when it was due, so that a service which stands
 // still for a second is seen by everyone who would have asked in it.
-import { Asker, atRate } from './asker.js'
+import { Asker, atRate, constantly } from './asker.js'
 
 /** Times are kept in steps of a fiftieth of a millisecond, up to a minute. */
 const stepsPerMs = 50
@@ -41,8 +41,7 @@ export class Pacer {
 
   constructor(path: string, body: string) {
     this.asker = new Asker(
-      path,
-      body,
+      constantly(path, body),
       (status, begunMs) => this.hear(status, begunMs),
       () => this.count('closed'),
     )

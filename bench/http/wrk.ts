@@ -11,6 +11,8 @@ export interface Load {
   readonly script: string
   readonly connections: number
   readonly seconds: number
+  /** What the script is told. */
+  readonly env?: Readonly<Record<string, string>>
 }
 
 /** What came of it. */
@@ -35,9 +37,18 @@ export async function assertWrk(): Promise<void> {
 }
 
 /** Put load on a port from one thread. Throws where anything was refused, or nothing answered. */
-export async function putLoad({ port, path, script, connections, seconds }: Load): Promise<Answered> {
+export async function putLoad({
+  port,
+  path,
+  script,
+  connections,
+  seconds,
+  env = {},
+}: Load): Promise<Answered> {
   const args = ['-t1', `-c${connections}`, `-d${seconds}s`, '--latency', '--timeout', '20s', '-s', script]
-  const { stdout } = await run('wrk', [...args, `http://127.0.0.1:${port}${path}`])
+  const { stdout } = await run('wrk', [...args, `http://127.0.0.1:${port}${path}`], {
+    env: { ...process.env, ...env },
+  })
   const refused = /Non-2xx or 3xx responses: (\d+)|Socket errors: (.*)/.exec(stdout)
   if (refused !== null) throw new Error(`${path} on port ${port}: ${refused[0]}`)
   const [, requests, took] = /(\d+) requests in ([\d.]+)s/.exec(stdout) ?? []

@@ -1,0 +1,136 @@
+// One row of the table: rounds of the service and of a bare route by turns, medians.
+import { join } from 'node:path'
+import { cpuTimes, usedBetween } from '../cpu.js'
+import { startBare } from '../http/scenarios.js'
+import { type Answered, putLoad } from '../http/wrk.js'
+import { median } from '../median.js'
+import { caughtUp, secret, stop } from '../product.js'
+import { root } from '../record.js'
+import { keepChanging } from './changes.js'
+import { type Prepared, tagged, tagOf, writePrepared } from './prepared.js'
+import type { Row } from './rows.js'
+import type { Population } from './streams.js'
+
+export const seconds = Number(process.env.TOLLGATE_BENCH_SECONDS ?? 4)
+const rounds = 3
+const warmUpSeconds = 2
+const sampled = 100
+const script = join(root, 'bench/population/wrk.lua')
+
+export interface Sample {
+  readonly perSecond: number
+  readonly p50Ms: number
+  readonly p99Ms: number
+  /** CPU time of one item by part, µs; of the load generator as `client`. */
+  readonly cpu: Readonly<Record<string, number>>
+}
+
+export interface Measurement {
+  readonly service: Sample
+  readonly bare: Sample
+  /** Rate of the service in hundredths of the bare route's; the median of pairs. */
+  readonly share: number
+}
+
+export interface Service {
+  readonly port: number
+  readonly pid: number
+  readonly population: Population
+}
+
+/** The file of a row's requests, and the bytes of its replies on average. */
+export async function prepareRow(
+  row: Row,
+  service: Service,
+  work: string,
+): Promise<{ readonly file: string; readonly replyBytes: number }> {
+  const requests = row.stream(service.population)
+  const file = join(work, `${row.key}.requests`)
+  writePrepared(file, requests)
+  return { file, replyBytes: await replyBytes(requests, service.port) }
+}
+
+export async function measureRow(row: Row, service: Service, work: string): Promise<Measurement> {
+  const { file, replyBytes } = await prepareRow(row, service, work)
+  const bare = await startBare(replyBytes)
+  try {
+    const asked = { row, file }
+    await load({ ...asked, port: bare.port, pid: bare.child.pid!, forSeconds: 1 })
+    await load({ ...asked, ...service, forSeconds: warmUpSeconds })
+    const samples: { bare: Sample[]; service: Sample[] } = { bare: [], service: [] }
+    for (let round = 0; round < rounds; round++) {
+      samples.bare.push(await load({ ...asked, port: bare.port, pid: bare.child.pid!, forSeconds: seconds }))
+      const changes = keepChanging(service.port, service.population)
+      try {
+        samples.service.push(await load({ ...asked, ...service, forSeconds: seconds }))
+      } finally {
+        await changes.stop()
+      }
+      await caughtUp(service.port)
+    }
+    const pairs = samples.service.map(({ perSecond }, index) => perSecond / samples.bare[index]!.perSecond)
+    return { service: middle(samples.service), bare: middle(samples.bare), share: 100 * median(pairs) }
+  } finally {
+    await stop(bare.child)
+  }
+}
+
+export interface Load {
+  readonly row: Pick<Row, 'items' | 'connections'>
+  readonly file: string
+  readonly port: number
+  readonly pid: number
+  readonly forSeconds: number
+}
+
+/** Put the prepared requests of a row on a port; the sample, per item. */
+export async function load({ row, file, port, pid, forSeconds }: Load): Promise<Sample> {
+  const before = cpuTimes(pid)
+  const answered = await send(file, port, row.connections, forSeconds)
+  const used = usedBetween(before, cpuTimes(pid))
+  const items = answered.requests * row.items
+  return {
+    perSecond: answered.perSecond * row.items,
+    p50Ms: answered.p50Ms,
+    p99Ms: answered.p99Ms,
+    cpu: Object.fromEntries([...used].map(([part, us]) => [part, us / items])),
+  }
+}
+
+let passes = 0
+
+/** Prepared requests as quickly as they are answered. */
+export function send(file: string, port: number, connections: number, forSeconds: number): Promise<Answered> {
+  const env = { BENCH_REQUESTS: file, BENCH_SECRET: secret, BENCH_TAG: tagOf(0).slice(0, 8) }
+  return putLoad({ port, path: '', script, connections, seconds: forSeconds, env })
+}
+
+function middle(samples: readonly Sample[]): Sample {
+  const of = (pick: (sample: Sample) => number) => median(samples.map(pick))
+  const parts = new Set(samples.flatMap(({ cpu }) => Object.keys(cpu)))
+  return {
+    perSecond: of(one => one.perSecond),
+    p50Ms: of(one => one.p50Ms),
+    p99Ms: of(one => one.p99Ms),
+    cpu: Object.fromEntries([...parts].map(part => [part, of(({ cpu }) => cpu[part] ?? 0)])),
+  }
+}
+
+async function replyBytes(requests: readonly Prepared[], port: number): Promise<number> {
+  const step = Math.max(1, Math.floor(requests.length / sampled))
+  let bytes = 0
+  let count = 0
+  for (let index = 0; index < requests.length; index += step) {
+    const { method, path, body } = requests[index]!
+    const reply = await fetch(`http://127.0.0.1:${port}${path}`, {
+      method,
+      headers: { 'Content-Type': 'application/json', 'X-Service-Api-Key': secret },
+      ...(body === '' ? {} : { body: tagged(body, tagOf(passes++)) }),
+    })
+    const text = await reply.text()
+    if (!reply.ok) throw new Error(`${method} ${path}: ${reply.status} ${text}`)
+    bytes += Buffer.byteLength(text)
+    count++
+  }
+  return Math.round(bytes / count)
+}

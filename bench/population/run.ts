@@ -1,0 +1,96 @@
+// npm run bench -- village|town|city [ROW…]: the population's table. Without rows: all of it, kept and written into the
+// READMEs for the town.
+import { mkdirSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { assertWrk } from '../http/wrk.js'
+import { stop } from '../product.js'
+import { record, root, type TableRow } from '../record.js'
+import { memoryRow, mixedRow, pauseRows, startRow } from './beside.js'
+import type { Size } from './data.js'
+import { type Measurement, measureRow, type Sample, type Service } from './measure.js'
+import { type Row, rows } from './rows.js'
+import { startPopulated } from './town.js'
+
+const others: Readonly<Record<string, (size: Size, work: string) => Promise<readonly TableRow[]>>> = {
+  mixed: (size, work) => inService(size, work, async service => [await mixedRow(service, work)]),
+  pauses: pauseRows,
+  memory: async (size, work) => [await memoryRow(size, work)],
+  start: async (size, work) => [await startRow(size, work)],
+}
+
+/** Names that select rows. */
+export const rowKeys = [...rows.map(({ key }) => key), ...Object.keys(others)]
+
+export async function benchPopulation(size: Size, keys: readonly string[]): Promise<void> {
+  await assertWrk()
+  const work = join(root, 'data', `bench-${process.pid}`)
+  const wanted = (key: string) => keys.length === 0 || keys.includes(key)
+  try {
+    const table: TableRow[] = []
+    const plain = rows.filter(({ key }) => wanted(key))
+    if (plain.length > 0)
+      await inService(size, work, async service => {
+        for (const row of plain) {
+          table.push(toTable(row, await measureRow(row, service, work)))
+          tell(table.at(-1)!)
+        }
+      })
+    for (const [key, measure] of Object.entries(others))
+      if (wanted(key)) {
+        const measured = await measure(size, work)
+        for (const row of measured) tell(row)
+        table.push(...measured)
+      }
+    if (keys.length === 0) record(size, [], {}, table)
+  } finally {
+    rmSync(work, { recursive: true, force: true })
+  }
+}
+
+async function inService<T>(size: Size, work: string, measure: (service: Service) => Promise<T>): Promise<T> {
+  const folder = join(work, 'service')
+  mkdirSync(folder, { recursive: true })
+  const { child, port, population } = await startPopulated(size, folder)
+  try {
+    return await measure({ port, pid: child.pid!, population })
+  } finally {
+    await stop(child)
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+function toTable(row: Row, { service, bare, share }: Measurement): TableRow {
+  const goals = [
+    row.shareMin === null ? '' : `≥ ${row.shareMin} % of bare`,
+    row.p99Times === null ? '' : `p99 ≤ ${row.p99Times} × bare`,
+    row.rateMin === null ? '' : `≥ ${row.rateMin.toLocaleString('en')} ${row.unit}`,
+  ]
+  return {
+    work: row.title,
+    rate: `${Math.round(service.perSecond).toLocaleString('en')} ${row.unit}`,
+    ofBare: `${share.toFixed(1)} %`,
+    p50: `${service.p50Ms.toFixed(2)} ms`,
+    p99: `${service.p99Ms.toFixed(2)} ms (${(service.p99Ms / bare.p99Ms).toFixed(1)} ×)`,
+    cpu: cpuOf(service),
+    goal: goals.filter(goal => goal !== '').join(', '),
+  }
+}
+
+function cpuOf({ cpu }: Sample): string {
+  return ['HTTP', 'shard', 'other threads', 'projector', 'Postgres', 'ClickHouse']
+    .map(part => `${(cpu[part] ?? 0).toFixed(2)}`)
+    .join(' / ')
+}
+
+function tell({ work, rate, ofBare, p50, p99, cpu, goal }: TableRow): void {
+  const parts = [
+    rate,
+    ofBare && `${ofBare} of bare`,
+    p50 && `p50 ${p50}`,
+    p99 && `p99 ${p99}`,
+    cpu && `CPU ${cpu}`,
+  ]
+  console.log(
+    `${work}: ${parts.filter(part => part !== '').join(', ')}${goal === '' ? '' : `; goal ${goal}`}`,
+  )
+}
