@@ -1,20 +1,26 @@
-// Two states of the service against each other in one run: `node dist/bench/http/versions.js KIND SECONDS ROUNDS WHAT…`.
-// KIND   check, event or batch; WHAT  the root of a built project (. is this one), with settings as a query:
+// Two states of the service against each other in one run: `node dist/bench/http/versions.js SIZE ROW SECONDS ROUNDS WHAT…`.
+// SIZE, ROW  as `npm run bench` takes them; WHAT  the root of a built project (. is this one), with settings as a query:
 // `.`, `../before`, `.?TOLLGATE_SHARDS=2`, or `bare` for a route of the same server library that does nothing.
 // Their rounds follow one another in alternating order, all being started; what one left to the stores is waited for.
-// CONNECTIONS sets how many there are (batch 8, otherwise 64).
+// CONNECTIONS sets how many there are (64).
 import { mkdirSync, rmSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { cores, cpuTimes, idleUs, usedBetween } from '../cpu.js'
 import { median } from '../median.js'
-import { caughtUp, post, type Started, startProduct, stop } from '../product.js'
+import { keepChanging } from '../population/changes.js'
+import { type Size, sizes } from '../population/data.js'
+import { prepareRow, send } from '../population/measure.js'
+import { type Row, rows } from '../population/rows.js'
+import type { Population } from '../population/streams.js'
+import { startPopulated } from '../population/town.js'
+import { caughtUp, type Started, stop } from '../product.js'
 import { root } from '../record.js'
-import { type Bare, prepare, type Scenario, scenarios, startBare, writeScript } from './scenarios.js'
-import { assertWrk, putLoad } from './wrk.js'
+import { type Bare, startBare } from './scenarios.js'
+import { assertWrk } from './wrk.js'
 
 interface Contender {
   readonly name: string
-  readonly started: Started | Bare
+  readonly started: (Started & { readonly population: Population }) | Bare
   readonly rounds: Round[]
 }
 
@@ -27,30 +33,32 @@ interface Round {
   readonly cpu: ReadonlyMap<string, number>
 }
 
-const [kind = 'event', seconds = '3', rounds = '5', ...what] = process.argv.slice(2)
-const paths: Readonly<Record<string, string>> = {
-  check: '/flags/bench-flag/check',
-  event: '/events',
-  batch: '/event-batch',
-}
-const scenario = scenarios.find(({ path }) => path === paths[kind])
-if (scenario === undefined || what.length === 0) {
-  console.error('Usage: versions.js check|event|batch SECONDS ROUNDS ROOT[?SETTING=value]…|bare')
+const [size = '', key = '', seconds = '3', rounds = '5', ...what] = process.argv.slice(2)
+const row = rows.find(one => one.key === key)
+if (!(size in sizes) || row === undefined || what.length === 0) {
+  console.error('Usage: versions.js village|town|city ROW SECONDS ROUNDS ROOT[?SETTING=value]…|bare')
   process.exit(2)
 }
-const connections = Number(process.env.CONNECTIONS ?? (kind === 'batch' ? 8 : 64))
+const connections = Number(process.env.CONNECTIONS ?? row.connections)
 const directory = join(root, 'data', `bench-versions-${process.pid}`)
 
 await assertWrk()
 mkdirSync(directory, { recursive: true })
-const script = writeScript(scenario, directory)
 const contenders: Contender[] = []
 try {
-  for (const [index, name] of what.entries())
-    contenders.push({ name, started: await start(name, index, scenario), rounds: [] })
+  // the bare route writes replies as long as those of the first service
+  let prepared = { file: '', replyBytes: 0 }
+  for (const [index, name] of [...what.entries()].filter(([, one]) => one !== 'bare')) {
+    const started = await start(name, index)
+    contenders.push({ name, started, rounds: [] })
+    if (prepared.file === '')
+      prepared = await prepareRow(row, { ...started, pid: started.child.pid! }, directory)
+  }
+  if (what.includes('bare'))
+    contenders.push({ name: 'bare', started: await startBare(prepared.replyBytes), rounds: [] })
   for (let round = -1; round < Number(rounds); round++)
     for (const contender of round % 2 === 0 ? contenders : contenders.toReversed()) {
-      const one = await measured(contender, scenario, round < 0 ? 1 : Number(seconds))
+      const one = await measured(contender, row, prepared.file, round < 0 ? 2 : Number(seconds))
       if (round >= 0) contender.rounds.push(one)
     }
   for (const contender of contenders) tell(contender, contenders[0]!)
@@ -59,23 +67,25 @@ try {
   rmSync(directory, { recursive: true, force: true })
 }
 
-async function start(name: string, index: number, { path, body }: Scenario): Promise<Started | Bare> {
-  if (name === 'bare') return startBare(kind === 'check' ? 500 : 250)
+async function start(name: string, index: number): Promise<Started & { readonly population: Population }> {
   const [from = '.', query = ''] = name.split('?')
   const settings = Object.fromEntries(new URLSearchParams(query))
-  const product = await startProduct(join(directory, `data-${index}`), settings, [], resolve(from))
-  await prepare(product.port)
-  await post(product.port, path, body)
-  return product
+  return startPopulated(size as Size, join(directory, `service-${index}`), settings, [], resolve(from))
 }
 
-async function measured(contender: Contender, { path, items }: Scenario, forSeconds: number): Promise<Round> {
-  const { child, port } = contender.started
+async function measured(
+  { started }: Contender,
+  { items, writes }: Row,
+  file: string,
+  forSeconds: number,
+): Promise<Round> {
+  const { child, port } = started
+  const changes = 'population' in started ? keepChanging(port, started.population) : null
   const before = { cpu: cpuTimes(child.pid!), idle: idleUs(), ms: performance.now() }
-  const load = { port, path, script, connections, seconds: forSeconds }
-  const { requests, perSecond, p50Ms, p99Ms } = await putLoad(load)
+  const { requests, perSecond, p50Ms, p99Ms } = await send(file, port, connections, forSeconds)
   const after = { cpu: cpuTimes(child.pid!), idle: idleUs(), ms: performance.now() }
-  if (contender.name !== 'bare') await caughtUp(port)
+  await changes?.stop()
+  if (changes !== null && writes) await caughtUp(port)
   return {
     perSecond: perSecond * items,
     p50Ms,

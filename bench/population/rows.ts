@@ -19,6 +19,8 @@ export interface Row {
   readonly items: number
   readonly unit: string
   readonly connections: number
+  /** It leaves something to be carried into the stores. */
+  readonly writes: boolean
   /** Least share of the bare route's rate, %; null where another goal is set. */
   readonly shareMin: number | null
   /** Most that p99 may be, times the bare route's; null without a goal. */
@@ -27,7 +29,14 @@ export interface Row {
   readonly rateMin: number | null
 }
 
-const usual = { items: 1, connections: 64, shareMin: null, p99Times: null, rateMin: null } as const
+const usual = {
+  items: 1,
+  connections: 64,
+  writes: false,
+  shareMin: null,
+  p99Times: null,
+  rateMin: null,
+} as const
 
 export const rows: readonly Row[] = [
   {
@@ -69,6 +78,7 @@ export const rows: readonly Row[] = [
   {
     ...usual,
     key: 'event',
+    writes: true,
     title: 'one event with its key, durable',
     stream: singleEvents,
     unit: 'events/s',
@@ -78,6 +88,7 @@ export const rows: readonly Row[] = [
   {
     ...usual,
     key: 'batch100',
+    writes: true,
     title: 'batches of 100 events with keys, durable',
     stream: batches(100),
     items: 100,
@@ -87,6 +98,7 @@ export const rows: readonly Row[] = [
   {
     ...usual,
     key: 'batch500',
+    writes: true,
     title: 'batches of 500 events with keys, durable',
     stream: batches(500),
     items: 500,
@@ -104,6 +116,7 @@ export const rows: readonly Row[] = [
   {
     ...usual,
     key: 'upsert',
+    writes: true,
     title: '`POST /companies`, known company',
     stream: upserts,
     unit: 'requests/s',
