@@ -1,4 +1,4 @@
-// What plans grant of credits. Edits go to the plan's draft (PB-3), and at once to companies where that is asked for.
+// Credit grants of plans. Edits go to the plan's draft (PB-3), or at once to companies if the body asks for it.
 import type { Sql } from 'postgres'
 import type { PlanCreditGrant, PlanGrantCreate, PlanGrantUpdate } from '../../../schemas/credits.js'
 import type { PlanCreditGrantRow } from '../../catalog/credits.js'
@@ -38,7 +38,10 @@ const listShape = {
 export const planGrantListQuery = query(listShape)
 type PlanGrantListQuery = QueryOf<typeof listShape>
 
-/** GET /billing/credits/plan-grants. Without a version named, of each plan's published version, else of its draft: decision. */
+/**
+ * GET /billing/credits/plan-grants. Without a version in the query: of each plan's published version, else of its
+ * draft: decision.
+ */
 export const listPlanGrants: Handler<undefined, PlanGrantListQuery> = async call => {
   const { sql } = call.services
   const rows = await listPlanGrantRows(sql, call.environment.id, call.query, call.query)
@@ -72,11 +75,11 @@ function writePlace(call: Call<unknown, unknown>): GrantPlace {
 }
 
 /**
- * The versions an edit is of: the draft, made if there is none. One that is to reach the companies on the plan changes
- * the published version in place, and the draft too where there is one, so that the next publish does not undo it.
+ * The versions that an edit changes: the draft, created if absent. With `apply_to_existing` the published version is
+ * changed in place, and an existing draft too, so that the next publish does not undo the edit.
  *
  * plan    locked.
- * source  PB-3; that `apply_to_existing` goes before it, and means the version in force: decision.
+ * source  PB-3; `apply_to_existing` takes precedence and means the published version: decision.
  */
 async function edited(
   tx: Sql,
@@ -130,7 +133,7 @@ async function requireEditable(
     )
 }
 
-/** The grant of the path on each version that the edit is of, and its plan. */
+/** The grant in the path on each version that the edit changes, and its plan. */
 async function toEdit(
   tx: Sql,
   call: Call<unknown, unknown>,
@@ -153,10 +156,10 @@ async function toEdit(
 }
 
 /**
- * PUT /billing/credits/plan-grants/{plan_grant_id}. One of the published version is changed on the draft, so the answer
- * may carry the id of its copy there. For companies that have it, new terms count from the next reset (CR-37 apart).
+ * PUT /billing/credits/plan-grants/{plan_grant_id}. A grant of the published version is changed on the draft, so the
+ * answer may carry the id of its copy there. Companies that have it get new terms at the next reset (CR-37 excepted).
  *
- * errors  400 for one of an archived version; 404 when the draft no longer has it.
+ * errors  400 for a grant of an archived version; 404 when the draft no longer has it.
  */
 export const changePlanGrant: Handler<PlanGrantUpdate> = async call => {
   const { body } = call
@@ -174,8 +177,8 @@ const deleteShape = { apply_to_existing: boolean } as const
 export const planGrantDeleteQuery = query(deleteShape)
 
 /**
- * DELETE /billing/credits/plan-grants/{plan_grant_id}: from the draft; with `apply_to_existing` from the version in force
- * as well, and what companies have left of it is taken back (CR-39).
+ * DELETE /billing/credits/plan-grants/{plan_grant_id}: removes it from the draft. With `apply_to_existing` it is
+ * removed from the published version as well, and what companies have left of it is taken back (CR-39).
  */
 export const deletePlanGrant: Handler<undefined, QueryOf<typeof deleteShape>> = async call => {
   const place = writePlace(call)

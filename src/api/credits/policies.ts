@@ -1,4 +1,4 @@
-// Spend policies: the most that one draw may take, for a company or for one user (gaps.md).
+// Spend policies: the largest single draw allowed to a company or a user.
 import type { CreditSpendPolicy, SpendPolicyCreate, SpendPolicyUpdate } from '../../../schemas/credits.js'
 import type { SpendPolicyRow } from '../../catalog/credits.js'
 import { amountFromNumber, amountToDecimal } from '../../core/credits/amount.js'
@@ -68,7 +68,7 @@ function decimal(credits: number): string {
 /**
  * POST /billing/credits/spend-policies.
  *
- * errors  400 unless exactly one of company and user is named, and for a second one of the credit and target.
+ * errors  400 unless exactly one of company and user is named, and for a second policy of the same credit and target.
  */
 export const createPolicy: Handler<SpendPolicyCreate> = async call => {
   const { body, services, environment } = call
@@ -110,7 +110,10 @@ function target(call: Call<SpendPolicyCreate, unknown>, body: SpendPolicyCreate)
   return { companyId, userId }
 }
 
-/** PUT /billing/credits/spend-policies/{spend_policy_id}. Absent members stay; a cap is not cleared but deleted. */
+/**
+ * PUT /billing/credits/spend-policies/{spend_policy_id}. Absent members are unchanged. To remove the cap, delete
+ * the policy.
+ */
 export const changePolicy: Handler<SpendPolicyUpdate> = async call => {
   const { body, services, environment } = call
   const data = await services.catalogs.change(scopeOf(call), async tx => {

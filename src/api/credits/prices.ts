@@ -1,4 +1,4 @@
-// What one credit costs, by currency: alone, or sold in bundles.
+// The price of one credit in each currency, alone or in a bundle.
 import type { CreditCurrencyPriceWrite } from '../../../schemas/credits.js'
 import type { PriceTerms, StoredPrice } from '../../catalog/prices.js'
 import { decimalToText, multiply, parseDecimal } from '../../core/credits/amount.js'
@@ -7,7 +7,7 @@ import { ServiceError } from '../../errors.js'
 import { whole } from '../kit/unchanged.js'
 import { settlePrices } from '../prices/write.js'
 
-/** Prices as a caller states them; undefined stays, null is no price. */
+/** Prices in a request: undefined is unchanged, null is no price. */
 export interface UnitPriceWrite {
   readonly amount: number | null | undefined
   readonly exact: string | null | undefined
@@ -15,8 +15,8 @@ export interface UnitPriceWrite {
 }
 
 /**
- * The prices of one credit: that in its own currency first, then those of the list, which is taken as a whole. Where
- * the list names the credit's own currency too, the list counts.
+ * The prices of one credit: first the one in its own currency, then those of the list. The list replaces the stored
+ * list. If it names the credit's own currency too, the list wins.
  *
  * errors  400 for a currency listed twice.
  * source  PB-41 (the decimal wins), PB-43, decision 26.
@@ -61,14 +61,14 @@ function terms(currency: string, amount: number | null, exact: string | null): P
 }
 
 /**
- * The price of so many credits together, a price of its own beside that of one credit (PB-73). Where the buyer says how
- * many, it is that of one.
+ * The price of a whole bundle, stored beside the price of one credit (PB-73). If the buyer chooses the quantity, it
+ * is the price of one credit.
  */
 export function bundlePrice(unit: StoredPrice, quantity: number | null): StoredPrice {
   const each = parseDecimal(unit.price_decimal ?? String(unit.price))!
   const whole = multiply(each, { units: BigInt(quantity ?? 1), scale: 0 })
   const isWhole = whole.units % 10n ** BigInt(whole.scale) === 0n
-  const id = `${unit.id}w` // sql/postgres names them alike for bundles of before
+  const id = `${unit.id}w` // sql/postgres derives the same id for older bundles
   return {
     ...unit,
     id,

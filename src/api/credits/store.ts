@@ -37,7 +37,7 @@ export async function countCreditRows(
   return row!.count
 }
 
-/** A credit that is not deleted. Throws 404, naming the member if one is given. */
+/** A credit that is not deleted. Throws 404, naming `member` if given. */
 export async function requireCredit(
   sql: Sql,
   environmentId: string,
@@ -51,7 +51,7 @@ export async function requireCredit(
   return row
 }
 
-/** What keeps a credit from being deleted, in words, or null (PB-72). */
+/** Why a credit cannot be deleted, in words, or null (PB-72). */
 export async function usersOfCredit(
   sql: Sql,
   environmentId: string,
@@ -81,7 +81,7 @@ export interface BundleFilter {
   readonly status?: 'active' | 'inactive'
 }
 
-/** A bundle with what its lists tell of it. */
+/** A bundle as its lists show it. */
 export type FoundBundle = CreditBundleRow & { readonly has_grants: boolean }
 
 function bundlesWhere(sql: Sql, environmentId: string, { ids, credit_id, status }: BundleFilter) {
@@ -110,7 +110,7 @@ export async function countBundleRows(
   return row!.count
 }
 
-/** Throws 404, naming the member if one is given. */
+/** Throws 404, naming `member` if given. */
 export async function requireBundle(
   sql: Sql,
   environmentId: string,
@@ -124,7 +124,7 @@ export async function requireBundle(
   return row
 }
 
-/** A row of credit_grants with the names around it. */
+/** A row of credit_grants with the names of related objects. */
 export interface GrantRow {
   readonly id: string
   readonly company_id: string
@@ -140,7 +140,7 @@ export interface GrantRow {
   readonly bundle_id: string | null
   readonly source_grant_id: string | null
   readonly currency: string | null
-  /** How often it is given again; null: not so. */
+  /** Interval between repeated grants; null: it is not repeated. */
   readonly renewal_period: string | null
   readonly written_off: string
   readonly zeroed_out_at: Date | null
@@ -156,7 +156,7 @@ export interface GrantRow {
   readonly license_name: string | null
   readonly bundle_prices: readonly StoredPrice[] | null
   readonly credit_prices: readonly StoredPrice[] | null
-  /** What the plan says of use past zero, of the grant that carries it; decimal text. */
+  /** Decimal text: the plan's price for use below zero, on the grant that carries it. */
   readonly postpaid_rate: string | null
 }
 
@@ -192,7 +192,7 @@ function namedGrants(sql: Sql) {
     ) as rate on g.reason = 'postpaid_overdraft'`
 }
 
-/** What grants can be ordered by in Postgres; what is left of one is known to its company alone. */
+/** Columns that Postgres can order grants by. What is left of a grant is known to its company's actor only. */
 export type StoredGrantOrder = 'created_at' | 'expires_at' | 'quantity'
 
 export function listGrantRows(
@@ -225,7 +225,10 @@ export interface PlanGrantFilter {
   readonly plan_version_ids?: readonly string[]
 }
 
-/** Without a version or id named, those of the version a plan is shown by: the published one, else the draft (PB-3). */
+/**
+ * Without a version or id: the grants of the version a plan is shown by, which is the published one, else the draft
+ * (PB-3).
+ */
 function planGrantsWhere(sql: Sql, environmentId: string, filter: PlanGrantFilter) {
   const { credit_id, ids, plan_id, plan_ids, plan_version_id: versionId, plan_version_ids } = filter
   const named = ids || versionId || plan_version_ids
@@ -323,7 +326,7 @@ export interface HoldFilter {
   readonly state?: 'open' | 'settled' | 'released' | 'expired' | undefined
 }
 
-/** nowMs: the environment's present, by which a hold whose end has come is over. */
+/** nowMs: the environment's present. A hold past its end counts as over. */
 function holdsWhere(sql: Sql, environmentId: string, kind: HoldKind, filter: HoldFilter, nowMs: number) {
   const { ids, company_id: companyId, credit_type_id: creditId, state } = filter
   const now = new Date(nowMs)

@@ -1,4 +1,4 @@
-// Credits and what plan versions grant of them, as the wire shows them, for every room that does.
+// Credits and credit grants of plan versions in their wire form, for all handlers that show them.
 import type { Sql } from 'postgres'
 import type {
   BillingCreditView,
@@ -44,7 +44,7 @@ function creditView(row: CreditRow, product: BillingProduct | undefined): Credit
   }
 }
 
-/** A credit as a grant of a plan shows it. `product`: what it is sold as, where it has a price. */
+/** A credit as shown inside a plan's grant. `product`: what it is sold as, if it has a price. */
 export function creditBrief(
   row: CreditRow,
   product: BillingProductRow | undefined,
@@ -72,7 +72,7 @@ export function creditBrief(
   }
 }
 
-/** Prices by currency, in the order they are stored (PB-43). */
+/** Prices by currency, in stored order (PB-43). */
 function currencyPrices(prices: readonly StoredPrice[]): CreditCurrencyPrice[] {
   return prices.map(price => ({ currency: price.currency, price: priceView(price) }))
 }
@@ -90,7 +90,7 @@ export async function creditViewsOf(sql: Sql, rows: readonly CreditRow[]): Promi
   return rows.map(row => creditView(row, views.get(row.prices[0]?.product_id ?? '')))
 }
 
-/** Credits by id, deleted ones too: what names them still shows them. */
+/** Credits by id, including deleted ones that are still referenced. */
 export async function creditViews(
   sql: Sql,
   ids: readonly (string | null)[],

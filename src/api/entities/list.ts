@@ -1,8 +1,8 @@
-// Which companies or users a page of a list shows, and how many there are on all pages.
+// Pages and counts of the lists of companies and users.
 //
-// A filter may be met by almost everybody or by three in a million, and which of the two decides what is quick:
-// walking along the order of the list until the page is full, or gathering everybody who meets the filter and sorting
-// them. The planner would have to guess; so it is found out, within bounds, before either is begun.
+// A filter may match almost every entity or three in a million, and each case needs another query plan: walking along
+// the list's order until the page is full, or collecting all matches and sorting them. Postgres would have to guess.
+// This file measures first, within bounds, and then chooses.
 import type { PendingQuery, Row, Sql } from 'postgres'
 import type { SortDirection } from '../../../schemas/enums.js'
 import type { DirectoryKind } from '../../engine/directory/directory.js'
@@ -10,31 +10,31 @@ import { ServiceError } from '../../errors.js'
 import { requireNear } from '../kit/query.js'
 import { anywhere } from '../kit/sql.js'
 
-/** A piece of a statement. */
+/** Part of an SQL statement. */
 export type Fragment = PendingQuery<Row[]>
 
 /**
- * What an entity (its row of `listed`, named `e`) has to meet.
+ * A condition on an entity: its row of `listed`, named `e`.
  *
- * A test is asked of one after the other; `exists` in it ends with `offset 0`, else the planner may answer it for
- * everybody at once. `hits` and `misses` are selects of one column along an index: the ids of all who meet the test, or
- * of all who do not; some perhaps twice, and some perhaps that are gone.
+ * `test` is evaluated per row; an `exists` in it ends with `offset 0`, else the planner may evaluate it for all
+ * rows at once. `hits` and `misses` are selects of one id column along an index: all entities that meet the test,
+ * or all that do not. They may contain duplicates and deleted entities.
  */
 export interface Condition {
   readonly test: Fragment
   readonly hits?: Fragment
   readonly misses?: Fragment
-  /** The test asks another table: where everybody is asked, hits or misses are looked up instead. */
+  /** The test reads another table. When all rows are tested, `hits` or `misses` are looked up instead. */
   readonly apart?: boolean
-  /** Select of id and created_at: the first `most` of all who meet the test, newest or oldest, some perhaps twice. */
+  /** Select of id and created_at: the first `most` matches, newest or oldest first. It may contain duplicates. */
   readonly inOrder?: (direction: SortDirection, most: number) => Fragment
 }
 
-/** What a list is of. */
+/** A list: the kind, the environment and the conditions. */
 export interface Listed {
   readonly kind: DirectoryKind
   readonly environmentId: string
-  /** All of them must hold; none: everybody. */
+  /** All conditions must hold; an empty list matches every entity. */
   readonly conditions: readonly Condition[]
 }
 
@@ -44,19 +44,19 @@ export interface Page {
 }
 
 export interface Bounds {
-  /** So many are looked at first of all: what many meet fills a page from them. */
+  /** Rows tested in the first walk. A condition that many rows meet fills a page from them. */
   readonly glancedMax: number
-  /** So many are gathered and sorted at once, where that is all there are. */
+  /** If a condition has at most this many hits, they are collected and sorted. */
   readonly gatheredMax: number
-  /** Along the order of the list so many are looked at before everybody is. */
+  /** Rows tested along the list's order before all matches are collected. */
   readonly walkedMax: number
 }
 const usual: Bounds = { glancedMax: 4_000, gatheredMax: 4_000, walkedMax: 50_000 }
 
-/** Walking on is begun when so much of what may be walked ought to be enough. */
+/** A longer walk starts only if the estimated number of rows is below this share of walkedMax. */
 const hopeful = 0.6
 
-/** Ids of one page. 400 when it lies beyond what may be looked for (`requireNear`). */
+/** Ids of one page. Throws 400 for an offset that is too large (`requireNear`). */
 export async function pageOfIds(
   sql: Sql,
   listed: Listed,
@@ -74,7 +74,7 @@ export async function pageOfIds(
   const glanced = await walk(sql, listed, sort, page, bounds.glancedMax)
   if (glanced.length === page.limit) return glanced
   if (inOrder && conditions.length === 1) return firstOf(sql, inOrder(sort.direction, end), sort, page)
-  // as many again as were met so far, and the page is full after so many
+  // extrapolated from the matches so far: rows to walk until the page is full
   const met = glanced.length === 0 ? 0 : page.offset + glanced.length
   const enough = ((bounds.glancedMax + 2 * end) * end) / met
   if (enough < hopeful * bounds.walkedMax) {
@@ -99,7 +99,7 @@ async function everyPage(sql: Sql, listed: Listed, sort: Sort, page: Page): Prom
   return sorted(sql, here(sql, listed), sort, page)
 }
 
-/** A page of the rows of `listed` that a condition leaves. */
+/** One sorted page of the rows of `listed` that meet a condition. */
 async function sorted(sql: Sql, condition: Fragment, sort: Sort, { limit, offset }: Page): Promise<string[]> {
   const seen = sort.column === 'last_seen_at' ? sql`join companies s on s.id = e.id` : sql``
   const rows = await sql<{ id: string }[]>`
@@ -107,7 +107,7 @@ async function sorted(sql: Sql, condition: Fragment, sort: Sort, { limit, offset
   return rows.map(row => row.id)
 }
 
-/** A page of those a select in this order brings. */
+/** One sorted page of the rows of a select. */
 async function firstOf(sql: Sql, some: Fragment, sort: Sort, page: Page): Promise<string[]> {
   const rows = await sql<{ id: string }[]>`
     select e.id from (${some}) e group by e.id, e.created_at
@@ -116,8 +116,9 @@ async function firstOf(sql: Sql, some: Fragment, sort: Sort, page: Page): Promis
 }
 
 /**
- * A page of many that lie far along the order: all of them are gathered, for the order has been tried and the planner
- * would go on along it. The first few that are found say how far at most the page lies, and nobody behind is gathered.
+ * A page far along the order of a list with many matches. Collects all matches before it sorts, because the planner
+ * would otherwise walk the order again, which was tried already. A sample of matches bounds the sort column from one
+ * side, so that rows surely behind the page are not collected.
  */
 async function amongMany(
   sql: Sql,
@@ -154,7 +155,7 @@ async function amongMany(
   return rows.map(row => row.id)
 }
 
-/** How many the list has on all its pages. */
+/** The number of entities on all pages of the list. */
 export async function countOf(sql: Sql, listed: Listed): Promise<number> {
   const few = await fewest(sql, listed.conditions, usual.gatheredMax)
   const [row] = await sql<{ count: string }[]>`
@@ -162,13 +163,13 @@ export async function countOf(sql: Sql, listed: Listed): Promise<number> {
   return Number(row!.count)
 }
 
-/** Everybody who meets a condition. */
+/** The ids of all entities that meet a condition. */
 interface Few {
   readonly condition: Condition
   readonly ids: readonly string[]
 }
 
-/** The condition met by the fewest, of those met by at most `max`; null when there is none. */
+/** The condition with the fewest hits, if they are at most `max`; else null. */
 async function fewest(sql: Sql, conditions: readonly Condition[], max: number): Promise<Few | null> {
   const known = conditions.filter(({ hits }) => hits !== undefined)
   const found = await Promise.all(
@@ -181,21 +182,22 @@ async function fewest(sql: Sql, conditions: readonly Condition[], max: number): 
   return least === undefined || least.ids.length > max ? null : least
 }
 
-/** Everybody who is listed and among these few. */
+/** Condition: listed entities among these ids. */
 function amongFew(sql: Sql, listed: Listed, { condition, ids }: Few): Fragment {
   const tests = listed.conditions.filter(one => one !== condition).map(one => one.test)
   return sql`${here(sql, listed)} and e.id = any(${ids as string[]}::text[]) and ${allOf(sql, tests)}`
 }
 
-/** Everybody who is listed; `beside`: this is not all that narrows them, see `here`. */
+/** Condition: all listed entities. `beside`: see `here`. */
 function everybody(sql: Sql, listed: Listed, beside?: 'another index'): Fragment {
   const tests = listed.conditions.map(one => atOnce(sql, one))
   return sql`${here(sql, listed, beside)} and ${allOf(sql, tests)}`
 }
 
 /**
- * The kind stands in the statement itself: indexes of one kind are known to do. `beside`: said as the index of names
- * says it, for the planner never combines two indexes with what says the same of both.
+ * Condition: environment and kind. The kind is a literal, because partial indexes match literals only. With
+ * `beside` it is written as in the index of names: the planner never combines two indexes that contain the same
+ * condition.
  */
 function here(
   sql: Sql,
@@ -217,8 +219,8 @@ function atOnce(sql: Sql, { test, hits, misses, apart }: Condition): Fragment {
 }
 
 /**
- * A page from the first so many of the order; less than a page when it is not to be filled from them. `inOrder`: only
- * those are looked at who meet this condition, and so further along the order.
+ * A page from the first rows of the list's order; fewer ids than a page if these rows do not fill it. `inOrder` walks
+ * only the rows that meet this condition and thus gets further along the order.
  */
 async function walk(
   sql: Sql,
@@ -230,7 +232,7 @@ async function walk(
 ): Promise<string[]> {
   const max = most + 2 * (offset + limit)
   const tests = listed.conditions.map(({ test }) => test)
-  // who was never seen comes last in both directions: ascending, they are beyond what is walked
+  // rows never seen are last in both directions; an ascending walk leaves them out
   const ascending = sort.direction === 'asc'
   const order =
     sort.column === 'last_seen_at' && ascending
@@ -253,12 +255,12 @@ async function walk(
   return rows.map(row => row.id)
 }
 
-/** All of them hold; none: everything does. */
+/** All fragments must hold; an empty list is true. */
 export function allOf(sql: Sql, conditions: readonly Fragment[]): Fragment {
   return conditions.reduce((all, one) => sql`${all} and ${one}`, sql`true`)
 }
 
-/** Whether it is true, or not. */
+/** The condition or its negation. */
 export function whether(sql: Sql, condition: Condition, wanted: boolean): Condition {
   if (wanted) return condition
   const { test, hits, apart } = condition
@@ -266,9 +268,9 @@ export function whether(sql: Sql, condition: Condition, wanted: boolean): Condit
 }
 
 /**
- * Whether the name, a key value or a string trait of an entity contains a text, whatever their case.
+ * Whether the name, a key value or a string trait of an entity contains a text, ignoring case.
  *
- * source  CU-60. Traits of type url are strings too: decision (FE-67 compares them as such).
+ * source  CU-60. Traits of type url count as strings: decision (FE-67 compares them as such).
  */
 export function mentions(
   sql: Sql,
@@ -277,7 +279,7 @@ export function mentions(
 ): Condition {
   const pattern = sql`lower(${anywhere(q)})`
   const listed = here(sql, { kind, environmentId })
-  // the index looks a piece up that everybody has as thoroughly as one that hardly anybody has
+  // an index lookup costs the same for a common piece as for a rare one, so common pieces are dropped
   const pieces = q.match(/[a-z]{3,}|[0-9]{3,}/gi)?.length ?? 0
   const hits =
     pieces < 2
@@ -288,7 +290,7 @@ export function mentions(
   return { test: sql`e.text like ${pattern}`, hits }
 }
 
-/** Select of a pattern that says less than `q` does: its pieces, without those that every other of some texts has. */
+/** Select of a weaker pattern than `q`: its pieces, without those found in half of the newest texts. */
 function rarePieces(sql: Sql, listed: Fragment, q: string): Fragment {
   return sql`
     with known as materialized (
@@ -299,7 +301,7 @@ function rarePieces(sql: Sql, listed: Fragment, q: string): Fragment {
 }
 const sampled = 200
 
-/** Companies with a subscription (a row named `s`) that meets a condition. */
+/** Companies with a subscription (its row is named `s`) that meets a condition. */
 export function withSubscription(sql: Sql, environmentId: string, condition: Fragment): Condition {
   return {
     test: sql`(e.subscribed <> '{}' and exists (
@@ -318,15 +320,15 @@ export interface Sort {
   readonly direction: SortDirection
 }
 
-/** The order of lists that know no other (AL-51). */
+/** The default order (AL-51). */
 export const newestFirst: Sort = { column: 'created_at', direction: 'desc' }
 
 /**
- * The order asked for.
+ * The requested order.
  *
  * returns  newest first by default; without a direction names ascend and times descend.
  * errors   query_invalid (400) for any other column.
- * source   CU-60; the directions by default: decision.
+ * source   CU-60; the default directions: decision.
  */
 export function sortOf(column: string | undefined, direction: SortDirection | undefined): Sort {
   const known = sortColumns.find(one => one === (column ?? 'created_at'))
@@ -336,8 +338,8 @@ export function sortOf(column: string | undefined, direction: SortDirection | un
 }
 
 /**
- * `order by`: nulls last, ties by id in the same direction (AL-51 for the default). Where there are no nulls none are
- * mentioned: an index says on which side it has them, even if it has none. Rows are named `e`, those of companies `s`.
+ * `order by`: nulls last, ties by id in the same direction (AL-51 for the default). A column without nulls gets no
+ * nulls clause, because the clause must match the index. Rows are named `e`, those of companies `s`.
  */
 function ordered(sql: Sql, { column, direction }: Sort): Fragment {
   if (column === 'last_seen_at')

@@ -1,10 +1,10 @@
-// Entities in passing, asked of their actors.
+// Brief views of companies, read from their actors.
 import type { Company } from '../../../schemas/companies.js'
 import type { EntityBrief } from '../../core/company/entity.js'
 import { companyBrief } from './view.js'
 import type { EntityPlace } from './write.js'
 
-/** Brief views of companies by id; those that are gone are left out. */
+/** Brief views of companies by id; deleted ones are left out. */
 export async function companyBriefs(
   { services, environment, nowMs }: EntityPlace,
   ids: Iterable<string>,

@@ -1,4 +1,4 @@
-// Companies and users as the wire shows them, as far as they are alike: keys, traits, memberships, brief views.
+// The parts that companies and users share on the wire: keys, traits, memberships, brief views.
 import type { Sql } from 'postgres'
 import type {
   Company,
@@ -47,13 +47,13 @@ export function keyDefinitionView(row: KeyDefinitionRow): EntityKeyDefinition {
   }
 }
 
-/** Definitions of the keys and traits of some entities, by id; those just seen may not be written yet. */
+/** Definitions of the keys and traits of some entities, by id. Very new ones may be missing. */
 export interface Definitions {
   readonly keys: ReadonlyMap<string, EntityKeyDefinition>
   readonly traits: ReadonlyMap<string, EntityTraitDefinition>
 }
 
-/** Look up the definitions that entities of one kind show. */
+/** Load the definitions that the views of these entities need. */
 export async function definitionsOf(
   sql: Sql,
   kind: EntityType,
@@ -74,7 +74,7 @@ export async function definitionsOf(
   return { keys: new Map(keys.map(row => [row.id, keyDefinitionView(row)])), traits }
 }
 
-/** Keys in the order they were added. A definition not written yet was first seen with this key. */
+/** Keys in the order they were added. Without a stored definition the key's own time is shown. */
 export function keyViews(
   kind: EntityType,
   entity: EntitySnapshot,
@@ -105,14 +105,14 @@ export function keyViews(
   })
 }
 
-/** What is known of an entity; what publishable keys said only where nobody else did. */
+/** The entity's traits. A trait from a publishable key is shown only if no other source set it. */
 function shownTraits({ traits, clientTraits }: EntitySnapshot): EntitySnapshot['traits'] {
   if (clientTraits === undefined) return traits
   const known = new Set(traits.map(([name]) => name))
   return [...traits, ...clientTraits.filter(([name]) => !known.has(name))]
 }
 
-/** Trait rows in the order they were first set. A definition not written yet was first seen with this trait. */
+/** Traits in the order they were first set. Without a stored definition the trait's own time is shown. */
 export function traitDetails(
   kind: EntityType,
   entity: EntitySnapshot,
@@ -146,7 +146,7 @@ export function traitDetails(
 
 /** Trait name to value, typed by the definition. source: CU-32 */
 export function traitMap(kind: EntityType, entity: EntitySnapshot, registry: TraitRegistry): TraitMap {
-  // fromEntries defines members, so that "__proto__" is a name like any other
+  // fromEntries defines own members, so "__proto__" is an ordinary name
   return Object.fromEntries(
     shownTraits(entity).map(([name, text]) => [
       name,
@@ -159,7 +159,7 @@ export function companyBrief(company: EntityBrief): Company {
   return { ...common(company), last_seen_at: isoTimeOrNull(company.lastSeenAtMs), logo_url: null }
 }
 
-/** `seenAtMs`: what the user's actor was not told yet (CU-45). */
+/** `seenAtMs`: a later last-seen time that the user's actor does not have yet (CU-45). */
 export function userBrief(user: EntityBrief, seenAtMs: number | null): User {
   return { ...common(user), last_seen_at: isoTimeOrNull(later(user.lastSeenAtMs, seenAtMs)) }
 }
@@ -179,7 +179,7 @@ function later(a: number | null, b: number | null): number | null {
   return Math.max(a, b)
 }
 
-/** `company` null: it is gone, or not asked for. */
+/** `company` null: deleted, or not needed by the caller. */
 export function membershipView(
   userId: string,
   companyId: string,

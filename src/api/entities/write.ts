@@ -1,4 +1,4 @@
-// Writes to companies and users: whom a call means, what keeps a body from being stored, when an answer may leave.
+// Writes to companies and users: find the entity, check the body, wait until the answer may leave.
 import type { Keys, TraitUpsert } from '../../../schemas/companies.js'
 import { keysMax } from '../../core/company/entity-bounds.js'
 import type { CompanyMessage, EntityWrite, Refusal, UserMessage } from '../../core/company/message.js'
@@ -11,12 +11,12 @@ import { halfPair } from '../../json.js'
 import type { Call } from '../kit/call.js'
 import { requireTime } from '../kit/time.js'
 
-/** What a room tells of each refusal of an actor. */
+/** Error code and message for each refusal of an actor. */
 export type Refusals = Readonly<Partial<Record<Refusal, readonly [code: ErrorCode, message: string]>>>
 
 const nameLengthMax = 255
 
-/** The body members that an upsert of either kind has. */
+/** The body members that upserts of companies and users share. */
 interface EntityBody {
   readonly keys?: Keys | undefined
   readonly id?: string | null | undefined
@@ -27,17 +27,17 @@ interface EntityBody {
   readonly update_only?: boolean | null | undefined
 }
 
-/** A call to a room of entities. */
+/** A call to a handler of companies or users. */
 export type EntityCall = Call<unknown, unknown>
 
-/** Where and when entities are read. */
+/** The environment and time at which entities are read. */
 export type EntityPlace = Pick<EntityCall, 'services' | 'environment' | 'nowMs'>
 
 /**
- * See that keys are keys: what their parser cannot say of names, and text that every store gives back as it was.
+ * Validate keys beyond what their parser checks: the count, the names, and text that every store returns unchanged.
  *
  * errors  value_invalid (400).
- * source  CU-2; the bound on their number, and half a surrogate pair being no text: decisions.
+ * source  CU-2; the bound on the count and refusing unpaired surrogates: decisions.
  */
 export function requireKeys(keys: Keys, member = 'keys'): void {
   const names = Object.keys(keys)
@@ -52,17 +52,17 @@ export function requireKeys(keys: Keys, member = 'keys'): void {
 
 const noun = { company: 'Company', user: 'User' } as const
 
-/** No such company or user, or no more. */
+/** The 404 for an unknown or deleted company or user. */
 export function entityUnknown(kind: DirectoryKind): ServiceError {
   return new ServiceError('not_found', `${noun[kind]} not found`)
 }
 
-/** Whether an id is one of this kind's, of an entity of this environment. */
+/** Whether an entity of this kind and environment has this id. */
 export function isKnown(call: EntityPlace, kind: DirectoryKind, id: string): boolean {
   return isServiceId(kind, 'id', id) && call.services.directory.has(call.environment.id, id)
 }
 
-/** Whether it may be deleted: it is known, or was until a deletion that is not durable yet (CU-50). */
+/** Whether an entity may be deleted: it exists, or its deletion is not durable yet (CU-50). */
 export function isRemovable(call: EntityCall, kind: DirectoryKind, id: string): boolean {
   const { directory } = call.services
   return (
@@ -72,10 +72,10 @@ export function isRemovable(call: EntityCall, kind: DirectoryKind, id: string): 
 }
 
 /**
- * The entity a lookup means.
+ * The entity that lookup keys name.
  *
  * returns  its id.
- * errors   not_found (404) when nothing matches, and when two do.
+ * errors   not_found (404) when no entity matches, and when two do.
  * source   CU-3; decision 15.
  */
 export function lookedUp(call: EntityCall, kind: DirectoryKind, keys: Keys): string {
@@ -85,9 +85,9 @@ export function lookedUp(call: EntityCall, kind: DirectoryKind, keys: Keys): str
 }
 
 /**
- * The entity that keys of a write name, or null when it is to be made.
+ * The entity that the keys of a write name, or null if it must be created.
  *
- * errors  keys_ambiguous (400) for two; not_found (404) for a service id that names none, which never creates.
+ * errors  keys_ambiguous (400) for two entities; not_found (404) for an unknown service id, which never creates.
  * source  CU-3, CU-11; EV-32 for keys that hold a service id.
  */
 export function namedBy(call: EntityCall, kind: DirectoryKind, keys: Keys): string | null {
@@ -105,26 +105,26 @@ function ambiguous(kind: DirectoryKind): ServiceError {
   )
 }
 
-/** The keys an entity holds, without the reserved name that addresses it. */
+/** The keys to store: all but the reserved name that holds the service id. */
 export function pairsOf(kind: DirectoryKind, keys: Keys): Keys {
   const pairs = Object.entries(keys).filter(([name, value]) => !isServiceId(kind, name, value))
   return Object.fromEntries(pairs)
 }
 
-/** An upsert ready to be sent: nothing may wait between this and its sending, so that nobody comes in between. */
+/** An upsert ready to be sent. Send it in the same tick, so that no other request comes in between. */
 export interface ReadyWrite {
   readonly target: Target
   readonly write: EntityWrite
-  /** Nobody matched, and nobody else is making it: this call does. */
+  /** No entity matched and no other request is creating it. */
   readonly creates: boolean
 }
 
 /**
- * Settle whom an upsert is for and claim its keys.
+ * Find the entity of an upsert and claim its keys.
  *
- * errors  400 for two matches, a name both given and removed, and nothing to find or make it by; 404 for nobody
- *         to update.
- * source  CU-10, CU-11, CU-14, CU-15, CU-17. An id that names nobody is passed over where keys are given: decision.
+ * errors  400 for two matches, for a key both given and removed, and for a body without id and keys; 404 when there
+ *         is no entity to update.
+ * source  CU-10, CU-11, CU-14, CU-15, CU-17. An unknown id is ignored if keys are given: decision.
  */
 export function readyUpsert(call: EntityCall, kind: DirectoryKind, body: EntityBody): ReadyWrite {
   const keys = body.keys ?? {}
@@ -142,10 +142,10 @@ export function readyUpsert(call: EntityCall, kind: DirectoryKind, body: EntityB
 }
 
 /**
- * Claim the keys of an entity that is made in any case.
+ * Claim the keys of an entity that is always created.
  *
- * errors  400 when a key is in use or none is given, and for an id: the service makes those.
- * source  api/companies.md "always creates"; refusing `id`: decision.
+ * errors  400 when a key is in use or none is given, and for an id, because the service assigns ids.
+ * source  interface document, "always creates"; refusing `id`: decision.
  */
 export function readyCreate(call: EntityCall, kind: DirectoryKind, body: EntityBody): ReadyWrite {
   const keys = body.keys ?? {}
@@ -190,17 +190,17 @@ function writeOf(call: EntityCall, kind: DirectoryKind, body: EntityBody): Entit
   )
 }
 
-/** A trait write ready to be sent. */
+/** A trait write ready to be sent in the same tick. */
 export interface ReadyTrait {
   readonly target: Target
   readonly message: (CompanyMessage | UserMessage) & { readonly type: 'increment_trait' | 'upsert' }
 }
 
 /**
- * Settle whose trait is meant; its keys find or make the entity and change nothing of one that is there.
+ * Find or create the entity of a trait write. The keys do not change an existing entity.
  *
- * upsert   the message that sets: a company's and a user's differ.
- * errors   400 for both or neither of `set` and `incr`, and for two matches; 404 for nobody with `update_only`.
+ * upsert   builds the message that creates it: companies and users have different ones.
+ * errors   400 for both or neither of `set` and `incr`, and for two matches; 404 with `update_only` for no match.
  * source   CU-36; keys of a trait write only identify: decision.
  */
 export function readyTrait(
@@ -228,7 +228,7 @@ export function readyTrait(
     hierarchy,
     body.incr == null ? inferType(body.set) : 'number',
   )
-  // one that is being made by another call is made by this one too, should that fail
+  // if another request is still creating it, this one creates it too, in case the other fails
   const makes = found === null || call.services.directory.isUnconfirmed(found)
   const target = entities.target(kind, environmentId, found, makes ? pairs : {})
   const write: EntityWrite = {
@@ -247,7 +247,7 @@ export function readyTrait(
   return { target, message }
 }
 
-// A name is found as it is written; a new one with dots in it is a nested one (CU-33).
+// A known name is used as written. Dots in a new name mean nesting (CU-33).
 function traitPath(call: EntityCall, kind: DirectoryKind, name: string) {
   const known = call.services.traits.find(call.environment.id, kind, name)
   if (known) return { name, hierarchy: known.hierarchy }
@@ -258,10 +258,10 @@ function traitPath(call: EntityCall, kind: DirectoryKind, name: string) {
 }
 
 /**
- * Wait for a write of an actor, and until Postgres shows it.
+ * Wait for the actor's write and until Postgres shows it.
  *
- * refusals  what the caller hears of each refusal.
- * errors    those; 503 when the write, or seeing to it, failed: it may have been made.
+ * refusals  error code and message for each refusal.
+ * errors    those; 503 when the write or the wait failed: the write may have happened.
  */
 export async function settled<Reply>(
   call: EntityCall,
@@ -273,7 +273,7 @@ export async function settled<Reply>(
   return reply
 }
 
-/** The same, without waiting for Postgres. */
+/** settled without waiting for Postgres. */
 export async function orRefused<T>(answer: Promise<T>, refusals: Refusals): Promise<T> {
   try {
     return await answer

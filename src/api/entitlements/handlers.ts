@@ -1,4 +1,4 @@
-// Plan entitlements: what each version of a plan grants. Edits go to the plan's draft (PB-3).
+// Plan entitlements: what each plan version grants. Edits go to the plan's draft (PB-3).
 import type { Sql } from 'postgres'
 import type {
   BillingLinkedEntitlementCreate,
@@ -65,13 +65,15 @@ function unknownEntitlement(): ServiceError {
   return new ServiceError('not_found', 'Plan entitlement not found')
 }
 
-// One entitlement in full.
 async function viewOf(sql: Sql, call: Call<unknown, unknown>, row: EntitlementRow) {
   const [view] = await entitlementViews(sql, viewPlace(call), [row])
   return view!
 }
 
-/** GET /plan-entitlements. Without a version named, of each plan's published version, else of its draft: decision. */
+/**
+ * GET /plan-entitlements. Without a version in the query: of each plan's published version, else of its draft:
+ * decision.
+ */
 export const listPlanEntitlements: Handler<undefined, EntitlementListQuery> = async call => {
   const { sql } = call.services
   const rows = await listEntitlementRows(sql, call.environment.id, call.query, call.query)
@@ -91,7 +93,7 @@ export const getPlanEntitlement: Handler = async call => {
   return { data: await viewOf(sql, call, row) }
 }
 
-// A change of entitlements: seen by the whole account when it makes a trait (EN-2).
+// Runs a change of entitlements. Its scope is the whole account if it creates a trait (EN-2).
 function changing<T>(
   call: Call<unknown, unknown>,
   body: Pick<PlanEntitlementUpdate, 'price_behavior'>,
@@ -102,7 +104,7 @@ function changing<T>(
   return call.services.catalogs.change(scope, work)
 }
 
-/** The draft that a body means: the plan's, or the version it names, which must be one (PB-7). */
+/** The draft to edit: the plan's, or the version named by the body, which must be a draft (PB-7). */
 async function draftOf(
   tx: Sql,
   place: Place & { readonly environmentId: string },
@@ -134,7 +136,7 @@ async function create(
 }
 
 /**
- * POST /plan-entitlements: on the plan's draft, made if there is none.
+ * POST /plan-entitlements: adds to the plan's draft, creating the draft if absent.
  *
  * errors  see writeEntitlement; 400 for a version that is not a draft.
  * source  EN-4, EN-18, EN-30…35, PB-3, PB-7.
@@ -148,7 +150,10 @@ export const createPlanEntitlement: Handler<PlanEntitlementCreate> = async call 
   return { status: 201, data }
 }
 
-/** POST /plan-entitlements/billing-linked: the entitlement of this provider's resource, made or changed on the draft. */
+/**
+ * POST /plan-entitlements/billing-linked: create or change the draft's entitlement that is linked to this
+ * provider's resource.
+ */
 export const putBillingLinkedEntitlement: Handler<BillingLinkedEntitlementCreate> = async call => {
   const { body } = call
   const data = await changing(call, body, async tx => {
@@ -172,10 +177,10 @@ export const putBillingLinkedEntitlement: Handler<BillingLinkedEntitlementCreate
 }
 
 /**
- * PUT /plan-entitlements/{plan_entitlement_id}: all of it. One of the published version is changed on the draft, so the
- * answer may carry the id of its copy there.
+ * PUT /plan-entitlements/{plan_entitlement_id}: replaces it. An entitlement of the published version is changed on
+ * the draft, so the answer may carry the id of its copy there.
  *
- * errors  400 for one of an archived version; 404 when the draft no longer entitles to the feature.
+ * errors  400 for one of an archived version; 404 when the draft no longer has it.
  * source  PB-3, PB-7.
  */
 export const changePlanEntitlement: Handler<PlanEntitlementUpdate> = async call => {
@@ -190,7 +195,10 @@ export const changePlanEntitlement: Handler<PlanEntitlementUpdate> = async call 
   return { data }
 }
 
-/** DELETE /plan-entitlements/{plan_entitlement_id}: from the draft; what is published grants it until the next publish. */
+/**
+ * DELETE /plan-entitlements/{plan_entitlement_id}: removes it from the draft; the published version grants it until
+ * the next publish.
+ */
 export const deletePlanEntitlement: Handler = async call => {
   const place = writePlace(call)
   await changing(call, {}, async tx => {
@@ -201,7 +209,7 @@ export const deletePlanEntitlement: Handler = async call => {
   return { data: { deleted: true } }
 }
 
-/** The entitlement of the path as it stands on the draft that edits go to. */
+/** The entitlement in the path, as it is on the plan's draft. */
 async function toEdit(
   tx: Sql,
   call: Call<unknown, unknown>,
@@ -221,11 +229,11 @@ async function toEdit(
 }
 
 /**
- * POST /plan-entitlements/duplicate: what one plan grants, onto another's draft, where it does not grant the feature
- * yet.
+ * POST /plan-entitlements/duplicate: copies entitlements of one plan to another plan's draft. Features that the
+ * target already grants are skipped.
  *
- * returns  those made; those skipped, each with why.
- * source   api/entitlements.md; that what is there stays: decision.
+ * returns  the created entitlements; the skipped ones with the reason.
+ * source   interface document; keeping existing entitlements: decision.
  */
 export const duplicatePlanEntitlements: Handler<EntitlementsDuplicate> = async call => {
   const { body, services } = call

@@ -1,4 +1,4 @@
-// Company overrides as the wire shows them.
+// Company overrides in their wire form.
 import type { Sql } from 'postgres'
 import type { CompanyOverride } from '../../../schemas/entitlements.js'
 import type { EntitlementDef } from '../../core/catalog.js'

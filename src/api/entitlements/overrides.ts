@@ -1,5 +1,5 @@
-// Company overrides: what one company is granted beside its plans. They are the company's: its actor decides, the
-// journal keeps them, Postgres follows.
+// Company overrides: entitlements granted to one company beside its plans. They are part of the company's state: its
+// actor decides, the journal stores, Postgres follows.
 import type {
   CompanyOverride,
   CompanyOverrideCreate,
@@ -44,14 +44,14 @@ function unknownOverride(): ServiceError {
   return new ServiceError('not_found', 'Company override not found')
 }
 
-/** GET /company-overrides. Expired ones are listed unless asked otherwise (EN-60). */
+/** GET /company-overrides. Expired ones are listed by default (EN-60). */
 export const listCompanyOverrides: Handler<undefined, OverrideListQuery> = async call => {
   const { services, environment, query, nowMs } = call
   const rows = await listOverrideRows(services.sql, environment.id, query, new Date(nowMs), query)
   return { data: await shown(call, rows) }
 }
 
-/** Overrides in full, each with its company as it is now. */
+/** Overrides in full, each with the present view of its company. */
 async function shown(call: Call<unknown, unknown>, rows: readonly OverrideRow[]): Promise<CompanyOverride[]> {
   const views = await overrideViews(call.services.sql, call.environment.id, rows)
   const details = await companyDetails(call, [...new Set(rows.map(row => row.company_id))])
@@ -87,7 +87,7 @@ function writePlace({ services, key, environment, nowMs }: Call<unknown, unknown
   return { services, accountId: key.accountId, environmentId: environment.id, nowMs }
 }
 
-/** What a caller hears of each refusal of the company's actor. */
+/** Error code and message for each refusal of the company's actor. */
 const refusals: Refusals = {
   not_found: ['not_found', 'company_id: no such company'],
   override_exists: ['state_conflict', 'feature_id: the company already has an override of this feature'],
@@ -95,7 +95,7 @@ const refusals: Refusals = {
   expired: ['value_invalid', 'expiration_date: lies in the past'],
 }
 
-/** The id of the override that made room for another, or null. */
+/** Send a message to the company. Returns the id of the expired override that the new one replaced, or null. */
 async function ask(
   call: Call<unknown, unknown>,
   companyId: string,
@@ -107,10 +107,10 @@ async function ask(
 }
 
 /**
- * POST /company-overrides. One that has expired makes room for the new one (EN-60).
+ * POST /company-overrides. An expired override of the same feature is replaced (EN-60).
  *
- * errors  400 for a second one of the feature, an expiration that is over, a value that does not fit; 404 for a
- *         company, feature, trait or credit that is not there.
+ * errors  400 for a second active one of the feature, an expiration in the past, a value that does not fit; 404 for
+ *         an unknown company, feature, trait or credit.
  * source  EN-4, EN-18, EN-33, EN-60, EN-61.
  */
 export const createCompanyOverride: Handler<CompanyOverrideCreate> = async call => {
@@ -134,10 +134,10 @@ export const createCompanyOverride: Handler<CompanyOverrideCreate> = async call 
 }
 
 /**
- * POST and PUT /company-overrides/{company_override_id}: absent members stay, null clears; another value type clears
- * what it does not have. One that has expired stays so until another expiration, or none, is named.
+ * POST and PUT /company-overrides/{company_override_id}. Absent members are unchanged, null clears; another value
+ * type clears the members it does not have. An expired override stays expired unless the body changes the expiration.
  *
- * source  EN-61, EN-64; decisions 6 and 26. The note is one more note: decision.
+ * source  EN-61, EN-64; decisions 6 and 26. A note in the body is added to the notes: decision.
  */
 export const changeCompanyOverride: Handler<CompanyOverrideUpdate> = async call => {
   const { body, services, key, environment, nowMs } = call
@@ -173,8 +173,8 @@ export const deleteCompanyOverride: Handler = async call => {
 /**
  * When an override ends, epoch ms; null: never.
  *
- * former  when it ended so far; absent for a new one. It may be named again, also when it is over.
- * errors  400 for another instant that is not to come (EN-61).
+ * former  its present end; absent for a new one. It may be repeated even if it has passed.
+ * errors  400 for any other past instant (EN-61).
  */
 function expiration(given: string | null | undefined, former: Date | null, nowMs: number): number | null {
   if (given === null) return null
@@ -185,7 +185,7 @@ function expiration(given: string | null | undefined, former: Date | null, nowMs
   return endMs
 }
 
-/** The value of an override as entitlements of plans are stored. */
+/** The override's value in the form of a stored plan entitlement. */
 function storedValue(entitlement: EntitlementDef): EntitlementValue {
   return {
     value_type: entitlement.valueType,

@@ -9,7 +9,7 @@ interface Page {
   readonly offset: number
 }
 
-/** Which entitlements a list is of, as the query of GET /plan-entitlements says it. */
+/** Filters of GET /plan-entitlements. */
 export interface EntitlementFilter {
   readonly feature_id?: string
   readonly feature_ids?: readonly string[]
@@ -23,8 +23,8 @@ export interface EntitlementFilter {
 }
 
 /**
- * Without a version named, those of the version a plan is shown by: the published one, else the draft (PB-3); an
- * entitlement named by its id is found on any.
+ * Without a version in the filter: entitlements of the version a plan is shown by, which is the published one, else
+ * the draft (PB-3). A filter by id matches on any version.
  */
 function matching(sql: Sql, environmentId: string, filter: EntitlementFilter) {
   const { feature_ids, ids, plan_ids, plan_version_ids: versionIds, q } = filter
@@ -79,7 +79,7 @@ export async function countEntitlementRows(
   return row!.count
 }
 
-/** Which overrides a list is of, as the query of GET /company-overrides says it. */
+/** Filters of GET /company-overrides. */
 export interface OverrideFilter {
   readonly company_id?: string
   readonly company_ids?: readonly string[]
@@ -107,7 +107,7 @@ function matchingOverrides(sql: Sql, environmentId: string, filter: OverrideFilt
     }`
 }
 
-// An override of a feature that is gone grants nothing and is shown nowhere (EN-64).
+// An override of a deleted feature grants nothing and is not shown (EN-64).
 function overrideSource(sql: Sql) {
   return sql`company_overrides o join companies c on c.id = o.company_id join features f on f.id = o.feature_id`
 }

@@ -1,4 +1,4 @@
-// Plan entitlements as the wire shows them, alone and within their plans.
+// Plan entitlements in their wire form, alone and within their plans.
 import type { Sql } from 'postgres'
 import type { PlanEntitlement } from '../../../schemas/entitlements.js'
 import type { Plan, PlanVersion } from '../../../schemas/plans.js'
@@ -14,7 +14,7 @@ import { productRows } from '../prices/rows.js'
 import { entitlementCurrencyPrices, meteredPriceView, productView, type SoldAs } from '../prices/view.js'
 import { traitViews } from '../traits/rows.js'
 
-/** A plan as other resources carry it: by its version, or by itself where it has none. */
+/** A plan inside another resource: with the members of its version, if it has one. */
 export function planView(plan: PlanRow, version: PlanVersionRow | null): Plan {
   const { name, description, icon } = version ?? plan
   const updatedMs = Math.max(plan.updated_at.getTime(), version?.updated_at.getTime() ?? 0)
@@ -48,7 +48,7 @@ export function versionView(plan: PlanRow, version: PlanVersionRow): PlanVersion
   }
 }
 
-/** Entitlements in full, in the order of the rows, all of one environment. */
+/** Entitlements in full, in the order of the rows. All belong to one environment. */
 export async function entitlementViews(
   sql: Sql,
   place: { readonly accountId: string; readonly environmentId: string },
@@ -92,7 +92,7 @@ export async function entitlementViews(
   })
 }
 
-/** Name of the product that what a plan grants of a feature is sold as. */
+/** Name of the product that sells a feature of a plan. */
 export function entitledName(planName: string, featureName: string): string {
   return `${planName}: ${featureName}`
 }
@@ -137,7 +137,7 @@ type MeteredPrices = Pick<
   'metered_monthly_price' | 'metered_quarterly_price' | 'metered_yearly_price'
 >
 
-/** The prices named without a currency: of the first currency stated. */
+/** The price members without a currency show the first stored currency. */
 function meteredPrices(row: EntitlementRow, soldAs: (price: StoredPrice) => SoldAs): MeteredPrices {
   const currency = row.prices[0]?.currency
   const shown: Record<string, BillingPriceView> = {}
@@ -151,7 +151,7 @@ function meteredPrices(row: EntitlementRow, soldAs: (price: StoredPrice) => Sold
   return shown
 }
 
-/** By version id, the plans of entitlements. */
+/** The plans of entitlements, by version id. */
 async function plansOf(sql: Sql, rows: readonly EntitlementRow[]): Promise<Map<string, Plan>> {
   const versions = await sql<PlanVersionRow[]>`
     select * from plan_versions where id in ${among(sql, distinct(rows.map(row => row.plan_version_id)))}`
@@ -161,7 +161,7 @@ async function plansOf(sql: Sql, rows: readonly EntitlementRow[]): Promise<Map<s
   return new Map(versions.map(version => [version.id, planView(byId.get(version.plan_id)!, version)]))
 }
 
-/** Each id once, without null. */
+/** The distinct ids, without null. */
 export function distinct(ids: readonly (string | null | undefined)[]): string[] {
   return [...new Set(ids.filter(id => id != null))]
 }

@@ -1,4 +1,4 @@
-// Entitlements as callers state them, settled into what is stored: types corrected, values of other types dropped.
+// Writes plan entitlements: validates what callers send, normalises it, and drops values of other types.
 import type { Sql } from 'postgres'
 import type {
   BundledEntitlement,
@@ -31,7 +31,7 @@ import { insertEntitlementRow, touchVersion, updateEntitlementRow } from '../pla
 import { findProduct } from '../prices/rows.js'
 import { namedPrices, unitPrices } from '../prices/write.js'
 
-/** Where an entitlement is written, and by what account. */
+/** The plan, draft and account of a write. */
 export interface WritePlace {
   readonly services: Pick<Services, 'catalogs' | 'keys' | 'traits'>
   readonly accountId: string
@@ -61,11 +61,11 @@ export async function requireFeature(sql: Sql, accountId: string, id: string): P
 }
 
 /**
- * The value an entitlement comes to.
+ * The stored value of an entitlement after a body is applied.
  *
- * errors  400 for a value its type needs and does not have, a type the feature cannot have; 404 for a trait or credit
- *         the environment does not have.
- * source  EN-18, EN-30, EN-33, EN-42. A credit's rate that nobody named is 1, or 0 beside quantity rates (decision 21).
+ * errors  400 for a value that the type requires but the body lacks, and for a type the feature cannot have; 404
+ *         for a trait or credit the environment does not have.
+ * source  EN-18, EN-30, EN-33, EN-42. The default credit rate is 1, or 0 beside quantity rates (decision 21).
  */
 export function settleValue(
   place: WritePlace,
@@ -104,7 +104,7 @@ export function settleValue(
   }
 }
 
-/** EN-12: periods belong to what events meter; a month without reset is the calendar's. */
+/** EN-12: only metered features have periods; a month without reset is a calendar month. */
 function windowOf(feature: FeatureRow, body: EntitlementValueWrite) {
   const period = body.metric_period ?? null
   const reset = period === 'current_month' ? (body.metric_period_month_reset ?? 'first_of_month') : null
@@ -117,7 +117,7 @@ function limitTrait(
   body: EntitlementValueWrite,
   priceBehavior: EntitlementPriceBehavior | null,
 ): string {
-  // EN-30: what is bought in advance is counted by the feature's own trait
+  // EN-30: quantities bought in advance are counted by the feature's own trait
   if (priceBehavior === 'pay_in_advance') return featureView(feature, environmentId).usage_limit_trait_id!
   const id = needed(body.value_trait_id, 'value_trait_id', 'trait')
   const trait = services.traits.byId(environmentId, id)
@@ -194,7 +194,7 @@ function settleOverage(
   return { overage_billing_cadence: cadence, overage_invoice_anchor: anchor }
 }
 
-/** EN-52. A tier that keeps its key keeps its id. */
+/** EN-52. A tier with an unchanged key keeps its id. */
 function settleWarnings(
   body: PlanEntitlementUpdate,
   former: readonly StoredWarningTier[],
@@ -209,7 +209,7 @@ function settleWarnings(
   }))
 }
 
-/** What a body would say of an entitlement's value, to write it again. */
+/** The optional members of an entitlement's value, filled from its row. */
 export function statedValue(
   row: Omit<EntitlementValue, 'value_numeric'> & Pick<EntitlementRow, 'value_numeric'>,
 ): Required<EntitlementValueWrite> {
@@ -226,7 +226,10 @@ export function statedValue(
   }
 }
 
-/** The same of a plan's; the anchor follows from the rest (EN-34), and prices are told one by one (price-write.ts). */
+/**
+ * statedValue for a plan's entitlement. The anchor follows from the rest (EN-34); prices are separate
+ * (price-write.ts).
+ */
 function statedEntitlement(row: EntitlementRow) {
   return {
     ...statedValue(row),
@@ -241,21 +244,21 @@ function statedEntitlement(row: EntitlementRow) {
   }
 }
 
-/** Who manages an entitlement elsewhere. */
+/** The provider's resource that manages an entitlement. */
 export interface EntitlementLink {
   readonly provider: BillingProviderType
   readonly resourceId: string
 }
 
 /**
- * Write an entitlement of a draft: a new one, or (`former`) what the body says of an existing one.
+ * Write an entitlement of a draft: a new one, or `former` changed by the body.
  *
  * plan     locked; `draft` is one of its versions.
  * returns  the row as written.
- * errors   400 for a second one of the feature (EN-4) and for what cannot be settled; 404 for a feature, trait, credit,
- *          product or price that is not there.
- * source   EN-4, EN-5, EN-18, EN-30…35, EN-52; decisions 12 and 26. Selling in advance must run in a transaction of the whole
- *          account, because the feature gets its trait everywhere (EN-2).
+ * errors   400 for a second entitlement of the feature (EN-4) and for invalid values; 404 for an unknown feature,
+ *          trait, credit, product or price.
+ * source   EN-4, EN-5, EN-18, EN-30…35, EN-52; decisions 12 and 26. For pay_in_advance the transaction must cover the
+ *          whole account, because the feature gets its trait in every environment (EN-2).
  */
 export async function writeEntitlement(
   tx: Sql,
@@ -302,14 +305,14 @@ export async function writeEntitlement(
   return row
 }
 
-/** What a body must say of an entitlement that is new. */
+/** The complete body of a new entitlement. Throws 400 for missing members. */
 function newEntitlement(given: PlanEntitlementUpdate): PlanEntitlementUpdate & EntitlementValueWrite {
   const { value_type } = given
   if (value_type === undefined) throw invalid('value_type: needed by a new entitlement')
   return { ...given, value_type }
 }
 
-/** EN-5: what can be used up has a rule for when it is. */
+/** EN-5: whether a value can be used up, and so has a rule for that case. */
 export function exhaustible(value: Pick<EntitlementValue, 'value_type'>): boolean {
   return value.value_type === 'numeric' || value.value_type === 'trait' || value.value_type === 'credit'
 }
@@ -363,14 +366,13 @@ async function settleSale(
   }
 }
 
-/** Whether writing this makes a trait in every environment (EN-2), so that the whole account changes. */
+/** Whether this write creates a trait in every environment (EN-2), and so changes the whole account. */
 export function touchesAccount(body: Pick<PlanEntitlementUpdate, 'price_behavior'>): boolean {
   return body.price_behavior === 'pay_in_advance'
 }
 
 /**
- * The entitlement of a draft that stands for this one: itself, or, of a version that was copied, the one of the same
- * feature.
+ * The draft's counterpart of an entitlement: itself, or the draft's entitlement of the same feature.
  */
 export async function entitlementInDraft(
   tx: Sql,
@@ -402,9 +404,9 @@ export async function removeEntitlement(tx: Sql, row: EntitlementRow, nowMs: num
 }
 
 /**
- * Apply the entitlement actions of a bundle to a draft, in the order given.
+ * Apply the entitlement actions of a bundle to a draft, in the given order.
  *
- * errors  as of each write; 400 for an action without what it needs.
+ * errors  those of each write; 400 for an action that lacks a required member.
  */
 export async function applyBundle(
   tx: Sql,
@@ -436,7 +438,7 @@ export async function applyBundle(
   return changes
 }
 
-/** What a bundle did to one entitlement: as it is, or was. */
+/** One change by a bundle: the entitlement as it is now, or as it was if deleted. */
 export interface BundledChange {
   readonly type: 'created' | 'deleted' | 'updated'
   readonly row: EntitlementRow

@@ -1,4 +1,4 @@
-// What a deleted environment leaves behind in the stores once the projectors have caught up with it.
+// Clears the stores after an environment is deleted, once the projectors have caught up.
 import { clonePrefix } from '../../storage/dump.js'
 import type { Services } from '../kit/services.js'
 import { deleteRowsOf } from './store.js'
@@ -6,8 +6,8 @@ import { deleteRowsOf } from './store.js'
 const catchUpMs = 60_000
 
 /**
- * Delete the rows that were on their way when the environment was deleted, and its events and figures. Nobody waits for
- * it, and nobody can see those rows: what a store that is away keeps is logged. Never rejects.
+ * Delete rows that were still on their way when the environment was deleted, its events and its figures. Runs in the
+ * background: those rows are invisible already. A store that is down is logged. Never rejects.
  *
  * source  AL-13.
  */

@@ -31,7 +31,7 @@ import {
 const listShape = { ids: list, ...page } as const
 export const environmentListQuery = query(listShape)
 
-/** GET /environments, newest first (AL-51); those the key reaches. */
+/** GET /environments within the key's reach, newest first (AL-51). */
 export const listEnvironments: Handler<undefined, QueryOf<typeof listShape>> = ({ services, key, query }) => {
   const all = services.keys
     .environments(key.accountId)
@@ -41,7 +41,7 @@ export const listEnvironments: Handler<undefined, QueryOf<typeof listShape>> = (
   return { data: named.slice(query.offset, query.offset + query.limit).map(environmentView) }
 }
 
-// The environment the path names, in the caller's account and in the key's reach.
+// The environment in the path. It must belong to the caller's account and be within the key's reach.
 function named({ services, key, params }: Call<unknown, unknown>): EnvironmentRecord {
   const environment = services.keys.environment(params.environment_id!)
   if (environment?.accountId !== key.accountId || !reaches(key, environment.id)) throw unknownEnvironment()
@@ -53,8 +53,8 @@ function unknownEnvironment(): ServiceError {
 }
 
 /**
- * POST /environments: with its publishable key, whose value is shown (decision 13), and the traits that the account's
- * features name (EN-2).
+ * POST /environments. Also creates its publishable key, whose value is shown (decision 13), and the traits that the
+ * account's features name (EN-2).
  */
 export const createEnvironment: Handler<EnvironmentCreate> = async ({ services, key, body }) => {
   const { sql, keys, traits, clock, catalogs } = services
@@ -92,7 +92,7 @@ export const getEnvironment: Handler = call => ({ data: environmentView(named(ca
 /**
  * PUT /environments/{environment_id}.
  *
- * errors  400 when it would become production while a test clock is set: production has none (decision 11).
+ * errors  400 for making it production while a test clock is set, which production cannot have (decision 11).
  */
 export const changeEnvironment: Handler<EnvironmentUpdate> = async call => {
   const { services, body } = call
@@ -122,10 +122,10 @@ export const changeEnvironment: Handler<EnvironmentUpdate> = async call => {
 }
 
 /**
- * DELETE /environments/{environment_id}: it, its keys and its data.
+ * DELETE /environments/{environment_id}, with its keys and data.
  *
- * errors  400 for the last one, and for the one of the key that asks, which would delete itself (AL-6).
- * source  AL-13; that companies in it do not hinder: AL-13 before gaps.md
+ * errors  400 for the last environment, and for the environment of the calling key, which would delete itself (AL-6).
+ * source  AL-13: companies in it do not prevent the deletion.
  */
 export const removeEnvironment: Handler = async call => {
   const { services, key } = call
@@ -188,7 +188,7 @@ function wishOf(body: ClockUpdate): ClockWish {
     : { atMs: requireTime(body.now, 'now'), frozen }
 }
 
-/** DELETE /environments/{environment_id}/clock: the present is the wall clock's again (decision 10). */
+/** DELETE /environments/{environment_id}/clock: returns to the wall clock (decision 10). */
 export const removeClock: Handler = async call => {
   const { clock } = call.services
   const { id } = named(call)

@@ -15,7 +15,7 @@ export async function findEnvironment(sql: Sql, id: string): Promise<Environment
   return row ?? null
 }
 
-/** Members to change; undefined stays. */
+/** Members to change; undefined is unchanged. */
 export interface EnvironmentChange {
   readonly name: string | undefined
   readonly environmentType: EnvironmentType | undefined
@@ -23,7 +23,7 @@ export interface EnvironmentChange {
   readonly publishableLimits: PublishableLimitsWrite | undefined
 }
 
-/** `updated_at` always moves on, so that the later of two changes can be told by it. */
+/** `updated_at` always grows, so that it orders any two changes. */
 export async function updateEnvironment(
   sql: Sql,
   id: string,
@@ -64,7 +64,7 @@ export async function featureTraits(sql: Sql, accountId: string): Promise<readon
   return rows.map(row => row.hierarchy)
 }
 
-/** Every row of every table that carries the environment's id (AL-13), but the audit log: it outlives what it tells of. */
+/** Delete every row with the environment's id from every table (AL-13), except the audit log, which is kept. */
 export async function deleteRowsOf(sql: Sql, id: string): Promise<void> {
   const tables = await sql<{ table_name: string }[]>`
     select c.table_name from information_schema.columns c

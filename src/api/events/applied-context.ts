@@ -1,4 +1,4 @@
-// Events sent with a signed context: company and user are those that a server signed, whatever the event says (AL-14).
+// Events sent with a signed context: the signed company and user replace those in the event (AL-14).
 import type { SignedContext } from '../../engine/account/signed-contexts.js'
 import { ServiceError } from '../../errors.js'
 import type { Judged } from '../../events/judge.js'
@@ -7,10 +7,10 @@ import { bodyText } from '../../events/text.js'
 import { parseExactly } from '../../json.js'
 
 /**
- * A judged event with company, user and their traits replaced by the signed ones.
+ * A validated event with company, user and their traits replaced by the signed ones.
  *
- * text    its body as it is stored.
- * errors  forbidden (403) where the event identifies somebody and the context names no user.
+ * text    the body as it is stored.
+ * errors  forbidden (403) for an identify event if the context names no user.
  */
 export function withContext(
   judged: Judged,

@@ -1,4 +1,4 @@
-// Idempotency keys of events that are acknowledged together: claimed as they come, kept or given back by their fate.
+// Claims on the idempotency keys of events that are acknowledged together. They are confirmed or released afterwards.
 
 import type { FailedEvent } from '../../core/company/message.js'
 import { encodeId } from '../../core/id.js'
@@ -9,7 +9,7 @@ import { ServiceError } from '../../errors.js'
 import type { KeyRecord, Later } from '../kit/call.js'
 import type { Services } from '../kit/services.js'
 
-/** Who sends, and how failures are told. */
+/** The sender of events, and how errors reach it. */
 export interface Sender {
   readonly services: Services
   readonly key: KeyRecord
@@ -17,11 +17,11 @@ export interface Sender {
   readonly nowMs: number
   readonly remoteIp: string
   readonly userAgent: string
-  /** What a server signed for the holder of a publishable key: events are of this company and user alone. */
+  /** Signed context of a publishable key's holder: all its events get this company and user. */
   readonly signed?: SignedContext | null
 }
 
-/** What did not become durable: everything, the items of some shards, some identify events. */
+/** What failed to become durable: everything, or the items of some shards, or some identify events. */
 export interface Undone {
   readonly whole: Failure | null
   readonly shards: readonly Undelivered[]
@@ -34,41 +34,41 @@ export interface Failure {
 
 export const nothingUndone: Undone = { whole: null, shards: [], identifies: new Map() }
 
-/** The name under which a sender's key is claimed: keys of publishable API keys are a namespace of their own (decision 23). */
+/** The name a key is claimed under: publishable API keys have their own namespace (decision 23). */
 export function nameOf({ key }: Pick<Sender, 'key'>, idempotencyKey: string): string {
   return key.kind === 'publishable' ? publishableMark + idempotencyKey : idempotencyKey
 }
 
-/** 503 of events whose keys the idempotency window has no room for. */
+/** The 503 for events when the idempotency window has no room for their keys. */
 export function windowFull(): ServiceError {
   return new ServiceError('overloaded', 'The idempotency window is full', { retryAfterSeconds: 60 })
 }
 
 export class Claims {
-  // One entry each for every key that an event here was the first to claim; no object for any.
+  // One entry per key that was first claimed here. Parallel arrays, to save an object per event.
   private readonly keys: string[] = []
   /** The 64 bits of each event's id. */
   private readonly ids: number[] = []
-  /** The actor that keeps the event's record; null until it is known. */
+  /** The actor that stores the event's record; null until known. */
   private readonly owners: (string | null)[] = []
-  /** First events, still under way, of the duplicates here. */
+  /** Promises of first events still in flight, for duplicates in this batch. */
   private readonly awaited: Promise<void>[] = []
   private settle!: { resolve: () => void; reject: (error: unknown) => void }
   private settled: Promise<void> | null = null
 
   constructor(private readonly sender: Sender) {}
 
-  /** Whether a duplicate here waits for its first event. */
+  /** Whether a duplicate here must wait for its first event. */
   get waits(): boolean {
     return this.awaited.length > 0
   }
 
   /**
-   * Claim a key; the first event's claim when there is one (EV-25…27).
+   * Claim a key. Returns the existing claim if the key was used before (EV-25…27).
    *
    * key        as `nameOf` gives it.
    * high, low  the 64 bits of the event's id.
-   * print      what the event says, in small.
+   * print      hash of the event's content.
    */
   claim(
     key: string,
@@ -94,13 +94,13 @@ export class Claims {
     return first
   }
 
-  /** Tell who keeps the record of an event, when its key was the last that was claimed. */
+  /** Set the actor that stores an event's record, if the event made the last claim. */
   ownedBy(eventId: string, owner: string): void {
     const last = this.keys.length - 1
     if (last >= 0 && this.eventId(last) === eventId) this.owners[last] = owner
   }
 
-  /** An event that failed gives its key back (EV-28). */
+  /** Release the key of an event that failed (EV-28). */
   unclaim(key: string, eventId: string): void {
     const place = this.keys.findIndex((_, i) => this.eventId(i) === eventId)
     if (place >= 0) {
@@ -111,7 +111,7 @@ export class Claims {
     this.sender.services.dedupe.release(this.sender.environmentId, key, eventId)
   }
 
-  /** Events that became durable as failed: those give their keys back (EV-28), and are stored once more when sent again. */
+  /** Release the keys of events that were stored as failed (EV-28). If sent again, they are stored again. */
   failed(events: readonly FailedEvent[]): void {
     const { metrics, dedupe } = this.sender.services
     metrics.events.failed.count += events.length
@@ -147,14 +147,16 @@ export class Claims {
     await Promise.all(this.awaited)
   }
 
-  /** Nothing was sent: all are free again. */
+  /** Release all claims; no event was sent. */
   abandon(): void {
     for (const [i, key] of this.keys.entries())
       this.sender.services.dedupe.release(this.sender.environmentId, key, this.eventId(i))
     this.settle?.reject(new ServiceError('overloaded'))
   }
 
-  /** Who waits at the shard for the one event here: its keys are given back before its caller hears that it failed. */
+  /**
+   * Waits for the shard's reply to a single event. On failure its key is released before the caller gets the error.
+   */
   waitingFor(later: Later): Waiting {
     return {
       resolve: answered => {
@@ -171,7 +173,7 @@ export class Claims {
     }
   }
 
-  /** Keep the keys of events that are durable, give back those of events that are not; throws the first failure. */
+  /** Confirm the keys of durable events, release the others, then throw the first failure. */
   giveUp({ whole, shards, identifies }: Undone): never {
     for (const [i, key] of this.keys.entries()) {
       const owner = this.owners[i]!
@@ -185,7 +187,7 @@ export class Claims {
     throw error
   }
 
-  /** Keep the key of an event that is durable, give back that of one that is not, and wait where it is not known. */
+  /** Confirm a durable event's key, release that of a lost one, and wait if the outcome is unknown. */
   private settleClaim(
     key: string,
     eventId: string,

@@ -1,4 +1,4 @@
-// Events: one, a list, the collector's list; and the stored records.
+// Routes of events: single events, batches, the collector, and stored events.
 
 import type { SignedContext } from '../../engine/account/signed-contexts.js'
 import { ServiceError } from '../../errors.js'
@@ -44,10 +44,10 @@ export function createEvent(call: Call<RawBody>): Later | Promise<Answer> {
 }
 
 /**
- * POST /event-batch: the list is judged event by event (EV-7, decision 3). `{events: […]}`, one event per line
+ * POST /event-batch: each event is validated on its own (EV-7, decision 3). Takes `{events: […]}`, one event per line
  * (application/x-ndjson), or a batch of CloudEvents.
  *
- * query  report: each acknowledgement also tells `error`, why that event is stored as failed, else null.
+ * query  report: each acknowledgement has `error`: why that event is stored as failed, else null.
  */
 export function createEventBatch(call: Call<RawBody, QueryOf<typeof batchShape>>): Promise<Answer> {
   const { report } = call.query
@@ -59,7 +59,7 @@ export const batchQuery = query(batchShape)
 
 type BatchCall = Call<RawBody, unknown>
 
-/** bare: the request named no parameters. */
+/** bare: the request has no query parameters. */
 async function ingestBatch(call: BatchCall, report: boolean, bare: boolean): Promise<Answer> {
   const { body, nowMs } = call
   const format = formatOf(body)
@@ -79,7 +79,7 @@ const isSecret = ({ key }: BatchCall): boolean => key.kind === 'secret'
 /**
  * POST /batch, the collector: events of several keys, each authorised by its own `api_key` or by the header.
  *
- * returns  2xx for a well-formed list, whatever its events are worth (decision 8).
+ * returns  2xx for a well-formed list, even if every event in it is invalid (decision 8).
  */
 export async function collect(call: Call<RawBody>): Promise<Answer> {
   const whoseAre = (secrets: readonly string[]) => sendersOf(call, secrets)
@@ -107,7 +107,7 @@ function sender(call: BatchCall): Sender {
   return senderAs(call, call.key, call.environment.id, call.nowMs, call.signed ?? null)
 }
 
-// One literal: every sender has one shape, and none is made by copying another.
+// One object literal, so that all senders have the same shape; spreading would be slower.
 function senderAs(
   { services, remoteIp, userAgent }: BatchCall,
   key: KeyRecord,
@@ -118,7 +118,7 @@ function senderAs(
   return { services, key, environmentId, nowMs, remoteIp, userAgent, signed }
 }
 
-/** Who events of the collector speak for that name a key: the key when it may send events, null for nobody. */
+/** The senders of the keys named by events: null for a key that is unknown or may not send events. */
 async function sendersOf(
   call: Call<RawBody>,
   secrets: readonly string[],

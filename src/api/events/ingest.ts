@@ -1,5 +1,5 @@
-// Events in: each judged alone, its key claimed, its company and user resolved or made, its record given to the
-// actor that keeps it. Answers once everything accepted is durable.
+// Event intake: validate each event, claim its key, find or create its company and user, send its record to its
+// actor. Answers once everything accepted is durable.
 import type { EventBodyFlagCheck, EventBodyIdentify } from '../../../schemas/events.js'
 import type {
   AcceptedEvent,
@@ -25,15 +25,17 @@ import { withContext } from './applied-context.js'
 import { Claims, type Failure, nameOf, nothingUndone, type Sender, type Undone } from './claims.js'
 import { isOfOneEvent, isPublic, refuseBeyond, unnamed } from './publishable.js'
 
-/** An event while it is put together. */
+/** An event under construction. */
 type Draft = { -readonly [Member in keyof AcceptedEvent]: AcceptedEvent[Member] }
 
-/** What an acknowledgement is made from; `failure` null unless the event is stored as failed. */
+/** Data of one acknowledgement. `failure` is null unless the event is stored as failed. */
 interface Acknowledged {
   readonly eventId: string
   readonly capturedAtMs: number
   readonly failure: string | null
-  /** Its idempotency key was used before: it is not counted again. `other`: by an event of other content. */
+  /**
+   * The idempotency key was used before, by the `same` event or one with `other` content. It is not counted again.
+   */
   readonly repeats?: 'same' | 'other'
 }
 
@@ -42,18 +44,18 @@ interface IdentifyWrites {
   readonly company: EntityWrite | null
 }
 
-/** Writes to users and companies that leave together, where the environment has room for one. */
+/** Number of writes to users and companies sent together, within the environment's allowance. */
 const writesAtOnce = 128
 
 const readonlyFailure = 'a read-only key was used'
 
 /**
- * Take one event (POST /events), parsed from text that `assertPlain` has passed.
+ * Take one event (POST /events), parsed from text that passed `assertPlain`.
  *
  * returns  its acknowledgement, a RawEvent.
- * errors  body_invalid (400) or forbidden (403) with the rule's message, nothing stored; 503 when it could not be made
- *         durable.
- * source  EV-1, EV-7, EV-27.
+ * errors   body_invalid (400) or forbidden (403) with the rule's message, nothing stored; 503 when it could not be
+ *          made durable.
+ * source   EV-1, EV-7, EV-27.
  */
 export function ingestOne(sender: Sender, event: unknown): Later | Promise<Answer> {
   sender.services.backlog.admit()
@@ -64,18 +66,19 @@ export function ingestOne(sender: Sender, event: unknown): Later | Promise<Answe
   return batch.commitLater() ?? batch.commit().then(acks => ({ json: acks[0]! }))
 }
 
-/** What a list of events is answered with: their acknowledgements, each as JSON or some joined by commas. */
+/** The answer to a list of events. `acks`: acknowledgements as JSON, single or already joined by commas. */
 export function acknowledged(acks: readonly string[]): Answer {
   return { json: `{"events":[${acks.join(',')}]}` }
 }
 
 /**
- * Take a list of events, each judged alone: what is wrong with one is stored as failed and costs the others nothing.
+ * Take a list of events. Each is validated on its own: an invalid one is stored as failed and does not affect the
+ * others.
  *
- * returns  one acknowledgement per event, each a RawEvent as JSON, in the order given.
+ * events   as parsed; one that is unreadable in its format is an `Unread`.
+ * report   acknowledgements say which events are stored as failed, and why.
+ * returns  one acknowledgement per event, each a RawEvent as JSON, in the given order.
  * errors   503 when they could not be made durable: then none is acknowledged, and all keys are free again.
- * events   as parsed; what could not be read as an event of its format is an `Unread`.
- * report   acknowledgements tell which events are stored as failed, and why.
  * source   EV-7, EV-27, EV-28, decision 20.
  */
 export async function ingestMany(
@@ -111,16 +114,16 @@ export async function ingestMany(
 export class Batch {
   private readonly acks: Acknowledged[] = []
   private items: IngestItem[] = []
-  /** Writes to users and companies that must be durable before the events: each may be repeated without harm. */
+  /** Writes to users and companies that must be durable before the events. Each is idempotent. */
   private readonly preludes: (() => Promise<unknown>)[] = []
-  /** Identify events: their record goes with the user's own write. */
+  /** Identify events: the record is part of the write to the user. */
   private readonly identifies: { readonly eventId: string; readonly run: () => Promise<unknown> }[] = []
   private readonly claims: Claims
   private joined: Set<string> | null = null
-  /** Why events became durable as failed, by their ids. */
+  /** Reasons why durable events count as failed, by event id; null: none. */
   private failures: Map<string, string> | null = null
 
-  /** `plain`: what is taken is known to hold nothing that `assertPlain` refuses. */
+  /** `plain`: the events are known to pass `assertPlain`. */
   constructor(
     private readonly sender: Sender,
     private readonly report = false,
@@ -129,12 +132,12 @@ export class Batch {
     this.claims = new Claims(sender)
   }
 
-  /** An event that broke a rule: kept as failed, without effect; its key is not consumed (EV-28). */
+  /** Store an invalid event as failed, without effect; its idempotency key stays free (EV-28). */
   fail(event: unknown, message: string): void {
     this.failAs(typeOf(event), failedBody(event), message)
   }
 
-  /** The same of an event that was judged elsewhere: its type, and what is kept of it. */
+  /** `fail` for an event that another thread validated: its type and the text to store. */
   failAs(type: AcceptedEvent['type'], body: string, message: string): void {
     this.sender.services.metrics.events.failed.count++
     const draft = this.draft(type, body)
@@ -143,9 +146,9 @@ export class Batch {
   }
 
   /**
-   * An event that passed. Throws before anything is claimed when its body or traits cannot be taken (CU-33).
+   * Take a valid event. Throws before any claim if its body or traits are unacceptable (CU-33).
    *
-   * text  its body as it is stored.
+   * text  the body as it is stored.
    */
   take(given: Judged, givenText = bodyText(given.body, this.plain)): void {
     const { sender } = this
@@ -181,11 +184,11 @@ export class Batch {
   }
 
   /**
-   * Make everything durable, in the order that a crash in between does no harm in.
+   * Make everything durable, in an order in which a crash does no harm.
    *
    * returns  the acknowledgements as JSON.
-   * errors   the first failure. Keys of events that did become durable stay claimed, so that a retry of the whole
-   *          finds them; the others are free again.
+   * errors   the first failure. Keys of events that became durable stay claimed, so that a retry finds them; the
+   *          others are free again.
    */
   async commit(): Promise<readonly string[]> {
     const applied = this.items.length + this.identifies.length
@@ -196,7 +199,7 @@ export class Batch {
     return this.acknowledgements()
   }
 
-  /** Whether `commit` gives its events to their actors at once: nothing must be durable before them. */
+  /** Whether `commit` sends its events at once, because nothing must be durable before them. */
   get leavesAtOnce(): boolean {
     return this.preludes.length + this.identifies.length === 0
   }
@@ -208,7 +211,7 @@ export class Batch {
     metrics.events.applied.count += applied
   }
 
-  /** `commit` for one event that needs nothing before it, the usual case, without a promise; null for any other. */
+  /** `commit` without a promise, for the usual single event without preludes; null for any other. */
   commitLater(): Later | null {
     const { items, preludes, identifies, claims } = this
     if (items.length !== 1 || preludes.length + identifies.length > 0 || claims.waits) return null
@@ -220,12 +223,12 @@ export class Batch {
     return later
   }
 
-  /** Nothing of this batch was sent: its claims are free again. */
+  /** Release all claims; nothing was sent. */
   abandon(): void {
     this.claims.abandon()
   }
 
-  /** Send everything; tells what did not become durable. Never rejects. */
+  /** Send everything. Returns what failed to become durable. Never rejects. */
   private deliver(): Promise<Undone> {
     if (this.preludes.length > 0 || this.identifies.length > 0) return this.deliverInOrder()
     if (this.items.length === 0) return Promise.resolve(nothingUndone)
@@ -249,8 +252,8 @@ export class Batch {
   }
 
   /**
-   * Do writes, so many at a time as the environment may have ahead of Postgres. Each holds keys that only its end gives
-   * back, so that none is left out, whatever failed before.
+   * Run the writes, as many at a time as the environment may have ahead of Postgres. Every write runs, even after a
+   * failure, because each releases its own key claims.
    *
    * returns  the first failure.
    */
@@ -269,14 +272,14 @@ export class Batch {
     return failure
   }
 
-  /** What is posted is let go of here, so that it does not grow old in memory while the journal writes. */
+  /** References to posted items are dropped, so that they do not grow old in memory during the journal write. */
   private deliverItems(): Promise<readonly Undelivered[]> {
     const { items } = this
     this.items = []
     return this.sender.services.shards.ingest(items, this.sender.nowMs, failed => this.failed(failed))
   }
 
-  /** Events that became durable as failed: their company cannot use them (decision 27). */
+  /** Handle events that became durable as failed, because their company cannot use them (decision 27). */
   private failed(events: readonly FailedEvent[]): void {
     this.claims.failed(events)
     this.failures = new Map([...(this.failures ?? []), ...events])
@@ -288,7 +291,7 @@ export class Batch {
     return this.claims.claim(idempotencyKey, high, low, capturedAtMs, print)
   }
 
-  /** What an event says, in small, with the company that is found by now. */
+  /** Hash of an event's content, including its company if already known. */
   private printOf(event: Draft, judged: Judged): number {
     const name = event.subtype ?? ''
     if (judged.type !== 'track' && judged.type !== 'inference') return printOfText(event.type, name, 1, '')
@@ -309,8 +312,8 @@ export class Batch {
   }
 
   /**
-   * A duplicate is acknowledged as its first event was, once that is durable. One of other content is kept as failed
-   * besides, without effect, so that whoever looks for it finds out why it was not counted (decision 23).
+   * Acknowledge a duplicate as its first event was, once that is durable. A duplicate with other content is also
+   * stored as failed, without effect, so that one can find out why it was not counted (decision 23).
    */
   private repeat(first: Claim, event: Draft, judged: Judged, print: number): void {
     const { events } = this.sender.services.metrics
@@ -326,7 +329,7 @@ export class Batch {
     this.items.push(this.item(event))
   }
 
-  /** track and inference: company and user found or made, their membership ensured (EV-30…35). */
+  /** track and inference: find or create company and user, and ensure their membership (EV-30…35). */
   private measured(
     event: Draft,
     companyKeys: Readonly<Record<string, string>> | null,
@@ -365,14 +368,14 @@ export class Batch {
     if (event.type === 'inference' && event.subtype !== null) this.derive(event)
   }
 
-  /** The company of a claimed event is known by now. */
+  /** Update the content hash of a claimed event whose company is now known. */
   private printAgain({ id, type, subtype, quantity, companyId, idempotencyKey }: Draft): void {
     const { services, environmentId } = this.sender
     const print = printOfText(type, subtype ?? '', quantity, companyId ?? '')
     services.dedupe.print(environmentId, idempotencyKey!, id, print)
   }
 
-  /** What an inference used, and its cost: as given, else by the price in force at its time (EV-61…63). */
+  /** The usage of an inference and its cost: as given, else by the price in force at its time (EV-61…63). */
   private priced({
     body,
     capturedAtMs,
@@ -395,7 +398,7 @@ export class Batch {
     }
   }
 
-  /** The track event that a label fans out to (EV-66): of its parent's time and mode, never acknowledged by itself. */
+  /** The track event derived from a label (EV-66). It has its parent's time and mode and no acknowledgement. */
   private derive(parent: AcceptedEvent): void {
     const event: AcceptedEvent = {
       ...parent,
@@ -408,7 +411,7 @@ export class Batch {
     this.items.push(this.item(event))
   }
 
-  /** flag_check: never creates anybody; touches last seen of those it names (EV-55). */
+  /** flag_check: creates no entity; updates last_seen_at of the company and user (EV-55). */
   private checked(event: Draft, check: EventBodyFlagCheck): void {
     const { directory, checkedFlags } = this.sender.services
     const environmentId = this.sender.environmentId
@@ -430,7 +433,7 @@ export class Batch {
     this.keep(event)
   }
 
-  /** identify: the company's half first, then the user with the event's record (EV-40…42). */
+  /** identify: write the company first, then the user together with the event's record (EV-40…42). */
   private identified(event: Draft, body: EventBodyIdentify, writes: IdentifyWrites): void {
     const { services, environmentId, nowMs } = this.sender
     const { entities } = services
@@ -448,7 +451,7 @@ export class Batch {
 
     const seenAtMs = event.mode === 'backfill' ? null : event.capturedAtMs
     const userTarget = entities.target('user', environmentId, user.id, body.keys)
-    /** Why the company's half was refused. */
+    /** Why the company write was refused. */
     let tooLarge: string | null = null
     const companyTarget = body.company
       ? entities.target('company', environmentId, company.id, body.company.keys)
@@ -481,7 +484,7 @@ export class Batch {
     this.identifies.push({ eventId: event.id, run })
   }
 
-  /** Why an entity cannot be made, or have these keys, in this environment. */
+  /** Why an entity cannot be created or get these keys in this environment; null if it can. */
   private overQuota(
     kind: DirectoryKind,
     makes: boolean,
@@ -491,7 +494,7 @@ export class Batch {
     return services.entities.quotas.refusal(kind, environmentId, makes, Object.entries(keys))
   }
 
-  /** An identify event that would have made its user or company too large: stored as failed, its key given back (EV-28). */
+  /** Store an identify event as failed that would make its user or company too large; release its key (EV-28). */
   private async keepFailed(event: AcceptedEvent, userIsNew: boolean, failure: string): Promise<void> {
     const { services, nowMs } = this.sender
     const failed = { ...event, failure, companyId: null, userId: userIsNew ? null : event.userId }
@@ -512,7 +515,7 @@ export class Batch {
     }
   }
 
-  /** A company that is new, or being created by another request: made before the event. Returns its id. */
+  /** Queue the creation of a company that is new, or being created by another request. Returns its id. */
   private ensureCompany(id: string | null, keys: Readonly<Record<string, string>>): string {
     const { services, environmentId, nowMs } = this.sender
     const target = services.entities.target('company', environmentId, id, keys)
@@ -521,7 +524,7 @@ export class Batch {
     return target.id
   }
 
-  /** A user that is new, or new to the company: written before the event itself. */
+  /** Queue the write of a user that is new, or new to the company. */
   private ensureUser(
     userId: string,
     target: Target | null,
@@ -572,14 +575,14 @@ export class Batch {
     return this.sender.services.entities.target(kind, this.sender.environmentId, id, keys)
   }
 
-  /** An event that failed on its keys keeps its record but not its idempotency key (EV-28, EV-33). */
+  /** Release the idempotency key of an event whose entity keys are invalid; its record is kept (EV-28, EV-33). */
   private unclaim(event: Draft, failure: string): void {
     if (event.idempotencyKey !== null) this.claims.unclaim(event.idempotencyKey, event.id)
     event.failure = failure
     this.keep(event)
   }
 
-  /** Give an event's record to its company, else its user, else its environment. */
+  /** Send an event's record to its company, else its user, else its environment. */
   private keep(event: AcceptedEvent): void {
     this.acks.push({ eventId: event.id, capturedAtMs: event.capturedAtMs, failure: event.failure })
     const item = this.item(event)
@@ -626,7 +629,7 @@ export class Batch {
     }
   }
 
-  /** RawEvents as JSON: all that differs between them is id and time, and what is told of failures. */
+  /** RawEvents as JSON. They differ only in id, time and failure. */
   private acknowledgements(): readonly string[] {
     const end = `"${callerJson(this.sender)}`
     return this.acks.map(
@@ -638,11 +641,11 @@ export class Batch {
   }
 }
 
-/** What the acknowledgement of a duplicate says more, and that of one with other content. */
+/** Extra members in the acknowledgement of a duplicate, and of one with other content. */
 export const repeatJson = ',"duplicate":true'
 const otherJson = `${repeatJson},"content_differs":true`
 
-// One caller sends again and again.
+// A caller usually sends many events, so its JSON is kept.
 let lastCaller = { remoteIp: '', userAgent: '', json: ',"remote_addr":"","remote_ip":"","user_agent":""' }
 
 export function callerJson({ remoteIp, userAgent }: Sender): string {
@@ -655,7 +658,7 @@ export function callerJson({ remoteIp, userAgent }: Sender): string {
   return lastCaller.json
 }
 
-/** What an event's record takes from its body (EV-70). */
+/** Fill the members of an event's record that come from its body (EV-70). */
 function describe(event: Draft, judged: Judged): void {
   switch (judged.type) {
     case 'track':
@@ -678,7 +681,7 @@ function describe(event: Draft, judged: Judged): void {
   }
 }
 
-/** Why an entity refuses to become larger (security 7); null when the write was taken. */
+/** Why an entity write was refused as too large; null when it succeeded. */
 async function refusedAsTooLarge(asked: Promise<unknown>): Promise<string | null> {
   try {
     await asked
@@ -689,7 +692,7 @@ async function refusedAsTooLarge(asked: Promise<unknown>): Promise<string | null
   }
 }
 
-/** A user deleted meanwhile needs no membership (CU-53). */
+/** A user deleted in the meantime needs no membership (CU-53). */
 function unlessGone(error: unknown): void {
   if (!(error instanceof Refused && error.refusal === 'not_found')) throw error
 }

@@ -1,5 +1,5 @@
-// Large bodies: read and judged on another thread, their events taken in slices between which other requests are
-// answered. What the caller hears is what a small body with the same events would have told.
+// Large bodies: parsed and validated on another thread, then taken in slices so that other requests run in between.
+// Callers get the same answers as for a small body.
 import { ServiceError } from '../../errors.js'
 import { JudgedReading, type Slice, type Taking } from '../../events/judged.js'
 import type { JudgedGroup, ParseReply, Voice } from '../../events/parsing.js'
@@ -11,16 +11,16 @@ import { isOfOneEvent } from './publishable.js'
 
 type LargeCall = Call<RawBody, unknown>
 
-/** Whether a body is read elsewhere. */
+/** Whether a body is parsed on another thread. */
 export function isLarge({ body, services }: Pick<LargeCall, 'body' | 'services'>): boolean {
   return body.bytes !== undefined && services.parsers.takes
 }
 
 /**
- * As `ingestMany` over the events of a batch; a caller who leaves before they are looked at has sent none.
+ * `ingestMany` for the events of a large body. If the caller disconnects before parsing ends, nothing is taken.
  *
- * errors  what is wrong with the whole body (400); 503 when too many bytes are being read, when the thread that read
- *         died, or when events could not be made durable: those of a slice that were are found again by their keys.
+ * errors  400 for an invalid body; 503 when too many bytes are being parsed, when the parser thread died, or when
+ *         events could not be made durable: a retry finds the durable ones by their keys.
  * source  EV-4, EV-7, EV-27, EV-28.
  */
 export function ingestLarge(
@@ -42,11 +42,11 @@ export function ingestLarge(
 }
 
 /**
- * As `collect`.
+ * `collect` for a large body.
  *
- * own      who the request itself speaks for: throws when it names no environment.
- * whoseAre who keys that events name speak for; null: nobody.
- * returns  the acknowledgements of events that somebody speaks for, in order.
+ * own      the sender of the request's own key; throws when it names no environment.
+ * whoseAre the senders of keys named by events; null: an unknown key.
+ * returns  the acknowledgements of events with a known sender, in order.
  */
 export function collectLarge(
   call: LargeCall,
@@ -75,7 +75,7 @@ export function collectLarge(
   return parsers.hold(body.byteLength, async () => {
     let found = await read()
     if (found !== null && areSecrets(found)) {
-      // out of turn: a key that is not in memory costs a look into the store
+      // awaited here, outside the slices: an unknown key costs a store lookup
       groups.learn(await whoseAre(found))
       found = await read()
     }
@@ -83,7 +83,7 @@ export function collectLarge(
   })
 }
 
-/** What was sent of a collected body for one sender; `at`: the places of its events. */
+/** The part of a collected body sent for one sender; `at`: the indexes of its events. */
 interface Collected extends Sending {
   readonly at: Uint32Array
 }
@@ -92,7 +92,7 @@ function areSecrets(found: readonly (string | Collected)[]): found is readonly s
   return typeof found[0] === 'string'
 }
 
-/** Acknowledgements of all senders, as their events stood in the body. */
+/** Acknowledgements of all senders, in the order of the body's events. */
 async function inOrder(sent: readonly Collected[]): Promise<readonly string[]> {
   const all = await Promise.allSettled(sent.map(({ acks }) => acks))
   const placed: string[] = []
@@ -101,10 +101,10 @@ async function inOrder(sent: readonly Collected[]): Promise<readonly string[]> {
     if (settled.status === 'rejected') throw settled.reason
     for (const [place, ack] of settled.value.entries()) placed[at[place]!] = ack
   }
-  return placed.filter(() => true) // without the places of those nobody speaks for
+  return placed.filter(() => true) // drops the gaps left by events without a sender
 }
 
-/** Senders of a collected body, each with the number of its group; 0 is the request's own. */
+/** Senders of a collected body by group number; 0 is the request's own sender. */
 class Groups {
   readonly voices = new Map<string, Voice | null>()
   readonly senders: (Sender | null)[] = [null]
@@ -130,14 +130,14 @@ class Groups {
   }
 }
 
-/** Reading took a while: the events are received now. */
+/** Parsing took time, so the events count as received now. */
 function atPresent(sender: Sender): Sender {
   return { ...sender, nowMs: sender.services.clock.now(sender.environmentId) }
 }
 
 const goneOf = (call: LargeCall) => () => call.gone === true
 
-/** The bytes of a body, in memory of their own: they are about to leave. */
+/** A copy of the body's bytes that can be transferred to another thread. */
 function handedOver(body: RawBody): Uint8Array {
   const bytes = body.bytes!
   return bytes.byteLength === bytes.buffer.byteLength ? bytes : new Uint8Array(bytes)
@@ -150,14 +150,14 @@ function groupsOf(reply: ParseReply): readonly JudgedGroup[] {
   throw new ServiceError(code, message, extra ? { extra } : {})
 }
 
-/** Events that are on their way. */
+/** Events being sent. */
 interface Sending {
-  /** Settles when the fate of all is known. */
+  /** Settles when the outcome of all events is known. */
   readonly acks: Promise<readonly string[]>
 }
 
 /**
- * The events of one sender, slice by slice, in order. The first slice that fails is the last that is sent.
+ * Send the events of one sender, slice by slice, in order. Stops after the first slice that fails.
  * Resolves when all are sent.
  */
 async function send(sender: Sender, group: JudgedGroup, report: boolean): Promise<Sending> {
@@ -176,7 +176,7 @@ async function send(sender: Sender, group: JudgedGroup, report: boolean): Promis
       },
     )
   for (const slice of group.slices) {
-    // before the slice has a place, which others wait for
+    // before the slice takes its turn, which others wait for
     await sender.services.entities.paced(sender.environmentId, 0, async () => {})
     await parsers.slices.enter()
     if (failed) {
@@ -187,15 +187,15 @@ async function send(sender: Sender, group: JudgedGroup, report: boolean): Promis
     commits.push(commit)
     const fate = ended(commit)
     parsers.slices.lasts(fate)
-    // what must be durable before its events is so before those of the next slice leave: order is kept
+    // its preludes must be durable before the next slice leaves, to keep the order
     if (!leavesAtOnce) await fate
   }
   const acks = Promise.allSettled(commits).then(async () => (await Promise.all(commits)).flat())
-  acks.catch(() => {}) // heard by who waits for it
+  acks.catch(() => {}) // handled by the caller that awaits it
   return { acks }
 }
 
-/** Where the idempotency window has no room for all new keys none of them is taken. */
+/** Throws 503 if the idempotency window lacks room for all new keys; then none is claimed. */
 async function mustFit(sender: Sender, group: JudgedGroup): Promise<void> {
   const { services, environmentId, nowMs, key: own } = sender
   const { dedupe, metrics, parsers } = services
@@ -219,7 +219,7 @@ async function mustFit(sender: Sender, group: JudgedGroup): Promise<void> {
   throw windowFull()
 }
 
-/** Take the events of a slice and send them. */
+/** Take and send the events of a slice. */
 function sendSlice(
   sender: Sender,
   reading: JudgedReading,

@@ -1,4 +1,4 @@
-// What events of a publishable key may not do: anybody has its value. source: decisions, security 3 and 6
+// Limits on events of publishable keys, whose value is public. source: decisions
 import type { CatalogData } from '../../core/catalog.js'
 import { flattenTraits } from '../../core/flags/trait-value.js'
 import type { DirectoryKind } from '../../engine/directory/directory.js'
@@ -9,12 +9,12 @@ import type { Sender } from './claims.js'
 
 type Keys = Readonly<Record<string, string>>
 
-/** Whether a sender's events are judged by `refuseBeyond`. */
+/** Whether `refuseBeyond` applies to a sender. */
 export function isPublic({ key }: Sender): boolean {
   return key.kind === 'publishable'
 }
 
-/** The most that an event of this sender may count at once; infinite for a secret key. */
+/** Largest quantity of one event of this sender; infinite for a secret key. */
 export function quantityMaxOf(sender: Sender): number {
   return isPublic(sender) ? limitsOf(sender).quantityMax : Number.POSITIVE_INFINITY
 }
@@ -25,10 +25,10 @@ export function namesEvents(sender: Sender): boolean {
 }
 
 /**
- * Refuse what the environment does not let its publishable key do. What a signed context says of company and user was
- * said by a server: it may make and name them.
+ * Refuse an event that the environment does not allow to its publishable keys. A signed context comes from a
+ * server, so it may create and name its company and user.
  *
- * errors  forbidden (403): a quantity beyond the bound; a new company, company key, event name or trait name where
+ * errors  forbidden (403): a quantity above the bound; a new company, company key, event name or trait name where
  *         these are switched off.
  */
 export function refuseBeyond(sender: Sender, judged: Judged): void {
@@ -76,19 +76,19 @@ function refuseNames(
 ): void {
   if (!traits) return
   const flat = flattenTraits(traits)
-  if ('refused' in flat) return // told where they are written
+  if ('refused' in flat) return // reported where traits are written
   for (const { name, text } of flat)
     if (text !== null && sender.services.traits.find(sender.environmentId, kind, name) === null)
       throw refused('name new traits')
 }
 
-/** A company that is there already keeps its name where publishable keys make none. */
+/** Without the right to create companies a publishable key cannot rename one either. */
 export function unnamed(sender: Sender, company: Wanted): Wanted {
   if (limitsOf(sender).createCompanies) return company
   return { ...company, name: null }
 }
 
-/** Whether an error is about one event of a batch: that one is stored as failed, the others go on. */
+/** Whether an error concerns one event of a batch, which is then stored as failed; the others continue. */
 export function isOfOneEvent(error: unknown): error is ServiceError {
   return error instanceof ServiceError && (error.status === 400 || error.status === 403)
 }
@@ -103,7 +103,7 @@ const catalogOf = ({ services, environmentId }: Sender): CatalogData => services
 
 const names = new WeakMap<CatalogData, ReadonlySet<string>>()
 
-/** The event names that features and rules of an environment count. */
+/** The event names that an environment's features and rules count. */
 function eventNames(catalog: CatalogData): ReadonlySet<string> {
   let known = names.get(catalog)
   if (known === undefined) {

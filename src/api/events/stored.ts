@@ -1,5 +1,5 @@
-// Stored events: one by id, lists newest first, and what is known of each event name. Read from ClickHouse, once it
-// holds everything acknowledged before the question (EV-73).
+// Stored events: one by id, lists newest first, and event types. Read from ClickHouse once it has everything
+// acknowledged before the request (EV-73).
 
 import { eventTypes as allTypes, type EventType } from '../../../schemas/enums.js'
 import type { EventDetail, EventSummary } from '../../../schemas/events.js'
@@ -25,7 +25,7 @@ const listShape = {
 } as const
 export const eventListQuery = query(listShape)
 
-/** GET /events: newest first; flag checks only when their type is asked for (EV-72). 400 as `requireNear`. */
+/** GET /events, newest first. Flag checks are listed only by type (EV-72). 400 as `requireNear`. */
 export async function listEvents(call: Call<undefined, QueryOf<typeof listShape>>): Promise<Answer> {
   const { services, query, environment } = call
   requireNear(query)
@@ -57,7 +57,7 @@ export async function getEvent(call: Call): Promise<Answer> {
 const typesShape = { q: text(512), event_subtypes: list, ...page } as const
 export const eventTypesQuery = query(typesShape)
 
-/** GET /event-types: event names seen in the environment, with their counts. */
+/** GET /event-types: the event names of the environment, with their counts. */
 export async function listEventTypes(call: Call<undefined, QueryOf<typeof typesShape>>): Promise<Answer> {
   const { services, query, environment } = call
   await services.projections.barrier('clickhouse')
@@ -77,7 +77,7 @@ export async function listEventTypes(call: Call<undefined, QueryOf<typeof typesS
   return { data }
 }
 
-/** Rows with the names of what they are linked to, as far as it still exists. */
+/** Event views with the names of their companies, users and features, if those still exist. */
 async function views(call: Call<undefined, unknown>, rows: readonly EventRow[]): Promise<EventDetail[]> {
   const features = new Map(
     call.services.catalogs.get(call.environment.id).features.map(({ id, name }) => [id, name]),
@@ -153,19 +153,19 @@ async function names(
     )
   const found = await find()
   if (found.size === wanted.length) return found
-  // deleted, or made so lately that Postgres does not show it yet
+  // unknown: deleted, or so new that Postgres does not show it yet
   await projections.barrier('postgres')
   return find()
 }
 
-/** A body that was cut off or is no object is shown as text under one name. */
+/** A body that is cut off or not an object is shown as text under one name. */
 function parsed(body: string): Record<string, unknown> {
   try {
     const value: unknown = parseExactly(body, longMembers)
     if (typeof value === 'object' && value !== null && !Array.isArray(value))
       return value as Record<string, unknown>
   } catch {
-    // kept as it came: see decision 20
+    // not JSON: kept as it was sent (decision 20)
   }
   return { raw: body }
 }

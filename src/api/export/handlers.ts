@@ -1,4 +1,4 @@
-// Exports: events, usage by hour and the credit ledger, written by ClickHouse itself and passed on page by page.
+// Exports of events, hourly usage and the credit ledger. ClickHouse formats the pages; they are streamed unchanged.
 import { ServiceError } from '../../errors.js'
 import type { Answer, Call } from '../kit/call.js'
 import { boolean, datetime, oneOf, type QueryOf, query, required, string } from '../kit/query.js'
@@ -11,15 +11,15 @@ const formats = {
 } as const
 
 const rowsPerPage = 20_000
-/** The answer is larger than what one statement may answer. */
+/** ClickHouse error code: the result exceeds max_result_bytes. */
 const tooLarge = '396'
-/** Exports of one environment that run at once, and how long one counts whose reader takes nothing. */
+/** Concurrent exports per environment; the time after which a stalled export no longer counts. */
 const atOnceMax = 2
 const idleMs = 60_000
 const running = new Map<string, Set<{ touchedMs: number }>>()
-/** A Parquet file is one piece that ClickHouse holds until it is whole. */
+/** A Parquet file is a single piece that ClickHouse builds in memory. */
 const parquetRowsMax = 2_000_000
-/** The last instant a DateTime holds. */
+/** The last instant of ClickHouse's DateTime. */
 const endOfTimeMs = Date.UTC(2106, 1, 7)
 
 const shape = {
@@ -42,12 +42,13 @@ export const exportUsage = (call: ExportCall): Promise<Answer> => exported(call,
 export const exportLedger = (call: ExportCall): Promise<Answer> => exported(call, exports.ledger)
 
 /**
- * Everything acknowledged before the request, sorted by company and time.
+ * Stream everything acknowledged before the request, sorted by company and time.
  *
- * query    `from` inclusive and `to` exclusive, by the time of the rows; of one company with `company_id`.
- * returns  the file itself, without an envelope. A failure on the way cuts the connection: no end, no whole.
- * errors   400 for a Parquet file of more than 2 000 000 rows; 503 while ClickHouse is away.
- * source   decision
+ * query    `from` inclusive and `to` exclusive, by the rows' time; `company_id` selects one company.
+ * returns  the file without an envelope. A failure midway cuts the connection, so a complete response is a complete
+ *          file.
+ * errors   400 for a Parquet file of more than 2 000 000 rows; 503 while ClickHouse is down.
+ * source   decision.
  */
 async function exported(call: ExportCall, one: Exported): Promise<Answer> {
   const { services, environment, query } = call
@@ -86,7 +87,7 @@ async function exported(call: ExportCall, one: Exported): Promise<Answer> {
   return within(pieces)
 }
 
-/** errors  overloaded (503) while the environment has as many exports as it may. */
+/** errors  overloaded (503) at the environment's limit of concurrent exports. */
 function slotOf(environmentId: string): { touchedMs: number } {
   const slots = running.get(environmentId) ?? new Set()
   const nowMs = performance.now()
@@ -122,8 +123,8 @@ async function* counted(
 }
 
 /**
- * A page's end is looked up first, so that the page itself can go by as bytes nobody reads. A page that is larger than
- * an answer may be is asked for again with half the rows.
+ * Generate the pages. The end of each page is looked up first, so that its bytes can pass through unparsed. A page
+ * that exceeds ClickHouse's result limit is requested again with half the rows.
  */
 async function* pages(
   { services, query }: ExportCall,

@@ -1,7 +1,7 @@
-// What an export reads: its columns, and its rows page by page along the table's sorting key, so that no page costs
-// more than itself however far in it lies.
+// Statements of exports: columns, and pages along the table's sorting key. The cost of a page does not depend on its
+// position.
 
-/** One part of a sorting key, and how a value of it is handed back to ClickHouse. */
+/** One column of a sorting key, and how its value is passed to ClickHouse. */
 interface KeyPart {
   readonly column: string
   readonly kind: 'text' | 'milliseconds' | 'seconds' | 'number'
@@ -10,15 +10,15 @@ interface KeyPart {
 /** What can be exported. */
 export interface Exported {
   readonly table: string
-  /** The sorting key behind environment_id. */
+  /** The sorting key after environment_id. */
   readonly key: readonly KeyPart[]
-  /** The column `from` and `to` bound. */
+  /** The column that `from` and `to` filter. */
   readonly time: KeyPart
-  /** What a row shows. */
+  /** The exported columns. */
   readonly columns: string
-  /** Those of them that hold a caller's text, each as it is written in `columns`, and as it is read. */
+  /** Columns with text from callers: as written in `columns`, and the expression that reads the text. */
   readonly texts: readonly (readonly [shown: string, read: string])[]
-  /** Whether rows of one key are summed. */
+  /** Whether rows of equal key are summed. */
   readonly summed: boolean
 }
 
@@ -27,7 +27,7 @@ const capturedAt: KeyPart = { column: 'captured_at', kind: 'milliseconds' }
 const hour: KeyPart = { column: 'hour', kind: 'seconds' }
 const eventAt: KeyPart = { column: 'event_at', kind: 'milliseconds' }
 
-// A publishable key's is stored behind a byte that keeps the two namespaces apart (decision 23).
+// Keys of publishable API keys are stored with a prefix byte that separates the two namespaces (decision 23).
 const ownKey = (key: string): string => `if(startsWith(${key}, '\\0'), substring(${key}, 2), ${key})`
 
 export const exports: Readonly<Record<'events' | 'usage' | 'ledger', Exported>> = {
@@ -74,10 +74,12 @@ export const exports: Readonly<Record<'events' | 'usage' | 'ledger', Exported>> 
   },
 }
 
-/** A place in the order of the key: its values as ClickHouse gives them, null before the first and after the last row. */
+/** A position in key order: the values as ClickHouse gives them; null is before the first and after the last row. */
 export type Place = readonly (string | number)[] | null
 
-/** Which rows: of one environment, perhaps of one company, from an instant (inclusive) to another (exclusive). */
+/**
+ * The exported rows: of an environment, optionally one company, from an instant (inclusive) to another (exclusive).
+ */
 export interface Selection {
   readonly environmentId: string
   readonly companyId: string
@@ -90,7 +92,7 @@ export interface Statement {
   readonly parameters: Readonly<Record<string, string | number>>
 }
 
-/** The last place of the page of `rows` rows after a place: one row (a, b, …), or none when fewer are left. */
+/** The position of the page's last row, `rows` rows after a position; one row (a, b, …), or none at the end. */
 export function pageEnd(one: Exported, selection: Selection, after: Place, rows: number): Statement {
   const shown = one.key.map((part, index) => `${asNumber(part)} AS k${index}`).join(', ')
   const { where, parameters } = conditions(one, selection, after, null)
@@ -101,9 +103,9 @@ export function pageEnd(one: Exported, selection: Selection, after: Place, rows:
 }
 
 /**
- * The rows after one place up to and including another, without a FORMAT.
+ * The rows after one position up to and including another, without a FORMAT clause.
  *
- * inert  texts that a spreadsheet would take for a formula begin with a quote, which it takes for a text.
+ * inert  prefix texts that a spreadsheet would run as a formula with a quote.
  */
 export function pageRows(
   one: Exported,
@@ -121,7 +123,7 @@ export function pageRows(
   }
 }
 
-// The table's own column is meant, whatever a row shows under its name.
+// The table's own column is meant, even if the export shows another value under its name.
 function inertColumns({ table, columns, texts }: Exported): string {
   let written = columns
   for (const [shown, read] of texts) {
@@ -166,7 +168,7 @@ function conditions(
     ['upto', upTo, '<='],
   ] as const) {
     if (place === null) continue
-    // The company alone first: the index understands that better than the whole.
+    // company_id alone first: the primary index uses it better than the tuple comparison
     where.push(`company_id ${sign[0]}= {${name}0:String}`)
     const values = one.key.map((part, index) => value(part, `${name}${index}`)).join(', ')
     where.push(`(${names(one)}) ${sign} (${values})`)

@@ -1,22 +1,21 @@
-// What was counted of the events that features are tied to, for every view of a feature that a read answers.
+// Adds event counts to the views of features.
 import type { EventSummary } from '../../../schemas/events.js'
 import { eventTypes } from '../../analytics/history.js'
 import { within } from '../../storage/away.js'
 import type { Outlook } from '../flags/view.js'
 import { isoTimeOrNull } from '../kit/time.js'
 
-/** A feature as any view shows it. */
+/** A feature in any of its views. */
 interface SummarisedFeature {
   readonly event_subtype: string | null
   event_summary?: EventSummary
 }
 
-/** How long a read waits for the counts, milliseconds. */
+/** Longest wait for the counts, milliseconds. */
 const summaryMsMax = 1_000
 
 /**
- * Reads say what was counted of a feature's event in the environment; without ClickHouse they say nothing of it
- * (architecture.md, promise 6).
+ * Add to each feature the counts of its event in the environment. Without ClickHouse the counts are left out.
  *
  * returns  the same features in the same order.
  */
@@ -47,7 +46,7 @@ export async function withEvents<Feature extends SummarisedFeature>(
   })
 }
 
-/** The same of things that carry features, asked for once. */
+/** withEvents for objects that contain features, with one query for all. */
 export async function withEventsInside<Owner extends { readonly features: readonly SummarisedFeature[] }>(
   outlook: Outlook,
   owners: readonly Owner[],

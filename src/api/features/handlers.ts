@@ -1,5 +1,5 @@
-// Features, each with its flag, and licences. They are the account's and the same in every environment (PB-1); the
-// traits they name exist in each environment under an id of its own.
+// Features, their flags, and licences. They belong to the account and are the same in every environment (PB-1). The
+// traits they name exist in each environment under its own id.
 import type { Sql } from 'postgres'
 import { billingProviderTypes, type FeatureType, featureTypes } from '../../../schemas/enums.js'
 import type {
@@ -94,7 +94,7 @@ function unknownFeature(): ServiceError {
   return new ServiceError('not_found', 'Feature not found')
 }
 
-/** GET /features. The filters by plan and company need an environment. */
+/** GET /features. Filters by plan and company need an environment. */
 export const listFeatures: Handler<undefined, FeatureListQuery> = async call => {
   const { sql } = call.services
   const rows = await listFeatureRows(sql, filterOf(call), call.query)
@@ -116,7 +116,6 @@ export const getFeature: Handler = async call => {
   return { data: detail }
 }
 
-// Features in full, in the order of the rows.
 async function featureDetails(
   sql: Sql,
   outlook: Outlook,
@@ -157,7 +156,7 @@ function present(ids: readonly (string | null)[]): string[] {
   return [...new Set(ids.filter(id => id !== null))]
 }
 
-// Write a feature where all of the account sees it, and show it as the same transaction left it.
+// Write a feature in the scope of the account and return it as the same transaction sees it.
 async function write(
   call: Call<unknown, unknown>,
   work: (sql: Sql, nowMs: number) => Promise<string>,
@@ -173,11 +172,11 @@ async function write(
 }
 
 /**
- * POST /features: with its flag, made unless `flag.id` names one to take over; a trait feature makes or names the
- * trait that carries its usage; a license feature gets its licence and its usage-limit trait.
+ * POST /features. Creates its flag, or takes over the one named by `flag.id`. A trait feature creates or names the
+ * trait that holds its usage; a license feature gets a licence and a usage-limit trait.
  *
- * errors  400 for an event feature without `event_subtype`, a key that is taken, a flag of another feature;
- *         404 for a trait, flag or maintainer the account does not have.
+ * errors  400 for an event feature without `event_subtype`, a taken key, a flag of another feature; 404 for an
+ *         unknown trait, flag or maintainer.
  * source  EN-1, EN-2, EN-71; decision 12. A flag without key gets a free slug of the name; a license feature without
  *         trait gets one for the seats in use, because nothing else counts them (EN-73): decisions.
  */
@@ -193,7 +192,7 @@ export const createFeature: Handler<FeatureCreate> = async call => {
   return { status: 201, data }
 }
 
-/** A feature's flag is made and changed with it: who asks about flags is told too. */
+/** Publish the flag's webhook too: a feature's flag changes with it. */
 async function announceFlag(
   tx: Sql,
   call: Call<unknown, unknown>,
@@ -203,7 +202,7 @@ async function announceFlag(
   if (flag) await announce(tx, call, type, flag, id)
 }
 
-/** POST /features/billing-linked: the feature of this provider's resource, made or changed. */
+/** POST /features/billing-linked: create or change the feature linked to this provider's resource. */
 export const putBillingLinkedFeature: Handler<BillingLinkedFeatureCreate> = async call => {
   const { body, key } = call
   const link = { provider: body.billing_provider, resourceId: body.external_resource_id }
@@ -255,10 +254,11 @@ async function make(
 }
 
 /**
- * PUT /features/{feature_id}: absent members stay, null clears.
+ * PUT /features/{feature_id}. Absent members are unchanged, null clears.
  *
  * errors  400 for another type or event source (EN-1; the source: decision, EN-33), a second flag, an event feature
- *         without `event_subtype`; 403 for a feature that another environment uses (in-use.ts); 404 as on creation.
+ *         without `event_subtype`; 403 for a feature in use in another environment (definitions-in-use.ts); 404 as
+ *         for POST.
  */
 export const changeFeature: Handler<FeatureUpdate> = async call => {
   const detail = await write(
@@ -302,7 +302,7 @@ async function change(
   return former.id
 }
 
-/** What a body would say of a feature to write it again; its traits are looked up by their names (EN-2). */
+/** The optional members of a feature, filled from its row. Traits are resolved by name (EN-2). */
 function statedFeature(row: FeatureRow) {
   return {
     name: row.name,
@@ -317,7 +317,7 @@ function statedFeature(row: FeatureRow) {
   } satisfies FeatureUpdate
 }
 
-// What a feature comes to by a whole body and what it was before; null: it is new.
+// The feature after a complete body is applied to `former`; null: it is new.
 async function settle(
   tx: Sql,
   call: Call<unknown, unknown>,
@@ -354,7 +354,7 @@ function eventSource(type: FeatureType, body: FeatureUpdate) {
   return source
 }
 
-/** EN-2: an event feature names what it counts; a boolean one may be tied to an event. */
+/** EN-2: an event feature names its event; a boolean one may. */
 function eventSubtype(type: FeatureType, body: FeatureUpdate): string | null {
   const subtype = body.event_subtype || null
   if (type === 'event' && subtype === null)
@@ -389,7 +389,7 @@ async function settleTraits(
   }
 }
 
-/** Path of the company trait with this id, in the environment or, at the level of the account, in any. */
+/** Path of the company trait with this id in the environment, or in any environment for an account-wide call. */
 function traitNamed({ keys, traits }: Services, outlook: Outlook, traitId: string): readonly string[] {
   const { accountId, environment } = outlook
   for (const { id } of environment ? [environment] : keys.environments(accountId)) {
@@ -400,7 +400,7 @@ function traitNamed({ keys, traits }: Services, outlook: Outlook, traitId: strin
   throw new ServiceError('not_found', 'trait_id: no such trait')
 }
 
-/** The flag of a feature, made, taken over or changed (EN-1: there is one at most). */
+/** Create, take over or change the flag of a feature (EN-1: at most one). */
 async function putFlag(
   tx: Sql,
   call: Call<unknown, unknown>,
@@ -442,12 +442,11 @@ async function putFlag(
 }
 
 /**
- * DELETE /features/{feature_id}: with its licence, its plan entitlements and its overrides; its flag stays, by itself,
- * and answers its default.
+ * DELETE /features/{feature_id}, with its licence, plan entitlements and overrides. Its flag remains and evaluates
+ * to its default.
  *
- * errors  403 as on change.
- * source  EN-64, which goes before gaps.md ("used in an entitlement: 400"); that the flag stays: decision, so that
- *         running code that checks it does not meet a 404.
+ * errors  403 as for PUT.
+ * source  EN-64. Keeping the flag: decision, so that running code that checks it gets no 404.
  */
 export const deleteFeature: Handler = async call => {
   const { services, key, params } = call

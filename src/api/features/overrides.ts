@@ -1,4 +1,4 @@
-// The overrides of a feature that is to go: each is asked of its company, which alone may change itself.
+// Deletes the overrides of a feature that is being deleted. Each deletion is a message to its company.
 import { Refused } from '../../engine/shards/shards.js'
 import type { Services } from '../kit/services.js'
 import { among } from '../kit/sql.js'
@@ -8,7 +8,7 @@ const atOnce = 100
 /**
  * Delete every override of a feature in every environment of the account.
  *
- * errors  503 when a company's shard is away: the rest stays, and a second call goes on.
+ * errors  503 when a company's shard is down: the remaining ones stay, and a second call continues.
  * source  EN-64.
  */
 export async function deleteOverridesOf(
@@ -32,7 +32,7 @@ export async function deleteOverridesOf(
             clock.now(row.environment_id),
           )
           .catch((error: unknown) => {
-            // Somebody else deleted it, or its company, first.
+            // another request deleted it, or its company, first
             if (!(error instanceof Refused)) throw error
           }),
       ),

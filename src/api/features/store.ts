@@ -16,7 +16,7 @@ interface Page {
 
 export interface FeatureFilter {
   readonly accountId: string
-  /** Boolean features only when an event is tied to them. */
+  /** List boolean features only if they name an event. */
   readonly booleanRequireEvent: boolean
   readonly featureTypes: readonly FeatureType[] | undefined
   readonly ids: readonly string[] | undefined
@@ -24,7 +24,7 @@ export interface FeatureFilter {
   readonly managedBy: BillingProviderType | undefined
   /** Part of a name or id. */
   readonly q: string | undefined
-  /** The company, in the environment, whose overridden features are left out. */
+  /** Leave out features that this company of the environment has an override of. */
   readonly withoutOverrideFor: { readonly environmentId: string; readonly companyId: string } | undefined
 }
 
@@ -75,7 +75,7 @@ export async function findLinkedFeature(
   return row ?? null
 }
 
-/** Every stored member a write may set. */
+/** The stored members that a write may set. */
 export interface FeatureMembers {
   readonly name: string
   readonly description: string
@@ -122,7 +122,7 @@ export async function updateFeature(
     update features set ${sql({ ...columns(sql, members), updated_at: new Date(nowMs) })} where id = ${id}`
 }
 
-/** False when the account has no such feature. Its licence goes with it; its flag stays, by itself. */
+/** False when the account has no such feature. Its licence is deleted with it; its flag remains. */
 export async function deleteFeatureRow(sql: Sql, accountId: string, id: string): Promise<boolean> {
   const rows = await sql`delete from features where id = ${id} and account_id = ${accountId} returning id`
   return rows.length > 0

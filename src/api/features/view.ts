@@ -1,4 +1,4 @@
-// Features as the wire shows them: by themselves, as flags carry them, and with their flags and plans.
+// Features in their wire form: alone, inside flags, and with their flags and plans.
 import type { Sql } from 'postgres'
 import type {
   BillingProviderType,
@@ -41,7 +41,7 @@ export function featureSource(sql: Sql) {
   return sql`(select f.*, l.id as license_id from features f left join licenses l on l.feature_id = f.id) as features`
 }
 
-/** A feature; its traits are those of the environment, and unnamed at the level of the account. */
+/** A feature with the trait ids of the environment; without traits for an account-wide call. */
 export function featureView(row: FeatureRow, environmentId: string | null): Feature {
   const traitOf = (hierarchy: readonly string[] | null) =>
     environmentId === null ? null : companyTraitId(environmentId, hierarchy)
@@ -80,13 +80,13 @@ export function planPreview(plan: PlanDef): PreviewObject {
   return { id: plan.id, name: plan.name, description: plan.description, image_url: null }
 }
 
-/** Features a plan's published version grants. */
+/** Ids of the features that a plan's published version grants. */
 export function grantedBy(plan: PlanDef): readonly string[] {
   const published = plan.versions.find(version => version.id === plan.publishedVersionId)
   return published?.entitlements.map(entitlement => entitlement.featureId) ?? []
 }
 
-/** By feature id, the plans whose published version grants it. */
+/** The plans whose published version grants a feature, by feature id. */
 export function plansByFeature(catalog: CatalogData | null): Map<string, PreviewObject[]> {
   const found = new Map<string, PreviewObject[]>()
   for (const plan of catalog?.plans ?? [])

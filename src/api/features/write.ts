@@ -1,4 +1,4 @@
-// The traits that features carry: for the room of features, and for whoever sells one by quantity.
+// Creates the traits of features, for features and for entitlements sold by quantity.
 import type { Sql } from 'postgres'
 import type { TraitRegistry } from '../../catalog/traits.js'
 import { slugOf } from '../flags/write.js'
@@ -6,15 +6,15 @@ import type { Services } from '../kit/services.js'
 import { asJson } from '../kit/sql.js'
 import { ensureFeatureTraits } from '../traits/rows.js'
 
-/** A feature's name as the name of a trait: "Seat count" → `seat_count`. */
+/** A trait name made from a feature's name: "Seat count" → `seat_count`. */
 export function traitNameOf(name: string): string {
   return slugOf(name).replaceAll('-', '_')
 }
 
 /**
- * A company trait, defined in every environment of the account, that no feature uses as its limit yet.
+ * Create a company trait in every environment of the account, under a name not in use.
  *
- * returns  its hierarchy.
+ * returns  its path.
  */
 export async function makeLimitTrait(
   sql: Sql,
@@ -45,8 +45,8 @@ async function limitTraitNames(sql: Sql, accountId: string): Promise<Set<string>
 }
 
 /**
- * See that a feature has a usage-limit trait: other than licences get theirs when they are first sold in advance.
- * Part of a definitions transaction of the whole account, since the trait is defined in every environment.
+ * Ensure that a feature has a usage-limit trait. Features other than licences get theirs when first sold in advance.
+ * Needs a definitions transaction of the whole account, because the trait is defined in every environment.
  *
  * source  EN-2.
  */

@@ -1,5 +1,5 @@
-// The rules that plan entitlements make on a feature's flag (EN-5), as rows beside the written ones. They are nowhere
-// at rest: the core makes them from the entitlement whenever a catalog is compiled, and this shows the same.
+// Rows for the rules that plan entitlements generate on a feature's flag (EN-5). They are not stored: the core
+// generates them whenever a catalog is compiled, and this file shows the same rules.
 import type { StoredCondition } from '../../catalog/rules.js'
 import type { CatalogData, ConditionDef, EntitlementDef, FeatureDef, RuleDef } from '../../core/catalog.js'
 import { type Gate, generatedRules } from '../../core/entitlements/entitlement.js'
@@ -12,10 +12,10 @@ interface Grant {
 }
 
 /**
- * Rules of plan entitlements on these flags in one environment, published and archived versions alike: a company may be
- * pinned to either (EN-85). Rules of overrides are the company's, not the flag's (FE-14).
+ * Generated rules of these flags in one environment, for published and archived versions, because a company may be on
+ * either (EN-85). Rules of overrides belong to the company, not to the flag (FE-14).
  *
- * source  EN-5, PB-4. Their times are the flag's, because an entitlement's own are not part of the catalog: decision.
+ * source  EN-5, PB-4. Their times are the flag's, because the catalog has none for entitlements: decision.
  */
 export function generatedRows(catalog: CatalogData, flags: readonly FlagRow[]): RuleRow[] {
   const features = new Map(catalog.features.map(feature => [feature.id, feature]))

@@ -1,6 +1,6 @@
-// Flags and their rules, as definitions. Flags are the account's and the same in every environment; a rule belongs to
-// a flag in one environment, because its conditions name companies, users and traits of that environment
-// (PB-1; that rules as a whole are per environment: decision).
+// Definitions of flags and their rules. Flags belong to the account and are the same in every environment. A rule
+// belongs to a flag in one environment, because its conditions name companies, users and traits of that environment
+// (PB-1; rules per environment: decision).
 import type { Sql } from 'postgres'
 import type { ConditionType } from '../../../schemas/enums.js'
 import type {
@@ -76,7 +76,7 @@ async function detailOf(sql: Sql, call: Call<unknown, unknown>, row: FlagRow): P
   return detail!
 }
 
-// Write a flag where all of the account sees it, and show it as the same transaction left it.
+// Write a flag in the scope of the account and return it as the same transaction sees it.
 async function write(
   call: Call<unknown, unknown>,
   told: 'flag.created' | 'flag.updated',
@@ -104,8 +104,8 @@ function membersOf(body: FlagWrite) {
 /**
  * POST /flags.
  *
- * errors  400 when the key or the feature is taken (EN-1); 403 for a feature that another environment uses (in-use.ts);
- *         404 when feature or maintainer are unknown.
+ * errors  400 when the key or the feature is taken (EN-1); 403 for a feature in use in another environment
+ *         (definitions-in-use.ts); 404 for an unknown feature or maintainer.
  */
 export const createFlag: Handler<FlagWrite> = async call => {
   const { accountId } = call.key
@@ -118,15 +118,15 @@ export const createFlag: Handler<FlagWrite> = async call => {
   return { status: 201, data }
 }
 
-/** What a body would say of a flag to write it again. */
+/** The optional members of a flag, filled from its row. */
 function statedFlag(row: FlagRow): Required<FlagWrite> {
   const { key, name, description, default_value, flag_type, feature_id, maintainer_account_member_id } = row
   return { key, name, description, default_value, flag_type, feature_id, maintainer_account_member_id }
 }
 
 /**
- * PUT /flags/{flag_id}; errors as `createFlag`, and 403 for a flag that another environment uses. Absent stays; null
- * clears `feature_id` and the maintainer.
+ * PUT /flags/{flag_id}. Absent members are unchanged; null clears `feature_id` and the maintainer. Errors: as
+ * `createFlag`, and 403 for a flag in use in another environment.
  */
 export const changeFlag: Handler<FlagUpdate> = async call => {
   const detail = await write(call, 'flag.updated', async (tx, nowMs) => {
@@ -141,7 +141,10 @@ export const changeFlag: Handler<FlagUpdate> = async call => {
   return { data: detail }
 }
 
-/** DELETE /flags/{flag_id}: with its rules; its feature stays, without a flag. 403 for one that another environment uses. */
+/**
+ * DELETE /flags/{flag_id}, with its rules. Its feature remains, without a flag. 403 for a flag in use in another
+ * environment.
+ */
 export const deleteFlag: Handler = async call => {
   const { services, key, params } = call
   const gone = await lastSight(call, 'flag.deleted', async () => {
@@ -159,11 +162,11 @@ export const deleteFlag: Handler = async call => {
 }
 
 /**
- * PUT /flags/{flag_id}/rules: the whole set of the environment. An entry with an id changes the present rule, group or
- * condition; one without is made; what is not named goes.
+ * PUT /flags/{flag_id}/rules: replaces the environment's rule set. An entry with an id changes that rule, group or
+ * condition; one without is created; entries not in the body are deleted.
  *
  * errors  400 naming the member (see `composeRules`); 404 for the flag.
- * source  api/flags.md; EN-5
+ * source  interface document; EN-5.
  */
 export const putRules: Handler<RulesUpdate> = async call => {
   const { services, key, environment, params, body, nowMs } = call
@@ -176,7 +179,7 @@ export const putRules: Handler<RulesUpdate> = async call => {
       const former = await lastSight(call, 'rule.deleted', async () =>
         ruleDetails(tx, outlookOf(call), await ruleRows(tx, environment.id, flag.id)),
       )
-      // without `rules` nothing is said of them (decision 26)
+      // a body without `rules` leaves them unchanged (decision 26)
       if (!body.rules)
         return {
           rules: await ruleDetails(tx, outlookOf(call), await ruleRows(tx, environment.id, flag.id)),
@@ -197,7 +200,7 @@ export const putRules: Handler<RulesUpdate> = async call => {
   return { data }
 }
 
-// One notice for each rule that was made or changed, and for each that went.
+// Publish one notification per rule created, changed or deleted.
 async function announceRules(
   tx: Sql,
   call: Call<unknown, unknown>,
@@ -212,8 +215,8 @@ async function announceRules(
     if (!kept.has(rule.id)) await announce(tx, call, 'rule.deleted', rule, flag?.feature_id)
 }
 
-// What the environment has of all that the set names. Billing products are not looked up: those of subscriptions need
-// no plan, and one that nobody has makes a condition that does not hold.
+// Look up what the set's entries name. Billing products are not looked up: subscriptions may have products without a
+// plan, and an unknown product makes a condition that never holds.
 async function knownOf(
   sql: Sql,
   { catalogs, traits, directory }: Services,

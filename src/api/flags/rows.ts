@@ -1,4 +1,4 @@
-// Flags and rules as they lie in Postgres.
+// Rows of flags and rules.
 import type { RuleType } from '../../../schemas/enums.js'
 import type { StoredCondition, StoredGroup } from '../../catalog/rules.js'
 

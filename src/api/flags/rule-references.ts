@@ -1,4 +1,4 @@
-// The names behind the ids that conditions list.
+// Looks up the names of objects that conditions list by id.
 import type { Sql } from 'postgres'
 import type { ConditionType, PlanVersionStatus } from '../../../schemas/enums.js'
 import type { PreviewObject } from '../../../schemas/envelope.js'
@@ -13,13 +13,13 @@ export interface PlanVersionPreview {
   readonly version: number
 }
 
-/** What is known, by id. Ids carry their kind, so one map holds all of them. */
+/** Previews by id. An id carries its kind, so one map holds all kinds. */
 export interface Previews {
   readonly resources: ReadonlyMap<string, PreviewObject>
   readonly planVersions: ReadonlyMap<string, PlanVersionPreview>
 }
 
-/** What a condition lists. */
+/** The ids that a condition lists. */
 export interface Listing {
   readonly condition_type: ConditionType
   readonly resource_ids: readonly string[]
@@ -28,8 +28,8 @@ export interface Listing {
 /**
  * Look up everything that conditions list, in these environments.
  *
- * returns  companies and users as Postgres shows them, plans and their published and archived versions as the catalog
- *          has them. Billing products have no names here.
+ * returns  companies and users from Postgres, plans and their published and archived versions from the catalog.
+ *          Billing products have no names here.
  */
 export async function previewsOf(
   sql: Sql,

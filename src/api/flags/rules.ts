@@ -1,4 +1,4 @@
-// A rule set as a caller writes it → as it is kept: members checked and normalised, ids and times carried over.
+// Converts a rule set from a request to its stored form: validates and normalises members, keeps ids and times.
 import { isDeepStrictEqual } from 'node:util'
 import type { ConditionType, EntityType } from '../../../schemas/enums.js'
 import type { ConditionGroupWrite, ConditionWrite, RulesWrite, RuleWrite } from '../../../schemas/flags.js'
@@ -6,11 +6,11 @@ import type { StoredCondition, StoredGroup } from '../../catalog/rules.js'
 import { ServiceError } from '../../errors.js'
 import { whole } from '../kit/unchanged.js'
 
-/** The rule types callers may write; the others are generated from entitlements (EN-5). */
+/** Rule types that callers may write; the others are generated from entitlements (EN-5). */
 const writable = ['default', 'global_override', 'standard'] as const
 type WritableType = (typeof writable)[number]
 
-/** A rule as it is kept, in its place in the list. */
+/** A stored rule, at its position in the list. */
 export interface StoredRule {
   readonly id: string
   readonly name: string
@@ -23,7 +23,7 @@ export interface StoredRule {
   readonly updated_at: string
 }
 
-/** What the environment knows, asked before a set is composed. */
+/** The environment's objects, looked up before a set is composed. */
 export interface Known {
   /** The entity type of a trait definition, or null. */
   traitOf(id: string): EntityType | null
@@ -34,14 +34,14 @@ export interface Known {
 type NewId = (prefix: string) => string
 
 /**
- * Compose the whole rule set of a flag in one environment.
+ * Compose the complete rule set of a flag in one environment.
  *
  * write    the set; its order is kept (FE-12).
- * present  the set it replaces: entries of `write` with an id change one of these, others are made.
- * now      the time of the change, as the wire writes it; a rule, group or condition that stays equal keeps its own.
- * errors   `value_invalid` naming the member: an id that is not of this flag or is there twice, a generated rule type,
- *          a trait, credit or resource that this environment does not have, a member that the condition type needs.
- * source   EN-5, FE-4.x (section 4), FE-42…44; what does not belong to the condition type is dropped: decision.
+ * present  the set it replaces: entries of `write` with an id change one of these, others are created.
+ * now      time of the change in wire form; an unchanged rule, group or condition keeps its own.
+ * errors   `value_invalid` naming the member: an id unknown to this flag or used twice, a generated rule type, a
+ *          trait, credit or resource that this environment does not have, a member missing for the condition type.
+ * source   EN-5, FE-42…44; members that do not belong to the condition type are dropped: decision.
  */
 export function composeRules(
   write: RulesWrite,
@@ -144,7 +144,7 @@ class Composer {
     return [...new Set(write.resource_ids)]
   }
 
-  /** FE-61, FE-62: both traits are of one entity. */
+  /** FE-61, FE-62: both traits belong to the same entity type. */
   #ofTrait(write: ConditionWrite, at: string) {
     if (write.trait_id == null) refuse(`${at}.trait_id`, 'needed by a trait condition')
     const entity = this.#entityOf(write.trait_id, `${at}.trait_id`)
@@ -159,7 +159,7 @@ class Composer {
   #ofMetric(write: ConditionWrite, at: string) {
     if (!write.event_subtype) refuse(`${at}.event_subtype`, 'needed by a metric condition')
     const compared = this.#comparison(write, 'company', at)
-    // The evaluator asks for a literal even where it does not use it.
+    // The evaluator requires a literal even where it does not use it.
     const unused = compared !== null || write.operator === 'is_empty' || write.operator === 'not_empty'
     if (write.metric_value == null && !unused) refuse(`${at}.metric_value`, 'needed by a metric condition')
     const period = write.metric_period ?? 'all_time'
@@ -194,7 +194,7 @@ class Composer {
     return this.known.traitOf(traitId) ?? refuse(member, 'this environment has no such trait')
   }
 
-  /** The present entry an id names; each at most once. */
+  /** The present entry with this id; each may be used once. */
   #former<T>(present: ReadonlyMap<string, T>, id: string | null | undefined, at: string): T | null {
     if (id == null) return null
     const former = present.get(id) ?? refuse(`${at}.id`, 'no such entry among the present rules of the flag')
@@ -212,7 +212,7 @@ class Composer {
   }
 }
 
-/** What a body may leave out of a condition that is there; what another type does not have is dropped (decision 26). */
+/** The optional members of an existing condition. Members of another type are dropped (decision 26). */
 function statedCondition(condition: StoredCondition) {
   const { metric_period, metric_period_month_reset, metric_value, consumption_rate } = condition
   const { trait_id, trait_value, comparison_trait_id, event_subtype, credit_id } = condition
@@ -226,7 +226,7 @@ function statedCondition(condition: StoredCondition) {
   }
 }
 
-/** A condition that says nothing yet. */
+/** A condition with all members empty. */
 const none: Omit<StoredCondition, keyof Timed | 'condition_type' | 'operator'> = {
   resource_ids: [],
   trait_id: null,
@@ -240,7 +240,7 @@ const none: Omit<StoredCondition, keyof Timed | 'condition_type' | 'operator'> =
   consumption_rate: null,
 }
 
-/** Any reset beside another period than the month is first_of_month (FE-43); the month's default is that too (EN-12). */
+/** The month reset. The default is first_of_month (EN-12); with another period than the month it is the only value (FE-43). */
 function monthReset(
   period: NonNullable<ConditionWrite['metric_period']>,
   given: ConditionWrite['metric_period_month_reset'],

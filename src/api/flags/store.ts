@@ -35,7 +35,7 @@ export async function countFlagRows(sql: Sql, filter: FlagFilter): Promise<numbe
   return row!.count
 }
 
-/** False when the account has no such flag. Its rules go with it. */
+/** False when the account has no such flag. Its rules are deleted with it. */
 export async function deleteFlagRow(sql: Sql, accountId: string, id: string): Promise<boolean> {
   const rows = await sql`delete from flags where id = ${id} and account_id = ${accountId} returning id`
   return rows.length > 0
@@ -47,7 +47,7 @@ export function ruleRows(sql: Sql, environmentId: string, flagId: string): Promi
     select * from rules where flag_id = ${flagId} and environment_id = ${environmentId} order by position, id`
 }
 
-/** The same, as sets of rules are composed. */
+/** The stored rule set in the form that `composeRules` takes. */
 export async function storedRules(sql: Sql, environmentId: string, flagId: string): Promise<StoredRule[]> {
   const rows = await ruleRows(sql, environmentId, flagId)
   return rows.map(row => ({
@@ -63,7 +63,7 @@ export async function storedRules(sql: Sql, environmentId: string, flagId: strin
   }))
 }
 
-/** Put this set in the place of the present one. */
+/** Replace the present rule set. */
 export async function replaceRules(
   sql: Sql,
   environmentId: string,

@@ -1,4 +1,4 @@
-// Flags and rules as the wire shows them.
+// Flags and rules in their wire form.
 import type { Sql } from 'postgres'
 import type { ComparedTrait } from '../../../schemas/companies.js'
 import type { PreviewObject } from '../../../schemas/envelope.js'
@@ -25,7 +25,7 @@ import { type PlanVersionPreview, type Previews, previewsOf } from './rule-refer
 
 export type { FlagRow, RuleRow } from './rows.js'
 
-/** Whose flags, and as seen from which environment; at the level of the account rules of all environments are shown. */
+/** The account, and the environment of the view; an account-wide view shows the rules of all environments. */
 export interface Outlook {
   readonly services: Services
   readonly accountId: string
@@ -47,7 +47,7 @@ export function flagView(row: FlagRow): Flag {
   }
 }
 
-/** Flags in full, in the order of the rows, the rules of entitlements after the written ones. `sql` may be a transaction's. */
+/** Flags in full, in the order of the rows; generated rules follow the written ones. `sql` may be a transaction. */
 export async function flagDetails(
   sql: Sql,
   outlook: Outlook,
@@ -74,7 +74,7 @@ export async function flagDetails(
     outlook.environment?.id ?? null,
   )
   const members = await memberViews(sql, present(rows.map(row => row.maintainer_account_member_id)))
-  // What this process has seen may not be written yet (FE-102).
+  // This process may know of a later check that is not stored yet (FE-102).
   const latest = (row: FlagRow) => {
     const seenMs = environmentIds.map(id => checkedFlags.of(id, row.key) ?? 0)
     return Math.max(checkedAt.get(row.id) ?? 0, ...seenMs) || null
@@ -100,7 +100,7 @@ function present(ids: readonly (string | null)[]): string[] {
   return [...new Set(ids.filter(id => id !== null))]
 }
 
-/** Rules in full, in the order of the rows, each name in them looked up. */
+/** Rules in full, in the order of the rows, with the names of listed objects. */
 export async function ruleDetails(
   sql: Sql,
   outlook: Outlook,
@@ -136,7 +136,7 @@ function ruleDetail(row: RuleRow, accountId: string, traits: Traits, previews: P
   }
 }
 
-/** The rule that conditions belong to, and what their ids stand for. */
+/** A rule with its conditions and the previews of listed ids. */
 interface ShownRule {
   readonly row: RuleRow
   readonly accountId: string

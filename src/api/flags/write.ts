@@ -1,11 +1,11 @@
-// Writing flags, for the room of flags and for features that bring theirs.
+// Inserts and updates flags, for the flag routes and for features.
 import type { Sql } from 'postgres'
 import { newId } from '../../engine/ids.js'
 import { ServiceError } from '../../errors.js'
 import { requireMember } from '../members/rows.js'
 import type { FlagRow } from './view.js'
 
-/** Members of a flag that callers set; undefined stays as it is. */
+/** Members of a flag that callers set; undefined is unchanged. */
 export interface FlagChange {
   readonly key?: string | undefined
   readonly name?: string | undefined
@@ -15,7 +15,7 @@ export interface FlagChange {
   readonly maintainerId?: string | null | undefined
 }
 
-/** A new flag: what has no default is there. */
+/** A new flag: members without a default are required. */
 export interface NewFlag extends FlagChange {
   readonly key: string
   readonly name: string
@@ -81,7 +81,7 @@ export async function updateFlag(
   return row!
 }
 
-// The key is nobody else's, and the feature exists and has no other flag.
+// The key must be free, and the feature must exist and have no other flag.
 async function requireFree(
   sql: Sql,
   accountId: string,
@@ -105,14 +105,14 @@ async function requireFree(
 
 const slugLengthMax = 200
 
-/** A name as a key: lower case, other than letters and digits joined by "-". */
+/** A key made from a name: lower case, with "-" for runs of other characters than letters and digits. */
 export function slugOf(name: string): string {
   const plain = name.normalize('NFKD').replaceAll(/\p{M}/gu, '').toLowerCase()
   const slug = plain.replaceAll(/[^a-z0-9]+/g, '-').replaceAll(/^-|-$/g, '')
   return slug.slice(0, slugLengthMax) || 'feature'
 }
 
-/** The slug, or the slug with the first number that makes it a key no flag has. */
+/** The slug, or the slug with the lowest number that makes it a free key. */
 export async function freeKey(sql: Sql, accountId: string, slug: string): Promise<string> {
   const rows = await sql<{ key: string }[]>`
     select key from flags where account_id = ${accountId} and (key = ${slug} or starts_with(key, ${`${slug}-`}))`

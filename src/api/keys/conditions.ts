@@ -1,13 +1,13 @@
-// What a key is asked besides its scopes: whether it is taken at this time and from this address, and how far it reaches.
+// Checks of a key beyond its scopes: its period of validity, its addresses and its reach.
 import type { KeyConditions, KeyRecord } from '../kit/call.js'
 
 /**
- * Why a key is not taken now and from here, or null.
+ * Why a key is not accepted now and from this address, or null.
  *
- * conditions  of the key; whoever asks has seen that there are any.
- * nowMs       the wall clock: test clocks of environments do not move it.
- * addressOf   the caller's address; asked only where the key has a list of addresses.
- * source      decision: told with 401, before any budget is charged.
+ * conditions  the key's; the caller has checked that there are any.
+ * nowMs       the wall clock; test clocks of environments do not apply.
+ * addressOf   the caller's address; called only if the key has a list of addresses.
+ * source      decision: answered with 401, before any rate limit is charged.
  */
 export function keyFault(conditions: KeyConditions, nowMs: number, addressOf: () => string): string | null {
   const { disabled, notBeforeMs, expiresAtMs, addresses, replaced } = conditions
@@ -20,8 +20,8 @@ export function keyFault(conditions: KeyConditions, nowMs: number, addressOf: ()
 }
 
 /**
- * Whether a key may act on an environment, or (null) on the account as a whole: an account-wide key and the first key
- * anywhere, every other key where it is bound to.
+ * Whether a key may act on an environment, or (null) on the whole account. Account-wide keys and the bootstrap key
+ * may act everywhere, other keys in their environment only.
  *
  * source  AL-10, decision 14.
  */

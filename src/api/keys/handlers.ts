@@ -1,4 +1,4 @@
-// API keys: who may ask, when, from where and for what. And whoami: who is asking.
+// API keys: their scopes, periods of validity and addresses. Also whoami.
 import type { Sql } from 'postgres'
 import type { KeyScope } from '../../../schemas/enums.js'
 import type { ApiKey, ApiKeyCreate, ApiKeyRoll, ApiKeyUpdate, WhoAmI } from '../../../schemas/keys.js'
@@ -47,7 +47,10 @@ function unknownKey(): ServiceError {
   return new ServiceError('not_found', 'API key not found')
 }
 
-/** Whether the key that asks may see and change this one: the first key is one of the account, not of where it is bound. */
+/**
+ * Whether the calling key may see and change this key. The bootstrap key belongs to the account, not to its
+ * environment.
+ */
 function mayActOn(key: KeyRecord, row: ApiKeyRow): boolean {
   return reaches(key, row.bootstrap ? null : row.environment_id)
 }
@@ -64,11 +67,11 @@ export const countApiKeys: Handler<undefined, KeyListQuery> = async call => ({
 })
 
 /**
- * POST /api-keys: a secret key, its value shown this once.
+ * POST /api-keys: creates a secret key. Its value is shown only here.
  *
- * errors  403 for a key bound to an environment that would make one of the account; 404 for an environment the account
- *         does not have, or the key does not reach; 400 for scopes, times and addresses that make no sense.
- * source  AL-2, AL-5, AL-45; decision 14; chosen scopes, times, addresses: decision
+ * errors  403 for a key bound to an environment that asks for an account-wide key; 404 for an environment that is
+ *         unknown or out of the key's reach; 400 for invalid scopes, times and addresses.
+ * source  AL-2, AL-5, AL-45; decision 14; chosen scopes, times, addresses: decision.
  */
 export const createApiKey: Handler<ApiKeyCreate> = async call => {
   const { body, key, services } = call
@@ -117,7 +120,7 @@ function environmentOf({ body, key, services }: Call<ApiKeyCreate>): Environment
 
 const readonlyScopes: readonly KeyScope[] = ['read', 'check']
 
-/** As chosen, else by the kind of key (AL-5). */
+/** The scopes in the body, else the default of the key type (AL-5). */
 function scopesOf(
   accountWide: boolean,
   readonly: boolean,
@@ -132,7 +135,7 @@ function scopesOf(
   return accountWide ? ['admin', 'capture', 'read', 'write'] : ['capture', 'read', 'write']
 }
 
-/** What a body says of when and from where a key is taken; members that are absent stay undefined. */
+/** The body's period of validity and addresses; absent members stay undefined. */
 function conditionsOf(body: ApiKeyCreate | ApiKeyUpdate, nowMs: number): KeyConditionChange {
   const { not_before, expires_at, allowed_addresses } = body
   const notBeforeMs = not_before == null ? not_before : requireTime(not_before, 'not_before')
@@ -158,8 +161,8 @@ export const getApiKey: Handler = async ({ services, key, params }) => {
 /**
  * PUT /api-keys/{api_key_id}.
  *
- * errors  400 for a change after which the key that asks could not ask any more.
- * source  AL-3, AL-45; scopes are never changed, as `readonly` is not: decision
+ * errors  400 for a change that would lock out the calling key itself.
+ * source  AL-3, AL-45; scopes and `readonly` never change: decision.
  */
 export const updateApiKey: Handler<ApiKeyUpdate> = async call => {
   const { services, key, params, body } = call
@@ -174,7 +177,7 @@ export const updateApiKey: Handler<ApiKeyUpdate> = async call => {
       const change = {
         name: said.name ?? name,
         description: said.description,
-        // null leaves the cap as it is, 0 lifts it (service.md section 4)
+        // null leaves the cap unchanged, 0 removes it
         rateLimitPercent: (said.rate_limit_percent ?? percent) || null,
         disabled: said.disabled ?? disabled,
         ...conditionsOf(body, nowMs),
@@ -203,8 +206,8 @@ function mustStayOpen(row: ApiKeyRow, call: Call<ApiKeyUpdate>, nowMs: number): 
 }
 
 /**
- * POST /api-keys/{api_key_id}/roll: another value, shown this once. The present one is taken until the overlap ends, one
- * that an earlier roll replaced no longer.
+ * POST /api-keys/{api_key_id}/roll: creates a new value, shown only here. The present value is accepted until the
+ * overlap ends; a value replaced by an earlier roll is not.
  *
  * source  decision.
  */
@@ -236,11 +239,11 @@ export const rollApiKey: Handler<ApiKeyRoll> = async call => {
 }
 
 /**
- * DELETE /api-keys/{api_key_id}: at once. A publishable key is replaced by a fresh one, because every environment has
- * one and nothing else makes them. Rolling it leaves time to change clients.
+ * DELETE /api-keys/{api_key_id}, effective at once. A publishable key is replaced by a new one, because every
+ * environment has exactly one. To give clients time to change, roll the key instead.
  *
- * errors  400 for the key that asks (AL-6); 404 for one that is not, or no longer, there (AL-34).
- * source  AL-3, AL-5, AL-6, AL-34; the replacement: decision
+ * errors  400 for the calling key itself (AL-6); 404 for an unknown or deleted key (AL-34).
+ * source  AL-3, AL-5, AL-6, AL-34; the replacement: decision.
  */
 export const deleteApiKey: Handler = async (call): Promise<Answer> => {
   const { services, key, params } = call
@@ -275,9 +278,9 @@ async function replaced({ keys, clock }: Services, tx: Sql, row: ApiKeyRow): Pro
 }
 
 /**
- * GET /whoami: an account-wide key, and the first key, see every environment, any other the one it is bound to.
+ * GET /whoami. Account-wide keys and the bootstrap key see every environment, other keys their own.
  *
- * source  api/api-keys-environments.md; onboarding is always complete: decision
+ * source  interface document; onboarding is always complete: decision.
  */
 export const whoAmI: Handler = async ({ services, key }) => ({
   data: {

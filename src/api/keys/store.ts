@@ -4,11 +4,11 @@ import type { KeyScope } from '../../../schemas/enums.js'
 import { newest } from '../kit/sql.js'
 import type { ApiKeyRow } from './view.js'
 
-/** Which keys a list is of. */
+/** Filters of a list of keys. */
 export interface KeyFilter {
   readonly accountId: string
   readonly environmentId: string | undefined
-  /** The only environment whose keys are seen, the first key not; null: all of the account's. */
+  /** Only keys of this environment, without the bootstrap key; null: all of the account. */
   readonly reach: string | null
   /** Only keys bound to an environment (AL-12). */
   readonly requireEnvironment: boolean
@@ -40,14 +40,14 @@ export async function findKey(sql: Sql, accountId: string, id: string): Promise<
   return row ?? null
 }
 
-/** The same, and nobody else changes it before this transaction ends. */
+/** findKey with a row lock until the transaction ends. */
 export async function lockKey(tx: Sql, accountId: string, id: string): Promise<ApiKeyRow | null> {
   const [row] = await tx<ApiKeyRow[]>`
     select * from api_keys where id = ${id} and account_id = ${accountId} for update`
   return row ?? null
 }
 
-/** When and from where a key is taken; undefined stays, null clears. */
+/** Period of validity and addresses; undefined is unchanged, null clears. */
 export interface KeyConditionChange {
   readonly notBeforeMs: number | null | undefined
   readonly expiresAtMs: number | null | undefined
@@ -98,7 +98,7 @@ export async function insertKey(sql: Sql, key: NewKey): Promise<ApiKeyRow> {
   return row!
 }
 
-/** Members to change; undefined stays. */
+/** Members to change; undefined is unchanged. */
 export interface KeyChange extends KeyConditionChange {
   readonly name: string | undefined
   readonly description: string | null | undefined
@@ -106,7 +106,7 @@ export interface KeyChange extends KeyConditionChange {
   readonly disabled: boolean | undefined
 }
 
-/** Of a key that this transaction has locked. */
+/** Update a key that this transaction has locked. */
 export async function updateKey(tx: Sql, id: string, change: KeyChange, nowMs: number): Promise<ApiKeyRow> {
   const { name, description, rateLimitPercent, disabled, notBeforeMs, expiresAtMs, allowedAddresses } = change
   const columns = {
@@ -129,14 +129,14 @@ export interface NewValue {
   readonly hash: Buffer
   readonly lastFour: string | null
   readonly pepperId: string
-  /** Of a publishable key alone. */
+  /** For a publishable key only. */
   readonly publishableValue: string | null
-  /** Until when the present value is taken; null: no longer. */
+  /** Until when the present value is accepted; null: it ends now. */
   readonly untilMs: number | null
   readonly nowMs: number
 }
 
-/** Of a key that this transaction has locked. */
+/** Roll a key that this transaction has locked. */
 export async function rollKey(tx: Sql, present: ApiKeyRow, value: NewValue): Promise<ApiKeyRow> {
   const { hash, lastFour, pepperId, publishableValue, untilMs, nowMs } = value
   const [row] = await tx<ApiKeyRow[]>`

@@ -1,4 +1,4 @@
-// Keys and environments as the wire shows them.
+// API keys and environments in their wire form.
 import type { Environment, PublishableLimits } from '../../../schemas/environments.js'
 import type { ApiKey } from '../../../schemas/keys.js'
 import type { KeyRow } from '../../engine/account/keys.js'
@@ -6,7 +6,7 @@ import type { EnvironmentRecord, PublishableKeyLimits } from '../kit/call.js'
 import type { Services } from '../kit/services.js'
 import { isoTime, isoTimeOrNull } from '../kit/time.js'
 
-/** A row of api_keys with what the memory of keys has no use for. */
+/** A row of api_keys, including columns that the in-memory key table does not need. */
 export interface ApiKeyRow extends KeyRow {
   readonly publishable_value: string | null
   readonly created_at: Date
@@ -37,7 +37,7 @@ function limitsView(limits: PublishableKeyLimits): PublishableLimits {
   }
 }
 
-/** A key; the value of a publishable one is no secret (decision 13). */
+/** A key; the value of a publishable key is shown, because it is not secret (decision 13). */
 export function apiKeyView(row: ApiKeyRow, { keys, clock }: Pick<Services, 'keys' | 'clock'>): ApiKey {
   const environment = row.environment_id === null ? null : keys.environment(row.environment_id)
   const untilMs = row.previous_until?.getTime()
