@@ -1,7 +1,8 @@
 #!/usr/bin/env node
-// Reporter for tap: a line per test file, every failed assertion with its details, every skip with its reason, and
-// the closing line `N passed, N failed`. With TAP_SUMMARY_FILE the closing line goes there (tools/test prints it).
-import { writeFileSync } from 'node:fs'
+// Reporter for tap: a line per test file, every failed assertion with its details, its rule and the command that repeats
+// it, every skip with its reason, and the closing line `N passed, N failed`. With TAP_SUMMARY_FILE the closing line goes
+// there (tools/test prints it). TAP_REPEAT is the command without files, `npm test --` unless given.
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { Parser } from 'tap-parser'
 
 const counts = { passed: 0, failed: 0 }
@@ -18,6 +19,8 @@ const shown = [
   'at',
 ]
 const stackLines = 8
+const ruleId = /\b(?:(?:FE|EN|CR|EV|US|CU|PB|AL)-\d+|decision \d+)\b/g
+const rulesFolder = new URL('../docs/rules/', import.meta.url)
 
 let failedBefore = 0
 let endedBadly = ''
@@ -60,6 +63,27 @@ function fail(result, details) {
     if (value === undefined || value === null) continue
     console.log(`${name}: ${indented(text(name, value))}`)
   }
+  for (const rule of rulesOf(`${result.fullname} ${result.name}`)) console.log(`rule: ${rule}`)
+  const file = /\S+\.test\.js/.exec(result.fullname)?.[0]
+  if (file !== undefined) console.log(`repeat: ${repeatOf(file)}`)
+}
+
+/** The rules that the title of a test names, each with what it says. */
+function rulesOf(title) {
+  const ids = new Set(title.match(ruleId))
+  if (ids.size === 0) return []
+  const lines = readdirSync(rulesFolder).flatMap(page => readFileSync(new URL(page, rulesFolder), 'utf8').split('\n'))
+  return [...ids].map(id => {
+    const line = lines.find(line => line.includes(`<a id="${id.replace(' ', '-')}"></a>`))
+    return line === undefined ? id : line.replace(/^.*<\/a>/, '').replaceAll('**', '')
+  })
+}
+
+/** The command that runs one compiled test file again with the same choices. */
+function repeatOf(file) {
+  const { TOLLGATE_SEED: seed, TAP_REPEAT: command = 'npm test --' } = process.env
+  const source = file.replace(/^dist\//, '').replace(/js$/, 'ts')
+  return `${seed === undefined ? '' : `TOLLGATE_SEED=${seed} `}${command} ${source}`
 }
 
 function text(name, value) {

@@ -5,8 +5,8 @@ import t from 'tap'
 import { root } from '../house/source.js'
 
 /** The lines the reporter prints for a TAP stream. */
-function summary(tap: string): readonly string[] {
-  const { TAP_SUMMARY_FILE: _, ...env } = process.env
+function summary(tap: string, more: Readonly<Record<string, string>> = {}): readonly string[] {
+  const env = { PATH: process.env.PATH ?? '', ...more }
   const told = spawnSync(process.execPath, [join(root, 'tools/tap-summary.mjs')], {
     input: tap,
     encoding: 'utf8',
@@ -86,4 +86,26 @@ not ok 1 - a.test.js # time=1ms
 `)
   t.ok(lines.includes('signal: SIGSEGV'))
   t.equal(lines.at(-1), '1 passed, 1 failed')
+})
+
+t.test('a failure is told with its rule and with the command that repeats it', async t => {
+  const failed = `TAP version 14
+# Subtest: dist/test/core/a.test.js
+    # Subtest: EN-91 and decision 26: a trial ends
+        not ok 1 - as the plan says
+        1..1
+    not ok 1 - EN-91 and decision 26: a trial ends # time=1ms
+    1..1
+not ok 1 - dist/test/core/a.test.js # time=10ms
+1..1
+`
+  const lines = summary(failed, { TOLLGATE_SEED: '17' })
+  t.ok(lines.some(line => /^rule: EN-91 \S/.test(line)))
+  t.ok(lines.some(line => /^rule: decision 26 \S/.test(line)))
+  t.ok(lines.includes('repeat: TOLLGATE_SEED=17 npm test -- test/core/a.test.ts'))
+  t.ok(
+    summary(failed, { TAP_REPEAT: 'tools/wire-on 22' }).includes(
+      'repeat: tools/wire-on 22 test/core/a.test.ts',
+    ),
+  )
 })
