@@ -1,0 +1,89 @@
+// What a run of the tests says: each failure with its details, each skip with its reason, and the counts last.
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { root } from '../house/source.js'
+import { temporaryDirectory } from '../stores.js'
+
+const tap = import.meta.resolve('tap')
+
+/** The lines that a run of one test file prints, its folder left out. */
+async function told(text: string, more: Readonly<Record<string, string>> = {}): Promise<readonly string[]> {
+  const folder = join(await temporaryDirectory(t), 'test')
+  mkdirSync(folder)
+  const file = join(folder, 'a.test.js')
+  writeFileSync(join(folder, 'package.json'), '{"type": "module"}')
+  writeFileSync(file, `import t from ${JSON.stringify(tap)}\n${text}`)
+  const run = spawnSync(process.execPath, [join(root, 'tools/run-tests.mjs'), file], {
+    encoding: 'utf8',
+    env: { PATH: process.env.PATH ?? '', FORCE_COLOR: '0', ...more },
+  })
+  return run.stdout.replaceAll(`${folder}/`, '').trimEnd().split('\n')
+}
+
+t.test('assertions are counted, not files or groups', async t => {
+  const lines = await told(`
+    t.test('sums', async t => { t.ok(true, 'one'); t.ok(true, 'two') })
+    t.ok(true, 'three')
+  `)
+  t.match(lines[0], /^ok {5}a\.test\.js \(\d+\.\d s\)$/)
+  t.equal(lines[1], '3 passed, 0 failed')
+})
+
+t.test('a failure is told with where it is and what differs', async t => {
+  const lines = await told(`t.test('sums', async t => { t.equal(3, 2, 'adds up') })`)
+  t.ok(lines.includes('FAIL a.test.js > sums > adds up'))
+  t.ok(lines.includes('at: a.test.js:2'))
+  t.ok(lines.includes('    -2'))
+  t.equal(lines.at(-1), '0 passed, 1 failed')
+})
+
+t.test('a skip says why; without a reason it counts as failed, and so does what is left to do', async t => {
+  const lines = await told(`
+    t.test('over Redis', { skip: 'no Redis server is installed' }, () => {})
+    t.test('for no reason', { 'skip': true }, () => {})
+    t.test('some day', { 'todo': true }, () => {})
+    t.ok(true, 'fine')
+  `)
+  t.ok(lines.includes('skipped: a.test.js > over Redis: no Redis server is installed'))
+  t.ok(lines.includes('message: skipped without a reason'))
+  t.ok(lines.includes('message: left to do'))
+  t.equal(lines.at(-1), '1 passed, 2 failed')
+})
+
+t.test('a file that ends badly counts once, though none of its assertions failed', async t => {
+  const killed = await told(
+    `t.ok(true, 'before'); setTimeout(() => process.kill(process.pid, 'SIGKILL'), 50)`,
+  )
+  t.ok(killed.includes('signal: SIGKILL'))
+  t.equal(killed.at(-1), '1 passed, 1 failed')
+  const threw = await told(`t.ok(true, 'before'); throw new Error('not caught')`)
+  t.equal(threw.at(-1), '1 passed, 1 failed')
+  const left = await told(`t.ok(true, 'before'); process.on('exit', () => { process.exitCode = 3 })`)
+  t.equal(left.at(-1), '1 passed, 1 failed')
+  const broken = await told('this is no program')
+  t.equal(broken.at(-1), '0 passed, 1 failed')
+  const empty = await told('')
+  t.ok(empty.includes('message: it asserts nothing'))
+  t.equal(empty.at(-1), '0 passed, 1 failed')
+})
+
+t.test('a file whose time is over fails, and the run goes on', async t => {
+  const lines = await told(`
+    t.setTimeout(300)
+    t.test('never ends', t => { setInterval(() => {}, 1_000) })
+  `)
+  t.ok(lines.some(line => line.includes('timeout!')))
+  t.match(lines.at(-1), /^0 passed, [1-9]\d* failed$/)
+})
+
+t.test('a failure is told with its rule and with the command that repeats it', async t => {
+  const failing = `t.test('EN-91 and decision 26: a trial ends', async t => { t.fail('as the plan says') })`
+  const lines = await told(failing, { TOLLGATE_SEED: '17' })
+  t.ok(lines.some(line => /^rule: EN-91 \S/.test(line)))
+  t.ok(lines.some(line => /^rule: decision 26 \S/.test(line)))
+  t.ok(lines.some(line => /^repeat: TOLLGATE_SEED=17 npm test -- .*a\.test\.ts$/.test(line)))
+  const elsewhere = await told(failing, { TEST_REPEAT: 'tools/wire-on 22' })
+  t.ok(elsewhere.some(line => /^repeat: tools\/wire-on 22 .*a\.test\.ts$/.test(line)))
+})
