@@ -1,36 +1,39 @@
-// The record of who changed what.
+// The audit log: who changed what, and when.
 import type { ActorType, AuditKind } from './enums.js'
 import type { Environment } from './environments.js'
 import type { ApiKey } from './keys.js'
 
-/** A change as a list shows it. */
+/** An audit log entry in lists. */
 export interface AuditLogList {
   id: string
-  /** What it is: of a request that changes, of one that reads secrets or exports, of failed authentications, of the operator. */
+  /**
+   * The entry's kind: a change, a read of secrets or an export, failed authentications, or an action of the
+   * operator.
+   */
   kind: AuditKind
   actor_type: ActorType
-  /** While the key exists. */
+  /** Present while the key exists. */
   api_key?: ApiKey
   api_key_id: string | null
-  /** While the environment exists. */
+  /** Present while the environment exists. */
   environment?: Environment
   environment_id: string | null
   method: string
   url: string
-  /** Always null: ids are texts. */
+  /** Always null: ids are strings. */
   resource_id: null
   resource_id_string: string | null
   resource_name: string | null
   resource_type: string | null
-  /** What of the resource was changed, e.g. `rules`. */
+  /** The changed part of the resource, e.g. `rules`. */
   secondary_resource: string | null
   resp_code: number
-  /** From where it was asked; null for what no request asked. */
+  /** The caller's address; null if there was no request. */
   remote_ip: string | null
   user_agent: string | null
-  /** As in the answer's X-Request-Id and in the log. */
+  /** As in the X-Request-Id header and in the log. */
   request_id: string | null
-  /** Its place in the chain and its hash; null for a moment, until it is in it. */
+  /** Position in the hash chain, and hash; null until the entry is in the chain, a moment later. */
   seq: number | null
   hash: string | null
   started_at: string
@@ -38,7 +41,7 @@ export interface AuditLogList {
   user_name: null
 }
 
-/** A change with what was sent and answered: at most 16 KiB each, secrets taken out. */
+/** An audit log entry with request and response bodies: at most 16 KiB each, without secrets. */
 export interface AuditLog extends AuditLogList {
   account_member_id: null
   req_body: string | null
@@ -46,14 +49,17 @@ export interface AuditLog extends AuditLogList {
   user_id: null
 }
 
-/** The end of the chain of hashes. */
+/** The end of the hash chain. */
 export interface AuditHead {
-  /** 0 while nothing is in it. */
+  /** 0 while the chain is empty. */
   seq: number
   hash: string
 }
 
-/** A row as its hash covers it: SHA-256 of the previous hash, a line feed, and the other members as a JSON list. */
+/**
+ * A row of the hash chain. Its hash is the SHA-256 of the previous hash, a line feed, and the other members as a
+ * JSON array.
+ */
 export interface AuditChainRow {
   seq: number
   previous_hash: string

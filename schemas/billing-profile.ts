@@ -1,4 +1,4 @@
-// How a company pays: its billing profile, as it is written and shown (service.md, CompanyBillingProfile).
+// Billing profiles: how a company pays.
 import typia, { type tags } from 'typia'
 import type {
   BillingCollectionMethod,

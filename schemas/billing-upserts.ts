@@ -1,11 +1,11 @@
-// Bodies of upserts of billing records: of one that is there already, absent members stay (decision 26); of a new one all
-// is asked that its write needs.
+// Bodies of upserts of billing records. For an existing record absent members are unchanged (decision 26); a new one
+// must have all members that its write requires.
 import typia from 'typia'
 import type { BillingCustomerWrite, CouponWrite, MeterWrite, PaymentMethodWrite } from './billing.js'
 
 export const validateBillingCustomerWrite = typia.createValidate<BillingCustomerWrite>()
 
-/** Body of an upsert: `external_id` names the record. */
+/** Body of POST /billing/customer/upsert; `external_id` names the record. */
 export interface BillingCustomerUpsert
   extends Pick<BillingCustomerWrite, 'external_id'>,
     Partial<Omit<BillingCustomerWrite, 'external_id'>> {}
@@ -14,7 +14,7 @@ export const parseBillingCustomerUpsert = typia.json.createValidateParse<Billing
 
 export const validateCouponWrite = typia.createValidate<CouponWrite>()
 
-/** Body of an upsert: `external_id` names the record. */
+/** Body of POST /billing/coupons; `external_id` names the record. */
 export interface CouponUpsert
   extends Pick<CouponWrite, 'external_id'>,
     Partial<Omit<CouponWrite, 'external_id'>> {}
@@ -23,7 +23,7 @@ export const parseCouponUpsert = typia.json.createValidateParse<CouponUpsert>()
 
 export const validateMeterWrite = typia.createValidate<MeterWrite>()
 
-/** Body of an upsert: `external_id` names the record. */
+/** Body of POST /billing/meter/upsert; `external_id` names the record. */
 export interface MeterUpsert
   extends Pick<MeterWrite, 'external_id'>,
     Partial<Omit<MeterWrite, 'external_id'>> {}
@@ -32,7 +32,7 @@ export const parseMeterUpsert = typia.json.createValidateParse<MeterUpsert>()
 
 export const validatePaymentMethodWrite = typia.createValidate<PaymentMethodWrite>()
 
-/** Body of an upsert: `external_id` names the record. */
+/** Body of POST /billing/payment-methods; `external_id` names the record. */
 export interface PaymentMethodUpsert
   extends Pick<PaymentMethodWrite, 'external_id'>,
     Partial<Omit<PaymentMethodWrite, 'external_id'>> {}

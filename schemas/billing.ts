@@ -18,7 +18,7 @@ import type {
 import type { PriceTierView } from './prices.js'
 import type { FeatureUsage } from './usage.js'
 
-/** Read exactly up to 2^53 − 1; what is beyond is refused, not rounded. */
+/** An integer read exactly up to 2^53 − 1; larger ones are refused, not rounded. */
 type Long = number &
   tags.Type<'int64'> &
   tags.Minimum<-9_007_199_254_740_991> &
@@ -31,7 +31,7 @@ type Text255 = string & tags.MaxLength<255>
 type ExternalId = string & tags.MinLength<1> & tags.MaxLength<255>
 type DecimalText = string & tags.Pattern<'^[0-9]{1,15}(\\.[0-9]{1,12})?$'>
 
-// ── what is written ──────────────────────────────────────────────────────────────────────────────
+// ── requests ─────────────────────────────────────────────────────────────────────────────────────
 
 /** Body of POST /billing/customer/upsert. */
 export interface BillingCustomerWrite {
@@ -87,7 +87,7 @@ export interface BillingPriceWrite {
 
 export const parseBillingPriceWrite = typia.json.createValidateParse<BillingPriceWrite>()
 
-/** One product a subscription sells. */
+/** A product in a subscription. */
 export interface BillingProductPricing {
   product_external_id: Text255
   price_external_id: Text255
@@ -122,7 +122,7 @@ export interface BillingSubscriptionWrite {
   currency: CurrencyCode
   total_price: Count
   cancel_at_period_end: boolean
-  /** Null, or the zero time of languages that know no absence: not expired. */
+  /** Null, or the zero time that some languages send instead: not expired. */
   expired_at: string | null
   status?: Text255 | null | undefined
   interval?: Text255 | null | undefined
@@ -153,7 +153,7 @@ export const parseTrialEndUpdate = typia.json.createValidateParse<TrialEndUpdate
 export interface CouponWrite {
   external_id: ExternalId
   name: Text255
-  /** 0 or null: none of the kind; likewise the other amounts. */
+  /** 0 or null: no amount of this kind. The other amounts likewise. */
   amount_off: Count | null
   percent_off: (number & tags.Minimum<0> & tags.Maximum<100>) | null
   duration: (string & tags.MaxLength<50>) | null
@@ -240,7 +240,7 @@ export interface CustomPlanBillingRetry {
 }
 
 export const parseCustomPlanBillingRetry = typia.json.createValidateParse<CustomPlanBillingRetry>()
-/** Body of PUT /custom-plan-billings/{custom_plan_billing_id}/mark-paid: nothing is asked. */
+/** Body of PUT /custom-plan-billings/{custom_plan_billing_id}/mark-paid: empty. */
 export interface CustomPlanBillingPaid {
   readonly [member: string]: unknown
 }
@@ -253,7 +253,10 @@ export interface PlanSelection {
   version_id?: string | null | undefined
 }
 
-/** A company's own automatic top-up of a credit whose plan leaves it the choice; whole credits. Null: as the plan says. */
+/**
+ * A company's own automatic top-up of a credit, where its plan allows the choice; whole credits. Null: as in the
+ * plan.
+ */
 export interface AutoTopupOverride {
   credit_id: string
   enabled: boolean
@@ -261,7 +264,7 @@ export interface AutoTopupOverride {
   threshold_credits?: Count | null | undefined
 }
 
-/** Body of POST /manage-plan and its preview: the state a company is to be in, as a whole (PB-30). */
+/** Body of POST /manage-plan and its preview: the complete wanted state of a company (PB-30). */
 export interface ManagePlanRequest {
   company_id: string
   add_on_selections: PlanSelection[] & tags.MaxItems<100>
@@ -273,7 +276,7 @@ export interface ManagePlanRequest {
   }[] &
     tags.MaxItems<100>
   activate_on_payment?: boolean | null | undefined
-  /** What the company chooses about automatic top-up; credits left out stay as they are. */
+  /** The company's own settings of automatic top-up; credits not listed are unchanged. */
   auto_topup_overrides?: (AutoTopupOverride[] & tags.MaxItems<100>) | null | undefined
   base_plan_id?: string | null | undefined
   base_plan_price_id?: string | null | undefined
@@ -291,7 +294,7 @@ export interface ManagePlanRequest {
   prorate_first_period?: boolean | null | undefined
   send_invoice?: boolean | null | undefined
   trial_end?: string | null | undefined
-  /** What becomes of the trial at its end; `subscribe` by default (decision 29). */
+  /** The change at the end of the trial; default `subscribe` (decision 29). */
   trial_end_setting?: BillingSubscriptionTrialEndSetting | null | undefined
 }
 
@@ -306,7 +309,7 @@ export interface SubscriptionCancel {
 
 export const parseSubscriptionCancel = typia.json.createValidateParse<SubscriptionCancel>()
 
-// ── what is shown ────────────────────────────────────────────────────────────────────────────────
+// ── responses ────────────────────────────────────────────────────────────────────────────────────
 
 export interface BillingCustomer {
   id: string
@@ -502,7 +505,7 @@ export interface BillingCoupon {
 
 export interface BillingMeter {
   id: string
-  /** As the interface spells it. */
+  /** Spelled as in the interface document. */
   dispaly_name: string
   event_name: string
   event_payload_key: string
@@ -565,7 +568,7 @@ export interface CustomPlanBilling {
   updated_at: string
 }
 
-/** A change of plans that waits for the end of the period (EN-95). */
+/** A change of plans agreed for the end of the period (EN-95). */
 export interface ScheduledDowngrade {
   id: string
   currency: string
@@ -589,7 +592,7 @@ export interface ManagePlanPreview {
   subscription_change_preview?: PreviewSubscriptionChange
 }
 
-/** What a change of plans would cost, in the smallest unit of the subscription's currency. */
+/** The cost of a change of plans, in the smallest unit of the subscription's currency. */
 export interface PreviewSubscriptionChange {
   amount_off: number
   percent_off: number
@@ -605,7 +608,7 @@ export interface PreviewSubscriptionChange {
   opt_in_title: string | null
   payment_method_required: boolean
   promo_code_applied: boolean
-  /** Features used beyond what the new plans allow (EN-87). */
+  /** Features whose usage exceeds the limits of the new plans (EN-87). */
   usage_violations: FeatureUsage[]
   finance?: PreviewSubscriptionFinance
 }

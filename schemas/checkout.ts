@@ -1,6 +1,6 @@
-// What a checkout tells of itself.
+// Problems of a checkout.
 
-/** What keeps a checkout from going on. */
+/** A problem that blocks a checkout. */
 export interface CheckoutProblem {
   blocking: boolean
   code: string

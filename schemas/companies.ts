@@ -34,18 +34,18 @@ import type { PreviewObject } from './envelope.js'
 import type { BillingPriceView } from './prices.js'
 import type { EntityTraitDefinition } from './traits.js'
 
-/** Read exactly up to 2^53 − 1; what is beyond is refused, not rounded. */
+/** An integer read exactly up to 2^53 − 1; larger ones are refused, not rounded. */
 type Long = number &
   tags.Type<'int64'> &
   tags.Minimum<-9_007_199_254_740_991> &
   tags.Maximum<9_007_199_254_740_991>
 
-/** Name to value; names have 1 to 255 characters too. */
+/** Name to value; names also have 1 to 255 characters. */
 export type Keys = Record<string, string & tags.MinLength<1> & tags.MaxLength<255>>
 
 /** Body of POST /companies and /companies/create. */
 export interface CompanyUpsert {
-  /** May be left out where `id` stands for it. */
+  /** Optional if `id` is given. */
   keys?: Keys | undefined
   id?: string | null | undefined
   name?: (string & tags.MaxLength<256>) | null | undefined
@@ -53,7 +53,7 @@ export interface CompanyUpsert {
   traits?: Record<string, unknown> | undefined
   remove_keys?: (string[] & tags.MaxItems<100>) | undefined
   last_seen_at?: string | null | undefined
-  /** Count only when the call creates the company. */
+  /** Used only if the call creates the company. */
   base_plan_id?: string | null | undefined
   base_plan_price_id?: string | null | undefined
   prevent_key_remap?: boolean | null | undefined
@@ -89,7 +89,7 @@ export interface MembershipCreate {
 
 export const parseMembershipCreate = typia.json.createValidateParse<MembershipCreate>()
 
-/** A company in passing. */
+/** A company in short form. */
 export interface Company {
   id: string
   environment_id: string
@@ -145,10 +145,10 @@ export interface EntityTraitValue {
   value: string
 }
 
-/** Trait name (parts joined by ".") to value; numbers and booleans where the definition says so. */
+/** Trait name (parts joined by ".") to value; a number or boolean if the trait's definition says so. */
 export type TraitMap = Record<string, string | number | boolean>
 
-/** One window of one counter. */
+/** One metric window of one event counter. */
 export interface CompanyEventPeriodMetrics {
   account_id: string
   environment_id: string
@@ -164,7 +164,7 @@ export interface CompanyEventPeriodMetrics {
   valid_until: string | null
 }
 
-/** The entitlement reported for a feature; members that mean nothing for its value type are absent. */
+/** A company's entitlement to a feature. Members without meaning for the value type are absent. */
 export interface FeatureEntitlement {
   feature_id: string
   /** Key of the feature's flag. */
@@ -184,11 +184,11 @@ export interface FeatureEntitlement {
   quantity_rates?: Readonly<Record<string, number>>
   credit_total?: number
   credit_used?: number
-  /** To be drawn or held now. */
+  /** Credits that can be drawn or held now. */
   credit_remaining?: number
-  /** In open holds. */
+  /** Credits in open holds. */
   credit_reserved?: number
-  /** Remaining and reserved. */
+  /** Remaining plus reserved. */
   credit_settled?: number
   warning_tiers?: readonly { readonly key: string; readonly value: number }[]
 }
@@ -202,7 +202,7 @@ export interface CompanyPlan {
   plan_version_id: string | null
   plan_period: string | null
   plan_price: number | null
-  /** null: nobody put it there; it is the environment's fallback plan. */
+  /** null: the environment's fallback plan, not assigned by anyone. */
   added_on: string | null
   billing_product_id: string | null
   billing_product_external_id: string | null
@@ -213,7 +213,7 @@ export interface CompanyPlan {
 export interface CompanyPlanCreditGrant {
   id: string
   credit?: BillingCreditView
-  /** Of a billed grant. */
+  /** Present for a billed grant. */
   price?: BillingPriceView
   plan_id: string
   plan_version_id: string | null
@@ -254,7 +254,7 @@ export interface CompanyPlanCreditGrant {
   billing_credit_auto_topup_expiry_type: BillingCreditExpiryType | null
   billing_credit_auto_topup_expiry_unit: BillingCreditExpiryUnit | null
   billing_credit_auto_topup_expiry_unit_count: number | null
-  /** What the company itself chose; null: as the plan says. */
+  /** The company's own setting; null: as in the plan. */
   company_auto_topup_enabled: boolean | null
   company_auto_topup_amount: number | null
   company_auto_topup_threshold_credits: number | null
@@ -262,7 +262,7 @@ export interface CompanyPlanCreditGrant {
   updated_at: string
 }
 
-/** A rule as evaluators take it: ids instead of the things they name. */
+/** A rule for evaluators: ids instead of full objects. */
 export interface Rule {
   id: string
   account_id: string
@@ -295,15 +295,14 @@ export interface Condition {
   quantity_rates?: Readonly<Record<string, number>>
 }
 
-/** A trait and how its values compare. */
+/** A trait and the type its values compare as. */
 export interface ComparedTrait {
   id: string
   entity_type: EntityType
   comparable_type: ComparableType
 }
 
-/** A company in full. */
-/** A move to another version of a plan that waits for its date (PB-21). */
+/** A scheduled move to another version of a plan (PB-21). */
 export interface PendingMigration {
   migration_id: string
   to_plan_id: string
@@ -311,33 +310,34 @@ export interface PendingMigration {
   to_plan_version_id: string
   to_plan_version_number: number | null
   strategy: 'end_of_billing_period' | 'scheduled'
-  /** Null while no date can be named (EN-96). */
+  /** Null if no date is known (EN-96). */
   effective_at: string | null
-  /** Deprecated: as `effective_at`. */
+  /** Deprecated: same as `effective_at`. */
   scheduled_for: string | null
   proration_behavior: MigrationProrationBehavior | null
 }
 
+/** A company in full. */
 export interface CompanyDetail extends Company {
   keys: EntityKeyDetail[]
   entity_traits: EntityTraitDetail[]
   traits: TraitMap
   user_count: number
-  /** Base plan and add-ons by name. */
+  /** Base plan and add-ons. */
   plans: PreviewObject[]
   plan?: CompanyPlan
   add_ons: CompanyPlan[]
   pending_migration?: PendingMigration
   entitlements: FeatureEntitlement[]
   metrics: CompanyEventPeriodMetrics[]
-  /** Those of its overrides in force. */
+  /** Rules of the company's active overrides. */
   rules: Rule[]
-  /** What is left to draw, by credit id. */
+  /** Remaining credits, by credit id. */
   billing_credit_balances: Record<string, number>
   billing_email: string | null
   billing_profile?: CompanyBillingProfile
   billing_profiles: CompanyBillingProfile[]
-  /** The one that sets billing periods (PB-53). */
+  /** The subscription that sets billing periods (PB-53). */
   billing_subscription?: BillingSubscriptionView
   billing_subscriptions: BillingSubscriptionView[]
   custom_plan_billings: CustomPlanBilling[]

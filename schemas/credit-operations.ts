@@ -1,4 +1,4 @@
-// The operations on credits, for operations.ts.
+// The operations on credits, part of operations.ts.
 import type { CheckAndReserveFlag, CheckAndReserveRequestBody } from './checks.js'
 import type {
   CompanyCreditBalanceRecord,
@@ -29,7 +29,7 @@ import type { Count, Deleted } from './envelope.js'
 export interface CreditOperations {
   'GET /billing/credits': { id: 'listBillingCredits'; data: Credit[] }
   'POST /billing/credits': { id: 'createBillingCredit'; body: CreditCreate; data: Credit }
-  /** What a company has of every credit now: to draw, in open holds, and both together. */
+  /** A company's balance of every credit: remaining, in open holds, and their sum. */
   'GET /billing/credits/balance': { id: 'listCompanyCreditBalances'; data: CompanyCreditBalanceRecord[] }
   'GET /billing/credits/bundles': { id: 'listCreditBundles'; data: CreditBundle[] }
   'POST /billing/credits/bundles': { id: 'createCreditBundle'; body: CreditBundleCreate; data: CreditBundle }
@@ -42,7 +42,7 @@ export interface CreditOperations {
   }
   'DELETE /billing/credits/bundles/{bundle_id}': { id: 'deleteCreditBundle'; data: Deleted }
   'GET /billing/credits/count': { id: 'countBillingCredits'; data: Count }
-  /** Give credits, or sell a bundle of them. */
+  /** Grant credits, or sell a bundle of them. */
   'POST /billing/credits/grants/company': {
     id: 'grantBillingCreditsToCompany'
     body: CompanyGrantCreate
@@ -57,9 +57,9 @@ export interface CreditOperations {
     body: GrantZeroOut
     data: CreditGrant
   }
-  /** Leases, open and over, newest first. */
+  /** Open and ended leases, newest first. */
   'GET /billing/credits/lease': { id: 'listCreditLeases'; data: CreditLease[] }
-  /** Set credits aside for many uses; the open lease of the company is shared. */
+  /** Hold credits for many uses. If the company has an open lease, that one is returned. */
   'POST /billing/credits/lease': { id: 'acquireCreditLease'; body: LeaseAcquire; data: CreditLease }
   'GET /billing/credits/lease/count': { id: 'countCreditLeases'; data: Count }
   'GET /billing/credits/lease/{lease_id}': { id: 'getCreditLease'; data: CreditLease }
@@ -69,7 +69,7 @@ export interface CreditOperations {
     data: CreditLease
   }
   'PUT /billing/credits/lease/{lease_id}/release': { id: 'releaseCreditLease'; data: CreditLease }
-  /** Every movement of every grant, latest first; nothing is netted. */
+  /** Every movement of every grant, latest first; movements are not netted. */
   'GET /billing/credits/ledger': { id: 'getCreditLedger'; data: CreditLedgerEntry[] }
   'GET /billing/credits/plan-grants': { id: 'listBillingPlanCreditGrants'; data: PlanCreditGrant[] }
   'POST /billing/credits/plan-grants': {
@@ -88,9 +88,9 @@ export interface CreditOperations {
     data: PlanCreditGrant
   }
   'DELETE /billing/credits/plan-grants/{plan_grant_id}': { id: 'deleteBillingPlanCreditGrant'; data: Deleted }
-  /** Reservations, open and over, newest first. */
+  /** Open and ended reservations, newest first. */
   'GET /billing/credits/reservations': { id: 'listCreditReservations'; data: CreditReservation[] }
-  /** Set credits aside for one use, all or nothing; the event that names the reservation settles it. */
+  /** Hold credits for one use: the whole amount or nothing. The event that names the reservation settles it. */
   'POST /billing/credits/reservations': {
     id: 'reserveCredits'
     body: CreditsReserve
@@ -107,8 +107,8 @@ export interface CreditOperations {
   }
   'GET /billing/credits/spend-policies': { id: 'listCreditSpendPolicies'; data: CreditSpendPolicy[] }
   /**
-   * The most that one draw may take of a company, or of one of its users: a check with a preflight above it is false, a
-   * lease or reservation is refused with 402, and an event that costs more is stored as failed.
+   * The largest single draw of a company or of one of its users. Above it, a check with a preflight is false, a
+   * lease or reservation is refused with 402, and an event is stored as failed.
    */
   'POST /billing/credits/spend-policies': {
     id: 'createCreditSpendPolicy'
@@ -129,7 +129,7 @@ export interface CreditOperations {
   'GET /billing/credits/{credit_id}': { id: 'getSingleBillingCredit'; data: Credit }
   'PUT /billing/credits/{credit_id}': { id: 'updateBillingCredit'; body: CreditUpdate; data: Credit }
   'DELETE /billing/credits/{credit_id}': { id: 'softDeleteBillingCredit'; data: Deleted }
-  /** Check, and where the use costs credits hold them in the same step. */
+  /** Check a flag and, if the use costs credits, hold them in the same step. */
   'POST /flags/{key}/check-and-reserve': {
     id: 'checkAndReserveFlag'
     body: CheckAndReserveRequestBody

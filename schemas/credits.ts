@@ -1,4 +1,4 @@
-// Credits on the wire (api/credits.md): definitions, bundles, grants, plan grants, leases, reservations, the ledger,
+// Requests and responses of credits: definitions, bundles, grants, plan grants, leases, reservations, the ledger,
 // spend policies. Amounts of credits are JSON numbers; amounts of money as in prices.ts.
 import typia, { type tags } from 'typia'
 import type {
@@ -46,7 +46,7 @@ interface CreditTerms {
   default_expiry_unit?: BillingCreditExpiryUnit | null | undefined
   default_expiry_unit_count?: Count | null | undefined
   default_rollover_policy?: BillingCreditRolloverPolicy | null | undefined
-  /** Smallest unit of the credit's currency; the decimal form wins. */
+  /** In the smallest unit of the credit's currency; the decimal form takes precedence. */
   per_unit_price?: Money | null | undefined
   per_unit_price_decimal?: DecimalText | null | undefined
   currency_prices?: (CreditCurrencyPriceWrite[] & tags.MaxItems<50>) | null | undefined
@@ -55,7 +55,7 @@ interface CreditTerms {
   singular_name?: Label
 }
 
-/** Body of PUT /billing/credits/{credit_id}. Absent members stay, null ones are cleared (decision 26). */
+/** Body of PUT /billing/credits/{credit_id}. Absent members are unchanged, null clears (decision 26). */
 export interface CreditUpdate extends CreditTerms {
   name?: Name | undefined
   description?: (string & tags.MaxLength<1024>) | undefined
@@ -92,13 +92,13 @@ export interface Credit {
   plural_name: string | null
   singular_name: string | null
   price?: BillingPrice
-  /** What it is sold as, where it has a price. */
+  /** The product, if the credit has a price. */
   product?: BillingProduct
   created_at: string
   updated_at: string
 }
 
-/** A credit as other things show it. */
+/** A credit inside other objects. */
 export interface BillingCreditView extends Omit<Credit, 'currency_prices' | 'price' | 'product'> {
   account_id: string
   environment_id: string
@@ -109,7 +109,7 @@ export interface BillingCreditView extends Omit<Credit, 'currency_prices' | 'pri
   product?: BillingProductRecord
 }
 
-/** A product by its record alone. */
+/** A product without its prices. */
 export interface BillingProductRecord {
   id: string
   account_id: string
@@ -134,7 +134,7 @@ interface CreditBundleTerms {
   currency_prices?: (CreditCurrencyPriceWrite[] & tags.MaxItems<50>) | null | undefined
 }
 
-/** Body of PUT /billing/credits/bundles/{bundle_id}. Absent members stay (decision 26). */
+/** Body of PUT /billing/credits/bundles/{bundle_id}. Absent members are unchanged (decision 26). */
 export interface CreditBundleUpdate extends CreditBundleTerms {
   bundle_name?: Name | undefined
   price_per_unit?: Money | undefined
@@ -170,9 +170,9 @@ export interface CreditBundle {
   expiry_unit: BillingCreditExpiryUnit
   expiry_unit_count: number | null
   has_grants: boolean
-  /** Of the whole bundle, in its own currency. */
+  /** Price of the whole bundle in its own currency. */
   price?: BillingPrice
-  /** Of one credit. */
+  /** Price of one credit. */
   unit_price?: BillingPrice
   quantity: number | null
   status: BillingCreditBundleStatus
@@ -188,14 +188,17 @@ export interface CompanyGrantCreate {
   /** Whole credits. */
   quantity: number & tags.Type<'int64'> & tags.Minimum<1> & tags.Maximum<9_999_999_999>
   credit_bundle_id?: string | null | undefined
-  /** Wins over expiry_type. */
+  /** Takes precedence over expiry_type. */
   expires_at?: string | null | undefined
   expiry_type?: BillingCreditExpiryType | null | undefined
   expiry_unit?: BillingCreditExpiryUnit | null | undefined
   expiry_unit_count?: Count | null | undefined
   billing_periods_count?: Count | null | undefined
   currency?: CurrencyCode | null | undefined
-  /** Granted again at each boundary of `renewal_period`, beside what is left, until one of the grants is zeroed out. */
+  /**
+   * Repeat the grant at each boundary of `renewal_period`, in addition to what is left, until one grant is zeroed
+   * out.
+   */
   renewal_enabled?: boolean | null | undefined
   /** Default: billing_period. */
   renewal_period?: BillingPlanCreditGrantResetStart | null | undefined
@@ -221,7 +224,7 @@ export interface CreditTransfer {
 }
 
 export interface CreditGrant {
-  /** Not sent: the ledger has them. */
+  /** Never sent: transfers are in the ledger. */
   transfers?: CreditTransfer[]
   id: string
   company_id: string
@@ -234,7 +237,7 @@ export interface CreditGrant {
   quantity: number
   quantity_remaining: number
   quantity_used: number
-  /** Inside open holds. */
+  /** Credits in open holds. */
   reserved: number | null
   settled: number | null
   valid_from: string | null
@@ -253,7 +256,7 @@ export interface CreditGrant {
   postpaid_charged_credits: number | null
   zeroed_out_date: string | null
   zeroed_out_reason: BillingCreditGrantZeroedOutReason | null
-  /** Of one credit, where they were bought. */
+  /** Price of one credit, if they were bought. */
   price?: BillingPrice
   created_at: string
   updated_at: string
@@ -334,7 +337,7 @@ export interface CreditGrantTierWrite {
 type Credits = number & tags.Type<'int64'> & tags.Minimum<0> & tags.Maximum<9_999_999_999>
 type Percent = number & tags.Type<'int32'> & tags.Minimum<1> & tags.Maximum<100>
 
-/** What both writes of a plan credit grant may say. */
+/** Members that both writes of a plan credit grant accept. */
 interface PlanGrantTerms {
   reset_type?: BillingPlanCreditGrantResetType | null | undefined
   scaling?: PlanCreditGrantScaling | null | undefined
@@ -344,11 +347,14 @@ interface PlanGrantTerms {
   expiry_type?: BillingCreditExpiryType | null | undefined
   expiry_unit?: BillingCreditExpiryUnit | null | undefined
   expiry_unit_count?: Count | null | undefined
-  /** With reset_type no_reset: granted again at each boundary of `renewal_period`, beside what is left (decision 30). */
+  /**
+   * With reset_type no_reset: repeat the grant at each boundary of `renewal_period`, in addition to what is left
+   * (decision 30).
+   */
   renewal_enabled?: boolean | null | undefined
   /** Default: billing_period. */
   renewal_period?: BillingPlanCreditGrantResetStart | null | undefined
-  /** Each grant lasts so many billing periods, where expiry_type says nothing else. */
+  /** Lifetime of each grant in billing periods, unless expiry_type is given. */
   billing_periods_count?: Count | null | undefined
   billing_mode?: BillingPlanCreditGrantBillingMode | null | undefined
   unit_price?: Money | null | undefined
@@ -358,12 +364,12 @@ interface PlanGrantTerms {
   postpaid_enabled?: boolean | null | undefined
   postpaid_rate_per_unit?: Money | null | undefined
   postpaid_rate_per_unit_decimal?: DecimalText | null | undefined
-  /** Credits below zero; null: no floor. */
+  /** Credits below zero; null: unlimited. */
   overdraft_limit?: (number & tags.Minimum<0> & tags.Maximum<9_999_999_999>) | null | undefined
   arrears_cadence?: BillingArrearsCadence | null | undefined
   arrears_anchor?: BillingArrearsAnchor | null | undefined
   auto_topup_availability?: BillingCreditAutoTopupAvailability | null | undefined
-  /** Deprecated, as is self_service: they say the availability of who does not. */
+  /** Deprecated, like self_service. Used only if the availability is absent. */
   auto_topup_enabled?: boolean | null | undefined
   auto_topup_self_service?: boolean | null | undefined
   auto_topup_amount?: Count | null | undefined
@@ -374,7 +380,7 @@ interface PlanGrantTerms {
   auto_topup_expiry_unit?: BillingCreditExpiryUnit | null | undefined
   auto_topup_expiry_unit_count?: Count | null | undefined
   can_buy_bundles?: boolean | null | undefined
-  /** Also change the version that companies are on now. */
+  /** Also change the published version, which companies are on now. */
   apply_to_existing?: boolean | null | undefined
 }
 
@@ -391,7 +397,10 @@ export interface PlanGrantCreate extends PlanGrantTerms {
 export const parsePlanGrantCreate = typia.json.createValidateParse<PlanGrantCreate>()
 export const validatePlanGrantCreate = typia.createValidate<PlanGrantCreate>()
 
-/** Body of PUT /billing/credits/plan-grants/{plan_grant_id}. Absent members stay, null ones get their default. */
+/**
+ * Body of PUT /billing/credits/plan-grants/{plan_grant_id}. Absent members are unchanged, null resets to the
+ * default.
+ */
 export interface PlanGrantUpdate extends PlanGrantTerms {
   reset_cadence?: BillingPlanCreditGrantResetCadence | null | undefined
   reset_start?: BillingPlanCreditGrantResetStart | null | undefined
@@ -428,7 +437,7 @@ export interface PlanCreditGrant {
   reset_cadence: BillingPlanCreditGrantResetCadence | null
   reset_start: BillingPlanCreditGrantResetStart | null
   rollover_percentage: number
-  /** Of one that renews. */
+  /** Present for a repeated grant. */
   renewal_enabled?: boolean
   renewal_period?: BillingPlanCreditGrantResetStart
   expiry_type: BillingCreditExpiryType | null
@@ -460,7 +469,7 @@ export interface PlanCreditGrant {
   updated_at: string
 }
 
-/** Body of POST /billing/credits/spend-policies: of one company or of one user. */
+/** Body of POST /billing/credits/spend-policies: names one company or one user. */
 export interface SpendPolicyCreate {
   billing_credit_id: string
   max_per_draw: number & tags.ExclusiveMinimum<0> & tags.Maximum<9_999_999_999>

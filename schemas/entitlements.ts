@@ -1,4 +1,4 @@
-// What plans and overrides grant: plan entitlements and company overrides.
+// Plan entitlements and company overrides.
 import typia, { type tags } from 'typia'
 import type { CompanyDetail } from './companies.js'
 import type { Credit } from './credits.js'
@@ -22,7 +22,7 @@ import type {
 } from './prices.js'
 import type { EntityTraitDefinition } from './traits.js'
 
-/** Units, up to what a double counts exactly. */
+/** Units, up to the largest safe integer. */
 type Units = number & tags.Type<'int64'> & tags.Minimum<0> & tags.Maximum<9_007_199_254_740_991>
 type Rate = number & tags.Minimum<0> & tags.Maximum<1_000_000_000>
 
@@ -46,17 +46,17 @@ export interface WarningTierWrite {
   value: number & tags.Type<'int64'> & tags.Minimum<1> & tags.Maximum<9_999_999_999_999>
 }
 
-/** What a write may leave out of the value: absent is unchanged, null clears (decision 26). */
+/** The value in an update: absent members are unchanged, null clears (decision 26). */
 interface EntitlementValueUpdate extends Omit<EntitlementValueWrite, 'value_type'> {
   value_type?: EntitlementValueType | undefined
 }
 
-/** What an entitlement of a plan is beside its value. */
+/** Members of a plan entitlement besides its value. */
 interface PlanEntitlementTerms extends EntitlementPriceWrite {
   price_behavior?: EntitlementPriceBehavior | null | undefined
-  /** Overage: the included amount. */
+  /** For overage: the included amount. */
   soft_limit?: Units | null | undefined
-  /** Pay in advance: units committed or pre-filled (EN-35). */
+  /** For pay in advance: units committed or pre-filled (EN-35). */
   usage_quantity?: Units | null | undefined
   billing_threshold?:
     | (number & tags.Type<'int64'> & tags.Minimum<50> & tags.Maximum<9_999_999_999_999>)
@@ -64,11 +64,14 @@ interface PlanEntitlementTerms extends EntitlementPriceWrite {
     | undefined
   overage_billing_cadence?: BillingArrearsCadence | null | undefined
   overage_invoice_anchor?: BillingArrearsAnchor | null | undefined
-  /** EN-52. */
+  /** Thresholds that publish a warning (EN-52). */
   warning_tiers?: (WarningTierWrite[] & tags.MaxItems<10>) | null | undefined
 }
 
-/** Body of PUT /plan-entitlements/{plan_entitlement_id}. Another value type clears what it does not have (decision 26). */
+/**
+ * Body of PUT /plan-entitlements/{plan_entitlement_id}. Another value type clears the members it does not have
+ * (decision 26).
+ */
 export interface PlanEntitlementUpdate extends EntitlementValueUpdate, PlanEntitlementTerms {}
 
 export const parsePlanEntitlementUpdate = typia.json.createValidateParse<PlanEntitlementUpdate>()
@@ -82,7 +85,10 @@ export interface PlanEntitlementCreate extends EntitlementValueWrite, PlanEntitl
 
 export const parsePlanEntitlementCreate = typia.json.createValidateParse<PlanEntitlementCreate>()
 
-/** Body of POST /plan-entitlements/billing-linked: found again by provider and resource, and then an update. */
+/**
+ * Body of POST /plan-entitlements/billing-linked. Provider and resource identify the entitlement; an existing one
+ * is updated.
+ */
 export interface BillingLinkedEntitlementCreate extends PlanEntitlementUpdate {
   feature_id: string
   plan_id: string
@@ -112,7 +118,7 @@ export interface BundledEntitlement extends PlanEntitlementUpdate {
 export interface BundleEntitlementWrite {
   action: 'create' | 'update' | 'delete'
   entitlement_id?: string | null | undefined
-  /** Of a new one: with `feature_id` and `value_type`. */
+  /** A new entitlement needs `feature_id` and `value_type`. */
   req?: BundledEntitlement | undefined
 }
 
@@ -172,7 +178,7 @@ export interface DuplicatedEntitlements {
 }
 
 interface OverrideTerms {
-  /** From this instant it no longer applies (EN-60). */
+  /** The override ends at this instant (EN-60). */
   expiration_date?: string | null | undefined
   note?: (string & tags.MaxLength<1024>) | null | undefined
 }
@@ -185,7 +191,10 @@ export interface CompanyOverrideCreate extends EntitlementValueWrite, OverrideTe
 
 export const parseCompanyOverrideCreate = typia.json.createValidateParse<CompanyOverrideCreate>()
 
-/** Body of POST and PUT /company-overrides/{company_override_id} (EN-64, decisions 6 and 26). A note is one more note. */
+/**
+ * Body of POST and PUT /company-overrides/{company_override_id} (EN-64, decisions 6 and 26). A note is added to the
+ * notes.
+ */
 export interface CompanyOverrideUpdate extends EntitlementValueUpdate, OverrideTerms {}
 
 export const parseCompanyOverrideUpdate = typia.json.createValidateParse<CompanyOverrideUpdate>()
@@ -203,7 +212,7 @@ export interface CompanyOverride {
   id: string
   environment_id: string
   company_id: string
-  /** Not sent: a company shows its overrides' effects itself. */
+  /** Never sent: the company's own view shows the effects of its overrides. */
   company?: CompanyDetail
   feature_id: string
   feature?: Feature

@@ -1,9 +1,9 @@
-// The shared enumerations of the wire, each under the one name it has everywhere (api/enums.md).
+// The enumerations of the interface.
 
 export const apiKeyScopes = ['admin', 'capture', 'read', 'write'] as const
 export type ApiKeyScope = (typeof apiKeyScopes)[number]
 
-/** What a key may be given: the interface's scopes, and flag checks alone (source: decision). */
+/** Scopes of a key: those of the interface document, and `check` for flag checks only (source: decision). */
 export const keyScopes = [...apiKeyScopes, 'check'] as const
 export type KeyScope = (typeof keyScopes)[number]
 

@@ -1,16 +1,16 @@
-// What lists, counts, deletions and references look like everywhere.
+// Shared forms of responses: counts, deletions, references.
 
-/** Answer of every `/count`. */
+/** Response of every `/count`. */
 export interface Count {
   count: number
 }
 
-/** Answer of a deletion (AL-34). */
+/** Response of a deletion (AL-34). */
 export interface Deleted {
   deleted: true
 }
 
-/** A resource named in passing. */
+/** A reference to a resource: id and name. */
 export interface PreviewObject {
   id: string
   name: string

@@ -11,28 +11,28 @@ export interface EnvironmentCreate {
 
 export const parseEnvironmentCreate = typia.json.createValidateParse<EnvironmentCreate>()
 
-/** Body of PUT /environments/{environment_id}: absent and null members stay as they are. */
+/** Body of PUT /environments/{environment_id}: absent and null members are unchanged. */
 export interface EnvironmentUpdate {
   name?: (string & tags.MinLength<1> & tags.MaxLength<256>) | null | undefined
   environment_type?: EnvironmentType | null | undefined
   require_context_signature?: boolean | null | undefined
-  /** Absent and null members of it go back to what environments of this type have. */
+  /** Absent and null members return to the defaults of this type of environment. */
   publishable_limits?: PublishableLimitsWrite | undefined
 }
 
-/** What the publishable key of an environment may do besides checking flags, identifying and tracking. */
+/** Rights and limits of an environment's publishable keys, besides checking flags, identifying and tracking. */
 export interface PublishableLimitsWrite {
   create_companies?: boolean | null | undefined
   add_company_keys?: boolean | null | undefined
-  /** Events of names that no feature or rule counts. */
+  /** Send events with names that no feature or rule counts. */
   name_events?: boolean | null | undefined
-  /** Traits of names that were never seen. */
+  /** Write traits with new names. */
   name_traits?: boolean | null | undefined
-  /** The most that one event may count. */
+  /** Largest quantity of one event. */
   quantity_max?: (number & tags.Type<'int64'> & tags.Minimum<1>) | null | undefined
 }
 
-/** The same as it is in force. */
+/** The limits in force. */
 export interface PublishableLimits {
   create_companies: boolean
   add_company_keys: boolean
@@ -45,11 +45,11 @@ export const parseEnvironmentUpdate = typia.json.createValidateParse<Environment
 
 /** Body of PUT /environments/{environment_id}/clock: exactly one of `now` and `offset_seconds` (decisions 10, 11). */
 export interface ClockUpdate {
-  /** The instant it is from now on; the clock ticks on from there. */
+  /** The new present; the clock continues from there. */
   now?: string | null | undefined
-  /** Distance from the wall clock. */
+  /** Distance from the wall clock, seconds. */
   offset_seconds?: number | null | undefined
-  /** Stands still. */
+  /** Stop the clock. */
   frozen?: boolean | null | undefined
 }
 
@@ -60,7 +60,7 @@ export interface Environment {
   name: string
   environment_type: EnvironmentType
   require_context_signature: boolean
-  /** Only where some were set. */
+  /** Present only if any were set. */
   publishable_limits?: PublishableLimits
   created_at: string
   updated_at: string
@@ -71,7 +71,7 @@ export interface EnvironmentDetail extends Environment {
   api_keys: ApiKey[]
 }
 
-/** The time of an environment; `offset_seconds` null unless a test clock ticks. */
+/** The clock of an environment; `offset_seconds` is null unless a running test clock is set. */
 export interface EnvironmentClock {
   environment_id: string
   now: string

@@ -1,4 +1,5 @@
-// Events on the wire (api/events.md). The parsers judge one event at a time: a batch is never refused for one (EV-7).
+// Requests and responses of events. The parsers validate one event at a time: an invalid event never fails its
+// batch (EV-7).
 import typia, { type tags } from 'typia'
 import type { ApiKey } from './keys.js'
 
@@ -7,7 +8,7 @@ export interface Keys {
   [name: string]: string & tags.MinLength<1> & tags.MaxLength<255>
 }
 
-/** Body of POST /events, before its `body` is looked at. */
+/** Body of POST /events; `body` is validated by type afterwards. */
 export interface CreateEventRequestBody {
   event_type: 'flag_check' | 'identify' | 'inference' | 'track'
   body: object
@@ -15,7 +16,7 @@ export interface CreateEventRequestBody {
   backfill?: boolean | null
   idempotency_key?: (string & tags.MaxLength<255>) | null
   sent_at?: string | null
-  /** `sent_at` is the effective time. */
+  /** Use `sent_at` as the time of the event. */
   trusted_client_clock?: boolean | null
 }
 
@@ -30,7 +31,7 @@ export interface EventBodyTrack {
   reservation_id?: string | null
 }
 
-/** The same as it is read: a quantity beyond 2^53 − 1 is a bigint, which a schema of JSON cannot say. */
+/** A parsed track event: quantities beyond 2^53 − 1 are bigints, which JSON Schema cannot express. */
 export interface TrackRead extends Omit<EventBodyTrack, 'quantity'> {
   quantity?: (number & tags.Type<'int64'>) | bigint | null
 }
@@ -68,7 +69,7 @@ export interface EventBodyInference {
   provider: string & tags.MinLength<1> & tags.MaxLength<255>
   response_model: string & tags.MinLength<1> & tags.MaxLength<255>
   request_model?: string | null
-  /** Includes cached and cache-written tokens (EV-61). */
+  /** Including cached and cache-written tokens (EV-61). */
   input_tokens: number & tags.Type<'int64'> & tags.Minimum<0>
   output_tokens: number & tags.Type<'int64'> & tags.Minimum<0>
   cached_input_tokens?: (number & tags.Type<'int64'> & tags.Minimum<0>) | null
@@ -77,17 +78,17 @@ export interface EventBodyInference {
   /** Decimal text. */
   cost?: (string & tags.Pattern<'^\\d{1,18}(\\.\\d{1,18})?$'>) | null
   currency?: (string & tags.Pattern<'^[A-Za-z]{3}$'>) | null
-  /** Track event to fan out to (EV-66). */
+  /** Name of a track event to derive (EV-66). */
   event?: (string & tags.MaxLength<255>) | null
   operation?: string | null
   requests?: (number & tags.Type<'int64'> & tags.Minimum<1>) | null
-  /** The lease that pays for it (CR-71). */
+  /** The lease that pays (CR-71). */
   lease_id?: string | null
-  /** The reservation that it settles (CR-81); `lease_id` wins when both are set. */
+  /** The reservation to settle (CR-81); `lease_id` takes precedence. */
   reservation_id?: string | null
 }
 
-/** A CloudEvent 1.0 in its JSON format, as far as it is read; extensions are ignored. */
+/** A CloudEvent 1.0 in JSON format. Only these members are read; extensions are ignored. */
 export interface CloudEvent {
   specversion: '1.0'
   id: string & tags.MinLength<1>
@@ -105,11 +106,13 @@ export interface RawEvent {
   user_agent: string
   event_id: string | null
   remote_addr: string | null
-  /** With `report`: why the event is stored as failed; null when it is not. */
+  /** With `report`: the reason if the event is stored as failed, else null. */
   error?: string | null
-  /** Its idempotency key was used within 24 hours: it is not counted again, and this tells of the first event. */
+  /**
+   * The idempotency key was used within 24 hours. The event is not counted again; this acknowledges the first one.
+   */
   duplicate?: true
-  /** The first event said something else (another type, name, quantity or company): this one is stored as failed. */
+  /** The first event differed in type, name, quantity or company. This one is stored as failed. */
   content_differs?: true
 }
 
@@ -123,7 +126,7 @@ interface Preview {
 /** A stored event (EV-70). */
 export interface EventDetail {
   id: string
-  /** Not sent: `api_key` names the key. */
+  /** Never sent: `api_key` names the key. */
   api_key_view?: ApiKey
   type: 'flag_check' | 'identify' | 'inference' | 'track'
   subtype: string | null
@@ -150,15 +153,15 @@ export interface EventDetail {
   features: Preview[]
   lease_id: string | null
   reservation_id: string | null
-  /** Cost of an inference event, decimal text, and what it was worked out from (decision 18). */
+  /** Cost of an inference event as decimal text, and its source (decision 18). */
   cost?: string | null
   currency?: string | null
   price_id?: string | null
-  /** The inference event that a track event was derived from (EV-66). */
+  /** The inference event that this track event was derived from (EV-66). */
   derived_from?: string | null
 }
 
-/** What is known of one event name. */
+/** Statistics of one event name. */
 export interface EventSummary {
   company_count: number
   environment_id: string

@@ -8,9 +8,9 @@ import type { AccountMember } from './members.js'
 import type { BillingProduct } from './prices.js'
 import type { EntityTraitDefinition } from './traits.js'
 
-/** Members of a feature that may be left out. Absent: as is; null: cleared. */
+/** Optional members of a feature. Absent: unchanged; null: cleared. */
 interface FeatureOptions {
-  /** The flag to make or (by `id`) to take over and change. */
+  /** The flag to create, or (with `id`) to take over and change. */
   flag?: FlagWithFeature | null | undefined
   event_source?: FeatureEventSource | null | undefined
   event_subtype?: (string & tags.MaxLength<255>) | null | undefined
@@ -31,7 +31,7 @@ export interface FeatureCreate extends FeatureOptions {
 
 export const parseFeatureCreate = typia.json.createValidateParse<FeatureCreate>()
 
-/** Body of POST /features/billing-linked: found again by provider and resource. */
+/** Body of POST /features/billing-linked. Provider and resource identify the feature. */
 export interface BillingLinkedFeatureCreate extends FeatureCreate {
   billing_provider: BillingProviderType
   external_resource_id: string & tags.MinLength<1> & tags.MaxLength<255>
@@ -61,16 +61,16 @@ export interface Feature {
   maintainer_account_member_id: string | null
   plural_name: string | null
   singular_name: string | null
-  /** The trait that carries the usage, in the environment of the request; null without one. */
+  /** Id of the trait that holds the usage, in the request's environment; null: none. */
   trait_id: string | null
-  /** The trait that carries the pay-in-advance quantity. */
+  /** Id of the trait that holds the quantity bought in advance. */
   usage_limit_trait_id: string | null
   created_at: string
   updated_at: string
 }
 
 export interface FeatureDetail extends Feature {
-  /** Not sent: features are sold through plans. */
+  /** Never sent: features are sold through plans. */
   billing_product?: BillingProduct
   flags: FlagDetail[]
   /** Plans whose published version grants the feature. */
@@ -80,7 +80,7 @@ export interface FeatureDetail extends Feature {
     external_resource_id: string
     originator: BillingProviderType
   }
-  /** Of features tied to an event, in the environment of the request. */
+  /** Present for features with an event, with counts of the request's environment. */
   event_summary?: EventSummary
   maintainer?: AccountMember
   trait?: EntityTraitDefinition

@@ -1,4 +1,4 @@
-// Flags and their rules, as definitions. What a check asks and answers is not here.
+// Definitions of flags and rules. Requests and responses of checks are in checks.ts.
 import typia, { type tags } from 'typia'
 import type { ComparedTrait } from './companies.js'
 import type {
@@ -15,7 +15,7 @@ import type { Feature } from './features.js'
 import type { AccountMember } from './members.js'
 import type { EntityTraitDefinition } from './traits.js'
 
-/** Read exactly up to 2^53 − 1; what is beyond is refused, not rounded. */
+/** An integer read exactly up to 2^53 − 1; larger ones are refused, not rounded. */
 type Long = number &
   tags.Type<'int64'> &
   tags.Minimum<-9_007_199_254_740_991> &
@@ -34,12 +34,12 @@ export interface FlagWrite {
 
 export const parseFlagWrite = typia.json.createValidateParse<FlagWrite>()
 
-/** Body of PUT /flags/{flag_id}. Absent stays; null clears the last two (decision 26). */
+/** Body of PUT /flags/{flag_id}. Absent members are unchanged; null clears the last two (decision 26). */
 export interface FlagUpdate extends Partial<FlagWrite> {}
 
 export const parseFlagUpdate = typia.json.createValidateParse<FlagUpdate>()
 
-/** A flag within the body of a feature; `id` names an existing one. */
+/** A flag in the body of a feature; `id` names an existing flag. */
 export interface FlagWithFeature {
   id?: string | null | undefined
   key?: (string & tags.MinLength<1> & tags.MaxLength<512>) | null | undefined
@@ -51,7 +51,7 @@ export interface FlagWithFeature {
   maintainer_account_member_id?: string | null | undefined
 }
 
-/** A condition to write; `id` names one the rule already has. Members of other condition types are ignored. */
+/** A condition in a request; `id` names an existing one of the rule. Members of other condition types are ignored. */
 export interface ConditionWrite {
   id?: string | null | undefined
   condition_type: ConditionType
@@ -80,18 +80,21 @@ export interface RuleWrite {
   name: string & tags.MaxLength<512>
   priority: Long
   value: boolean
-  /** Defaults to standard; the generated types are refused (EN-5). */
+  /** Default: standard. Generated types are refused (EN-5). */
   rule_type?: RuleType | null | undefined
   conditions: ConditionWrite[] & tags.MaxItems<100>
   condition_groups: ConditionGroupWrite[] & tags.MaxItems<100>
 }
 
-/** The whole set of a flag's rules in one environment. */
+/** The complete rule set of a flag in one environment. */
 export interface RulesWrite {
   rules: RuleWrite[] & tags.MaxItems<100>
 }
 
-/** Body of PUT /flags/{flag_id}/rules. Absent: nothing changes. Of an entry with an id, what may be left out stays. */
+/**
+ * Body of PUT /flags/{flag_id}/rules. Without `rules` nothing changes. Absent optional members of an entry with an
+ * id are unchanged.
+ */
 export interface RulesUpdate extends Partial<RulesWrite> {}
 
 export const parseRulesUpdate = typia.json.createValidateParse<RulesUpdate>()
@@ -151,7 +154,7 @@ export interface RuleConditionDetail {
   condition_type: ConditionType
   operator: ComparableOperator
   resource_ids: readonly string[]
-  /** Those of the ids that exist. */
+  /** References to the existing ids. */
   resources: PreviewObject[]
   plan_versions?: { id: string; name: string; status: PlanVersionStatus; version: number }[]
   trait_id: string | null
@@ -168,7 +171,7 @@ export interface RuleConditionDetail {
   metric_value: number | null
   credit_id: string | null
   consumption_rate: number | null
-  /** Of rules that an entitlement paid with credits makes, by event member. */
+  /** Rates of a rule generated from a credit entitlement, by event member. */
   quantity_rates?: Readonly<Record<string, number>>
   created_at: string
   updated_at: string

@@ -1,40 +1,40 @@
-// API keys, and who a key is.
+// API keys and whoami.
 import typia, { type tags } from 'typia'
 import type { ActorType, KeyScope } from './enums.js'
 import type { Environment } from './environments.js'
 
-/** 1…99: a cap; 0: none (AL-45). */
+/** 1…99: percentage of the account's rate limits; 0: no cap (AL-45). */
 type Percent = number & tags.Type<'int64'> & tags.Minimum<0> & tags.Maximum<99>
 
 /** Blocks of addresses as 203.0.113.0/24 or 2001:db8::/32, or single addresses. */
 type Addresses = string[] & tags.MinItems<1> & tags.MaxItems<100>
 
-/** When and from where a key is taken. */
+/** When and from where a key is accepted. */
 interface Conditions {
-  /** From this time on; it may lie in the past. */
+  /** Accepted from this time on; may be in the past. */
   not_before?: string | null | undefined
-  /** Until this time, which lies in the future. */
+  /** Accepted until this time, which must be in the future. */
   expires_at?: string | null | undefined
-  /** From these addresses alone. */
+  /** Accepted from these addresses only. */
   allowed_addresses?: Addresses | null | undefined
 }
 
-/** Body of POST /api-keys. Without `scopes` they follow from the rest (AL-5). */
+/** Body of POST /api-keys. Default scopes follow from the other members (AL-5). */
 export interface ApiKeyCreate extends Conditions {
   name: string & tags.MinLength<1> & tags.MaxLength<256>
   description?: (string & tags.MaxLength<256>) | null | undefined
   environment_id?: string | null | undefined
   readonly?: boolean | null | undefined
   rate_limit_percent?: Percent | null | undefined
-  /** What it may do; never changed later. */
+  /** The key's scopes; they never change. */
   scopes?: (KeyScope[] & tags.MinItems<1> & tags.UniqueItems) | null | undefined
 }
 
 export const parseApiKeyCreate = typia.json.createValidateParse<ApiKeyCreate>()
 
 /**
- * Body of PUT /api-keys/{api_key_id}: absent members stay; null clears the description, the times and the addresses; a
- * cap of 0 lifts it.
+ * Body of PUT /api-keys/{api_key_id}. Absent members are unchanged; null clears the description, the times and the
+ * addresses; a cap of 0 removes it.
  */
 export interface ApiKeyUpdate extends Conditions {
   name?: (string & tags.MinLength<1> & tags.MaxLength<256>) | null | undefined
@@ -47,7 +47,7 @@ export const parseApiKeyUpdate = typia.json.createValidateParse<ApiKeyUpdate>()
 
 /** Body of POST /api-keys/{api_key_id}/roll. */
 export interface ApiKeyRoll {
-  /** How long the present value is still taken, at most 30 days; 0 or absent: no longer. */
+  /** Seconds for which the present value is still accepted, at most 30 days; 0 or absent: it ends at once. */
   overlap_seconds?:
     | (number & tags.Type<'uint32'> & tags.Minimum<0> & tags.Maximum<2_592_000>)
     | null
@@ -56,7 +56,7 @@ export interface ApiKeyRoll {
 
 export const parseApiKeyRoll = typia.json.createValidateParse<ApiKeyRoll>()
 
-/** What made a key. */
+/** The integration that created a key. */
 export interface ApiKeyIntegration {
   id: string
   state: 'active' | 'created' | 'pending'
@@ -71,22 +71,22 @@ export interface ApiKey {
   environment?: Environment
   readonly: boolean
   scopes: readonly KeyScope[]
-  /** null: uncapped. */
+  /** null: no cap. */
   rate_limit_percent: number | null
-  /** It is refused with 401 while this is true. */
+  /** While true, the key is refused with 401. */
   disabled: boolean
   not_before: string | null
   expires_at: string | null
   /** null: from any address. */
   allowed_addresses: readonly string[] | null
-  /** The end of its value; null while that is not known. */
+  /** Last characters of the value; null if unknown. */
   last_four: string | null
-  /** Until when the value before the last roll is taken; null when it is not. */
+  /** Until when the value before the last roll is accepted; null: not accepted. */
   previous_value_until: string | null
   last_used_at: string | null
-  /** Of keys that an integration made; there are none here. */
+  /** Never sent: there are no integrations. */
   integration?: ApiKeyIntegration
-  /** The value: of a publishable key always, of a secret key in the answer to its creation or roll alone. */
+  /** The value. Always shown for a publishable key; for a secret key only in the response to create or roll. */
   secret?: string
   created_at: string
   updated_at: string
@@ -98,7 +98,7 @@ export interface WhoAmI {
   actor_type: ActorType
   api_key_id: string
   environment_id: string | null
-  /** Of the account; of a key that is bound to one, that one. */
+  /** The account's environments; for a key bound to one, only that one. */
   environments: Environment[]
   onboarding_complete: boolean
 }

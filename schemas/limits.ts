@@ -1,7 +1,7 @@
-// Request limits of an account, for those who run Tollgate.
+// Rate limits of an account. The operator sets them.
 import typia, { type tags } from 'typia'
 
-/** Requests per second, and how many at once. */
+/** Requests per second, and burst. */
 type RateAndBurst = [
   number & tags.ExclusiveMinimum<0> & tags.Maximum<1_000_000_000>,
   number & tags.Type<'uint32'> & tags.Minimum<1> & tags.Maximum<1_000_000_000>,
@@ -14,12 +14,14 @@ interface Buckets {
   analytics?: RateAndBurst
 }
 
-/** Body of PUT /limits: null for those of everyone, "off" for none, else those that differ. Absent: as they are. */
+/**
+ * Body of PUT /limits: null for the defaults, "off" for no limits, else the limits that differ. Absent: unchanged.
+ */
 export interface LimitsUpdate {
   limits?: Buckets | 'off' | null | undefined
 }
 
-/** Answer of GET and PUT /limits. */
+/** Response of GET and PUT /limits. */
 export interface AccountLimits {
   account_id: string
   limits: Buckets | 'off' | null

@@ -1,7 +1,7 @@
-// The people of an account.
+// Members of an account.
 import type { AccountMemberPermission, AccountMemberRole } from './enums.js'
 
-/** `permissions`: by environment id, or "account"; they bind people, not keys, and an admin ignores them. */
+/** `permissions`: by environment id, or "account". They apply to people, not to keys; an admin has all. */
 export interface AccountMember {
   id: string
   email: string | null

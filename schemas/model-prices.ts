@@ -1,4 +1,4 @@
-// Prices of inference models on the wire (decision 18): per million tokens, as decimal text.
+// Prices of inference models (decision 18): per million tokens, as decimal text.
 import typia, { type tags } from 'typia'
 
 type Price = string & tags.Pattern<'^\\d{1,12}(\\.\\d{1,12})?$'>
@@ -7,10 +7,10 @@ export interface ModelPriceView {
   provider: string & tags.MinLength<1> & tags.MaxLength<255>
   model: string & tags.MinLength<1> & tags.MaxLength<255>
   currency: string & tags.Pattern<'^[A-Za-z]{3}$'>
-  /** In force for events captured from then on. */
+  /** Applies to events captured from then on. */
   effective_at: string
   input: Price
-  /** null: the price of plain input; likewise `cache_write`. */
+  /** null: the price of other input. The same for `cache_write`. */
   cached_input?: Price | null
   cache_write?: Price | null
   output: Price

@@ -1,17 +1,17 @@
-// The OpenFeature Remote Evaluation Protocol on the wire.
+// Requests and responses of the OpenFeature Remote Evaluation Protocol.
 import typia from 'typia'
 
-/** What a client of OFREP knows of who asks; everything else in it is ignored. */
+/** The evaluation context of an OFREP client. Other members are ignored. */
 export interface OfrepContext {
-  /** Stands for `userKey` when no user is named otherwise. */
+  /** Used as `userKey` if the user is not named otherwise. */
   targetingKey?: string
-  /** Keys of the company, as a check takes them. */
+  /** Keys of the company, as in a check. */
   company?: { [name: string]: string }
   /** Keys of the user. */
   user?: { [name: string]: string }
-  /** One key of the company, for contexts that must be flat. */
+  /** One key of the company, for clients with flat contexts. */
   companyKey?: string
-  /** What that key is called; `id` unless told. */
+  /** Name of that key; default `id`. */
   companyKeyName?: string
   userKey?: string
   userKeyName?: string
@@ -22,14 +22,14 @@ export interface OfrepRequest {
   context?: OfrepContext
 }
 
-/** A flag's value as OFREP has it. */
+/** A flag's value in OFREP form. */
 export interface OfrepEvaluation {
   key: string
   value: boolean
   variant: 'on' | 'off'
   /** ERROR: the check failed, and the value is the flag's default. */
   reason: 'TARGETING_MATCH' | 'DEFAULT' | 'ERROR'
-  /** What a check says besides: the reason in words, the ids, the figures. */
+  /** Further results of the check: the reason in words, ids, figures. */
   metadata: { [name: string]: string | number | boolean }
 }
 
@@ -37,9 +37,9 @@ export interface OfrepEvaluations {
   flags: OfrepEvaluation[]
 }
 
-/** Why OFREP got no value. */
+/** An OFREP error. */
 export interface OfrepFailure {
-  /** Absent when all flags were asked for. */
+  /** Absent when all flags were evaluated. */
   key?: string
   errorCode: 'PARSE_ERROR' | 'INVALID_CONTEXT' | 'FLAG_NOT_FOUND'
   errorDetails: string

@@ -1,5 +1,5 @@
-// What every operation takes and gives, by method and path: the page that the OpenAPI document is made from.
-// A row of src/http/routes.ts has its line here; a test holds the two together.
+// The body and response of every operation, by method and path. The OpenAPI document is generated from this file.
+// A test checks that each row of src/http/routes.ts has its line here.
 
 import typia, { type tags } from 'typia'
 import type { AuditChainRow, AuditHead, AuditLog, AuditLogList } from './audit-log.js'
@@ -195,13 +195,13 @@ export interface EventBatch {
   events: EventCreate[] & tags.MaxItems<10_000>
 }
 
-/** Body of POST /batch: what an event has, its type as `type`, and the key that authorises it. */
+/** Body of POST /batch: events with their type as `type`, each with the key that authorises it. */
 export interface CollectorBatch {
   events: (Sent & { api_key?: string; type: CreateEventRequestBody['event_type']; body: object })[] &
     tags.MaxItems<10_000>
 }
 
-/** One acknowledgement for each event. */
+/** One acknowledgement per event. */
 export interface RawEventBatch {
   events: RawEvent[]
 }
@@ -209,30 +209,32 @@ export interface RawEventBatch {
 type Rows = 'text/csv' | 'application/x-ndjson' | 'application/vnd.apache.parquet'
 
 /**
- * `id`: the operation's name in generated clients. `body`: what is sent. `data`: what the answer's `data` is; where
- * the answer is a file instead, `file` says of which types.
+ * `id`: the operation's name in generated clients. `body`: the request body. `data`: the response's `data`. For a
+ * response that is a file, `file` has the media types instead.
  */
 export interface Operations extends CreditOperations {
   'GET /account-members': { id: 'listAccountMembers'; data: AccountMember[] }
   'GET /account-members/count': { id: 'countAccountMembers'; data: Count }
   'GET /account-members/{account_member_id}': { id: 'getAccountMember'; data: AccountMember }
   'GET /api-keys': { id: 'listApiKeys'; data: ApiKey[] }
-  /** Makes a key. `secret` is shown in this answer alone. */
+  /** Creates a key. `secret` is shown only in this response. */
   'POST /api-keys': { id: 'createApiKey'; body: ApiKeyCreate; data: ApiKey }
   'GET /api-keys/count': { id: 'countApiKeys'; data: Count }
   'GET /api-keys/{api_key_id}': { id: 'getApiKey'; data: ApiKey }
   'PUT /api-keys/{api_key_id}': { id: 'updateApiKey'; body: ApiKeyUpdate; data: ApiKey }
   'DELETE /api-keys/{api_key_id}': { id: 'deleteApiKey'; data: Deleted }
-  /** Gives a key another value, shown in this answer alone; the present one is taken until the overlap ends. */
+  /**
+   * Creates a new value for a key, shown only in this response. The present one is accepted until the overlap ends.
+   */
   'POST /api-keys/{api_key_id}/roll': { id: 'rollApiKey'; body: ApiKeyRoll; data: ApiKey }
   'GET /audit-log': { id: 'listAuditLogs'; data: AuditLogList[] }
-  /** Rows of the chain behind `after`, whole: what `tollgate audit verify` reads. At most 100. */
+  /** Complete rows of the hash chain after `after`, at most 100. `tollgate audit verify` reads them. */
   'GET /audit-log/chain': { id: 'listAuditChain'; data: AuditChainRow[] }
   'GET /audit-log/count': { id: 'countAuditLogs'; data: Count }
-  /** The end of the chain of hashes. Kept elsewhere, it shows later that nothing before it was changed. */
+  /** The end of the hash chain. A copy kept elsewhere proves later that no earlier entry was changed. */
   'GET /audit-log/head': { id: 'getAuditHead'; data: AuditHead }
   'GET /audit-log/{audit_log_id}': { id: 'getAuditLog'; data: AuditLog }
-  /** The collector that client libraries send to: each event may carry the key that authorises it. */
+  /** The collector for client libraries: each event may carry the key that authorises it. */
   'POST /batch': { id: 'collectEvents'; body: CollectorBatch; data: RawEventBatch }
   'GET /billing/coupons': { id: 'listCoupons'; data: BillingCoupon[] }
   'POST /billing/coupons': { id: 'upsertBillingCoupon'; body: CouponUpsert; data: BillingCoupon }
@@ -280,16 +282,16 @@ export interface Operations extends CreditOperations {
     body: BillingSubscriptionWrite
     data: BillingSubscription
   }
-  /** Companies with their plans, traits, usage and entitlements. Which members are filled follows from the parameters. */
+  /** Companies with plans, traits, usage and entitlements. The parameters decide which members are filled. */
   'GET /companies': { id: 'listCompanies'; data: CompanyDetail[] }
-  /** Makes the company, or changes the one that its keys name: keys and traits given are added, the rest stays. */
+  /** Creates a company, or updates the one that the keys name. Keys and traits are added; others are unchanged. */
   'POST /companies': { id: 'upsertCompany'; body: CompanyUpsert; data: CompanyDetail }
   'GET /companies/count': { id: 'countCompanies'; data: Count }
-  /** The same, and the company must not exist yet. */
+  /** Creates a company. It must not exist yet. */
   'POST /companies/create': { id: 'createCompany'; body: CompanyUpsert; data: CompanyDetail }
-  /** Deletes the company that these keys name. */
+  /** Deletes the company with these keys. */
   'POST /companies/delete': { id: 'deleteCompanyByKeys'; body: KeysBody; data: Company }
-  /** One company by its keys, as `?keys[slug]=acme` or simply `?slug=acme`. */
+  /** Finds a company by its keys: `?keys[slug]=acme` or `?slug=acme`. */
   'GET /companies/lookup': { id: 'lookupCompany'; data: CompanyDetail }
   'GET /companies/{company_id}': { id: 'getCompany'; data: CompanyDetail }
   'DELETE /companies/{company_id}': { id: 'deleteCompany'; data: Deleted }
@@ -315,7 +317,7 @@ export interface Operations extends CreditOperations {
   }
   'DELETE /company-memberships/{company_membership_id}': { id: 'deleteCompanyMembership'; data: Deleted }
   'GET /company-overrides': { id: 'listCompanyOverrides'; data: CompanyOverride[] }
-  /** What one company is granted of a feature, whatever its plan says. */
+  /** Grants a feature to one company, independently of its plan. */
   'POST /company-overrides': {
     id: 'createCompanyOverride'
     body: CompanyOverrideCreate
@@ -323,7 +325,7 @@ export interface Operations extends CreditOperations {
   }
   'GET /company-overrides/count': { id: 'countCompanyOverrides'; data: Count }
   'GET /company-overrides/{company_override_id}': { id: 'getCompanyOverride'; data: CompanyOverride }
-  /** The same as PUT. */
+  /** Same as PUT. */
   'POST /company-overrides/{company_override_id}': {
     id: 'replaceCompanyOverride'
     body: CompanyOverrideUpdate
@@ -341,7 +343,7 @@ export interface Operations extends CreditOperations {
     body: CompanyPlansUpdate
     data: CompanyDetail
   }
-  /** Sets, raises or lowers one trait of the company that the keys name. */
+  /** Sets or increments one trait of the company that the keys name. */
   'POST /company-traits': { id: 'upsertCompanyTrait'; body: TraitUpsert; data: CompanyDetail }
   'GET /custom-plan-billings': { id: 'listCustomPlanBillings'; data: CustomPlanBilling[] }
   'PUT /custom-plan-billings/{custom_plan_billing_id}/mark-paid': {
@@ -394,7 +396,7 @@ export interface Operations extends CreditOperations {
   'GET /entity-trait-values': { id: 'getEntityTraitValues'; data: EntityTraitValue[] }
   'GET /entity-traits/count': { id: 'countEntityTraits'; data: Count }
   'GET /environments': { id: 'listEnvironments'; data: Environment[] }
-  /** Makes an environment with its publishable key. */
+  /** Creates an environment and its publishable key. */
   'POST /environments': { id: 'createEnvironment'; body: EnvironmentCreate; data: EnvironmentDetail }
   'GET /environments/{environment_id}': { id: 'getEnvironment'; data: Environment }
   'PUT /environments/{environment_id}': {
@@ -404,38 +406,47 @@ export interface Operations extends CreditOperations {
   }
   'DELETE /environments/{environment_id}': { id: 'deleteEnvironment'; data: Deleted }
   'GET /environments/{environment_id}/clock': { id: 'getEnvironmentClock'; data: EnvironmentClock }
-  /** Shifts every `now` of a non-production environment: `now` goes on ticking, with `frozen` it stands still. */
+  /** Sets the test clock of a non-production environment. The clock continues from `now`; with `frozen` it stops. */
   'PUT /environments/{environment_id}/clock': {
     id: 'setEnvironmentClock'
     body: ClockUpdate
     data: EnvironmentClock
   }
   'DELETE /environments/{environment_id}/clock': { id: 'deleteEnvironmentClock'; data: Deleted }
-  /** What contexts of the environment are signed with. */
+  /** The secret that signs contexts of the environment. */
   'GET /environments/{environment_id}/context-secret': { id: 'getContextSecret'; data: ContextSecretView }
-  /** Makes a new secret; contexts signed with the one before are believed for `overlap_seconds` more. */
+  /** Creates a new secret. Contexts signed with the former one are accepted for `overlap_seconds` more. */
   'POST /environments/{environment_id}/context-secret': {
     id: 'rollContextSecret'
     body: ContextSecretRoll
     data: ContextSecretView
   }
-  /** Takes up to 10 000 events and 8 MiB, `Content-Encoding: gzip` accepted. Each event is judged alone; the list of acknowledgements is in the order of the events, and a refused one has no `event_id`. */
+  /**
+   * Takes up to 10 000 events and 8 MiB; `Content-Encoding: gzip` is accepted. Each event is validated on its own.
+   * Acknowledgements have the order of the events; that of a refused event has no `event_id`.
+   */
   'POST /event-batch': { id: 'createEventBatch'; body: EventBatch; data: RawEventBatch }
   'GET /event-types': { id: 'getEventSummaries'; data: EventSummary[] }
   /** Stored events, newest first. */
   'GET /events': { id: 'listEvents'; data: EventDetail[] }
-  /** Takes one event. When this is answered the event is on disk, and the next check of its company has counted it. Sent again under the same `idempotency_key` it is counted once. */
+  /**
+   * Takes one event. When this is answered, the event is on disk, and the next check of its company counts it.
+   * Events with the same `idempotency_key` are counted once.
+   */
   'POST /events': { id: 'createEvent'; body: EventCreate; data: RawEvent | RawEventBatch }
   'GET /events/{event_id}': { id: 'getEvent'; data: EventDetail }
-  /** Events as stored, everything acknowledged before the request. A file that ends early was cut off. */
+  /**
+   * Events as stored, including everything acknowledged before the request. If the connection is cut, the file is
+   * incomplete.
+   */
   'GET /export/events': { id: 'exportEvents'; file: Rows }
   /** Every movement of credits. */
   'GET /export/ledger': { id: 'exportLedger'; file: Rows }
-  /** Sums by company, event and hour. */
+  /** Usage by company, event and hour. */
   'GET /export/usage': { id: 'exportUsage'; file: Rows }
   'GET /feature-companies': { id: 'listFeatureCompanies'; data: FeatureCompany[] }
   'GET /feature-companies/count': { id: 'countFeatureCompanies'; data: Count }
-  /** Entitled features of a company with their figures now. */
+  /** Entitled features of a company with their present figures. */
   'GET /feature-usage': { id: 'listFeatureUsage'; data: FeatureUsage[] }
   /** Usage by period; rows can be summed. */
   'GET /feature-usage-history': { id: 'listFeatureUsageHistory'; data: FeatureUsageHistory[] }
@@ -445,7 +456,10 @@ export interface Operations extends CreditOperations {
   'GET /feature-users': { id: 'listFeatureUsers'; data: FeatureCompanyUser[] }
   'GET /feature-users/count': { id: 'countFeatureUsers'; data: Count }
   'GET /features': { id: 'listFeatures'; data: FeatureDetail[] }
-  /** Makes a feature and its flag. An event feature counts the track events of its `event_subtype`, a trait feature reads a trait. */
+  /**
+   * Creates a feature and its flag. An event feature counts the track events named `event_subtype`; a trait feature
+   * reads a trait.
+   */
   'POST /features': { id: 'createFeature'; body: FeatureCreate; data: FeatureDetail }
   'POST /features/billing-linked': {
     id: 'upsertFeatureForBillingProduct'
@@ -458,26 +472,29 @@ export interface Operations extends CreditOperations {
   'DELETE /features/{feature_id}': { id: 'deleteFeature'; data: Deleted }
   'GET /flags': { id: 'listFlags'; data: FlagDetail[] }
   'POST /flags': { id: 'createFlag'; body: FlagWrite; data: FlagDetail }
-  /** Every flag of the environment for one context, from one snapshot of the company. */
+  /** Evaluates every flag of the environment for one context, from one snapshot of the company. */
   'POST /flags/check': { id: 'checkFlags'; body: CheckFlagRequestBody; data: CheckFlags }
-  /** Every flag for up to 100 contexts, in order; a bad context fails alone. */
+  /** Evaluates every flag for up to 100 contexts, in order. An invalid context fails alone. */
   'POST /flags/check-bulk': { id: 'checkFlagsBulk'; body: CheckFlagsBulkRequestBody; data: CheckFlagsBulk }
   'GET /flags/count': { id: 'countFlags'; data: Count }
   'GET /flags/{flag_id}': { id: 'getFlag'; data: FlagDetail }
   'PUT /flags/{flag_id}': { id: 'updateFlag'; body: FlagUpdate; data: FlagDetail }
   'DELETE /flags/{flag_id}': { id: 'deleteFlag'; data: Deleted }
-  /** Replaces the whole list of rules: those with an `id` are changed, those without are made, absent ones are removed. */
+  /**
+   * Replaces the whole list of rules: rules with an `id` are changed, rules without are created, absent ones are
+   * deleted.
+   */
   'PUT /flags/{flag_id}/rules': { id: 'updateFlagRules'; body: RulesUpdate; data: RulesDetail }
-  /** May this company, or this user, go on? Answered from memory. `preflight` asks what would be if so much were used. */
+  /** Evaluates one flag for a company or user, from memory. With `preflight` it evaluates hypothetical usage. */
   'POST /flags/{key}/check': { id: 'checkFlag'; body: CheckFlagRequestBody; data: CheckFlag }
   'GET /licenses': { id: 'listLicenses'; data: License[] }
   'GET /licenses/count': { id: 'countLicenses'; data: Count }
   'GET /licenses/{license_id}': { id: 'getSingleLicense'; data: License }
-  /** The account's own budgets; null: those of everyone. */
+  /** The account's own rate limits; null: the defaults. */
   'GET /limits': { id: 'getLimits'; data: AccountLimits }
-  /** In force for the next request; budgets that are not named keep the common numbers. */
+  /** Applies from the next request on. Limits not named keep the defaults. */
   'PUT /limits': { id: 'setLimits'; body: LimitsUpdate; data: AccountLimits }
-  /** Prices per million tokens that inference events are costed with: the built-in table and your own. */
+  /** Changes a company's plans, add-ons and quantities in one request. */
   'POST /manage-plan': { id: 'managePlan'; body: ManagePlanRequest; data: ManagePlanResult }
   'POST /manage-plan/preview': {
     id: 'previewManagePlan'
@@ -489,19 +506,25 @@ export interface Operations extends CreditOperations {
     body: SubscriptionCancel
     data: ManagePlanResult
   }
+  /** Prices per million tokens for inference events: the built-in table and the account's own prices. */
   'GET /model-prices': { id: 'listModelPrices'; data: ModelPriceView[] }
-  /** Replaces your own prices. */
+  /** Replaces the account's own prices. */
   'PUT /model-prices': { id: 'putModelPrices'; body: ModelPriceView[]; data: ModelPriceView[] }
-  /** Every flag for a client of OpenFeature. The context names who asks as a check does: `company` and `user` are objects of keys; flat contexts use `companyKey` (with `companyKeyName`, else `id`) and `userKey` (with `userKeyName`); `targetingKey` stands for `userKey`. The ETag covers definitions, context and result. */
+  /**
+   * Evaluates every flag for an OpenFeature client. The context names company and user as a check does: `company`
+   * and `user` are objects of keys. Flat contexts use `companyKey` (its name in `companyKeyName`, default `id`) and
+   * `userKey` (`userKeyName`); `targetingKey` is used as `userKey` if that is absent. The ETag covers definitions,
+   * context and result.
+   */
   'POST /ofrep/v1/evaluate/flags': { id: 'evaluateFlags'; body: OfrepRequest; data: OfrepEvaluations }
-  /** One flag for a client of OpenFeature: the same check as POST /flags/{key}/check, its verdict as OFREP words it. */
+  /** Evaluates one flag for an OpenFeature client: the check of POST /flags/{key}/check, with OFREP's response. */
   'POST /ofrep/v1/evaluate/flags/{key}': { id: 'evaluateFlag'; body: OfrepRequest; data: OfrepEvaluation }
   'POST /plan-bundles': { id: 'createPlanBundle'; body: PlanBundleCreate; data: PlanBundle }
   'PUT /plan-bundles/{plan_id}': { id: 'updatePlanBundle'; body: PlanBundleUpdate; data: PlanBundle }
   'GET /plan-changes': { id: 'listPlanChanges'; data: PlanChange[] }
   'GET /plan-changes/{plan_change_id}': { id: 'getPlanChange'; data: PlanChange }
   'GET /plan-entitlements': { id: 'listPlanEntitlements'; data: PlanEntitlement[] }
-  /** What a plan grants of a feature. */
+  /** Grants a feature to the companies of a plan. */
   'POST /plan-entitlements': {
     id: 'createPlanEntitlement'
     body: PlanEntitlementCreate
@@ -564,7 +587,7 @@ export interface Operations extends CreditOperations {
     body: MigrationRetry
     data: PlanVersionMigration
   }
-  /** Plans and add-ons with the entitlements, prices and grants of their published version. */
+  /** Plans and add-ons with the entitlements, prices and credit grants of their published version. */
   'GET /plans': { id: 'listPlans'; data: PlanDetail[] }
   'POST /plans': { id: 'createPlan'; body: PlanCreate; data: PlanDetail }
   'POST /plans/billing-linked': {
@@ -572,7 +595,7 @@ export interface Operations extends CreditOperations {
     body: BillingLinkedPlanCreate
     data: PlanDetail
   }
-  /** Companies whose subscription sells what the plan is sold as, on it or not. */
+  /** Companies with a subscription to the plan's product, whether or not they are on the plan. */
   'GET /plans/billing-product-match-companies': {
     id: 'listBillingProductMatchCompanies'
     data: CompanyDetail[]
@@ -584,7 +607,7 @@ export interface Operations extends CreditOperations {
   'GET /plans/count': { id: 'countPlans'; data: Count }
   'GET /plans/issues': { id: 'listPlanIssues'; data: PlanIssue[] }
   'DELETE /plans/version/{plan_version_id}': { id: 'deletePlanVersion'; data: Deleted }
-  /** Makes a draft what companies get. */
+  /** Puts a draft into effect for companies. */
   'PUT /plans/version/{plan_version_id}/publish': {
     id: 'publishPlanVersion'
     body: PlanPublish
@@ -598,14 +621,14 @@ export interface Operations extends CreditOperations {
     body: BillingProductUpdate
     data: BillingProductPlan
   }
-  /** Signs what a server says of company and user, for the holder of the publishable key to send in `X-Service-Signed-Context`. */
+  /** Signs a company and user for the holder of a publishable key, who sends it in `X-Service-Signed-Context`. */
   'POST /signed-contexts': { id: 'createSignedContext'; body: SignedContextCreate; data: SignedContextView }
   'PUT /subscription/{subscription_id}/edit-trial-end': {
     id: 'updateCustomerSubscriptionTrialEnd'
     body: TrialEndUpdate
     data: BillingSubscriptionView
   }
-  /** Compares what is counted in memory with what is stored: a line for each difference, and a last one with totals. */
+  /** Compares counters in memory with stored usage: one line per difference, and a last line with totals. */
   'GET /reconcile': { id: 'reconcile'; file: 'application/x-ndjson' }
   'GET /usage-by-company': { id: 'getFeatureUsageByCompany'; data: FeatureUsageDetail }
   'POST /user-traits': { id: 'upsertUserTrait'; body: TraitUpsert; data: UserDetail }
@@ -634,7 +657,7 @@ export interface Operations extends CreditOperations {
   'DELETE /webhooks/{webhook_id}': { id: 'deleteWebhook'; data: Deleted }
   'POST /webhooks/{webhook_id}/roll-secret': { id: 'rollWebhookSecret'; body: WebhookRoll; data: Webhook }
   'POST /webhooks/{webhook_id}/test': { id: 'sendTestWebhookAction'; body: WebhookTest; data: TestWebhook }
-  /** The key that asks, its account and its environments. */
+  /** The calling key, its account and its environments. */
   'GET /whoami': { id: 'getWhoAmI'; data: WhoAmI }
 }
 

@@ -1,5 +1,5 @@
-// How an environment offers its plans: which it begins with and falls back to, their order, and settings that are kept
-// and shown for those who render them.
+// Plan groups: an environment's initial and fallback plans, the order of its plans, and settings that are stored for
+// the applications that show them.
 import typia, { type tags } from 'typia'
 import type { PlanPriceCadence, ProrationBehavior } from './enums.js'
 import type { PlanDetail } from './plans.js'
@@ -10,7 +10,7 @@ export interface EntitlementInPlan {
   visible?: boolean | null | undefined
 }
 
-/** A plan in its place. */
+/** A plan at its position. */
 export interface OrderedPlan {
   plan_id: string
   entitlements?: (EntitlementInPlan[] & tags.MaxItems<1_000>) | null | undefined
@@ -30,7 +30,7 @@ export interface CheckoutFieldInput {
   name: string & tags.MinLength<1> & tags.MaxLength<255>
   psp_metadata_key: string & tags.MaxLength<255>
   required: boolean
-  /** The company trait that keeps the answer; made by name if none is given. */
+  /** The company trait that stores the answer; created by name if absent. */
   definition_id?: string | null | undefined
   helper_text?: (string & tags.MaxLength<1024>) | null | undefined
   id?: string | null | undefined
@@ -60,7 +60,7 @@ export interface PlanGroupWrite {
   show_zero_price_as_free: boolean
   sync_customer_billing_details: boolean
   proration_behavior: ProrationBehavior
-  /** Deprecated: `ordered_add_ons`. */
+  /** Deprecated: use `ordered_add_ons`. */
   add_on_ids: string[] & tags.MaxItems<100>
   ordered_add_ons: OrderedPlan[] & tags.MaxItems<100>
   ordered_bundle_list: OrderedBundle[] & tags.MaxItems<100>
@@ -88,7 +88,7 @@ export interface PlanGroupWrite {
 
 export const parsePlanGroupWrite = typia.json.createValidateParse<PlanGroupWrite>()
 
-/** Body of PUT /plan-groups/{plan_group_id}. Absent stays, null clears (decision 26). */
+/** Body of PUT /plan-groups/{plan_group_id}. Absent members are unchanged, null clears (decision 26). */
 export interface PlanGroupUpdate extends Partial<PlanGroupWrite> {}
 
 export const parsePlanGroupUpdate = typia.json.createValidateParse<PlanGroupUpdate>()
@@ -106,7 +106,7 @@ export interface CheckoutField {
   updated_at: string
 }
 
-/** What both views of a plan group show. */
+/** Members of both views of a plan group. */
 interface PlanGroupCommon {
   id: string
   proration_behavior: string
@@ -151,7 +151,7 @@ interface PlanGroupCommon {
   trial_days: number | null
 }
 
-/** Answer of a write. */
+/** Response of a write. */
 export interface PlanGroup extends PlanGroupCommon {
   add_on_compatibilities: CompatiblePlans[]
   add_on_ids: string[]
@@ -166,13 +166,13 @@ export interface PlanGroupPlanDetail extends PlanDetail {
   is_custom: boolean
 }
 
-/** A plan in its place, with the order of what it grants. */
+/** A plan at its position, with the order of its entitlements. */
 export interface PlanEntitlementsOrder {
   plan_id: string
   entitlements: { plan_entitlement_id: string; visible: boolean | null }[] | null
 }
 
-/** Answer of GET /plan-groups. */
+/** Response of GET /plan-groups. */
 export interface PlanGroupDetail extends PlanGroupCommon {
   plans: PlanGroupPlanDetail[]
   add_ons: PlanGroupPlanDetail[]

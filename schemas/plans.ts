@@ -1,4 +1,4 @@
-// Plans and add-ons, their versions and how they are published; changes of companies' plans.
+// Plans and add-ons, their versions, publishing and migrations; plan changes of companies.
 import typia, { type tags } from 'typia'
 import type { BillingAddress } from './billing.js'
 import type { Credit, PlanCreditGrant } from './credits.js'
@@ -51,7 +51,10 @@ export interface PlanCreate {
 
 export const parsePlanCreate = typia.json.createValidateParse<PlanCreate>()
 
-/** Body of PUT /plans/{plan_id}. Absent: as is; a null description is cleared, a null icon stays. */
+/**
+ * Body of PUT /plans/{plan_id}. Absent members are unchanged; null clears the description; a null icon is
+ * unchanged.
+ */
 export interface PlanUpdate {
   name?: Name | undefined
   description?: Description | null | undefined
@@ -60,7 +63,7 @@ export interface PlanUpdate {
 
 export const parsePlanUpdate = typia.json.createValidateParse<PlanUpdate>()
 
-/** Body of POST /plans/billing-linked: found again by provider and resource. */
+/** Body of POST /plans/billing-linked. Provider and resource identify the plan. */
 export interface BillingLinkedPlanCreate {
   billing_provider: BillingProviderType
   plan_type: PlanType
@@ -79,15 +82,15 @@ export interface CustomPlanCreate {
   name: Name
   description?: Description | null | undefined
   icon?: IconColor | null | undefined
-  /** Starts with that plan's entitlements and prices. */
+  /** Copy entitlements and prices from this plan. */
   copied_from_plan_id?: string | null | undefined
-  /** The price of the copied plan to keep; absent: all of them. */
+  /** The only price to copy; absent: all. */
   copied_price_id?: string | null | undefined
 }
 
 export const parseCustomPlanCreate = typia.json.createValidateParse<CustomPlanCreate>()
 
-/** One plan credit grant of a bundle; its requests are those of /billing/credits/plan-grants. */
+/** One plan credit grant of a bundle; its members are those of /billing/credits/plan-grants. */
 export interface BundleCreditGrantWrite {
   action: 'create' | 'update' | 'delete'
   credit_grant_id?: string | null | undefined
@@ -101,7 +104,7 @@ interface BundleParts {
   credit_grants?: (BundleCreditGrantWrite[] & tags.MaxItems<100>) | null | undefined
 }
 
-/** Body of POST /plan-bundles: a plan with all its parts, in one step. */
+/** Body of POST /plan-bundles: a plan with all its parts. */
 export interface PlanBundleCreate extends BundleParts {
   plan: PlanCreate
   billing_product?: BillingProductWrite | null | undefined
@@ -126,34 +129,34 @@ export interface CustomPlanBundleCreate extends BundleParts {
 
 export const parseCustomPlanBundleCreate = typia.json.createValidateParse<CustomPlanBundleCreate>()
 
-/** Body of PUT /plans/version/{plan_version_id}/publish. Members that only a payment processor needs are ignored. */
+/** Body of PUT /plans/version/{plan_version_id}/publish. Members for payment providers only are ignored. */
 export interface PlanPublish {
   migration_strategy: MigrationStrategy
-  /** The instant at which companies move; for strategy `scheduled`, which needs it (decision 28). */
+  /** When companies move. Required by, and only for, strategy `scheduled` (decision 28). */
   migration_scheduled_at?: string | null | undefined
-  /** Companies left on their version. */
+  /** Companies that keep their version. */
   excluded_company_ids: string[] & tags.MaxItems<1000>
   activation_strategy?: 'on_payment' | 'on_publish' | null | undefined
   proration_behavior?: MigrationProrationBehavior | null | undefined
-  /** Refuse when any company would move. */
+  /** Refuse the publish if any company would move. */
   require_no_migration?: boolean | null | undefined
   customer_email?: (string & tags.MaxLength<255>) | null | undefined
   days_until_due?: (number & tags.Type<'int32'> & tags.Minimum<0> & tags.Maximum<365>) | null | undefined
   send_invoice?: boolean | null | undefined
-  // of a custom plan: what its first publish begins a subscription with, and where its invoices go
+  // for a custom plan: terms of the subscription that its first publish starts, and its billing details
   address?: BillingAddress | null | undefined
   billing_cycle_anchor?: string | null | undefined
   coupon_external_id?: (string & tags.MaxLength<255>) | null | undefined
   custom_field_values?: ({ id: string; value: string }[] & tags.MaxItems<100>) | null | undefined
   phone?: (string & tags.MaxLength<255>) | null | undefined
-  /** False: the period shortened by the anchor is free. */
+  /** False: the first period, shortened by the anchor, is free. */
   prorate_first_period?: boolean | null | undefined
   tax_id?: { type: TaxIdType; value: string & tags.MinLength<1> & tags.MaxLength<255> } | null | undefined
 }
 
 export const parsePlanPublish = typia.json.createValidateParse<PlanPublish>()
 
-/** A plan as other resources carry it. */
+/** A plan inside other resources. */
 export interface Plan {
   id: string
   name: string
@@ -181,7 +184,7 @@ export interface PlanVersion {
   updated_at: string
 }
 
-/** A feature as the plans that entitle to it carry it. */
+/** A feature inside plans that entitle to it. */
 export interface FeatureInPlan extends Feature {
   flags: FlagInPlan[]
   plans: PreviewObject[]
@@ -198,7 +201,7 @@ export interface PlanCatalogMembership {
 }
 
 export interface PlanDetail extends Plan {
-  /** Those that list the plan; catalogs are not served. */
+  /** Never sent: there are no catalogs. */
   catalogs?: PlanCatalogMembership[]
   billing_strategy: BillingStrategy
   charge_type: ChargeType
@@ -241,7 +244,10 @@ export interface PlanIssue {
   id?: string
 }
 
-/** Body of PUT /company-plans/{company_id}: the base plan, and the add-ons as a whole (PB-30); absent stays (decision 26). */
+/**
+ * Body of PUT /company-plans/{company_id}: the base plan and the complete list of add-ons (PB-30). Absent members
+ * are unchanged (decision 26).
+ */
 export interface CompanyPlansUpdate {
   add_on_ids?: (string[] & tags.MaxItems<100>) | null | undefined
   base_plan_id?: string | null | undefined
@@ -296,7 +302,7 @@ export interface MigrationCreate {
   plan_id: string
   plan_version_id_to: string
   strategy: MigrationStrategy
-  /** The instant at which companies move; for strategy `scheduled`, which needs it (decision 28). */
+  /** When companies move. Required by, and only for, strategy `scheduled` (decision 28). */
   migration_scheduled_at?: string | null | undefined
   target_plan_type: PlanType
   company_ids?: (string[] & tags.MaxItems<1000>) | null | undefined

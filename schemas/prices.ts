@@ -1,5 +1,5 @@
-// Money on the wire: products, prices and their tiers, and how a caller states them. Amounts are in the smallest
-// unit of their currency; the `_decimal` member beside one carries what is finer (PB-41).
+// Products, prices and tiers. Amounts are in the smallest unit of their currency; a `_decimal` member carries the
+// exact amount (PB-41).
 import typia, { type tags } from 'typia'
 import type {
   BillingPriceScheme,
@@ -12,12 +12,12 @@ import type {
   CurrencyCode,
 } from './enums.js'
 
-/** Whole amounts of money, up to what a double counts exactly. */
+/** Whole amounts of money, up to the largest safe integer. */
 type Money = number & tags.Type<'int64'> & tags.Minimum<0> & tags.Maximum<9_007_199_254_740_991>
 /** A decimal without sign or exponent. */
 type DecimalText = string & tags.Pattern<'^[0-9]{1,15}(\\.[0-9]{1,12})?$'>
 
-/** A tier as callers state it; the last one has no `up_to`. */
+/** A tier in a request; the last one has no `up_to`. */
 export interface PriceTierWrite {
   up_to?:
     | (number & tags.Type<'int64'> & tags.Minimum<1> & tags.Maximum<9_007_199_254_740_991>)
@@ -30,7 +30,7 @@ export interface PriceTierWrite {
 
 type Tiers = (PriceTierWrite[] & tags.MaxItems<100>) | null | undefined
 
-/** Prices by the unit, in one currency. */
+/** Unit prices in one currency. */
 interface UnitPrices {
   monthly_unit_price?: Money | null | undefined
   monthly_unit_price_decimal?: DecimalText | null | undefined
@@ -47,17 +47,17 @@ export interface CurrencyPriceWrite extends UnitPrices {
   currency: CurrencyCode
 }
 
-/** How an entitlement is priced. */
+/** The prices of an entitlement. */
 export interface EntitlementPriceWrite extends UnitPrices {
-  /** Of the members beside it; `currency_prices` name their own. */
+  /** Currency of the members here; entries of `currency_prices` have their own. */
   currency?: CurrencyCode | null | undefined
   currency_prices?: (CurrencyPriceWrite[] & tags.MaxItems<50>) | null | undefined
   tier_mode?: BillingTiersMode | null | undefined
-  /** Deprecated: the monthly ones. */
+  /** Deprecated: monthly tiers. */
   price_tiers?: Tiers
   billing_product_id?: string | null | undefined
   overage_billing_product_id?: string | null | undefined
-  /** Prices that exist already. */
+  /** Ids of existing prices. */
   monthly_metered_price_id?: string | null | undefined
   quarterly_metered_price_id?: string | null | undefined
   yearly_metered_price_id?: string | null | undefined
@@ -71,19 +71,19 @@ export interface PlanCurrencyPriceWrite {
   yearly_price?: Money | null | undefined
 }
 
-/** What a plan costs; prices of cadences that its charge type does not know go. */
+/** The prices of a plan. Prices whose cadence does not fit the charge type are removed. */
 interface BillingTerms {
   trial_days?: (number & tags.Type<'int32'> & tags.Minimum<0> & tags.Maximum<3_650>) | null | undefined
   billing_strategy?: BillingStrategy | null | undefined
-  /** A product that exists already. */
+  /** Id of an existing product. */
   billing_product_id?: string | null | undefined
-  /** Of the members beside it. */
+  /** Currency of the members here. */
   currency?: CurrencyCode | null | undefined
   monthly_price?: Money | null | undefined
   one_time_price?: Money | null | undefined
   quarterly_price?: Money | null | undefined
   yearly_price?: Money | null | undefined
-  /** Prices that exist already. */
+  /** Ids of existing prices. */
   monthly_price_id?: string | null | undefined
   one_time_price_id?: string | null | undefined
   quarterly_price_id?: string | null | undefined
@@ -91,13 +91,13 @@ interface BillingTerms {
   currency_prices?: (PlanCurrencyPriceWrite[] & tags.MaxItems<50>) | null | undefined
 }
 
-/** All that a new plan costs. */
+/** The prices of a new plan. */
 export interface BillingProductWrite extends BillingTerms {
   charge_type: ChargeType
   is_trialable: boolean
 }
 
-/** Body of PUT /plans/{plan_id}/billing_products. Absent: as is; null clears (decision 26). */
+/** Body of PUT /plans/{plan_id}/billing_products. Absent members are unchanged; null clears (decision 26). */
 export interface BillingProductUpdate extends BillingTerms {
   charge_type?: ChargeType | undefined
   is_trialable?: boolean | undefined
@@ -164,7 +164,7 @@ export interface BillingProduct {
   price_decimal: string | null
   quantity: number
   provider_type: BillingProviderType
-  /** Deprecated: currencies belong to prices. */
+  /** Deprecated: prices have currencies. */
   currency: string | null
   created_at: string
   updated_at: string
@@ -175,7 +175,7 @@ export interface BillingProductDetail extends BillingProduct {
   subscription_count: number
 }
 
-/** What a plan costs, as the answer to writing it. */
+/** The prices of a plan, as response to a write. */
 export interface BillingProductPlan {
   account_id: string
   environment_id: string

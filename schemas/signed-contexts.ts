@@ -1,11 +1,11 @@
-// Signed contexts: what a server says of company and user, for the holder of a publishable key to send.
+// Signed contexts: a company and user, signed by a server for the holder of a publishable key.
 import typia, { type tags } from 'typia'
 
 type Keys = Record<string, string>
 
 /** The payload of a signed context. */
 export interface SignedPayload {
-  /** Until when it is believed, seconds since 1970; at most seven days ahead. */
+  /** Accepted until then, epoch seconds; at most seven days ahead. */
   exp: number & tags.Type<'int64'>
   company?: Keys | null | undefined
   user?: Keys | null | undefined
@@ -21,7 +21,7 @@ export interface SignedContextCreate {
   user?: Keys | null | undefined
   company_traits?: Record<string, unknown> | null | undefined
   user_traits?: Record<string, unknown> | null | undefined
-  /** From now on; an hour unless told. */
+  /** Validity from now on, seconds; default one hour. */
   expires_in_seconds?:
     | (number & tags.Type<'int32'> & tags.Minimum<1> & tags.Maximum<604_800>)
     | null
@@ -37,17 +37,17 @@ export interface SignedContextView {
 
 /** Body of POST /environments/{environment_id}/context-secret. */
 export interface ContextSecretRoll {
-  /** How long contexts signed with the former secret are still believed; 0 unless told. */
+  /** Seconds for which contexts signed with the former secret are still accepted; default 0. */
   overlap_seconds?: (number & tags.Type<'int32'> & tags.Minimum<0> & tags.Maximum<604_800>) | null | undefined
 }
 
 export const parseContextSecretRoll = typia.json.createValidateParse<ContextSecretRoll>()
 
-/** What an environment's contexts are signed with. */
+/** The secrets that sign an environment's contexts. */
 export interface ContextSecretView {
   environment_id: string
-  /** null: none was made yet, so no context is believed. */
+  /** null: no secret exists yet, so no context is accepted. */
   secret: string | null
-  /** Until when contexts signed with the secret before it are believed. */
+  /** Until when contexts signed with the former secret are accepted. */
   former_until: string | null
 }

@@ -1,8 +1,8 @@
-// Trait definitions: what a trait is called, what it is of, and how its values compare.
+// Trait definitions: name, entity type, and the type that values compare as.
 import typia, { type tags } from 'typia'
 import type { EntityType, TraitType } from './enums.js'
 
-/** Body of POST /entity-trait-definitions: the definition of this hierarchy, made if there is none. */
+/** Body of POST /entity-trait-definitions: returns the definition of this path, created if absent. */
 export interface TraitDefinitionCreate {
   entity_type: EntityType
   trait_type: TraitType
@@ -12,11 +12,13 @@ export interface TraitDefinitionCreate {
 
 export const parseTraitDefinitionCreate = typia.json.createValidateParse<TraitDefinitionCreate>()
 
-/** Body of PUT /entity-trait-definitions/{entity_trait_definition_id}; an absent or null display name stays. */
+/**
+ * Body of PUT /entity-trait-definitions/{entity_trait_definition_id}; an absent or null display name is unchanged.
+ */
 export interface TraitDefinitionUpdate {
   trait_type?: TraitType | undefined
   display_name?: (string & tags.MaxLength<255>) | null | undefined
-  /** Whether what publishable keys write of this trait is believed by rules, limits and entitlements. */
+  /** Whether rules, limits and entitlements use values written with publishable keys. */
   publishable_writes?: boolean | null | undefined
 }
 
@@ -29,13 +31,13 @@ export interface EntityTraitDefinition {
   /** The parts of a nested name. */
   hierarchy: readonly string[]
   trait_type: TraitType
-  /** Only where publishable keys are believed. */
+  /** Present only if true. */
   publishable_writes?: boolean
   created_at: string
   updated_at: string
 }
 
-/** Where a trait definition is used. */
+/** Uses of a trait definition. */
 export interface EntityTraitDefinitionUsage {
   checkout_field_config_count: number
   company_override_count: number

@@ -1,4 +1,4 @@
-// Usage: of entitled features now, over time, and by user.
+// Usage of entitled features: present, over time, and by user.
 import type { Company, CompanyDetail } from './companies.js'
 import type { CompanyOverride, PlanEntitlement } from './entitlements.js'
 import type {
@@ -15,7 +15,7 @@ import type { FeatureInPlan, Plan } from './plans.js'
 import type { BillingPriceView } from './prices.js'
 import type { User } from './users.js'
 
-/** Credits consumed by track events, net of refunds; holds are no consumption. */
+/** Credits consumed by track events, net of refunds; holds do not count. */
 export interface CreditUsageAggregation {
   usage_today: number
   /** Monday to Sunday, unlike metric weeks. */
@@ -31,14 +31,14 @@ export interface CreditGrantDetail {
   credit_type_icon: string | null
 }
 
-/** A feature that a company is entitled to, with its figures now. */
+/** An entitled feature of a company with its present figures. */
 export interface FeatureUsage {
-  /** What a check of the feature's flag answers. */
+  /** The value that a check of the feature's flag returns. */
   access: boolean
-  /** null: unlimited or paid by credit. */
+  /** null: unlimited, or paid by credit. */
   allocation: number | null
   allocation_type: EntitlementValueType
-  /** Credits have no icons here. */
+  /** Never sent: credits have no icons. */
   credit_type_icon?: string | null
   entitlement_id: string
   entitlement_type: EntitlementType
@@ -46,17 +46,17 @@ export interface FeatureUsage {
   entitlement_expiration_date: string | null
   has_valid_allocation: boolean
   is_unlimited: boolean
-  /** null: not measured or paid by credit. */
+  /** null: not measured, or paid by credit. */
   usage: number | null
-  /** Overage: the included amount. */
+  /** For overage: the included amount. */
   soft_limit: number | null
-  /** Overage: the soft limit; tier: the first tier's bound; else the allocation. */
+  /** For overage: the soft limit; for tiers: the first tier's bound; else the allocation. */
   effective_limit: number | null
-  /** Of the next unit. */
+  /** Price of the next unit. */
   effective_price: number | null
-  /** Of the effective limit; may exceed 100. */
+  /** Percentage of the effective limit; may exceed 100. */
   percent_used: number | null
-  /** Units past the soft limit. */
+  /** Units above the soft limit. */
   overuse: number | null
   price_behavior: EntitlementPriceBehavior | null
   period: MetricPeriod | null
@@ -66,11 +66,11 @@ export interface FeatureUsage {
   credit_remaining: number | null
   credit_used: number | null
   credit_total: number | null
-  /** Of the oldest grant that can be drawn on. */
+  /** Reason of the oldest grant with credits left. */
   credit_grant_reason: BillingCreditGrantReason | null
-  /** Credits granted by reason, of the grants listed. */
+  /** Credits of the listed grants, by reason. */
   credit_grant_counts?: Record<string, number>
-  /** Grants that can be drawn on, oldest first. */
+  /** Grants that can be drawn from, oldest first. */
   credit_grant_details?: CreditGrantDetail[]
   credit_usage_aggregation?: CreditUsageAggregation
   feature?: FeatureInPlan
@@ -82,16 +82,16 @@ export interface FeatureUsage {
   yearly_usage_based_price?: BillingPriceView
 }
 
-/** GET /usage-by-company. */
+/** Response of GET /usage-by-company. */
 export interface FeatureUsageDetail {
   features: FeatureUsage[]
 }
 
-/** The value at the last instant before `timestamp`, counted from `period_start`. */
+/** The value just before `timestamp`, counted from `period_start`. */
 export interface UsageTimeSeriesPoint {
   timestamp: string
   usage: number
-  /** The metric window that the value is counted in; null where usage is never reset. */
+  /** Start of the metric window; null if usage is never reset. */
   period_start: string | null
   period_end: string | null
 }
@@ -100,7 +100,7 @@ export interface LimitTimeSeriesPoint {
   effective_at: string
   is_soft_limit: boolean
   limit_source: EntitlementType
-  /** null: none. */
+  /** null: unlimited. */
   limit_value: number | null
   plan_id: string | null
   price_behavior: EntitlementPriceBehavior | null
@@ -114,7 +114,7 @@ export interface FeatureUsageTimeSeries {
   usage_points: UsageTimeSeriesPoint[]
 }
 
-/** Usage within [period_start, period_end): rows can be summed. */
+/** Usage in [period_start, period_end); rows can be summed. */
 export interface FeatureUsageHistory {
   company_id: string
   feature_id: string
@@ -130,7 +130,7 @@ export interface UserFeatureUsage {
   user?: User
   feature?: Feature
   value: number
-  /** 0 to 1, of the company's total. */
+  /** Share of the company's total, 0 to 1. */
   share: number
   last_seen: string
 }
@@ -174,12 +174,12 @@ export interface UserUsageDetail {
   daily_credit_points: UserDailyCreditPoint[]
 }
 
-/** A company that is entitled to a feature. */
+/** A company entitled to a feature. */
 export interface FeatureCompany extends FeatureUsage {
   company?: Company | CompanyDetail
 }
 
-/** A user of a company that is entitled to a feature; the figures are the company's. */
+/** A user of an entitled company; the figures are the company's. */
 export interface FeatureCompanyUser {
   access: boolean
   allocation: number | null

@@ -10,7 +10,7 @@ import type {
 
 /** Body of POST /users and /users/create. */
 export interface UserUpsert {
-  /** May be left out where `id` stands for it. */
+  /** Optional if `id` is given. */
   keys?: Keys | undefined
   id?: string | null | undefined
   name?: (string & tags.MaxLength<255>) | null | undefined
@@ -19,17 +19,17 @@ export interface UserUpsert {
   remove_keys?: (string[] & tags.MaxItems<100>) | undefined
   last_seen_at?: string | null | undefined
   update_only?: boolean | null | undefined
-  /** Keys of one company to be a member of; the lists below then mean nothing. */
+  /** Keys of one company to join; the lists below are then ignored. */
   company?: Keys | null | undefined
   company_id?: string | null | undefined
-  /** Keys of every company the user is a member of: others are left. */
+  /** Keys of all the user's companies: the user leaves others. */
   companies?: (Keys[] & tags.MaxItems<100>) | null | undefined
   company_ids?: (string[] & tags.MaxItems<100>) | null | undefined
 }
 
 export const parseUserUpsert = typia.json.createValidateParse<UserUpsert>()
 
-/** A user in passing. */
+/** A user in short form. */
 export interface User {
   id: string
   environment_id: string

@@ -1,4 +1,4 @@
-// Webhooks out and their deliveries.
+// Webhooks and their deliveries.
 import typia, { type tags } from 'typia'
 import type { WebhookEventStatus, WebhookRequestType, WebhookStatus } from './enums.js'
 
@@ -21,15 +21,15 @@ export interface WebhookCreate {
   name: Name
   request_types: RequestTypes
   url: Url
-  /** Credits whose limits are told of; absent or empty: all. */
+  /** Credits whose limits are reported; absent or empty: all. */
   credit_trigger_configs?: CreditTriggers | null | undefined
-  /** Features whose limits are told of; absent or empty: all. */
+  /** Features whose limits are reported; absent or empty: all. */
   entitlement_trigger_configs?: EntitlementTriggers | null | undefined
 }
 
 export const parseWebhookCreate = typia.json.createValidateParse<WebhookCreate>()
 
-/** Body of PUT /webhooks/{webhook_id}: absent members stay; null clears a list of triggers. */
+/** Body of PUT /webhooks/{webhook_id}: absent members are unchanged; null clears a list of triggers. */
 export interface WebhookUpdate {
   name?: Name | null | undefined
   request_types?: RequestTypes | null | undefined
@@ -50,7 +50,7 @@ export const parseWebhookTest = typia.json.createValidateParse<WebhookTest>()
 
 /** Body of POST /webhooks/{webhook_id}/roll-secret. */
 export interface WebhookRoll {
-  /** How long the former secret signs beside the new one; absent: a day. */
+  /** Seconds for which the former secret signs too; default one day. */
   overlap_seconds?: (number & tags.Type<'uint32'> & tags.Maximum<604800>) | null | undefined
 }
 
@@ -60,7 +60,7 @@ export interface Webhook {
   id: string
   name: string
   url: string
-  /** Whole in the answers that make it, to creation and roll-secret; else masked but for its last four letters. */
+  /** Complete in the responses of create and roll-secret, else masked except for the last four characters. */
   secret: string
   status: WebhookStatus
   request_types: readonly WebhookRequestType[]
@@ -70,7 +70,7 @@ export interface Webhook {
   updated_at: string
 }
 
-/** What became of a test; 0 where nobody answered. */
+/** Result of a test; the code is 0 without a response. */
 export interface TestWebhook {
   success: boolean
   response_code: number
@@ -84,11 +84,11 @@ export interface WebhookEventDetail {
   request_type: WebhookRequestType
   status: WebhookEventStatus
   attempt_count: number
-  /** What is sent, as JSON text. */
+  /** The request body, as JSON text. */
   payload: string | null
-  /** Of the last attempt; null where nobody answered. */
+  /** Status of the last attempt; null without a response. */
   response_code: number | null
-  /** Of the last attempt. */
+  /** Time of the last attempt. */
   sent_at: string | null
   created_at: string
   updated_at: string

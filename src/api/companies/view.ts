@@ -134,7 +134,7 @@ function companyPlan(
     plan_version_id: holding.versionId,
     plan_period: price?.period ?? null,
     plan_price: price?.price ?? null,
-    // the fallback plan of a company without a plan was added by nobody (EN-82)
+    // the fallback plan of a company without a plan has no time of assignment (EN-82)
     added_on: holding.addedAtMs === 0 ? null : isoTime(holding.addedAtMs),
     billing_product_id: productId,
     billing_product_external_id: billing.externalProductIds.get(productId ?? '') ?? null,

@@ -192,7 +192,7 @@ function namedGrants(sql: Sql) {
     ) as rate on g.reason = 'postpaid_overdraft'`
 }
 
-/** Columns that Postgres can order grants by. What is left of a grant is known to its company's actor only. */
+/** Columns that Postgres can order grants by. Only the company's actor knows what is left of a grant. */
 export type StoredGrantOrder = 'created_at' | 'expires_at' | 'quantity'
 
 export function listGrantRows(

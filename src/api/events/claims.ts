@@ -21,7 +21,7 @@ export interface Sender {
   readonly signed?: SignedContext | null
 }
 
-/** What failed to become durable: everything, or the items of some shards, or some identify events. */
+/** The part that failed to become durable: everything, or the items of some shards, or some identify events. */
 export interface Undone {
   readonly whole: Failure | null
   readonly shards: readonly Undelivered[]

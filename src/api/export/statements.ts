@@ -7,7 +7,7 @@ interface KeyPart {
   readonly kind: 'text' | 'milliseconds' | 'seconds' | 'number'
 }
 
-/** What can be exported. */
+/** The definition of an export. */
 export interface Exported {
   readonly table: string
   /** The sorting key after environment_id. */

@@ -1,4 +1,4 @@
-// What a handler receives and returns. No trace of the HTTP server: handlers are called directly in tests.
+// The request and answer of a handler. This file does not depend on the HTTP server: tests call handlers directly.
 
 import type { Sql } from 'postgres'
 import type { EnvironmentRecord, KeyRecord } from '../../engine/account/key-types.js'
@@ -14,106 +14,108 @@ export type {
   PublishableKeyLimits,
 } from '../../engine/account/key-types.js'
 
-/** The key that an event names, with its environment and signed context. */
+/** The key named by an event, with its environment and signed context. */
 export interface Voice {
   readonly key: KeyRecord
   readonly environment: EnvironmentRecord | null
   readonly signed: SignedContext | null
 }
 
-/** A body as it was received (decompressed), for operations that parse it themselves. */
+/** A body as received (decompressed), for operations that parse it themselves. */
 export interface RawBody {
   readonly byteLength: number
   /** Its media type in lower case, without parameters; '' when none was given. */
   readonly type: string
   /** Decoded as UTF-8. */
   text(): string
-  /** A body that is not large, where it lies: to be read before the handler returns. */
+  /** View of a body that is not large. Read it before the handler returns: the server reuses the memory. */
   readonly lies?: Buffer
-  /** Of a large body, which may be read on another thread: its bytes. Who hands them over puts back what comes back. */
+  /** Bytes of a large body. They may be transferred to another thread; assign what comes back. */
   bytes?: Uint8Array
 }
 
-/** One request, authenticated, admitted and parsed. */
+/** One request: authenticated, within its rate limits, and parsed. */
 export interface Call<Body = undefined, Query = Readonly<Record<string, never>>> {
   readonly services: Services
   readonly key: KeyRecord
-  /** The environment the request works in; throws `environment_required` (400) when the key is account-wide and none was named. */
+  /**
+   * The request's environment; throws `environment_required` (400) when the key is account-wide and none was named.
+   */
   readonly environment: EnvironmentRecord
-  /** The same, or null where the operation is account-level. */
+  /** The environment, or null for account-level operations. */
   readonly environmentOrNull: EnvironmentRecord | null
   /** Path parameters by their name in the route. */
   readonly params: Readonly<Record<string, string>>
   readonly query: Query
   readonly body: Body
-  /** The body as it came, decompressed; '' where a handler parses it itself. */
+  /** The body's text, decompressed; '' where the handler parses it itself. */
   readonly text: string
   /** The environment's present (its test clock applied), epoch ms; the wall clock for account-level operations. */
   readonly nowMs: number
   readonly remoteIp: string
   readonly userAgent: string
-  /** What a server signed for this caller, who holds a publishable key; absent or null: nothing. */
+  /** The signed context of a publishable key's holder; absent or null: none. */
   readonly signed?: SignedContext | null
   /**
-   * Writes the request's row of the audit log in the transaction of the change it asks for: without it there is no
-   * change. Changes of definitions (`catalogs.change`) do so by themselves. Absent where no audit log is kept.
+   * Writes the request's audit row in the transaction of the change, so that neither is stored without the other.
+   * `catalogs.change` calls it for changes of definitions. Absent where no audit log is kept.
    */
   record?(tx: Sql): Promise<void>
-  /** What the caller already has, as its ETag; '' or absent: nothing. Read where the row's protocol knows it. */
+  /** The caller's If-None-Match; '' or absent: none. Read only for routes whose protocol uses it. */
   readonly ifNoneMatch?: string
-  /** Whether an answer that stands for a while is kept, if the handler says what it rests on. */
+  /** Whether the answer may be cached if the handler returns its version stamp. */
   readonly keeps?: boolean
   /**
-   * Whose the keys are that events of the body name, each judged as if it stood in the header; null: nobody's, or one
-   * that may not send events. errors: body_invalid (400) for more than ten; rate_limited (429) when one is over a limit.
+   * Resolves keys named in the body, each checked like a key in the header; null: unknown, or not allowed to send
+   * events. errors: body_invalid (400) for more than ten; rate_limited (429) when one exceeds its limit.
    */
   readonly named?: (secrets: readonly string[]) => Promise<ReadonlyMap<string, Voice | null>>
-  /** Whether the caller has left. */
+  /** Whether the caller has disconnected. */
   readonly gone?: boolean
 }
 
-/** What a handler answers; `params` is the echo of the path and query parameters given (AL-33). */
+/** A handler's answer; `params` echoes the path and query parameters of the request (AL-33). */
 export interface Answer {
   /** Defaults to the route's status. */
   readonly status?: number
   readonly data?: unknown
-  /** The serialised `data`, when the shard already wrote it. */
+  /** The serialised `data`, if the shard already wrote it. */
   readonly json?: string
-  /** The same in pieces, where there is much of it: they are joined as they are written. */
+  /** The serialised `data` in pieces, for large answers; joined when written. */
   readonly pieces?: readonly string[]
-  /** The whole serialised body, where a protocol says what it looks like. */
+  /** The complete serialised body, for routes with their own response format. */
   readonly whole?: string
   /**
-   * The same as bytes, envelope and all, of a request without parameters. Up to 64 KiB they are read at once, and may be
-   * used again.
+   * The complete body as bytes, including the envelope, for a request without parameters. Up to 64 KiB they are
+   * copied at once and the buffer may be reused.
    */
   readonly bytes?: Uint8Array
   readonly headers?: Readonly<Record<string, string>>
-  /** Of an answer that may be kept and given again: what it rests on. */
+  /** Set if the answer may be cached: the version stamp it depends on. */
   readonly standing?: Standing
-  /** Sent as it is, without an envelope, piece by piece as the caller takes it. A failure cuts the connection. */
+  /** Streamed without an envelope, as fast as the caller reads. A failure cuts the connection. */
   readonly stream?: Stream
 }
 
-/** Who is told of an answer that comes later. */
+/** Receives the answer of a `Later`. */
 export interface Listener {
   succeed(answer: Answer): void
   fail(error: unknown): void
 }
 
 /**
- * An answer that comes later: what a promise is, for the hot paths, without the turns a promise takes. Told once, by
- * `resolve` or `reject`, and heard by one listener, whichever comes first.
+ * A deferred answer: like a promise, but without microtasks, for the hot paths. Call `resolve` or `reject` once; one
+ * listener receives the outcome, before or after.
  */
 export class Later<Given = unknown> {
   private listener: Listener | null = null
-  /** What was told before anyone listened. */
+  /** The outcome, if it came before the listener. */
   private early: { readonly given: Given } | { readonly error: unknown } | null = null
 
-  /** `make` makes the answer of what this is resolved with; what it throws is told as the failure. */
+  /** `make` builds the answer from the resolved value; an error it throws becomes the failure. */
   constructor(private readonly make: ((given: Given) => Answer) | null) {}
 
-  /** For those that make it themselves. */
+  /** Subclasses may build the answer themselves. */
   protected answerOf(given: Given): Answer {
     return this.make!(given)
   }
@@ -147,11 +149,11 @@ export class Later<Given = unknown> {
   }
 }
 
-/** An answer that is not gathered in memory. */
+/** A streamed answer. */
 export interface Stream {
   /** Content-Type. */
   readonly type: string
-  /** Of the file that a browser keeps it as, instead of showing it. */
+  /** File name: browsers then save the answer instead of showing it. */
   readonly name?: string
   readonly pieces: AsyncIterable<Uint8Array>
 }

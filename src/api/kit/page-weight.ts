@@ -1,20 +1,23 @@
-// How many bytes a page of companies or users may come to. They are asked of their actors a few at a time, and counted
-// before they are written, so that no page of large ones fills the memory (security 7).
+// Limits the size of a page of companies or users in bytes. Entities are read from their actors a few at a time and
+// weighed before they are written, so that large ones cannot fill the memory.
 import { ServiceError } from '../../errors.js'
 
-/** Bytes of a page, estimated. One entity alone is always less: it has bounds of its own (core/entity-bounds.ts). */
+/**
+ * Estimated bytes of one page. A single entity always fits, because it has bounds of its own
+ * (core/company/entity-bounds.ts).
+ */
 const pageBytesMax = 33_554_432
-/** Asked first, to see how large they are. */
+/** Entities read first, to estimate the size of the others. */
 const first = 10
-/** As long as an average one is smaller, the rest is asked at once. */
+/** If the first ones are smaller on average, all others are read at once. */
 const smallBytes = 65_536
 
 /**
- * Ask for each of a page.
+ * Read every entity of a page.
  *
- * weigh    bytes that one comes to, about.
+ * weigh    approximate bytes of one entity.
  * returns  in the order of the ids.
- * errors   query_invalid (400) when they come to too many bytes together, and says to ask for fewer.
+ * errors   query_invalid (400) when the page is too large, with the advice to ask for fewer.
  */
 export async function askForPage<T>(
   ids: readonly string[],
@@ -42,7 +45,7 @@ function tooHeavy(fitting: number): ServiceError {
   )
 }
 
-/** Bytes of what a view shows of an entity's texts: each of its keys and traits twice, beside what is said of them. */
+/** Bytes of an entity's texts in its view: each key and trait appears twice, plus fixed members. */
 export function textBytes(texts: readonly (readonly [name: string, value: string, ...unknown[]])[]): number {
   let bytes = 0
   for (const [name, value] of texts) bytes += 700 + 3 * (name.length + value.length)

@@ -1,32 +1,32 @@
-// Query strings, declared once per route: which parameters it takes, of which type, and what `params` echoes.
+// Query strings, declared once per route: the parameters, their types, and what `params` echoes.
 import { ServiceError } from '../../errors.js'
 import { isoTime, parseTime } from './time.js'
 
-/** Most values a list parameter may carry (api/README.md "Pagination and query encoding"). */
+/** Longest list of values in one parameter. */
 const listLengthMax = 100
 /** Page bounds (AL-50). */
 const limitMax = 250
 const limitDefault = 100
 
 /**
- * One declared parameter. `T` is what the handler sees; a field that may be absent without a default has
- * `undefined` in its `T`.
+ * One declared parameter. `T` is the handler's type; it includes `undefined` if the parameter may be absent and has
+ * no default.
  */
 export interface Field<T> {
-  /** How it is spelled: name=value once; the name repeated; one of the spellings of a map. */
+  /** Accepted forms: name=value once; the name repeated; one of the forms of a map. */
   readonly spelling: 'one' | 'many' | 'map' | 'map_or_bare'
   readonly required: boolean
-  /** What a value looks like, as JSON Schema, for the document of the interface. */
+  /** JSON Schema of a value, for OpenAPI. */
   readonly schema: Readonly<Record<string, unknown>>
-  /** What the handler sees when the parameter is not given. */
+  /** The handler's value if the parameter is absent. */
   readonly absent: T
-  /** From what was given; throws `query_invalid`; undefined counts as not given. */
+  /** Parses what was sent; throws `query_invalid`; undefined counts as absent. */
   readonly read: (given: Given, name: string) => T
-  /** What `params` shows of it, when that is not the value itself. */
+  /** The form that `params` shows, if not the value itself. */
   echo?(value: T): unknown
 }
 
-/** What was given under one name, decoded: `name=value`, and `name[key]=value` or bare pairs for a map. */
+/** The decoded values of one name: `name=value`, and `name[key]=value` or bare pairs for a map. */
 interface Given {
   readonly values: string[]
   readonly pairs: [name: string, value: string][]
@@ -37,12 +37,12 @@ type ValueOf<F> = F extends Field<infer T> ? T : never
 type Present<S> = { [K in keyof S]: undefined extends ValueOf<S[K]> ? never : K }[keyof S]
 type Flat<T> = { readonly [K in keyof T]: T[K] }
 
-/** What a handler receives for a shape: absent parameters without default are absent members. */
+/** The handler's type for a shape: absent parameters without default are absent members. */
 export type QueryOf<S> = Flat<
   { [K in Present<S>]: ValueOf<S[K]> } & { [K in Exclude<keyof S, Present<S>>]?: ValueOf<S[K]> }
 >
 
-/** A parameter as the document of the interface tells of it. */
+/** A parameter as OpenAPI describes it. */
 export interface QueryParameter extends Pick<Field<unknown>, 'spelling' | 'required' | 'schema'> {
   readonly name: string
 }
@@ -52,7 +52,7 @@ type Unreadable = 'query_invalid' | 'not_found'
 /** A compiled shape. */
 export interface QueryShape<Q> {
   readonly parameters: readonly QueryParameter[]
-  /** What a query that cannot be read is refused as. */
+  /** The error code for an invalid query. */
   readonly unreadable: Unreadable
   /**
    * raw      the query string without "?", still percent-encoded.
@@ -65,8 +65,8 @@ export interface QueryShape<Q> {
 /**
  * Declare the query of a route.
  *
- * unreadable  what a query that cannot be read is refused as: a lookup without keys names nobody, and its operation
- *             lists no 400 (service.md section 4).
+ * unreadable  the error code for an invalid query. The lookups use 404: without keys no entity is named, and the
+ *             interface document lists no 400 for them.
  */
 export function query<const S extends Fields>(
   shape: S,
@@ -112,7 +112,7 @@ function refusedAs<T>(code: Unreadable, work: () => T): T {
   }
 }
 
-/** The page of a list: `...page` gives `limit` and `offset` (service.md section 8 rule 8, AL-50). */
+/** The page of a list: `...page` declares `limit` and `offset` (AL-50). */
 const limit: Field<number> = one(
   limitDefault,
   { type: 'integer', minimum: 1, description: `At most ${limitMax}; more is taken as ${limitMax}.` },
@@ -125,14 +125,14 @@ const offset: Field<number> = one(
 )
 export const page = { limit, offset } as const
 
-/** Rows that a list with a filter passes over at most: each of them has to be found. */
+/** Largest offset in a filtered list, because every skipped row must be found first. */
 export const filteredOffsetMax = 100_000
 
 /**
- * See that a page with a filter does not lie so far away that finding it would keep a store busy.
+ * Refuse an offset so large that finding the page would keep a store busy.
  *
  * errors  query_invalid (400) with the bound.
- * source  security 34; the number: decision.
+ * source  decision.
  */
 export function requireNear(asked: { readonly offset: number }): void {
   if (asked.offset > filteredOffsetMax)
@@ -168,10 +168,10 @@ export function integer(min = 0, max = Number.MAX_SAFE_INTEGER): Field<number | 
   )
 }
 
-/** An instant; the handler sees epoch ms, `params` the text in UTC. */
+/** An instant; the handler gets epoch ms, `params` shows the text in UTC. */
 export const datetime: Field<number | undefined> = {
   ...one<number | undefined>(undefined, { type: 'string', format: 'date-time' }, (value, name) => {
-    // An unescaped "+" of an offset arrives as a blank.
+    // An unescaped "+" of an offset arrives as a space.
     const ms = parseTime(value.replace(/ (\d{2}:?\d{2})$/, '+$1'))
     if (ms === null) throw invalid(`${name}: expected a date and time, as 2024-01-02T03:04:05.000Z`)
     return ms
@@ -187,8 +187,8 @@ export function oneOf<const T extends readonly string[]>(words: T): Field<T[numb
 }
 
 /**
- * A repeated parameter, at most 100 values; echoed as a list also with one value. Empty values count as not given.
- * `ids=a&ids=b`, `ids=a,b`, `ids[]=a&ids[]=b` and `ids[0]=a` say the same: no id and no word of a list has a comma.
+ * A repeated parameter, at most 100 values; always echoed as a list. Empty values count as absent. `ids=a&ids=b`,
+ * `ids=a,b`, `ids[]=a&ids[]=b` and `ids[0]=a` are equal, because no id and no word contains a comma.
  */
 export const list: Field<readonly string[] | undefined> = many({ type: 'string' }, value => value)
 
@@ -206,7 +206,7 @@ export const map: Field<Readonly<Record<string, string>> | undefined> = {
   read: readMap,
 }
 
-/** The same, also as bare `name=value` when neither other spelling is used: the two lookups. */
+/** A map that also accepts bare `name=value` pairs if neither other form is used. The two lookups use it. */
 export const mapOrBare: Field<Readonly<Record<string, string>> | undefined> = {
   ...map,
   spelling: 'map_or_bare',
@@ -222,7 +222,7 @@ export function withDefault<T>(field: Field<T>, absent: Exclude<T, undefined>): 
   return { ...field, absent } as unknown as Field<Exclude<T, undefined>>
 }
 
-// Sorts what was given under the declared names.
+// Collects the values sent, by declared name.
 function gather(raw: string, names: ReadonlySet<string>, bare: string | undefined): Map<string, Given> {
   const given = new Map<string, Given>()
   const loose: Given = { values: [], pairs: [] }
@@ -265,7 +265,7 @@ function decode(part: string): string {
   } catch {
     throw invalid('The query string is not valid percent-encoding')
   }
-  // No store keeps U+0000 in text, and no name or id has one.
+  // No store can hold U+0000 in text.
   if (decoded.includes('\0')) throw invalid('The query string contains U+0000')
   return decoded
 }
@@ -279,7 +279,7 @@ function readMap({ values, pairs }: Given, name: string): Readonly<Record<string
     for (const [key, text] of Object.entries(jsonObject(value, name))) entries.push([key, asText(text, name)])
   }
   if (entries.length > listLengthMax) throw invalid(`${name} has more than ${listLengthMax} entries`)
-  // fromEntries defines members, so that "__proto__" is a name like any other.
+  // fromEntries defines own members, so "__proto__" is an ordinary name.
   return entries.length === 0 ? undefined : Object.fromEntries(entries)
 }
 

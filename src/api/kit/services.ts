@@ -1,4 +1,4 @@
-// What handlers work with, wired once in main.ts. Each member's own file says more.
+// The services that handlers use, wired once in serve.ts. Each member is documented in its own file.
 import type { Logger } from 'pino'
 import type { Sql } from 'postgres'
 import type { TraitRegistry } from '../../catalog/traits.js'
@@ -29,7 +29,10 @@ import type { ClickHouse } from '../../storage/clickhouse.js'
 
 export type { FormerValue, KeyAsker, Keys } from '../../engine/account/key-types.js'
 
-/** Time, per environment: the wall clock, never backwards, shifted by the environment's test clock (decisions 10, 11). */
+/**
+ * Time per environment: the wall clock, never backwards, shifted by the environment's test clock (decisions 10,
+ * 11).
+ */
 export interface Clock {
   /** The wall clock, never backwards, epoch ms. */
   wall(): number
@@ -38,10 +41,9 @@ export interface Clock {
   /** The environment's test clock, or null without one. */
   testClock(environmentId: string): TestClock | null
   /**
-   * Sets or (null) removes a test clock: in force from this tick, resolves when it is stored.
-   * Who calls has made sure that the environment is not production and time does not go back.
-   * `record` writes what else belongs to the change, in its transaction.
-   * Rejects, with the former clock back in force, when it cannot be stored.
+   * Set a test clock, or remove it (null). It is in force at once; the promise resolves when it is stored. The caller
+   * has checked that the environment is not production and that time does not go back. `record` writes other rows of
+   * the change in the same transaction. Rejects when it cannot be stored; the former clock is then in force again.
    */
   setTestClock(
     environmentId: string,
@@ -50,14 +52,14 @@ export interface Clock {
   ): Promise<void>
 }
 
-/** The current catalog of every environment on the HTTP thread, and the one way to change definitions. */
+/** The current catalog of every environment on the HTTP thread, and the only way to change definitions. */
 export interface Catalogs {
   /** Current definitions of an environment. Throws when the environment is unknown. */
   get(environmentId: string): CatalogData
   /**
-   * Run a definitions transaction, raise the version of the environments it touches (one, or all of the account),
-   * load their new catalogs, hand them to every shard, and resolve once every shard has them: the caller reads its
-   * own write on any connection. Rejections of `work` roll back and pass through.
+   * Run a definitions transaction, raise the version of its environments (one, or all of the account), load their new
+   * catalogs, hand them to every shard, and resolve once every shard has them. The caller then reads its own write on
+   * any connection. A rejection of `work` rolls back and is passed on.
    */
   change<T>(
     scope: { readonly accountId: string; readonly environmentId: string | null },
@@ -69,7 +71,7 @@ export interface Services {
   readonly log: Logger
   readonly sql: Sql
   readonly clickhouse: ClickHouse
-  /** Gives a request the stores in the turn of its environment; absent: it asks the two above as they are. */
+  /** Wraps the two stores in the environment's turn queue; absent: requests use them directly. */
   readonly turns?: StoreTurns
   readonly keys: Keys
   readonly clock: Clock
@@ -95,7 +97,7 @@ export interface Services {
   readonly webhooks: Webhooks
   readonly outbox: Outbox
   readonly deliveries: Deliveries
-  /** Whether webhooks of production environments may be plain http. */
+  /** Whether webhooks of production environments may use plain http. */
   readonly webhookPlainHttp: boolean
   /** Whether webhooks may reach private networks. */
   readonly webhookPrivateAddresses: boolean

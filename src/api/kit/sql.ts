@@ -1,22 +1,22 @@
-// Pieces of statements that lists of every room share.
+// SQL fragments that many handlers share.
 import type { Sql } from 'postgres'
 
-/** `(…)` of a list of any length, for `x in ${among(sql, ids)}`. */
+/** A list of any length as `(…)`, for `x in ${among(sql, ids)}`. */
 export function among(sql: Sql, values: readonly string[]) {
   return sql`(select jsonb_array_elements_text(${sql.json([...values])}))`
 }
 
-/** Newest first, ties by id (AL-51), of one page. */
+/** Order and bounds of one page, newest first, ties by id (AL-51). */
 export function newest(sql: Sql, page: { readonly limit: number; readonly offset: number }) {
   return sql`order by created_at desc, id desc limit ${page.limit} offset ${page.offset}`
 }
 
-/** Whether a text contains another, whatever their case (CU-60). */
+/** Whether a text contains another, ignoring case (CU-60). */
 export function contains(sql: Sql, column: string, part: string) {
   return sql`lower(${sql(column)}) like lower(${anywhere(part)})`
 }
 
-/** The pattern of texts that contain this one. */
+/** The `like` pattern of texts that contain this one. */
 export function anywhere(part: string): string {
   return `%${part.replaceAll(/[\\%_]/g, '\\$&')}%`
 }
@@ -26,10 +26,10 @@ export function asJson(sql: Sql, value: object) {
   return sql.json(value as Parameters<Sql['json']>[0])
 }
 
-/** Run in one transaction; rejections roll back and pass through. */
+/** Run in one transaction. A rejection rolls back and is passed on. */
 export async function inTransaction<T>(sql: Sql, work: (tx: Sql) => Promise<T>): Promise<T> {
   let result: { readonly value: T } | null = null
-  // the driver's type of a transaction lacks what only a pool can do
+  // the driver types a transaction without the members that only a pool has
   await sql.begin(async tx => {
     result = { value: await work(tx as unknown as Sql) }
   })

@@ -1,10 +1,10 @@
-// Times on the wire, as rooms read and write them; the encoding itself is the core's.
+// Times in requests and answers. The format itself is in the core.
 import { parseTime } from '../../core/instant.js'
 import { ServiceError } from '../../errors.js'
 
 export { isoTime, isoTimeOrNull, parseTime } from '../../core/instant.js'
 
-/** The same for a member of a body; throws `value_invalid` naming it. */
+/** requireTime for a member of a body; throws `value_invalid` naming it. */
 export function requireTime(text: string, member: string): number {
   const ms = parseTime(text)
   if (ms === null)

@@ -1,22 +1,22 @@
-// What an update says: what it leaves out is as it was, null clears (decision 26). Every update passes here, so that no
-// route has a meaning of its own for a member that is absent.
+// The meaning of updates: absent members are unchanged, null clears (decision 26). Every update uses these
+// functions, so that all routes agree.
 
 import type { IValidation } from 'typia'
 import { ServiceError } from '../../errors.js'
 
-/** One member of an update: absent is as it was, null clears. */
+/** One member of an update: absent is unchanged, null clears. */
 export function kept<T>(given: T | undefined, had: T): T {
   return given === undefined ? had : given
 }
 
 /**
- * The body of an update as if all of it had been said.
+ * Complete an update with the present members of the object.
  *
- * given    as it came; undefined is absent.
- * had      what a body would say of the object as it is: the members that would write it again.
- * exact    members that say one amount twice, the second exactly (PB-41): another amount without its decimal takes the
- *          place of both, the same amount says nothing new.
- * returns  null where the body clears; what a cleared member comes to is the business of who settles the body.
+ * given    the update; undefined is absent.
+ * had      the members of a body that would write the object unchanged.
+ * exact    pairs of members for one amount, the second exact (PB-41). A new amount without its decimal replaces both;
+ *          an equal amount changes neither.
+ * returns  null where the body clears. The caller decides what a cleared member means.
  */
 export function whole<Given extends object, Had extends object>(
   given: Given,
@@ -29,11 +29,11 @@ export function whole<Given extends object, Had extends object>(
       given[amount] !== undefined && given[decimal] === undefined && !same(given[amount], had[amount]),
   )
   const dropped = Object.fromEntries(restated.map(([, decimal]) => [decimal, null]))
-  // spreading defines members, so that "__proto__" is a name like any other
+  // spreading defines own members, so "__proto__" is an ordinary name
   return { ...had, ...said, ...dropped } as unknown as Said<Given, Had>
 }
 
-/** What is there for certain in the one, and what only the other may say. */
+/** Members that are certainly present, and members that only the body may have. */
 type Said<Given, Had> = Omit<Given, keyof Had> & {
   [Member in keyof Had]: Member extends keyof Given
     ? Had[Member] | Exclude<Given[Member], undefined>
@@ -45,10 +45,9 @@ function same(given: unknown, had: unknown): boolean {
 }
 
 /**
- * The body of an upsert: of what is there already it says what it says; of something new it has to say all that its
- * `validate` asks for.
+ * The complete body of an upsert: completed from the existing object, or, for a new one, required to pass `validate`.
  *
- * errors  400 naming the first member that is missing or cleared although it is needed.
+ * errors  400 naming the first required member that is missing or cleared.
  */
 export function told<Body extends object>(
   given: Partial<Body>,

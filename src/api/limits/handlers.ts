@@ -1,17 +1,17 @@
-// Request limits of the account: what differs from those of everyone.
+// Rate limits of the account, where they differ from the defaults.
 import type { LimitsUpdate } from '../../../schemas/limits.js'
 import type { Handler } from '../kit/call.js'
 import { whole } from '../kit/unchanged.js'
 
-/** GET /limits: the account's own limits, null when it has those of everyone. source: decision */
+/** GET /limits: the account's own limits; null for a default. source: decision */
 export const getLimits: Handler = ({ services, key }) => ({
   data: { account_id: key.accountId, limits: services.accountLimits.get(key.accountId) },
 })
 
 /**
- * PUT /limits: in force for the next request; buckets start full and those not named keep the common numbers.
+ * PUT /limits. In force from the next request; buckets start full. Limits not named keep the defaults.
  *
- * source  service.md section 8, "limits can be raised per account on request"; the operation: decision
+ * source  decision: limits can be raised per account.
  */
 export const setLimits: Handler<LimitsUpdate> = async call => {
   const { services, key, body } = call

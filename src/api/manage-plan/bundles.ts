@@ -1,4 +1,4 @@
-// Credit bundles bought together with a change of plans: what they grant and cost.
+// Credit bundles bought together with a change of plans: their grants and their cost.
 import type { Sql } from 'postgres'
 import type { ManagePlanRequest } from '../../../schemas/billing.js'
 import type { BillingCreditExpiryType, BillingCreditExpiryUnit } from '../../../schemas/enums.js'
@@ -27,17 +27,17 @@ interface BundleRow {
 export interface BoughtBundle {
   readonly purchase: PlansManaged['purchases'][number]
   readonly name: string
-  /** Of one credit; null: it is free. */
+  /** Price of one credit; null: free. */
   readonly price: SoldPrice | null
   readonly quantity: number
   readonly amount: number
 }
 
 /**
- * The bundles a request buys, for a company that is to be on a base plan.
+ * The bundles that a request buys, for a company that will be on a base plan.
  *
- * errors  404 for one nobody knows; 400 for one that is not for sale, or not on this plan, or in no price of the
- *         currency asked for.
+ * errors  404 for an unknown bundle; 400 for one that is not for sale, not on this plan, or without a price in the
+ *         requested currency.
  * source  PB-43, PB-70, PB-71, PB-73, CR-13.
  */
 export async function bundlesOf(
@@ -64,7 +64,7 @@ export async function bundlesOf(
   })
 }
 
-/** A bundle without quantity of its own: the buyer says how many credits. */
+/** One purchase. A bundle without quantity: the buyer chooses the number of credits. */
 function bought(row: BundleRow, count: number, currency: string): BoughtBundle {
   const credits = row.quantity === null ? count : Number(row.quantity)
   const lots = row.quantity === null ? 1 : count

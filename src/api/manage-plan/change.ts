@@ -1,4 +1,4 @@
-// From a selection to a change: what it is called, when it takes effect, what becomes of the company's subscription.
+// Turns a selection of plans into a change: its action, its time, and the company's subscription afterwards.
 import type { Sql } from 'postgres'
 import type { ManagePlanRequest } from '../../../schemas/billing.js'
 import type { PlanChangeSubscriptionAction } from '../../../schemas/enums.js'
@@ -38,7 +38,7 @@ import {
 } from './selection.js'
 import { topupsOf } from './topups.js'
 
-/** One line of what is billed. */
+/** One line of an invoice. */
 export interface Line {
   readonly description: string
   readonly price: SoldPrice
@@ -46,22 +46,22 @@ export interface Line {
   readonly amount: number
 }
 
-/** A change, ready to be shown or made. */
+/** A complete change, to be previewed or made. */
 export interface Change {
   readonly action: PlanChangeSubscriptionAction | null
   readonly selection: Selection
   readonly message: PlansManaged
-  /** The company's own subscription as it was, and as it is to be stored; null without. */
+  /** The company's own subscription before and after; null: none. */
   readonly had: SubscriptionRow | null
   readonly row: SubscriptionRow | null
-  /** Recurring charges from then on, and what is paid once. */
+  /** Recurring charges after the change, and one-time charges. */
   readonly lines: readonly Line[]
   readonly once: readonly Line[]
   readonly currency: string
-  /** Of one billing period, in the smallest unit. */
+  /** Total of one billing period, in the smallest unit. */
   readonly totalBefore: number
   readonly total: number
-  /** The first period, epoch ms. */
+  /** Start of the first period, epoch ms. */
   readonly startMs: number
   readonly endMs: number
   readonly restarts: boolean
@@ -69,13 +69,13 @@ export interface Change {
   readonly scheduledAtMs: number | null
   readonly trialEndMs: number | null
   readonly coupon: CouponRow | null
-  /** By which the coupon was named, where it was. */
+  /** The code that named the coupon, if one did. */
   readonly promoCode: string | null
   readonly invoice: Invoiced | null
   readonly settings: GroupSettings
 }
 
-/** A new subscription that is paid by invoice (PB-60). */
+/** A new subscription paid by invoice (PB-60). */
 interface Invoiced {
   readonly onPayment: boolean
   readonly daysUntilDue: number
@@ -83,24 +83,27 @@ interface Invoiced {
   readonly sendInvoice: boolean
 }
 
-/** How a request is to be taken. */
+/** Terms of a change that do not come from the request's body. */
 export interface ManageTerms {
-  /** It waits for its payment no more (PB-60). */
+  /** Its payment arrived, so it waits no more (PB-60). */
   readonly paid?: boolean
-  /** It comes of a custom plan that was published, at once and whatever the company is on; absent: of a caller. */
+  /**
+   * Set for a published custom plan: takes effect at once, whatever plan the company is on. Absent for a caller's
+   * request.
+   */
   readonly custom?: CustomPlan | null
 }
 
 export interface CustomPlan {
   readonly source: 'amendment' | 'custom_plan'
-  /** Of an amendment: what moves the company. */
+  /** For an amendment: the migration that moves the company. */
   readonly migrationId: string | null
 }
 
 /**
- * What a request comes to for a company.
+ * Work out the change that a request makes to a company.
  *
- * errors  those of `selectionOf`; 400 for what contradicts itself or the company's present subscription.
+ * errors  those of `selectionOf`; 400 for a request that contradicts itself or the company's present subscription.
  * source  PB-30…33, EN-86, EN-90, EN-94, EN-95.
  */
 export async function changeOf(
@@ -214,10 +217,10 @@ export async function changeOf(
 }
 
 /**
- * The coupon a request redeems: by its id, or by the code its customer was given.
+ * The coupon that a request redeems, by its id or by the customer's code.
  *
- * errors  400 for one that nobody knows or that is used up, and for a code and an id that mean two.
- * source  decision: sync tells of no codes, so a coupon goes by its name and its external id, whatever their case.
+ * errors  400 for an unknown or used-up coupon, and if code and id name different ones.
+ * source  decision: sync brings no codes, so the name and the external id serve as codes, ignoring case.
  */
 export async function couponOf(
   sql: Sql,
@@ -239,10 +242,10 @@ export async function couponOf(
 }
 
 /**
- * By what a company is priced that its request does not price: the currency of the subscription that runs, its own
- * first, else that of its default billing profile. Null where the profile names none.
+ * Currency and interval for plans whose price the request does not name: those of the own subscription, else of the
+ * newest running one, else the currency of the default billing profile. Null if the profile has no currency.
  *
- * source  service.md, CompanyBillingProfile: currency; PB-43; what wins over it: decision.
+ * source  interface document, CompanyBillingProfile: currency; PB-43; the order: decision.
  */
 function usualPriceOf(
   running: readonly SubscriptionRow[],
@@ -255,7 +258,7 @@ function usualPriceOf(
   return { currency, months: had?.own?.months ?? null }
 }
 
-/** Plans that the service bills, and those a provider bills already and goes on billing. */
+/** Splits the plans into those that the service bills and those that a provider keeps billing. */
 function split({ base, addOns }: Selection, running: readonly SubscriptionRow[]) {
   const plans = base ? [base, ...addOns] : [...addOns]
   const told = new Set(running.filter(row => row.own === null).map(row => row.id))
@@ -289,7 +292,7 @@ export function sum(lines: readonly Line[]): number {
   return lines.reduce((total, { amount }) => total + amount, 0)
 }
 
-/** The one value all lines share; null without lines. */
+/** The single value that all lines share; null without lines. */
 function oneOf<T>(lines: readonly Line[], of: (line: Line) => T, what: string): T | null {
   const values = new Set(lines.map(of))
   if (values.size > 1) throw invalid(`The prices of one subscription share their ${what}`)
@@ -332,9 +335,9 @@ function refuseForExisting(body: ManagePlanRequest): void {
 }
 
 /**
- * The trial a new subscription begins with: as asked, else the plan's own the first time it is got.
+ * The trial that a new subscription begins with: the requested one, else the plan's own on the first subscription.
  *
- * source  EN-90, EN-94, decision 29: what it ends in, unless asked otherwise, is the paid plan.
+ * source  EN-90, EN-94, decision 29: by default the paid plan follows the trial.
  */
 function trialOf(
   { state }: CompanyDescription,
@@ -381,7 +384,7 @@ interface Compared {
   readonly bundles: number
 }
 
-/** What a change is called. source: PB-32 */
+/** The recorded action of a change. source: PB-32 */
 function actionOf(
   { state }: CompanyDescription,
   { base, addOns, quantities }: Selection,
@@ -415,7 +418,7 @@ function actionOf(
   return had!.status === 'trialing' ? 'upgrade_trial' : 'upgrade'
 }
 
-/** EN-95: while a downgrade waits, nothing is bought beside the plan that is about to be left. */
+/** EN-95: while a downgrade is pending, nothing may be bought for the plan that ends. */
 function refuseWhilePending(
   { state }: CompanyDescription,
   { base, addOns, bought }: Selection,
@@ -441,7 +444,7 @@ function isScheduled(
   lines: readonly Line[],
 ): boolean {
   const waits = settings.scheduled_downgrade_behavior === 'end_of_billing_period'
-  // api/plans.md: without any plan it is done at once, unless the body says otherwise
+  // interface document: removing all plans takes effect at once by default
   const nothing = body.base_plan_id == null && body.add_on_selections.length === 0
   if (action === 'unsubscribe' || lines.length === 0)
     return body.cancel_immediately == null ? waits && !nothing : !body.cancel_immediately
@@ -455,13 +458,17 @@ function anchorOf(body: ManagePlanRequest, had: SubscriptionRow | null, nowMs: n
   return anchorMs
 }
 
-/** What is agreed for later waits for the end of the period, or of the trial that runs, epoch seconds. source: decision 29 */
+/**
+ * When a change agreed for later takes effect: at the end of the period or of the running trial, epoch seconds.
+ *
+ * source  decision 29.
+ */
 function endOfTerm({ status, trial_end, period_end }: SubscriptionRow): number {
   const end = Number(period_end)
   return status === 'trialing' && trial_end !== null ? Math.min(Number(trial_end), end) : end
 }
 
-/** PB-33: an upgrade keeps the period; a longer one ends accordingly later. */
+/** PB-33: an upgrade keeps the start of the period; with a longer interval it ends later. */
 function endOfKept(had: SubscriptionRow, months: number, nowMs: number): number {
   if (months === had.own!.months) return Number(had.period_end) * 1000
   const anchorMs = Number(had.own!.anchor) * 1000
@@ -496,13 +503,13 @@ interface OwnTerms {
   readonly coupon: CouponRow | null
   readonly selection: Selection
   readonly cancelAtMs: number | null
-  /** The plan after a trial that is cancelled; null: the fallback plan, or no trial (EN-91). */
+  /** The plan after a cancelled trial; null: the fallback plan, or no trial (EN-91). */
   readonly expiryPlanId: string | null
-  /** Every subscription of the company, ended ones too. */
+  /** Every subscription of the company, including ended ones. */
   readonly rows: readonly SubscriptionRow[]
 }
 
-/** The company's own subscription as it is to be stored; null when there is none and needs none. */
+/** The company's own subscription as it is to be stored; null if it needs none. */
 function ownRow(
   { environment, nowMs }: Call<unknown, unknown>,
   { state }: CompanyDescription,

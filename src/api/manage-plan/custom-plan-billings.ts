@@ -1,4 +1,4 @@
-// What is owed for plans that are invoiced: pending, active, paid, expired (PB-60…62).
+// Custom plan billings: amounts owed for invoiced plans; pending, active, paid or expired (PB-60…62).
 import type { CustomPlanBillingPaid, CustomPlanBillingRetry } from '../../../schemas/billing.js'
 import { customPlanBillingStatuses } from '../../../schemas/enums.js'
 import { dayMs } from '../../core/usage/period.js'
@@ -81,9 +81,9 @@ function customOf(billing: CustomPlanBillingRow): CustomPlan | null {
 }
 
 /**
- * PUT /custom-plan-billings/{custom_plan_billing_id}/retry: the same plan once more, owed from now on.
+ * PUT /custom-plan-billings/{custom_plan_billing_id}/retry: bills the same plan again, due from now on.
  *
- * errors  404; 400 for one that has not expired.
+ * errors  404; 400 for a billing that has not expired.
  * source  PB-61, PB-62.
  */
 export const retryBilling: Handler<CustomPlanBillingRetry> = async call => {
@@ -130,8 +130,8 @@ export const retryBilling: Handler<CustomPlanBillingRetry> = async call => {
 }
 
 /**
- * The company's own subscription ends when the first invoice that is not paid yet was due; without one it goes on.
- * Runs in the company's turn.
+ * End the company's own subscription at the earliest due date of an unpaid invoice; without one it continues. The
+ * caller holds the company's turn.
  *
  * source  PB-60, PB-61.
  */

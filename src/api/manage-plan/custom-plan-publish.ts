@@ -1,4 +1,4 @@
-// Custom plans that are published: their company begins on them, or what it pays is amended (PB-13, PB-60…62).
+// Publishing a custom plan: its company starts on it, or its subscription is amended (PB-13, PB-60…62).
 import type { ManagePlanRequest } from '../../../schemas/billing.js'
 import type { PlanPublish } from '../../../schemas/plans.js'
 import type { EntitlementRow, PlanRow, PlanVersionRow } from '../../catalog/plans.js'
@@ -26,7 +26,11 @@ type PublishCall = Call<PlanPublish, unknown>
 
 const daysUntilDue = 30
 
-/** source: PB-13, PB-60…62, EN-35; what cannot take effect is refused before anything is published: decision. */
+/**
+ * The hooks of a publish.
+ *
+ * source  PB-13, PB-60…62, EN-35; refusing the publish if it cannot take effect: decision.
+ */
 export const customPlanFlow: CustomPlanFlow = {
   prepare,
   published: (call, published) =>
@@ -70,12 +74,12 @@ async function prepare(
   return { state, onPlan, waits, currency }
 }
 
-/** The currency in which a company is priced that no subscription bills: of its default billing profile. */
+/** The currency for a company without a running subscription, from its default billing profile. */
 async function usualCurrency({ services }: PublishCall, companyId: string): Promise<string | null> {
   return (await defaultProfile(services.sql, companyId))?.currency ?? null
 }
 
-/** Add-ons stay on the company's subscription, which has one currency and one interval. */
+/** Add-ons share the company's subscription, which has one currency and one interval. */
 function requireOneSubscription(
   draft: PlanVersionRow,
   { addOns }: CompanySnapshot,
@@ -105,7 +109,7 @@ async function afterPublish(call: PublishCall, published: CustomPublished): Prom
   await manage(call, request, { custom: { source: 'custom_plan', migrationId: null } })
 }
 
-/** Where invoices go, and what was asked at checkout. */
+/** Store the billing details that the publish request carries. */
 async function keepDetails(call: PublishCall, companyId: string): Promise<void> {
   const { address, tax_id, phone, customer_email: email, custom_field_values: values } = call.body
   if (!address && !tax_id && phone == null && email == null && !values?.length) return
@@ -119,7 +123,7 @@ async function keepDetails(call: PublishCall, companyId: string): Promise<void> 
   await storeDetails(call.services.sql, call.environment.id, companyId, given, call.nowMs)
 }
 
-/** A plan that costs nothing: its company is on it, its add-ons stay. */
+/** Put the company on a plan without cost; its add-ons stay. */
 async function beginUnbilled(call: PublishCall, plan: PlanRow, version: PlanVersionRow): Promise<void> {
   const { services, environment, key, nowMs } = call
   const message = {
@@ -137,7 +141,7 @@ async function beginUnbilled(call: PublishCall, plan: PlanRow, version: PlanVers
   })
 }
 
-/** What the company is to be on and to pay, by invoice; null for a version that is sold at no recurring price. */
+/** The manage-plan request for the published version, paid by invoice; null if it has no recurring price. */
 async function requestOf(
   call: PublishCall,
   plan: PlanRow,
@@ -170,7 +174,7 @@ async function requestOf(
   }
 }
 
-/** EN-35: of what is sold in advance, the larger of committed and present. */
+/** EN-35: quantities bought in advance: the larger of committed and present. */
 async function committedUnits(
   { services }: PublishCall,
   version: PlanVersionRow,
@@ -191,7 +195,7 @@ async function committedUnits(
   })
 }
 
-/** The billing of the plan that waits for its payment; null for none. */
+/** The id of the plan's billing that waits for payment, or null. */
 async function unpaid({ services, nowMs }: PublishCall, plan: PlanRow): Promise<string | null> {
   const [row] = await services.sql<{ id: string }[]>`
     select id from custom_plan_billings
@@ -201,7 +205,7 @@ async function unpaid({ services, nowMs }: PublishCall, plan: PlanRow): Promise<
   return row?.id ?? null
 }
 
-/** A version that was never paid for makes room: what waits is owed for this one, from now on. */
+/** Replace a version that was never paid: its pending billing is now for this version, due from now on. */
 async function takePlace(
   { services, nowMs }: PublishCall,
   billingId: string,
@@ -222,13 +226,13 @@ async function takePlace(
     })} where id = ${billingId}`
 }
 
-/** The plan is in force without it. */
+/** Expire a pending billing, because the plan takes effect without it. */
 async function voidBilling({ services, nowMs }: PublishCall, billingId: string): Promise<void> {
   await services.sql`
     update custom_plan_billings set status = 'expired', updated_at = ${new Date(nowMs)} where id = ${billingId}`
 }
 
-/** PB-60: what an amendment changes of what is paid is owed, from its publish on. */
+/** PB-60: an amendment of a paid plan is billed from its publish on. */
 async function amend(
   call: PublishCall,
   { plan, version, before, migrationId }: CustomPublished,

@@ -1,4 +1,4 @@
-// Managing a company's plans: base plan, add-ons and quantities as a whole, shown before or made (PB-30…34).
+// Preview or change a company's plans: base plan, add-ons and quantities in one request (PB-30…34).
 import type { Sql } from 'postgres'
 import type {
   ManagePlanPreview,
@@ -36,12 +36,12 @@ const refusals: Refusals = {
   plan_not_assignable: ['state_conflict', 'The company cannot be on these plans'],
 }
 
-/** Changes of one company's plans take turns. */
+/** Serialises plan changes of one company. */
 export function companyTurn<T>(call: AnyCall, companyId: string, work: () => Promise<T>): Promise<T> {
   return inTurn(call, `plans of ${companyId}`, work)
 }
 
-/** POST /manage-plan: everything or nothing. source: PB-30…34 */
+/** POST /manage-plan: makes the whole change or nothing. source: PB-30…34 */
 export const managePlan: Handler<ManagePlanRequest> = async call => {
   await companyTurn(call, call.body.company_id, () => manage(call, call.body))
   return { data: await resultOf(call, call.body.company_id) }
@@ -60,7 +60,7 @@ async function prepared(call: AnyCall, body: ManagePlanRequest, terms: ManageTer
   return { company, catalog, change }
 }
 
-/** What a body names beside plans. Errors: 404; 400 for a checkout field nobody asks for. */
+/** Check what a body names besides plans. Errors: 404; 400 for an undefined checkout field. */
 export async function requireNamed(
   { services, environment }: AnyCall,
   body: Pick<ManagePlanRequest, 'payment_method_external_id' | 'custom_field_values'>,
@@ -82,7 +82,7 @@ export async function requireNamed(
 }
 
 /**
- * Make a change of plans. Runs in the company's turn.
+ * Make a change of plans. The caller holds the company's turn.
  *
  * source  PB-30…34, EN-87, EN-95, PB-60.
  */
@@ -129,7 +129,7 @@ export async function manage(
   return change
 }
 
-/** What is agreed for later, told when it is agreed. source: EN-95, api/webhooks.md */
+/** Publish a change agreed for later, at the time of the agreement. source: EN-95, interface document */
 async function announceDowngrade(tx: Sql, call: AnyCall, { row }: Change): Promise<void> {
   const scheduled = row?.own?.scheduled
   if (row?.company_id == null || !scheduled) return
@@ -164,7 +164,7 @@ async function announceDowngrade(tx: Sql, call: AnyCall, { row }: Change): Promi
   )
 }
 
-/** PB-60: what is owed for a subscription that is invoiced. */
+/** PB-60: store the billing of an invoiced subscription. */
 async function storeBilling(
   call: AnyCall,
   body: ManagePlanRequest,
@@ -187,7 +187,7 @@ async function storeBilling(
   })
 }
 
-/** What is owed, before it is stored. */
+/** A billing before it is stored. */
 export interface NewBilling {
   readonly request: ManagePlanRequest
   readonly planId: string
@@ -235,7 +235,7 @@ export async function insertBilling(
 const nothingBeside = { entitlements: new Map(), overrides: new Map() }
 const noCredits = { grants: new Map(), aggregations: new Map() }
 
-/** POST /manage-plan/preview: the same checks, nothing is made. */
+/** POST /manage-plan/preview: the same checks without the change. */
 export const previewManagePlan: Handler<ManagePlanRequest> = async call => {
   const { services, body, nowMs } = call
   const { company, catalog, change } = await prepared(call, body, {})
@@ -264,9 +264,9 @@ export const previewManagePlan: Handler<ManagePlanRequest> = async call => {
 }
 
 /**
- * POST /manage-plan/subscription/cancel: at once, or at the end of its period. What it does not bill stays.
+ * POST /manage-plan/subscription/cancel: at once, or at the end of its period. Plans it does not bill stay.
  *
- * errors  404; 400 without a subscription of the company's own.
+ * errors  404; 400 without an own subscription of the company.
  * source  PB-51, PB-56, EN-82, EN-95.
  */
 export const cancelSubscription: Handler<SubscriptionCancel> = async call => {

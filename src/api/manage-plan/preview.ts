@@ -1,4 +1,4 @@
-// What a change of plans would cost and break, worked out without making it. No tax is known here.
+// Previews the cost and the limit violations of a change of plans. Taxes are not included.
 import type {
   PreviewLineItem,
   PreviewSubscriptionChange,
@@ -10,18 +10,18 @@ import { monthsOf } from '../billing/sold-price.js'
 import { isoTime, isoTimeOrNull } from '../kit/time.js'
 import { type Change, sum } from './change.js'
 
-/** What is asked beside the change itself. */
+/** Options of a preview besides the change itself. */
 export interface PreviewWish {
   readonly prorate: boolean
-  /** Of a new subscription with an anchor: false, and the shortened period is free. */
+  /** For a new subscription with an anchor. False: the shortened first period is free. */
   readonly prorateFirstPeriod: boolean
   readonly paymentMethods: number
 }
 
 /**
- * What a change costs. Amounts in the smallest unit, rounded half-up; time is charged by its share of the period.
+ * The cost of a change. Amounts in the smallest unit, rounded half-up; partial periods are charged pro rata.
  *
- * source  gaps.md "preview numbers without psp"; PB-33. How time is shared out: decision.
+ * source  PB-33. The pro-rata rule: decision.
  */
 export function previewOf(
   change: Change,
@@ -81,7 +81,7 @@ function amountsOf(change: Change, wish: PreviewWish, nowMs: number): Amounts {
   return { charges, proration, discount, due: Math.max(0, charges - discount + proration) }
 }
 
-/** The first period of a new subscription: whole, or what is left until its anchor. */
+/** Charge for the first period of a new subscription: whole, or the part until its anchor. */
 function firstPeriod({ lines, total, startMs, endMs }: Change, wish: PreviewWish): number {
   const months = lines.length === 0 ? null : monthsOf(lines[0]!.price)
   if (months === null || endMs === addMonthsClamped(startMs, months)) return total
@@ -90,7 +90,7 @@ function firstPeriod({ lines, total, startMs, endMs }: Change, wish: PreviewWish
   return Math.round((total * (endMs - startMs)) / wholeMs)
 }
 
-/** The share of a period that is still ahead, 0 to 1. */
+/** The share of a period that remains, 0 to 1. */
 function share(nowMs: number, startMs: number, endMs: number): number {
   if (endMs <= startMs) return 0
   return Math.min(1, Math.max(0, (endMs - nowMs) / (endMs - startMs)))

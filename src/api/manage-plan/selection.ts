@@ -1,4 +1,4 @@
-// What a request to manage a company's plans selects: versions, prices and quantities, each held against what there is.
+// The plans that a request selects, with versions, prices and quantities, checked against the definitions.
 import type { Sql } from 'postgres'
 import type { ManagePlanRequest, PlanSelection } from '../../../schemas/billing.js'
 import type { PlanType } from '../../../schemas/enums.js'
@@ -13,24 +13,24 @@ import { type SoldPrice, soldBy } from '../billing/sold-price.js'
 import { among } from '../kit/sql.js'
 import { findPrice, productRows } from '../prices/rows.js'
 
-/** A plan or add-on selected, at a version and a price. */
+/** A selected plan or add-on with its version and price. */
 export interface SelectedPlan {
   readonly plan: PlanDef
   readonly version: PlanVersionRow
   readonly held: PlanHolding | null
-  /** Null: billed by nothing. */
+  /** Null: nothing bills it. */
   readonly price: SoldPrice | null
   readonly entitlements: readonly EntitlementRow[]
 }
 
-/** By what plans are priced whose price the caller does not name. */
+/** The default currency and interval for plans whose price the request does not name. */
 export interface UsualPrice {
   readonly currency: string
-  /** Of a period of the subscription that the price joins; null: a new one. */
+  /** Interval of the subscription that the price joins; null: a new one. */
   readonly months: number | null
 }
 
-/** Units bought in advance. */
+/** A quantity bought in advance. */
 export interface SelectedQuantity {
   readonly entitlement: EntitlementRow
   readonly price: SoldPrice
@@ -42,17 +42,18 @@ export interface Selection {
   readonly base: SelectedPlan | null
   readonly addOns: readonly SelectedPlan[]
   readonly quantities: readonly SelectedQuantity[]
-  /** All there are: what is left out is 0 (PB-30). */
+  /** Complete list: quantities not in it are 0 (PB-30). */
   readonly bought: readonly BoughtQuantity[]
 }
 
 /**
- * What a request selects.
+ * Resolve what a request selects.
  *
- * usual   by what a linked plan is priced for which no price is named; null: a price must be named.
- * errors  404 for a plan, version or price nobody knows; 400 for what this company cannot be on, for a linked plan
- *         without price, for a price of another plan, and for a provider's price that costs: none is connected.
- * source  PB-13, PB-30, PB-31, EN-84; gaps.md "manage-plan".
+ * usual   default currency and interval for linked plans; null: their price must be named.
+ * errors  404 for an unknown plan, version or price; 400 for a plan this company cannot be on, a linked plan
+ *         without a price, a price of another plan, and a provider's price that costs, because no provider is
+ *         connected.
+ * source  PB-13, PB-30, PB-31, EN-84; no provider: decision.
  */
 export async function selectionOf(
   sql: Sql,
@@ -125,8 +126,7 @@ function assignable(
 }
 
 /**
- * The price a plan is to be billed by: the one named, else the one it is billed by already, else the company's usual
- * one.
+ * The price of a plan: the named one, else the one that bills it already, else the company's default.
  */
 async function priceOf(
   sql: Sql,
@@ -153,7 +153,11 @@ async function priceOf(
   return price
 }
 
-/** The price of the company's currency. source: PB-43; of several the one of its interval, else the shortest: decision */
+/**
+ * The price in the company's currency.
+ *
+ * source  PB-43; if there are several, its interval, else the shortest: decision.
+ */
 function usualPrice(
   prices: readonly StoredPrice[],
   { currency, months }: UsualPrice,
@@ -166,7 +170,7 @@ function usualPrice(
   return found
 }
 
-/** gaps.md: without a payment processor the service bills only what it manages itself. */
+/** Without a payment provider the service bills only its own prices. source: decision */
 function requireOwn(price: SoldPrice, managedElsewhere: boolean, member: string): void {
   if (managedElsewhere || price.provider !== 'native')
     throw conflict(`${member}: a provider bills this price, and no payment processor is connected`)
@@ -229,8 +233,8 @@ async function quantitiesOf(
 }
 
 /**
- * Every quantity of the plans selected and of those held now; what is not named is 0, and of a custom plan what it
- * commits its company to.
+ * Every quantity of the selected and the held plans. Quantities not in the request are 0; for a custom plan, the
+ * committed ones.
  *
  * source  PB-30, EN-35, EN-71.
  */

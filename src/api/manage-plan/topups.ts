@@ -1,4 +1,4 @@
-// What a company chooses about automatic top-up, where its plans leave it the choice.
+// A company's own settings of automatic top-up, where its plans allow the choice.
 import type { ManagePlanRequest } from '../../../schemas/billing.js'
 import type { CatalogData } from '../../core/catalog.js'
 import type { PlansManaged } from '../../core/plans/manage.js'
@@ -6,10 +6,10 @@ import { ServiceError } from '../../errors.js'
 import { conflict, invalid, type Selection } from './selection.js'
 
 /**
- * The settings a request makes, one per credit.
+ * The settings in a request, one per credit.
  *
- * errors  404 for a credit nobody knows; 400 for one that the plans selected do not let a company top up, or twice.
- * source  CR-55. That they are set with the plans: api/credits.md; how: decision, as no shape is shown.
+ * errors  404 for an unknown credit; 400 for one that the selected plans do not let a company top up, and for duplicates.
+ * source  CR-55, interface document; one setting per credit: decision.
  */
 export function topupsOf(
   catalog: CatalogData,

@@ -1,4 +1,4 @@
-// What a company uses beyond the limits of plans it is about to be on (EN-87).
+// Usage of a company beyond the limits of the plans it is changing to (EN-87).
 import { type CatalogData, compileCatalog } from '../../core/catalog.js'
 import { apply, decideCompany } from '../../core/company/company.js'
 import { LiveCompany } from '../../core/company/facts.js'
@@ -10,11 +10,11 @@ import { ServiceError } from '../../errors.js'
 import type { EntityPlace } from '../entities/write.js'
 
 /**
- * Features a company uses beyond what it would be allowed: the change is decided on a copy of the company, by the code
- * that decides it for real.
+ * Features whose usage would exceed the new limits. The change is decided on a copy of the company, by the same code
+ * that decides the real one.
  *
  * errors  400 for plans the company cannot be on.
- * source  EN-87: over limit is usage > limit.
+ * source  EN-87: over the limit means usage > limit.
  */
 export function violationsOf(
   data: CatalogData,
@@ -35,10 +35,10 @@ export function violationsOf(
 }
 
 /**
- * The warning an administrator gets of a change that goes through although limits are exceeded: a line of the log, that
- * names the company and what it uses too much of. The preview of the change shows the same as `usage_violations`.
+ * Log a warning for a change that is made although limits are exceeded: it names the company and the features. The
+ * preview shows the same as `usage_violations`.
  *
- * source  EN-87; where it is seen: decision, as no answer has a member for it.
+ * source  EN-87; using the log: decision, because no answer has a member for it.
  */
 export function warnOverLimit(
   { services, environment }: EntityPlace,

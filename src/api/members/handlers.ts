@@ -1,4 +1,4 @@
-// The people of the account. They come from the members file, read at start; nothing here writes them.
+// The account's members. They are read from the members file at start and cannot be changed here.
 import { accountMemberRoles } from '../../../schemas/enums.js'
 import { ServiceError } from '../../errors.js'
 import type { Call, Handler } from '../kit/call.js'

@@ -1,4 +1,4 @@
-// Members of the account at rest, for the rooms that show or name them.
+// Rows and views of account members.
 import type { Sql } from 'postgres'
 import type { AccountMemberPermission, AccountMemberRole } from '../../../schemas/enums.js'
 import type { AccountMember } from '../../../schemas/members.js'
@@ -35,14 +35,14 @@ export function memberView(row: MemberRow): AccountMember {
   }
 }
 
-/** Members by id, as the wire shows them. */
+/** Members by id, in wire form. */
 export async function memberViews(sql: Sql, ids: readonly string[]): Promise<Map<string, AccountMember>> {
   if (ids.length === 0) return new Map()
   const rows = await sql<MemberRow[]>`select * from account_members where id in ${among(sql, ids)}`
   return new Map(rows.map(row => [row.id, memberView(row)]))
 }
 
-/** 404 unless the account has this member; null names nobody (AL-32). */
+/** Throws 404 unless the account has this member; null is accepted (AL-32). */
 export async function requireMember(sql: Sql, accountId: string, id: string | null): Promise<void> {
   if (id === null) return
   const rows = await sql`select 1 from account_members where id = ${id} and account_id = ${accountId}`

@@ -1,4 +1,4 @@
-// Migrations of companies to another version of their plan: begun, watched, hurried and called off (PB-20…24).
+// Migrations of companies to another plan version: create, watch, complete early, cancel, retry (PB-20…24).
 import type { Sql } from 'postgres'
 import { planVersionCompanyMigrationStatuses, planVersionMigrationStatuses } from '../../../schemas/enums.js'
 import type {
@@ -64,7 +64,7 @@ export const countMigrations: Handler<undefined, MigrationListQuery> = async cal
   data: { count: await countMigrationRows(call.services.sql, call.environment.id, call.query) },
 })
 
-/** As it stands now: what is due has been done. */
+/** The migration in the path, after steps that are due were made. */
 async function migrationOf(call: Call<unknown, unknown>): Promise<CountedMigration> {
   const { services, environment, params, nowMs } = call
   const find = () => findMigration(services.sql, environment.id, params.plan_version_migration_id!)
@@ -84,7 +84,7 @@ async function shown(call: Call<unknown, unknown>): Promise<{ readonly data: Pla
 /** GET /plan-version-migrations/{plan_version_migration_id}. */
 export const getMigration: Handler = shown
 
-/** What a request to migrate is about, looked up. */
+/** The objects named by a migration request. */
 interface Aim {
   readonly plan: PlanRow
   readonly to: PlanVersionRow
@@ -92,10 +92,10 @@ interface Aim {
 }
 
 /**
- * The versions a request names.
+ * Look up the versions that a request names.
  *
- * errors  404 for a plan, version or company that is not there; 400 for a target that is not in force, and for another
- *         type of plan.
+ * errors  404 for an unknown plan, version or company; 400 for a target version that is not published, and for
+ *         another type of plan.
  */
 async function aimOf(
   call: Call<unknown, unknown>,
@@ -123,12 +123,12 @@ async function aimOf(
 }
 
 /**
- * POST /plan-version-migrations: of companies on older versions, all of them or those named.
+ * POST /plan-version-migrations: migrates companies on older versions, all or the named ones.
  *
- * With `leave` nobody moves, and what was agreed with these companies for later is called off.
+ * Strategy `leave` moves no company and cancels what was scheduled for these companies.
  *
- * errors  see aimOf; 400 for `scheduled` without its date.
- * source  PB-6, PB-20…24; decision 28. The answer waits for a migration that is immediate, for a while.
+ * errors  see aimOf; 400 for `scheduled` without a date.
+ * source  PB-6, PB-20…24; decision 28. The answer waits some seconds for an immediate migration.
  */
 export const createMigration: Handler<MigrationCreate> = async call => {
   const { services, environment, body, key, nowMs } = call
@@ -159,15 +159,15 @@ export const createMigration: Handler<MigrationCreate> = async call => {
   return { status: 201, data: migrationView(row!) }
 }
 
-/** Most companies a preview shows, and how many are asked at a time. source: decision */
+/** Most companies in a preview, and how many are asked at a time. source: decision */
 const previewMax = 1_000
 const atOnce = 32
 
 /**
- * POST /plan-version-migrations/preview: whom it would move, and what becomes of what they pay. A draft may be looked
- * at before it is published.
+ * POST /plan-version-migrations/preview: the companies it would move, and the change of their charges. The target may
+ * be a draft.
  *
- * source  api/plans.md. Worked out by what a migration itself does; drafts: decision.
+ * source  interface document. Computed by the migration's own code; drafts: decision.
  */
 export const previewMigration: Handler<MigrationPreviewRequest> = async call => {
   const { services, environment, body } = call
@@ -206,7 +206,7 @@ export const previewMigration: Handler<MigrationPreviewRequest> = async call => 
   return { data }
 }
 
-/** What a migration would do to what one company pays. */
+/** The change of one company's charges by a migration. */
 async function billingChanges(
   call: Call<unknown, unknown>,
   companyId: string,
@@ -239,9 +239,9 @@ async function billingChanges(
 }
 
 /**
- * POST /plan-version-migrations/{id}/cancel: companies not moved yet stay where they are.
+ * POST /plan-version-migrations/{id}/cancel: companies not moved yet keep their version.
  *
- * errors  400 for one that has ended.
+ * errors  400 for a migration that has ended.
  */
 export const cancelMigration: Handler = async call => {
   const row = await migrationOf(call)
@@ -251,7 +251,7 @@ export const cancelMigration: Handler = async call => {
   return shown(call)
 }
 
-/** A change, and its row of the audit log in the same transaction. */
+/** Run a change together with its audit row in one transaction. */
 function recorded<T>(call: Call<unknown, unknown>, work: (tx: Sql) => Promise<T>): Promise<T> {
   return inTransaction(call.services.sql, async tx => {
     const result = await work(tx)
@@ -265,7 +265,7 @@ function requireOpen(row: CountedMigration): void {
     throw new ServiceError('state_conflict', `The migration is ${row.status}`)
 }
 
-/** POST /plan-version-migrations/{id}/complete-now: what waits for a date is done at once. */
+/** POST /plan-version-migrations/{id}/complete-now: runs at once what waits for a date. */
 export const completeMigrationNow: Handler<MigrationCompleteNow> = async call => {
   const row = await migrationOf(call)
   requireOpen(row)
@@ -276,8 +276,8 @@ export const completeMigrationNow: Handler<MigrationCompleteNow> = async call =>
 }
 
 /**
- * POST /plan-version-migrations/{id}/retry: companies that failed with one of these codes, or with any if none is
- * given, are asked again.
+ * POST /plan-version-migrations/{id}/retry: retries the companies that failed with one of these codes, or all failed
+ * ones if no code is given.
  */
 export const retryMigration: Handler<MigrationRetry> = async call => {
   const row = await migrationOf(call)

@@ -1,4 +1,4 @@
-// A migration begun by a call: when it is to be, and waited for, for a while.
+// Starts a migration for a request, and waits some seconds for it.
 import type { MigrationStrategy } from '../../../schemas/enums.js'
 import { addMonthsClamped } from '../../core/usage/period.js'
 import { ServiceError } from '../../errors.js'
@@ -9,10 +9,9 @@ import { requireTime } from '../kit/time.js'
 const monthsAhead = 24
 
 /**
- * The instant of a migration by strategy `scheduled`, epoch ms; null for any other strategy.
+ * The instant of a migration with strategy `scheduled`, epoch ms; null for other strategies.
  *
- * errors  400 where the strategy needs an instant that is missing, past or too far ahead, and for an instant that the
- *         strategy does not use.
+ * errors  400 for an instant that is missing, past or too far ahead, and for one that the strategy does not use.
  * source  decision 28.
  */
 export function scheduledAt(strategy: MigrationStrategy, given: string | null, nowMs: number): number | null {
@@ -28,7 +27,7 @@ export function scheduledAt(strategy: MigrationStrategy, given: string | null, n
   return atMs
 }
 
-/** Throws 404 for a company that is not there, naming the member. */
+/** Throws 404, naming the member, for an unknown company. */
 export function requireCompanies(
   call: Call<unknown, unknown>,
   ids: readonly string[] | null | undefined,
@@ -38,12 +37,12 @@ export function requireCompanies(
   if (unknown !== undefined) throw new ServiceError('not_found', `${member}: no company ${unknown}`)
 }
 
-/** Longest wait of an answer for a migration; it goes on by itself after that. source: decision */
+/** Longest wait of a request for its migration, which continues afterwards. source: decision */
 const patienceMs = 10_000
 
 /**
- * Begin migrations, or have what they called off told. Returns when nothing is left to do now, or after a while; what
- * fails is taken up again.
+ * Start migrations, or send out cancellations. Resolves when nothing is left to do now, or after the longest wait.
+ * Failures are retried in the background.
  */
 export async function soon(
   { services }: Call<unknown, unknown>,
@@ -56,7 +55,7 @@ export async function soon(
     })
   if (migrationIds.length === 0) return
   const begun = Promise.all([...new Set(migrationIds)].map(begin))
-  // what follows in lists is seen there, too
+  // the lists read afterwards must show the result
   const run = begun.then(() => projections.barrier('postgres')).catch(() => {})
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<void>(resolve => {

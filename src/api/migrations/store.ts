@@ -1,4 +1,4 @@
-// Statements of migrations, as they are listed and told what to do.
+// Statements of migrations: lists, cancellation, completion and retries.
 import type { Sql } from 'postgres'
 import type { PlanVersionCompanyMigrationStatus, PlanVersionMigrationStatus } from '../../../schemas/enums.js'
 import type { CompanyMigrationRow, MigrationRow } from '../../engine/migrations/migrations.js'
@@ -9,7 +9,7 @@ interface Page {
   readonly offset: number
 }
 
-/** A migration with how far it is. */
+/** A migration with its progress. */
 export interface CountedMigration extends MigrationRow {
   readonly total: number
   readonly completed: number
@@ -18,7 +18,7 @@ export interface CountedMigration extends MigrationRow {
   readonly next_due_at: Date | null
 }
 
-/** Which migrations a list is of, as the query says it. None belongs to a rollout of a feature. */
+/** Filters of a list of migrations. `feature_id` matches nothing, because no migration belongs to a feature. */
 export interface MigrationFilter {
   readonly plan_version_id: string
   readonly feature_id?: string
@@ -74,13 +74,13 @@ export async function findMigration(
   return row ?? null
 }
 
-/** A company's migration with its name. */
+/** A company's migration with the company's name. */
 export interface NamedCompanyMigration extends CompanyMigrationRow {
   readonly company_name: string | null
   readonly strategy: MigrationRow['strategy']
 }
 
-/** Which companies' migrations a list is of, as the query says it. */
+/** Filters of a list of companies' migrations. */
 export interface CompanyMigrationFilter {
   readonly migration_id: string
   readonly q?: string
@@ -133,7 +133,7 @@ export async function findCompanyMigration(
   return row ?? null
 }
 
-/** In a transaction: withdraw what is pending of a migration; its companies are to be told, by `run`. */
+/** In a transaction: cancel the pending companies of a migration. `run` then informs them. */
 export async function cancelPending(tx: Sql, migrationId: string, now: Date): Promise<void> {
   await tx`
     update plan_version_migrations set status = 'cancelled', completed_at = ${now}, updated_at = ${now}
@@ -144,7 +144,7 @@ export async function cancelPending(tx: Sql, migrationId: string, now: Date): Pr
     where migration_id = ${migrationId} and status = 'pending'`
 }
 
-/** In a transaction: what waits for a date shall not wait any longer. */
+/** In a transaction: let a migration that waits for a date run now. */
 export async function forcePending(
   tx: Sql,
   migrationId: string,
@@ -160,7 +160,10 @@ export async function forcePending(
     where id = ${migrationId}`
 }
 
-/** In a transaction: set failed companies back to be asked again: those of a migration with one of these codes, or the one named. */
+/**
+ * In a transaction: set failed companies back to pending: those of a migration with one of these codes, or the
+ * named one.
+ */
 export async function retryFailed(
   tx: Sql,
   migrationId: string,

@@ -1,16 +1,16 @@
-// GET and PUT /model-prices: what inference events cost when they bring no cost of their own (decision 18).
+// GET and PUT /model-prices: the prices of inference events that carry no cost of their own (decision 18).
 import type { ModelPriceView } from '../../../schemas/model-prices.js'
 import type { ModelPrice } from '../../core/pricing/model-price.js'
 import { ServiceError } from '../../errors.js'
 import type { Answer, Call } from '../kit/call.js'
 import { isoTime, requireTime } from '../kit/time.js'
 
-/** The account's own prices first, then the built-in ones, which they take precedence over. */
+/** The account's own prices first, then the built-in ones. The account's prices take precedence. */
 export function listModelPrices(call: Call): Answer {
   return { data: call.services.modelPrices.list(call.key.accountId).map(view) }
 }
 
-/** Replace the account's own prices as a whole. 400 for two prices of one model, currency and instant. */
+/** Replace all of the account's own prices. 400 for two prices of one model, currency and instant. */
 export async function putModelPrices(call: Call<ModelPriceView[]>): Promise<Answer> {
   const prices = call.body.map(priceOf)
   const names = new Set(

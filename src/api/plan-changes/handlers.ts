@@ -1,4 +1,4 @@
-// Changes of companies' plans, as they were recorded (PB-34).
+// Recorded changes of companies' plans (PB-34).
 import type { Sql } from 'postgres'
 import { planChangeActions, planChangeBasePlanActions } from '../../../schemas/enums.js'
 import type { PlanChange, PlanSnapshot, PlanVersionSnapshot } from '../../../schemas/plans.js'
@@ -25,8 +25,8 @@ const listShape = {
 export const planChangeListQuery = query(listShape)
 
 /**
- * GET /plan-changes: those of events, too, that were acknowledged before (decision 1), and of companies that are named
- * those that time alone has made.
+ * GET /plan-changes. It shows changes caused by every event acknowledged before (decision 1), and for named companies
+ * also the changes that time alone has made.
  */
 export const listPlanChanges: Handler<undefined, QueryOf<typeof listShape>> = async call => {
   const { services, environment, query, nowMs } = call
@@ -40,7 +40,7 @@ export const listPlanChanges: Handler<undefined, QueryOf<typeof listShape>> = as
   return { data: await views(call, rows) }
 }
 
-// A company that is deleted meanwhile changes no more.
+// A company deleted in the meantime changes no more.
 function refusedIfGone(error: unknown): void {
   if (!(error instanceof Refused)) throw error
 }
@@ -54,7 +54,7 @@ export const getPlanChange: Handler = async call => {
   return { data: view }
 }
 
-/** What records name, as it is called now. */
+/** The present names of what records refer to. */
 interface Names {
   readonly plans: ReadonlyMap<string, PlanRow>
   readonly versions: ReadonlyMap<string, PlanVersionRow>

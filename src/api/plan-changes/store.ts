@@ -30,7 +30,7 @@ export interface PlanChangeRow {
   readonly created_at: Date
 }
 
-/** Which changes a list is of, as the query says it. */
+/** Filters of a list of changes. */
 export interface PlanChangeFilter {
   readonly action?: PlanChangeAction
   readonly base_plan_action?: PlanChangeBasePlanAction

@@ -1,4 +1,4 @@
-// A change of a company's plans, from its record → as the wire shows it.
+// Builds the wire form of a plan change from its record.
 import type { Sql } from 'postgres'
 import type { PlanChange, PlanSnapshot, PlanVersionSnapshot } from '../../../schemas/plans.js'
 import type { PlanChangeRecord } from '../../core/plans/plan-change.js'
@@ -9,9 +9,9 @@ import { among } from '../kit/sql.js'
 import { isoTime, isoTimeOrNull } from '../kit/time.js'
 
 /**
- * A change in full; plans and versions by their present names, also those that are archived.
+ * A change in full. Plans and versions have their present names, also if archived.
  *
- * source  PB-34, api/plans.md `PlanChange`.
+ * source  PB-34, interface document `PlanChange`.
  */
 export async function planChangeView(
   place: EntityPlace,

@@ -1,18 +1,18 @@
-// Which add-ons go with which base plans, as an environment's plan group says.
+// Compatibility of add-ons and base plans, from the environment's plan group.
 import type { CompatiblePlans } from '../../../schemas/plan-groups.js'
 import type { CatalogData } from '../../core/catalog.js'
 import type { CompanyDescription } from '../../core/company/state.js'
 import { ServiceError } from '../../errors.js'
 
 /**
- * Refuse add-ons that do not go with the base plan they would be held beside.
+ * Refuse add-ons that are incompatible with the base plan.
  *
- * An add-on's entry names the base plans it goes with, a base plan's entry the add-ons that go with it; nobody's entry,
- * and an empty one, allow all. What is held together already may stay together.
+ * An add-on's entry lists its base plans; a base plan's entry lists its add-ons. A missing or empty entry allows all.
+ * Plans that the company already holds together may stay together.
  *
  * basePlanId  null: the fallback plan.
  * errors      400.
- * source      decision: the interface stores `add_on_compatibilities` and says no more; empty as PB-71; PB-34.
+ * source      decision: the interface stores `add_on_compatibilities` without saying more; empty as PB-71; PB-34.
  */
 export function requireCompatible(
   { plans, fallbackPlanId }: CatalogData,
@@ -28,7 +28,7 @@ export function requireCompatible(
       .flatMap(one => one.compatible_plan_ids)
     return named.length === 0 || named.includes(other)
   }
-  // a company that falls back keeps its add-ons, or it could not leave its plan
+  // a company that falls back keeps its add-ons, else it could not leave its plan
   const stays = basePlanId === null || basePlanId === state.plan?.planId
   const held = new Set(stays ? state.addOns.map(({ planId }) => planId) : [])
   for (const addOnId of addOnIds) {

@@ -1,4 +1,4 @@
-// The plan group of an environment: there is one at most (gaps.md).
+// The plan group of an environment, at most one.
 import { isDeepStrictEqual } from 'node:util'
 import type { Sql } from 'postgres'
 import type {
@@ -37,7 +37,7 @@ function unknownGroup(): ServiceError {
   return new ServiceError('not_found', 'The environment has no plan group')
 }
 
-/** GET /plan-groups. Companies are always counted: it costs next to nothing. */
+/** GET /plan-groups. Companies are always counted, because it is cheap. */
 export const getPlanGroup: Handler<undefined, QueryOf<typeof getShape>> = async call => {
   const { sql } = call.services
   const row = await findGroup(sql, call.environment.id)
@@ -48,9 +48,9 @@ export const getPlanGroup: Handler<undefined, QueryOf<typeof getShape>> = async 
 /**
  * POST /plan-groups.
  *
- * errors  400 when the environment has one, and for a plan that cannot play its part; 404 for a plan, price or trait
- *         that is not there.
- * source  EN-82, EN-83; gaps.md.
+ * errors  400 when the environment has one, and for a plan that cannot have its role; 404 for an unknown plan,
+ *         price or trait.
+ * source  EN-82, EN-83; one per environment: decision.
  */
 export const createPlanGroup: Handler<PlanGroupWrite> = async call => ({
   status: 201,
@@ -61,7 +61,7 @@ export const createPlanGroup: Handler<PlanGroupWrite> = async call => ({
   }),
 })
 
-/** PUT /plan-groups/{plan_group_id}. Absent members stay, null clears (decision 26). */
+/** PUT /plan-groups/{plan_group_id}. Absent members are unchanged, null clears (decision 26). */
 export const changePlanGroup: Handler<PlanGroupUpdate> = async call => ({
   data: await write(call, async tx => {
     const former = await findGroup(tx, call.environment.id)
@@ -71,8 +71,8 @@ export const changePlanGroup: Handler<PlanGroupUpdate> = async call => ({
 })
 
 /**
- * What a body would say of a group to write it again. Its checkout fields are told one by one; the deprecated list of
- * add-ons says nothing new where it names those in place.
+ * The optional members of a group, filled from its row. Checkout fields are handled separately. The deprecated list
+ * of add-ons changes nothing if it names the present ones.
  */
 function statedGroup(given: PlanGroupUpdate, row: PlanGroupRow): PlanGroupWrite {
   const { custom_checkout_fields: _, ...settings } = row.settings
@@ -86,7 +86,7 @@ function statedGroup(given: PlanGroupUpdate, row: PlanGroupRow): PlanGroupWrite 
   }
 }
 
-/** What a group is to be, and what it was. */
+/** A group before and after a request. */
 interface Wanted {
   readonly body: PlanGroupWrite
   readonly former: PlanGroupRow | null
@@ -135,7 +135,7 @@ const optional = {
   prevent_self_service_downgrade_url: null,
 } as const
 
-/** What is cleared, or said of no new group, has its default. */
+/** Settings after a request; cleared ones, and absent ones of a new group, get their defaults. */
 async function settleSettings(
   tx: Sql,
   call: Call<unknown>,
@@ -161,7 +161,7 @@ function ordered(ids: readonly string[]): OrderedPlan[] {
   return ids.map(id => ({ plan_id: id }))
 }
 
-/** Fields of the checkout, each with the company trait that keeps its answers. */
+/** Checkout fields, each with the company trait that stores its answers. */
 async function checkoutFields(
   tx: Sql,
   call: Call<unknown>,
@@ -222,7 +222,7 @@ const roles = {
   trial_expiry: 'trial_expiry_plan_id',
 } as const satisfies Record<PlanRole, keyof PlanGroupRow>
 
-/** Every plan and price a group names must be there and fit for it (EN-82, EN-83). */
+/** Check that every plan and price a group names exists and fits its role (EN-82, EN-83). */
 async function requirePlans(tx: Sql, call: Call<unknown>, row: PlanGroupRow): Promise<void> {
   const { settings } = row
   const listed: (readonly [member: string, id: string])[] = [

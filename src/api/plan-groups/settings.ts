@@ -1,8 +1,8 @@
-// What an environment's plan group says about changes of plan.
+// Settings for changes of plan, from the environment's plan group.
 import type { Sql } from 'postgres'
 import type { CompatiblePlans } from '../../../schemas/plan-groups.js'
 
-/** What an environment says about changes of plan. */
+/** An environment's settings for changes of plan. */
 export interface GroupSettings {
   readonly scheduled_downgrade_behavior?: 'end_of_billing_period' | 'none' | null
   readonly prevent_downgrades_when_over_limit?: boolean

@@ -16,7 +16,7 @@ export const references = [
 ] as const
 export type References = Readonly<Record<(typeof references)[number], string | null>>
 
-/** Members of a group that are only kept and shown, as the wire spells them; nothing is absent. */
+/** Members of a group that are only stored and shown, under their wire names; none is absent. */
 export type Settings = {
   [Member in Exclude<
     keyof PlanGroupWrite,
@@ -39,7 +39,7 @@ export async function findGroup(sql: Sql, environmentId: string): Promise<PlanGr
   return row ?? null
 }
 
-/** Write the group of an environment: the first time, or over what was there. */
+/** Insert or replace the group of an environment. */
 export async function putGroup(tx: Sql, row: PlanGroupRow): Promise<void> {
   const columns = { ...row, settings: asJson(tx, row.settings) }
   const { id: _, environment_id: __, created_at: ___, ...changed } = columns
@@ -48,7 +48,7 @@ export async function putGroup(tx: Sql, row: PlanGroupRow): Promise<void> {
     on conflict (environment_id) do update set ${tx(changed)}`
 }
 
-/** Plans by id, each with the version it is judged by: the published one, else the draft. */
+/** Plans by id, each with the version that decides: the published one, else the draft. */
 export async function offeredPlans(
   sql: Sql,
   place: Place & { readonly environmentId: string },

@@ -1,4 +1,4 @@
-// Plan groups as the wire shows them: in brief after a write, with their plans in full when they are read.
+// Plan groups in their wire form: brief after a write, with full plans when read.
 import type { Sql } from 'postgres'
 import { planPriceCadences } from '../../../schemas/enums.js'
 import type {
@@ -22,7 +22,7 @@ import { productRows } from '../prices/rows.js'
 import { meteredPriceView } from '../prices/view.js'
 import type { PlanGroupRow } from './store.js'
 
-/** What both views show. The deprecated default plan is the one companies fall back to: decision. */
+/** Members of both views. The deprecated default plan shows the fallback plan: decision. */
 function common(row: PlanGroupRow) {
   const { settings: s } = row
   return {
@@ -81,7 +81,7 @@ export function groupView(row: PlanGroupRow): PlanGroup {
   }
 }
 
-/** The group with its plans in full, those that were deleted since left out. */
+/** The group with its plans in full. Plans deleted since are left out. */
 export async function groupDetail(
   sql: Sql,
   call: Call<unknown, unknown>,
@@ -169,7 +169,7 @@ function planInGroup(plan: PlanDetail, { settings, custom_plan_id }: PlanGroupRo
   }
 }
 
-/** A price of a plan by its id, on whichever version has it. */
+/** A price of a plan by its id, from any version. */
 async function priceNamed(
   sql: Sql,
   member: 'initial_plan_price' | 'trial_expiry_plan_price',

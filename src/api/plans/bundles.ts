@@ -1,4 +1,4 @@
-// Plans with all their parts in one step, and plans made for one company.
+// Plan bundles: a plan with all its parts in one request. Also plans made for one company.
 import type { Sql } from 'postgres'
 import type {
   BundleCreditGrantWrite,
@@ -40,14 +40,14 @@ import {
   unknownVersion,
 } from './version-rows.js'
 
-/** What a bundle says beside the plan itself. */
+/** The parts of a bundle besides the plan itself. */
 interface Parts {
   readonly entitlements?: PlanBundleCreate['entitlements']
   readonly credit_grants?: readonly BundleCreditGrantWrite[] | null | undefined
   readonly billing_product?: BillingProductUpdate | null | undefined
 }
 
-// All parts of a bundle onto a draft, and the draft as it is then.
+// Writes all parts of a bundle to a draft and returns the updated draft.
 async function applyParts(
   tx: Sql,
   call: Call<unknown, unknown>,
@@ -74,13 +74,13 @@ async function applyParts(
   return { data, changes }
 }
 
-/** A bundle as it is then, and what it did to entitlements. */
+/** The draft after a bundle, and the entitlement changes made. */
 interface Applied {
   readonly data: PlanBundle
   readonly changes: readonly BundledChange[]
 }
 
-/** Tell of a bundle: of its plan, and of each entitlement as if it had been written alone. */
+/** Publish webhooks for a bundle: for its plan, and for each entitlement as if written alone. */
 async function announceBundle(
   tx: Sql,
   call: Call<unknown, unknown>,
@@ -100,7 +100,7 @@ async function announceBundle(
     )
 }
 
-/** POST /plan-bundles: a plan with its draft, prices and entitlements, or nothing at all. */
+/** POST /plan-bundles: creates a plan with its draft, prices and entitlements, or nothing. */
 export const createPlanBundle: Handler<PlanBundleCreate> = async call => {
   const applied = await call.services.catalogs.change(accountScope(call), async tx => {
     const { plan, draft } = await makePlan(tx, call, call.body.plan)
@@ -112,7 +112,7 @@ export const createPlanBundle: Handler<PlanBundleCreate> = async call => {
 }
 
 /**
- * PUT /plan-bundles/{plan_id}: on the draft, made if there is none.
+ * PUT /plan-bundles/{plan_id}: changes the draft, creating it if absent.
  *
  * errors  400 when `plan_version_id` names a version that is not the draft (PB-7).
  */
@@ -138,7 +138,7 @@ export const updatePlanBundle: Handler<PlanBundleUpdate> = async call => {
   return { data: applied.data }
 }
 
-/** A custom plan with its draft, copied from another plan where one is named (PB-13). */
+/** Create a custom plan with its draft, copied from another plan if one is named (PB-13). */
 async function makeCustomPlan(tx: Sql, call: Call<unknown, unknown>, body: CustomPlanCreate) {
   const environmentId = call.environment.id
   if (!call.services.directory.has(environmentId, body.company_id))
@@ -177,7 +177,7 @@ async function makeCustomPlan(tx: Sql, call: Call<unknown, unknown>, body: Custo
   return { plan: made.plan, draft }
 }
 
-/** The version of the plan to copy: the published one, else its draft. */
+/** The version to copy of a plan: the published one, else its draft. */
 async function copied(
   tx: Sql,
   call: Call<unknown, unknown>,
@@ -194,7 +194,7 @@ async function copied(
   return version ?? null
 }
 
-/** POST /custom-plans: a plan for one company, a draft until it is published. source: PB-13 */
+/** POST /custom-plans: creates a plan for one company, as a draft. source: PB-13 */
 export const createCustomPlan: Handler<CustomPlanCreate> = async call => {
   const data = await call.services.catalogs.change(accountScope(call), async tx => {
     const { plan, draft } = await makeCustomPlan(tx, call, call.body)
@@ -205,7 +205,7 @@ export const createCustomPlan: Handler<CustomPlanCreate> = async call => {
   return { status: 201, data }
 }
 
-/** POST /custom-plan-bundles: the same with prices and entitlements. */
+/** POST /custom-plan-bundles: createCustomPlan with prices and entitlements. */
 export const createCustomPlanBundle: Handler<CustomPlanBundleCreate> = async call => {
   const applied = await call.services.catalogs.change(accountScope(call), async tx => {
     const { plan, draft } = await makeCustomPlan(tx, call, call.body.plan)

@@ -1,18 +1,19 @@
-// The plans companies are on, as statements see them.
+// SQL conditions on the plans of companies.
 import type { Sql } from 'postgres'
 import type { SortDirection } from '../../../schemas/enums.js'
 import type { CatalogData } from '../../core/catalog.js'
 import type { Condition, Fragment } from '../entities/list.js'
 
-/** A plan and the version of it that is assigned now. */
+/** A plan and the version of it that companies get now. */
 interface Assigned {
   readonly plan_id: string
   readonly version_id: string
 }
 
 /**
- * The plans of a company as conditions of lists. Its base plan is the one stored, unless its trial is over: then the
- * trial-expiry plan, else the fallback plan, which is also the plan of a company without one (EN-82, EN-91, EN-93).
+ * Conditions on the plans of companies. The base plan is the stored one unless its trial is over: then it is the
+ * trial-expiry plan, else the fallback plan. A company without a base plan is on the fallback plan (EN-82, EN-91,
+ * EN-93).
  */
 export class PlanColumns {
   readonly #fallback: Assigned | null
@@ -21,7 +22,7 @@ export class PlanColumns {
   constructor(
     private readonly sql: Sql,
     private readonly catalog: CatalogData,
-    /** Name of the company's row of `listed` in the statement. */
+    /** Alias of the `listed` row in the statement. */
     private readonly company: string,
     private readonly nowMs: number,
   ) {
@@ -33,7 +34,7 @@ export class PlanColumns {
     return this.sql`${this.sql(`${this.company}.${column}`)}`
   }
 
-  /** Of the base plan; null without one. */
+  /** A column of the effective base plan; null without one. */
   #base(column: keyof Assigned): Fragment {
     const { sql } = this
     const over = sql`${this.#of('plan_until')} <= ${new Date(this.nowMs)}`
@@ -42,7 +43,7 @@ export class PlanColumns {
       ${this.#fallback?.[column] ?? null})`
   }
 
-  /** Ids of the companies with a plan that `stored` says of, or whose base plan after a trial or as fallback `counts`. */
+  /** Ids of companies that hold a plan matching `stored`, or whose trial-expiry or fallback plan matches `counts`. */
   #holders(stored: Fragment, counts: (plan: Assigned | null) => boolean): Fragment {
     const { sql } = this
     const here = sql`environment_id = ${this.catalog.environmentId}`
@@ -56,7 +57,7 @@ export class PlanColumns {
       ${counts(this.#afterTrial) ? afterTrial : sql``} ${counts(this.#fallback) ? fallback : sql``}`
   }
 
-  /** Without a base plan. */
+  /** The company has no base plan. */
   get without(): Condition {
     const test = this.sql`${this.#base('plan_id')} is null`
     return {
@@ -66,7 +67,7 @@ export class PlanColumns {
     }
   }
 
-  /** The first holders of plans, and of no other versions than these, as companies were made. */
+  /** The first holders of these plans, limited to these versions, in the order the companies were created. */
   #inOrder(
     planIds: readonly string[],
     versionIds: readonly string[] | null,
@@ -100,7 +101,7 @@ export class PlanColumns {
       ${counts(this.#afterTrial) ? afterTrial : sql``} ${counts(this.#fallback) ? fallback : sql``}`
   }
 
-  /** Base plan or an add-on is one of these. */
+  /** The base plan or an add-on is one of these. */
   on(column: keyof Assigned, values: readonly string[]): Condition {
     const { sql } = this
     const plans = this.catalog.plans.filter(({ id, versions }) =>
@@ -108,7 +109,7 @@ export class PlanColumns {
     )
     const known = plans.flatMap(({ id, versions }) => [id, ...versions.map(version => version.id)])
     const planIds = plans.map(({ id }) => id)
-    // indexes begin with the plan
+    // the indexes begin with the plan id
     const ofPlans = column === 'version_id' && values.every(value => known.includes(value))
     const narrower = ofPlans ? sql`p.plan_id = any(${planIds}::text[]) and` : sql``
     const counts = (plan: Assigned | null) => plan !== null && values.includes(plan[column])
@@ -127,7 +128,7 @@ export class PlanColumns {
     }
   }
 
-  /** Base plan or an add-on is a version that is not published any more (PB-8). */
+  /** The base plan or an add-on is a version that is no longer published (PB-8). */
   get unpublished(): Condition {
     const { sql } = this
     const published = this.catalog.plans.flatMap(plan => plan.publishedVersionId ?? [])
@@ -144,7 +145,7 @@ export class PlanColumns {
     }
   }
 
-  /** One of its plans, or an override in force, entitles to the feature. */
+  /** A plan of the company, or an active override, entitles it to the feature. */
   entitledTo(featureId: string): Condition {
     const { sql } = this
     const granting = this.catalog.plans

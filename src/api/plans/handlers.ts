@@ -1,4 +1,4 @@
-// Plans and add-ons: definitions in versions. Edits go to a draft; publishing puts it in force (PB-1…13).
+// Plans and add-ons, defined in versions. Edits go to a draft; publishing puts it into effect (PB-1…13).
 import type { Sql } from 'postgres'
 import { type BillingStrategy, type ChargeType, planTypes } from '../../../schemas/enums.js'
 import type { BillingLinkedPlanCreate, PlanCreate, PlanDetail, PlanUpdate } from '../../../schemas/plans.js'
@@ -73,22 +73,22 @@ export function outlookOf({ services, key, environmentOrNull }: Call<unknown, un
   return { services, accountId: key.accountId, environment: environmentOrNull }
 }
 
-/** The place of a request that needs an environment. */
+/** The place of a request that requires an environment. */
 export function listPlaceOf(call: Call<unknown, unknown>) {
   return { accountId: call.key.accountId, environmentId: call.environment.id }
 }
 
-/** The scope of a change to what only this environment sees. */
+/** The scope of a change that is visible in one environment only. */
 export function environmentScope(call: Call<unknown, unknown>) {
   return { accountId: call.key.accountId, environmentId: call.environment.id }
 }
 
-/** The scope of a change that every environment sees. */
+/** The scope of a change that is visible in every environment. */
 export function accountScope(call: Call<unknown, unknown>) {
   return { accountId: call.key.accountId, environmentId: null }
 }
 
-/** GET /plans. source: service.md section 4; decision 19 for `company_id` */
+/** GET /plans. source: interface document; decision 19 for `company_id` */
 export const listPlans: Handler<undefined, PlanListQuery> = async call => {
   const { sql } = call.services
   const rows = await listPlanRows(sql, listPlaceOf(call), call.query, call.query)
@@ -108,7 +108,7 @@ export const countPlans: Handler<undefined, PlanListQuery> = async call => ({
 const getShape = { plan_version_id: string } as const
 export const planGetQuery = query(getShape)
 
-/** GET /plans/{plan_id}: by its published version, or by the one named (PB-3). Works at the level of the account (AL-11). */
+/** GET /plans/{plan_id}: shows the published or the named version (PB-3). Also account-wide (AL-11). */
 export const getPlan: Handler<undefined, QueryOf<typeof getShape>> = async call => {
   const { sql } = call.services
   const plan = await findPlan(sql, placeOf(call), call.params.plan_id!)
@@ -120,7 +120,7 @@ export const getPlan: Handler<undefined, QueryOf<typeof getShape>> = async call 
   return { data: await readOf(call, plan, versionId) }
 }
 
-/** A plan as a read answers it: its features say what was counted of their events. */
+/** A plan in full, its features with event counts. */
 async function readOf(call: Call<unknown, unknown>, plan: PlanRow, versionId?: string): Promise<PlanDetail> {
   const detail = await detailOf(call.services.sql, call, plan, versionId)
   const [read] = await withEventsInside(outlookOf(call), [detail])
@@ -141,7 +141,7 @@ export async function detailOf(
 
 const defaultIcon = 'gray'
 
-/** A new plan with its first draft (PB-2). */
+/** Create a plan with its first draft (PB-2). */
 export async function makePlan(
   tx: Sql,
   call: Call<unknown, unknown>,
@@ -164,7 +164,7 @@ export async function makePlan(
   return { plan, draft: await ensureDraft(tx, plan, call.environment.id, nowMs) }
 }
 
-/** POST /plans: with version 1 as draft in this environment. source: PB-2; the icon nobody chose is gray: decision */
+/** POST /plans: creates version 1 as a draft in this environment. source: PB-2; the default icon is gray: decision */
 export const createPlan: Handler<PlanCreate> = async call => {
   const data = await call.services.catalogs.change(accountScope(call), async tx => {
     const { plan, draft } = await makePlan(tx, call, call.body)
@@ -175,7 +175,7 @@ export const createPlan: Handler<PlanCreate> = async call => {
   return { status: 201, data }
 }
 
-/** Tell of a plan of which the answer shows a part. */
+/** Publish the webhook of a plan, when the answer shows only a part of it. */
 export function announcePlan(
   tx: Sql,
   call: Call<unknown, unknown>,
@@ -188,7 +188,7 @@ export function announcePlan(
   })
 }
 
-/** Name, description and icon of a draft. They are a version's, so another environment keeps its own (PB-1). */
+/** Change name, description and icon of a draft. Each environment has its own versions (PB-1). */
 export async function editDraft(
   tx: Sql,
   call: Call<unknown, unknown>,
@@ -205,7 +205,7 @@ export async function editDraft(
 }
 
 /**
- * PUT /plans/{plan_id}: on the draft, made if there is none; the answer shows the draft.
+ * PUT /plans/{plan_id}: changes the draft, creating it if absent. The answer shows the draft.
  *
  * source  PB-3.
  */
@@ -222,7 +222,7 @@ export const changePlan: Handler<PlanUpdate> = async call => {
   return { data }
 }
 
-/** POST /plans/billing-linked: the plan of this provider's resource, made, or its draft changed. */
+/** POST /plans/billing-linked: create the plan linked to this provider's resource, or change its draft. */
 export const putBillingLinkedPlan: Handler<BillingLinkedPlanCreate> = async call => {
   const { body, services } = call
   const data = await services.catalogs.change(accountScope(call), async tx => {
@@ -252,12 +252,12 @@ export const putBillingLinkedPlan: Handler<BillingLinkedPlanCreate> = async call
 }
 
 /**
- * DELETE /plans/{plan_id}: archives it: it leaves lists, and its entitlement rules leave the flags.
+ * DELETE /plans/{plan_id}: archives it. It leaves all lists, and its entitlement rules leave the flags.
  *
- * errors  400 while a company is on any of its versions, and while a plan group names it; 403 while another environment
- *         uses it (in-use.ts).
- * source  PB-12. A company may be put on the plan while it is being deleted: once nobody can be any more, it is looked
- *         again, and the plan is put back if somebody was.
+ * errors  400 while a company is on any of its versions, and while a plan group names it; 403 while it is in use in
+ *         another environment (definitions-in-use.ts).
+ * source  PB-12. A company may be put on the plan during the deletion. Therefore companies are checked again once the
+ *         plan cannot be assigned any more, and the plan is restored if one is found.
  */
 export const deletePlan: Handler = async call => {
   const { services } = call
@@ -294,9 +294,9 @@ const deleteVersionShape = { promote_archived_version: boolean } as const
 export const versionDeleteQuery = query(deleteVersionShape)
 
 /**
- * DELETE /plans/version/{plan_version_id}: discards a draft; see removeVersion for the others.
+ * DELETE /plans/version/{plan_version_id}: discards a draft; see removeVersion for other versions.
  *
- * source  PB-7, PB-10; gaps.md.
+ * source  PB-7, PB-10.
  */
 export const deleteVersion: Handler<undefined, QueryOf<typeof deleteVersionShape>> = async call => {
   const { services, query } = call
@@ -327,7 +327,7 @@ export const deleteVersion: Handler<undefined, QueryOf<typeof deleteVersionShape
 const issuesShape = { plan_id: required(string), plan_version_id: string } as const
 export const planIssuesQuery = query(issuesShape)
 
-/** GET /plans/issues: what would keep the version from selling or granting as meant. */
+/** GET /plans/issues: defects that would keep the version from selling or granting as intended. */
 export const listPlanIssues: Handler<undefined, QueryOf<typeof issuesShape>> = async call => {
   const { sql } = call.services
   const plan = await findPlan(sql, placeOf(call), call.query.plan_id)
@@ -339,11 +339,11 @@ export const listPlanIssues: Handler<undefined, QueryOf<typeof issuesShape>> = a
 }
 
 /**
- * What a plan costs, settled on its draft.
+ * The billing terms of a plan after a body is applied, for its draft.
  *
- * errors  404 for a product or price the environment does not have; 400 for prices that contradict.
- * source  PB-3, PB-42, PB-43, decision 26. A strategy nobody named: the provider's where a product is named, the service's where
- *         there is something to charge, else none: decision.
+ * errors  404 for an unknown product or price; 400 for contradicting prices.
+ * source  PB-3, PB-42, PB-43, decision 26. Default strategy: the provider's if a product is named, the service's
+ *         own if there is a charge, else none: decision.
  */
 export async function settleBilling(
   tx: Sql,
@@ -399,7 +399,9 @@ function isCharged(type: ChargeType): boolean {
   return type === 'recurring' || type === 'one_time'
 }
 
-/** As it was, unless the plan begins or ceases to charge or is sold as another product: then as these say. */
+/**
+ * Unchanged unless the plan starts or stops charging, or gets another product: then the default for the new terms.
+ */
 function strategyOf(draft: PlanVersionRow, productId: string | null, charges: boolean): BillingStrategy {
   const own = nativeProductId(draft.environment_id, draft.plan_id, null)
   const before = draft.billing_product_id === own ? null : draft.billing_product_id
@@ -407,13 +409,15 @@ function strategyOf(draft: PlanVersionRow, productId: string | null, charges: bo
   return productId !== null ? 'provider_managed' : charges ? 'service_managed' : 'no_billing'
 }
 
-/** The product of its own that a plan got when it was published stays, as long as the plan charges. */
+/** The plan's own product, created by an earlier publish, is kept as long as the plan charges. */
 function keptProduct(draft: PlanVersionRow, charges: boolean): string | null {
   const own = nativeProductId(draft.environment_id, draft.plan_id, null)
   return charges && draft.billing_product_id === own ? own : null
 }
 
-/** PUT /plans/{plan_id}/billing_products: charge type, trial and prices, on the draft; absent members stay. */
+/**
+ * PUT /plans/{plan_id}/billing_products: charge type, trial and prices of the draft. Absent members are unchanged.
+ */
 export const putBillingProduct: Handler<BillingProductUpdate> = async call => {
   const { catalogs, clock } = call.services
   const data = await catalogs.change(environmentScope(call), async tx => {
@@ -426,7 +430,7 @@ export const putBillingProduct: Handler<BillingProductUpdate> = async call => {
   return { data }
 }
 
-/** What a version costs. The product of one that charges and is not published yet is the one publishing will make. */
+/** The prices of a version. A charging draft without product shows the product that publishing will create. */
 export function billingView(plan: PlanRow, version: PlanVersionRow): BillingProductPlan {
   const own = isCharged(version.charge_type) ? nativeProductId(version.environment_id, plan.id, null) : ''
   const priceId = (cadence: StoredPrice['cadence']) =>

@@ -1,4 +1,4 @@
-// What is amiss with a plan version: nothing that hinders publishing, but something whoever made it will not have meant.
+// Issues of a plan version: they do not prevent publishing, but are probably mistakes.
 import type { Sql } from 'postgres'
 import type { PlanIssue } from '../../../schemas/plans.js'
 import type { EntitlementRow, PlanVersionRow } from '../../catalog/plans.js'
@@ -6,9 +6,9 @@ import type { EntitlementRow, PlanVersionRow } from '../../catalog/plans.js'
 type Entitled = EntitlementRow & { readonly feature_name: string; readonly flag_id: string | null }
 
 /**
- * The issues of a version, those of the plan first.
+ * The issues of a version, first those of the plan.
  *
- * source  api/plans.md GET /plans/issues; which there are: decision.
+ * source  interface document, GET /plans/issues; the list of issues: decision.
  */
 export async function issuesOf(sql: Sql, version: PlanVersionRow): Promise<PlanIssue[]> {
   const rows = await sql<Entitled[]>`

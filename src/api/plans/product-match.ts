@@ -1,4 +1,4 @@
-// Companies that pay for what a plan is sold as, whether or not they are on it.
+// Companies that pay for a plan's product, whether or not they are on the plan.
 import { ServiceError } from '../../errors.js'
 import { companyDetails } from '../companies/read.js'
 import { countOf, type Listed, mentions, newestFirst, pageOfIds, withSubscription } from '../entities/list.js'
@@ -11,11 +11,11 @@ export const productMatchQuery = query(shape)
 type ProductMatchQuery = QueryOf<typeof shape>
 
 /**
- * GET /plans/billing-product-match-companies: companies with a subscription in force that sells a product of the plan,
- * in any of its versions; newest first.
+ * GET /plans/billing-product-match-companies: companies with an active subscription to a product of the plan, in any
+ * of its versions; newest first.
  *
- * errors  404 for a plan that is not there.
- * source  api/plans.md; what a match is: decision, as PB-51 takes it.
+ * errors  404 for an unknown plan.
+ * source  interface document; the definition of a match: decision, as in PB-51.
  */
 export const listMatches: Handler<undefined, ProductMatchQuery> = async call => {
   const matches = matching(call, await productsOf(call))
@@ -30,7 +30,7 @@ export const countMatches: Handler<undefined, ProductMatchQuery> = async call =>
   return { data: { count: await countOf(call.services.sql, matches) } }
 }
 
-/** The products of the plan asked for. Throws 404. Postgres shows what was acknowledged before. */
+/** The products of the requested plan. Throws 404. Postgres has everything acknowledged before. */
 async function productsOf(call: Call<undefined, ProductMatchQuery>): Promise<readonly string[]> {
   const { services, environment, query } = call
   if (!(await findPlan(services.sql, placeOf(call), query.plan_id)))

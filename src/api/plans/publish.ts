@@ -1,4 +1,4 @@
-// Publishing a draft, and what it means for the companies on older versions.
+// Publishing a draft, and migrating the companies on older versions.
 import type { Sql } from 'postgres'
 import type { PlanPublish, PlanVersion } from '../../../schemas/plans.js'
 import type { PlanRow, PlanVersionRow } from '../../catalog/plans.js'
@@ -23,20 +23,21 @@ interface Published {
   readonly plan: PlanRow
   readonly version: PlanVersionRow
   readonly migrationId: string | null
-  /** Migrations that are called off by it. */
+  /** Migrations that this publish cancels. */
   readonly calledOff: readonly string[]
-  /** No version was in force before. */
+  /** No version was published before. */
   readonly first: boolean
 }
 
 /**
  * PUT /plans/version/{plan_version_id}/publish: the draft is in force from the answer on. Companies on older versions
- * move as the strategy says; a custom plan's company moves at once, and is put on the plan when it is first published, or when it has paid.
+ * move as the strategy says. A custom plan's company moves at once: when the plan is first published, or when paid.
  *
- * errors  400 for a version that is no draft, a draft without name, a strategy without the date it needs, and
- *         for `require_no_migration` while a company would move; for a version that does not fit a part its plan
- *         plays in the plan group.
- * source  PB-5…9, PB-13, EN-35, EN-82, EN-83; decision 28 for `scheduled`. The answer waits for companies that move at once, for a while.
+ * errors  400 for a version that is not a draft, a draft without name, a strategy without its date,
+ *         `require_no_migration` while a company would move, and a version that does not fit a role of its plan in
+ *         the plan group.
+ * source  PB-5…9, PB-13, EN-35, EN-82, EN-83; decision 28 for `scheduled`. The answer waits some seconds for
+ *         companies that move at once.
  */
 export const publisher =
   (custom: CustomPlanFlow): Handler<PlanPublish> =>
@@ -54,7 +55,7 @@ export const publisher =
     return { data: versionView(plan, version) satisfies PlanVersion }
   }
 
-/** What a custom plan finds before it is published; null for other plans. */
+/** The company of a custom plan before the publish; null for other plans. */
 async function prepared(call: Call<PlanPublish>, custom: CustomPlanFlow): Promise<CompanyBefore | null> {
   const { services, environment, params, body } = call
   const draft = await findVersion(services.sql, environment.id, params.plan_version_id!)
@@ -65,7 +66,7 @@ async function prepared(call: Call<PlanPublish>, custom: CustomPlanFlow): Promis
   return null
 }
 
-/** `waits`: what a custom plan becomes waits for its payment. */
+/** `waits`: the custom plan takes effect when its payment arrives. */
 async function publish(
   tx: Sql,
   call: Call<unknown, unknown>,
@@ -103,7 +104,7 @@ function migrationOf(
     planId: plan.id,
     versionId: version.id,
     fromVersionIds: from.map(each => each.id),
-    strategy: plan.company_id === null ? asked : 'immediate', // PB-13: a custom plan's company goes along at once
+    strategy: plan.company_id === null ? asked : 'immediate', // PB-13: a custom plan's company moves at once
     scheduledAtMs,
     prorationBehavior: body.proration_behavior ?? null,
     companyIds: null,
@@ -130,7 +131,7 @@ async function moves(tx: Sql, migration: NewMigration): Promise<boolean> {
   return rows.length > 0
 }
 
-/** Throws 400 for what only the publish of a custom plan can do. */
+/** Throws 400 for members that only custom plans accept. */
 export function refuseForStandard(body: PlanPublish): void {
   const members = {
     billing_cycle_anchor: body.billing_cycle_anchor,

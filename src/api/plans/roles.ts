@@ -1,11 +1,11 @@
-// The parts plans play in an environment: where companies begin, where they fall back to, where trials end.
+// Roles of plans in an environment: initial plan, fallback plan, trial-expiry plan.
 import type { Sql } from 'postgres'
 import type { PlanRow, PlanVersionRow } from '../../catalog/plans.js'
 import { ServiceError } from '../../errors.js'
 
 export type PlanRole = 'initial' | 'fallback' | 'trial_expiry'
 
-/** Whether a version is linked to billing, published or not: it names a product, or will when it is sold. */
+/** Whether a version is linked to billing: it names a product, or will get one when it is published. */
 function isLinked(version: PlanVersionRow): boolean {
   return version.billing_product_id !== null || isCharged(version)
 }
@@ -15,9 +15,9 @@ function isCharged({ charge_type: type }: PlanVersionRow): boolean {
 }
 
 /**
- * Why a plan at a version cannot play a part, in words; null when it can.
+ * Why a plan version cannot have a role, in words; null if it can.
  *
- * needsPayment  whether trials ask for a payment method, so that none ends by itself.
+ * needsPayment  whether trials require a payment method, so that none ends by itself.
  * source        EN-82, EN-83, PB-13.
  */
 export function unfit(
@@ -44,7 +44,7 @@ export function unfit(
   }
 }
 
-/** The parts a plan plays in an environment now. */
+/** The present roles of a plan in an environment. */
 async function rolesOf(
   sql: Sql,
   environmentId: string,
@@ -68,7 +68,7 @@ async function rolesOf(
   }
 }
 
-/** A version about to be in force must fit the parts its plan plays. Throws 400. */
+/** Throws 400 if a version about to be published does not fit the roles of its plan. */
 export async function requireFit(sql: Sql, plan: PlanRow, version: PlanVersionRow): Promise<void> {
   const { roles, needsPayment } = await rolesOf(sql, version.environment_id, plan.id)
   for (const role of roles) {

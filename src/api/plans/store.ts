@@ -5,7 +5,7 @@ import type { PlanRow, PlanVersionRow } from '../../catalog/plans.js'
 import { among, contains, newest } from '../kit/sql.js'
 import { type Place, visiblePlans } from './version-rows.js'
 
-/** Which plans a list is of, as the query of GET /plans says it. */
+/** Filters of GET /plans. */
 export interface PlanFilter {
   readonly company_id?: string
   readonly company_scoped_only?: boolean
@@ -28,7 +28,7 @@ export interface PlanFilter {
 
 type ListPlace = Place & { readonly environmentId: string }
 
-/** Each plan with what its shown version says of billing. */
+/** Plans joined with the billing terms of the shown version. */
 function source(sql: Sql, { environmentId }: ListPlace, filter: PlanFilter) {
   const order = filter.include_draft_versions
     ? sql`('draft', 0), ('published', 1)`
@@ -88,7 +88,7 @@ function versionsIn(sql: Sql, environmentId: string, statuses: readonly string[]
       and v.status in ${among(sql, statuses)}`
 }
 
-/** Entitlements to the feature, of the version that is shown or, with drafts, of any that is in force or to be. */
+/** Entitlements to the feature: of the shown version or, with drafts, of any published or draft version. */
 function entitling(sql: Sql, environmentId: string, filter: PlanFilter) {
   const featureId = filter.without_entitlement_for ?? ''
   if (!filter.without_entitlement_for_include_drafts)
@@ -113,7 +113,7 @@ export async function countPlanRows(sql: Sql, place: ListPlace, filter: PlanFilt
   return row!.count
 }
 
-/** What a draft is called and shown by. */
+/** Name, description and icon of a draft. */
 export interface DraftChange {
   readonly name: string
   readonly description: string
@@ -133,7 +133,7 @@ export async function updateDraft(
   return row!
 }
 
-/** A plan that was never published anywhere is called as its latest edit says. */
+/** Copy the draft's name to a plan that was never published in any environment. */
 export async function nameUnpublished(tx: Sql, draft: PlanVersionRow, nowMs: number): Promise<void> {
   await tx`
     update plans set name = ${draft.name}, description = ${draft.description}, icon = ${draft.icon},
@@ -155,7 +155,7 @@ export async function findLinkedPlan(
   return row ?? null
 }
 
-/** Whether a company is on the plan, in any environment; `versionId`: on that version of it. */
+/** Whether a company is on the plan in any environment; `versionId`: only on that version. */
 export async function hasCompanies(sql: Sql, planId: string, versionId?: string): Promise<boolean> {
   const rows = await sql`
     select 1 from company_plans where plan_id = ${planId}
@@ -163,7 +163,7 @@ export async function hasCompanies(sql: Sql, planId: string, versionId?: string)
   return rows.length > 0
 }
 
-/** Which part a plan plays in a plan group of any environment, or null. */
+/** The role of a plan in a plan group of any environment, or null. */
 export async function groupRole(sql: Sql, planId: string): Promise<string | null> {
   const [row] = await sql<{ role: string }[]>`
     select case ${planId} when initial_plan_id then 'initial' when fallback_plan_id then 'fallback'
@@ -176,7 +176,7 @@ export async function archivePlan(tx: Sql, planId: string, at: Date | null): Pro
   await tx`update plans set deleted_at = ${at} where id = ${planId}`
 }
 
-/** Set what a plan costs on its draft. */
+/** Set the billing terms of a plan's draft. */
 export async function updateBilling(
   tx: Sql,
   draft: PlanVersionRow,

@@ -1,5 +1,5 @@
-// Plans and their versions at rest, for every room that reads or edits them: who may see a plan, the draft that edits
-// go to, the copy a draft begins as.
+// Rows of plans and versions, for all handlers that read or edit them: visible plans, the draft that edits go to, and
+// the copy that a new draft starts as.
 import type { Sql } from 'postgres'
 import type { IconColor, PlanType } from '../../../schemas/enums.js'
 import type { PlanCreditGrantRow } from '../../catalog/credits.js'
@@ -10,7 +10,7 @@ import type { Call } from '../kit/call.js'
 import { asJson } from '../kit/sql.js'
 import { adoptPrices } from '../prices/write.js'
 
-/** Where a plan is looked for. Without an environment only what is the account's is seen. */
+/** The account and environment of a lookup. Without an environment only account-wide plans are visible. */
 export interface Place {
   readonly accountId: string
   readonly environmentId: string | null
@@ -21,7 +21,7 @@ export function placeOf({ key, environmentOrNull }: Call<unknown, unknown>): Pla
   return { accountId: key.accountId, environmentId: environmentOrNull?.id ?? null }
 }
 
-/** Plans that can be seen from a place: the account's own, and the custom ones of companies there (PB-13, AL-10). */
+/** Plans visible from a place: the account's own, and custom plans of companies in its environment (PB-13, AL-10). */
 export function visiblePlans(sql: Sql, { accountId, environmentId }: Place) {
   return sql`plans.account_id = ${accountId} and plans.deleted_at is null
     ${environmentId === null ? sql`` : sql`and (plans.environment_id is null or plans.environment_id = ${environmentId})`}`
@@ -32,7 +32,7 @@ export async function findPlan(sql: Sql, place: Place, id: string): Promise<Plan
   return row ?? null
 }
 
-/** The plan, locked: whoever else edits it waits for this transaction. Throws 404, naming the member if one is given. */
+/** The plan, locked until the transaction ends. Throws 404, naming `member` if given. */
 export async function lockPlan(tx: Sql, place: Place, id: string, member?: string): Promise<PlanRow> {
   const [row] = await tx<PlanRow[]>`
     select * from plans where id = ${id} and ${visiblePlans(tx, place)} for update`
@@ -57,7 +57,7 @@ export async function lockVersion(
   const found = await findVersion(tx, place.environmentId!, versionId)
   if (!found) throw unknownVersion()
   const plan = await lockPlan(tx, place, found.plan_id)
-  // Read again: the line of the plan may have moved on while this transaction waited for it.
+  // read again: the version may have changed while this transaction waited for the plan's lock
   const version = await findVersion(tx, place.environmentId!, versionId)
   if (!version) throw unknownVersion()
   return { plan, version }
@@ -126,11 +126,11 @@ export async function insertPlan(tx: Sql, plan: NewPlan, nowMs: number): Promise
 }
 
 /**
- * The draft that edits of a plan go to, made if there is none: as a copy of the published version, or, of a plan that
- * has none here, as its first.
+ * The draft that edits of a plan go to. If absent, it is created as a copy of the published version, or as the first
+ * version in this environment.
  *
  * plan     locked.
- * source   PB-2, PB-3, PB-10: numbers go on from the highest that was ever published.
+ * source   PB-2, PB-3, PB-10: numbers continue from the highest ever published.
  */
 export async function ensureDraft(
   tx: Sql,
@@ -176,7 +176,7 @@ export async function ensureDraft(
   return made!
 }
 
-/** Everything a version holds beside its own row. */
+/** Copy a version's entitlements and credit grants to another version. */
 export async function copyParts(
   tx: Sql,
   from: Pick<PlanVersionRow, 'id' | 'plan_id'>,
@@ -187,7 +187,7 @@ export async function copyParts(
   await copyPlanGrants(tx, from, to, now)
 }
 
-/** Copies of credit grants on another version. Within a plan they stand for their originals. */
+/** Copy credit grants to another version. Within a plan a copy keeps its original's origin id. */
 async function copyPlanGrants(
   tx: Sql,
   from: Pick<PlanVersionRow, 'id' | 'plan_id'>,
@@ -214,8 +214,8 @@ async function copyPlanGrants(
 }
 
 /**
- * Copies of entitlements on another version, with ids and rules of their own. Within a plan prices stay the same ones
- * (PB-3); another plan's become its own.
+ * Copy entitlements to another version, with new ids and rules. Within a plan they keep the same prices (PB-3); from
+ * another plan the prices are copied too.
  */
 async function copyEntitlements(
   tx: Sql,
@@ -226,7 +226,7 @@ async function copyEntitlements(
   const rows = await tx<EntitlementRow[]>`
     select * from plan_entitlements where plan_version_id = ${from.id} order by created_at, id`
   for (const [i, row] of rows.entries()) {
-    // A millisecond apart, so that lists keep the order of the originals.
+    // one millisecond apart, so that lists keep the order of the originals
     const at = new Date(now.getTime() + i)
     const id = newId('pltl_')
     await insertEntitlementRow(tx, {
@@ -244,7 +244,7 @@ async function copyEntitlements(
   }
 }
 
-/** Write an entitlement as it stands. A second one of the version and feature fails (EN-4). */
+/** Insert an entitlement row. A second one of the same version and feature fails (EN-4). */
 export async function insertEntitlementRow(tx: Sql, row: EntitlementRow): Promise<void> {
   await tx`insert into plan_entitlements ${tx(entitlementColumns(tx, row))}`
 }
@@ -262,7 +262,7 @@ function entitlementColumns(tx: Sql, row: EntitlementRow) {
   }
 }
 
-/** Notes that a draft was edited. */
+/** Record the time of an edit of a draft. */
 export async function touchVersion(tx: Sql, versionId: string, nowMs: number): Promise<void> {
   await tx`update plan_versions set updated_at = ${new Date(nowMs)} where id = ${versionId}`
 }

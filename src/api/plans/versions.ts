@@ -1,4 +1,4 @@
-// Draft, published, archived: how a version becomes the one that is in force, and what its prices become then.
+// Publishing and removing plan versions, and creating their products and prices.
 import type { Sql } from 'postgres'
 import { type PlanCreditGrantRow, planGrantPrice } from '../../catalog/credits.js'
 import type { EntitlementRow, PlanRow, PlanVersionRow } from '../../catalog/plans.js'
@@ -10,11 +10,11 @@ import { asJson } from '../kit/sql.js'
 import { mintPrices, mintProduct } from '../prices/mint.js'
 
 /**
- * Publish a draft: it is in force, the version that was is archived, its prices are minted.
+ * Publish a draft: the former version is archived, products and prices are created.
  *
  * plan, draft  locked.
- * returns      the version, and those that companies may still be on.
- * errors       400 for a version that is no draft, and for a draft without a name.
+ * returns      the published version.
+ * errors       400 for a version that is not a draft, and for a draft without a name.
  * source       PB-5, PB-7.
  */
 export async function publishDraft(
@@ -45,7 +45,7 @@ export async function publishDraft(
   return version!
 }
 
-/** A plan that charges is sold as a product: the one it names, else one of its own (PB-5). */
+/** Create the product of a charging plan unless it names one (PB-5). */
 async function mintPlan(
   tx: Sql,
   draft: PlanVersionRow,
@@ -85,7 +85,7 @@ async function mintEntitlements(tx: Sql, draft: PlanVersionRow, now: Date): Prom
   }
 }
 
-/** What billed plan grants cost, as rows of billing_prices under the ids they are shown by (CR-38). */
+/** Store prices of billed plan grants as rows of billing_prices, under the ids already shown (CR-38). */
 async function mintGrants(tx: Sql, draft: PlanVersionRow, now: Date): Promise<void> {
   const rows = await tx<(PlanCreditGrantRow & { credit_name: string })[]>`
     select g.*, c.name as credit_name from plan_credit_grants g join billing_credits c on c.id = g.credit_id
@@ -103,13 +103,14 @@ async function mintGrants(tx: Sql, draft: PlanVersionRow, now: Date): Promise<vo
 }
 
 /**
- * Take a version away: a draft is discarded; an archived one is gone; a published one makes room for the newest
- * archived one, which is in force again.
+ * Remove a version. A draft is discarded, an archived version is deleted, a published one is replaced by the newest
+ * archived version.
  *
  * version        locked; `hasCompanies`: whether any company is on the version.
- * returns        the migrations that were called off with it; their companies are to be told.
- * errors         400 for a version with companies, and for a published one without `promote` or without one to promote.
- * source         PB-7, PB-10 (its number is not used again), gaps.md for `promote_archived_version`.
+ * returns        the migrations that were cancelled with it; their companies must be informed.
+ * errors         400 for a version with companies, and for a published one without `promote` or without an archived
+ *                one.
+ * source         PB-7, PB-10 (its number is not reused); `promote_archived_version`: decision.
  */
 export async function removeVersion(
   tx: Sql,

@@ -1,4 +1,4 @@
-// Plans in full: the version that is shown, what it costs and entitles to, and who is on it.
+// Plans in full: the shown version, its prices and entitlements, and its number of companies.
 import type { Sql } from 'postgres'
 import type { PlanCreditGrant } from '../../../schemas/credits.js'
 import type { PreviewObject } from '../../../schemas/envelope.js'
@@ -15,20 +15,20 @@ import { pricesOfProducts, productRows } from '../prices/rows.js'
 import { planCurrencyPrices, planPrices, priceRowView, productView } from '../prices/view.js'
 import { traitViews } from '../traits/rows.js'
 
-/** Which version of a plan is shown, and how much of it. */
+/** Which version of a plan is shown, and which parts. */
 export interface Showing {
-  /** Plan id → the version asked for. */
+  /** Plan id → the requested version. */
   readonly versionIds?: ReadonlyMap<string, string>
-  /** Drafts go before what is published. */
+  /** Prefer drafts to published versions. */
   readonly drafts?: boolean
-  /** The entitlements too; else null. */
+  /** Include the entitlements; else null. */
   readonly entitlements?: boolean
 }
 
 /**
- * The version a plan is shown by: the one asked for; else the published one; of a plan that has none yet its draft.
+ * The version that a plan is shown by: the requested one, else the published one, else the draft.
  *
- * versions  of the plan in the environment.
+ * versions  those of the plan in the environment.
  * source    PB-3.
  */
 export function shownVersion(
@@ -126,7 +126,7 @@ function planDetail(plan: PlanRow, parts: Parts): PlanDetail {
   }
 }
 
-/** PB-11, gaps.md: the plan companies begin with or fall back to. */
+/** PB-11: whether companies start on this plan or fall back to it. */
 function isDefault(plan: PlanRow, { environment, services }: Outlook): boolean {
   if (!environment) return false
   const { initialPlanId, fallbackPlanId } = services.catalogs.get(environment.id)
@@ -141,7 +141,7 @@ function linkOf(plan: PlanRow): Pick<PlanDetail, 'billing_linked_resource'> {
   }
 }
 
-/** Versions of plans, newest first: of the environment, or, at the level of the account, of all. */
+/** Versions of plans, newest first, of the environment; account-wide, of all environments. */
 function versionRows(
   sql: Sql,
   outlook: Outlook,
@@ -183,8 +183,9 @@ async function entitlementsByVersion(
 }
 
 /**
- * Companies on any version of each plan, in the environment of the request (PB-12); at the level of the account, in
- * all of them. Who has no base plan is on the fallback plan, and whose trial is over on the plan after it (EN-82, EN-91).
+ * Number of companies on any version of each plan, in the environment (PB-12), or account-wide in all of them. A
+ * company without base plan counts for the fallback plan, one with an ended trial for the plan after it (EN-82,
+ * EN-91).
  */
 async function companyCounts(
   sql: Sql,
@@ -251,7 +252,7 @@ async function productDetails(
   )
 }
 
-/** Features as plans carry them, each with its flag. */
+/** Features inside plans, each with its flag. */
 export async function featuresInPlans(
   sql: Sql,
   outlook: Outlook,

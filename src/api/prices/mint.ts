@@ -1,10 +1,10 @@
-// Products and prices of the service's own, made when what they sell is sold (PB-5).
+// Creates the service's own products and prices when the object they sell is published (PB-5).
 import type { Sql } from 'postgres'
 import { intervalOf, type StoredPrice } from '../../catalog/prices.js'
 import { among, asJson } from '../kit/sql.js'
 import { isoTime } from '../kit/time.js'
 
-/** The product of this id, made or renamed. */
+/** Create or rename the product with this id. */
 export async function mintProduct(
   tx: Sql,
   environmentId: string,
@@ -25,7 +25,7 @@ export async function mintProduct(
   return id
 }
 
-/** Prices as they are once sold: those that were the draft's become rows of billing_prices. */
+/** Store a draft's prices as rows of billing_prices. */
 export async function mintPrices(
   tx: Sql,
   prices: readonly StoredPrice[],
@@ -67,8 +67,8 @@ export async function mintPrices(
 }
 
 /**
- * The prices of something that has no versions, a credit or a bundle: sold at once, changed in place, and inactive once
- * they are taken away. Without any there is no product.
+ * Store the prices of an object without versions, a credit or a bundle. They are on sale at once, updated in place,
+ * and set inactive when removed. Without prices there is no product.
  */
 export async function mintStanding(
   tx: Sql,

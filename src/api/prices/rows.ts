@@ -1,4 +1,4 @@
-// Billing products and prices at rest.
+// Rows of billing products and prices.
 import type { Sql } from 'postgres'
 import type {
   BillingPriceScheme,

@@ -1,4 +1,4 @@
-// Prices and products as the wire shows them.
+// Prices and products in their wire form.
 import type { BillingProductRecord } from '../../../schemas/credits.js'
 import type {
   BillingPrice,
@@ -11,7 +11,7 @@ import { intervalOf, type StoredPrice } from '../../catalog/prices.js'
 import { isoTime } from '../kit/time.js'
 import type { BillingPriceRow, BillingProductRow } from './rows.js'
 
-/** A price of a plan, in brief. */
+/** A price of a plan in short form. */
 export function priceView(price: StoredPrice): BillingPrice {
   return {
     id: price.id,
@@ -26,7 +26,7 @@ export function priceView(price: StoredPrice): BillingPrice {
   }
 }
 
-/** The same of a row of billing_prices. */
+/** priceView for a row of billing_prices. */
 export function priceRowView(row: BillingPriceRow): BillingPrice {
   return {
     id: row.id,
@@ -42,14 +42,14 @@ export function priceRowView(row: BillingPriceRow): BillingPrice {
   }
 }
 
-/** What a price is sold as: a product there is, or the one that publishing will make. */
+/** The product of a price: an existing one, or the one that publishing will create. */
 export interface SoldAs {
   readonly id: string
   readonly externalId: string
   readonly name: string
 }
 
-/** A price of an entitlement, in full. `sinceMs`: when what it prices was made, for one that is not minted. */
+/** A price of an entitlement in full. `sinceMs`: creation time of its owner, for a price not stored yet. */
 export function meteredPriceView(price: StoredPrice, product: SoldAs, sinceMs: number): BillingPriceView {
   const at = price.minted_at ?? isoTime(sinceMs)
   return {
@@ -79,7 +79,7 @@ export function meteredPriceView(price: StoredPrice, product: SoldAs, sinceMs: n
   }
 }
 
-/** A product by its record alone. */
+/** A product in full. */
 export function productRecord(row: BillingProductRow, accountId: string): BillingProductRecord {
   const { id, environment_id, external_id, name, is_active, provider_type, created_at, updated_at } = row
   return {
@@ -113,7 +113,7 @@ export function productView(row: BillingProductRow, accountId: string): BillingP
   }
 }
 
-/** Prices of a plan by currency, in the order they are stored (PB-43). */
+/** Prices of a plan by currency, in stored order (PB-43). */
 export function planCurrencyPrices(prices: readonly StoredPrice[]): PlanCurrencyPrices[] {
   return byCurrency(prices).map(([currency, own]) => ({ currency, ...planPrices(own) }))
 }

@@ -1,4 +1,4 @@
-// Prices as callers state them, settled into what is stored: per currency and cadence, tiers checked, decimals winning.
+// Converts prices from requests to their stored form: per currency and cadence; tiers are validated, decimals win.
 import { isDeepStrictEqual } from 'node:util'
 import type { Sql } from 'postgres'
 import type { BillingPriceUsageType, BillingTiersMode } from '../../../schemas/enums.js'
@@ -22,42 +22,42 @@ import { roundHalfUp } from '../../core/pricing/price.js'
 import { ServiceError } from '../../errors.js'
 import { type BillingPriceRow, findPrice } from './rows.js'
 
-/** The currency meant where none is named (gaps.md). */
+/** The currency used when none is named. source: decision */
 export const defaultCurrency = 'usd'
 
 const unitCadences = ['monthly', 'quarterly', 'yearly'] as const
 type UnitCadence = (typeof unitCadences)[number]
 
-/** What a body says of one price: undefined is unchanged, null clears (decision 26). */
+/** The members of a body for one price: undefined is unchanged, null clears (decision 26). */
 interface Slot {
   readonly amount?: number | null | undefined
   readonly exact?: string | null | undefined
   readonly tiers?: readonly PriceTierWrite[] | null | undefined
 }
 
-/** What a body says of the prices of one thing. */
+/** All price members of a body for one owner. */
 interface PriceChange {
-  /** Of the members beside the list. */
+  /** Currency of the members outside the list. */
   readonly currency: string
-  /** Those that the thing is charged by; prices of others go. */
+  /** Cadences that apply to the owner; prices of other cadences are removed. */
   readonly cadences: readonly Cadence[]
-  /** The members beside the list. */
+  /** The members outside the list. */
   readonly slot: (cadence: Cadence) => Slot
-  /** The prices in other currencies, as a whole; undefined: they stay. */
+  /** The complete list of prices in other currencies; undefined: unchanged. */
   readonly listed: readonly PriceTerms[] | undefined
-  /** Of tiers; null or undefined: as they are, or graduated. */
+  /** Mode of tiers; null or undefined: unchanged, or graduated. */
   readonly mode: BillingTiersMode | null | undefined
-  /** Null: as they are. */
+  /** Null: unchanged. */
   readonly usageType: BillingPriceUsageType | null
   readonly named: NamedPrices
 }
 
 /**
- * The prices of a plan after a body was heard.
+ * The prices of a plan after a body is applied.
  *
- * currency  of the members beside the list.
- * former    as they were; empty for a plan without.
- * returns   prices of the cadences its charge type knows; none for a plan that charges nothing.
+ * currency  of the members outside the list.
+ * former    the prices before; empty for a plan without.
+ * returns   prices of the cadences of its charge type; none for a free plan.
  * errors    400 for a price given twice.
  * source    PB-42, PB-43, decision 26.
  */
@@ -89,10 +89,10 @@ export function planPrices(
 }
 
 /**
- * What a unit of an entitlement costs after a body was heard.
+ * The unit prices of an entitlement after a body is applied.
  *
- * usageType  licensed where units are bought in advance, else metered; null: as it was.
- * errors     400 for a price given twice, for tiers that do not ascend or whose last one is closed.
+ * usageType  licensed where units are bought in advance, else metered; null: unchanged.
+ * errors     400 for a price given twice, for tiers that do not ascend or whose last one is not open.
  * source     PB-40, PB-41, PB-43, decision 26.
  */
 export function unitPrices(
@@ -131,15 +131,15 @@ export function unitPrices(
   return changedPrices(ownerId, change, former)
 }
 
-/** The currency of the prices that are shown without one: the default where they have it (gaps.md). */
+/** The currency of the members outside the list: the default currency if there are prices in it, else the first. */
 export function mainCurrency(prices: readonly StoredPrice[]): string {
   const usual = prices.length === 0 || prices.some(price => price.currency === defaultCurrency)
   return usual ? defaultCurrency : prices[0]!.currency
 }
 
 /**
- * Prices by currency and cadence: those that are not spoken of stay the prices they were, in the order they have; named
- * ones win over stated ones.
+ * Prices by currency and cadence. Prices that the body does not mention keep their identity and order; prices named
+ * by id take precedence over stated ones.
  */
 function changedPrices(ownerId: string, change: PriceChange, former: readonly StoredPrice[]): StoredPrice[] {
   const { currency, listed, named } = change
@@ -185,7 +185,7 @@ function isSilent({ amount, exact, tiers }: Slot): boolean {
   return amount === undefined && exact === undefined && tiers === undefined
 }
 
-/** A price nobody spoke of, in another mode of tiers or for another kind of use if those were. */
+/** A price that the body does not mention, adapted to a new mode of tiers or usage type. */
 function retold(had: StoredPrice, { mode, usageType }: PriceChange): StoredPrice | PriceTerms {
   const wanted = {
     tiers_mode: had.tiers === null ? null : (mode ?? had.tiers_mode),
@@ -197,8 +197,8 @@ function retold(had: StoredPrice, { mode, usageType }: PriceChange): StoredPrice
 }
 
 /**
- * One price as the members beside the list state it. What equals the price it is now leaves it that price; anything
- * else takes its place whole, so that a new amount is not outvoted by the former decimal or tiers.
+ * One price from the members outside the list. If it equals the former price, that price is kept. Otherwise it
+ * replaces the former completely, so that the former decimal or tiers do not override the new amount.
  */
 function restated(
   slot: Slot,
@@ -225,7 +225,7 @@ function restated(
   return price ?? null
 }
 
-/** The price that a slot states; none where it says nothing. */
+/** The price of a slot; empty if the slot has no value. */
 function termsOf(
   slot: Slot,
   place: {
@@ -253,7 +253,7 @@ function termsOf(
   ]
 }
 
-/** PB-41: the decimal wins and is rounded half-up. */
+/** PB-41: the decimal takes precedence and is rounded half-up. */
 function rounded(amount: number | null, exact: string | null): number {
   const decimal = exact === null ? null : parseDecimal(exact)
   return decimal === null ? (amount ?? 0) : roundHalfUp(decimal)
@@ -278,10 +278,9 @@ function settleTiers(tiers: readonly PriceTierWrite[], member: string): StoredTi
 }
 
 /**
- * Give stated prices their identity: one that is unchanged stays the price it was, another is the draft's own until it
- * is published.
+ * Assign ids to prices from a body. An unchanged price keeps its id; a new one belongs to the draft until published.
  *
- * ownerId  the draft version, or the entitlement of one.
+ * ownerId  the draft version, or an entitlement of it.
  */
 export function settlePrices(
   ownerId: string,
@@ -301,24 +300,24 @@ export function settlePrices(
   )
 }
 
-/** The prices of another plan, to be this one's own: those minted here begin anew, a provider's stay the provider's. */
+/** Prices copied from another plan: the service's own get new ids, a provider's are kept. */
 export function adoptPrices(ownerId: string, prices: readonly StoredPrice[]): readonly StoredPrice[] {
   return prices.map(price =>
     price.provider_type === 'native' ? settlePrices(ownerId, [price], [])[0]! : price,
   )
 }
 
-/** Prices that a body names by their ids, and the cadences of which it names none any more. */
+/** Prices that a body names by id, and the cadences whose id it clears. */
 export interface NamedPrices {
   readonly prices: readonly StoredPrice[]
   readonly cleared: readonly Cadence[]
 }
 
 /**
- * Prices that exist already, named instead of stated. They win over one stated for the same cadence and currency.
+ * Look up existing prices that a body names by id. They win over a stated price of the same cadence and currency.
  *
- * former  those the thing has: they may be named too, also before they are minted.
- * errors  404 for one the environment does not have, 400 for one of another cadence or product.
+ * former  the owner's prices: their ids are accepted even before they are stored as rows.
+ * errors  404 for an unknown price, 400 for one of another cadence or product.
  */
 export async function namedPrices(
   tx: Sql,

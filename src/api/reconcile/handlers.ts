@@ -1,4 +1,4 @@
-// Reconciliation: what the actors count against what ClickHouse holds, per company and event.
+// Reconciliation: compares the actors' counters with ClickHouse, per company and event.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type UsageTotalRow, usageReconcile } from '../../analytics/history.js'
 import type { CompanyDescription } from '../../core/company/state.js'
@@ -10,7 +10,9 @@ import { type QueryOf, query, string } from '../kit/query.js'
 
 const companiesAtOnce = 500
 const asksAtOnce = 50
-/** Records are on their way to ClickHouse while we look: a difference counts when so many looks find the same. */
+/**
+ * Records may be on their way to ClickHouse, so a difference is reported only if this many looks find the same one.
+ */
 const looks = 4
 const pauseMs = 250
 
@@ -18,26 +20,26 @@ const shape = { company_id: string } as const
 export const reconcileQuery = query(shape)
 type ReconcileCall = Call<undefined, QueryOf<typeof shape>>
 
-/** One pair that disagrees. */
+/** A company and event whose counts differ. */
 interface Difference {
   readonly company_id: string
   readonly event_subtype: string
-  /** All-time use as the company's actor counts it. */
+  /** All-time usage, from the company's actor. */
   readonly actor: Quantity
-  /** The same by ClickHouse's sums per hour. */
+  /** All-time usage, from ClickHouse's hourly sums. */
   readonly hours: Quantity
-  /** Of the last 364 days: by those sums, and of the stored events themselves. */
+  /** The last 364 days, from the hourly sums, and below from the stored events. */
   readonly recent_hours: Quantity
   readonly recent_events: Quantity
 }
 
 /**
- * GET /reconcile: compares all-time use of every company and event after everything acknowledged is projected, so the
- * journal's tail is part of it.
+ * GET /reconcile: compares the all-time usage of every company and event, after everything acknowledged is projected.
  *
- * returns  lines of JSON: a Difference for each pair that disagrees, and at the end {companies, pairs, differences}.
- * errors   404 for a company that is not of this environment; 503 while a store is away; on the way: the connection is cut and the last line is missing.
- * source   decision
+ * returns  lines of JSON: a Difference for each pair that differs, and at the end {companies, pairs, differences}.
+ * errors   404 for a company that is not in this environment; 503 while a store is down. A failure midway cuts the
+ *          connection, and the last line is missing.
+ * source   decision.
  */
 export async function reconcile(call: ReconcileCall): Promise<Answer> {
   const { company_id: companyId } = call.query
@@ -67,7 +69,7 @@ async function* lines(call: ReconcileCall): AsyncGenerator<Buffer> {
   yield Buffer.from(`${JSON.stringify({ companies, pairs, differences })}\n`)
 }
 
-/** By how much they differ is part of the name: what moves is use on its way. */
+/** Identifies a difference by its pair and amount: an amount that changes is usage in transit. */
 const name = (one: Difference): string =>
   `${one.company_id} ${one.event_subtype}\0${subtractQuantity(one.actor, one.hours)} ${subtractQuantity(one.recent_hours, one.recent_events)}`
 
@@ -88,7 +90,10 @@ async function* companyIds({
   }
 }
 
-/** Actors first, then ClickHouse brought up to them; those that moved meanwhile agree as far as one can tell. */
+/**
+ * Read the actors first, then wait until ClickHouse has caught up. Pairs whose counters changed meanwhile are left
+ * out.
+ */
 async function look(call: ReconcileCall, ids: readonly string[]): Promise<Looked> {
   const { services, environment, nowMs } = call
   const before = await counted(call, ids)
@@ -108,7 +113,7 @@ interface Looked {
   readonly differences: readonly Difference[]
 }
 
-/** All-time use by company and event name, as the actors count it; without companies that are gone. */
+/** All-time usage by company and event name, from the actors; without deleted companies. */
 async function counted(
   { services, environment, nowMs }: ReconcileCall,
   ids: readonly string[],

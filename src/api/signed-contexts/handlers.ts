@@ -1,4 +1,4 @@
-// Secrets that contexts are signed with, and the signing itself for servers that would rather ask.
+// Secrets for signed contexts, and a route that signs a context for servers without the code to do it.
 import type {
   ContextSecretRoll,
   ContextSecretView,
@@ -12,7 +12,7 @@ import type { Call, EnvironmentRecord, Handler } from '../kit/call.js'
 import { isoTime } from '../kit/time.js'
 import { rollSecret } from './store.js'
 
-/** Seconds that a context is believed unless its maker says otherwise. */
+/** Default validity of a context, seconds. */
 const secondsUnlessTold = 3_600
 
 function named({ services, key, params }: Call<unknown, unknown>): EnvironmentRecord {
@@ -37,8 +37,8 @@ export const getContextSecret: Handler = call => ({
 })
 
 /**
- * POST /environments/{environment_id}/context-secret: a new secret. Contexts signed with the former one are believed for
- * `overlap_seconds` more; with 0 none is from this answer on.
+ * POST /environments/{environment_id}/context-secret: creates a new secret. Contexts signed with the former one are
+ * accepted for `overlap_seconds` more; with 0 they are invalid from this answer on.
  */
 export const rollContextSecret: Handler<ContextSecretRoll> = async call => {
   const { services, body } = call
@@ -53,9 +53,9 @@ export const rollContextSecret: Handler<ContextSecretRoll> = async call => {
 }
 
 /**
- * POST /signed-contexts: a context signed for the environment of the request.
+ * POST /signed-contexts: signs a context for the request's environment.
  *
- * errors  400 where the environment has no secret yet, or the context is too long for a header.
+ * errors  400 when the environment has no secret yet, or the context is too long for a header.
  */
 export const createSignedContext: Handler<SignedContextCreate> = call => {
   const { services, environment, body } = call

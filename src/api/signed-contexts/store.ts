@@ -2,7 +2,7 @@
 import type { Sql } from 'postgres'
 import type { EnvironmentRow } from '../../engine/account/keys.js'
 
-/** Give an environment a new secret; the one it had is taken until `untilMs`. `updated_at` always moves on. */
+/** Give an environment a new secret; the former one is accepted until `untilMs`. `updated_at` always grows. */
 export async function rollSecret(
   sql: Sql,
   environmentId: string,

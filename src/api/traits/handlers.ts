@@ -1,4 +1,4 @@
-// Trait definitions of an environment: made at first sight or here, their type changed here alone (CU-30, CU-31).
+// Trait definitions of an environment. The first use or POST creates one; only PUT changes its type (CU-30, CU-31).
 import type { Sql } from 'postgres'
 import { entityTypes, type TraitType, traitTypes } from '../../../schemas/enums.js'
 import type {
@@ -61,7 +61,7 @@ export const countTraitDefinitions: Handler<undefined, TraitListQuery> = async c
   data: { count: await countTraitRows(call.services.sql, filterOf(call)) },
 })
 
-// The definition the path names; one that was only seen so far is written first.
+// The definition in the path. One that was seen but not stored yet is stored first.
 async function named(sql: Sql, call: Call<unknown, unknown>): Promise<TraitDefinitionRow> {
   const { environment, services, nowMs } = call
   const id = call.params.entity_trait_definition_id!
@@ -77,9 +77,9 @@ export const getTraitDefinition: Handler = async call => ({
 })
 
 /**
- * POST /entity-trait-definitions: the definition of this hierarchy as it is, or made.
+ * POST /entity-trait-definitions: the definition of this path, created if absent.
  *
- * source  api/companies.md; an existing one keeps its type (CU-31).
+ * source  interface document; an existing one keeps its type (CU-31).
  */
 export const getOrCreateTraitDefinition: Handler<TraitDefinitionCreate> = async call => {
   const { services, environment, body, nowMs } = call
@@ -109,7 +109,7 @@ export const getOrCreateTraitDefinition: Handler<TraitDefinitionCreate> = async 
   return { data: traitView(row!) }
 }
 
-/** PUT /entity-trait-definitions/{entity_trait_definition_id}: from the answer on, values compare by the new type. */
+/** PUT /entity-trait-definitions/{entity_trait_definition_id}: values compare by the new type from the answer on. */
 export const updateTraitDefinition: Handler<TraitDefinitionUpdate> = async call => {
   const { services, environment, body, nowMs } = call
   let before: TraitType | null = null
@@ -127,16 +127,16 @@ export const updateTraitDefinition: Handler<TraitDefinitionUpdate> = async call 
       return updateTraitRow(tx, id, change, nowMs)
     },
   )
-  // lists search string traits alone
+  // lists search string traits only
   if (before !== row.trait_type) await listAgainWith(services.sql, row.id)
   return { data: traitView(row) }
 }
 
 /**
- * DELETE /entity-trait-definitions/{entity_trait_definition_id}. Values of the trait stay with their entities; the name
- * is defined anew when it is next written.
+ * DELETE /entity-trait-definitions/{entity_trait_definition_id}. Entities keep their values of the trait; the next
+ * write of the name creates a new definition.
  *
- * errors  400 while a feature, rule, plan entitlement or override names it: decision.
+ * errors  400 while a feature, rule, plan entitlement or override uses it: decision.
  */
 export const deleteTraitDefinition: Handler = async call => {
   const { services, environment } = call
@@ -149,7 +149,7 @@ export const deleteTraitDefinition: Handler = async call => {
         const inUse = Object.entries(await usageOf(tx, call, row)).find(([, count]) => count > 0)
         if (inUse) throw new ServiceError('state_conflict', `The trait is in use: ${inUse[0]} ${inUse[1]}`)
         await deleteTraitRow(tx, row.id)
-        // The catalog that is announced after the commit takes its traits from the registry.
+        // the catalog published after the commit reads traits from the registry
         gone = row
         services.traits.remove(environment.id, row.id)
       },

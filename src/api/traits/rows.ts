@@ -1,4 +1,4 @@
-// Trait definitions at rest, for the rooms that name, make or show them.
+// Rows of trait definitions, for all handlers that create or show them.
 import type { Sql } from 'postgres'
 import type { EntityType, TraitType } from '../../../schemas/enums.js'
 import type { EntityTraitDefinition } from '../../../schemas/traits.js'
@@ -6,7 +6,7 @@ import { type TraitRegistry, type TraitRow, traitId } from '../../catalog/traits
 import { among } from '../kit/sql.js'
 import { isoTime } from '../kit/time.js'
 
-/** A row of trait_definitions with what only the wire shows. */
+/** A row of trait_definitions, including columns that are only shown. */
 export interface TraitDefinitionRow extends TraitRow {
   readonly display_name: string
   readonly created_at: Date
@@ -26,7 +26,7 @@ export function traitView(row: TraitDefinitionRow): EntityTraitDefinition {
   }
 }
 
-/** Definitions by id, as the wire shows them. */
+/** Definitions by id, in wire form. */
 export async function traitViews(
   sql: Sql,
   ids: readonly string[],
@@ -37,7 +37,7 @@ export async function traitViews(
 }
 
 /**
- * Write a definition unless it is there. A name that was seen already, but is not in Postgres yet, keeps its type (CU-31).
+ * Insert a definition unless it exists. A name that was seen but is not in Postgres yet keeps its type (CU-31).
  *
  * returns  its id.
  */
@@ -73,7 +73,7 @@ export async function ensureTrait(
   return id
 }
 
-/** See that definitions that were only seen so far are in Postgres too: what names them shows them. Unknown ids are passed over. */
+/** Store definitions that were only seen so far, so that references to them can be shown. Unknown ids are ignored. */
 export async function ensureTraitsInPostgres(
   sql: Sql,
   traits: TraitRegistry,
@@ -90,7 +90,10 @@ export async function ensureTraitsInPostgres(
   }
 }
 
-/** Define, in these environments, the company traits that features name: features are the account's, traits are not (EN-2). */
+/**
+ * Create the company traits that features name in these environments: features are account-wide, traits are not
+ * (EN-2).
+ */
 export async function ensureFeatureTraits(
   sql: Sql,
   traits: TraitRegistry,

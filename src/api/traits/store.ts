@@ -47,7 +47,7 @@ export async function findTraitRow(
   return row ?? null
 }
 
-/** Undefined members stay. */
+/** Update a definition; undefined members are unchanged. */
 export async function updateTraitRow(
   sql: Sql,
   id: string,
@@ -68,7 +68,7 @@ export async function updateTraitRow(
 
 const listedAtOnce = 2_000
 
-/** Have the rows that lists search say what they should of a trait whose type has changed, some thousands at a time. */
+/** Rebuild the searchable rows of entities after a trait's type changed, some thousands at a time. */
 export async function listAgainWith(sql: Sql, definitionId: string): Promise<void> {
   const rows = await sql<{ entity_id: string }[]>`
     select entity_id from entity_traits where definition_id = ${definitionId}`
@@ -82,7 +82,7 @@ export async function deleteTraitRow(sql: Sql, id: string): Promise<void> {
   await sql`delete from trait_definitions where id = ${id}`
 }
 
-/** Where Postgres shows a definition in use. Features name traits by their path, whatever the environment. */
+/** The uses of a definition. Features name traits by path, whatever the environment. */
 export async function traitUses(
   sql: Sql,
   accountId: string,

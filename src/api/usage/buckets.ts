@@ -1,4 +1,4 @@
-// Arithmetic of time series: buckets in UTC, and the metric windows their ends lie in. No I/O.
+// Arithmetic of time series: buckets in UTC and the metric windows of their ends. No I/O.
 import type { MetricPeriod, MonthReset, TimeSeriesGranularity } from '../../../schemas/enums.js'
 import {
   addMonthsClamped,
@@ -17,30 +17,30 @@ import {
 import { addQuantity, type Quantity, subtractQuantity } from '../../core/usage/quantity.js'
 import { ServiceError } from '../../errors.js'
 
-/** Most buckets of one answer. source: US-12, US-22 */
+/** Most buckets in one answer. source: US-12, US-22 */
 export const bucketsMax = 366
-/** The last instant the stores' hours reach, rounded. */
+/** Latest accepted instant, rounded down from the last hour that the stores can hold. */
 const latestMs = Date.UTC(2100, 0, 1)
 const longestMonthMs = 31 * dayMs
 
-/** A stretch of time asked about: [startMs, endMs), epoch ms. */
+/** A requested range of time: [startMs, endMs), epoch ms. */
 export interface Range {
   readonly startMs: number
   readonly endMs: number
 }
 
 /**
- * See that a range is one.
+ * Check that a range is valid.
  *
  * errors  query_invalid (400) unless 1970 ≤ start < end ≤ 2100.
- * source  US-12; the outermost years: decision.
+ * source  US-12; the limits: decision.
  */
 export function requireRange({ startMs, endMs }: Range): void {
   if (startMs >= endMs) throw invalid('start_time must be before end_time')
   if (startMs < 0 || endMs > latestMs) throw invalid('start_time and end_time: from 1970 to 2100')
 }
 
-/** The same for a range of whole hours. source: US-20 */
+/** requireRange, and both ends must be whole hours. source: US-20 */
 export function requireWholeHours(range: Range): void {
   requireRange(range)
   if (range.startMs % hourMs !== 0) throw invalid('start_time must lie on an hour boundary')
@@ -85,12 +85,12 @@ function boundaryAfter(atMs: number, granularity: TimeSeriesGranularity): number
 }
 
 /**
- * The metric window that holds an instant of any time, past and to come.
+ * The metric window that contains an instant, past or future.
  *
- * cycle    the billing period that runs now, or null: then a billing cycle is the calendar month.
+ * cycle    the current billing period; null: a billing cycle is the calendar month.
  * returns  null for all_time.
- * source   FE-50, FE-51. That earlier billing cycles began at the months before the running period's start, and later
- *          ones follow its end: decision, no older periods are kept.
+ * source   FE-50, FE-51. Earlier billing cycles are counted in months back from the current period's start, later
+ *          ones follow its end: decision, because older periods are not stored.
  */
 export function windowAt(
   period: MetricPeriod,
@@ -109,14 +109,14 @@ export function windowAt(
   }
 }
 
-/** The month before an anchor, counted from it, that holds an instant. */
+/** The month, counted back from an anchor, that contains an instant. */
 function cycleBefore(anchorMs: number, atMs: number): Window {
   let back = Math.max(1, Math.ceil((anchorMs - atMs) / longestMonthMs))
   while (addMonthsClamped(anchorMs, -back) > atMs) back++
   return { startMs: addMonthsClamped(anchorMs, -back), nextMs: addMonthsClamped(anchorMs, 1 - back) }
 }
 
-/** One point of a series: the metric window counted in, and until when. */
+/** One point of a series: its metric window and the end of its bucket. */
 export interface Point {
   /** Exclusive. */
   readonly endMs: number
@@ -139,7 +139,7 @@ export function pointsOf(
   }))
 }
 
-/** The instants between which usage must be known, so that every point can be told. Ascending. */
+/** The instants between which usage must be known to compute every point. Ascending. */
 export function boundsOfPoints(points: readonly Point[]): number[] {
   const bounds = new Set<number>()
   for (const { endMs, window } of points) bounds.add(window?.startMs ?? 0).add(endMs)
@@ -147,11 +147,11 @@ export function boundsOfPoints(points: readonly Point[]): number[] {
 }
 
 /**
- * The value of each point: usage from its window's start, or since ever, up to its end.
+ * The value of each point: usage from the start of its window, or of all time, up to its end.
  *
- * bounds  as `boundsOfPoints` gave them.
- * usage   per interval between bounds, ascending; intervals without events may be missing. A start that was moved back
- *         to its hour, because the hour's events are gone, stands for the bound after it.
+ * bounds  as returned by `boundsOfPoints`.
+ * usage   per interval between bounds, ascending; intervals without events may be missing. A start that was moved
+ *         back to its hour, because the hour's events are gone, counts for the bound after it.
  */
 export function cumulate(
   points: readonly Point[],

@@ -1,4 +1,4 @@
-// Credits consumed, for rows of usage.
+// Credits consumed, for usage rows.
 import type { CreditUsageAggregation } from '../../../schemas/usage.js'
 import { creditByDay, userCredits } from '../../analytics/history.js'
 import type { Company } from '../../core/company/company.js'
@@ -8,9 +8,9 @@ import { dayMs, dayStart, mondayStart, monthStart } from '../../core/usage/perio
 import type { EntityCall } from '../entities/write.js'
 
 /**
- * What a company consumed of credits today, this week, this month and this billing period.
+ * Credits a company consumed today, this week, this month and this billing period.
  *
- * returns  by credit id; the whole company's, like the other credit figures of its rows.
+ * returns  by credit id, for the whole company, like the other credit figures of its rows.
  * source   US-7, US-40. Without a subscription the billing period is the calendar month: decision, as FE-51.
  */
 export async function creditAggregations(
@@ -26,7 +26,7 @@ export async function creditAggregations(
   const periodMs = cycle !== null && cycle.startMs <= nowMs ? cycle.startMs : monthMs
   const weekMs = mondayStart(nowMs)
   const window = { fromMs: Math.min(monthMs, weekMs, dayStart(periodMs)), toMs: dayStart(nowMs) + dayMs }
-  // of the day on which the billing period began, what came before it
+  // consumption before the billing period began, on the same day
   const early = await consumedBetween(services, environment.id, company.id, dayStart(periodMs), periodMs)
   const aggregations = creditIds.map(async creditId => {
     const days = await creditByDay(clickhouse, environment.id, company.id, creditId, window)
@@ -67,7 +67,7 @@ async function consumedBetween(
   return sums
 }
 
-/** Decimal text of credits as it is stored, in billionths. */
+/** Stored decimal text of credits, as a number of billionths. */
 export function amount(text: string): bigint {
   const value = amountFromDecimal(text)
   if (value === null) throw new RangeError(`not an amount of credits: ${text}`)

@@ -1,4 +1,4 @@
-// Who is entitled to a feature: its companies, and the users of these.
+// Companies entitled to a feature, and their users.
 import type { FeatureCompany, FeatureCompanyUser, FeatureUsage } from '../../../schemas/usage.js'
 import { companyDetails } from '../companies/read.js'
 import type { Page } from '../entities/list.js'
@@ -25,7 +25,9 @@ export async function companiesOfFeature(
   })
 }
 
-/** Users of these companies, newest membership first. The figures are the company's: decision, entitlements are. */
+/**
+ * Users of these companies, newest membership first. Figures are the company's, because entitlements are: decision.
+ */
 export async function usersOfFeature(
   call: EntityCall,
   featureId: string,
@@ -67,7 +69,7 @@ function entitlementOf(usage: FeatureUsage): FeatureCompanyUser {
   }
 }
 
-/** By company id; without those that are entitled no more. */
+/** Usage by company id, without companies no longer entitled. */
 async function usageByCompany(
   call: EntityCall,
   companyIds: readonly string[],

@@ -1,4 +1,4 @@
-// Usage: what companies have used of what they are entitled to, now and over time.
+// Usage of entitled features, now and over time.
 import { billingProviderTypes, timeSeriesGranularities } from '../../../schemas/enums.js'
 import type { FeatureUsageDetail } from '../../../schemas/usage.js'
 import type { FeatureDef } from '../../core/catalog.js'
@@ -42,10 +42,10 @@ export const featureUsageQuery = query(usageShape)
 type FeatureUsageQuery = QueryOf<typeof usageShape>
 
 /**
- * GET /feature-usage: the features one company is entitled to, by name, as its actor counts them this instant.
+ * GET /feature-usage: the features that one company is entitled to, by name, with the actor's present counts.
  *
- * errors  400 without a company; 404 for one that is not there.
- * source  US-5…8, US-51. An id goes before keys: decision, as for users' companies.
+ * errors  400 without a company; 404 for an unknown one.
+ * source  US-5…8, US-51. An id takes precedence over keys: decision, as for users' companies.
  */
 export const listFeatureUsage: Handler<undefined, FeatureUsageQuery> = async call => {
   const { limit, offset, include_usage_aggregation: aggregate } = call.query
@@ -62,7 +62,7 @@ export const countFeatureUsage: Handler<undefined, FeatureUsageQuery> = async ca
 const byCompanyShape = { keys: required(mapOrBare) } as const
 export const usageByCompanyQuery = query(byCompanyShape)
 
-/** GET /usage-by-company: all of it, by the company's keys. */
+/** GET /usage-by-company: all usage of the company with these keys. */
 export const getUsageByCompany: Handler<undefined, QueryOf<typeof byCompanyShape>> = async call => {
   const companyId = lookedUp(call, 'company', call.query.keys)
   const rows = await usageRows(call, companyId)
@@ -102,7 +102,7 @@ export const timeSeriesQuery = query(timeSeriesShape)
 /**
  * GET /feature-usage-timeseries: one company, one feature, [start_time, end_time).
  *
- * errors  400 for a window that is none or has more than 366 buckets; 404 for a company or feature that is not there.
+ * errors  400 for an invalid range or more than 366 buckets; 404 for an unknown company or feature.
  * source  US-10…13, US-50; decision 16.
  */
 export const getFeatureUsageTimeSeries: Handler<undefined, QueryOf<typeof timeSeriesShape>> = async call => {
@@ -128,10 +128,11 @@ const historyShape = {
 export const historyQuery = query(historyShape)
 
 /**
- * GET /feature-usage-history: increments by company and event feature, of whole hours.
+ * GET /feature-usage-history: increments by company and event feature, in whole hours.
  *
- * errors  400 for a window that is none, off the hour, or of more than 366 buckets. Ids of nothing find nothing.
- * source  US-20…24 (a publishable key never comes here: US-23), US-50.
+ * errors  400 for a range that is invalid, not in whole hours, or has more than 366 buckets. Unknown ids match
+ *         nothing.
+ * source  US-20…24 (not for publishable keys: US-23), US-50.
  */
 export const listFeatureUsageHistory: Handler<undefined, QueryOf<typeof historyShape>> = async call => {
   const { company_ids, feature_ids, start_time: startMs, end_time: endMs, granularity } = call.query
@@ -160,7 +161,7 @@ export const userUsageByCompanyQuery = query(byUserShape)
 /**
  * GET /user-usage-by-company: usage and credits of a company's users.
  *
- * errors  400 for a window that is none; 404 for a company or feature that is not there.
+ * errors  400 for an invalid range; 404 for an unknown company or feature.
  * source  US-30…32, US-50.
  */
 export const getUserUsageByCompany: Handler<undefined, QueryOf<typeof byUserShape>> = async call => {
@@ -181,9 +182,9 @@ const userShape = {
 export const userUsageDetailQuery = query(userShape)
 
 /**
- * GET /user-usage-detail: one user of one company, a member or not.
+ * GET /user-usage-detail: one user of one company, member or not.
  *
- * errors  400 for a window that is none; 404 for a company or user that is not there.
+ * errors  400 for an invalid range; 404 for an unknown company or user.
  * source  US-35, US-36, US-50.
  */
 export const getUserUsageDetail: Handler<undefined, QueryOf<typeof userShape>> = async call => {
@@ -199,7 +200,7 @@ function featuresOf({ services, environment }: EntityCall): readonly FeatureDef[
   return services.catalogs.get(environment.id).features
 }
 
-/** Events are read from ClickHouse, users and plan changes from Postgres: both hold what was acknowledged (US-51). */
+/** Wait until ClickHouse (events) and Postgres (users, plan changes) have everything acknowledged (US-51). */
 async function bothStores({ services }: EntityCall): Promise<void> {
   const { projections } = services
   await Promise.all([projections.barrier('clickhouse'), projections.barrier('postgres')])
@@ -209,14 +210,18 @@ const entitledShape = { feature_id: required(string), q: text(512), ...page } as
 export const entitledQuery = query(entitledShape)
 type EntitledQuery = QueryOf<typeof entitledShape>
 
-/** The feature a list of the entitled is of; 404 when there is none. */
+/** The feature in the query. Throws 404. */
 async function entitledTo(call: Call<undefined, EntitledQuery>): Promise<string> {
   const { id } = knownFeature(call, call.query.feature_id)
   await call.services.projections.barrier('postgres')
   return id
 }
 
-/** GET /feature-companies: companies entitled to a feature, newest first; denied ones too. source: US-5, AL-51 */
+/**
+ * GET /feature-companies: companies entitled to a feature, newest first, including denied ones.
+ *
+ * source  US-5, AL-51.
+ */
 export const listFeatureCompanies: Handler<undefined, EntitledQuery> = async call => ({
   data: await companiesOfFeature(call, await entitledTo(call), call.query.q, call.query),
 })

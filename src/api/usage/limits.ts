@@ -1,4 +1,4 @@
-// What a company was entitled to of one feature over time, as far as it is kept: the limits of a time series. No I/O.
+// The limits of a time series: a company's past entitlement to one feature, as far as it is stored. No I/O.
 //
 //   holdings now ──(plan changes, undone one by one)──▶ holdings at each instant ─┐
 //   overrides, each from its writing to its end ──────────────────────────────────┴─▶ entitlement ──▶ limits
@@ -36,14 +36,14 @@ export interface HoldingChange {
 export interface OverrideSpan {
   readonly override: OverrideState
   readonly fromMs: number
-  /** Exclusive; null: it goes on. */
+  /** Exclusive; null: still in force. */
   readonly untilMs: number | null
 }
 
-/** What is known of a company's entitlements. */
+/** The stored history of a company's entitlements. */
 export interface EntitledPast {
   readonly company: Company
-  /** Those that count now, all time rules applied. */
+  /** The present holdings, with all time rules applied. */
   readonly plan: PlanHolding | null
   readonly addOns: readonly PlanHolding[]
   /** Newest first. */
@@ -51,7 +51,7 @@ export interface EntitledPast {
   readonly overrides: readonly OverrideSpan[]
 }
 
-/** The entitlement from an instant on; null: none. `limit`: what of it may be used at most; null: without bound. */
+/** The entitlement from an instant on; null: none. `limit`: the most that may be used; null: unlimited. */
 export interface EntitledSince {
   readonly sinceMs: number
   readonly entitlement: CompiledEntitlement | null
@@ -59,9 +59,9 @@ export interface EntitledSince {
 }
 
 /**
- * The entitlement to one feature over a range: the one in force at its start, then at every change up to now.
+ * The entitlement to one feature over a range: at its start, then at every change up to now.
  *
- * source  US-13, EN-23. Trait limits are read as they are now: the traits of other days are not kept.
+ * source  US-13, EN-23. Trait limits use present values, because past traits are not stored.
  */
 export function entitledOver(
   past: EntitledPast,
@@ -82,10 +82,10 @@ export function entitledOver(
 }
 
 /**
- * The limits of a range as the wire shows them: those in force at its start, then those that a change brought.
+ * The limits of a range in wire form: those at its start, then those of each change.
  *
- * source  US-10, US-13, EN-31, EN-32. Entitlements without a number (unlimited, by credit, boolean) have the limit null,
- *         a denying one and the end of an entitlement 0: decisions.
+ * source  US-10, US-13, EN-31, EN-32. Entitlements without a number (unlimited, by credit, boolean) have limit
+ *         null; a denying one and the end of an entitlement have 0: decisions.
  */
 export function limitPoints(entitled: readonly EntitledSince[]): LimitTimeSeriesPoint[] {
   const points: LimitTimeSeriesPoint[] = []
@@ -160,7 +160,7 @@ function factsAt(past: EntitledPast, atMs: number, nowMs: number, compiler: Feat
     override: () => ofOverride,
     traitText: trait => past.company.traits.get(trait.name)?.value ?? null,
     traitType: trait => trait.comparableType,
-    // rules do not run here: what they alone ask is not answered
+    // rules are not evaluated here, so what only rules need is left empty
     onPlan: () => false,
     onVersion: () => false,
     hasProduct: () => false,
@@ -180,9 +180,9 @@ interface Holdings {
 }
 
 /**
- * The plans at an instant: those of now with every later change undone.
+ * The plans at an instant: the present ones with every later change undone.
  *
- * A holding counts from when it was added; the plan as stored counts up to the end of its trial or subscription.
+ * A holding counts from when it was added. The stored plan counts up to the end of its trial or subscription.
  */
 function holdingsAt(past: EntitledPast, atMs: number, nowMs: number, compiler: FeatureCompiler): Holdings {
   const { company } = past
@@ -202,7 +202,7 @@ function since(holding: PlanHolding | null, atMs: number): PlanHolding | null {
   return holding !== null && holding.addedAtMs <= atMs ? holding : null
 }
 
-/** When time alone ended what the stored plan rests on: its trial, or the last subscription to end. */
+/** When time alone ended the stored plan: at the end of its trial, or of the last subscription. */
 function lapsedMs({ plan, subscriptions }: Company, nowMs: number): number {
   const ends = subscriptions.map(endsAt)
   if (plan?.trial) ends.push(plan.trial.endMs)
@@ -210,7 +210,7 @@ function lapsedMs({ plan, subscriptions }: Company, nowMs: number): number {
   return over.length === 0 ? Number.NEGATIVE_INFINITY : Math.max(...over)
 }
 
-/** Compiles what is granted of one feature, and of no other. */
+/** Compiles the grants of one feature only. */
 class FeatureCompiler {
   readonly feature: CompiledFeature
   readonly #traits: ReadonlyMap<string, TraitRef>
@@ -234,7 +234,7 @@ class FeatureCompiler {
     return compileEntitlement(this.feature, override.entitlement, source, id => this.#trait(id))
   }
 
-  /** The version, unless it has left the catalog: then nothing is known of what it granted. */
+  /** The compiled version; empty if it left the catalog, because its grants are unknown then. */
   versions(held: readonly HeldVersion[]): CompiledVersion[] {
     return held.flatMap(one => this.#version(one) ?? [])
   }
@@ -253,7 +253,7 @@ class FeatureCompiler {
     return compiled
   }
 
-  /** An add-on is recorded without its version: the published one stands for it. */
+  /** The published version of an add-on, because add-ons are recorded without version. */
   published(planId: string): HeldVersion[] {
     const versionId = this.catalog.plans.find(one => one.id === planId)?.publishedVersionId
     return versionId ? [{ planId, versionId }] : []

@@ -1,4 +1,4 @@
-// Rows of usage: what companies' actors count now, with all that they are shown with.
+// Usage rows: the present counts from companies' actors, with related data.
 import type { FeatureUsage } from '../../../schemas/usage.js'
 import type { FeatureDef } from '../../core/catalog.js'
 import type { Company, OverrideState } from '../../core/company/company.js'
@@ -15,26 +15,30 @@ import { creditAggregations } from './credits.js'
 import { entitlementRows } from './store.js'
 import { type CompanySurroundings, featureUsageView, grantDetails, type Surroundings } from './view.js'
 
-/** An id that a caller names; 404 unless it is a company's of the environment. */
+/** The id of a company in the environment. Throws 404. */
 export function knownCompany(call: EntityCall, id: string): string {
   if (!isKnown(call, 'company', id)) throw entityUnknown('company')
   return id
 }
 
-/** The same for a user. */
+/** The id of a user in the environment. Throws 404. */
 export function knownUser(call: EntityCall, id: string): string {
   if (!isKnown(call, 'user', id)) throw entityUnknown('user')
   return id
 }
 
-/** The same for a feature. */
+/** The feature with this id. Throws 404. */
 export function knownFeature({ services, environment }: EntityCall, id: string): FeatureDef {
   const feature = services.catalogs.get(environment.id).features.find(one => one.id === id)
   if (!feature) throw new ServiceError('not_found', 'Feature not found')
   return feature
 }
 
-/** What a company's actor counts of its features, by name; 404 when the company is gone. source: US-5, US-8 */
+/**
+ * The usage of a company's features from its actor, by name. Throws 404 when the company is deleted.
+ *
+ * source  US-5, US-8.
+ */
 export async function usageRows(
   call: EntityCall,
   companyId: string,
@@ -45,7 +49,7 @@ export async function usageRows(
   return rows
 }
 
-/** The same, or null. */
+/** usageRows, or null when the company is deleted. */
 export async function usageRowsOrNull(
   { services, environment, nowMs }: EntityCall,
   companyId: string,
@@ -58,7 +62,7 @@ export async function usageRowsOrNull(
   return answer.reply
 }
 
-/** A company as its actor tells it; null when it is gone. */
+/** A company's description from its actor; null when it is deleted. */
 export async function describedOrNull(
   { services, environment, nowMs }: EntityCall,
   companyId: string,
@@ -76,9 +80,9 @@ export interface CompanyRows {
 }
 
 /**
- * Rows of one company as the wire shows them.
+ * Rows of one company in wire form.
  *
- * aggregate  with the credits used lately (US-7).
+ * aggregate  include recently used credits (US-7).
  */
 export async function oneUsage(
   call: EntityCall,
@@ -90,7 +94,7 @@ export async function oneUsage(
   return views!
 }
 
-/** Rows of several companies as the wire shows them, company by company. */
+/** Rows of several companies in wire form, company by company. */
 export async function usageViews(
   call: EntityCall,
   asked: readonly CompanyRows[],
@@ -145,7 +149,7 @@ async function surroundingsOf(
   }
 }
 
-/** Features with what was counted of their events. */
+/** Features with their event counts. */
 async function summarised(
   outlook: Outlook,
   found: ReturnType<typeof featuresInPlans>,
@@ -169,7 +173,7 @@ async function companySurroundings(
   }
 }
 
-/** An override as its actor has it, in the shape of its row. */
+/** An override from the actor, in the form of its row. */
 function overrideRow(environmentId: string, companyId: string, override: OverrideState): OverrideRow {
   const { id, entitlement, expiresAtMs, createdAtMs, updatedAtMs } = override
   return {

@@ -1,4 +1,4 @@
-// What Postgres is asked about usage: which features a list is narrowed to, what entitles to them, who used them.
+// Statements of usage: filters of features, entitled companies, users, plan changes and overrides.
 import type { Sql } from 'postgres'
 import type { BillingProviderType } from '../../../schemas/enums.js'
 import type { EntitlementRow } from '../../catalog/plans.js'
@@ -18,13 +18,13 @@ import { among, contains } from '../kit/sql.js'
 import { PlanColumns } from '../plans/columns.js'
 import type { HoldingChange, OverrideSpan } from './limits.js'
 
-/** What a list of features is narrowed by; absent members do not narrow. */
+/** Filters of a list of features; absent members do not filter. */
 export interface FeatureFilter {
   readonly q?: string | undefined
   readonly managedBy?: BillingProviderType | undefined
 }
 
-/** Those of some features that a filter leaves. source: q as for the list of features */
+/** The features that match a filter, out of these. source: q as for the list of features */
 export async function matchingFeatures(
   sql: Sql,
   ids: readonly string[],
@@ -67,7 +67,7 @@ export async function holdingChanges(sql: Sql, companyId: string): Promise<Holdi
   }))
 }
 
-/** What each override of a company was, from one change of it to the next. */
+/** The values of each override of a company, from one change to the next. */
 export async function overrideSpans(sql: Sql, companyId: string): Promise<OverrideSpan[]> {
   const rows = await sql<
     {
@@ -90,7 +90,7 @@ export async function overrideSpans(sql: Sql, companyId: string): Promise<Overri
   })
 }
 
-/** Users by id, as Postgres has them; those that are gone are left out. */
+/** Users by id from Postgres; deleted ones are left out. */
 export async function userRows(
   sql: Sql,
   environmentId: string,
@@ -146,7 +146,7 @@ function entitledCompanies(
   return { ...of, conditions: q ? [entitled, mentions(sql, of, q)] : [entitled] }
 }
 
-/** Members of such companies, newest membership first. `q`: part of the user's name, a key or a trait of it. */
+/** Members of entitled companies, newest membership first. `q`: part of the user's name, key or trait. */
 export async function entitledMembers(
   sql: Sql,
   catalog: CatalogData,

@@ -1,4 +1,4 @@
-// Usage over time: the cumulative series of one company and feature, and incremental history of many.
+// Usage over time: the cumulative series of one company and feature, and the incremental history of many.
 import type { TimeSeriesGranularity } from '../../../schemas/enums.js'
 import type { FeatureUsageHistory, FeatureUsageTimeSeries } from '../../../schemas/usage.js'
 import { usageBetween, usageHistory } from '../../analytics/history.js'
@@ -19,11 +19,11 @@ import { holdingChanges, overrideSpans } from './store.js'
 /**
  * The series of one company and feature.
  *
- * described  the company as its actor tells it.
+ * described  the company's description from its actor.
  * range      epoch ms, end exclusive.
- * returns    one point per bucket, counted in the metric windows of the entitlement last in force by the range's end,
- *            else of the present one; without any since ever.
- * source     US-10…13; decision 16. Which entitlement's windows, and no points for boolean features: decisions.
+ * returns    one point per bucket. Its metric window comes from the entitlement in force at the end of the range,
+ *            else from the present one; without an entitlement usage counts from the beginning.
+ * source     US-10…13; decision 16. The choice of entitlement, and no points for boolean features: decisions.
  */
 export async function timeSeries(
   call: EntityCall,
@@ -92,17 +92,17 @@ async function valuesOf(
   return cumulate(points, bounds, usage)
 }
 
-/** US-11: the value last known, from when the trait was first set; its earlier values are not kept. */
+/** US-11: the trait's present value, from when the trait was first set; earlier values are not stored. */
 function traitValues(company: Company, name: string | null, points: readonly Point[]): Quantity[] {
   const trait = name === null ? undefined : company.traits.get(name)
   const value = trait === undefined ? 0 : (strictInteger(trait.value) ?? 0)
   return points.map(({ endMs }) => (trait !== undefined && trait.createdAtMs < endMs ? value : 0))
 }
 
-/** Which history is asked for. `null` companies: all. */
+/** A request for history. `null` companies: all. */
 export interface HistoryAsked {
   readonly companyIds: readonly string[] | null
-  /** Event features alone have history. */
+  /** Only event features have history. */
   readonly features: readonly FeatureDef[]
   readonly range: Range
   /** null: one row for the whole range. */
@@ -111,9 +111,10 @@ export interface HistoryAsked {
 }
 
 /**
- * Usage by company, event and bucket, each told once per feature that counts the event.
+ * Usage by company, event and bucket, repeated for each feature that counts the event.
  *
- * returns  rows that can be summed; the page is over (company, event, bucket), so there may be more of them.
+ * returns  rows that can be summed. The page is over (company, event, bucket), so there may be more rows than its
+ *          limit.
  * source   US-20…24.
  */
 export async function usageRowsOver(

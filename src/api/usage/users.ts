@@ -1,4 +1,4 @@
-// Usage by user: who of a company used what, and how many credits that took.
+// Usage by user of a company, and the credits it took.
 import type { Feature } from '../../../schemas/features.js'
 import type {
   UserCreditUsage,
@@ -24,11 +24,11 @@ import { type Range, requireRange } from './buckets.js'
 import { amount } from './credits.js'
 import { userRows } from './store.js'
 
-/** What a window is when nothing is said of it. source: US-30 */
+/** Default length of the window. source: US-30 */
 const defaultMs = 30 * dayMs
 
 /**
- * The window asked for: 30 days ending now where nothing is said.
+ * The requested window; by default the 30 days ending now.
  *
  * errors  query_invalid (400) unless start < end.
  * source  US-30.
@@ -43,8 +43,8 @@ export function windowOf(startMs: number | undefined, endMs: number | undefined,
 /**
  * Usage of a company by user and feature, with each user's credits.
  *
- * features  those looked at; event features alone have users.
- * only      the feature the caller named: credits are then those drawn for it. source: decision
+ * features  the features to report; only event features have users.
+ * only      the feature named in the query: credits are then those drawn for it. source: decision
  * source    US-30…32.
  */
 export async function usageByUser(
@@ -68,7 +68,8 @@ export async function usageByUser(
 /**
  * Usage of one user of a company: totals with their share of the company's, and points per UTC day with usage.
  *
- * source  US-35, US-36. Daily points of credits are sums over all credits, as the shape has no place for one: decision.
+ * source  US-35, US-36. Daily points of credits are sums over all credits, because the shape has no credit id:
+ *         decision.
  */
 export async function usageOfUser(
   call: EntityCall,
@@ -99,7 +100,7 @@ export async function usageOfUser(
   }
 }
 
-/** The questions of one company and window. */
+/** The queries for one company and window. */
 class Questions {
   readonly #subtypes: readonly string[]
   readonly #window: { readonly fromMs: number; readonly toMs: number }
@@ -144,7 +145,7 @@ function isCounted({ featureType, eventSubtype }: FeatureDef): boolean {
   return featureType === 'event' && eventSubtype !== null
 }
 
-/** What totals and points are shown with. */
+/** Data shown beside totals and points. */
 interface Shown {
   readonly features: ReadonlyMap<string, Feature>
   readonly users: ReadonlyMap<string, User>
@@ -169,7 +170,7 @@ async function shownWith(
   }
 }
 
-/** US-30, US-32: value descending; equal ones by feature and user. `all`: what shares are of. */
+/** US-30, US-32: value descending; equal values by feature and user. `all`: the company's totals, for shares. */
 function featureTotals(
   rows: readonly UserUsageRow[],
   all: readonly UserUsageRow[],
@@ -258,17 +259,17 @@ function ofFeature(id: string, { features }: Shown): { feature?: Feature } {
   return feature ? { feature } : {}
 }
 
-/** US-32: 0 without a positive total; corrections never lead outside 0…1 (decision). */
+/** US-32: 0 without a positive total; kept within 0…1 despite corrections (decision). */
 function share(value: Quantity, total: Quantity): number {
   return total > 0 ? Math.min(1, Math.max(0, Number(value) / Number(total))) : 0
 }
 
-/** Figures as they are shown, which are bigints where no number holds them: compared, never subtracted. */
+/** Compares figures, which are bigints beyond 2^53: they may be compared but not subtracted. */
 function descending(a: number, b: number): number {
   return a > b ? -1 : a < b ? 1 : 0
 }
 
-/** Texts ascending, none last. */
+/** Texts ascending, missing ones last. */
 function byText(a: string | null | undefined, b: string | null | undefined): number {
   if (a == null || b == null) return a == null ? (b == null ? 0 : 1) : -1
   return a < b ? -1 : a > b ? 1 : 0

@@ -1,4 +1,4 @@
-// Usage of features as the wire shows it: the core's row and what is stored of feature, plan and override.
+// Usage rows in their wire form, from the core's figures and the stored feature, plan and override.
 import type { CompanyOverride, PlanEntitlement } from '../../../schemas/entitlements.js'
 import type { BillingCreditGrantReason } from '../../../schemas/enums.js'
 import type { FeatureInPlan } from '../../../schemas/plans.js'
@@ -11,18 +11,18 @@ import type { FeatureUsage as FeatureUsageRow } from '../../core/entitlements/fe
 import { long } from '../kit/long.js'
 import { isoTimeOrNull } from '../kit/time.js'
 
-/** What rows of usage draw on beside their figures, each by its id. */
+/** Data shown beside the figures, by id. */
 export interface Surroundings {
   readonly features: ReadonlyMap<string, FeatureInPlan>
   readonly entitlements: ReadonlyMap<string, PlanEntitlement>
   readonly overrides: ReadonlyMap<string, CompanyOverride>
 }
 
-/** What they draw on of their company. */
+/** Data of the company shown beside the figures. */
 export interface CompanySurroundings {
   /** By credit id. */
   readonly grants: ReadonlyMap<string, readonly CreditGrantDetail[]>
-  /** By credit id; absent unless asked for. */
+  /** By credit id; absent unless requested. */
   readonly aggregations: ReadonlyMap<string, CreditUsageAggregation>
 }
 
@@ -92,7 +92,7 @@ function ofEntitlement(entitlement: PlanEntitlement) {
   }
 }
 
-/** The grants of a company that can be drawn on now, oldest first, by credit id. */
+/** The company's grants that can be drawn from now, oldest first, by credit id. */
 export function grantDetails(
   company: Company,
   catalog: CatalogData,

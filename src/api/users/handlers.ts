@@ -1,4 +1,4 @@
-// Users: found and written by keys, listed; their memberships as written with them, their traits.
+// Users: upserts and lookups by keys, lists, memberships and traits.
 import type { Keys, KeysBody, TraitUpsert } from '../../../schemas/companies.js'
 import type { UserDetail, UserUpsert } from '../../../schemas/users.js'
 import type { UserMessage } from '../../core/company/message.js'
@@ -35,7 +35,7 @@ type UserListQuery = QueryOf<typeof listShape>
 const lookupShape = { keys: required(mapOrBare) } as const
 export const userLookupQuery = query(lookupShape, 'not_found')
 
-/** What a caller hears of each refusal of a user's actor. */
+/** Error code and message for each refusal of a user's actor. */
 const refusals: Refusals = {
   not_found: ['not_found', 'User not found'],
   no_key_given: ['value_invalid', 'keys: a new user needs at least one'],
@@ -47,7 +47,7 @@ function filterOf({ company_id, ids, plan_id, q }: UserListQuery): UserFilter {
   return { companyId: company_id, ids, planId: plan_id, q }
 }
 
-/** GET /users, newest first. source: CU-60; users as their actors have them. */
+/** GET /users, newest first. source: CU-60; users are read from their actors. */
 export const listUsers: Handler<undefined, UserListQuery> = async call => {
   const { services, environment, query, nowMs } = call
   await services.projections.barrier('postgres')
@@ -56,7 +56,7 @@ export const listUsers: Handler<undefined, UserListQuery> = async call => {
   return { data: await userDetails(call, ids) }
 }
 
-/** GET /users/count: how many the list has on all its pages. */
+/** GET /users/count: the number of users on all pages of the list. */
 export const countUsers: Handler<undefined, UserListQuery> = async call => {
   const { services, environment, query, nowMs } = call
   await services.projections.barrier('postgres')
@@ -76,10 +76,10 @@ export const createUser: Handler<UserUpsert> = async call => ({
 })
 
 /**
- * Write a user and show it. The user goes first: its refusal leaves no company behind that was made for it, and a
- * membership of a company that was never made is not shown.
+ * Write a user and return its detail. The user is written before its new companies: a refused user leaves no company
+ * behind, and memberships of companies that were never created are not shown.
  *
- * ready   settles whom the call is for; the write leaves in the same tick.
+ * ready   finds or reserves the user; the write is sent in the same tick.
  * source  CU-20.
  */
 async function write(call: Call<UserUpsert>, ready: () => ReadyWrite): Promise<UserDetail> {
@@ -99,7 +99,7 @@ async function write(call: Call<UserUpsert>, ready: () => ReadyWrite): Promise<U
       joins: wanted.exhaustive ? [] : companyIds,
       exactly: wanted.exhaustive ? companyIds : null,
     }
-    // an explicit time holds against what was noted before it (CU-46)
+    // an explicit time replaces times noted before (CU-46)
     if (write.lastSeenAtMs !== null) notedMs = userSeen.drop(target.id)
     const asked = entities.ask(target, message, nowMs)
     const written = await orRefused(asked, refusals)
@@ -114,19 +114,19 @@ async function write(call: Call<UserUpsert>, ready: () => ReadyWrite): Promise<U
   return oneUser(call, target.id)
 }
 
-/** A company that the user is to be a member of: by its id, or by its keys. */
+/** A company that the user is to be a member of, by id or by keys. */
 type WantedCompany = { readonly id: string } | { readonly keys: Keys }
 
 interface WantedMemberships {
   readonly companies: readonly WantedCompany[]
-  /** The user leaves every other company. */
+  /** Remove the user from every other company. */
   readonly exhaustive: boolean
 }
 
 /**
- * The memberships a body asks for, each company checked before anything changes.
+ * The memberships in a body. Each company is checked before any change.
  *
- * errors  404 for an id nobody has; 400 for keys that name two companies, or none at all.
+ * errors  404 for an unknown id; 400 for keys that match two companies, or empty keys.
  * source  CU-20.
  */
 function requireMemberships(call: Call<UserUpsert>): WantedMemberships {
@@ -155,7 +155,7 @@ interface ToMake {
   readonly keys: Keys
 }
 
-/** Ids of the companies wanted, in their order; those to be made are claimed and put in `making`. */
+/** Ids of the wanted companies, in their order. New ones are claimed and added to `making`. */
 function claimCompanies(
   call: Call<UserUpsert>,
   { companies }: WantedMemberships,
@@ -165,7 +165,7 @@ function claimCompanies(
   return companies.map(one => {
     if ('id' in one) return one.id
     const found = namedBy(call, 'company', one.keys)
-    // one that another call is making is made by this one too, should that fail
+    // if another request is still creating it, this one creates it too, in case the other fails
     if (found !== null && !directory.isUnconfirmed(found)) return found
     const keys = pairsOf('company', one.keys)
     const target = entities.target('company', call.environment.id, found, keys)
@@ -214,7 +214,7 @@ export const deleteUser: Handler = async call => {
   return { data: { deleted: true } }
 }
 
-/** POST /users/delete: the user as it was. source: CU-51, decision 15 */
+/** POST /users/delete: answers the user as it was before. source: CU-51, decision 15 */
 export const deleteUserByKeys: Handler<KeysBody> = async (call): Promise<Answer> => {
   const { services, environment, body } = call
   const id = services.entities.removable('user', environment.id, body.keys)
@@ -230,7 +230,7 @@ function remove({ services, environment, nowMs }: EntityCall, id: string) {
   return services.entities.remove('user', environment.id, id, nowMs)
 }
 
-/** One user; 404 when it is gone. */
+/** One user. Throws 404 if it is deleted. */
 async function oneUser(call: EntityCall, id: string): Promise<UserDetail> {
   const [user] = await userDetails(call, [id])
   if (!user) throw entityUnknown('user')

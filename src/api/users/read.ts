@@ -1,4 +1,4 @@
-// Users in full, asked of their actors.
+// Full views of users, read from their actors.
 import type { UserDetail } from '../../../schemas/users.js'
 import type { UserSnapshot } from '../../core/company/state.js'
 import { companyBriefs } from '../entities/read.js'
@@ -7,13 +7,13 @@ import type { EntityPlace } from '../entities/write.js'
 import { askForPage, textBytes } from '../kit/page-weight.js'
 import { userDetail } from './view.js'
 
-/** Users in full, in the order of the ids; those that are gone are left out. Errors as `askForPage`. */
+/** Users in full, in the order of the ids; deleted ones are left out. Errors as `askForPage`. */
 export async function userDetails(call: EntityPlace, ids: readonly string[]): Promise<UserDetail[]> {
   const { services, environment, nowMs } = call
   const answers = await askForPage(
     ids,
     async id => {
-      // looked at as the question leaves: what is noted now may be told, and forgotten here, before the answer
+      // read before asking: a time noted now may be sent to the actor and dropped here before the reply comes
       const seenAtMs = services.userSeen.of(id)
       const { reply } = await services.shards.ask<UserSnapshot | null>(
         'u',
@@ -30,7 +30,7 @@ export async function userDetails(call: EntityPlace, ids: readonly string[]): Pr
   return userDetailsOf(call, users)
 }
 
-/** Users in full, of states that were told already. */
+/** Users in full, from states already read. */
 export async function userDetailsOf(
   call: EntityPlace,
   users: readonly { readonly state: UserSnapshot; readonly seenAtMs: number | null }[],

@@ -1,4 +1,4 @@
-// What Postgres is asked about users: which there are, by what a list may be narrowed.
+// Statements of users: the conditions of list filters.
 import type { Sql } from 'postgres'
 import type { CatalogData } from '../../core/catalog.js'
 import {
@@ -13,7 +13,7 @@ import {
 import { among } from '../kit/sql.js'
 import { PlanColumns } from '../plans/columns.js'
 
-/** What a list of users is narrowed by; absent members do not narrow. All must hold. */
+/** Filters of a list of users. Absent members do not filter; all given ones must hold. */
 export interface UserFilter {
   readonly companyId?: string | undefined
   readonly ids?: readonly string[] | undefined
@@ -22,7 +22,7 @@ export interface UserFilter {
   readonly q?: string | undefined
 }
 
-/** Ids of one page, newest first. `nowMs` decides which trials are over. */
+/** Ids of one page, newest first. `nowMs` decides which trials have ended. */
 export function listUserIds(
   sql: Sql,
   catalog: CatalogData,
@@ -49,7 +49,7 @@ function listed(sql: Sql, catalog: CatalogData, filter: UserFilter, nowMs: numbe
   const { companyId, ids, planId, q } = filter
   if (ids) conditions.push({ test: sql`e.id = any(${ids as string[]}::text[])`, hits: among(sql, ids) })
   if (q) conditions.push(mentions(sql, { kind, environmentId }, q))
-  // one condition for both: a company that is the one and on the plan
+  // both in one condition: the same company must match id and plan
   if (companyId !== undefined || planId !== undefined) {
     const one = companyId === undefined ? sql`true` : sql`c.id = ${companyId}`
     const plan =

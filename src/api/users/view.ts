@@ -1,4 +1,4 @@
-// A user's state, from its actor, and what is stored beside it → the user as the wire shows it.
+// Builds the wire form of a user from its actor's state and the stored data beside it.
 import type { Company } from '../../../schemas/companies.js'
 import type { UserDetail } from '../../../schemas/users.js'
 import type { TraitRegistry } from '../../catalog/traits.js'
@@ -12,7 +12,7 @@ import {
   userBrief,
 } from '../entities/view.js'
 
-/** What the views of users draw on beside their states. */
+/** Data that the views of users need beside the states. */
 export interface Surroundings {
   readonly registry: TraitRegistry
   readonly definitions: Definitions
@@ -21,9 +21,9 @@ export interface Surroundings {
 }
 
 /**
- * A user in full; memberships oldest first, without those of companies that are gone (CU-50).
+ * A user in full; memberships oldest first, without those of deleted companies (CU-50).
  *
- * seenAtMs  what the user's actor was not told yet, epoch ms, or null (CU-45).
+ * seenAtMs  a later last-seen time that the user's actor does not have yet, epoch ms, or null (CU-45).
  */
 export function userDetail(
   state: UserSnapshot,

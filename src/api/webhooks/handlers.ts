@@ -1,4 +1,4 @@
-// Webhooks out: who is told of what, and what became of it. Deliveries are made by src/engine/webhooks/deliveries.ts.
+// Webhooks and their deliveries. src/engine/webhooks/deliveries.ts sends them.
 import type { WebhookRequestType } from '../../../schemas/enums.js'
 import type {
   TestWebhook,
@@ -38,7 +38,7 @@ import {
   webhooksOf,
 } from './store.js'
 
-/** Webhooks of one environment: each costs a look at whatever happens. source: decision */
+/** Most webhooks in one environment: every change is matched with each. source: decision */
 const webhooksMax = 100
 
 const listShape = { q: string, ...page } as const
@@ -49,7 +49,7 @@ const eventListShape = { ids: list, q: string, webhook_id: string, ...page } as 
 export const webhookEventListQuery = query(eventListShape)
 type EventListQuery = QueryOf<typeof eventListShape>
 
-/** The secret is shown once, in the answer that makes it, and is told from others by its last letters. source: decision */
+/** The secret is shown only when it is created; later views mask it, except for its last letters. source: decision */
 function webhookView(row: WebhookRow, shown: 'masked' | 'whole' = 'masked'): Webhook {
   return {
     id: row.id,
@@ -102,8 +102,8 @@ function assertUrl(url: string, services: Services, environment: EnvironmentReco
 /**
  * POST /webhooks.
  *
- * errors  400 for a URL that is none, carries a password, names a private address, or is http for a production environment;
- *         and beyond 100 webhooks.
+ * errors  400 for an invalid URL, one with a password or a private address, and for http in a production environment;
+ *         400 beyond 100 webhooks.
  */
 export const createWebhook: Handler<WebhookCreate> = async call => {
   const { services, environment, key, body, nowMs } = call
@@ -125,12 +125,12 @@ export const createWebhook: Handler<WebhookCreate> = async call => {
   return { status: 201, data: webhookView(row, 'whole') }
 }
 
-// The shards' catalogs say what is asked for, so a webhook changes like a definition.
+// The shards' catalogs contain the subscribed topics, so a webhook changes like a definition.
 function scopeOf({ key, environment }: Call<unknown, unknown>) {
   return { accountId: key.accountId, environmentId: environment.id }
 }
 
-/** PUT /webhooks/{webhook_id}: absent members stay. Switched off, what waits for it is given up. */
+/** PUT /webhooks/{webhook_id}. Absent members are unchanged. Deactivation gives up pending deliveries. */
 export const updateWebhook: Handler<WebhookUpdate> = async call => {
   const { services, environment, params, body, nowMs } = call
   if (body.url != null) assertUrl(body.url, services, environment)
@@ -157,14 +157,14 @@ export const updateWebhook: Handler<WebhookUpdate> = async call => {
   return { data: webhookView(row) }
 }
 
-/** How long both secrets sign, unless said otherwise: a day. */
+/** Default time during which both secrets sign: one day. */
 const overlapSeconds = 86_400
 
 /**
- * POST /webhooks/{webhook_id}/roll-secret: a new secret, shown in this answer alone. The former one signs beside it
- * until the overlap is over.
+ * POST /webhooks/{webhook_id}/roll-secret: creates a new secret, shown only here. Until the overlap ends,
+ * deliveries are signed with both.
  *
- * source  decision
+ * source  decision.
  */
 export const rollSecret: Handler<WebhookRoll> = async call => {
   const { services, environment, params, body } = call
@@ -181,7 +181,7 @@ export const rollSecret: Handler<WebhookRoll> = async call => {
   return { data: webhookView(row, 'whole') }
 }
 
-/** DELETE /webhooks/{webhook_id}: with its deliveries. */
+/** DELETE /webhooks/{webhook_id}, with its deliveries. */
 export const deleteWebhook: Handler = async call => {
   const { services, environment, params } = call
   await services.catalogs.change(scopeOf(call), async tx => {
@@ -192,9 +192,10 @@ export const deleteWebhook: Handler = async call => {
 }
 
 /**
- * POST /webhooks/{webhook_id}/test: one attempt, now, also to an inactive one; it counts for nothing.
+ * POST /webhooks/{webhook_id}/test: one attempt at once, also to an inactive webhook. It is not retried and does not
+ * affect the webhook's state.
  *
- * errors  503 while the webhook or its environment has as many deliveries under way as it may.
+ * errors  503 while the webhook or its environment is at its limit of deliveries in flight.
  */
 export const sendTestWebhookAction: Handler<WebhookTest> = async call => {
   const { services, environment, params, body } = call
@@ -240,11 +241,11 @@ export const getWebhookEvent: Handler = async ({ services, environment, params }
 }
 
 /**
- * POST /webhook-events/{webhook_event_id}/redeliver: what was sent, or was given up, is sent again, with the same id and
- * its retries before it.
+ * POST /webhook-events/{webhook_event_id}/redeliver: sends a past or abandoned delivery again, with the same id and
+ * all its retries.
  *
- * errors  404; 400 while its webhook is switched off.
- * source  decision
+ * errors  404; 400 while its webhook is inactive.
+ * source  decision.
  */
 export const redeliverEvent: Handler = async ({ services, environment, params }) => {
   const { sql } = services

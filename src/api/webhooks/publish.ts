@@ -1,10 +1,11 @@
-// Announcements of handlers to webhooks. They are stored in the transaction of the change, so a kill loses both or none.
+// Publishes notifications of handlers to webhooks, in the transaction of the change, so that neither exists without
+// the other.
 import type { Sql } from 'postgres'
 import type { WebhookRequestType } from '../../../schemas/enums.js'
 import { notify } from '../../engine/webhooks/outbox.js'
 import type { Call } from '../kit/call.js'
 
-/** Definitions that every environment of the account shares: each is told. */
+/** Account-wide definitions: their changes are published in every environment. */
 const shared: ReadonlySet<WebhookRequestType> = new Set<WebhookRequestType>([
   'feature.created',
   'feature.updated',
@@ -23,13 +24,12 @@ function placeOf({ key, environmentOrNull }: Asking, type: WebhookRequestType) {
 }
 
 /**
- * Tell whoever asks that something is changed, if the change's transaction is committed.
+ * Publish a change to the webhooks that subscribe to it, if the change's transaction commits.
  *
  * tx       the transaction of the change.
- * body     what the receiver is shown: as the answer to the caller shows it; or how to read it, asked only when
- *          somebody is to be told.
- * of       the feature or company it is about.
- * source   api/webhooks.md. A definition that the account's environments share is told in each of them: decision.
+ * body     the payload, in the form of the answer; or a function that reads it, called only if a webhook subscribes.
+ * of       the feature or company of the change.
+ * source   interface document. Changes of account-wide definitions are published in each environment: decision.
  */
 export async function announce(
   tx: Sql,
@@ -45,7 +45,7 @@ export async function announce(
   await notify(tx, webhooks, topic, typeof body === 'function' ? await body() : body)
 }
 
-/** What is about to be deleted, read while it is there if somebody wants to be told; else null. */
+/** Read an object before its deletion if a webhook subscribes to it; else null. */
 export async function lastSight<T>(
   call: Asking,
   type: WebhookRequestType,

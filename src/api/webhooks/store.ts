@@ -10,7 +10,7 @@ interface Page {
   readonly offset: number
 }
 
-/** Which webhooks a list is of. */
+/** Filters of a list of webhooks. */
 export interface WebhookFilter {
   readonly environmentId: string
   /** Part of the name or URL. */
@@ -47,7 +47,7 @@ export async function insertWebhook(
     readonly secret: string
     readonly body: WebhookCreate
     readonly nowMs: number
-    /** The environment's present: overrides that ended before are not told of. */
+    /** The environment's present: overrides that ended earlier are not published. */
     readonly presentMs: number
   },
 ): Promise<WebhookRow> {
@@ -75,7 +75,7 @@ export async function insertWebhook(
   return row!
 }
 
-/** What a webhook is to be. */
+/** The members of a webhook that callers set. */
 export interface WebhookMembers {
   readonly name: string
   readonly url: string
@@ -113,7 +113,7 @@ export async function updateWebhookRow(
   return row!
 }
 
-/** A new secret; the one it replaces goes on signing until a time. Null when there is no such webhook. */
+/** Store a new secret; the former one signs too until `untilMs`. Null when there is no such webhook. */
 export async function rollSecretRow(
   sql: Sql,
   { id, environmentId }: { readonly id: string; readonly environmentId: string },
@@ -148,7 +148,7 @@ export interface WebhookEventRow {
   readonly updated_at: Date
 }
 
-/** Which deliveries a list is of. */
+/** Filters of a list of deliveries. */
 export interface WebhookEventFilter {
   readonly environmentId: string
   readonly ids: readonly string[] | undefined
@@ -190,7 +190,7 @@ export async function findEvent(
   return row ?? null
 }
 
-/** Have a delivery sent again, from its first attempt; null for one that still waits. */
+/** Schedule a delivery again from its first attempt; null for one that is still pending. */
 export async function redeliver(sql: Sql, id: string, now: Date): Promise<WebhookEventRow | null> {
   const [row] = await sql<WebhookEventRow[]>`
     update webhook_events set status = 'pending', attempt_count = 0, next_attempt_at = ${now}, updated_at = ${now}
@@ -208,7 +208,7 @@ export async function webhooksOf(
   return new Map(webhooks.map(webhook => [webhook.id, webhook]))
 }
 
-/** A delivery that was a test and is over. */
+/** Store the finished delivery of a test. */
 export async function insertTest(
   sql: Sql,
   event: {
