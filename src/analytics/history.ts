@@ -1,6 +1,6 @@
-// Questions to ClickHouse: events, usage over time, credits over time. Statements are in sql/clickhouse/queries;
-// each function is named as its file. Instants are epoch ms; windows include their start and exclude their end.
-// Every function rejects with store_away while ClickHouse is away.
+// Reads from ClickHouse: events, usage over time, credits over time. The statements are in sql/clickhouse/queries,
+// named like the functions. Instants are epoch ms; windows include their start and exclude their end. Every
+// function rejects with store_away while ClickHouse is down.
 import { readFileSync } from 'node:fs'
 import type { EventStatus, EventType } from '../../schemas/enums.js'
 import { type Quantity, quantityFromText } from '../core/usage/quantity.js'
@@ -11,10 +11,13 @@ export type HistoryStore = Pick<ClickHouse, 'select'>
 
 const hourMs = 3_600_000
 const dayMs = 24 * hourMs
-/** Events expire after this long (EV-20); a little less, so that a bound is not divided while they go. */
+/**
+ * Retention of events (EV-20), slightly reduced, so that a bound is not computed from events that are just
+ * expiring.
+ */
 const retentionMs = 364 * dayMs
 
-/** A stored event (EV-70). Empty text where nothing was given. */
+/** A stored event (EV-70). Missing texts are empty. */
 export interface EventRow {
   readonly environment_id: string
   readonly id: string
@@ -29,7 +32,7 @@ export interface EventRow {
   readonly captured_at_ms: number
   readonly sent_at_ms: number | null
   readonly loaded_at_ms: number
-  /** Also enriched_at: both happen in the instant of deciding. null for a failed event. */
+  /** Also enriched_at, which is the same instant. null for a failed event. */
   readonly processed_at_ms: number | null
   readonly api_key_id: string
   readonly idempotency_key: string
@@ -59,11 +62,12 @@ export interface EventsFilter {
 const withoutChecks: readonly EventType[] = ['identify', 'inference', 'track']
 
 /**
- * Events newest first.
+ * Events, newest first.
  *
- * Without a company the newest are looked for in growing spans of time, so that a page costs a look at recent
- * months instead of a year.
- * nowMs    the environment's present; events dated after it are found too.
+ * Without a company, growing spans of time are searched from the newest events on, so that a page usually reads
+ * recent months only instead of a year.
+ *
+ * nowMs    the environment's present; events dated later are found too.
  * source   EV-72.
  */
 export async function eventsList(
@@ -103,7 +107,7 @@ export async function eventById(
   return row === undefined ? null : eventOf(row)
 }
 
-/** A row as the statements give it: its quantity as text. */
+/** A row as the statements return it, with its quantity as text. */
 type StoredEvent = Omit<EventRow, 'quantity'> & { readonly quantity: string }
 
 const eventOf = (row: StoredEvent): EventRow => ({ ...row, quantity: quantityFromText(row.quantity) })
@@ -118,8 +122,8 @@ export interface UsageInterval {
 /**
  * Usage of one event by one company in each interval between bounds.
  *
- * boundsMs  ascending, at least two. Every interval's sum is exact, bounds inside an hour too, as long as the events
- *           of that hour are kept (EV-20); of older hours the whole counts where the hour begins.
+ * boundsMs  ascending, at least two. Sums are exact, also for bounds within an hour, as long as the hour's events are
+ *           kept (EV-20). A bound within an older hour is moved to the start of that hour.
  * returns   intervals with events only, ascending.
  * source    US-10…12, US-3.
  */
@@ -146,7 +150,7 @@ export async function usageBetween(
   }))
 }
 
-/** When a company first used an event since an instant, among the events kept (EV-20); null when it did not. */
+/** When a company first used an event since an instant, from kept events (EV-20); null: never. */
 export async function firstUse(
   store: HistoryStore,
   environmentId: string,
@@ -208,7 +212,7 @@ export interface UserUsageRow {
   /** null: events without a user. */
   readonly userId: string | null
   readonly subtype: string
-  /** Start of the UTC day; 0 when not asked by day. */
+  /** Start of the UTC day; 0 if the query is not by day. */
   readonly dayMs: number
   readonly quantity: Quantity
   readonly lastSeenMs: number
@@ -217,8 +221,8 @@ export interface UserUsageRow {
 /**
  * Usage per user and event of one company in a window.
  *
- * daily    a row per UTC day with usage, else one for the window.
- * userId   only this user; absent: all, since shares are of their total.
+ * daily    one row per UTC day with usage, else one for the window.
+ * userId   only this user; absent: all users, whose total is needed for shares.
  * source   US-30, US-32, US-35.
  */
 export async function userUsage(
@@ -232,7 +236,7 @@ export async function userUsage(
   userId?: string,
 ): Promise<UserUsageRow[]> {
   if (subtypes.length === 0) return []
-  // An hour whose events are gone counts whole.
+  // an hour without stored events can only be counted as a whole
   const fromMs = window.fromMs > nowMs - retentionMs ? window.fromMs : floor(window.fromMs, hourMs)
   const wholeFrom = Math.ceil(fromMs / hourMs) * hourMs
   const wholeTo = Math.max(wholeFrom, floor(window.toMs, hourMs))
@@ -266,14 +270,14 @@ export interface UserCreditsRow {
   readonly userId: string | null
   readonly creditId: string
   readonly dayMs: number
-  /** Decimal text: draws less refunds; holds are no consumption. */
+  /** Decimal text: draws minus refunds; holds do not count. */
   readonly consumed: string
 }
 
 /**
  * Credits consumed by track events per user in a window.
  *
- * only    one user's, or those drawn for one feature; absent: all.
+ * only    one user, or draws for one feature; absent: all.
  * source  US-31, US-35.
  */
 export async function userCredits(
@@ -340,7 +344,7 @@ export async function creditByDay(
   }))
 }
 
-/** A ledger entry as stored; empty text and null where a member does not apply. Decimals are text. */
+/** A stored ledger entry. Members that do not apply are empty or null. Decimals are text. */
 export interface LedgerRow {
   readonly credit_id: string
   readonly sequence: number
@@ -388,7 +392,7 @@ export function creditLedgerList(
   return ask(store, 'credit_ledger_list', { ...ledgerParameters(environmentId, filter), ...page })
 }
 
-/** How many entries the list has. */
+/** Number of entries in the list. */
 export async function creditLedgerCount(
   store: HistoryStore,
   environmentId: string,
@@ -402,7 +406,7 @@ export async function creditLedgerCount(
   return row?.entries ?? 0
 }
 
-/** The last instant DateTime64(3) holds. */
+/** The last instant of DateTime64(3). */
 const endOfTimeMs = Date.UTC(2299, 11, 31)
 
 function ledgerParameters(environmentId: string, filter: LedgerFilter): Record<string, unknown> {
@@ -420,7 +424,7 @@ function ledgerParameters(environmentId: string, filter: LedgerFilter): Record<s
 export interface EventTypeRow {
   readonly subtype: string
   readonly events: number
-  /** Exact while small, within about half a percent beyond. */
+  /** Approximate for large numbers, within about half a percent. */
   readonly companies: number
   readonly users: number
   readonly lastSeenMs: number
@@ -449,7 +453,7 @@ export async function eventTypes(
   return rows.map(({ last_ms, ...row }) => ({ ...row, lastSeenMs: last_ms }))
 }
 
-/** The companies that used one event most in a window of whole hours. */
+/** The companies with the most usage of one event in a window of whole hours. */
 export async function usageByCompany(
   store: HistoryStore,
   environmentId: string,
@@ -475,18 +479,18 @@ export async function usageByCompany(
   }))
 }
 
-/** What ClickHouse holds of one company's track events of one name. */
+/** ClickHouse's totals of one company's track events with one name. */
 export interface UsageTotalRow {
   readonly companyId: string
   readonly subtype: string
-  /** All hours together. */
+  /** Sum over all hours. */
   readonly total: Quantity
-  /** Of the time that events are kept (EV-20): by hours, and of the events themselves. */
+  /** Sum over the retention time (EV-20): from hourly sums, and below from the events. */
   readonly recent: Quantity
   readonly raw: Quantity
 }
 
-/** Sums per company and event name, to be held against what the actors count. */
+/** Totals per company and event name, for comparison with the actors' counters. */
 export async function usageReconcile(
   store: HistoryStore,
   environmentId: string,
@@ -511,18 +515,18 @@ export async function usageReconcile(
   }))
 }
 
-/** Idempotency keys of accepted events as ClickHouse knows them. */
+/** Idempotency keys of accepted events in ClickHouse. */
 export interface StoredClaims {
-  /** How many there are: for as many room is made before they are read. */
+  /** Number of keys, to reserve memory before they are read. */
   count(): Promise<number>
-  /** Packed claims (dedupe.ts) one after another, oldest first, many at a time. */
+  /** Packed claims (dedupe.ts), concatenated, oldest first, in pages. */
   pages(): AsyncIterable<Buffer>
 }
 
-/** Idempotency keys read by one statement. */
+/** Keys per page. */
 export const claimsAtOnce = 200_000
 
-/** Idempotency keys received at or after an instant, `limit` at a time. source: EV-25, EV-26 */
+/** Idempotency keys received at or after an instant, in pages of `limit`. source: EV-25, EV-26 */
 export function eventClaims(
   store: Pick<ClickHouse, 'bytes' | 'select'>,
   sinceMs: number,
@@ -545,7 +549,7 @@ async function* claimPages(
 ): AsyncGenerator<Buffer> {
   let last = { after_ms: sinceMs, after_id: '' }
   for (;;) {
-    // as bytes: there may be millions
+    // raw bytes: there may be millions of keys
     const pieces: Buffer[] = []
     const sql = `${statement('event_claims')} FORMAT RowBinary`
     for await (const piece of store.bytes(sql, { ...last, limit })) pieces.push(piece)
@@ -570,7 +574,7 @@ function ask<Row>(
   return store.select<Row>(statement(name), parameters)
 }
 
-/** The text of sql/clickhouse/queries/<name>.sql; it is read once. */
+/** The text of sql/clickhouse/queries/<name>.sql, cached. */
 function statement(name: string): string {
   let text = statements.get(name)
   if (text === undefined) {

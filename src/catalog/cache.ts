@@ -1,4 +1,4 @@
-// The current definitions of every environment on the HTTP thread, and the one way to change them.
+// The current definitions of every environment on the HTTP thread, and the only way to change them.
 import type { Logger } from 'pino'
 import type { Sql } from 'postgres'
 import type { CatalogData } from '../core/catalog.js'
@@ -16,11 +16,11 @@ interface Waiter {
   readonly resolve: () => void
 }
 
-/** Where one environment's catalog is on its way from Postgres to the shards. */
+/** State of one environment's catalog between Postgres and the shards. */
 interface Course {
-  /** What `get` gives; null before the first load. */
+  /** The value of `get`; null before the first load. */
   data: CatalogData | null
-  /** The newest version every shard has. */
+  /** The newest version that every shard has. */
   announced: number
   /** The newest version known to be committed. */
   wanted: number
@@ -31,9 +31,9 @@ interface Course {
 /**
  * The catalogs.
  *
- * A change is committed before it is announced. Once committed it is never lost: the environment's course goes on
- * trying until every shard has that version or a newer one. `data` changes in the tick in which it is posted to the
- * shards, so a message sent after reading it arrives after it.
+ * A change is committed before it is announced. A committed change is never lost: the environment retries until every
+ * shard has that version or a newer one. `data` changes in the tick in which it is posted to the shards, so a message
+ * sent after reading it arrives after it.
  */
 export class CatalogCache {
   readonly #sql: Sql
@@ -43,7 +43,7 @@ export class CatalogCache {
   readonly #loaders: Loaders
   readonly #patienceMs: number
   readonly #courses = new Map<string, Course>()
-  /** The end of each account's line of transactions: one connection each, however many wait. */
+  /** The last transaction of each account: transactions of one account run in sequence, on one connection. */
   readonly #lines = new Map<string, Promise<unknown>>()
   #waiting = 0
   #closed = false
@@ -54,7 +54,7 @@ export class CatalogCache {
     traits: TraitRegistry
     announce: Announce
     loaders?: Loaders
-    /** How long a caller waits for the shards before it is told to try again; the change goes on. */
+    /** Longest wait of a caller for the shards. After it the caller gets an error; the change continues. */
     patienceMs?: number
   }) {
     this.#sql = options.sql
@@ -71,7 +71,7 @@ export class CatalogCache {
     await Promise.all(rows.map(row => this.#reach(row.id, Number(row.catalog_version))))
   }
 
-  /** Stop trying. What is committed is found again at the next start. */
+  /** Stop retrying. The next start loads what is committed. */
   close(): void {
     this.#closed = true
   }
@@ -88,14 +88,14 @@ export class CatalogCache {
   }
 
   /**
-   * Run a definitions transaction and see its outcome to every shard.
+   * Run a definitions transaction and bring its outcome to every shard.
    *
-   * scope    one environment, or (`environmentId` null) all of the account: those it has when the work is done.
-   * work     its statements; what it throws rolls everything back and passes through, database refusals as 400 or 503.
-   * returns  what `work` returned, once every shard has the version it made or a newer one.
-   * errors   `overloaded` when the shards are not reached in time: the change is kept and goes on its way.
+   * Changes of one account are in one order, also across processes: each transaction locks the account's row.
    *
-   * Changes of one account are in one order, also with other processes: each holds the account's row, shared or not.
+   * scope    one environment, or (`environmentId` null) all environments the account has when the work is done.
+   * work     its statements. What it throws rolls back and is passed on; database refusals become 400 or 503.
+   * returns  the result of `work`, once every shard has the version it made or a newer one.
+   * errors   `overloaded` when the shards are not reached in time: the change is committed and will reach them.
    */
   async change<T>(
     scope: { readonly accountId: string; readonly environmentId: string | null },
@@ -106,12 +106,14 @@ export class CatalogCache {
     return result
   }
 
-  /** Another process says that an environment is at this version, or was at the one before when it was deleted. */
+  /**
+   * Handle a notice of another process: an environment has this version, or had the one before when it was deleted.
+   */
   heard(environmentId: string, version: number): Promise<void> {
     return this.#reach(environmentId, version)
   }
 
-  /** The environment is gone: so is its catalog. Nobody waits for it any more. */
+  /** Drop the catalog of a deleted environment. Waiting callers are released. */
   forgetEnvironment(environmentId: string): void {
     const course = this.#courses.get(environmentId)
     this.#courses.delete(environmentId)
@@ -214,12 +216,12 @@ export class CatalogCache {
       return
     }
     for (const row of loaded.traits) this.#traits.define(row)
-    // From here to the call of announce nothing waits: traits introduced until now are in, later ones are posted later.
+    // No await from here to announce: traits introduced so far are included, later ones are posted afterwards.
     const data: CatalogData = { ...loaded.data, traits: this.#traits.list(environmentId) }
     course.data = data
     await this.#announce(data)
     course.announced = data.version
-    // A version that was heard of but is not to be seen was never committed: nobody shall try for it without end.
+    // An announced version that is not visible was never committed; do not wait for it.
     if (course.wanted === wanted) course.wanted = data.version
     for (const waiter of [...course.waiters])
       if (waiter.version <= Math.max(data.version, wanted)) waiter.resolve()

@@ -1,5 +1,5 @@
-// Credits at rest: their definitions, what is sold of them, what plan versions grant, who may draw how much at once;
-// and what of all that checks and draws need.
+// Rows of credits: definitions, bundles, grants of plan versions, spend policies; and the loader of the part that
+// checks and draws need.
 import type { Sql } from 'postgres'
 import type {
   BillingArrearsAnchor,
@@ -65,7 +65,7 @@ export interface CreditBundleRow {
   readonly deleted_at: Date | null
 }
 
-/** What credits of a plan grant cost from one amount on; `up_to` null on the last. */
+/** A price tier of plan credits; `up_to` null on the last. */
 export interface StoredCreditTier {
   readonly up_to: number | null
   readonly per_unit_price: number
@@ -75,7 +75,7 @@ export interface StoredCreditTier {
 /** A row of plan_credit_grants. */
 export interface PlanCreditGrantRow {
   readonly id: string
-  /** The same for a grant and its copies on later versions. */
+  /** Shared by a grant and its copies on later versions. */
   readonly origin_id: string
   readonly environment_id: string
   readonly plan_id: string
@@ -131,7 +131,7 @@ export interface SpendPolicyRow {
   readonly updated_at: Date
 }
 
-/** What a credit of a billed plan grant costs, as a price of one month (CR-38). */
+/** The price of one credit of a billed plan grant, as a monthly price (CR-38). */
 export function planGrantPrice(row: PlanCreditGrantRow, currency: string): StoredPrice {
   const [first] = row.price_tiers
   return {
@@ -186,7 +186,7 @@ function creditDef(row: CreditRow): CreditDef {
   }
 }
 
-/** What plan versions grant of credits, by version; drafts grant nothing (PB-4). */
+/** Credit grants of plan versions, by version. Drafts grant nothing (PB-4). */
 export async function loadPlanCreditGrants(
   sql: Sql,
   environment: LoadedEnvironment,

@@ -1,4 +1,4 @@
-// Postgres → the definitions of one environment, in a handful of statements of one snapshot.
+// Loads the definitions of one environment from Postgres, in a few statements of one snapshot.
 import type { Sql } from 'postgres'
 import type {
   EnvironmentType,
@@ -22,13 +22,13 @@ import { decidedByActors } from '../core/company/domain-events.js'
 import type { StoredCondition, StoredGroup } from './rules.js'
 import { type TraitRow, traitId } from './traits.js'
 
-/** The environment a loader loads for, read in the same snapshot. */
+/** The environment being loaded, read in the same snapshot. */
 export interface LoadedEnvironment {
   readonly id: string
   readonly accountId: string
 }
 
-/** Plans as their own loader gives them. */
+/** The result of the loader of plans. */
 export interface LoadedPlans {
   readonly plans: readonly PlanDef[]
   readonly initialPlanId: string | null
@@ -36,19 +36,19 @@ export interface LoadedPlans {
   readonly trialExpiryPlanId: string | null
 }
 
-/** Credits as their own loader gives them. */
+/** The result of the loader of credits. */
 export interface LoadedCredits {
   readonly credits: readonly CreditDef[]
   readonly spendPolicies: readonly SpendPolicyDef[]
 }
 
-/** Loaders of definitions that other files own. One that is absent gives nothing. */
+/** Loaders in other files. An absent loader loads nothing. */
 export interface Loaders {
   readonly plans?: (sql: Sql, environment: LoadedEnvironment) => Promise<LoadedPlans>
   readonly credits?: (sql: Sql, environment: LoadedEnvironment) => Promise<LoadedCredits>
 }
 
-/** A catalog without its traits, and the trait definitions Postgres shows: the registry knows more of them. */
+/** A catalog without traits, and the trait definitions in Postgres. The registry may have more. */
 export interface Loaded {
   readonly data: Omit<CatalogData, 'traits'>
   readonly traits: readonly TraitRow[]
@@ -58,10 +58,10 @@ const noPlans: LoadedPlans = { plans: [], initialPlanId: null, fallbackPlanId: n
 const noCredits: LoadedCredits = { credits: [], spendPolicies: [] }
 
 /**
- * Read the definitions of an environment as one transaction saw them.
+ * Read the definitions of an environment in one transaction.
  *
- * returns  the definitions with the version they belong to, or null when the environment is gone.
- * errors   whatever the database throws.
+ * returns  the definitions and their version, or null when the environment is deleted.
+ * errors   those of the database.
  */
 export async function loadCatalog(sql: Sql, environmentId: string, loaders: Loaders): Promise<Loaded | null> {
   const loaded = await sql.begin('isolation level repeatable read read only', async transaction => {
@@ -93,7 +93,7 @@ interface WebhookRow {
   readonly entitlement_trigger_configs: readonly { readonly feature_id: string }[] | null
 }
 
-/** What the active webhooks ask of actors, taken together. */
+/** The changes that the active webhooks subscribe to, combined. */
 async function loadWatches(sql: Sql, environment: LoadedEnvironment): Promise<Watches | null> {
   const rows = await sql<WebhookRow[]>`
     select request_types, credit_trigger_configs, entitlement_trigger_configs from webhooks
@@ -110,7 +110,7 @@ async function loadWatches(sql: Sql, environment: LoadedEnvironment): Promise<Wa
   }
 }
 
-/** All that is named, or null when somebody names nothing and so means everything. */
+/** The union of the lists; null (all) if one list is absent or empty. */
 function together(lists: readonly (readonly string[] | undefined)[]): readonly string[] | null {
   return lists.some(list => !list?.length) ? null : [...new Set(lists.flatMap(list => list ?? []))]
 }
@@ -138,7 +138,7 @@ interface FeatureRow {
   readonly license_id: string | null
 }
 
-/** Features belong to the account; the traits they name are those of this environment. */
+/** Features belong to the account; their traits are those of this environment. */
 async function loadFeatures(sql: Sql, environment: LoadedEnvironment): Promise<readonly FeatureDef[]> {
   const rows = await sql<FeatureRow[]>`
     select f.id, f.name, f.feature_type, f.event_source, f.event_subtype, f.trait_hierarchy,
@@ -157,7 +157,7 @@ async function loadFeatures(sql: Sql, environment: LoadedEnvironment): Promise<r
   }))
 }
 
-/** Id, in one environment, of the company trait a feature names by its hierarchy. */
+/** Id of the company trait with this path in one environment. */
 export function companyTraitId(environmentId: string, hierarchy: readonly string[] | null): string | null {
   return hierarchy === null ? null : traitId(environmentId, 'company', hierarchy.join('.'))
 }

@@ -1,4 +1,4 @@
-// Plans at rest, and the plans of an environment as checks need them. A draft grants nothing, so it is not loaded (PB-4).
+// Rows of plans, and the loader of an environment's plans. Drafts grant nothing and are not loaded (PB-4).
 import type { Sql } from 'postgres'
 import type {
   BillingArrearsAnchor,
@@ -102,7 +102,7 @@ export interface EntitlementRow {
   readonly updated_at: Date
 }
 
-/** Credit grants of plan versions, by version id; another file owns them. */
+/** Loads credit grants of plan versions, by version id. */
 export type PlanCreditGrantLoader = (
   sql: Sql,
   environment: LoadedEnvironment,
@@ -111,7 +111,7 @@ export type PlanCreditGrantLoader = (
 /**
  * The loader of plans.
  *
- * creditGrants  loads what the versions grant of credits; absent: nothing.
+ * creditGrants  loads the credit grants of the versions; absent: none.
  */
 export function plansLoader(creditGrants?: PlanCreditGrantLoader) {
   return async (sql: Sql, environment: LoadedEnvironment): Promise<LoadedPlans> => {
@@ -193,7 +193,7 @@ function versionDef(
   }
 }
 
-/** A stored entitlement as the core takes it. `currency`: the one its tiers and unit price are told in, if it has it. */
+/** The core's form of a stored entitlement. `currency`: preferred currency of its tiers and unit price. */
 function entitlementDef(row: EntitlementRow, currency: string): EntitlementDef {
   const price = leadingPrice(row.prices, currency)
   return {
@@ -219,12 +219,12 @@ function entitlementDef(row: EntitlementRow, currency: string): EntitlementDef {
   }
 }
 
-/** A bigint column: the driver gives text. */
+/** A bigint column as a number: the driver returns text. */
 export function numberOrNull(value: string | number | null): number | null {
   return value === null ? null : Number(value)
 }
 
-/** Rows by a member of theirs, each list in their order. */
+/** Rows grouped by a key, in their order. */
 export function grouped<Row>(rows: readonly Row[], keyOf: (row: Row) => string): Map<string, Row[]> {
   const found = new Map<string, Row[]>()
   for (const row of rows) {

@@ -1,4 +1,4 @@
-// How prices lie in Postgres, within the plan version or entitlement they belong to.
+// Prices as stored within a plan version or entitlement.
 import type {
   BillingPriceUsageType,
   BillingProductPriceInterval,
@@ -20,14 +20,15 @@ export interface StoredTier {
 }
 
 /**
- * A price of a version or entitlement. One that is not minted is a draft's (PB-5); minted or named from elsewhere it
- * is also a row of billing_prices under the same id, and copies of the version keep it until it is changed.
+ * A price of a version or entitlement. Until it is published it exists only in the draft (PB-5). Then, or if it was
+ * named by id, it is also a row of billing_prices under the same id. Copies of the version keep it until it is
+ * changed.
  */
 export interface StoredPrice {
   readonly id: string
   readonly currency: string
   readonly cadence: Cadence
-  /** In the smallest unit; `price_decimal` carries what is finer and wins (PB-41). */
+  /** In the smallest unit; `price_decimal` is exact and takes precedence (PB-41). */
   readonly price: number
   readonly price_decimal: string | null
   readonly tiers: readonly StoredTier[] | null
@@ -39,13 +40,13 @@ export interface StoredPrice {
   readonly minted_at: string | null
 }
 
-/** A price as it is stated, before it has an identity. */
+/** A price without an id. */
 export type PriceTerms = Pick<
   StoredPrice,
   'currency' | 'cadence' | 'price' | 'price_decimal' | 'tiers' | 'tiers_mode' | 'usage_type'
 >
 
-/** Id of a draft's price: worked out from where it stands, so that it stays the same while the draft is edited. */
+/** Id of a draft's price, derived from its owner, currency and cadence, so that edits of the draft keep it. */
 export function draftPriceId(ownerId: string, { currency, cadence }: PriceTerms): string {
   return derivedId('bilpp_', ownerId, currency, cadence)
 }
@@ -66,12 +67,12 @@ function termsOf(price: PriceTerms): readonly unknown[] {
   return [currency, cadence, amount, price_decimal, tiers ?? null, tiers_mode, usage_type]
 }
 
-/** The product a plan, or what it grants of one feature, is sold as when nobody named another. */
+/** Id of the default product of a plan, or of a feature of a plan. */
 export function nativeProductId(environmentId: string, planId: string, featureId: string | null): string {
   return derivedId('bilp_', environmentId, planId, featureId ?? '')
 }
 
-/** PB-42. */
+/** The billing interval of a cadence. source: PB-42 */
 export function intervalOf(cadence: Cadence): {
   readonly interval: BillingProductPriceInterval
   readonly interval_count: number
@@ -88,14 +89,14 @@ export function intervalOf(cadence: Cadence): {
   }
 }
 
-/** Months of one period of a cadence; null for what is paid once. */
+/** Months of one period of a cadence; null for a one-time price. */
 export function cadenceMonths(cadence: Cadence): number | null {
   const { interval, interval_count: count } = intervalOf(cadence)
   if (interval === 'one-time') return null
   return interval === 'year' ? 12 * count : count
 }
 
-/** The cadence that a billing price has, or null for one that plans do not know. */
+/** The cadence of a billing price, or null if plans have no such cadence. */
 export function cadenceOf(interval: BillingProductPriceInterval, count: number): Cadence | null {
   return (
     cadences.find(cadence => {
@@ -105,7 +106,10 @@ export function cadenceOf(interval: BillingProductPriceInterval, count: number):
   )
 }
 
-/** The price by which limits and amounts are told: in the version's currency if there is one, the shortest cadence. */
+/**
+ * The price that limits and amounts are computed with: in the version's currency if there is one, of the shortest
+ * cadence.
+ */
 export function leadingPrice(prices: readonly StoredPrice[], currency: string): StoredPrice | null {
   const own = prices.filter(price => price.currency === currency)
   const among = own.length > 0 ? own : prices
@@ -116,7 +120,7 @@ export function leadingPrice(prices: readonly StoredPrice[], currency: string): 
   return null
 }
 
-/** Tiers as the core takes them; null for none. */
+/** Tiers in the core's form; null for none. */
 export function priceTiers(price: Pick<StoredPrice, 'tiers'> | null): readonly PriceTier[] | null {
   if (!price?.tiers || price.tiers.length === 0) return null
   return price.tiers.map(tier => ({
@@ -127,7 +131,7 @@ export function priceTiers(price: Pick<StoredPrice, 'tiers'> | null): readonly P
   }))
 }
 
-/** What one unit costs, as decimal text; null where tiers say it, and without price. */
+/** The price of one unit as decimal text; null for a tiered price, and without a price. */
 export function unitPriceDecimal(price: StoredPrice | null): string | null {
   if (!price || price.tiers) return null
   return price.price_decimal ?? String(price.price)

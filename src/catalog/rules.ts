@@ -1,4 +1,4 @@
-// How rules lie in Postgres: conditions and groups as the wire spells them, each with its id and times.
+// Rules as stored: conditions and groups with wire names, each with its id and times.
 import type { ComparableOperator, ConditionType, MetricPeriod, MonthReset } from '../../schemas/enums.js'
 
 /** A condition of a stored rule; members that do not belong to its type are null, `trait_value` is ''. */
@@ -16,7 +16,7 @@ export interface StoredCondition {
   readonly metric_value: number | null
   readonly credit_id: string | null
   readonly consumption_rate: number | null
-  /** Of the rules that entitlements make. */
+  /** For rules that entitlements generate. */
   readonly quantity_rates?: Readonly<Record<string, number>>
   readonly created_at: string
   readonly updated_at: string

@@ -1,17 +1,17 @@
-// Trait definitions of every environment, in memory on the HTTP thread: the first sight of a trait waits for no store.
+// Trait definitions of all environments, in memory on the HTTP thread. A new trait does not wait for a store.
 import type { Sql } from 'postgres'
 import type { EntityType, TraitType } from '../../schemas/enums.js'
 import type { TraitDef } from '../core/catalog.js'
 import { derivedId } from '../core/id.js'
 import { ServiceError } from '../errors.js'
 
-/** Names per environment and entity type. Callers make names by using them, so their number needs a bound. */
+/** Bound on names per environment and entity type, because callers create names by using them. */
 const namesMax = 10_000
 
 /** A trait definition with its path (CU-33). */
 export interface TraitDefinition extends TraitDef {
   readonly hierarchy: readonly string[]
-  /** Values that publishable keys write are believed like a server's. */
+  /** Values written with publishable keys are trusted like a server's. */
   readonly publishableWrites: boolean
 }
 
@@ -26,7 +26,7 @@ export interface TraitRow {
   readonly publishable_writes: boolean
 }
 
-/** Id of a trait definition: worked out from its names, so that every thread and every replay makes the same. */
+/** Id of a trait definition, derived from its names, so that every thread and every replay gets the same. */
 export function traitId(environmentId: string, entityType: EntityType, name: string): string {
   return derivedId('trt_', environmentId, entityType, name)
 }
@@ -35,18 +35,19 @@ interface Environment {
   readonly company: Map<string, TraitDefinition>
   readonly user: Map<string, TraitDefinition>
   readonly byId: Map<string, TraitDefinition>
-  /** Made when asked for, dropped when a definition changes. */
+  /** Built on demand; null after a change. */
   list: readonly TraitDefinition[] | null
 }
 
 /**
- * The registry. A definition is here from its first sight, and in Postgres once the projector wrote it; a type set by
- * an administrator is written first and then told to the registry, so the two never disagree for longer than that.
+ * The registry of trait definitions. A definition is added at its first use and stored when the projector has
+ * written it. A type set by an administrator is stored first and then updated here, so the two differ only for that
+ * moment.
  */
 export class TraitRegistry {
   readonly #environments = new Map<string, Environment>()
 
-  /** Read every definition, at start; the facts replayed after it introduce what Postgres does not show yet. */
+  /** Load all definitions at start. The facts replayed afterwards add those that Postgres does not have yet. */
   async load(sql: Sql): Promise<void> {
     const rows = await sql<TraitRow[]>`
       select id, environment_id, entity_type, name, hierarchy, trait_type, publishable_writes
@@ -54,7 +55,7 @@ export class TraitRegistry {
     for (const row of rows) this.define(row)
   }
 
-  /** All of an environment, in the order they were first seen. The same array until one changes. */
+  /** All definitions of an environment, in order of first use. The array is the same until one changes. */
   list(environmentId: string): readonly TraitDefinition[] {
     const environment = this.#environments.get(environmentId)
     if (!environment) return []
@@ -71,11 +72,11 @@ export class TraitRegistry {
   }
 
   /**
-   * The definition of this name, made at first sight. In memory only: the effect `trait_introduced` carries it to
-   * Postgres. Also called for the introductions met while the journal is replayed.
+   * The definition with this name, created at first use. It is created in memory only: the effect `trait_introduced`
+   * carries it to Postgres. Journal replay calls it too.
    *
-   * returns  the definition, and `fresh` when this call made it.
-   * errors   `value_invalid` when the environment has its full number of names.
+   * returns  the definition, and `fresh` if this call created it.
+   * errors   `value_invalid` when the environment has its maximum of names.
    * source   CU-30, CU-31; the bound: decision.
    */
   introduce(
@@ -106,12 +107,12 @@ export class TraitRegistry {
     return { trait, fresh: true }
   }
 
-  /** Whether no further name of this entity type fits. */
+  /** Whether the maximum of names of this entity type is reached. */
   isFull(environmentId: string, entityType: EntityType): boolean {
     return (this.#environments.get(environmentId)?.[entityType].size ?? 0) >= namesMax
   }
 
-  /** A definition as Postgres has it: new, or its type changed. */
+  /** Update from a row: a new definition or a changed type. */
   define(row: TraitRow): void {
     const environment = this.#environment(row.environment_id)
     const known = environment.byId.get(row.id)

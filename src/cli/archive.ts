@@ -1,4 +1,5 @@
-// The form of a backup: a directory of gzipped files, each with its sum, and a table of contents that is written last.
+// Reads and writes backups: a directory of gzipped files with checksums, and a table of contents that is written
+// last.
 import { createHash, type Hash } from 'node:crypto'
 import { constants, createReadStream, createWriteStream } from 'node:fs'
 import { lstat, mkdir, open, readdir, rename, rm, stat, writeFile } from 'node:fs/promises'
@@ -10,19 +11,19 @@ import { type Contents, checkedContents, format, isSealed, type Sum, seal, type 
 import { Failure } from './io.js'
 
 const contentsFile = 'backup.json'
-/** Whose secret vouches for the contents, and its HMAC of them. */
+/** The file with the HMAC of the contents and the name of the secret used. */
 const sealFile = 'backup.mac'
-/** More than any table of contents has. */
+/** Upper bound on the size of a table of contents. */
 const contentsBytesMax = 64 << 20
 
-/** Quick rather than small: the rows of events are most of it, and shrink well anyway. */
+/** Compression level: fast rather than small. Most bytes are rows of events, which compress well anyway. */
 const level = 3
 
 class Summing extends Transform {
   bytes = 0
   private readonly hash: Hash = createHash('sha256')
 
-  /** `bytesMax`: more than this is an error, before it is handed on. */
+  /** `bytesMax`: longer input is an error before it is passed on. */
   constructor(private readonly bytesMax = Number.POSITIVE_INFINITY) {
     super()
   }
@@ -51,11 +52,11 @@ export class ArchiveWriter {
 
   private constructor(
     readonly directory: string,
-    /** Whether the directory was there before. */
+    /** Whether the directory existed before. */
     private readonly found: boolean,
   ) {}
 
-  /** errors  Failure when the directory holds anything, or others than its owner may write there. */
+  /** errors  Failure when the directory is not empty, or others than its owner may write to it. */
   static async create(directory: string): Promise<ArchiveWriter> {
     const names = await readdir(directory).catch(error => {
       if (error.code === 'ENOENT') return null
@@ -71,12 +72,12 @@ export class ArchiveWriter {
     return new ArchiveWriter(directory, names !== null)
   }
 
-  /** Bytes so far, uncompressed. */
+  /** Bytes written so far, uncompressed. */
   get bytes(): number {
     return Object.values(this.files).reduce((sum, { bytes }) => sum + bytes, 0)
   }
 
-  /** Write one file; resolves with its size when it is on disk. `path` without the `.gz` that it gets. */
+  /** Write one file; resolves with its size when it is on disk. `path` is without the suffix `.gz`. */
   async write(path: string, pieces: AsyncIterable<Buffer> | Iterable<Buffer>): Promise<number> {
     const file = join(this.directory, `${path}.gz`)
     await mkdir(dirname(file), { recursive: true, mode: 0o700 })
@@ -88,9 +89,9 @@ export class ArchiveWriter {
   }
 
   /**
-   * The backup is whole from here on.
+   * Write the table of contents, which completes the backup.
    *
-   * returns  the SHA-256 of its table of contents, hex: whoever wrote it down can tell this backup from any other.
+   * returns  its SHA-256, hex. Whoever notes it can recognise this backup later.
    */
   async finish(
     contents: Omit<Contents, 'format' | 'files'>,
@@ -108,7 +109,7 @@ export class ArchiveWriter {
     return fingerprintOf(text)
   }
 
-  /** Leave the directory as it was found. */
+  /** Restore the directory to its former state. */
   async discard(): Promise<void> {
     if (!this.found) return rm(this.directory, { recursive: true, force: true })
     for (const name of await readdir(this.directory))
@@ -127,16 +128,16 @@ export async function syncDirectory(directory: string): Promise<void> {
 
 const fingerprintOf = (text: string): string => createHash('sha256').update(text).digest('hex')
 
-/** What a restore takes for true of where a backup comes from. */
+/** The evidence a restore accepts for the origin of a backup. */
 export interface Trust {
   readonly secrets: readonly (readonly [Voucher, string])[]
-  /** SHA-256 of the table of contents, hex, as it was said when the backup was taken. */
+  /** SHA-256 of the table of contents, hex, as printed when the backup was taken. */
   readonly fingerprint?: string | undefined
-  /** Take one that nothing vouches for: of a Tollgate that wrote none. */
+  /** Accept a backup without a seal. Early versions wrote none. */
   readonly unsealed: boolean
 }
 
-/** Who vouches for a backup: a secret or fingerprint of whoever restores it, the pepper it carries, or nobody. */
+/** The evidence found: the restorer's secret or fingerprint; only the pepper inside the backup; or none. */
 export type Vouched = 'known' | 'own pepper' | 'nobody'
 
 export class ArchiveReader {
@@ -147,10 +148,10 @@ export class ArchiveReader {
   ) {}
 
   /**
-   * Nothing of it is believed before its table of contents is authenticated, and has the form that is written here.
-   * Links are not followed.
+   * Open a backup. Its table of contents is authenticated and its form checked before anything in it is used. Links
+   * are not followed.
    *
-   * errors  Failure when it is no backup, not a whole one, of a form that is not known here, or not vouched for.
+   * errors  Failure when it is not a backup, incomplete, of an unknown format, or not authenticated.
    */
   static async open(directory: string, trust: Trust): Promise<ArchiveReader> {
     const text = await readPlain(join(directory, contentsFile)).catch(cause => {
@@ -170,7 +171,7 @@ export class ArchiveReader {
     return Object.hasOwn(this.contents.files, path)
   }
 
-  /** errors  Failure when the file is not what was written; then everything read of it is worth nothing. */
+  /** errors  Failure when the file differs from what was written; discard everything read from it then. */
   async *read(path: string): AsyncGenerator<Buffer> {
     const wanted = this.contents.files[path]
     if (wanted === undefined) throw new Failure(`the backup lists no ${path}`)
@@ -190,7 +191,7 @@ export class ArchiveReader {
   }
 }
 
-// Node takes flags as numbers too; its types do not say so.
+// Node accepts numeric flags too; its types do not say so.
 const plainFlags = (constants.O_RDONLY | constants.O_NOFOLLOW) as unknown as string
 
 async function readPlain(path: string): Promise<string> {
@@ -224,7 +225,7 @@ async function vouch(directory: string, text: string, line: string, trust: Trust
       `${directory} is not vouched for by a secret given here: it was changed, or ${wanted} is another one than when ` +
         'it was taken. (--fingerprint takes the line that `tollgate backup` printed instead.)',
     )
-  // the pepper was made by itself and is in the backup: whoever could change one could change both
+  // a pepper inside the backup is weak evidence: an attacker could replace both
   const own = await ownPepper(directory)
   if (own !== null && isSealed(text, line, [['pepper', own]])) return 'own pepper'
   throw new Failure(`${directory} is not what was written: its ${contentsFile} was changed`)

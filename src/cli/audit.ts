@@ -1,4 +1,4 @@
-// `tollgate audit`: the audit log's chain of hashes, read from a Tollgate that runs and worked out once more here.
+// `tollgate audit`: reads the audit log's hash chain from a running Tollgate and verifies it here.
 import { type ChainedRow, ChainReader } from '../engine/audit/chain.js'
 import type { Client } from './client.js'
 import { type Exit, exit, Failure, type Io } from './io.js'
@@ -10,7 +10,7 @@ interface Head {
   readonly hash: string
 }
 
-/** The end of the chain, as `SEQ:HASH`: kept elsewhere, `verify --head` holds the log to it. */
+/** Print the end of the chain as `SEQ:HASH`. A copy kept elsewhere is later compared by `verify --head`. */
 export async function auditHead(client: Client, io: Io): Promise<Exit> {
   const { seq, hash } = await client.ask<Head>('GET', '/audit-log/head')
   io.print(`${seq}:${hash}`)
@@ -18,9 +18,9 @@ export async function auditHead(client: Client, io: Io): Promise<Exit> {
 }
 
 /**
- * Read the whole chain and find the first row that was altered, removed or put in.
+ * Read the whole chain and find the first row that was altered, removed or inserted.
  *
- * head  of earlier, as `auditHead` printed it: rows taken from the end since, and a chain made anew, are found by it.
+ * head  an earlier output of `auditHead`. It reveals rows removed from the end, and a chain built anew.
  */
 export async function auditVerify(client: Client, head: string | undefined, io: Io): Promise<Exit> {
   const known = head === undefined ? null : headOf(head)

@@ -1,4 +1,4 @@
-// `tollgate backup`: everything acknowledged until one moment, read from a Tollgate that runs on.
+// `tollgate backup`: everything acknowledged up to one moment, read from a running Tollgate.
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { SingleBar } from 'cli-progress'
@@ -24,12 +24,12 @@ import { type Exit, exit, Failure, type Io } from './io.js'
 import { version } from './version.js'
 
 /**
- * Take a backup into a directory that is empty or not there yet.
+ * Take a backup into a directory that is empty or does not exist.
  *
- * The service only finds the point (engine/backup.ts) and keeps it; this process does all the reading. What it wrote
- * is removed again when it fails.
+ * The service only finds the moment (engine/recovery/backup.ts) and keeps its data; this process does all the
+ * reading. On failure, everything it wrote is removed.
  *
- * errors   Failure: nothing runs on the data directory, the directory is not empty, a store is away, …
+ * errors   Failure: no Tollgate runs on the data directory, the directory is not empty, a store is down, …
  */
 export async function backup(config: Config, directory: string, io: Io): Promise<Exit> {
   const control = await Control.connect(config.dataDir)
@@ -167,7 +167,7 @@ async function copySecrets({ dataDir }: Config, archive: ArchiveWriter, io: Io):
   return kept
 }
 
-/** The secret that vouches for a backup: the setting made for it, else the pepper, which whoever restores it needs anyway. */
+/** The secret that seals a backup: the setting, else the pepper, which a restore needs anyway. */
 async function voucher({ backupKey, pepper, dataDir }: Config): Promise<readonly [Voucher, string]> {
   if (backupKey !== null) return ['TOLLGATE_BACKUP_KEY', backupKey]
   return ['pepper', pepper ?? (await readFile(join(dataDir, 'pepper'), 'utf8')).trim()]

@@ -1,14 +1,14 @@
-// The commands' way to a running Tollgate: its HTTP interface and nothing else.
+// HTTP client of the commands. They use only the public interface of a running Tollgate.
 import { readFile } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isLoopback } from '../config.js'
 import { Failure } from './io.js'
 
-/** Where Tollgate is and who asks. */
+/** Address and key of a Tollgate. */
 export interface Target {
   readonly url: string
   readonly key: string
-  /** For account-wide keys. */
+  /** Required with account-wide keys. */
   readonly environment?: string | undefined
 }
 
@@ -16,8 +16,8 @@ const attemptsMax = 60
 const waitMsMax = 30_000
 
 /**
- * What `--url`, `--key`, `--key-file` and their settings say. The first key of this machine's installation is found by
- * itself, in the settings or in its file, and is sent to this machine alone.
+ * The target from `--url`, `--key`, `--key-file` and their settings. Without a key, the bootstrap key of a local
+ * installation is found in the settings or in its file; it is sent to this machine only.
  */
 export async function targetOf(
   options: {
@@ -58,13 +58,13 @@ async function keyOf(
 export class Client {
   constructor(private readonly target: Target) {}
 
-  /** `data` of an answer. Failure with its error. */
+  /** `data` of a response. Throws Failure with the error of a failed one. */
   async ask<T>(method: string, path: string, body?: unknown): Promise<T> {
     const response = await this.send(method, path, body === undefined ? null : JSON.stringify(body))
     return ((await response.json()) as { data: T }).data
   }
 
-  /** The answer of a request that succeeded; 429 and 503 are tried again when they say so. */
+  /** The response of a successful request. 429 and 503 are retried as their headers say. */
   async send(
     method: string,
     path: string,
@@ -82,7 +82,7 @@ export class Client {
           ...headers,
         },
         body,
-        // a key is for whom it was given to, not for whoever that one names
+        // never send the key to another host
         redirect: 'manual',
       }).catch((error: Error) => error)
       if (!(answer instanceof Error) && answer.ok) return answer

@@ -1,27 +1,27 @@
-// What a backup says of itself (backup.json), and how much of it is believed: nothing before it is authenticated, and
-// no name that this program would not have written. Pure, but for the key's file.
+// The table of contents of a backup (backup.json): its seal and its validation. Nothing in it is used before it is
+// authenticated, and only names that this program would have written are accepted. No I/O.
 import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto'
 import type { Sequence } from '../journal/journal.js'
 import type { DumpedTable, Migrated } from '../storage/dump.js'
 import { Failure } from './io.js'
 
-/** What is in a backup, and of when. */
+/** The contents of a backup, and its time. */
 export interface Contents {
-  /** Of this form. */
+  /** The format's version. */
   readonly format: typeof format
-  /** Version of the Tollgate that took it. */
+  /** The version of Tollgate that took it. */
   readonly tollgate: string
   readonly taken_at: string
   readonly journal: {
     readonly generation: string
-    /** By shard: where it ends, and its segments by their first sequence. */
+    /** By shard: the sequence where it ends, and its segments by their first sequence. */
     readonly shards: readonly { readonly committed: Sequence; readonly segments: readonly Sequence[] }[]
   }
   readonly postgres: Store
   readonly clickhouse: Store
-  /** Files of the data directory that are kept as they are. */
+  /** Files copied from the data directory. */
   readonly secrets: readonly string[]
-  /** By path: of what they hold, uncompressed. */
+  /** By path: size and checksum of the uncompressed file. */
   readonly files: Readonly<Record<string, Sum>>
 }
 
@@ -30,7 +30,7 @@ interface Store {
   readonly tables: readonly DumpedTable[]
 }
 
-/** Of one file, uncompressed. */
+/** Size and checksum of one file, uncompressed. */
 export interface Sum {
   readonly bytes: number
   readonly sha256: string
@@ -38,30 +38,30 @@ export interface Sum {
 
 export const format = 1
 
-/** Of the data directory, when they were made there. */
+/** Secret files of the data directory, if Tollgate generated them. */
 export const secretFiles = ['pepper', 'bootstrap-key'] as const
 
-/** Where a segment lies in a backup. */
+/** Path of a journal segment in a backup. */
 export const segmentFile = (shard: number, first: number): string => `journal/${shard}-${first}`
 
-/** Where a table lies in a backup. */
+/** Path of a table in a backup. */
 export const tableFile = (store: 'postgres' | 'clickhouse', table: string): string => `${store}/${table}`
 
-// ── who wrote it ─────────────────────────────────────────────────────────────────────────────────
+// ── seal ─────────────────────────────────────────────────────────────────────────────────────────
 
-/** Whose secret vouches for a table of contents. */
+/** The name of the secret that seals a table of contents. */
 export type Voucher = 'TOLLGATE_BACKUP_KEY' | 'pepper'
 
-/** The line that lies beside backup.json: whose secret, and the HMAC-SHA256 of its bytes, hex. */
+/** The line in the seal file: name of the secret, and HMAC-SHA256 of the contents' bytes, hex. */
 export function seal(text: string, voucher: Voucher, secret: string): string {
   return `${voucher} ${macOf(text, secret)}\n`
 }
 
 /**
- * Whether one of some secrets vouches for a table of contents.
+ * Whether one of the known secrets sealed a table of contents.
  *
- * line     as `seal` wrote it.
- * secrets  those that are known: of a kind there may be several.
+ * line     as written by `seal`.
+ * secrets  the known secrets; there may be several of one name.
  */
 export function isSealed(
   text: string,
@@ -76,13 +76,13 @@ export function isSealed(
   )
 }
 
-// The secret also hashes API keys: what it does here is kept apart from that.
+// The secret also hashes API keys; a derived key keeps the two uses apart.
 function macOf(text: string, secret: string): string {
   const key = hkdfSync('sha256', secret, '', 'tollgate backup contents', 32)
   return createHmac('sha256', Buffer.from(key)).update(text).digest('hex')
 }
 
-// ── what it may say ──────────────────────────────────────────────────────────────────────────────
+// ── validation ───────────────────────────────────────────────────────────────────────────────────
 
 const identifier = /^[a-z_][a-z0-9_]{0,62}$/
 const migrationName = /^\d{4}_[a-z0-9_]{1,100}\.sql$/
@@ -92,8 +92,8 @@ const shardsMax = 256
 const listMax = 1_000_000
 
 /**
- * A table of contents of which every member is of the form that this program writes, and which names exactly the files
- * that it lists.
+ * Parse a table of contents. Every member must have the form that this program writes, and the named files must be
+ * exactly the listed ones.
  *
  * errors  Failure naming the member.
  */
@@ -142,7 +142,7 @@ export function checkedContents(text: string): Contents {
 }
 
 /**
- * Tables and columns must be those of the schema that the backup's migrations make, no more and no less.
+ * Check that tables and columns are exactly those of the schema that the backup's migrations create.
  *
  * errors  Failure naming the table.
  */
@@ -240,5 +240,5 @@ function distinct(texts: readonly string[], what: string): readonly string[] {
 const wrong = (what: string): Failure =>
   new Failure(`the backup is not one that Tollgate wrote: ${shown(what)}`)
 
-/** A text of somebody else's, safe to print. */
+/** Foreign text, escaped so that it is safe to print. */
 const shown = (text: string): string => JSON.stringify(text.slice(0, 200)).slice(1, -1)

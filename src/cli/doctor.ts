@@ -1,4 +1,4 @@
-// `tollgate doctor`: every precondition of a start, looked at one by one, and what to do about a broken one.
+// `tollgate doctor`: checks every precondition of a start and gives advice for broken ones.
 import { accessSync, constants, existsSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { dirname, join } from 'node:path'
@@ -11,7 +11,7 @@ import { closePostgres, openPostgres } from '../storage/postgres.js'
 import { type Exit, exit, type Io } from './io.js'
 import { nodeFits, nodeRange } from './version.js'
 
-/** What was found, and what to do when it is not as it must be. */
+/** A result, and advice if something is wrong. */
 interface Finding {
   readonly what: string
   readonly advice: string | null
@@ -21,7 +21,7 @@ const postgresLeast = 15
 const glibcLeast = [2, 27] as const
 const spaceLeast = 1 << 30
 
-/** Look at everything; `findings` when something keeps Tollgate from starting. */
+/** Run all checks. Returns `findings` when one would prevent a start. */
 export async function doctor(env: Readonly<Record<string, string | undefined>>, io: Io): Promise<Exit> {
   let config: Config
   try {
@@ -51,14 +51,14 @@ function report({ what, advice }: Finding, io: Io): void {
   io.print(advice === null ? `ok      ${what}` : `BROKEN  ${what}\n        ${advice}`)
 }
 
-/** Whether it is a Node that package.json names. */
+/** Whether this version of Node is in package.json's range. */
 export function node(version: string): Finding {
   const what = `Node ${version}`
   const advice = `Tollgate runs on Node ${nodeRange}: install Node 24, or a later one.`
   return { what, advice: nodeFits(version) ? null : advice }
 }
 
-/** Which system it is. The embedded stores alone are bound to a C library. */
+/** The system. Only the embedded stores depend on a C library. */
 function platform({ databaseUrl, clickhouseUrl }: Config): Finding {
   const { header } = process.report.getReport() as { header?: { glibcVersionRuntime?: string } }
   const glibc = header?.glibcVersionRuntime
@@ -73,7 +73,7 @@ function platform({ databaseUrl, clickhouseUrl }: Config): Finding {
   return { what, advice: enough || named ? null : advice }
 }
 
-/** Which HTTP server a start would take. Under `auto` every answer will do. */
+/** The HTTP server that a start would use. Under `auto` either is fine. */
 function httpServer(choice: Config['http']): Finding {
   const { native, reason, changed } = chooseServer(choice)
   const what = `HTTP server: ${native ? 'uWebSockets.js' : "Node's own"} (${reason})`
@@ -107,7 +107,7 @@ function space(directory: string): Finding {
   return { what: `${(free / 2 ** 30).toFixed(1)} GiB free`, advice }
 }
 
-/** The directory itself, or the one above it that it would be made in. */
+/** The directory, or the nearest existing one above it. */
 function nearest(directory: string): string {
   return existsSync(directory) ? directory : nearest(dirname(directory))
 }
@@ -169,7 +169,7 @@ function embedded(name: string, packageName: string, setting: string): Finding {
   return { what, advice: isInstalled(packageName) ? null : advice }
 }
 
-/** What it comes down to: the innermost of errors that wrap each other. */
+/** The innermost of nested errors. */
 function rootOf(error: unknown): string {
   const { message, cause, code } = error as Error & { readonly code?: string }
   if (cause instanceof Error) return rootOf(cause)

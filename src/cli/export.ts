@@ -1,4 +1,4 @@
-// `tollgate export` and `tollgate reconcile`: what Tollgate streams, into a file or onto the screen.
+// `tollgate export` and `tollgate reconcile`: stream to a file or to the terminal.
 import { createWriteStream } from 'node:fs'
 import { rename, rm } from 'node:fs/promises'
 import { Readable } from 'node:stream'
@@ -14,11 +14,11 @@ export interface ExportOptions {
   readonly from?: string
   readonly to?: string
   readonly company?: string
-  /** Cells as they are, also those that a spreadsheet would execute. */
+  /** Do not escape cells that a spreadsheet would execute. */
   readonly raw?: boolean
 }
 
-/** Write an export into a file; the file has its name only when it is whole. */
+/** Write an export to a file. The file gets its final name only when it is complete. */
 export async function exportFile(client: Client, options: ExportOptions, io: Io): Promise<Exit> {
   const { what, format, out, from, to, company, raw } = options
   const query = new URLSearchParams({
@@ -48,7 +48,7 @@ interface Summary {
   readonly differences: number
 }
 
-/** Print every difference and the sum of it; `findings` when there is one. */
+/** Print every difference and the totals. Returns `findings` when there is one. */
 export async function reconcile(client: Client, company: string | undefined, io: Io): Promise<Exit> {
   const query = company === undefined ? '' : `?company_id=${encodeURIComponent(company)}`
   const { body } = await client.send('GET', `/reconcile${query}`, null)

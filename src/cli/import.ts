@@ -1,4 +1,4 @@
-// `tollgate import`: a file of events, one per line, sent as batches; goes on where it stopped.
+// `tollgate import`: sends a file of events, one per line, in batches. Resumable.
 import { createHash } from 'node:crypto'
 import {
   appendFileSync,
@@ -19,17 +19,17 @@ import { type Exit, exit, Failure, type Io } from './io.js'
 
 export interface ImportOptions {
   readonly file: string
-  /** Where lines go that Tollgate does not take, with the reason. */
+  /** File for rejected lines, with the reason. */
   readonly rejects: string
   /** Events per request. */
   readonly batch: number
-  /** Requests at once. Events of one company may then arrive in another order than the file's. */
+  /** Concurrent requests. With more than one, events may arrive in another order than in the file. */
   readonly parallel: number
-  /** Add backfill to every event that does not say how its time counts. */
+  /** Add backfill to every event without a time mode. */
   readonly backfill: boolean
 }
 
-/** What the side file keeps: everything up to `line` is acknowledged. */
+/** The progress file: everything up to `line` is acknowledged. */
 interface Progress {
   readonly file: string
   readonly line: number
@@ -39,7 +39,7 @@ interface Progress {
 
 interface Batch {
   readonly lines: readonly { readonly number: number; readonly text: string }[]
-  /** Bytes of the file read when it was full. */
+  /** File offset after its last line. */
   readonly bytes: number
 }
 
@@ -49,8 +49,8 @@ const headBytes = 65_536
 /**
  * Import a file.
  *
- * Every line without an idempotency key gets one made from the file's contents and its number, so a batch that was
- * sent twice around an interruption counts once, as long as the two are within 24 hours.
+ * A line without an idempotency key gets one from the file's contents and its line number. A batch sent twice
+ * around an interruption then counts once, if both are within 24 hours.
  *
  * returns  `findings` when lines were rejected.
  */
@@ -86,7 +86,7 @@ export async function importFile(client: Client, options: ImportOptions, io: Io)
     for await (const batch of batches(options, progress.line)) {
       if (sending.length >= options.parallel) await settle()
       const done = send(client, batch, file, options.backfill)
-      done.catch(() => {}) // told when its turn comes
+      done.catch(() => {}) // handled when its turn comes
       sending.push({ batch, done })
     }
     while (sending.length > 0) await settle()
@@ -102,7 +102,7 @@ export async function importFile(client: Client, options: ImportOptions, io: Io)
 
 const barFormat = '{bar} {percentage}%  {sent} events, {rejected} rejected  {eta_formatted} left'
 
-/** Names a file by what is in it, so that a changed file is not gone on with. */
+/** Identifies a file by its content, so that an import does not resume in a changed file. */
 async function fingerprint(path: string, size: number): Promise<string> {
   const handle = await open(path)
   try {
@@ -160,7 +160,7 @@ interface Reject {
   readonly text: string
 }
 
-/** Send one batch; what was not taken. */
+/** Send one batch. Returns the rejected lines. */
 async function send(
   client: Client,
   { lines }: Batch,
@@ -184,7 +184,7 @@ async function send(
   ]
 }
 
-/** A line as it is sent; one that cannot be read goes as it is and is judged there. */
+/** The line to send. An unparsable one is sent unchanged, and Tollgate reports it. */
 function prepared(text: string, key: string, backfill: boolean): string {
   let event: unknown
   try {

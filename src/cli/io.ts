@@ -1,28 +1,28 @@
-// What a command works with: where its words go, and how it says that it failed.
+// Output streams, exit codes and failures of commands.
 
-/** The outside of a command, so that tests can stand in for it. */
+/** Output of a command; tests replace it. */
 export interface Io {
-  /** One line of what was asked for. */
+  /** Print one line of the result. */
   print(line: string): void
-  /** One line about how it goes; never part of what was asked for. */
+  /** Print one line about the progress, apart from the result. */
   note(line: string): void
-  /** Where a progress bar may be drawn; null where nobody looks. */
+  /** Stream for a progress bar; null if it is not a terminal. */
   readonly bar: NodeJS.WriteStream | null
 }
 
-/** How a command ends (also said in `--help`). */
+/** Exit codes, also listed in `--help`. */
 export const exit = {
   done: 0,
-  /** It could not be done. */
+  /** The command failed. */
   failed: 1,
-  /** It was asked for in a way that makes no sense. */
+  /** Wrong arguments. */
   misused: 2,
-  /** It was done, and there is something to look at: rejects, differences, a broken precondition. */
+  /** Done, with rejects, differences or a broken precondition. */
   findings: 3,
 } as const
 export type Exit = (typeof exit)[keyof typeof exit]
 
-/** A failure told in one line, without a stack. */
+/** A failure printed as one line, without a stack. */
 export class Failure extends Error {
   override readonly name = 'Failure'
 }

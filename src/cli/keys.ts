@@ -33,7 +33,7 @@ export async function listKeys(client: Client, io: Io): Promise<Exit> {
   }
 }
 
-/** Make a key; its value is the only thing printed, so that a script can take it. */
+/** Create a key and print only its value, for use in scripts. */
 export async function createKey(
   client: Client,
   options: { readonly name: string; readonly environment?: string; readonly readonly?: boolean },
@@ -49,7 +49,7 @@ export async function createKey(
   return exit.done
 }
 
-/** From the next request on nobody is let in by it. */
+/** Delete a key. It is refused from the next request on. */
 export async function revokeKey(client: Client, id: string, io: Io): Promise<Exit> {
   await client.ask('DELETE', `/api-keys/${encodeURIComponent(id)}`)
   io.print(`${id} is revoked`)
@@ -61,14 +61,14 @@ interface Limits {
   readonly limits: unknown
 }
 
-/** The account's own limits. */
+/** Print the account's own limits. */
 export async function getLimits(client: Client, io: Io): Promise<Exit> {
   const { account_id, limits } = await client.ask<Limits>('GET', '/limits')
   io.print(`${account_id}  ${limits === null ? 'default' : JSON.stringify(limits)}`)
   return exit.done
 }
 
-/** `default`, `off`, or buckets as JSON. */
+/** Set limits: `default`, `off`, or buckets as JSON. */
 export async function setLimits(client: Client, value: string, io: Io): Promise<Exit> {
   const plain = value === 'default' || value === 'off'
   if (!plain && parseLimits(value) === null)

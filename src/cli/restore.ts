@@ -1,4 +1,4 @@
-// `tollgate restore`: a backup into a data directory that is empty, for a start to go on from.
+// `tollgate restore`: restores a backup into an empty data directory. The next start continues from there.
 import { createWriteStream } from 'node:fs'
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -20,14 +20,14 @@ import { mustFitSchema, segmentFile, tableFile } from './contents.js'
 import { type Exit, exit, Failure, type Io } from './io.js'
 
 /**
- * Restore a backup. The stores are the embedded ones, or those that DATABASE_URL and CLICKHOUSE_URL name, whichever
- * the backup was taken of; they get the schema they had, and the next start brings them to its own.
+ * Restore a backup into the embedded stores, or those named by DATABASE_URL and CLICKHOUSE_URL, whichever the
+ * backup was taken from. They get the schema of the backup; the next start migrates it.
  *
- * Nothing of the backup is believed: its table of contents is authenticated and held against what this program would
- * have written before anything is made, and its tables against the schema before anything is filled.
+ * The backup is not trusted. Its table of contents is authenticated and validated before anything is created, and its
+ * tables are compared with the schema before they are filled.
  *
- * errors   Failure: no whole backup, a data directory or a store that holds something, a file that is not what was
- *          written. What was restored until then is no Tollgate: a start refuses it.
+ * errors   Failure: the backup is incomplete, the data directory or a store is not empty, a file is corrupt. A partly
+ *          restored data directory is refused by a start.
  */
 export async function restore(
   config: Config,
@@ -47,7 +47,7 @@ export async function restore(
   try {
     await writeFile(join(dataDir, restoringFile), `${archive.contents.taken_at}\n`, { flush: true })
     await fill(config, archive, io)
-    // the next start tells of it in the audit log
+    // the next start records the restore in the audit log
     const { taken_at, tollgate } = archive.contents
     await writeFile(join(dataDir, restoredFile), JSON.stringify({ taken_at, tollgate }), { flush: true })
     await rm(join(dataDir, restoringFile))
@@ -70,7 +70,7 @@ export async function restore(
   return exit.done
 }
 
-/** What may vouch for a backup here. */
+/** Secrets that may have sealed the backup. */
 function secretsOf({ backupKey, pepper }: Config): Trust['secrets'] {
   if (backupKey !== null) return [['TOLLGATE_BACKUP_KEY', backupKey]]
   return pepper === null ? [] : [['pepper', pepper]]
@@ -148,7 +148,7 @@ async function* counting(
   }
 }
 
-/** The generation comes last: with it the journals are those of the stores. */
+/** The generation file is written last: it declares that journals and stores belong together. */
 async function fillJournals(dataDir: string, archive: ArchiveReader, io: Io): Promise<void> {
   const root = join(dataDir, 'journal')
   const { generation, shards } = archive.contents.journal

@@ -1,4 +1,4 @@
-// What package.json says of this Tollgate: its version, and the Node that it runs on.
+// Tollgate's version and the supported range of Node, from package.json.
 import { readFileSync } from 'node:fs'
 
 const { version: own, engines } = JSON.parse(
@@ -9,10 +9,10 @@ export function version(): string {
   return own
 }
 
-/** The range of Node, `>=20.19`: the same line that npm and tools/build.mjs read. */
+/** The range of Node, `>=20.19`, which npm and tools/build.mjs use too. */
 export const nodeRange = engines.node
 
-/** Whether a version of Node, such as `22.23.3`, lies in the range. */
+/** Whether a version of Node, such as `22.23.3`, is in the range. */
 export function nodeFits(given: string): boolean {
   const [, least, minorLeast] = /^>=(\d+)\.(\d+)$/.exec(nodeRange)!.map(Number)
   const [major = 0, minor = 0] = given.split('.').map(Number)

@@ -1,4 +1,4 @@
-// Overrides that ended by their date: nobody does anything then, so somebody has to look.
+// Publishes a notification for every override that ended by its date.
 import type { Sql } from 'postgres'
 import { type OverrideRow, overrideViews } from '../api/entitlements/override-view.js'
 import type { EnvironmentRecord } from '../api/kit/call.js'
@@ -9,17 +9,17 @@ const type = 'company.override.expired' as const
 const perTurn = 1_000
 
 /**
- * Tell the webhooks that ask for it of every override that ended since they were last told, once each: what was told
- * and up to when is one transaction. Environments in which nobody asks cost nothing.
+ * Notify webhooks of every override that ended since the last run, once each: the notification and the time of the
+ * run are one transaction. Environments without such webhooks cost nothing.
  *
- * source  EN-61, api/webhooks.md.
+ * source  EN-61, interface document.
  */
 export async function tellExpired(services: Services): Promise<void> {
   for (const environmentId of services.webhooks.environmentsWanting(type)) {
     const environment = services.keys.environment(environmentId)
     if (environment === null) continue
     const nowMs = services.clock.now(environmentId)
-    // what is not projected yet would be overlooked
+    // overrides not in Postgres yet would be missed
     await services.projections.barrier('postgres')
     await services.sql.begin(tx => tellOf(tx as unknown as Sql, environment, new Date(nowMs)))
     services.webhooks.queued()

@@ -1,10 +1,10 @@
-// Companies whose plans time has changed while nobody asked about them: they are asked, in memory or not.
+// Settles companies whose plans have changed by time alone, whether they are in memory or not.
 
 import type { Services } from '../api/kit/services.js'
 import { isoTime } from '../api/kit/time.js'
 import { Refused } from '../engine/shards/shards.js'
 
-/** Companies of one environment asked in one turn, and at once. */
+/** Companies of one environment per run, and concurrently. */
 const perTurn = 500
 const atOnce = 16
 
@@ -14,10 +14,10 @@ interface DueRow {
 }
 
 /**
- * Have every company settled whose trial, subscription, downgrade or migration is due: its lists and records say so
- * from then on, and who is to be told is told. A company is asked again until its row is gone.
+ * Settle every company with a due trial, subscription, downgrade or migration. Lists, records and notifications
+ * follow from that. A company is asked again in the next run until its row is gone.
  *
- * errors  of Postgres. A company that cannot be asked now is asked in the next turn.
+ * errors  those of Postgres. A company that cannot be asked now is asked in the next run.
  * source  EN-91, EN-93, EN-95, EN-96, PB-56, PB-58.
  */
 export async function settleDue(services: Services, environmentIds: readonly string[]): Promise<void> {

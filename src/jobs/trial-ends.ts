@@ -1,4 +1,4 @@
-// Trials that are over: told to webhooks once each, whoever or whatever ended them.
+// Publishes a notification for every ended trial, once each, whatever ended it.
 import type { Sql } from 'postgres'
 import type { BillingSubscriptionView } from '../../schemas/billing.js'
 import type { BillingSubscriptionTrialEndSetting, TrialStatus } from '../../schemas/enums.js'
@@ -34,11 +34,10 @@ interface EndedTrialRow {
 }
 
 /**
- * Tell the webhooks that ask for it of every trial that ended: the deliveries queued and the trial marked as told are
- * one transaction, so that a process that dies in between neither forgets nor repeats it. Where nobody asks, what ended
- * is passed over.
+ * Notify webhooks of every ended trial. The deliveries and the mark on the trial are one transaction, so that a crash
+ * neither loses nor repeats a notification. Without such webhooks, ended trials are skipped.
  *
- * source  EN-91, EN-93, api/webhooks.md.
+ * source  EN-91, EN-93, interface document.
  */
 export async function tellTrialEnds(services: Services): Promise<void> {
   const { sql, webhooks, keys } = services

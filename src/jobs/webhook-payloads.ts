@@ -1,4 +1,4 @@
-// What actors say happened, as the bodies that receivers of webhooks are shown.
+// Builds webhook payloads from the events that actors record.
 
 import { companyDetails, companyDetailsOf } from '../api/companies/read.js'
 import { companyBriefs } from '../api/entities/read.js'
@@ -14,11 +14,11 @@ import type { Happened } from '../core/company/domain-events.js'
 import type { TopupFailure } from '../core/credits/account.js'
 
 /**
- * What receivers are shown of something an actor said.
+ * The payload of a recorded event.
  *
- * text     JSON of Happened, as the outbox keeps it.
- * returns  null when its environment is gone.
- * source   api/webhooks.md
+ * text     JSON of Happened, as stored in the outbox.
+ * returns  null when its environment is deleted.
+ * source   interface document.
  */
 export async function composeHappened(services: Services, text: string): Promise<unknown> {
   const happened = JSON.parse(text) as Happened
@@ -32,7 +32,7 @@ async function bodyOf(place: EntityPlace, happened: Happened): Promise<unknown> 
   switch (happened.subject) {
     case 'entity': {
       const [detail] = happened.k === 'c' ? await companyDetails(place, [id]) : await userDetails(place, [id])
-      // gone again meanwhile
+      // deleted in the meantime
       return detail ?? { id }
     }
     case 'company_gone':
@@ -77,7 +77,7 @@ function overrideRow({
   }
 }
 
-/** WebFeatureUsageWebhookOutput; the tier a caller defined is told beside it (source: decision). */
+/** WebFeatureUsageWebhookOutput; a custom warning tier is added to it (source: decision). */
 async function usageBody(
   place: EntityPlace,
   companyId: string,
@@ -100,7 +100,7 @@ async function usageBody(
   }
 }
 
-/** Whose credit it is: what every body about credits begins with. source: gaps.md, "credit.limit bodies" */
+/** The company and credit that every payload about credits begins with. source: decision */
 async function ofCredit(place: EntityPlace, companyId: string, creditId: string) {
   const company = (await companyBriefs(place, [companyId])).get(companyId)
   const credit = place.services.catalogs.get(place.environment.id).credits.find(one => one.id === creditId)
@@ -110,7 +110,9 @@ async function ofCredit(place: EntityPlace, companyId: string, creditId: string)
   }
 }
 
-/** CreditsAutoTopupHardFailure, or CreditsAutoTopupRetryFailure. Payment processors' codes: none is connected. */
+/**
+ * CreditsAutoTopupHardFailure, or CreditsAutoTopupRetryFailure. Provider codes are empty: no provider is connected.
+ */
 async function failedBody(
   place: EntityPlace,
   { type, id, creditId, failures, hard }: Extract<Happened, { readonly subject: 'topup_failed' }>,

@@ -1,8 +1,8 @@
-// Telling a store that is away from a statement that is wrong.
+// Tells store outages from wrong statements.
 import { ServiceError } from '../errors.js'
 
 const codes = new Set([
-  // The socket: nobody there, gone, or silent.
+  // Socket errors: refused, closed, timed out.
   'ECONNREFUSED',
   'ECONNRESET',
   'ECONNABORTED',
@@ -19,7 +19,7 @@ const codes = new Set([
   'CONNECTION_CLOSED',
   'CONNECTION_ENDED',
   'CONNECTION_DESTROYED',
-  // Postgres: stopping, crashed, starting; too many connections; out of disk or memory; a statement's time is up.
+  // Postgres: stopping, crashed, starting; too many connections; out of disk or memory; statement timeout.
   '57P01',
   '57P02',
   '57P03',
@@ -30,7 +30,7 @@ const codes = new Set([
   '57014',
   '55P03',
   '25006',
-  // ClickHouse: too slow, too many at once, connection or socket trouble, read-only, memory, cancelled, disk.
+  // ClickHouse: timeout, too many queries, connection or socket trouble, read-only, memory, cancelled, disk.
   '159',
   '164',
   '202',
@@ -46,11 +46,11 @@ const codes = new Set([
 ])
 
 /**
- * A failure of the store itself as `store_away` (503), anything else as it came.
+ * Convert an outage of the store to `store_away` (503); other errors are returned unchanged.
  *
  * store    named to the caller: 'Postgres' or 'ClickHouse'.
- * returns  a ServiceError that keeps the driver's error as its cause, or `error` itself: a ServiceError, or a
- *          statement that is wrong and so our own bug.
+ * returns  a ServiceError with the driver's error as its cause, or `error` itself: a ServiceError, or the error of a
+ *          wrong statement, which is a bug of ours.
  * source   decision 5.
  */
 export function asStoreError(error: unknown, store: 'Postgres' | 'ClickHouse' = 'Postgres'): unknown {
@@ -58,18 +58,18 @@ export function asStoreError(error: unknown, store: 'Postgres' | 'ClickHouse' = 
   return new ServiceError('store_away', `${store} is away; try again`, { cause: error })
 }
 
-/** Whether an error says that the store did not answer, rather than that it refused the statement. */
+/** Whether an error means that the store did not answer, rather than that it refused the statement. */
 export function isAway(error: unknown): boolean {
   if (!(error instanceof Error) || error instanceof ServiceError) return false
   const { code } = error as { code?: unknown }
   if (typeof code === 'string') return codes.has(code) || code.startsWith('08')
-  // The ClickHouse client's own timeout and a socket that closed early carry no code.
+  // The ClickHouse client's timeout and a closed socket have no code.
   return error.message === 'Timeout error.' || error.message === 'socket hang up'
 }
 
 /**
- * Reject with `store_away` when a store has not answered within `ms`. What was asked may still happen: only for
- * reads, and for writes that are safe to send again.
+ * Reject with `store_away` when a store has not answered within `ms`. The statement may still run, so use it only for
+ * reads and for writes that are safe to repeat.
  */
 export async function within<T>(
   ms: number,

@@ -1,4 +1,4 @@
-// Connections to ClickHouse, embedded or a server: open, health, close. The statements are elsewhere.
+// Connections to an embedded or external ClickHouse: open, query, insert, health, close. Statements are elsewhere.
 import { Agent } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import { Readable } from 'node:stream'
@@ -12,26 +12,26 @@ import {
 import { asStoreError } from './away.js'
 import { writeIncoming } from './embedded/incoming.js'
 
-/** Where a ClickHouse is; plain data, so that it crosses to threads. */
+/** Address of a ClickHouse; plain data, so that it can be sent to threads. */
 export interface ClickHouseAddress {
   readonly url: string
   readonly user?: string
   readonly password?: string
   readonly database?: string
-  /** The unix socket of the embedded one: the URL's host and port mean nothing then. */
+  /** Unix socket of the embedded one. The URL's host and port are ignored then. */
   readonly socketPath?: string
-  /** Of the embedded one: it takes rows from files in here, without a way through a socket. */
+  /** Directory of the embedded one: it reads rows from files here instead of a socket. */
   readonly directory?: string
 }
 
 export interface ClickHouseOptions {
-  /** Requests at once; the others wait. */
+  /** Concurrent requests; others wait. */
   readonly max?: number
-  /** Longest wait for an answer. */
+  /** Longest wait for a response. */
   readonly requestTimeoutMs?: number
-  /** Compress what is sent: worth it to a server elsewhere, not to the embedded one. */
+  /** Compress requests. Useful for a remote server, not for the embedded one. */
   readonly gzip?: boolean
-  /** Told when a statement whose answer is waited for begins (1) and when it ends (-1); inserts of rows are none. */
+  /** Called when a statement with a result begins (1) and ends (-1); not for inserts. */
   readonly asked?: (more: 1 | -1) => void
 }
 
@@ -39,54 +39,54 @@ export type Parameters = Readonly<Record<string, unknown>>
 
 export interface InsertOptions {
   readonly table: string
-  /** The bytes as they are, one row per line; in pieces too, as they follow each other. */
+  /** The bytes to insert, one row per line; pieces are concatenated. */
   readonly rows: Buffer | string | readonly Buffer[]
-  /** JSONEachRow unless given. */
+  /** Default JSONEachRow. */
   readonly format?: 'JSONEachRow' | 'TabSeparated'
-  /** Columns the rows may have; a row with any other is refused. Without them: every column of the table. */
+  /** Allowed columns; a row with another one is refused. Absent: every column of the table. */
   readonly columns?: readonly string[]
-  /** How the embedded engine reads them quickest; the rows in the table are the same. */
+  /** The fastest way for the embedded engine to read these rows; the result is the same. */
   readonly reading?: Reading
-  /** Of two inserts with one token the second is dropped, in the table and in the views fed from it. */
+  /** Deduplication token: the second of two inserts with one token is dropped, in the table and in its views. */
   readonly token?: string
   readonly settings?: ClickHouseSettings
 }
 
 /**
- * Rows are read into plain columns, and these turned into the table's whole: a LowCardinality column that is given one
- * value at a time makes a column of its own for each.
+ * How the embedded engine reads rows: into plain columns, which are then converted as a whole. A LowCardinality
+ * column that receives single values would build a column for each of them.
  */
 export interface Reading {
-  /** Names and types of what is read. */
+  /** Names and types of the columns read. */
   readonly structure: string
-  /** The columns of the table, and what becomes each of them. */
+  /** The columns of the table, and the expression for each. */
   readonly columns: readonly string[]
   readonly select: readonly string[]
-  /** Whole lines as a server elsewhere takes them, which reads columns of the table alone: where what is read are others. */
+  /** Converts lines for an external server, which reads table columns only; absent if the lines are the same. */
   readonly inFull?: (lines: Buffer) => Buffer
 }
 
-/** One store of rows. Every method rejects with `store_away` while ClickHouse is away. */
+/** A ClickHouse store. Every method rejects with `store_away` while it is down. */
 export interface ClickHouse {
-  /** The client below, for what the methods do not do. Its own errors do not name the store. */
+  /** The underlying client, for other operations. Its errors do not name the store. */
   readonly client: ClickHouseClient
   /**
    * Rows of a query with `{name: Type}` placeholders.
    * 64-bit integers come as numbers (exact to 2^53), decimals as strings, times as RFC 3339 UTC.
    */
   select<Row>(sql: string, parameters?: Parameters, settings?: ClickHouseSettings): Promise<Row[]>
-  /** The answer of a query that ends with its FORMAT, as ClickHouse writes it. */
+  /** The response of a query with a FORMAT clause, in ClickHouse's bytes. */
   bytes(sql: string, parameters?: Parameters): AsyncGenerator<Buffer>
-  /** Insert ready-made rows; resolves when they are on disk. */
+  /** Insert serialised rows; resolves when they are on disk. */
   insertRaw(options: InsertOptions): Promise<void>
-  /** A statement without an answer. */
+  /** Run a statement without a result. */
   command(sql: string, parameters?: Parameters, settings?: ClickHouseSettings): Promise<void>
   /** Whether it answers, within a few seconds. Never rejects. */
   healthy(): Promise<boolean>
   close(): Promise<void>
 }
 
-/** Said with every statement, so that an embedded engine and any server answer alike. */
+/** Settings of every statement, so that embedded and external servers behave alike. */
 const everywhere: ClickHouseSettings = {
   output_format_json_quote_64bit_integers: 0,
   output_format_json_quote_decimals: 1,
@@ -98,14 +98,14 @@ const everywhere: ClickHouseSettings = {
 const healthMs = 3_000
 
 const insertSettings: ClickHouseSettings = {
-  // A misspelt column is a mistake, not a default.
+  // A misspelt column is an error, not a default value.
   input_format_skip_unknown_fields: 0,
   async_insert: 0,
-  // With a token: exactly once in the views' tables too.
+  // Deduplicate by token in the tables of views too.
   deduplicate_blocks_in_dependent_materialized_views: 1,
 }
 
-/** Every connection goes to one unix socket. The client lets idle ones go itself, as it does with agents of its own. */
+/** Agent that connects to one unix socket. The client closes idle connections itself, as with its own agents. */
 class SocketAgent extends Agent {
   constructor(
     private readonly path: string,
@@ -119,7 +119,7 @@ class SocketAgent extends Agent {
   }
 }
 
-/** Open a client. Connects at the first statement; comes back by itself when the server does. */
+/** Open a client. It connects at the first statement and reconnects by itself. */
 export function openClickHouse(address: ClickHouseAddress, options: ClickHouseOptions = {}): ClickHouse {
   const { max = 10, requestTimeoutMs = 60_000, gzip = false, asked = () => {} } = options
   const client = createClient({
@@ -128,9 +128,9 @@ export function openClickHouse(address: ClickHouseAddress, options: ClickHouseOp
     max_open_connections: max,
     request_timeout: requestTimeoutMs,
     compression: { request: gzip, response: gzip },
-    // Below the 3 s after which older servers close an idle connection.
+    // less than the 3 s after which older servers close an idle connection
     keep_alive: { enabled: true, idle_socket_ttl: 2_500 },
-    // The errors reach the caller; logged where they are handled.
+    // errors reach the caller, which logs them
     log: { level: ClickHouseLogLevel.OFF },
     clickhouse_settings: everywhere,
     ...(address.user === undefined ? {} : { username: address.user }),
@@ -195,7 +195,7 @@ interface Insert {
   readonly settings: ClickHouseSettings
 }
 
-/** A name of a table or column as a statement takes it, whatever it is. */
+/** A quoted table or column name. */
 export const ticked = (name: string): string => `\`${name.replaceAll('\\', '\\\\').replaceAll('`', '\\`')}\``
 
 const into = (table: string, columns: readonly string[] | undefined): string =>
@@ -203,7 +203,7 @@ const into = (table: string, columns: readonly string[] | undefined): string =>
     ? `INSERT INTO ${ticked(table)}`
     : `INSERT INTO ${ticked(table)} (${columns.map(ticked).join(', ')})`
 
-// Not client.insert: it would encode rows from objects, and these are bytes already.
+// Not client.insert, which serialises objects: the rows are bytes already.
 async function post(client: ClickHouseClient, insert: Insert): Promise<void> {
   const { table, columns, format, pieces, reading, settings } = insert
   const { stream } = await client.exec({
@@ -214,7 +214,7 @@ async function post(client: ClickHouseClient, insert: Insert): Promise<void> {
   await finished(stream.resume())
 }
 
-/** The embedded engine reads a file. */
+/** Insert through a file that the embedded engine reads. */
 async function handOver(client: ClickHouseClient, insert: Insert, directory: string): Promise<void> {
   const { table, columns, format, pieces, reading, settings } = insert
   const rows = await writeIncoming(directory, pieces)

@@ -1,16 +1,16 @@
-// Everything in both stores as text, table by table, and back: what a backup keeps, whatever servers hold it.
+// Dumps all tables of both stores as text and loads them again, for backups that do not depend on server versions.
 import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { Sql, TransactionSql } from 'postgres'
 import { type ClickHouse, ticked } from './clickhouse.js'
 
-/** A table and those of its columns that are written. */
+/** A table and its dumped columns. */
 export interface DumpedTable {
   readonly name: string
   readonly columns: readonly string[]
 }
 
-/** One numbered file of sql/ as a store says that it ran. */
+/** A migration file that a store has applied. */
 export interface Migrated {
   readonly name: string
   readonly checksum: string
@@ -23,7 +23,7 @@ const list = (columns: readonly string[]): string => columns.map(quoted).join(',
 
 type Asks = Sql | TransactionSql
 
-/** Every table but the list of migrations. */
+/** Every table except the list of migrations. */
 export async function postgresTables(sql: Asks): Promise<readonly DumpedTable[]> {
   return sql<DumpedTable[]>`
     select c.relname as name, array_agg(a.attname::text order by a.attnum) as columns
@@ -43,16 +43,16 @@ export async function* copyOut(sql: Asks, table: DumpedTable): AsyncGenerator<Bu
     .unsafe(`copy ${quoted(table.name)} (${list(table.columns)}) to stdout`)
     .readable()
   yield* rows
-  // The driver pauses its socket while nobody reads and goes on when it is asked for more, which nobody does of a
-  // stream that has ended: what follows on this connection would wait for ever.
+  // The driver pauses its socket until more is read, which nobody does after the end of a stream; the next
+  // statement of this connection would wait forever.
   rows._read(0)
 }
 
 /**
- * Fill the tables of a database that was just migrated: one transaction, referenced tables first.
+ * Fill the tables of a freshly migrated database in one transaction, referenced tables first.
  *
- * rows     of a table, as `copyOut` gave them.
- * errors   Error naming the first table that this schema does not have; what the database says.
+ * rows     the rows of a table, as from `copyOut`.
+ * errors   Error naming the first table that this schema does not have; those of the database.
  */
 export async function loadPostgres(
   sql: Sql,
@@ -64,7 +64,7 @@ export async function loadPostgres(
   const unknown = tables.find(({ name }) => !known.some(one => one.name === name))
   if (unknown !== undefined) throw new Error(`Postgres: there is no table ${unknown.name}`)
   await sql.begin(async tx => {
-    // What migrations fill in is in the backup, as it has become since.
+    // Rows inserted by migrations are in the backup too, in their present form.
     await tx.unsafe(`truncate ${list(known.map(({ name }) => name))}`)
     for (const table of await referencedFirst(tx, tables)) {
       const into = await tx
@@ -98,7 +98,7 @@ async function referencedFirst(
   return sorted
 }
 
-/** Numbers that Postgres gives out go on after the highest there is. */
+/** Set sequences to continue after the highest stored value. */
 async function countOn(tx: TransactionSql): Promise<void> {
   const columns = await tx<{ table: string; column: string; sequence: string }[]>`
     select c.relname as table, a.attname as column, pg_get_serial_sequence(quote_ident(c.relname), a.attname) as sequence
@@ -112,17 +112,19 @@ async function countOn(tx: TransactionSql): Promise<void> {
 
 // ── ClickHouse ───────────────────────────────────────────────────────────────────────────────────
 
-/** Begins the names of the copies that a backup is read from. */
+/** Name prefix of the clones that a backup reads. */
 export const clonePrefix = 'backup_'
 const stagingPrefix = 'restore_'
-/** Bytes asked for at once, by what rows of that part weigh on average; finding where a page begins takes the longer the later it is. */
+/**
+ * Target size of a page, by the part's average row size. Finding the start of a page takes longer the later it is.
+ */
 const pageBytes = 64 << 20
 const pageRowsMax = 1_000_000
 const insertBytes = 16 << 20
-/** The answer is larger than what one statement may answer. */
+/** ClickHouse error code: the result exceeds max_result_bytes. */
 const tooLarge = '396'
 
-/** Every table that holds rows but the list of migrations. */
+/** Every table with rows except the list of migrations. */
 export async function clickhouseTables(clickhouse: ClickHouse): Promise<readonly DumpedTable[]> {
   return clickhouse.select<DumpedTable>(
     `SELECT t.name AS name, arrayMap(x -> x.2, arraySort(groupArray((c.position, c.name)))) AS columns
@@ -141,20 +143,20 @@ export async function clickhouseMigrations(clickhouse: ClickHouse): Promise<read
   )
 }
 
-/** Copies of all tables as they are now, in milliseconds: their parts are shared, not written again. */
+/** Clone all tables in their present state. It takes milliseconds, because clones share parts. */
 export async function cloneTables(clickhouse: ClickHouse): Promise<readonly DumpedTable[]> {
   const tables = await clickhouseTables(clickhouse)
   for (const { name } of tables) {
     const clone = ticked(clonePrefix + name)
     await clickhouse.command(`CREATE TABLE ${clone} AS ${ticked(name)}`)
-    // It is read part by part: none may become another on the way.
+    // read part by part, so merges must not change the parts
     await clickhouse.command(`SYSTEM STOP MERGES ${clone}`)
     await clickhouse.command(`ALTER TABLE ${clone} ATTACH PARTITION ALL FROM ${ticked(name)}`)
   }
   return tables
 }
 
-/** Remove the copies of a backup, whoever made them. */
+/** Drop the clones of any backup. */
 export async function dropClones(clickhouse: ClickHouse): Promise<void> {
   const clones = await clickhouse.select<{ name: string }>(
     `SELECT name FROM system.tables WHERE database = currentDatabase() AND startsWith(name, '${clonePrefix}')`,
@@ -163,10 +165,10 @@ export async function dropClones(clickhouse: ClickHouse): Promise<void> {
 }
 
 /**
- * The rows of a table's clone in the text format TabSeparated, one line each.
+ * The rows of a table's clone in TabSeparated format, one line each.
  *
- * counted  told how many rows came with each page.
- * errors   Error when they are not as many as the clone has.
+ * counted  called with the number of rows in each page.
+ * errors   Error when the total differs from the clone's number of rows.
  */
 export async function* cloneRows(
   clickhouse: ClickHouse,
@@ -200,7 +202,7 @@ export async function* cloneRows(
   if (came !== rows) throw new Error(`ClickHouse: ${came} of ${rows} rows of ${table.name} came`)
 }
 
-/** How many rows a table's clone has. */
+/** Number of rows in a table's clone. */
 export async function cloneSize(clickhouse: ClickHouse, table: DumpedTable): Promise<number> {
   const [found] = await clickhouse.select<{ rows: number }>(
     `SELECT count() AS rows FROM ${ticked(clonePrefix + table.name)}`,
@@ -208,7 +210,7 @@ export async function cloneSize(clickhouse: ClickHouse, table: DumpedTable): Pro
   return found!.rows
 }
 
-/** Null when they are too many for one answer. */
+/** Null when they are too many for one result. */
 async function readPage(
   clickhouse: ClickHouse,
   table: DumpedTable,
@@ -237,8 +239,8 @@ function countLines(bytes: Buffer): number {
 }
 
 /**
- * Fill a table of a database that was just migrated. Rows go into a table beside it first and its parts are handed
- * over, so that no view counts them again.
+ * Fill a table of a freshly migrated database. Rows are inserted into a second table whose parts are then attached,
+ * so that materialized views do not count them again.
  */
 export async function loadClickHouse(
   clickhouse: ClickHouse,
@@ -262,7 +264,7 @@ export async function loadClickHouse(
   await clickhouse.command(`DROP TABLE ${ticked(staging)} SYNC`)
 }
 
-/** The same bytes in pieces of some megabytes that end with a line. */
+/** The same bytes in pieces of some megabytes that end at a line end. */
 async function* wholeLines(pieces: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   let kept: Buffer[] = []
   let bytes = 0

@@ -1,19 +1,19 @@
-// What a statement's failure means to the caller who caused it.
+// Converts errors of statements to errors for the caller.
 import { ServiceError } from '../errors.js'
 import { asStoreError } from './away.js'
 
-/** Texts for unique violations by the name of the index; any other is told without names. */
+/** Messages for unique violations by index name; others are reported without names. */
 const taken: Readonly<Record<string, string>> = {
   flags_account_id_key_key: 'key: another flag has this key',
   flags_feature_id_key: 'feature_id: the feature already has a flag',
 }
 
 /**
- * A driver's error as a failure the caller is told of, or the error itself when it is our own bug.
+ * Convert a driver's error to an error for the caller. A bug of ours is returned unchanged.
  *
  * error    anything thrown by a statement; ServiceErrors pass unchanged.
- * returns  400 for what the data did (a value taken, a text Postgres cannot hold, a number out of range), 503 for a
- *          database that is away or shutting down; the cause is kept.
+ * returns  400 for errors caused by the data (a duplicate, a text Postgres cannot store, a number out of range),
+ *          503 for a database that is down or shutting down; the cause is kept.
  * source   AL-32; decision 5.
  */
 export function toFailure(error: unknown): unknown {

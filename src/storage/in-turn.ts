@@ -1,25 +1,25 @@
-// Connections whose statements pass a gate first, so that environments share a store fairly. What uses them sees none of it.
+// Wraps connections so that each statement passes a gate, which shares a store fairly among environments.
 import type { Sql } from 'postgres'
 import type { ClickHouse } from './clickhouse.js'
 
-/** Where statements wait for their turn; resolves with what ends it. */
+/** A queue for statements. `enter` resolves, when it is a statement's turn, with the function that ends the turn. */
 export interface Gate {
   enter(group: string): Promise<() => void>
 }
 
-/** The part of the driver's statement that is not in its types. */
+/** Part of the driver's statement that its types lack. */
 interface Statement extends Promise<unknown> {
-  /** Called when the statement is to be sent. */
+  /** Called by the driver to send the statement. */
   handler: (statement: Statement) => void
   reject(error: unknown): void
   cursor: unknown
 }
 
 /**
- * A pool whose statements and transactions each take a place while they run. Pieces of statements, values and names take
- * none; nor do statements of a transaction, which has one already. Cursors are refused: nothing tells when one ends.
+ * A pool whose statements and transactions each occupy a place of the gate while they run. Fragments, values and
+ * names occupy none, nor do statements within a transaction. Cursors are refused, because their end is unknown.
  *
- * errors  those of the gate, as the statement's rejection; nothing was sent then.
+ * errors  those of the gate, as rejection of the statement, which was not sent then.
  */
 export function sqlInTurn(sql: Sql, gate: Gate, group: string): Sql {
   const begin = (...given: Parameters<Sql['begin']>): Promise<unknown> =>
@@ -32,7 +32,7 @@ export function sqlInTurn(sql: Sql, gate: Gate, group: string): Sql {
   })
 }
 
-/** ClickHouse whose statements each take a place until their answer begins or is there; inserts of rows take none. */
+/** A ClickHouse whose statements occupy a place until their response arrives or begins. Inserts occupy none. */
 export function clickHouseInTurn(clickhouse: ClickHouse, gate: Gate, group: string): ClickHouse {
   return {
     ...clickhouse,
@@ -51,7 +51,7 @@ async function inTurn<T>(gate: Gate, group: string, work: () => Promise<T>): Pro
   }
 }
 
-/** A caller who takes an answer slowly keeps nobody waiting. */
+/** Occupies a place for the first piece only, so that a slow reader blocks no one. */
 async function* bytesInTurn(
   pieces: AsyncGenerator<Buffer>,
   gate: Gate,
@@ -67,7 +67,7 @@ async function* bytesInTurn(
   }
 }
 
-/** A statement that waits for its turn when it is to be sent; anything else as it is. */
+/** Make a statement wait for its turn before it is sent; other values are returned unchanged. */
 function waiting<T>(made: T, gate: Gate, group: string): T {
   if (!(made instanceof Promise)) return made
   const statement = made as unknown as Statement
@@ -75,7 +75,7 @@ function waiting<T>(made: T, gate: Gate, group: string): T {
   statement.handler = () => {
     gate.enter(group).then(
       leave => {
-        // the driver's own `then` would send it a second time
+        // the driver's own `then` would send the statement again
         Promise.prototype.then.call(statement, leave, leave)
         send(statement)
       },

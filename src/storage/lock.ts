@@ -1,4 +1,4 @@
-// One Tollgate per data directory.
+// Locks the data directory, so that only one Tollgate uses it.
 import { readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { mkdir, realpath } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -6,9 +6,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { ConfigError } from '../config.js'
 import { bootId, startOf } from './process.js'
 
-/** Held until released or until the process ends, however it ends. */
+/** A lock. It ends when released or when the process ends in any way. */
 export interface DataDirLock {
-  /** The locked directory, absolute, links resolved. */
+  /** The locked directory, absolute, without links. */
   readonly directory: string
   release(): void
 }
@@ -17,15 +17,14 @@ const attempts = 5
 const held = new Set<string>()
 
 /**
- * Lock a data directory for this process; makes the directory when it is absent.
+ * Lock a data directory for this process; creates the directory if absent.
  *
- * Each contender writes a claim of its own and then looks for others, so of two the later one always sees
- * the earlier: never both go on. When two start at the same instant both step back and try again a moment
- * later. A claim whose process is gone is removed by whoever finds it; it needs no owner to be released.
+ * Each contender writes its own claim file and then looks for others, so the later of two always sees the earlier,
+ * and never do both continue. If two start at the same instant, both step back and retry a moment later. A claim
+ * whose process has ended is removed by any contender; it needs no owner to be released.
  *
- * errors   ConfigError naming the directory and the pid that holds it.
- *          Claims are compared by pid, so two containers sharing one volume do not see each other here;
- *          the engine's own file lock stops the second one of those.
+ * errors   ConfigError naming the directory and the pid of the holder. Claims are compared by pid, so two
+ *          containers that share one volume do not see each other here; the engine's own file lock stops the second.
  */
 export async function lockDataDir(dir: string): Promise<DataDirLock> {
   await mkdir(dir, { recursive: true, mode: 0o700 })
@@ -50,7 +49,7 @@ export async function lockDataDir(dir: string): Promise<DataDirLock> {
   )
 }
 
-/** The pid of the Tollgate that works in a directory, or null. Only looks. */
+/** Pid of the Tollgate that uses a directory, or null. Changes nothing. */
 export function holderOf(directory: string): number | null {
   return livingClaim(directory, '', () => {})
 }
@@ -63,7 +62,7 @@ function release(directory: string, own: string): void {
 const claimName = (pid: number, start: string): string =>
   `tollgate-${pid}-${start.replace(/\W+/g, '_')}-${bootId().slice(0, 8)}.lock`
 
-/** The pid of another living claim, or null; removes the claims of the dead. */
+/** Pid of another living claim, or null. Removes claims of ended processes. */
 const otherHolder = (directory: string, own: string): number | null =>
   livingClaim(directory, own, name => rmSync(join(directory, name), { force: true }))
 

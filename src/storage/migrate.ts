@@ -1,4 +1,4 @@
-// Brings both stores to the schema this Tollgate knows: the numbered files of sql/, in order, each once, forward only.
+// Migrates both stores: applies the numbered files of sql/ in order, each once, forward only.
 import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { readdir, readFile } from 'node:fs/promises'
@@ -11,38 +11,38 @@ import { closePostgres, openPostgres, type PostgresAddress } from './postgres.js
 export interface MigrateOptions {
   readonly postgres: PostgresAddress
   readonly clickhouse: ClickHouse
-  /** Holds postgres/ and clickhouse/; the project's own sql/ unless given. */
+  /** The directory with postgres/ and clickhouse/; default the project's sql/. */
   readonly directory?: string
-  /** Go no further than where these had run: the schema a backup was taken of. */
+  /** Stop where these had stopped: the schema of a backup. */
   readonly ran?: Readonly<Record<'postgres' | 'clickhouse', readonly Applied[]>>
 }
 
 export interface MigrateResult {
-  /** Files applied by this call, as `postgres/0001_accounts.sql`, in order. */
+  /** Files applied by this call, in order, such as `postgres/0001_accounts.sql`. */
   readonly applied: readonly string[]
 }
 
-/** The schema on disk and the one in a store do not belong together; nothing was changed. */
+/** The files on disk do not fit the store's list of applied files. Nothing was changed. */
 export class MigrationError extends Error {
   override readonly name = 'MigrationError'
 }
 
-/** sql/ beside dist/. */
+/** The directory sql/ beside dist/. */
 export const sqlDirectory = fileURLToPath(new URL('../../../sql/', import.meta.url))
 
-/** Any number that no other program would choose: the lock of all starts on this database. */
+/** Advisory lock of all starts on this database. An arbitrary number. */
 const lockKey = 5_021_718_304_551
 
 /**
- * Apply what is missing. Safe to call from several processes at once: one works, the others wait and find it done.
+ * Apply the missing files. Several processes may call it at once: one works, the others wait.
  *
- * Each store keeps its own list of what was applied, so that a store restored from a backup, or begun anew, is
- * brought up from where it really is. A Postgres file is one transaction together with its line in the list.
- * A ClickHouse file is applied statement by statement, each noted when done; after a crash between the two, the
- * statement that comes next is the only one that may find its work done.
+ * Each store keeps its own list of applied files, so that a restored or new store is migrated from its actual
+ * state. A Postgres file is one transaction together with its entry in the list. A ClickHouse file is applied
+ * statement by statement, each recorded when done. After a crash in between, only the next statement may have run
+ * already.
  *
- * errors   MigrationError naming the file: changed after it ran, missing on disk, numbered with a gap, or failed
- *          (the driver's error is its cause).
+ * errors   MigrationError naming the file: changed after it ran, missing on disk, a gap in the numbers, or failed
+ *          (with the driver's error as cause).
  */
 export async function migrate(options: MigrateOptions): Promise<MigrateResult> {
   const { postgres, clickhouse, directory = sqlDirectory, ran } = options
@@ -50,10 +50,10 @@ export async function migrate(options: MigrateOptions): Promise<MigrateResult> {
     postgres: upTo(ran?.postgres, await readFiles(directory, 'postgres'), 'postgres'),
     clickhouse: upTo(ran?.clickhouse, await readFiles(directory, 'clickhouse'), 'clickhouse'),
   }
-  // Connections of its own, without bounds: waiting for another start, or changing a large table, takes its time.
+  // own connections without time limits: waiting for another start, or changing a large table, takes long
   const sql = openPostgres(postgres, { max: 2, statementTimeoutMs: 0 })
   try {
-    // The lock is one connection's open transaction; the work is done on the other.
+    // one connection holds the lock in an open transaction; the other does the work
     return await sql.begin(async lock => {
       await lock`select pg_advisory_xact_lock(${lockKey})`
       return {
@@ -99,7 +99,7 @@ interface Applied {
   readonly checksum: string
 }
 
-/** What is still to do, once it is certain that the rest was done as it stands on disk. */
+/** The files still to apply, after checking that the applied ones are unchanged on disk. */
 function missing<T extends Applied>(
   files: readonly File[],
   applied: readonly T[],
@@ -136,7 +136,7 @@ async function migratePostgres(sql: Sql, files: readonly File[]): Promise<string
   const done: string[] = []
   for (const file of missing(files, applied, 'postgres')) {
     const apply = sql.begin(async sql => {
-      // Without parameters the text goes as it is, all its statements at once.
+      // without parameters all statements of the text are sent at once
       await sql.unsafe(file.text).simple()
       await sql`insert into schema_migrations (name, checksum) values (${file.name}, ${file.checksum})`
     })
@@ -148,13 +148,13 @@ async function migratePostgres(sql: Sql, files: readonly File[]): Promise<string
   return done
 }
 
-/** One row per statement that ran; `statements`: of the whole file. */
+/** One row per applied statement; `statements`: their number in the file. */
 interface Step extends Applied {
   readonly statement: number
   readonly statements: number
 }
 
-/** A table, view or dictionary is there already. */
+/** ClickHouse error code: a table, view or dictionary exists already. */
 const existsAlready = '57'
 
 async function migrateClickHouse(clickhouse: ClickHouse, files: readonly File[]): Promise<string[]> {
@@ -183,14 +183,14 @@ async function migrateClickHouse(clickhouse: ClickHouse, files: readonly File[])
   return done
 }
 
-/** `from`: statements of the file that are noted as done. */
+/** `from`: number of statements already recorded as done. */
 async function applyToClickHouse(clickhouse: ClickHouse, file: File, from: number): Promise<void> {
   const statements = splitStatements(file.text)
   if (statements.length === 0) throw new MigrationError(`${file.path} holds no statement`)
   for (const [index, text] of statements.entries()) {
     if (index < from) continue
     await clickhouse.command(text).catch(cause => {
-      // Only the first one tried can have run before, unnoted.
+      // only the first statement can have run without being recorded
       if (index === from && (cause as { code?: string }).code === existsAlready) return
       throw failed(file, cause)
     })
@@ -211,8 +211,8 @@ function failed(file: File, cause: unknown): MigrationError {
 }
 
 /**
- * The statements of a ClickHouse file, which takes one at a time. A statement ends with `;` at the end of a line
- * (a comment may follow it); a text constant must not hold such a line end.
+ * Split a ClickHouse file into statements, because the server takes one at a time. A statement ends with `;` at the
+ * end of a line (a comment may follow). A string literal must not contain such a line end.
  */
 export function splitStatements(text: string): readonly string[] {
   return text

@@ -1,8 +1,8 @@
-// Connections to Postgres: open, health, close. The statements are elsewhere.
+// Connections to Postgres: open, health, close. Statements are elsewhere.
 import { Socket } from 'node:net'
 import postgres, { type Sql } from 'postgres'
 
-/** Where a Postgres is; plain data, so that it crosses to threads. */
+/** Address of a Postgres; plain data, so that it can be sent to threads. */
 export type PostgresAddress =
   | { readonly url: string }
   | {
@@ -15,33 +15,32 @@ export type PostgresAddress =
     }
 
 export interface PostgresOptions {
-  /** Connections at most; each is a process on the other side. */
+  /** Most connections; each is a process of the server. */
   readonly max?: number
-  /** A statement is ended by the server after this long; 0: never. */
+  /** Server-side time limit of a statement; 0: none. */
   readonly statementTimeoutMs?: number
   readonly connectTimeoutMs?: number
-  /** Notices of the server; dropped unless asked for. */
+  /** Called with notices of the server; by default they are dropped. */
   readonly onnotice?: (notice: postgres.Notice) => void
 }
 
 const idleSeconds = 20
 /**
- * A connection keeps the first 250 statements it is given prepared (tools/patches), here and in its process on the
- * other side: lists have more forms than that. After this long it begins anew with those that are asked then.
+ * Lifetime of a connection. Each keeps its first 250 statements prepared (tools/patches), here and in the server's
+ * process. Lists have more forms than that, so a new connection prepares those used now.
  */
 const lifeSeconds = 600
-/** Longer than any statement may take: silence beyond it means that nobody is there. */
+/** Silence for longer than the time limit of statements plus this means that the server is gone. */
 const silenceBeyondStatementMs = 5_000
 const reconnectSecondsMax = 0.25
 const healthMs = 3_000
 
 /**
- * Open a pool. Connects at the first statement; comes back by itself when the server does.
+ * Open a pool. It connects at the first statement and reconnects by itself.
  *
- * While Postgres is away a statement rejects, it never hangs: at once when nobody listens, after
- * `connectTimeoutMs` when nobody answers, and after `statementTimeoutMs` and 5 s more when an open connection falls
- * silent. `asStoreError` (away.ts) tells such a rejection from a wrong statement.
- * bigint columns come as strings, timestamps as Date.
+ * While Postgres is down a statement rejects and never hangs: at once when the connection is refused, after
+ * `connectTimeoutMs` when nothing answers, and after `statementTimeoutMs` plus 5 s when an open connection is silent.
+ * `asStoreError` (away.ts) recognises these rejections. bigint columns are strings, timestamps are Dates.
  */
 export function openPostgres(address: PostgresAddress, options: PostgresOptions = {}): Sql {
   const { max = 10, statementTimeoutMs = 30_000, connectTimeoutMs = 5_000, onnotice = () => {} } = options
@@ -81,24 +80,27 @@ export async function postgresHealthy(sql: Sql): Promise<boolean> {
   return healthy
 }
 
-/** Close a pool: statements that run get `graceMs` to end. */
+/** Close a pool. Running statements get `graceMs` to end. */
 export async function closePostgres(sql: Sql, graceMs = 5_000): Promise<void> {
   await sql.end({ timeout: graceMs / 1_000 })
 }
 
 interface Settings extends postgres.Options<Record<string, never>> {
-  /** Part of the driver, missing from its types: makes the socket of a connection. */
+  /** Missing from the driver's types: creates the socket of a connection. */
   readonly socket: (options: Target) => Socket
 }
 
 interface Target {
   readonly host: readonly string[]
   readonly port: readonly number[]
-  /** Of a unix socket; false otherwise. */
+  /** Path of a unix socket; else false. */
   readonly path: string | false
 }
 
-/** Returned while it still connects: the driver's bytes wait in it, and its errors take the driver's usual path. */
+/**
+ * Creates sockets that close after `silenceMs` without data. A socket is returned while it connects and buffers
+ * writes.
+ */
 function watchedSocket(silenceMs: number): (target: Target) => Socket {
   let next = 0
   return target => {
@@ -107,18 +109,18 @@ function watchedSocket(silenceMs: number): (target: Target) => Socket {
     const port = target.port[index] ?? 5432
     const socket = new WatchedSocket()
     socket.setNoDelay(true)
-    // The driver's own sockets wait for ever on a server that vanished without a word.
+    // the driver's own sockets wait forever for a server that vanished
     socket.setTimeout(silenceMs, () => socket.destroy())
     if (target.path === false) socket.connect(port, host)
     else socket.connect(target.path)
-    // The driver names the server by this when it sets up TLS.
+    // the driver uses these as server name for TLS
     return Object.assign(socket, { host, port })
   }
 }
 
 /**
- * Tells of an error only together with the close that follows it. In the moment between the two the driver would
- * still give the connection a statement, and nobody would ever answer that one.
+ * A socket that emits an error only together with the close that follows. In between, the driver would still send a
+ * statement on the connection, which would never be answered.
  */
 class WatchedSocket extends Socket {
   private failure: Error | null = null

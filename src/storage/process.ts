@@ -1,16 +1,16 @@
-// What the system says about a process: who it is, and whether it still is who we think.
+// Identifies processes: start times, the current boot, and whether a process is our Postgres.
 import { execFileSync } from 'node:child_process'
 import { readFileSync, readlinkSync } from 'node:fs'
 import { basename } from 'node:path'
 
 /**
- * The instant a process started, in the system's own spelling, or null when there is no such process.
- * A pid is given out again; a pid with its start is not, until the next boot.
+ * Start time of a process in the system's own format, or null when it does not exist. Pids are reused; a pid together
+ * with its start time is unique until the next boot.
  */
 export function startOf(pid: number): string | null {
   if (process.platform !== 'linux') return processStatus(pid, 'lstart')
   try {
-    // Fields are counted after the command's closing bracket: a command may hold blanks and brackets.
+    // fields are counted after the closing bracket, because a command name may contain spaces and brackets
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1')
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
     return fields[0] === 'Z' ? null : (fields[19] ?? null)
@@ -19,7 +19,7 @@ export function startOf(pid: number): string | null {
   }
 }
 
-/** Names the running of the system: after a boot, pids and their starts may come again. */
+/** Identifies the current boot: after another boot, pids and start times may repeat. */
 export function bootId(): string {
   try {
     return readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim()
@@ -29,8 +29,8 @@ export function bootId(): string {
 }
 
 /**
- * Whether `pid` is a Postgres server working in `directory` (absolute, links resolved). False also when the
- * process may not be looked at: what cannot be proved to be ours is not ours to signal.
+ * Whether `pid` is a Postgres server working in `directory` (absolute, without links). False also when the process
+ * may not be inspected: only a process proved to be ours may be signalled.
  */
 export function isPostmasterOf(pid: number, directory: string): boolean {
   if (process.platform !== 'linux') {

@@ -1,5 +1,5 @@
-// Examples of the OpenAPI document where nobody wrote one: values that fit a schema, named as the interface names things,
-// the same at every build.
+// Generates examples for the OpenAPI document from schemas: values that fit, with names typical of the interface.
+// Every build produces the same ones.
 import { derivedId } from '../../core/id.js'
 
 interface Schema {
@@ -22,12 +22,12 @@ interface Schema {
 
 type Named = Readonly<Record<string, Schema>>
 
-/** Objects within objects beyond this are left out where the schema lets them. */
+/** Deeper objects are left out where the schema allows it. */
 const depthMax = 3
-/** Members shown of an object that asks for none. */
+/** Members shown of an object without required ones. */
 const membersShown = 3
 
-/** Ids by the noun before `_id`, or by the thing whose `id` it is; the longest ending counts. */
+/** Id prefixes by the noun before `_id`, or by the object whose `id` it is; the longest suffix wins. */
 const prefixes: Readonly<Record<string, string>> = {
   account: 'acct_',
   account_member: 'acme_',
@@ -75,7 +75,7 @@ const prefixes: Readonly<Record<string, string>> = {
   webhook_event: 'whev_',
 }
 
-/** What a member of this name holds. */
+/** Text examples by member name. */
 const texts: Readonly<Record<string, string>> = {
   description: 'To begin with',
   email: 'ada@acme.example',
@@ -113,7 +113,7 @@ const texts: Readonly<Record<string, string>> = {
   output: '0.000015',
 }
 
-/** What things are called, by the first word of what they are. */
+/** Names of objects, by the first word of their type. */
 const names: Readonly<Record<string, string>> = {
   api: 'Billing service',
   billing: 'AI credits',
@@ -131,8 +131,8 @@ const at = '2026-11-20T06:05:54.981Z'
 /**
  * An example of a schema.
  *
- * named    the schemas that references lead to.
- * returns  a value that fits; members nobody asks for are left out.
+ * named    the schemas that references point to.
+ * returns  a value that fits; optional members are left out.
  */
 export function exampleOf(schema: object, named: object): unknown {
   return new Examples(named as Named).of(schema as Schema, '', '', 0)
@@ -143,7 +143,7 @@ class Examples {
 
   constructor(private readonly named: Named) {}
 
-  /** `name`: of the member it is for; `owner`: of the thing that has it. */
+  /** `name`: the member's name; `owner`: the object that contains it. */
   of(schema: Schema, name: string, owner: string, depth: number): unknown {
     if (schema.const !== undefined) return schema.const
     if (schema.enum) return schema.enum.find(value => value !== null) ?? null
@@ -177,7 +177,7 @@ class Examples {
     return made
   }
 
-  // Null where it may be and would only go deeper; else the first that is something.
+  // Null if allowed and the maximum depth is reached; else the first choice that is not null.
   private chosen(choices: readonly Schema[], name: string, owner: string, depth: number): unknown {
     const nullable = choices.some(({ type }) => type === 'null')
     const others = choices.filter(({ type }) => type !== 'null')
@@ -232,7 +232,7 @@ function textOf({ format }: Schema, name: string, owner: string): string {
   if (name.endsWith('external_id')) return `${name.split('_', 1)[0]}-1`
   const noun = name === 'id' ? owner : /^(.+?)_ids?(_to|_from)?$/.exec(name)?.[1]
   if (noun === undefined) return name.endsWith('amount') ? '100' : name.replaceAll('_', ' ')
-  // The same thing has the same id wherever it is shown.
+  // An object has the same id everywhere in the document.
   const prefix = prefixOf(noun)
   return derivedId(prefix, prefix)
 }
@@ -242,7 +242,7 @@ function prefixOf(noun: string): string {
     const prefix = prefixes[words.join('_')]
     if (prefix !== undefined) return prefix
   }
-  // A view of a thing is called by it first: `plan_entitlement_detail`.
+  // The view's name begins with the object's: `plan_entitlement_detail`.
   for (let words = noun.split('_'); words.length > 0; words = words.slice(0, -1)) {
     const prefix = prefixes[words.join('_')]
     if (prefix !== undefined) return prefix

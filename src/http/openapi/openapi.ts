@@ -1,4 +1,4 @@
-// The OpenAPI 3.1 document: made from the route table and the schemas, so that it cannot say something else than they.
+// Generates the OpenAPI 3.1 document from the route table and the schemas.
 import { readFileSync } from 'node:fs'
 import { type KeyScope, type RateLimitBucket, rateLimitBuckets } from '../../../schemas/enums.js'
 import { operationSchemas } from '../../../schemas/operations.js'
@@ -9,7 +9,7 @@ import { exampleOf } from './examples.js'
 import { parameterText } from './parameters.js'
 import { examples, groups, introduction, otherBodies, tagTexts } from './texts.js'
 
-/** Any JSON object of the document. */
+/** A JSON object in the document. */
 export interface Json {
   readonly [name: string]: unknown
 }
@@ -27,7 +27,7 @@ interface Schema extends Json {
 
 const found = operationSchemas.components.schemas as unknown as Readonly<Record<string, Schema>>
 const operations = found.Operations!.properties!
-/** Names that the compiler made up for types without one: written out where they are used. */
+/** Names that the compiler generates for anonymous types: these are inlined. */
 const nameless = /^(__type|object$|(Readonly)?(Record|Array|Omit|Pick|Partial))|\.\.\./
 
 const verbs = { get: 'get', post: 'post', put: 'put', del: 'delete' } as const
@@ -37,7 +37,7 @@ export function titleOf({ method, path }: Pick<Route, 'method' | 'path'>): strin
   return `${verbs[method].toUpperCase()} ${templateOf(path)}`
 }
 
-/** Rows that `Operations` says nothing of, and what it says of no row; both are empty in a whole program. */
+/** Routes without a line in `Operations`, and lines without a route; both must be empty. */
 export function undescribed(routes: readonly Route[]): { missing: string[]; left: string[] } {
   const served = new Set(routes.map(titleOf))
   return {
@@ -114,15 +114,15 @@ const scopeTexts: Readonly<Record<Scope, string>> = {
   read: 'Needs the scope `read`',
   write: 'Needs the scope `write`',
   admin: 'Needs the scope `admin`',
-  capture: 'Needs the scope `capture`; publishable keys may',
-  check: 'Needs the scope `check`, `read` or `capture`; publishable keys may',
-  any: 'Any secret key may',
+  capture: 'Needs the scope `capture`; publishable keys are allowed',
+  check: 'Needs the scope `check`, `read` or `capture`; publishable keys are allowed',
+  any: 'Any secret key is allowed',
 } satisfies Record<Scope | KeyScope, string>
 
 function needs(route: Route): string {
   const buckets = bucketsOf[route.limit].map(name => `\`${name}\``).join(' and ')
-  const readOnly = route.mutates ? '; closed to read-only keys' : ''
-  const account = route.environmentRequired ? '' : ' Works without an environment too.'
+  const readOnly = route.mutates ? '; not for read-only keys' : ''
+  const account = route.environmentRequired ? '' : ' Works without an environment.'
   return `${scopeTexts[route.scope]}${readOnly}. Counts against ${buckets}.${account}`
 }
 
@@ -147,7 +147,7 @@ function answerOf(route: Route, schema: Schema | undefined, title: string): Json
       data,
       params: {
         type: 'object',
-        description: 'The path and query parameters that were given.',
+        description: 'The path and query parameters of the request.',
         additionalProperties: true,
       },
     },
@@ -156,7 +156,7 @@ function answerOf(route: Route, schema: Schema | undefined, title: string): Json
   const params = examples[title]?.params ?? {}
   const shown = { example: route.ofrep ? example : { data: example, params } }
   return {
-    description: route.status === 201 ? 'Made' : 'Done',
+    description: route.status === 201 ? 'Created' : 'Success',
     headers: { ...headerReferences(rateLimitHeaders), ...(route.ofrep ? headerReferences(['ETag']) : {}) },
     content: { 'application/json': { schema: route.ofrep ? data : enveloped, ...shown } },
   }
@@ -172,7 +172,7 @@ function fileOf(types: Schema): Json {
   }
 }
 
-/** Paths whose answer may be that a balance is too small. */
+/** Paths that may answer 402: the balance is too small. */
 const spends = /lease|reserv/
 
 function errorsOf(route: Route): Json {
@@ -184,10 +184,10 @@ function errorsOf(route: Route): Json {
     const failure = { $ref: '#/components/schemas/OfrepFailure' }
     for (const status of ['400', '404'])
       responses[status] = {
-        description: 'As OFREP says it',
+        description: 'The error in OFREP form',
         content: { 'application/json': { schema: failure } },
       }
-    responses['304'] = { description: 'As the ETag in If-None-Match says' }
+    responses['304'] = { description: 'Unchanged since the ETag in If-None-Match' }
   }
   return responses
 }
@@ -220,7 +220,7 @@ function mapText(name: string, spelling: QueryParameter['spelling']): string {
   return `\`?${name}[name]=value\`, or a JSON object${bare}.`
 }
 
-/** Named schemas, without the ones that have no name of their own. */
+/** The named schemas, without compiler-generated names. */
 function schemas(): Record<string, Json> {
   const named: Record<string, Json> = {}
   for (const [name, schema] of Object.entries(found))
@@ -230,7 +230,7 @@ function schemas(): Record<string, Json> {
   return named
 }
 
-/** A schema with what has no name written out, and without the numbers of our rules in its texts. */
+/** A schema with anonymous types inlined, and without rule numbers in its texts. */
 function schemaOf(schema: unknown): Json {
   if (Array.isArray(schema)) return schema.map(schemaOf) as unknown as Json
   if (typeof schema !== 'object' || schema === null) return schema as unknown as Json
@@ -240,9 +240,9 @@ function schemaOf(schema: unknown): Json {
   const made: Record<string, unknown> = name === undefined ? {} : { $ref }
   for (const [key, value] of Object.entries(rest)) {
     if (key === 'required' && Array.isArray(value) && value.length === 0) continue
-    // One schema of a union may allow what another does: an entity in brief, and in full.
+    // schemas of a union may overlap: the short and the full view of an entity
     const wide = key === 'oneOf' && !('discriminator' in rest) ? 'anyOf' : key
-    // a member may be called so too
+    // the name may also be that of a member
     made[wide] = key === 'description' && typeof value === 'string' ? withoutRules(value) : schemaOf(value)
   }
   return made
@@ -270,7 +270,7 @@ function tagOf({ path }: Route): string {
   return words.charAt(0).toUpperCase() + words.slice(1)
 }
 
-// Told of first: what is used first.
+// The most used groups come first.
 function rank(order: readonly string[], tag: string): number {
   const at = order.indexOf(tag)
   return at < 0 ? order.length : at
@@ -280,7 +280,7 @@ const operationTag = 'Operation'
 
 const errorSchema = {
   type: 'object',
-  properties: { error: { type: 'string', description: 'What is wrong, in words.' } },
+  properties: { error: { type: 'string', description: 'The error message.' } },
   required: ['error'],
 }
 
@@ -288,7 +288,7 @@ const rateLimitedSchema = {
   type: 'object',
   properties: {
     error: { type: 'string' },
-    bucket: { type: 'string', enum: rateLimitBuckets, description: 'The budget that is used up.' },
+    bucket: { type: 'string', enum: rateLimitBuckets, description: 'The rate limit that was exceeded.' },
   },
   required: ['error', 'bucket'],
 }
@@ -298,14 +298,14 @@ const rateLimitHeaders = ['X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateL
 const number = { type: 'integer', minimum: 0 }
 const headers = {
   'X-RateLimit-Limit': {
-    description: 'Size of the tightest budget; absent where nothing is limited.',
+    description: 'Size of the limit with the least left; absent without limits.',
     schema: number,
   },
-  'X-RateLimit-Remaining': { description: 'What is left of it.', schema: number },
-  'X-RateLimit-Reset': { description: 'Seconds until it is full again.', schema: number },
-  'Retry-After': { description: 'Seconds to wait before trying again.', schema: number },
-  'X-Request-Id': { description: 'Names the request in the log.', schema: { type: 'string' } },
-  ETag: { description: 'Names this answer; send it as If-None-Match.', schema: { type: 'string' } },
+  'X-RateLimit-Remaining': { description: 'Requests left.', schema: number },
+  'X-RateLimit-Reset': { description: 'Seconds until the limit is full again.', schema: number },
+  'Retry-After': { description: 'Seconds to wait before a retry.', schema: number },
+  'X-Request-Id': { description: 'Identifies the request in the log.', schema: { type: 'string' } },
+  ETag: { description: 'Identifies this response; send it as If-None-Match.', schema: { type: 'string' } },
 }
 
 function headerReferences(names: readonly string[]): Json {
@@ -318,7 +318,7 @@ const parameters = {
     in: 'header',
     required: false,
     description:
-      'The environment to work in; for keys of the whole account. A key of one environment needs none.',
+      'The environment of the request. Required with account-wide keys; other keys have their own.',
     schema: { type: 'string' },
   },
 }
@@ -332,10 +332,10 @@ const securitySchemes = {
     description:
       'A secret key (`sk_…`), or a publishable one (`pk_…`) for checks and for track and identify events.',
   },
-  bearer: { type: 'http', scheme: 'bearer', description: 'The same key, as clients of OFREP send it.' },
+  bearer: { type: 'http', scheme: 'bearer', description: 'The same key, in the form of OFREP clients.' },
 }
 
-/** One response for each status that the table of errors knows. */
+/** One response per status in the table of errors. */
 function errorResponses(): Json {
   const byStatus = new Map<number, ErrorCode[]>()
   for (const [code, [status]] of Object.entries(errorRows) as [ErrorCode, readonly [number, string]][])
@@ -401,7 +401,7 @@ const operatorPaths = {
   '/openapi.json': open('getOpenApi', 'This document. Needs no key.', 'application/json', { type: 'object' }),
 } as unknown as Document['paths']
 
-/** The label of the interface that is served; the product's own version is beside it. source: service.md section 9 */
+/** The version of the interface; the product's own version is separate. source: interface document */
 const interfaceVersion = '1.0.0'
 
 function productVersion(): string {

@@ -1,4 +1,4 @@
-// What a stranger reads first: /openapi.json, and /docs, a page that shows it and asks no other host for anything.
+// Serves /openapi.json, and /docs, a page that shows it without requests to other hosts.
 
 import { readFileSync } from 'node:fs'
 import { promisify } from 'node:util'
@@ -10,14 +10,14 @@ import { openApi } from './openapi.js'
 
 const compress = promisify(gzip)
 
-/** A file as it is sent. */
+/** A file with its headers. */
 interface Page {
   readonly type: string
   readonly bytes: Buffer
   readonly zipped: Buffer
 }
 
-// The page may load, and ask, this host alone. The library sets styles of elements itself.
+// The page may load from and connect to this host only. The library sets inline styles.
 const policy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -46,7 +46,7 @@ const index = `<!doctype html>
 </html>
 `
 
-// No validator of another host; the key stays in the page's memory.
+// No external validator; the key stays in the page's memory.
 const start = `window.ui = SwaggerUIBundle({
   url: '../openapi.json',
   dom_id: '#docs',
@@ -60,9 +60,9 @@ const start = `window.ui = SwaggerUIBundle({
 `
 
 /**
- * Serve the document and its page. Each file is read, made and compressed when it is first asked for, and kept.
+ * Serve the document and its page. Each file is read, built and compressed at its first request, then cached.
  *
- * routes  what the document tells of.
+ * routes  the documented routes.
  */
 export function registerPages(app: App, routes: readonly Route[]): void {
   const html = 'text/html; charset=utf-8'
@@ -76,7 +76,7 @@ export function registerPages(app: App, routes: readonly Route[]): void {
     '/docs/favicon-32x32.png': kept('image/png', () => asset('favicon-32x32.png')),
   }
   for (const [path, page] of Object.entries(files)) app.on('get', path, (res, req) => send(res, req, page()))
-  // Relative, so that it holds behind a proxy that adds a prefix.
+  // relative, so that it works behind a proxy with a path prefix
   app.on('get', '/docs', res => {
     res.writeStatus('302 Found').writeHeader('Location', 'docs/').end()
   })
@@ -103,7 +103,7 @@ function write(res: AppResponse, { type, bytes, zipped }: Page, zip: boolean): v
   res.writeHeader('Content-Security-Policy', policy)
   res.writeHeader('X-Content-Type-Options', 'nosniff')
   res.writeHeader('Referrer-Policy', 'no-referrer')
-  // Short: an upgrade changes the files under the same names.
+  // short, because an upgrade changes the files under the same names
   res.writeHeader('Cache-Control', 'public, max-age=300')
   res.writeHeader('Vary', 'Accept-Encoding')
   if (zip) res.writeHeader('Content-Encoding', 'gzip')

@@ -1,8 +1,8 @@
-// Words and examples of the OpenAPI document; what has a schema comes from there.
+// Texts and examples of the OpenAPI document that do not come from schemas.
 import { rateLimitBuckets } from '../../../schemas/enums.js'
 import { defaultLimits } from '../admission/limits.js'
 
-/** An example of an operation, by its name in `Operations`. A test holds each against its schema. */
+/** An example of an operation, by its name in `Operations`. A test checks each against its schema. */
 interface Example {
   readonly body?: unknown
   readonly data?: unknown
@@ -16,42 +16,42 @@ const budgets = rateLimitBuckets
   )
   .join('\n')
 
-/** Shown before the operations. */
-export const introduction = `Tollgate decides what a company may use, counts what it used, and keeps its credits exact.
+/** Introduction, shown before the operations. */
+export const introduction = `Tollgate evaluates entitlements and feature flags, meters usage, and accounts for credits.
 
-**Keys.** Every request but those of the operator carries a key in \`X-Service-Api-Key\`. A key belongs to one environment, or to the whole account: then \`X-Service-Environment-Id\` names the environment.
+**Keys.** Every request except those of the group Operation carries an API key in \`X-Service-Api-Key\`. A key belongs to one environment or to the whole account. With an account-wide key, \`X-Service-Environment-Id\` names the environment.
 
-**Answers** are \`{"data": …, "params": …}\`; \`params\` repeats the path and query parameters given. Times are RFC 3339 in UTC with milliseconds. Lists take \`limit\` (100 unless told, at most 250) and \`offset\`.
+**Responses** are \`{"data": …, "params": …}\`; \`params\` echoes the path and query parameters. Times are RFC 3339 in UTC with milliseconds. Lists take \`limit\` (default 100, at most 250) and \`offset\`.
 
-**Failures** are \`{"error": "…"}\` with a status of the list 400, 401, 402, 403, 404, 409, 411, 429, 431, 500, 503. A 429 names its \`bucket\`. A 503 means overload or a store that is away: nothing was accepted, try again after \`Retry-After\` seconds; an event sent again under its \`idempotency_key\` is counted once.
+**Errors** are \`{"error": "…"}\` with one of the statuses 400, 401, 402, 403, 404, 409, 411, 429, 431, 500, 503. A 429 names its \`bucket\`. A 503 means overload or a store that is down: retry after \`Retry-After\` seconds. An event sent again with its \`idempotency_key\` is counted once.
 
-**Budgets** of an account, as they come; production has its own \`global\` and \`mutation\`:
+**Rate limits** of an account, by default. Production environments have their own \`global\` and \`mutation\` buckets:
 
 | bucket | rate | burst |
 |---|---|---|
 ${budgets}
 
-**Freshness.** What was acknowledged is seen by the very next check.`
+**Freshness.** The next check sees every acknowledged write.`
 
-/** What a group of operations is about, in the order they are shown; further groups follow by name. */
+/** Descriptions of the groups of operations, in the order they are shown; other groups follow by name. */
 export const tagTexts: Readonly<Record<string, string>> = {
-  Companies: 'Who uses: companies by their keys, with traits, plans and members.',
-  Users: 'Who acts for a company.',
-  Features: 'What can be entitled to and counted.',
+  Companies: 'Companies (your customers), found by their keys, with traits, plans and members.',
+  Users: 'Users, who belong to companies.',
+  Features: 'Features, which plans entitle to and events count.',
   Flags: 'Flags, their rules, and checks.',
-  Events: 'What happened: track, identify, inference. Acknowledged means on disk.',
-  Plans: 'Plans and add-ons: versions, what they grant, who is on them.',
-  Entitlements: 'What a plan, or an override for one company, grants of a feature.',
-  Usage: 'What was used, now and over time.',
-  Credits: 'Kinds of credits, grants, holds and the ledger.',
-  Billing: 'What the payment provider knows, told to Tollgate: it takes no payments itself.',
+  Events: 'Track, identify and inference events. An acknowledged event is on disk.',
+  Plans: 'Plans and add-ons: versions, grants and companies.',
+  Entitlements: 'Grants of features by plans, and overrides for single companies.',
+  Usage: 'Usage, now and over time.',
+  Credits: 'Credit types, grants, holds and the ledger.',
+  Billing: 'Records of the payment provider, synced to Tollgate, which takes no payments itself.',
   OpenFeature: 'The OpenFeature Remote Evaluation Protocol, for clients of any language.',
-  Webhooks: 'What is told to others when something changes.',
-  'Keys and traits': 'The names by which companies and users are known, and what is known of them.',
-  Operation: 'For those who run it: no key, no budget.',
+  Webhooks: 'Notifications of changes to your servers.',
+  'Keys and traits': 'Key names of companies and users, and their traits.',
+  Operation: 'For operators: no API key, no rate limits.',
 }
 
-/** The group of each first part of a path; others are groups of their own. */
+/** Group by the first part of a path; other paths are their own groups. */
 export const groups: Readonly<Record<string, string>> = {
   batch: 'Events',
   catalogs: 'Plans',
@@ -102,7 +102,7 @@ const cloudEvent = { $ref: '#/components/schemas/CloudEvent' }
 const cloudEventBatch = { schema: { type: 'array', items: cloudEvent, maxItems: 10_000 } }
 const line = { type: 'string', description: 'One event as JSON on each line.' }
 
-/** What an operation takes besides JSON of its own kind, by media type. */
+/** Media types besides JSON that an operation accepts. */
 export const otherBodies: Readonly<Record<string, Readonly<Record<string, object>>>> = {
   'POST /event-batch': {
     'application/x-ndjson': { schema: line },

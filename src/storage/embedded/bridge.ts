@@ -1,5 +1,6 @@
-// The child process of the embedded ClickHouse: the part of ClickHouse's HTTP interface that Tollgate uses, over the
-// engine in this process. Started by clickhouse.ts, which sends one `BridgeStart`; ends when its parent does.
+// The child process of the embedded ClickHouse. It serves the part of ClickHouse's HTTP interface that Tollgate
+// uses, on the engine in this process. clickhouse.ts starts it and sends one `BridgeStart`; it ends when its parent
+// does.
 import { randomUUID, timingSafeEqual } from 'node:crypto'
 import { rmSync } from 'node:fs'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
@@ -9,40 +10,40 @@ import { createGunzip, gzip } from 'node:zlib'
 import { drainPending, Session } from 'chdb'
 import { emptyIncoming, type IncomingRows, writeIncoming } from './incoming.js'
 
-/** Parent → child, once. */
+/** Message from parent to child, sent once. */
 export interface BridgeStart {
-  /** The engine's data directory; the engine locks it. */
+  /** The engine's data directory, which the engine locks. */
   readonly directory: string
-  /** Holds the files of incoming.ts; this process stands in it. */
+  /** Directory for the files of incoming.ts; also the working directory of this process. */
   readonly incoming: string
   readonly engineArguments: readonly string[]
   readonly listen: BridgePlace
   readonly user: string
   readonly password: string
-  /** Statements at once: inserts of rows, and all others. Each kind waits only for its own. */
+  /** Concurrent statements: inserts, and others. The two kinds do not wait for each other. */
   readonly inserts: number
   readonly queries: number
 }
 
-/** Where it listens: on a unix socket, or at a port of 127.0.0.1 (0: any free one). */
+/** Where it listens: a unix socket, or a port of 127.0.0.1 (0: any free one). */
 export type BridgePlace = { readonly socketPath: string } | { readonly port: number }
 
-/** Child → parent, once. */
+/** Message from child to parent, sent once. */
 export type BridgeAnswer = BridgePlace | { readonly failure: string }
 
-// What the engine and its connections are like (all seen, none documented):
-// - A connection runs one statement at a time, and SET stays on it. So each request gets a connection of its own
-//   (0.1 ms) and nothing set for one request is met by another: no token, no parameter, no database.
-// - Rows are read from a file (incoming.ts): in the text of a statement they cost twice as much.
-// - A statement cannot be abandoned, only killed by another: a caller who hangs up has theirs killed.
-// - The process may leave only after drainPending(), else it crashes on its way out.
+// Behaviour of the engine and its connections (observed, not documented):
+// - A connection runs one statement at a time, and SET persists on it. So each request gets its own connection
+//   (0.1 ms), and settings, tokens and parameters of one request do not affect another.
+// - Rows are read from a file (incoming.ts): inside the text of a statement they cost twice as much.
+// - A statement cannot be abandoned, only killed by another. When a caller disconnects, its statement is killed.
+// - The process must call drainPending() before it exits, else it crashes on exit.
 
 const bodyBytesMax = 512 * 1024 * 1024
 const waitingMax = 1_000
 const gzipFromBytes = 1_024
 const leaveMs = 3_000
 
-/** Parts of the URL's query that are not settings of a statement. */
+/** URL parameters that are not settings of a statement. */
 const reserved = new Set([
   ...['query', 'query_id', 'database', 'default_format', 'user', 'password', 'role', 'quota_key'],
   ...['session_id', 'session_timeout', 'session_check', 'compress', 'decompress', 'enable_http_compression'],
@@ -55,7 +56,7 @@ const reserved = new Set([
   ...['cancel_http_readonly_queries_on_client_close', 'http_zlib_compression_level', 'stacktrace'],
 ])
 
-/** Statuses as a server gives them; every other code is a 500. */
+/** HTTP statuses of a real server; every other code is a 500. */
 const statuses: Readonly<Record<number, number>> = {
   ...{
     6: 400,
@@ -86,7 +87,7 @@ const statuses: Readonly<Record<number, number>> = {
   },
 }
 
-/** A refusal in ClickHouse's own words. */
+/** An error in ClickHouse's own words. */
 class Refusal extends Error {
   constructor(
     readonly clickhouseCode: number,
@@ -97,7 +98,7 @@ class Refusal extends Error {
   }
 }
 
-/** So many at once, the others wait in order. */
+/** Limits concurrency; others wait in order. */
 class Gate {
   private readonly waiting: (() => void)[] = []
   constructor(private free: number) {}
@@ -122,9 +123,9 @@ class Gate {
 interface Statement {
   readonly id: string
   readonly sql: string
-  /** Rows to insert; null when the statement came in the body, or says where they lie. */
+  /** Rows to insert; null when the statement is in the body, or names a file. */
   readonly data: Buffer | null
-  /** Where they lie when they came in the body. */
+  /** The file with the rows, if they came in the body. */
   readonly rows: IncomingRows | null
   readonly format: string
   readonly database: string | null
@@ -137,9 +138,9 @@ interface Outcome {
   readonly summary: Readonly<Record<string, string>>
 }
 
-/** The engine, and how many statements it is given at once. */
+/** The engine, with limited concurrent statements. */
 class Engine {
-  /** Keeps the data open between requests. */
+  /** Keeps the data directory open between requests. */
   private readonly anchor: Session
   private readonly inserts: Gate
   private readonly queries: Gate
@@ -158,7 +159,7 @@ class Engine {
     return (await this.anchor.queryAsync('SELECT version()', { format: 'TabSeparated' })).text().trim()
   }
 
-  /** Run one statement. `gone` says that its caller hung up while it waited for its turn. */
+  /** Run one statement. `gone` says whether its caller disconnected while it waited. */
   async run(statement: Statement, gone: () => boolean): Promise<Outcome> {
     const gate = isInsert(statement) ? this.inserts : this.queries
     await gate.enter()
@@ -177,7 +178,7 @@ class Engine {
     }
   }
 
-  /** Ask the engine to give up a statement; it does so within a few hundred ms. */
+  /** Ask the engine to cancel a statement; this takes up to a few hundred ms. */
   kill(id: string): void {
     const sql = `KILL QUERY WHERE startsWith(query, ${literal(mark(id))}) ASYNC`
     this.anchor.queryAsync(sql).catch(() => {})
@@ -215,7 +216,7 @@ async function query(session: Session, statement: Statement): Promise<Outcome> {
   }
 }
 
-/** Written before a statement so that it can be found again among those that run. */
+/** A comment before a statement that identifies it among the running ones. */
 const mark = (id: string): string => `/* tollgate ${id} */`
 
 const literal = (value: string): string => `'${value.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`
@@ -227,7 +228,7 @@ function settingName(name: string): string {
   throw new Refusal(115, `Unknown setting ${literal(name)}`, 'UNKNOWN_SETTING')
 }
 
-/** One request from its first byte to its last. */
+/** Handle one request from first to last byte. */
 async function answer(
   engine: Engine,
   start: BridgeStart,
@@ -292,7 +293,7 @@ function same(given: string, expected: string): boolean {
   return a.length === b.length && timingSafeEqual(a, b)
 }
 
-/** A statement is in the URL, with rows in the body; or it is the body. */
+/** Read a statement from the URL, with rows in the body, or from the body. */
 async function readStatement(
   id: string,
   url: URL,
@@ -374,7 +375,7 @@ async function respond(
   const zipped = wanted && body.length >= gzipFromBytes
   const bytes = zipped ? await promisify(gzip)(body, { level: 1 }) : body
   if (response.destroyed) return
-  // A body that was not read to its end would be taken for the next request.
+  // an unread rest of a body would be taken for the next request
   const unread = request.complete ? {} : { Connection: 'close' }
   const coding = zipped ? { 'Content-Encoding': 'gzip' } : {}
   response.writeHead(status, { ...headers, ...coding, ...unread, 'Content-Length': bytes.length })
@@ -395,7 +396,7 @@ async function serve(start: BridgeStart): Promise<void> {
   const leave = async () => {
     if (leaving) return
     leaving = true
-    // Whatever still runs when the time is up was acknowledged to nobody.
+    // statements still running now were not acknowledged
     setTimeout(() => process.kill(process.pid, 'SIGKILL'), leaveMs)
     await new Promise<void>(resolve => {
       server.close(() => resolve())
@@ -408,7 +409,7 @@ async function serve(start: BridgeStart): Promise<void> {
   tell(place)
 }
 
-/** Called by the process that holds the lock of the data: a socket file that lies there was left by a killed one. */
+/** Listen. The caller holds the data lock, so an existing socket file is left over from a killed process. */
 async function listen(server: Server, place: BridgePlace): Promise<BridgePlace> {
   const isSocket = 'socketPath' in place
   if (isSocket) rmSync(place.socketPath, { force: true })
@@ -423,11 +424,11 @@ const tell = (answered: BridgeAnswer): void => {
   process.send?.(answered)
 }
 
-// Ctrl-C in a terminal is the parent's to answer.
+// Only the parent handles Ctrl-C.
 process.on('SIGINT', () => {})
 let failed = false
-// Nobody is left to answer, and the next Tollgate may wait for the data: what was inserted is on disk, what was not is
-// taken back when the engine opens it again.
+// No caller is left, and the next Tollgate may wait for the data. Acknowledged inserts are on disk; the engine rolls
+// back others when it opens again.
 process.on('disconnect', () => {
   if (!failed) process.kill(process.pid, 'SIGKILL')
 })

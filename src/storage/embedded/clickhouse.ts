@@ -1,5 +1,5 @@
-// The ClickHouse that serves when no CLICKHOUSE_URL is given: the engine in a child process (bridge.ts), and a
-// supervisor around it.
+// The embedded ClickHouse, used when CLICKHOUSE_URL is absent: the engine in a child process (bridge.ts), and its
+// supervisor.
 import { type ChildProcess, fork } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
@@ -13,14 +13,14 @@ import { makePrivate, socketDirectory } from './socket.js'
 import { end, type StoreLog, type Supervised, supervise } from './supervise.js'
 
 export interface EmbeddedClickHouseOptions {
-  /** Where everything of it lies; made when absent. */
+  /** Directory of everything it stores; created if absent. */
   readonly directory: string
   readonly log: StoreLog
-  /** Bytes the engine may use; a quarter of the machine's, from 1 to 4 GiB, unless given. */
+  /** Memory bound of the engine, bytes; default a quarter of the machine's, 1 to 4 GiB. */
   readonly memoryBytesMax?: number
-  /** false: only for data that is thrown away, as of tests; what was inserted survives a kill, but not a power cut. */
+  /** false: for disposable data, as in tests. Inserts survive a kill, but not a power cut. */
   readonly durable?: boolean
-  /** true: listen at a port of 127.0.0.1 instead of a socket, for tests that share a store by its URL. */
+  /** true: listen on a port of 127.0.0.1 instead of a socket, for tests that share a store by its URL. */
   readonly tcp?: boolean
 }
 
@@ -35,19 +35,19 @@ const stopSignals = [
   ['SIGKILL', 5_000],
 ] as const
 
-/** A child of an earlier, killed Tollgate lets go of the data as soon as it notices; it gets this long. */
+/** Longest wait for a child of an earlier, killed Tollgate to release the data. */
 const lockedMs = 10_000
 const gibibyte = 1024 ** 3
-/** For what a child that failed has still to say. */
+/** Longest wait for the last output of a failed child. */
 const lastWordsMs = 1_000
 
 /**
- * Start the embedded ClickHouse and keep it alive.
+ * Start the embedded ClickHouse and keep it running.
  *
- * Listens on a unix socket in a directory that only we pass through, at a path that stays the same over restarts of
- * the child, for one user whose password is made anew at every start of Tollgate and is never written down.
+ * It listens on a unix socket in a directory that only our user may enter, at a path that stays the same when the
+ * child restarts. It has one user, whose password is generated at every start of Tollgate and never written down.
  *
- * errors   Error with the engine's own words: no engine for the platform, data locked by another process, …
+ * errors   Error in the engine's words: no engine for the platform, data locked by another process, …
  */
 export async function startEmbeddedClickHouse(
   options: EmbeddedClickHouseOptions,
@@ -110,7 +110,7 @@ async function socketPathFor(directory: string): Promise<string> {
   return join(place, socketName)
 }
 
-/** The client wants a URL; over a socket its host and port mean nothing. */
+/** The client requires a URL; with a socket its host and port are ignored. */
 const addressOf = (place: BridgePlace): Pick<ClickHouseAddress, 'url' | 'socketPath'> =>
   'port' in place
     ? { url: `http://127.0.0.1:${place.port}` }
@@ -121,9 +121,9 @@ function defaultMemory(): number {
 }
 
 /**
- * Settings of the engine. An insert is on disk before it is answered, and so is a merged part before its sources are
- * dropped; caches, pools and threads are for a laptop. A mutation or a large merge needs so many free places in the
- * pool as the merge_tree numbers say; the defaults suppose a larger pool and would refuse this one.
+ * Settings of the engine. An insert is on disk before it is answered, and a merged part is on disk before its sources
+ * are removed. Caches, pools and threads are sized for a laptop. The merge_tree numbers say how many places of the
+ * pool must be free for a mutation or a large merge; the defaults assume a larger pool and would refuse this one.
  */
 function config(memoryBytesMax: number, durable: boolean): string {
   const fsync = durable ? 1 : 0
@@ -149,7 +149,7 @@ function config(memoryBytesMax: number, durable: boolean): string {
 `
 }
 
-/** What one statement may use; the engine takes these from its command line alone. */
+/** Bounds of one statement; the engine accepts these on its command line only. */
 function statementBounds(memoryBytesMax: number): readonly string[] {
   return [
     `--max_memory_usage=${Math.floor(memoryBytesMax / 2)}`,
@@ -159,18 +159,18 @@ function statementBounds(memoryBytesMax: number): readonly string[] {
   ]
 }
 
-/** Resolves once the child answers requests. */
+/** Start the child; resolves once it answers requests. */
 async function serve(
   start: BridgeStart,
   log: StoreLog,
 ): Promise<{ child: ChildProcess; place: BridgePlace }> {
   const child = fork(new URL('./bridge.js', import.meta.url), {
     cwd: start.incoming,
-    // Statements run on libuv's threads, of which there are four unless told; and nothing of our environment.
+    // Statements run on libuv's threads (four by default). The rest of our environment is not passed on.
     env: { UV_THREADPOOL_SIZE: '16', LANG: 'C.UTF-8', TZ: 'UTC' },
     execArgv: [],
-    // In our session: Linux shares cores between sessions first, and one of its own had half of them whatever its
-    // priority. Ctrl-C reaches it too, and it does not listen: we stop it after our last write.
+    // Same session as ours: Linux shares cores between sessions first, and with its own session the child got half of
+    // them despite its priority. It receives Ctrl-C too but ignores it; we stop it after our last write.
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   })
   const said = logOutput(child, log)
@@ -184,7 +184,7 @@ async function serve(
       child.send(start)
     })
     if ('failure' in answered) {
-      // the engine may have told why on its way out
+      // the engine may have printed the reason when it exited
       await Promise.race([once(child, 'close'), sleep(lastWordsMs)])
       throw new Error(`ClickHouse did not start: ${answered.failure} ${said().slice(-2_000)}`.trim())
     }
@@ -195,7 +195,7 @@ async function serve(
   }
 }
 
-/** What the child prints goes to the log; the beginning is kept for an error's text. */
+/** Log the child's output, and keep its beginning for error messages. */
 function logOutput(child: ChildProcess, log: StoreLog): () => string {
   let kept = ''
   for (const stream of [child.stdout, child.stderr]) {

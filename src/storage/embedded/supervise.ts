@@ -1,4 +1,4 @@
-// Keeps one child process alive: started, started again when it dies, stopped with us.
+// Keeps a child process running: starts it, restarts it when it dies, stops it with us.
 import type { ChildProcess } from 'node:child_process'
 import type { Logger } from 'pino'
 import { lowerProcess } from '../../host/thread-priority.js'
@@ -6,30 +6,30 @@ import { lowerProcess } from '../../host/thread-priority.js'
 export type StoreLog = Pick<Logger, 'debug' | 'info' | 'warn' | 'error'>
 
 export interface ChildSpec {
-  /** For the log: 'Postgres', 'ClickHouse'. */
+  /** Name in the log: 'Postgres', 'ClickHouse'. */
   readonly name: string
-  /** Starts a child and resolves when it serves; rejects, leaving no process behind, when it cannot. */
+  /** Start a child; resolves when it serves. On rejection no process is left. */
   start(): Promise<ChildProcess>
-  /** Signals that ask for the end, each with the ms to wait before the next; the last should be SIGKILL. */
+  /** Stop signals, each with the wait in ms before the next; the last should be SIGKILL. */
   readonly stopSignals: readonly (readonly [NodeJS.Signals, number])[]
   readonly log: StoreLog
 }
 
 export interface Supervised {
-  /** The child that serves now; null between a death and the next start. */
+  /** Pid of the serving child; null until a restart is complete. */
   readonly pid: number | null
-  /** From now on the child, and each that follows it, stands behind us for a core: 0 to 19. */
+  /** Lower the CPU priority of this child and its successors: 0 to 19. */
   lower(nice: number): void
-  /** Resolves when the child is gone. May be called more than once. */
+  /** Stop the child; resolves when it has exited. May be called repeatedly. */
   stop(): Promise<void>
 }
 
 const firstDelayMs = 100
 const longestDelayMs = 10_000
-/** A child that served this long was well: its death starts from the first delay again. */
+/** A child that served this long was healthy: its restart delay begins from the first step. */
 const steadyMs = 30_000
 
-/** Start a child and keep it alive. Rejects when the very first start fails. */
+/** Start a child and keep it running. Rejects when the first start fails. */
 export async function supervise(spec: ChildSpec): Promise<Supervised> {
   let nice = 0
   const start = async () => {
@@ -40,7 +40,7 @@ export async function supervise(spec: ChildSpec): Promise<Supervised> {
   let child: ChildProcess | null = await start()
   let stopped: Promise<void> | null = null
   let wake: (() => void) | null = null
-  // Also when we leave by an uncaught error: no child outlives us for longer than it must.
+  // also after an uncaught error, so that the child does not outlive us
   const leaving = () => child?.kill(spec.stopSignals[0]?.[0])
   process.on('exit', leaving)
 
@@ -69,7 +69,7 @@ export async function supervise(spec: ChildSpec): Promise<Supervised> {
         })
       }
       spec.log.info({ pid: child.pid }, `${spec.name} serves again`)
-      // A stop that came while it started has waited for this moment.
+      // a stop during the start waits for this moment
       if (stopped !== null) return
     }
   })()
@@ -91,7 +91,7 @@ export async function supervise(spec: ChildSpec): Promise<Supervised> {
     },
     stop() {
       if (stopped !== null) return stopped
-      // Set before the first signal, so that the death it causes is not taken for an accident.
+      // set before the first signal, so that the exit is not taken for a crash
       let begin = () => {}
       stopped = new Promise<void>(resolve => {
         begin = resolve
@@ -102,13 +102,13 @@ export async function supervise(spec: ChildSpec): Promise<Supervised> {
   }
 }
 
-/** Resolves when the process has ended. */
+/** Resolves when the process has exited. */
 function exited(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return Promise.resolve()
   return new Promise(resolve => child.once('exit', () => resolve()))
 }
 
-/** Send the signals one after another until the child is gone. */
+/** Send the signals in turn until the child has exited. */
 export async function end(child: ChildProcess, signals: ChildSpec['stopSignals']): Promise<void> {
   for (const [signal, graceMs] of signals) {
     if (child.exitCode !== null || child.signalCode !== null) return
