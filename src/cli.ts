@@ -1,4 +1,4 @@
-// The command line, for those who run Tollgate: what there is to say, and where it goes.
+// The command line: commands, options and help texts.
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander'
 import { auditHead, auditVerify } from './cli/audit.js'
 import { Client, targetOf } from './cli/client.js'
@@ -31,7 +31,7 @@ async function clientOf(reach: Reach): Promise<Client> {
   return new Client(await targetOf(reach, readConfig(env)))
 }
 
-/** A command that speaks to a running Tollgate. */
+/** Adds the options of commands that use a running Tollgate. */
 const reaching = (command: Command): Command =>
   command
     .addOption(
@@ -51,7 +51,7 @@ const reaching = (command: Command): Command =>
     .option('--environment <id>', 'the environment, for an account-wide key')
 
 let code: Exit = exit.done
-/** Wraps an action so that its result is the exit code. */
+/** Wraps an action so that its result becomes the exit code. */
 const ends =
   <Arguments extends unknown[]>(action: (...given: Arguments) => Promise<Exit>) =>
   async (...given: Arguments): Promise<void> => {
@@ -87,7 +87,7 @@ A first look:
 program
   .command('start')
   .description('serve until SIGTERM or SIGINT')
-  // main.js is a program of its own and stays until it is told to end
+  // main.js runs as its own program until it is stopped
   .action(async () => {
     onOurNode()
     await import(new URL('./main.js', import.meta.url).href)
@@ -99,7 +99,7 @@ program
   .action(
     ends(async () => {
       onOurNode()
-      // loads what doctor looks for: not before it is needed
+      // loaded only now, because it loads what doctor checks
       const { migrateStores } = await import('./start.js')
       const config = readConfig(env)
       const applied = await migrateStores(config, createLogger(config, 2))
@@ -287,7 +287,7 @@ program
   .description('look at everything a start needs, and say what to do about what is broken')
   .action(ends(async () => doctor(env, io)))
 
-/** Told before what does not load on another Node is loaded. */
+/** Checks the version of Node before modules are loaded that need it. */
 function onOurNode(): void {
   const { what, advice } = node(process.versions.node)
   if (advice !== null) throw new Failure(`${what}: ${advice}`)

@@ -1,4 +1,4 @@
-// Every setting, its unit in its name, its default beside it. Nothing else reads process.env.
+// Every setting, with its unit in its name and its default beside it. No other file reads process.env.
 import { readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { resolve } from 'node:path'
@@ -6,15 +6,15 @@ import type { Limit } from './core/bucket.js'
 
 export type Env = Readonly<Record<string, string | undefined>>
 
-/** Rate and burst per bucket; a bucket not named keeps the interface's numbers. */
+/** Rate and burst per bucket; buckets not named keep the defaults. */
 export type LimitSetting = 'default' | 'off' | Readonly<Partial<Record<Bucket, Limit>>>
 type Bucket = 'global' | 'mutation' | 'events_ingest' | 'analytics'
 
 /**
- * Read and check the settings.
+ * Read and validate the settings.
  *
- * errors  throws `ConfigError`: the setting, what it may be, and what was given (a secret is never shown); or a
- *         `TOLLGATE_` name that is no setting, with the nearest one that is.
+ * errors  throws `ConfigError`: the setting, the accepted values, and the given one (never a secret); or the name
+ *         of an unknown `TOLLGATE_` setting, with the most similar known name.
  */
 export function readConfig(env: Env) {
   const names = new Set<string>()
@@ -33,34 +33,34 @@ function readAll(env: Env) {
   return {
     port: integer(env, 'TOLLGATE_PORT', 8080, { min: 0, max: 65_535 }), // 0: any free port
     host: text(env, 'TOLLGATE_HOST', '127.0.0.1'),
-    http: oneOf(env, 'TOLLGATE_HTTP', 'auto', httpServers), // auto: uWebSockets.js where its binary loads, else Node's http
-    dataDir: resolve(text(env, 'TOLLGATE_DATA_DIR', './data')), // everything kept, when embedded
-    bootstrapKey: bootstrapKey(env), // null: made at the first start
-    pepper: given(env, 'TOLLGATE_PEPPER'), // of key hashes; null: made at the first start, kept in the data directory
-    pepperPrevious: given(env, 'TOLLGATE_PEPPER_PREVIOUS'), // tried for values the pepper does not know; null: none
-    backupKey: backupKey(env), // vouches for backups; null: the pepper does
-    membersFile: given(env, 'TOLLGATE_MEMBERS_FILE'), // account members, a JSON list; null: none
-    shards: integer(env, 'TOLLGATE_SHARDS', Math.max(1, availableParallelism() - 1), { min: 1, max: 256 }), // one thread each
+    http: oneOf(env, 'TOLLGATE_HTTP', 'auto', httpServers), // auto: uWebSockets.js if its binary loads, else Node's http
+    dataDir: resolve(text(env, 'TOLLGATE_DATA_DIR', './data')), // all embedded data
+    bootstrapKey: bootstrapKey(env), // null: generated at the first start
+    pepper: given(env, 'TOLLGATE_PEPPER'), // for key hashes; null: generated at the first start, kept in the data directory
+    pepperPrevious: given(env, 'TOLLGATE_PEPPER_PREVIOUS'), // also tried for key hashes; null: none
+    backupKey: backupKey(env), // seals backups; null: the pepper does
+    membersFile: given(env, 'TOLLGATE_MEMBERS_FILE'), // account members as a JSON list; null: none
+    shards: integer(env, 'TOLLGATE_SHARDS', Math.max(1, availableParallelism() - 1), { min: 1, max: 256 }), // worker threads
     limits: limits(env, 'TOLLGATE_LIMITS'),
     apiKeyHeaders: headers(env, 'TOLLGATE_API_KEY_HEADERS', 'X-Service-Api-Key'),
     environmentHeaders: headers(env, 'TOLLGATE_ENVIRONMENT_HEADERS', 'X-Service-Environment-Id'),
-    authFailuresPerSecond: integer(env, 'TOLLGATE_AUTH_FAILURES_PER_SECOND', 50, { min: 0, max: 1_000_000 }), // per address, twenty times as many at once; beyond: 429; 0: no limit
-    trustProxy: hops(env, 'TOLLGATE_TRUST_PROXY'), // proxies in front that add to X-Forwarded-For; 0: it is not read
-    corsOrigins: origins(env, 'TOLLGATE_CORS_ORIGINS'), // whose pages may check flags and send events; null: all
+    authFailuresPerSecond: integer(env, 'TOLLGATE_AUTH_FAILURES_PER_SECOND', 50, { min: 0, max: 1_000_000 }), // per address, burst twenty times as many; beyond: 429; 0: no limit
+    trustProxy: hops(env, 'TOLLGATE_TRUST_PROXY'), // proxies in front that append to X-Forwarded-For; 0: the header is ignored
+    corsOrigins: origins(env, 'TOLLGATE_CORS_ORIGINS'), // origins of pages that may check flags and send events; null: all
     chunkedBodies: boolean(env, 'TOLLGATE_CHUNKED_BODIES', true), // take bodies without a Content-Length; false: 411
-    metricsAddress: address(env, 'TOLLGATE_METRICS_ADDRESS'), // host:port that /metrics has to itself; null: it is beside the rest
+    metricsAddress: address(env, 'TOLLGATE_METRICS_ADDRESS'), // host:port for /metrics alone; null: on the main port
     metricsToken: given(env, 'TOLLGATE_METRICS_TOKEN'), // bearer token of /metrics; null: none
-    clockBack: boolean(env, 'TOLLGATE_CLOCK_BACK', false), // begin at the machine's clock though it is behind where time was
+    clockBack: boolean(env, 'TOLLGATE_CLOCK_BACK', false), // start with the machine's clock even if it is behind the last known time
     databaseUrl: url(env, 'DATABASE_URL', ['postgres:', 'postgresql:']), // null: the embedded Postgres
     clickhouseUrl: url(env, 'CLICKHOUSE_URL', ['http:', 'https:']), // null: the embedded ClickHouse
-    tracesUrl: tracesUrl(env), // where OpenTelemetry traces are posted to; null: none are made
+    tracesUrl: tracesUrl(env), // URL that OpenTelemetry traces are sent to; null: no tracing
     logLevel: oneOf(env, 'TOLLGATE_LOG_LEVEL', 'info', logLevels),
-    slowRequestMs: integer(env, 'TOLLGATE_SLOW_REQUEST_MS', 1_000, { min: 1, max: 600_000 }), // logged as a warning from here on
-    drainMs: integer(env, 'TOLLGATE_DRAIN_MS', 10_000, { min: 0, max: 600_000 }), // longest wait for requests in flight at a stop
+    slowRequestMs: integer(env, 'TOLLGATE_SLOW_REQUEST_MS', 1_000, { min: 1, max: 600_000 }), // threshold for a logged warning
+    drainMs: integer(env, 'TOLLGATE_DRAIN_MS', 10_000, { min: 0, max: 600_000 }), // longest wait for requests in flight when stopping
     bodiesBytesMax: integer(env, 'TOLLGATE_BODIES_BYTES_MAX', 268_435_456, {
       min: 16_777_216,
       max: 17_179_869_184,
-    }), // bodies being received, together; and large ones being read, together
+    }), // bodies being received, in total; and large ones being parsed, in total
     parseThreads: integer(
       env,
       'TOLLGATE_PARSE_THREADS',
@@ -69,7 +69,7 @@ function readAll(env: Env) {
         min: 0,
         max: 64,
       },
-    ), // read large bodies; 0: the HTTP thread does
+    ), // parse large bodies; 0: the HTTP thread parses them
     journalSegmentBytes: integer(env, 'TOLLGATE_JOURNAL_SEGMENT_BYTES', 67_108_864, {
       min: 1_048_576,
       max: 1_073_741_824,
@@ -81,7 +81,7 @@ function readAll(env: Env) {
     journalPendingBytesMax: integer(env, 'TOLLGATE_JOURNAL_PENDING_BYTES', 67_108_864, {
       min: 4_096,
       max: 4_294_967_296,
-    }), // per shard, taken but not yet on disk; beyond: writes are refused with 503
+    }), // per shard, accepted but not yet on disk; beyond: writes are refused with 503
     checkpointIntervalMs: integer(env, 'TOLLGATE_CHECKPOINT_INTERVAL_MS', 10_000, {
       min: 100,
       max: 3_600_000,
@@ -89,35 +89,35 @@ function readAll(env: Env) {
     flagCheckRowsPerSecond: integer(env, 'TOLLGATE_FLAG_CHECK_ROWS_PER_SECOND', 200, {
       min: 0,
       max: 1_000_000,
-    }), // checks kept as single records, per shard; beyond it they are only counted
-    actorsMax: integer(env, 'TOLLGATE_ACTORS_MAX', 500_000, { min: 1_000, max: 100_000_000 }), // in memory per shard before idle ones are let go
+    }), // checks kept as single records, per shard; beyond: only counted
+    actorsMax: integer(env, 'TOLLGATE_ACTORS_MAX', 500_000, { min: 1_000, max: 100_000_000 }), // in memory per shard; beyond: idle ones are evicted
     idempotencyKeysMax: integer(env, 'TOLLGATE_IDEMPOTENCY_KEYS_MAX', 20_000_000, {
       min: 1_000,
       max: 1_000_000_000,
-    }), // remembered at once; beyond: 503
-    companiesMax: integer(env, 'TOLLGATE_COMPANIES_MAX', 5_000_000, { min: 1, max: 1_000_000_000 }), // of an environment; beyond: 429, events failed
+    }), // idempotency keys in memory; beyond: 503
+    companiesMax: integer(env, 'TOLLGATE_COMPANIES_MAX', 5_000_000, { min: 1, max: 1_000_000_000 }), // per environment; beyond: 429, events fail
     usersMax: integer(env, 'TOLLGATE_USERS_MAX', 20_000_000, { min: 1, max: 1_000_000_000 }), // the same
-    keyNamesMax: integer(env, 'TOLLGATE_KEY_NAMES_MAX', 10_000, { min: 1, max: 1_000_000 }), // of companies, and of users, of an environment; the same
-    eventNamesMax: integer(env, 'TOLLGATE_EVENT_NAMES_MAX', 100_000, { min: 1, max: 10_000_000 }), // of an environment, counted by each shard; beyond: events failed
-    writesBehindMax: integer(env, 'TOLLGATE_WRITES_BEHIND_MAX', 500, { min: 1, max: 1_000_000 }), // of an environment's events, not in Postgres yet; beyond: its next wait
+    keyNamesMax: integer(env, 'TOLLGATE_KEY_NAMES_MAX', 10_000, { min: 1, max: 1_000_000 }), // per environment, for companies and for users; the same
+    eventNamesMax: integer(env, 'TOLLGATE_EVENT_NAMES_MAX', 100_000, { min: 1, max: 10_000_000 }), // per environment, counted by each shard; beyond: events fail
+    writesBehindMax: integer(env, 'TOLLGATE_WRITES_BEHIND_MAX', 500, { min: 1, max: 1_000_000 }), // writes of an environment's events that Postgres does not have yet; beyond: the next ones wait
     webhookRetryMs: integer(env, 'TOLLGATE_WEBHOOK_RETRY_MS', 5_000, { min: 1, max: 3_600_000 }), // before the first retry; each wait is four times the last
     webhookPendingBytesMax: integer(env, 'TOLLGATE_WEBHOOK_PENDING_BYTES', 67_108_864, {
       min: 1_048_576,
       max: 17_179_869_184,
-    }), // payloads that wait to be sent, per environment; beyond: its notifications wait in the outbox
-    webhookPlainHttp: boolean(env, 'TOLLGATE_WEBHOOK_PLAIN_HTTP', false), // let webhooks of production environments be http
-    webhookPrivateAddresses: boolean(env, 'TOLLGATE_WEBHOOK_PRIVATE_ADDRESSES', false), // let webhooks reach private networks
+    }), // pending payloads per environment; beyond: notifications wait in the outbox
+    webhookPlainHttp: boolean(env, 'TOLLGATE_WEBHOOK_PLAIN_HTTP', false), // allow http for webhooks of production environments
+    webhookPrivateAddresses: boolean(env, 'TOLLGATE_WEBHOOK_PRIVATE_ADDRESSES', false), // allow webhooks to reach private networks
   }
 }
 
 export type Config = ReturnType<typeof readConfig>
 
-/** Settings of the command line, and of tests and benchmarks: not of the server. */
+/** Settings of the command line, tests and benchmarks, which the server ignores. */
 const others = /^TOLLGATE_(URL|KEY|KEY_FILE|SEED|RUNS|ROUNDS|HOSTILE|(TEST|BENCH|SIMULATE|COVERED)_.*)$/
-/** Variables that Kubernetes sets for a service of the name `tollgate`. */
+/** Variables that Kubernetes sets for a service named `tollgate`. */
 const serviceLinks = /^TOLLGATE_(SERVICE_(HOST|PORT).*|PORT_\d+_.*)$/
 
-// A misspelt setting would be ignored in silence, and its default would rule.
+// A misspelt setting would otherwise be ignored silently, and the default used.
 function refuseUnknown(given: readonly string[], known: readonly string[]): void {
   for (const name of given) {
     if (!name.startsWith('TOLLGATE_') || known.includes(name)) continue
@@ -129,7 +129,7 @@ function refuseUnknown(given: readonly string[], known: readonly string[]): void
   }
 }
 
-// Levenshtein's distance, by rows.
+// Levenshtein distance, row by row.
 function editDistance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, i) => i)
   for (let i = 1; i <= a.length; i++) {
@@ -141,7 +141,7 @@ function editDistance(a: string, b: string): number {
   return row[b.length]!
 }
 
-/** A setting is wrong; the start stops with this message. */
+/** An invalid setting. The start stops with this message. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError'
 }
@@ -149,16 +149,15 @@ export class ConfigError extends Error {
 const httpServers = ['auto', 'uws', 'node'] as const
 const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
 
-// Read by the HTTP server's native part when it is loaded: the line and headers of one request together.
-// A list of 100 ids with room to spare.
+// Limit of request line and headers together, read when the native HTTP server is loaded. A list of 100 ids fits.
 export const headerBytesMax = 16_384
 
-/** Settings that native parts read from the environment themselves; called before they are loaded. */
+/** Set environment variables that native modules read. Call it before they are loaded. */
 export function prepareNative(): void {
   process.env.UWS_HTTP_MAX_HEADERS_SIZE ??= String(headerBytesMax)
 }
 
-/** Settings that hold secrets: of each a file may be named instead, by the same name with `_FILE`. */
+/** Settings with secrets: each may be given as a file, under the same name with `_FILE`. */
 const secrets: ReadonlySet<string> = new Set([
   'TOLLGATE_BOOTSTRAP_KEY',
   'TOLLGATE_PEPPER',
@@ -210,7 +209,7 @@ function boolean(env: Env, name: string, fallback: boolean): boolean {
   throw wrong(name, 'true or false', value)
 }
 
-/** A number of proxies; true and false are one and none. */
+/** Number of proxies; true is 1, false is 0. */
 function hops(env: Env, name: string): number {
   const value = given(env, name)
   if (value === null || value === 'false') return 0
@@ -255,13 +254,13 @@ function url(env: Env, name: string, protocols: readonly string[]): string | nul
   if (value === null) return null
   const parsed = URL.canParse(value) ? new URL(value) : null
   if (parsed !== null && protocols.includes(parsed.protocol)) return value
-  // The value may carry a password: only its scheme is shown.
+  // the value may contain a password, so only its scheme is shown
   throw new ConfigError(
     `${name}: expected a URL of ${protocols.join(' or ')}, given one of ${parsed?.protocol ?? 'no scheme'}`,
   )
 }
 
-// OpenTelemetry's own names: an endpoint turns traces on.
+// OpenTelemetry's own names: a given endpoint turns tracing on.
 function tracesUrl(env: Env): string | null {
   if (given(env, 'OTEL_SDK_DISABLED') === 'true' || given(env, 'OTEL_TRACES_EXPORTER') === 'none') return null
   const own = url(env, 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', ['http:', 'https:'])
@@ -269,7 +268,7 @@ function tracesUrl(env: Env): string | null {
   return own ?? (shared && `${shared.replace(/\/$/, '')}/v1/traces`)
 }
 
-// The interface's own name first, then those existing clients use (decision 7).
+// The interface document's name first, then those of existing clients (decision 7).
 function headers(env: Env, name: string, own: string): readonly string[] {
   const further = (given(env, name) ?? '').split(',').map(part => part.trim())
   for (const header of further) {
@@ -296,8 +295,8 @@ function backupKey(env: Env): string | null {
 }
 
 /**
- * What is said of stores that are reached in plain over a network: passwords and data can be read and changed on the
- * way. Empty when there is nothing to say.
+ * Warning about stores that are reached unencrypted over a network, where passwords and data can be read and changed.
+ * Empty when there are none.
  */
 export function plainStores({
   databaseUrl,
@@ -327,12 +326,12 @@ export function plainStores({
   return said
 }
 
-/** What a start says about a process of root. */
+/** Warning when a start runs as root. */
 export const rootAdvice =
   'Tollgate runs as root: a hole in it is one in the whole machine, and the embedded Postgres runs as postgres or nobody, ' +
   'whose other processes may read its files. Start it as a user of its own.'
 
-/** Whether a URL's host is this machine. */
+/** Whether a URL's host is the local machine. */
 export function isLoopback(hostname: string): boolean {
   const host = hostname.replace(/^\[|\]$/g, '')
   return host === '' || host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host)
@@ -353,7 +352,7 @@ function limits(env: Env, name: string): LimitSetting {
 
 const buckets: readonly string[] = ['global', 'mutation', 'events_ingest', 'analytics'] satisfies Bucket[]
 
-/** Limits as JSON text `{"global":[rate,burst],…}`, or null when it is no such text. Also for `tollgate limits`. */
+/** Parse limits `{"global":[rate,burst],…}`; null when invalid. `tollgate limits` uses it too. */
 export function parseLimits(value: string): Partial<Record<Bucket, Limit>> | null {
   let parsed: unknown
   try {

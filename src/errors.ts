@@ -1,5 +1,4 @@
-// Every failure a caller can be told of, one row each: code, status, message. A test holds this table
-// and the documentation to each other.
+// Every error for callers, one row each: code, status, message. A test compares this table with the documentation.
 const rows = {
   body_invalid: [400, 'The request body does not match its schema'],
   framing_invalid: [400, 'Where the request ends is not certain'],
@@ -30,7 +29,7 @@ const rows = {
 
 export type ErrorCode = keyof typeof rows
 
-/** A failure that the caller is told of. Anything else thrown is our bug: logged whole, told as 500. */
+/** An error for the caller. Anything else thrown is a bug: it is logged completely and answered as 500. */
 export class ServiceError extends Error {
   readonly status: number
   /** Further members of the error body, e.g. `bucket`, `max_size`. */
@@ -51,5 +50,5 @@ export class ServiceError extends Error {
   }
 }
 
-/** The table, for documentation and its test. */
+/** The table, for the documentation and its test. */
 export const errorRows: Readonly<Record<ErrorCode, readonly [number, string]>> = rows

@@ -1,4 +1,4 @@
-// Tollgate inside another program: `import { start } from 'tollgate'`. Its types are kept by hand in types/index.d.ts.
+// Tollgate as a library: `import { start } from 'tollgate'`. Its types are maintained by hand in types/index.d.ts.
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { RunningTollgate, Settings } from '../types/index.js'
@@ -6,14 +6,14 @@ import { type Config, ConfigError, readConfig } from './config.js'
 import { createLogger } from './log.js'
 import { start as open } from './start.js'
 
-/** Names that are settings without the prefix TOLLGATE_. */
+/** Setting names without the prefix TOLLGATE_. */
 const further = /^(TOLLGATE_.+|(DATABASE|CLICKHOUSE)_URL(_FILE)?|OTEL_EXPORTER_OTLP(_TRACES)?_ENDPOINT)$/
 
 /**
- * Serve inside this process, as `tollgate start` does in one of its own. Signals are the caller's to handle.
+ * Serve inside this process, like `tollgate start`. The caller handles signals.
  *
- * settings  as the README names them; nothing is taken from the environment.
- * errors    a wrong or unknown setting; whatever keeps Tollgate from starting, with everything closed again.
+ * settings  by the names in docs/settings.md; the environment is not read.
+ * errors    an invalid or unknown setting; any failure to start, after everything opened is closed again.
  */
 export async function start(settings: Settings = {}): Promise<RunningTollgate> {
   const config = readConfig(asEnvironment(settings))
@@ -36,14 +36,14 @@ function asEnvironment(settings: Settings): Record<string, string> {
   return Object.fromEntries(given.map(([name, value]) => [name, String(value)]))
 }
 
-/** An address that this machine reaches what listens there by. */
+/** An address through which this machine can reach a server listening on `host`. */
 function reachable(host: string): string {
   if (host === '0.0.0.0') return '127.0.0.1'
   if (host === '::') return '[::1]'
   return host.includes(':') ? `[${host}]` : host
 }
 
-/** The first key of the data directory; null when it was made elsewhere. */
+/** The bootstrap key from the data directory; null when it is not kept there. */
 async function keptKey({ dataDir }: Config): Promise<string | null> {
   const text = await readFile(join(dataDir, 'bootstrap-key'), 'utf8').catch(() => '')
   return text.trim() || null

@@ -1,14 +1,14 @@
-// What JSON text may not hold: endless nesting and U+0000, whoever parses it; half a surrogate pair in definitions.
-// And integers beyond 2^53 − 1, which JSON.parse rounds and JSON.stringify refuses: read and written with all digits.
+// Checks JSON text for deep nesting, U+0000 and unpaired surrogates, and reads and writes integers beyond 2^53 − 1
+// exactly, which JSON.parse rounds and JSON.stringify refuses.
 import { type Buffer, isUtf8 } from 'node:buffer'
 import { randomUUID } from 'node:crypto'
 import { ascii } from './bytes/ascii.js'
 import { ServiceError } from './errors.js'
 
 /**
- * Bytes as text.
+ * Decode bytes as UTF-8.
  *
- * errors  body_malformed (400) where they are no UTF-8: two different names would become one.
+ * errors  body_malformed (400) for invalid UTF-8: replacement characters would make different names equal.
  */
 export function decodeUtf8(bytes: Buffer): string {
   const text = bytes.toString()
@@ -17,12 +17,11 @@ export function decodeUtf8(bytes: Buffer): string {
   return text
 }
 
-/** Deepest nesting of arrays and objects; serialising one deeper could exhaust the stack. */
+/** Deepest nesting of arrays and objects; deeper ones could exhaust the stack when serialised. */
 export const depthMax = 64
 
 /**
- * Refuses what no store and no serialiser should meet: nesting beyond `depthMax`, and U+0000.
- * Handlers of raw bodies call it on what they keep.
+ * Refuse text with nesting beyond `depthMax` or with U+0000. Handlers of raw bodies call it on what they store.
  */
 export function assertPlain(text: string): void {
   if (tooDeep(text, depthMax))
@@ -30,9 +29,9 @@ export function assertPlain(text: string): void {
   if (hasNul(text)) throw new ServiceError('body_malformed', 'The request body contains U+0000')
 }
 
-/** Whether JSON text nests deeper than `max`. Text with few brackets is answered by counting them. */
+/** Whether JSON text nests deeper than `max`. Text with few brackets needs only a count of them. */
 export function tooDeep(text: string, max: number): boolean {
-  // Every level costs an opening and, sooner or later, a closing bracket.
+  // every level has an opening and, sooner or later, a closing bracket
   if (text.length < 2 * max || fewBrackets(text, max)) return false
   let depth = 0
   for (let i = 0; i < text.length; i++) {
@@ -44,27 +43,30 @@ export function tooDeep(text: string, max: number): boolean {
   return false
 }
 
-/** Deepest level of a list of events that is parsed: deeper than any event may be, so that each is judged by itself. */
+/**
+ * Deepest nesting of a list of events that is parsed: deeper than an event may be, so that each is validated on its
+ * own.
+ */
 const parsedDepthMax = depthMax + 36
 
-/** JSON text of a list of things, as it may be parsed. */
+/** JSON text prepared for parsing. */
 export interface Outline {
-  /** The text; what lies deeper than an event may be is replaced by 0. */
+  /** The text; values nested too deep are replaced by 0. */
   readonly text: string
-  /** Entries of the longest list that is the text itself or a member of it; 0 where they are few. */
+  /** Length of the longest list at the first two levels; 0 if it is short. */
   readonly entries: number
 }
 
 /**
- * Look over JSON text before it is parsed: how many entries its lists have, and how deep it is nested.
+ * Scan JSON text before it is parsed, for the length of its lists and its depth.
  *
- * returns  the text with everything nested deeper than 100 levels replaced by 0: what is left is still too deep for an
- *          event, and is refused by the rule of that one event (decision 3). Text that is no JSON stays none.
+ * returns  the text with everything below 100 levels replaced by 0. The rest is still too deep for an event and fails
+ *          the rule for that single event (decision 3). Invalid JSON stays invalid.
  */
 export function outline(text: string): Outline {
   if (text.length < 2 * entriesSkipped && fewBrackets(text, parsedDepthMax)) return { text, entries: 0 }
   let depth = 0
-  /** Entries so far of the list at each of the first two levels. */
+  /** Entries so far in the list at each of the first two levels. */
   let outer = 1
   let inner = 1
   let entries = 0
@@ -90,17 +92,17 @@ export function outline(text: string): Outline {
       depth--
     }
   }
-  // what never ends is no JSON, and must not be parsed to find out
+  // an unclosed value is not JSON; return at once instead of parsing it
   if (depth > parsedDepthMax) return { text: '', entries }
   return { text: keptTo === 0 ? text : kept + text.slice(keptTo), entries }
 }
 
-/** Fewer entries than this are not counted: a text too short for them is not looked over. */
+/** Shorter lists are not counted: a text too short for this number is not scanned. */
 const entriesSkipped = 10_000
 
 const { quote, backslash, comma, minus, zero, nine, bracketClose } = ascii
 
-// The loops of `indexOf` run in native code: cheaper than looking at every character of an ordinary body.
+// `indexOf` runs in native code, which is faster than a loop over the characters of an ordinary body.
 function fewBrackets(text: string, max: number): boolean {
   let count = 0
   for (let i = text.indexOf('{'); i >= 0; i = text.indexOf('{', i + 1)) if (++count > max) return false
@@ -108,21 +110,21 @@ function fewBrackets(text: string, max: number): boolean {
   return true
 }
 
-// The index of the closing quote, or the end of a text that lacks it.
+// Index of the closing quote, or the end of the text if it is missing.
 function endOfString(text: string, start: number): number {
   let end = text.indexOf('"', start + 1)
   while (end > 0 && escaped(text, end)) end = text.indexOf('"', end + 1)
   return end < 0 ? text.length : end
 }
 
-// Whether an odd number of backslashes stands before the index.
+// Whether an odd number of backslashes precedes the index.
 function escaped(text: string, index: number): boolean {
   let before = index - 1
   while (text.charCodeAt(before) === backslash) before--
   return (index - before) % 2 === 0
 }
 
-/** Whether JSON text holds an escaped U+0000. (A bare one is no JSON.) */
+/** Whether JSON text contains an escaped U+0000. (An unescaped one is invalid JSON.) */
 export function hasNul(text: string): boolean {
   for (let i = text.indexOf('\\u0000'); i >= 0; i = text.indexOf('\\u0000', i + 1))
     if (!escaped(text, i)) return true
@@ -130,31 +132,30 @@ export function hasNul(text: string): boolean {
 }
 
 /**
- * Whether JSON text holds an escaped half of a surrogate pair: no text, so no store would give it back as it was.
- * (A bare one cannot be: it is no UTF-8.)
+ * Whether JSON text contains an escaped unpaired surrogate, which stores cannot keep. (An unescaped one is invalid
+ * UTF-8.)
  */
 export function hasHalfPair(text: string): boolean {
   if (!text.includes('\\ud') && !text.includes('\\uD')) return false
-  // behind an escaped backslash the first is no half at all, and the second stands alone
+  // after an escaped backslash the first is not an escape, and the second is unpaired
   for (const { index, 1: second } of text.matchAll(surrogateEscape))
     if (escaped(text, index) !== (second === undefined)) return true
   return false
 }
 
-/** Half a surrogate pair in a text (in JSON text it is an escape: `hasHalfPair`). */
+/** An unpaired surrogate in a decoded text. (For JSON text see `hasHalfPair`.) */
 export const halfPair = /\p{Surrogate}/u
 
-/** A high half, with its low half behind it when there is one; or a low half alone. */
+/** A high surrogate, with its low surrogate if it follows; or a low surrogate alone. */
 const surrogateEscape = /\\u(?:d[89ab][0-9a-f]{2}(\\ud[c-f][0-9a-f]{2})?|d[c-f][0-9a-f]{2})/gi
 
-/** What stands before the digits of a bigint while it crosses JSON.parse or JSON.stringify as a text; nobody can guess it. */
+/** Prefix of a bigint's digits while it passes JSON.parse or JSON.stringify as a string. It cannot be guessed. */
 const mark = `${randomUUID()}:`
 const markedNumber = new RegExp(`"${mark}(-?\\d+)"`, 'g')
 
 /**
- * JSON text of a value that may hold bigints: each is written as its digits.
- *
- * Only a value that does hold one costs more than JSON.stringify.
+ * JSON text of a value that may contain bigints, written as digits. Values without bigints cost no more than with
+ * JSON.stringify.
  */
 export function jsonText(value: unknown): string {
   try {
@@ -170,7 +171,7 @@ export function jsonText(value: unknown): string {
 
 const longInteger = /^-?[1-9]\d{15,}$/
 
-/** The text with every integer of 16 digits and more in it, outside of strings, as a marked string. */
+/** The text with every integer of 16 or more digits, outside strings, as a marked string. */
 function withMarks(text: string): string {
   let marked = ''
   let keptTo = 0
@@ -192,9 +193,9 @@ function withMarks(text: string): string {
 const numeric: ReadonlySet<number> = new Set([...'0123456789.eE+-'].map(character => character.charCodeAt(0)))
 
 /**
- * JSON text parsed with the integers of some members exact: a bigint where a number would lose digits.
+ * Parse JSON text with exact integers in some members: a bigint if a number would lose digits.
  *
- * members  their names; everything else is what JSON.parse gives.
+ * members  their names; other members are parsed as by JSON.parse.
  * errors   SyntaxError.
  */
 export function parseExactly(text: string, members: ReadonlySet<string>): unknown {

@@ -1,21 +1,21 @@
-// The logger: JSON lines on stdout. Never a secret, never a body.
+// The logger: JSON lines on stdout, without secrets and bodies.
 import { destination, type Logger, pino } from 'pino'
 import type { Config } from './config.js'
 
 export type { Logger } from 'pino'
 
-/** Members every request line carries. */
+/** Members of every request line. */
 export interface RequestLine {
   readonly request_id: string
   readonly route: string
   readonly status: number
   readonly duration_ms: number
   readonly environment_id: string | null
-  /** Where requests are traced and this one is kept. */
+  /** Set if the request is traced and sampled. */
   readonly trace_id?: string
 }
 
-/** `to`: a file descriptor or a path; stdout by default. Lines are written when 4 kB gathered or a second has passed. */
+/** `to`: a file descriptor or path; default stdout. Lines are written in chunks of 4 kB, or after a second. */
 export function createLogger(config: Pick<Config, 'logLevel'>, to: number | string = 1): Logger {
   const sink = destination({ dest: to, sync: false, minLength: 4_096, periodicFlush: 1_000 })
   return pino(

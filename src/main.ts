@@ -1,4 +1,4 @@
-// Reads the settings, starts, says where it listens; on SIGTERM or SIGINT drains and exits 0.
+// The server program: reads the settings, starts, logs its address; on SIGTERM or SIGINT drains and exits with 0.
 import { ConfigError, readConfig } from './config.js'
 import { markInPlace } from './host/thread-priority.js'
 import { createLogger } from './log.js'
@@ -23,7 +23,7 @@ async function main(): Promise<void> {
   log.flush(() => process.exit(0))
 }
 
-/** Only a terminal is shown the value: what is piped is kept in logs. */
+/** The value is shown on a terminal only, because other output is kept in logs. */
 function firstKey(path: string, value: string): string {
   if (process.stdout.isTTY) return `First key, shown once and kept in ${path}:\n  ${value}\n`
   return `The first key is in ${path}\n`

@@ -1,20 +1,21 @@
-// What is measured, under the names /metrics shows. Children are bound once; the hot path adds to a number.
+// All metrics, under the names that /metrics shows. Label sets are bound once; the hot path only adds numbers.
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import { type RateLimitBucket, rateLimitBuckets } from '../schemas/enums.js'
 
-// Request latencies: from half the goal of a check to a slow analytics read, in seconds. Few: every route has each of them.
+// Buckets of request latencies in seconds, from half the goal of a check to a slow analytics read. Few, because
+// every route has each.
 const latencyBounds = [0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.1, 0.5, 2.5, 10]
 const fsyncBounds = [0.000_1, 0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1]
 const groupBounds = [1, 2, 5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 10_000]
 
 type Labels = Readonly<Record<string, string>>
 
-/** One number of a counter, raised in place. prom-client's own children hash their labels at every increment. */
+/** One number of a counter, incremented in place. prom-client hashes the labels at every increment. */
 export interface Tally {
   count: number
 }
 
-/** A counter whose children are plain numbers until somebody asks. */
+/** A counter with plain numbers as children, collected when metrics are read. */
 class TallyCounter extends Counter {
   private readonly children: { readonly labels: Labels; readonly tally: Tally; readonly line: string }[] = []
   private readonly heading: string
@@ -26,14 +27,14 @@ class TallyCounter extends Counter {
     this.heading = headingOf(configuration.name, configuration.help, 'counter')
   }
 
-  /** Equal to what prom-client writes. */
+  /** The same text that prom-client would write. */
   lines(): string {
     let text = this.heading
     for (const { tally, line } of this.children) if (tally.count > 0) text += `${line}${tally.count}\n`
     return text
   }
 
-  /** A new child; ask once per set of labels. */
+  /** A new child; call it once per label set. */
   child(labels: Labels): Tally {
     const tally = { count: 0 }
     this.children.push({ labels, tally, line: `${this.named}${labelsOf(labels)} ` })
@@ -42,7 +43,7 @@ class TallyCounter extends Counter {
 
   override async get() {
     const described = await super.get()
-    // A child that never counted says nothing.
+    // a child that never counted is left out
     const live = this.children.filter(({ tally }) => tally.count > 0)
     return { ...described, values: live.map(({ labels, tally }) => ({ labels, value: tally.count })) }
   }
@@ -59,7 +60,7 @@ function labelsOf(labels: Readonly<Record<string, string | number>>): string {
   return pairs.length === 0 ? '' : `{${pairs.join(',')}}`
 }
 
-/** Durations or sizes of one kind, counted into fixed buckets. */
+/** A histogram of durations or sizes with fixed buckets. */
 export class Spread {
   private readonly counts: Float64Array
   private sum = 0
@@ -84,7 +85,7 @@ export class Spread {
     }
   }
 
-  /** The same as lines of text; what stands before each number is made once. */
+  /** The values as lines of text; the text before each number is cached. */
   lines(name: string): string {
     if (this.total === 0) return ''
     if (this.before === null) {
@@ -103,7 +104,7 @@ export class Spread {
     return `${text}${before[at]}${this.total}\n${before[at + 1]}${this.sum}\n${before[at + 2]}${this.total}\n`
   }
 
-  /** As prom-client writes a histogram: cumulative buckets, sum, count; nothing when nothing was seen. */
+  /** The values in prom-client's form: cumulative buckets, sum, count; empty without observations. */
   values(name: string) {
     if (this.total === 0) return []
     let below = 0
@@ -145,7 +146,7 @@ class SpreadHistogram extends Histogram {
     return text
   }
 
-  /** What prom-client builds its answers on, in either format. */
+  /** Called by prom-client for either output format. */
   async getForPromString() {
     const { family, help } = this
     const values = this.children
@@ -155,7 +156,7 @@ class SpreadHistogram extends Histogram {
   }
 }
 
-/** Every family there is. One per process; the threads report to the main one. */
+/** Create all metric families. One per process; threads report to the main thread. */
 export function createMetrics() {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
@@ -172,7 +173,7 @@ export function createMetrics() {
     own.push({ family: name, lines: () => made.lines() })
     return made
   }
-  /** All families in the text format: the large ones written by themselves, the others by prom-client. */
+  /** All families in the text format: large ones written here, others by prom-client. */
   const text = async (): Promise<string> => {
     const large = new Set(own.map(({ family }) => family))
     const others = registry.getMetricsAsArray().filter(({ name }) => !large.has(name))
@@ -247,7 +248,7 @@ export function createMetrics() {
       'tollgate_flag_checks_again_total',
       'Of these, answered again with what still stands',
     ).child({}),
-    /** Children are made per shard: `groupRecords.child({ shard: '0' })`. */
+    /** Children per shard: `groupRecords.child({ shard: '0' })`. */
     journal: {
       groupRecords: spread('tollgate_journal_group_records', 'Records per group write', groupBounds, 'shard'),
       fsyncSeconds: spread('tollgate_journal_fsync_seconds', 'Time of one group fsync', fsyncBounds, 'shard'),

@@ -1,4 +1,4 @@
-// What a start has opened, and what it is in the end.
+// The result of a start, and the stack of what to close.
 import type { Logger } from 'pino'
 import type { Services } from './api/kit/services.js'
 import type { ClickHouseAddress } from './storage/clickhouse.js'
@@ -8,29 +8,29 @@ import type { PostgresAddress } from './storage/postgres.js'
 export interface Tollgate {
   readonly port: number
   readonly services: Services
-  /** The bootstrap key's value, when this start made it. */
+  /** The value of the bootstrap key, if this start generated it. */
   readonly madeKey: string | null
-  /** Answers what is in flight, flushes, checkpoints, closes. Safe to call twice. */
+  /** Drain requests, flush, checkpoint, close. Safe to call twice. */
   stop(): Promise<void>
 }
 
-/** What was opened, to be closed in the opposite order whether the start succeeded or not. */
+/** A stack of opened resources, closed in reverse order after a stop or a failed start. */
 export class Opened {
   private readonly closers: (() => Promise<unknown>)[] = []
   private readonly waiting: (() => void)[] = []
-  /** The embedded ClickHouse's process, where there is one; null while it starts again. */
+  /** The embedded ClickHouse's process; its pid is null while it restarts. */
   clickhouse: { readonly pid: number | null } | null = null
 
   add(close: () => Promise<unknown>): void {
     this.closers.push(close)
   }
 
-  /** Have something done once requests are served. */
+  /** Register a function to run once requests are served. */
   whenServing(then: () => void): void {
     this.waiting.push(then)
   }
 
-  /** Requests are served from now on. */
+  /** Run the registered functions: requests are served from now on. */
   serves(): void {
     for (const then of this.waiting.splice(0)) then()
   }
@@ -41,7 +41,7 @@ export class Opened {
   }
 }
 
-/** Where the stores are. */
+/** Addresses of the stores. */
 export interface Addresses {
   readonly postgres: PostgresAddress
   readonly clickhouse: ClickHouseAddress

@@ -1,4 +1,4 @@
-// Opens everything over the stores in order and closes it in the opposite order: shards, projectors, directory, HTTP.
+// Opens shards, projectors, directory and HTTP over the running stores, and closes them in reverse order.
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Logger } from 'pino'
@@ -62,22 +62,22 @@ import { migrate } from './storage/migrate.js'
 import { closePostgres, openPostgres, type PostgresAddress, postgresHealthy } from './storage/postgres.js'
 
 const parserFile = new URL('../workers/parse.js', import.meta.url)
-/** How often what time has ended is looked for: trials, subscriptions, overrides. */
+/** Interval of the search for ended trials, subscriptions and overrides. */
 const expiriesMs = 2_000
-/** How often Postgres is asked whether it is there. */
+/** Interval of health checks of Postgres. */
 const healthMs = 2_000
-/** How often keys of holds that are over for a day are removed from Postgres. */
+/** Interval at which idempotency keys of holds that ended a day ago are deleted from Postgres. */
 const pruneMs = 3_600_000
-/** How long writes of events wait for Postgres, before they go ahead of it until it moves. */
+/** How long writes of events wait for a stalled Postgres. Afterwards they go ahead until it moves again. */
 const pacedMs = 5_000
-/** How long draining may wait for a store. */
+/** Longest wait of a drain for a store. */
 const drainMsMax = 600_000
 
 /**
- * Serve over stores that answer.
+ * Serve over running stores.
  *
- * from     `opened` takes what is to be closed again, also when this throws; no time is before `floorMs`.
- * errors   as `start`, but for the lock and the stores themselves.
+ * from     `opened` collects what must be closed again, also when this throws; time starts no earlier than `floorMs`.
+ * errors   as `start`, except for the lock and the stores.
  */
 export async function serve(from: {
   readonly config: Config
@@ -96,7 +96,7 @@ export async function serve(from: {
   const clickhouse = openClickHouse(addresses.clickhouse, { max: 32, asked: more => yielding?.asked(more) })
   opened.add(() => clickhouse.close())
   await phases.time('migrate', () => migrate({ postgres: addresses.postgres, clickhouse }))
-  // of a backup whose service was killed
+  // left over from a backup whose service was killed
   await dropClones(clickhouse)
 
   let running: Shards | null = null
@@ -156,7 +156,7 @@ export async function serve(from: {
       () => {},
     ),
   )
-  // what is read may be millions of rows: a bound on its time would be one on how many companies there may be
+  // without time limit: it reads millions of rows, and a limit would bound the number of companies
   const unbounded = openPostgres(addresses.postgres, { max: 1, statementTimeoutMs: 0 })
   const stored = {
     journals,
@@ -315,7 +315,7 @@ export async function serve(from: {
     answers.tick()
     tellOne()
   }, 1_000)
-  // what many were given is read again a part at a time, with room for requests in between
+  // in parts, so that requests are served in between
   const tellOne = (): void => {
     const given = answers.takeCounts()
     if (given === null) return
@@ -404,7 +404,7 @@ export async function serve(from: {
   notices.start()
   deliveries.start()
   await listenToOperator(config, log, opened, async () => {
-    // no backup that the log does not tell of
+    // the audit log records every backup
     const { accountId } = definitions.bootstrapped
     await audit.record({ kind: 'system', accountId, what: 'backup', resourceType: 'backup' })
     return keepPoint({
@@ -430,7 +430,10 @@ export async function serve(from: {
   }
 }
 
-/** Have the embedded ClickHouse give way to requests; null where there is none, or it cannot be told to. */
+/**
+ * Start throttling the embedded ClickHouse in favour of requests; null without one, or if the system does not
+ * permit it.
+ */
 function openYielding(opened: Opened, projections: Projections): Yielding | null {
   const { clickhouse } = opened
   const standby = clickhouse === null ? null : Standby.open()
@@ -441,7 +444,7 @@ function openYielding(opened: Opened, projections: Projections): Yielding | null
   return yielding
 }
 
-/** Quotas of environments that are used up, in words. */
+/** Exhausted quotas of environments, in words. */
 function fullQuotas(quotas: Quotas, environmentIds: readonly string[]): string[] {
   return quotas
     .used(environmentIds)
@@ -449,7 +452,7 @@ function fullQuotas(quotas: Quotas, environmentIds: readonly string[]): string[]
     .map(({ environmentId, quota }) => `quota of ${quota} of ${environmentId}`)
 }
 
-/** Parts of the idempotency window that take no other key, in words. */
+/** Parts of the idempotency window without free places, in words. */
 function fullWindows(dedupe: Dedupe): string[] {
   return dedupe
     .full()
@@ -459,7 +462,7 @@ function fullWindows(dedupe: Dedupe): string[] {
     )
 }
 
-/** A data directory that takes no sockets is no reason not to serve. */
+/** Open the operator's socket. A data directory without support for sockets does not prevent serving. */
 async function listenToOperator(
   config: Config,
   log: Logger,
@@ -488,7 +491,7 @@ const newChildren = ({ journal, actors }: Metrics, label: { shard: string }) => 
   cold: actors.coldLoads.child(label),
 })
 
-/** Tell the gauges what the shards and projectors say of themselves. */
+/** Update the gauges from reports of shards and projectors. */
 async function report(
   { shards, projections, dedupe, backlog, parsers, quotas }: Services,
   metrics: Metrics,
@@ -532,7 +535,7 @@ async function report(
   }
 }
 
-/** What a Tollgate that makes traces has in place of the ordinary; loaded by it alone. */
+/** Parts that are replaced when tracing is on; loaded only then. */
 async function traceEverything(url: string, log: Logger, opened: Opened) {
   const [{ Tracing }, { tracedShards }, { tracedExchange }] = await Promise.all([
     import('./tracing.js'),
@@ -556,7 +559,7 @@ interface Journals {
   readonly options: readonly ShardOptions[]
 }
 
-/** The journals of `count` shards, their checkpoints read from Postgres. */
+/** The journals of `count` shards, with their checkpoints from Postgres. */
 async function openJournals(
   config: Config,
   sql: Sql,
@@ -608,8 +611,8 @@ function startProjections(
 }
 
 /**
- * The number of shards has changed, and with it who owns whom: bring everything the old journals hold into the
- * stores, under the old number, and begin new journals.
+ * Handle a changed number of shards, which changes the owner of each company: write everything in the old journals to
+ * the stores under the old number, then start new journals.
  */
 async function drainJournals(from: {
   config: Config
@@ -640,11 +643,11 @@ async function drainJournals(from: {
   } finally {
     await shards.close()
   }
-  // Set aside in one step: a start that dies while it clears them away must not find half of them.
+  // renamed in one step, so that a start after a crash does not find a partly deleted directory
   await rename(journals.directory, drainedDirectory(journals.directory))
 }
 
-/** Where drained journals wait to be removed. */
+/** Directory of drained journals that wait for deletion. */
 const drainedDirectory = (directory: string): string => `${directory}.drained`
 
 async function removeDrained(directory: string): Promise<void> {
@@ -652,9 +655,9 @@ async function removeDrained(directory: string): Promise<void> {
 }
 
 /**
- * The number of shards the journals on disk were written by; null before the first start.
+ * The number of shards that wrote the journals on disk; null before the first start.
  *
- * errors  Error naming the file when it holds no such number: what it stands for decides which journals are read.
+ * errors  Error naming the file when it contains no valid number, because the number decides which journals are read.
  */
 async function shardCount(directory: string): Promise<number | null> {
   const path = join(directory, 'shards')
@@ -667,7 +670,7 @@ async function shardCount(directory: string): Promise<number | null> {
   throw new Error(`${path} does not hold the number of shards that its journals were written by`)
 }
 
-/** Write it down in one step: a start that dies here leaves the old number or the new one. */
+/** Store the number in one step: after a crash the file has the old number or the new one. */
 async function keepShardCount(directory: string, count: number): Promise<void> {
   if ((await shardCount(directory)) === count) return
   await mkdir(directory, { recursive: true, mode: 0o700 })

@@ -1,4 +1,4 @@
-// Locks the data directory and starts the stores; what serves over them (serve.ts) is loaded while they start.
+// Locks the data directory and starts the stores; meanwhile the server's modules (serve.ts) are loaded.
 import { chmodSync, existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Logger } from 'pino'
@@ -19,8 +19,8 @@ export type { Tollgate } from './opened.js'
 /**
  * Start Tollgate.
  *
- * errors  whatever keeps it from starting, with everything closed again: a locked data directory, a store that is
- *         not to be had, a migration that was changed, a journal that is broken in the middle, a port in use.
+ * errors  any failure, after everything opened is closed again: a locked data directory, an unreachable store, a
+ *         changed migration, a corrupt journal, a port in use.
  */
 export async function start(config: Config, log: Logger): Promise<Tollgate> {
   const opened = new Opened()
@@ -41,7 +41,7 @@ async function open(config: Config, log: Logger, opened: Opened): Promise<Tollga
   closeToOthers(config.dataDir, log)
   warnOfRisks(config, log)
   const floorMs = await clockFloor(config.dataDir, Date.now(), config.clockBack, log)
-  // the stores are processes of their own: a quarter of a second of loading costs nothing beside them
+  // the stores are separate processes, so loading modules meanwhile costs no time
   const starting = phases.time('stores', () => openStores(config, log, opened))
   const loading = phases.time('modules', () => load(config, opened))
   await Promise.allSettled([starting, loading])
@@ -56,9 +56,9 @@ async function load({ shards }: Config, opened: Opened): Promise<typeof import('
 }
 
 /**
- * Bring the stores to this Tollgate's schema and stop again: the embedded ones when none are named.
+ * Migrate the stores to this version's schema and stop again. Starts the embedded ones if no URLs are given.
  *
- * returns  the files applied, in order; none when everything was.
+ * returns  the applied files, in order; empty when there were none.
  * errors   as `start`.
  */
 export async function migrateStores(config: Config, log: Logger): Promise<readonly string[]> {
@@ -80,7 +80,7 @@ export async function migrateStores(config: Config, log: Logger): Promise<readon
   }
 }
 
-/** The stores named by URL, else the embedded ones, started together. */
+/** Connect to the stores named by URL, or start the embedded ones concurrently. */
 export async function openStores(config: Config, log: Logger, opened: Opened): Promise<Addresses> {
   const embedded = async <T extends { stop(): Promise<unknown> }>(starting: Promise<T>): Promise<T> => {
     const store = await starting
@@ -96,7 +96,7 @@ export async function openStores(config: Config, log: Logger, opened: Opened): P
       : { url: databaseUrl },
     clickhouseUrl === null
       ? embedded(startEmbeddedClickHouse({ directory: join(dataDir, 'clickhouse'), log })).then(one => {
-          // until then requests wait for what it is asked
+          // until then requests wait for its results
           opened.whenServing(() => one.lower(afterRequests))
           opened.clickhouse = one
           return one.address
@@ -111,7 +111,7 @@ export async function openStores(config: Config, log: Logger, opened: Opened): P
   return { postgres: postgres.value, clickhouse: clickhouse.value }
 }
 
-/** Lies in a data directory while a restore fills it. */
+/** Marks a data directory that a restore is filling. */
 export const restoringFile = 'restoring'
 
 function mustBeWhole(dataDir: string): void {
@@ -122,14 +122,14 @@ function mustBeWhole(dataDir: string): void {
     )
 }
 
-/** Loud, but no reason not to start. */
+/** Log risks. They do not prevent a start. */
 function warnOfRisks(config: Config, log: Logger): void {
   if (process.getuid?.() === 0) log.warn(rootAdvice)
   for (const risk of plainStores(config)) log.warn(risk)
 }
 
 /**
- * Nobody else looks into the data directory. Started by root, Postgres runs as another user, who must pass through it.
+ * Close the data directory to other users. If started by root, Postgres runs as another user, who must pass through.
  */
 function closeToOthers(dataDir: string, log: Logger): void {
   const isRoot = process.getuid?.() === 0
@@ -138,7 +138,7 @@ function closeToOthers(dataDir: string, log: Logger): void {
     const journal = join(dataDir, 'journal')
     if (existsSync(journal)) chmodSync(journal, 0o700)
   } catch (error) {
-    // a volume may belong to somebody else and let us in by our group
+    // the volume may belong to another user and give us access through our group
     log.warn({ err: error }, 'others may look into the data directory: its mode cannot be changed')
   }
 }

@@ -1,19 +1,19 @@
-// OpenTelemetry traces, when they are asked for: the only file that loads its packages, and loaded itself only then.
-// What is measured elsewhere becomes spans here, on the HTTP thread alone; the other threads tell of their times.
+// OpenTelemetry tracing. Only this file imports its packages, and it is imported only if tracing is on. All spans are
+// created on the HTTP thread; other threads report their times.
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Attributes, Context, Span, Tracer } from '@opentelemetry/api'
 import { monotonicMs } from './host/monotonic.js'
 import type { Logger } from './log.js'
 
-/** How long a stop waits for the last spans to leave, ms. */
+/** Longest wait for the last spans when stopping, ms. */
 const closeMs = 3_000
-/** How often it is said that spans cannot be sent, ms. */
+/** Interval of log messages about spans that cannot be sent, ms. */
 const tellMs = 60_000
 
 type Api = typeof import('@opentelemetry/api')
 type Core = typeof import('@opentelemetry/core')
 
-/** A piece of work that is over; its times are of `monotonicMs`. */
+/** A finished piece of work, with times from `monotonicMs`. */
 export interface Work {
   readonly name: string
   readonly fromMs: number
@@ -22,7 +22,7 @@ export interface Work {
   readonly failed: boolean
 }
 
-/** Makes spans and sends them, as OTLP over HTTP with JSON. What else there is to set, the packages read themselves. */
+/** Creates spans and sends them as OTLP over HTTP with JSON. The packages read further settings themselves. */
 export class Tracing {
   private readonly running = new AsyncLocalStorage<Trace>()
   private readonly propagator
@@ -39,8 +39,8 @@ export class Tracing {
   /**
    * Load the packages.
    *
-   * url  where spans are posted to.
-   * log  told, once a minute at most, when they cannot be sent.
+   * url  receives the spans.
+   * log  gets a warning, at most once a minute, when they cannot be sent.
    */
   static async open(url: string, log: Logger): Promise<Tracing> {
     const [api, core, resources, sdk, { OTLPTraceExporter }] = await Promise.all([
@@ -67,7 +67,7 @@ export class Tracing {
     return new Tracing(api, core, provider.getTracer('tollgate'), () => provider.shutdown())
   }
 
-  /** The trace of a request that begins, as a part of its caller's when `traceparent` names one. */
+  /** Start the trace of a request, as a child of the caller's if `traceparent` names one. */
   request(name: string, attributes: Attributes, traceparent: string, tracestate: string): Trace {
     const { api } = this
     const caller =
@@ -77,24 +77,24 @@ export class Tracing {
     return Trace.begin(this, caller, name, attributes)
   }
 
-  /** Run something as a part of a trace, with all that it waits for. */
+  /** Run a function within a trace, including everything it awaits. */
   within<T>(trace: Trace, work: () => T): T {
     return this.running.run(trace, work)
   }
 
-  /** The trace that the caller is a part of; undefined when there is none, or none that is kept. */
+  /** The caller's trace; undefined without one, or when it is not sampled. */
   get current(): Trace | undefined {
     const trace = this.running.getStore()
     return trace?.kept ? trace : undefined
   }
 
-  /** Work that is nobody's request: a trace of its own. */
+  /** Record work outside any request as its own trace. */
   alone(work: Work): void {
     const zeroMs = Date.now() - monotonicMs()
     record(this, this.api.ROOT_CONTEXT, zeroMs, work)
   }
 
-  /** Send what is left. */
+  /** Send the remaining spans. */
   async close(): Promise<void> {
     let timer: NodeJS.Timeout | undefined
     const late = new Promise<void>(resolve => {
@@ -105,7 +105,7 @@ export class Tracing {
   }
 }
 
-/** A request's spans. */
+/** The spans of a request. */
 export class Trace {
   private ended = false
 
@@ -113,7 +113,7 @@ export class Trace {
     private readonly tracing: Tracing,
     private readonly span: Span,
     private readonly context: Context,
-    /** Epoch ms at the zero of the monotonic clock, as of this request's beginning. */
+    /** Epoch ms at the zero of the monotonic clock, measured at the start of this request. */
     private readonly zeroMs: number,
   ) {}
 
@@ -125,7 +125,7 @@ export class Trace {
     return new Trace(tracing, span, api.trace.setSpan(caller, span), zeroMs)
   }
 
-  /** Whether it is recorded: a sampler, or the caller, may have said no. */
+  /** Whether it is sampled. */
   get kept(): boolean {
     return this.span.isRecording()
   }
@@ -134,13 +134,13 @@ export class Trace {
     return this.span.spanContext().traceId
   }
 
-  /** Work done for the request; `parts` are parts of it. */
+  /** Add work done for the request; `parts` become its children. */
   add(work: Work, parts: readonly Work[] = []): void {
     const context = record(this.tracing, this.context, this.zeroMs, work)
     for (const part of parts) record(this.tracing, context, this.zeroMs, part)
   }
 
-  /** The request is over; again: nothing. */
+  /** End the request's span. A second call does nothing. */
   end(attributes: Attributes, failed: boolean): void {
     if (this.ended) return
     this.ended = true
@@ -150,7 +150,7 @@ export class Trace {
   }
 }
 
-/** Returns the context in which the work is the parent. */
+/** Record a span. Returns the context in which it is the parent. */
 function record({ api, tracer }: Tracing, parent: Context, zeroMs: number, work: Work): Context {
   const { name, fromMs, toMs, attributes, failed } = work
   const span = tracer.startSpan(name, { startTime: zeroMs + fromMs, attributes }, parent)

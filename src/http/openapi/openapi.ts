@@ -197,13 +197,13 @@ function pathParameters(route: Route): readonly Json[] {
     name,
     in: 'path',
     required: true,
-    description: parameterText(name, 'path'),
+    description: parameterText(name),
     schema: { type: 'string' },
   }))
 }
 
 function parameterOf({ name, spelling, required, schema }: QueryParameter): Json {
-  const { description = parameterText(name, 'query'), ...plain } = schema
+  const { description = parameterText(name), ...plain } = schema
   const map = spelling === 'map' || spelling === 'map_or_bare'
   return {
     name,

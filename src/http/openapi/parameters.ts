@@ -36,8 +36,10 @@ const texts: Readonly<Record<string, string>> = {
   exclude_unused: 'Only plans with companies.',
   feature_type: 'Types of the features.',
   for_fallback_plan: 'Only plans that may be the fallback plan: free ones.',
-  for_initial_plan: 'Only plans that may be the initial plan: free ones, or with a trial that ends by itself. For prices: only free ones.',
-  for_trial_expiry_plan: 'Only plans that may follow a trial: free ones without a trial. For prices: only free ones.',
+  for_initial_plan:
+    'Only plans that may be the initial plan: free ones, or with a trial that ends by itself. For prices: only free ones.',
+  for_trial_expiry_plan:
+    'Only plans that may follow a trial: free ones without a trial. For prices: only free ones.',
   format: 'Format of the file.',
   from: 'Start of the range, inclusive.',
   granularity: 'Length of a bucket.',
@@ -113,7 +115,7 @@ const texts: Readonly<Record<string, string>> = {
 }
 
 /** Description of a parameter; undefined for an unknown name. */
-export function parameterText(name: string, place: 'path' | 'query'): string | undefined {
+export function parameterText(name: string): string | undefined {
   if (texts[name] !== undefined) return texts[name]
   const [, noun, many] = /^(.+?)_id(s?)$/.exec(name) ?? []
   if (noun === undefined) return undefined
