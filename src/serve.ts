@@ -5,6 +5,7 @@ import type { Logger } from 'pino'
 import type { Sql } from 'postgres'
 import { claimsAtOnce, eventClaims } from './analytics/history.js'
 import type { Services } from './api/kit/services.js'
+import { SharedReads } from './api/kit/shared-reads.js'
 import { loadCredits, loadPlanCreditGrants } from './catalog/credits.js'
 import { plansLoader } from './catalog/plans.js'
 import type { Config } from './config.js'
@@ -291,6 +292,7 @@ export async function serve(from: {
     migrations,
     userSeen,
     checkedFlags,
+    reads: new SharedReads(),
     modelPrices,
     metrics,
     backlog,

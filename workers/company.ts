@@ -657,6 +657,7 @@ class Shard {
         return
       }
       case 'checkpoint':
+        this.tellChecks(true)
         this.checkpoint().then(
           () => this.tellReply(replies => replies.answered(n, null, 0)),
           () =>
@@ -688,9 +689,8 @@ class Shard {
     this.task.port.postMessage(replies.take())
   }
 
-  private tellChecks(): void {
-    const checks = this.checks.take()
-    if (checks) this.tell({ notice: 'checks', checks })
+  private tellChecks(all = false): void {
+    this.checks.tell(Date.now(), all, checks => this.tell({ notice: 'checks', checks }))
   }
 
   private tell(notice: ShardNotice): void {

@@ -26,16 +26,9 @@ export interface CheckCount extends Pick<Checked, 'flag' | 'flagId' | 'companyId
 
 /** The row, as JSONEachRow text of table flag_checks, whose counts of one key are added up. */
 export function checkCountRow(count: CheckCount): string {
-  return JSON.stringify({
-    environment_id: count.environmentId,
-    flag_id: count.flagId,
-    flag_key: count.flag,
-    minute: Math.floor(count.minuteMs / 60_000) * 60,
-    company_id: count.companyId ?? '',
-    value: count.value,
-    reason: count.reason,
-    checks: count.checks,
-  })
+  const { environmentId, flagId, flag, minuteMs, companyId, value, reason, checks } = count
+  const minute = Math.floor(minuteMs / 60_000) * 60
+  return `{"environment_id":"${environmentId}","flag_id":"${flagId}","flag_key":${text(flag)},"minute":${minute},"company_id":"${companyId ?? ''}","value":${value},"reason":${text(reason)},"checks":${checks}}`
 }
 
 /** A record of one check, by its id and its instant, epoch ms. */

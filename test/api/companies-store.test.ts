@@ -7,6 +7,7 @@ import {
   isFreePrice,
   listCompanyIds,
 } from '../../src/api/companies/store.js'
+import { SharedReads } from '../../src/api/kit/shared-reads.js'
 import { listUserIds, type UserFilter } from '../../src/api/users/store.js'
 import { catalogData, entitlement, holding, plan, planVersion } from '../core/make.js'
 import { startStores } from '../stores.js'
@@ -287,7 +288,7 @@ t.test('filters of companies and users', async t => {
       t.equal(await isFreePrice(sql, environmentId, 'paid2', id), id === 'free', id)
     t.notOk(await isFreePrice(sql, 'env_2', 'paid2', 'free'), 'of another environment')
     t.notOk(await isFreePrice(sql, environmentId, 'once', 'free'), 'of another product')
-    const billing = await billingOf(sql, catalog, 'acct_1', [
+    const billing = await billingOf({ sql, reads: new SharedReads() }, catalog, 'acct_1', [
       holding('pro', { versionId: 'pro_v2', priceId: 'dear' }),
       holding('once', { priceId: 'yearly' }),
     ])

@@ -9,6 +9,7 @@ import {
   Later,
 } from '../../src/api/kit/call.js'
 import type { Services } from '../../src/api/kit/services.js'
+import { SharedReads } from '../../src/api/kit/shared-reads.js'
 import type { CatalogData } from '../../src/core/catalog.js'
 import { type Definitions, openDefinitions } from '../../src/engine/account/definitions.js'
 import { Directory } from '../../src/engine/directory/directory.js'
@@ -78,6 +79,7 @@ export async function openHouse(t: Test): Promise<House> {
     traits,
     directory,
     checkedFlags,
+    reads: new SharedReads(),
     shards: { ask: async (...one: readonly unknown[]) => void asked.push(one) },
     projections: { barrier: async () => {} },
     webhooks: { receivers: () => [] },

@@ -5,7 +5,6 @@ import { LiveCompany } from '../../src/core/company/facts.js'
 import type { CheckContext, CheckCounts, Preflight, Question } from '../../src/core/company/message.js'
 import {
   type CheckResult,
-  type CompiledFlag,
   checkAll,
   checkWith,
   inContext,
@@ -15,29 +14,24 @@ import {
 import { UsageReads } from '../../src/core/flags/read-set.js'
 import { userFacts } from '../../src/core/flags/reserve.js'
 import { derivedId } from '../../src/core/id.js'
-import { minuteMs } from '../../src/core/usage/period.js'
-import { checkCountRow, checkRecordRow } from '../../src/protocol/check-rows.js'
+import { checkRecordRow } from '../../src/protocol/check-rows.js'
+import { CheckTally } from './check-tally.js'
 
-/** Checks of one flag for one company within one minute that all gave the same. */
-interface Count {
-  readonly environmentId: string
-  readonly minuteMs: number
-  readonly checked: CheckResult
-  checks: number
-  lastAtMs: number
-  /** Of the same flag and company, with another result or of another minute. */
-  readonly before: Count | undefined
-}
-
-/** Most counts kept between two flushes; beyond it checks go uncounted until the next. */
-const countsMax = 100_000
+/** How often counts are told, ms. */
+const countsMs = 10_000
+/** Rows of counts told at once: about a millisecond of work. */
+const rowsAtOnce = 2_000
 
 export class FlagChecks {
-  /** The latest count of each flag by company; by catalog where there is none. */
-  private running = new Map<Company | Catalog, Map<CompiledFlag, Count>>()
-  private counts: Count[] = []
+  private tally = new CheckTally()
+  /** What was counted before, as far as it is not told yet. */
+  private rest: CheckTally | null = null
+  private toldMs = 0
+  private telling: NodeJS.Immediate | null = null
   private rows: string[] = []
-  private users = new Map<string, readonly [string, string, number]>()
+  /** When a flag was last checked, by environment and key. */
+  private flags = new Map<string, Map<string, number>>()
+  private users = new Map<string, Map<string, number>>()
   /** Records that may still be kept before the next flush. */
   private rowsLeft: number
   private made = 0
@@ -75,33 +69,54 @@ export class FlagChecks {
     const checks = checkAll(catalog, company, userFacts(context), context, atMs, this.reads)
     const { flags } = checks
     this.see(catalog, company, context.userId, atMs)
-    const running = this.runningOf(company ?? catalog)
-    for (let i = 0; i < flags.length; i++) {
-      this.count(catalog, running, catalog.flags[i]!, flags[i]!, atMs)
-      if (this.rowsLeft > 0) this.record(catalog, context, flags[i]!, null, atMs)
-    }
+    this.tally.addAll(catalog.data.environmentId, company?.id ?? '', flags, atMs)
+    const latest = this.latestOf(catalog)
+    for (const { flag } of flags) latest.set(flag, atMs)
+    for (let i = 0; i < flags.length && this.rowsLeft > 0; i++)
+      this.record(catalog, context, flags[i]!, null, atMs)
     return writeAllChecks(checks)
   }
 
-  /** What gathered since the last time; null when nothing did. */
-  take(): CheckCounts | null {
+  /**
+   * Tell what gathered since the last time, a part at a time. Counts are told every ten seconds: what is checked again
+   * and again is one row.
+   *
+   * nowMs  of any clock that goes on.
+   * all    counts of just now too, before this returns: the shard may end.
+   */
+  tell(nowMs: number, all: boolean, to: (checks: CheckCounts) => void): void {
     this.rowsLeft = this.rowsPerSecond
-    if (this.counts.length === 0) return null
-    const flags = new Map<string, readonly [string, string, number]>()
-    for (const { environmentId, checked, lastAtMs } of this.counts) {
-      const name = `${environmentId} ${checked.flag}`
-      const [, , knownMs = 0] = flags.get(name) ?? []
-      if (knownMs < lastAtMs) flags.set(name, [environmentId, checked.flag, lastAtMs])
-    }
+    do {
+      const isDue = all || nowMs - this.toldMs >= countsMs || this.tally.isFull
+      if (this.rest === null && isDue && !this.tally.isEmpty) {
+        this.rest = this.tally
+        this.tally = new CheckTally()
+        this.toldMs = nowMs
+      }
+      const taken = this.take()
+      if (taken !== null) to(taken)
+    } while (all && (this.rest !== null || !this.tally.isEmpty))
+    if (this.rest !== null && this.telling === null)
+      this.telling = setImmediate(() => {
+        this.telling = null
+        this.tell(nowMs, false, to)
+      })
+  }
+
+  /** Null: nothing gathered. */
+  private take(): CheckCounts | null {
+    const counts = this.rest?.take(rowsAtOnce) ?? []
+    if (this.rest?.isEmpty) this.rest = null
+    if (counts.length === 0 && this.rows.length === 0 && this.flags.size === 0 && this.users.size === 0)
+      return null
     const taken: CheckCounts = {
-      counts: this.counts.map(countRow),
+      counts,
       rows: this.rows,
-      flags: [...flags.values()],
-      users: [...this.users.values()],
+      flags: listOf(this.flags),
+      users: listOf(this.users),
     }
-    this.running = new Map()
-    this.counts = []
     this.rows = []
+    this.flags = new Map()
     this.users = new Map()
     return taken
   }
@@ -115,53 +130,21 @@ export class FlagChecks {
     preflight: Preflight | null,
     atMs: number,
   ): void {
-    const flag = catalog.flagsByKey.get(checked.flag)
-    if (flag === undefined) return
+    if (!catalog.flagsByKey.has(checked.flag)) return
     this.see(catalog, company, checked.userId, atMs)
-    this.count(catalog, this.runningOf(company ?? catalog), flag, checked, atMs)
+    this.tally.add(catalog.data.environmentId, company?.id ?? '', checked, atMs)
+    this.latestOf(catalog).set(checked.flag, atMs)
     if (this.rowsLeft > 0) this.record(catalog, context, checked, preflight, atMs)
   }
 
   private see({ data }: Catalog, company: Company | null, userId: string | null, atMs: number): void {
-    if (userId !== null) this.users.set(userId, [data.environmentId, userId, atMs])
+    if (userId !== null) innerOf(this.users, data.environmentId).set(userId, atMs)
     // last seen is best effort here: in memory at once, stored with the company's next snapshot (FE-103)
     if (company && (company.lastSeenAtMs === null || company.lastSeenAtMs < atMs)) company.lastSeenAtMs = atMs
   }
 
-  private runningOf(whose: Company | Catalog): Map<CompiledFlag, Count> {
-    let running = this.running.get(whose)
-    if (running === undefined) {
-      running = new Map()
-      this.running.set(whose, running)
-    }
-    return running
-  }
-
-  private count(
-    { data }: Catalog,
-    running: Map<CompiledFlag, Count>,
-    flag: CompiledFlag,
-    checked: CheckResult,
-    atMs: number,
-  ): void {
-    let count = running.get(flag)
-    while (count !== undefined && !isOf(count, checked, atMs)) count = count.before
-    if (count !== undefined) {
-      count.checks++
-      if (count.lastAtMs < atMs) count.lastAtMs = atMs
-      return
-    }
-    if (this.counts.length >= countsMax) return
-    const begun: Count = {
-      environmentId: data.environmentId,
-      minuteMs: atMs - (atMs % minuteMs),
-      checked,
-      checks: 1,
-      lastAtMs: atMs,
-      before: running.get(flag),
-    }
-    running.set(flag, begun)
-    this.counts.push(begun)
+  private latestOf({ data }: Catalog): Map<string, number> {
+    return innerOf(this.flags, data.environmentId)
   }
 
   private record(
@@ -182,17 +165,17 @@ export class FlagChecks {
   }
 }
 
-function isOf({ minuteMs: minute, checked: known }: Count, checked: CheckResult, atMs: number): boolean {
-  return (
-    known.ruleId === checked.ruleId &&
-    known.value === checked.value &&
-    known.reason === checked.reason &&
-    known.error === checked.error &&
-    atMs - minute < minuteMs &&
-    atMs >= minute
-  )
+function innerOf(maps: Map<string, Map<string, number>>, name: string): Map<string, number> {
+  let inner = maps.get(name)
+  if (inner === undefined) {
+    inner = new Map()
+    maps.set(name, inner)
+  }
+  return inner
 }
 
-function countRow({ environmentId, minuteMs: minute, checked, checks }: Count): string {
-  return checkCountRow({ environmentId, minuteMs: minute, checks, ...checked })
+function listOf(maps: ReadonlyMap<string, ReadonlyMap<string, number>>) {
+  return [...maps].flatMap(([environmentId, inner]) =>
+    [...inner].map(([name, atMs]): readonly [string, string, number] => [environmentId, name, atMs]),
+  )
 }

@@ -19,6 +19,7 @@ import type { CustomPlanBillingStatus } from '../../../schemas/enums.js'
 import type { CatalogData } from '../../core/catalog.js'
 import { endsAt, isActive, isGated } from '../../core/plans/plan.js'
 import { dayMs } from '../../core/usage/period.js'
+import type { Services } from '../kit/services.js'
 import { among } from '../kit/sql.js'
 import { isoTime, isoTimeOrNull, parseTime } from '../kit/time.js'
 import { type BillingPriceRow, type BillingProductRow, productRows } from '../prices/rows.js'
@@ -446,6 +447,43 @@ function scheduledDowngrade(row: SubscriptionRow, catalog: CatalogData): Schedul
  * source     interface document (Company); PB-53 for `billing_subscription`.
  */
 export async function billingOfCompanies(
+  { sql, reads }: Pick<Services, 'sql' | 'reads'>,
+  catalog: CatalogData,
+  companies: ReadonlyMap<string, CompanyStanding>,
+  nowMs: number,
+): Promise<ReadonlyMap<string, CompanyBilling>> {
+  const all = [...companies.keys()]
+  const { environmentId } = catalog
+  const billed = await reads.many(`billed companies ${environmentId}`, all, ids => billedAmong(sql, ids))
+  const unbilled = all.filter(id => !billed.has(id))
+  const stored = await storedBilling(
+    sql,
+    catalog,
+    new Map([...companies].filter(([id]) => billed.has(id))),
+    nowMs,
+  )
+  const alone = unbilled.map((id): [string, CompanyBilling] => {
+    const trial = runningTrial(id, companies.get(id)!.told.plan, nowMs)
+    const shown = trial ? { billing_subscriptions: [trial], billing_subscription: trial } : {}
+    return [id, { ...noBilling, ...shown }]
+  })
+  return new Map([...stored, ...alone])
+}
+
+/** Companies that anything is stored of beside their plans: most are in none of these tables. */
+async function billedAmong(sql: Sql, ids: readonly string[]): Promise<ReadonlyMap<string, true>> {
+  const rows = await sql<{ id: string }[]>`
+    select asked.id from jsonb_array_elements_text(${sql.json([...ids])}) as asked (id)
+    where exists (select from billing_subscriptions t where t.company_id = asked.id)
+      or exists (select from billing_payment_methods t where t.company_id = asked.id)
+      or exists (select from company_billing_profiles t where t.company_id = asked.id)
+      or exists (select from billing_customers t where t.company_id = asked.id)
+      or exists (select from company_billing_details t where t.company_id = asked.id)
+      or exists (select from custom_plan_billings t where t.company_id = asked.id)`
+  return new Map(rows.map(({ id }) => [id, true]))
+}
+
+async function storedBilling(
   sql: Sql,
   catalog: CatalogData,
   companies: ReadonlyMap<string, CompanyStanding>,

@@ -10,6 +10,7 @@ import { heldCreditsOf } from '../credits/held.js'
 import { definitionsOf } from '../entities/view.js'
 import { type EntityCall, type EntityPlace, entityUnknown, isKnown } from '../entities/write.js'
 import { askForPage, textBytes } from '../kit/page-weight.js'
+import type { Services } from '../kit/services.js'
 import { among } from '../kit/sql.js'
 import { companyDetail, type HeldBilling, type Surroundings } from './view.js'
 
@@ -107,26 +108,26 @@ async function surroundingsOf(
   )
   const [definitions, billing, companyBilling] = await Promise.all([
     definitionsOf(
-      services.sql,
+      services,
       'company',
       companies.map(({ state }) => state),
     ),
-    billingOf(services.sql, catalog, environment.accountId, holdings),
-    billingOfCompanies(services.sql, catalog, subscriptions, nowMs),
+    billingOf(services, catalog, environment.accountId, holdings),
+    billingOfCompanies(services, catalog, subscriptions, nowMs),
   ])
   return { catalog, registry: services.traits, definitions, billing, companyBilling, nowMs }
 }
 
 /** The prices that bill these holdings, the products their versions are linked to, and the credits they grant. */
 export async function billingOf(
-  sql: Sql,
+  services: Pick<Services, 'sql' | 'reads'>,
   catalog: CatalogData,
   accountId: string,
   holdings: readonly PlanHolding[],
 ): Promise<HeldBilling> {
   const [held, billed] = await Promise.all([
-    heldCreditsOf(sql, catalog, accountId, holdings),
-    pricesOf(sql, catalog, holdings),
+    heldCreditsOf(services, catalog, accountId, holdings),
+    pricesOf(services.sql, catalog, holdings),
   ])
   return { ...billed, held }
 }

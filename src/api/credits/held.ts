@@ -6,6 +6,7 @@ import { type CreditRow, type PlanCreditGrantRow, planGrantPrice } from '../../c
 import type { CatalogData } from '../../core/catalog.js'
 import type { PlanHolding } from '../../core/company/company.js'
 import { distinct } from '../entitlements/view.js'
+import type { Services } from '../kit/services.js'
 import { among } from '../kit/sql.js'
 import { productRows } from '../prices/rows.js'
 import { meteredPriceView, type SoldAs } from '../prices/view.js'
@@ -29,7 +30,7 @@ type BilledGrantRow = PlanCreditGrantRow & {
 
 /** The credits that holdings grant, and the prices of those grants that are billed. */
 export async function heldCreditsOf(
-  sql: Sql,
+  { sql, reads }: Pick<Services, 'sql' | 'reads'>,
   catalog: CatalogData,
   accountId: string,
   holdings: readonly PlanHolding[],
@@ -39,31 +40,43 @@ export async function heldCreditsOf(
     plan.versions.flatMap(version => (held.has(version.id) ? version.creditGrants : [])),
   )
   if (grants.length === 0) return noHeldCredits
+  const creditIds = distinct(grants.map(({ creditId }) => creditId))
   const billed = grants.flatMap(({ id, priceId }) => (priceId ? [id] : []))
-  const [credits, priced] = await Promise.all([
-    sql<CreditRow[]>`
-      select * from billing_credits where id in ${among(sql, distinct(grants.map(({ creditId }) => creditId)))}`,
-    sql<BilledGrantRow[]>`
-      select g.*, v.name as plan_name, v.currency as plan_currency, v.published_at
-      from plan_credit_grants g join plan_versions v on v.id = g.plan_version_id
-      where g.id in ${among(sql, billed)} and v.published_at is not null`,
+  const { environmentId } = catalog
+  const [credits, prices] = await Promise.all([
+    reads.many(`held credits ${environmentId}`, creditIds, ids => creditBriefs(sql, accountId, ids)),
+    reads.many(`held prices ${environmentId}`, billed, ids => grantPrices(sql, ids)),
   ])
-  const productIds = credits.flatMap(row => row.prices.map(price => price.product_id))
+  return { credits, prices }
+}
+
+async function creditBriefs(
+  sql: Sql,
+  accountId: string,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, BillingCreditView>> {
+  const rows = await sql<CreditRow[]>`select * from billing_credits where id in ${among(sql, ids)}`
+  const productIds = rows.flatMap(row => row.prices.map(price => price.product_id))
   const products = await productRows(sql, distinct(productIds))
-  return {
-    credits: new Map(
-      credits.map(row => {
-        const product = products.get(row.prices[0]?.product_id ?? '')
-        return [row.id, creditBrief(row, product, accountId)]
-      }),
-    ),
-    prices: new Map(
-      priced.map(row => {
-        const price = { ...planGrantPrice(row, row.plan_currency), minted_at: row.published_at.toISOString() }
-        return [row.id, meteredPriceView(price, soldAs(row), row.created_at.getTime())]
-      }),
-    ),
-  }
+  return new Map(
+    rows.map(row => {
+      const product = products.get(row.prices[0]?.product_id ?? '')
+      return [row.id, creditBrief(row, product, accountId)]
+    }),
+  )
+}
+
+async function grantPrices(sql: Sql, ids: readonly string[]): Promise<ReadonlyMap<string, BillingPriceView>> {
+  const rows = await sql<BilledGrantRow[]>`
+    select g.*, v.name as plan_name, v.currency as plan_currency, v.published_at
+    from plan_credit_grants g join plan_versions v on v.id = g.plan_version_id
+    where g.id in ${among(sql, ids)} and v.published_at is not null`
+  return new Map(
+    rows.map(row => {
+      const price = { ...planGrantPrice(row, row.plan_currency), minted_at: row.published_at.toISOString() }
+      return [row.id, meteredPriceView(price, soldAs(row), row.created_at.getTime())]
+    }),
+  )
 }
 
 /** A plan's credits are sold with the plan: the grant is their product. source: decision */

@@ -16,6 +16,7 @@ import type { EntityBrief } from '../../core/company/entity.js'
 import type { EntitySnapshot } from '../../core/company/state.js'
 import { traitJson } from '../../core/flags/trait-value.js'
 import { derivedId } from '../../core/id.js'
+import type { Services } from '../kit/services.js'
 import { among } from '../kit/sql.js'
 import { isoTime, isoTimeOrNull } from '../kit/time.js'
 import { traitViews } from '../traits/rows.js'
@@ -55,7 +56,7 @@ export interface Definitions {
 
 /** Load the definitions that the views of these entities need. */
 export async function definitionsOf(
-  sql: Sql,
+  { sql, reads }: Pick<Services, 'sql' | 'reads'>,
   kind: EntityType,
   entities: readonly EntitySnapshot[],
 ): Promise<Definitions> {
@@ -65,13 +66,20 @@ export async function definitionsOf(
     for (const [name] of keys) keyIds.add(keyDefinitionId(environmentId, kind, name))
     for (const [name] of traits) traitIds.add(traitId(environmentId, kind, name))
   }
+  // ids are worked out from the names of an environment: those of all environments differ
   const [keys, traits] = await Promise.all([
-    keyIds.size === 0
-      ? []
-      : sql<KeyDefinitionRow[]>`select * from key_definitions where id in ${among(sql, [...keyIds])}`,
-    traitViews(sql, [...traitIds]),
+    reads.many(`key definitions ${entities[0]?.environmentId}`, [...keyIds], ids => keyDefinitions(sql, ids)),
+    reads.many(`trait definitions ${entities[0]?.environmentId}`, [...traitIds], ids => traitViews(sql, ids)),
   ])
-  return { keys: new Map(keys.map(row => [row.id, keyDefinitionView(row)])), traits }
+  return { keys, traits }
+}
+
+async function keyDefinitions(
+  sql: Sql,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, EntityKeyDefinition>> {
+  const rows = await sql<KeyDefinitionRow[]>`select * from key_definitions where id in ${among(sql, ids)}`
+  return new Map(rows.map(row => [row.id, keyDefinitionView(row)]))
 }
 
 /** Keys in the order they were added. Without a stored definition the key's own time is shown. */

@@ -26,6 +26,7 @@ import type { Outbox } from '../../engine/webhooks/outbox.js'
 import type { Webhooks } from '../../engine/webhooks/subscriptions.js'
 import type { Metrics } from '../../metrics.js'
 import type { ClickHouse } from '../../storage/clickhouse.js'
+import type { SharedReads } from './shared-reads.js'
 
 export type { FormerValue, KeyAsker, Keys } from '../../engine/account/key-types.js'
 
@@ -73,6 +74,8 @@ export interface Services {
   readonly clickhouse: ClickHouse
   /** Wraps the two stores in the environment's turn queue; absent: requests use them directly. */
   readonly turns?: StoreTurns
+  /** Reads that several requests make at the same time. */
+  readonly reads: SharedReads
   readonly keys: Keys
   readonly clock: Clock
   readonly catalogs: Catalogs

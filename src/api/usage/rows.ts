@@ -1,4 +1,6 @@
 // Usage rows: the present counts from companies' actors, with related data.
+import type { Sql } from 'postgres'
+import type { PlanEntitlement } from '../../../schemas/entitlements.js'
 import type { FeatureUsage } from '../../../schemas/usage.js'
 import type { FeatureDef } from '../../core/catalog.js'
 import type { Company, OverrideState } from '../../core/company/company.js'
@@ -126,7 +128,7 @@ async function surroundingsOf(
   asked: readonly CompanyRows[],
   companies: ReadonlyMap<string, Company>,
 ): Promise<Surroundings> {
-  const { sql } = services
+  const { sql, reads } = services
   const { accountId } = key
   const outlook: Outlook = { services, accountId, environment }
   const rows = asked.flatMap(one => one.rows)
@@ -136,17 +138,28 @@ async function surroundingsOf(
   )
   const planned = rows.filter(row => row.entitlementType === 'plan_entitlement')
   const [features, entitlements, overrides] = await Promise.all([
-    summarised(outlook, featuresInPlans(sql, outlook, distinct(rows.map(row => row.featureId)))),
-    entitlementRows(sql, distinct(planned.map(row => row.entitlementId))).then(found =>
-      entitlementViews(sql, { accountId, environmentId: environment.id }, found),
+    reads.many(`used features ${environment.id}`, distinct(rows.map(row => row.featureId)), some =>
+      summarised(outlook, featuresInPlans(sql, outlook, some)),
+    ),
+    reads.many(`used entitlements ${environment.id}`, distinct(planned.map(row => row.entitlementId)), some =>
+      viewsById(sql, { accountId, environmentId: environment.id }, some),
     ),
     overrideViews(sql, environment.id, overridden),
   ])
   return {
     features,
-    entitlements: new Map(entitlements.map(view => [view.id, view])),
+    entitlements,
     overrides: new Map(overrides.map(view => [view.id, view])),
   }
+}
+
+async function viewsById(
+  sql: Sql,
+  place: { readonly accountId: string; readonly environmentId: string },
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, PlanEntitlement>> {
+  const views = await entitlementViews(sql, place, await entitlementRows(sql, ids))
+  return new Map(views.map(view => [view.id, view]))
 }
 
 /** Features with their event counts. */

@@ -13,18 +13,30 @@ const mask = '***'
 const secretName =
   /secret|passw|passphrase|credential|authorization|bearer|cookie|pepper|api_?key|(private|access|signing|encryption|service|master)key|token$|^(pwd|pin|otp|auth|pass)$/
 
+/** Names judged before, most of them members of our own answers. Callers make names too: at most so many are kept. */
+const judgedNames = new Map<string, boolean>()
+const judgedNamesMax = 4_096
+
 /** Whether a member of this name holds a secret, however it is spelled: apiKey, secret_key, PRIVATE-KEY. */
 function isSecretName(name: string): boolean {
-  return secretName.test(name.toLowerCase().replaceAll(/[^a-z0-9]/g, ''))
+  const judged = judgedNames.get(name)
+  if (judged !== undefined) return judged
+  const isSecret = secretName.test(name.toLowerCase().replaceAll(/[^a-z0-9]/g, ''))
+  if (judgedNames.size >= judgedNamesMax) judgedNames.clear()
+  if (name.length <= shortCharactersMax) judgedNames.set(name, isSecret)
+  return isSecret
 }
 
-/** Our own keys, bearer tokens, signed tokens, private keys. */
-const shapes: readonly RegExp[] = [
-  /(?<![A-Za-z0-9_-])(?:sk|pk|whsec|wsec|rk)_[A-Za-z0-9_-]{8,}/g,
-  /(?<![A-Za-z0-9])(?:bearer|basic)\s{1,4}[A-Za-z0-9+/._~=-]{8,}/gi,
-  /(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]*)?/g,
-  /-----BEGIN [A-Z ]+-----[\s\S]*?(?:-----END [A-Z ]+-----|$)/g,
+/** Our own keys, bearer tokens, signed tokens, private keys; and what a text without any of that kind lacks. */
+const shapes: readonly (readonly [hint: RegExp | string, shape: RegExp])[] = [
+  ['_', /(?<![A-Za-z0-9_-])(?:sk|pk|whsec|wsec|rk)_[A-Za-z0-9_-]{8,}/g],
+  [/\s/, /(?<![A-Za-z0-9])(?:bearer|basic)\s{1,4}[A-Za-z0-9+/._~=-]{8,}/gi],
+  ['eyJ', /(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]*)?/g],
+  ['-----BEGIN', /-----BEGIN [A-Z ]+-----[\s\S]*?(?:-----END [A-Z ]+-----|$)/g],
 ]
+/** No shape, address or run is shorter. */
+const secretCharactersMin = 8
+const runCharactersMin = 20
 
 /** Runs of characters that keys are made of. */
 const run = /[A-Za-z0-9+_=-]{20,}/g
@@ -44,9 +56,13 @@ function looksDrawn(text: string): boolean {
 
 /** A text without what looks like a secret in it. */
 export function redactText(text: string): string {
+  if (text.length < secretCharactersMin) return text
   let clean = text
-  for (const shape of shapes) clean = clean.replaceAll(shape, mask)
+  for (const [hint, shape] of shapes)
+    if (typeof hint === 'string' ? clean.includes(hint) : hint.test(clean))
+      clean = clean.replaceAll(shape, mask)
   if (clean.includes('://')) clean = clean.replaceAll(url, redactUrl)
+  if (clean.length < runCharactersMin) return clean
   return clean.replaceAll(run, found => (looksDrawn(found) ? mask : found))
 }
 
@@ -87,18 +103,24 @@ const member = /"([A-Za-z_-]{2,64})"(\s*:\s*)(?:"(?:[^"\\]|\\.)*(?:"|$)|[^\s",}\
  * A body as it is kept: compact JSON, so that blanks cannot push anything out; long texts in it cut; secrets replaced.
  * What is no JSON is kept as a text.
  *
+ * parsed   what the body says, where it was read already; undefined: it is no JSON.
  * returns  at most `keptBytesMax` bytes; of a longer one its beginning.
  */
-export function redactBody(body: string): string {
-  let parsed: unknown
-  try {
-    parsed = JSON.parse(body)
-  } catch {
-    return storable(redactLoose(body.slice(0, 2 * keptBytesMax)), keptBytesMax)
-  }
-  const whole = JSON.stringify(new Cleaner(textCharactersMax).clean(parsed, 0))
+export function redactBody(body: string, parsed: unknown = parsedOrNot(body)): string {
+  if (parsed === undefined) return storable(redactLoose(body.slice(0, 2 * keptBytesMax)), keptBytesMax)
+  const texts = new Map<string, string>()
+  const whole = JSON.stringify(new Cleaner(textCharactersMax, texts).clean(parsed, 0))
   if (Buffer.byteLength(whole) <= keptBytesMax) return storable(whole, keptBytesMax)
-  return storable(JSON.stringify(new Cleaner(shortCharactersMax).clean(parsed, 0)), keptBytesMax)
+  return storable(JSON.stringify(new Cleaner(shortCharactersMax, texts).clean(parsed, 0)), keptBytesMax)
+}
+
+/** What a body says; undefined for one that is no JSON. */
+export function parsedOrNot(body: string): unknown {
+  try {
+    return JSON.parse(body)
+  } catch {
+    return undefined
+  }
 }
 
 function redactLoose(text: string): string {
@@ -114,7 +136,11 @@ function redactLoose(text: string): string {
 class Cleaner {
   private charactersLeft = 2 * keptBytesMax
 
-  constructor(private readonly textMax: number) {}
+  /** texts  short texts of this body that were cleaned before: ids and times come again and again. */
+  constructor(
+    private readonly textMax: number,
+    private readonly texts: Map<string, string>,
+  ) {}
 
   clean(value: unknown, depth: number): unknown {
     if (this.charactersLeft <= 0 || depth > depthMax) return '…'
@@ -146,11 +172,20 @@ class Cleaner {
   }
 
   private text(value: string): string {
-    const text = redactText(value.slice(0, 2 * this.textMax))
+    const text =
+      value.length <= shortCharactersMax ? this.short(value) : redactText(value.slice(0, 2 * this.textMax))
     const kept =
       value.length <= this.textMax ? text : `${text.slice(0, this.textMax)}… (${value.length} characters)`
     this.charactersLeft -= kept.length
     return kept
+  }
+
+  private short(value: string): string {
+    const known = this.texts.get(value)
+    if (known !== undefined) return known
+    const text = redactText(value)
+    this.texts.set(value, text)
+    return text
   }
 }
 

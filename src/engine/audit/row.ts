@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Sql } from 'postgres'
 import type { KeyRecord } from '../account/key-types.js'
-import { redactBody, redactQuery, redactText, storable } from './redact.js'
+import { parsedOrNot, redactBody, redactQuery, redactText, storable } from './redact.js'
 
 /** What was asked by a key that is known, as the front end saw it. */
 export interface AskedChange {
@@ -44,7 +44,7 @@ export interface SystemEvent {
 
 const urlCharactersMax = 2_048
 const nameCharactersMax = 256
-/** Beyond this an answer is not parsed for the name of what it shows. */
+/** Beyond this an answer is not asked for the name of what it shows. */
 const parsedCharactersMax = 65_536
 
 export interface Row {
@@ -71,10 +71,10 @@ export interface Row {
 }
 
 export function rowOf(change: AskedChange): Row {
-  const { key, path, parameters } = change
-  const shown = shownOf(change.responseBody)
+  const { key, path, parameters, requestBody, responseBody } = change
+  const parsed = responseBody === '' ? undefined : parsedOrNot(responseBody)
+  const shown = shownOf(responseBody, parsed)
   const named = parameters.at(-1)
-  const { requestBody, responseBody } = change
   return {
     id: change.id,
     kind: change.kind,
@@ -88,7 +88,7 @@ export function rowOf(change: AskedChange): Row {
     resource_id: storableOrNull(named === undefined ? shown.id : named),
     resource_name: storableOrNull(shown.name),
     req_body: requestBody === null ? null : redactBody(requestBody),
-    resp_body: responseBody === '' || change.kind === 'read' ? null : redactBody(responseBody),
+    resp_body: responseBody === '' || change.kind === 'read' ? null : redactBody(responseBody, parsed),
     resp_code: change.status,
     remote_ip: storableOrNull(change.remoteIp),
     user_agent: storableOrNull(redactText(change.userAgent.slice(0, nameCharactersMax))),
@@ -165,14 +165,11 @@ function singular(part: string): string {
 }
 
 /** The id and name that an answer shows of its resource. */
-function shownOf(body: string): { readonly id: unknown; readonly name: unknown } {
-  const nothing = { id: null, name: null }
-  if (body.length > parsedCharactersMax || !body.startsWith('{"data":{')) return nothing
-  try {
-    return { ...nothing, ...(JSON.parse(body) as { readonly data: object }).data }
-  } catch {
-    return nothing
-  }
+function shownOf(body: string, parsed: unknown): { readonly id: unknown; readonly name: unknown } {
+  if (body.length > parsedCharactersMax || parsed === undefined || !body.startsWith('{"data":{'))
+    return { id: null, name: null }
+  const { id = null, name = null } = (parsed as { readonly data: { id?: unknown; name?: unknown } }).data
+  return { id, name }
 }
 
 function storableOrNull(value: unknown): string | null {

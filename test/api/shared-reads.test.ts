@@ -1,0 +1,77 @@
+// Reads that requests make at the same time: asked together, never older than the question.
+import t from 'tap'
+import { SharedReads } from '../../src/api/kit/shared-reads.js'
+
+/** A store whose reads end when they are told to. */
+function slowStore() {
+  const reads: { ids: readonly string[]; end: (error?: Error) => void }[] = []
+  let version = 0
+  const load = (ids: readonly string[]) => {
+    const seen = version
+    return new Promise<ReadonlyMap<string, string>>((resolve, reject) => {
+      const end = (error?: Error) =>
+        error ? reject(error) : resolve(new Map(ids.map(id => [id, `${id}${seen}`])))
+      reads.push({ ids, end })
+    })
+  }
+  const begun = async (count: number) => {
+    while (reads.length < count) await new Promise(resolve => setImmediate(resolve))
+  }
+  return { reads, load, begun, change: () => void version++ }
+}
+
+t.test('reads of one tick are one read', async t => {
+  const shared = new SharedReads()
+  const { reads, load, begun } = slowStore()
+  const asked = [shared.many('x', ['a', 'b'], load), shared.many('x', ['b', 'c'], load)]
+  await begun(1)
+  reads[0]!.end()
+  const [first, second] = await Promise.all(asked)
+  t.same(reads[0]!.ids, ['a', 'b', 'c'])
+  t.equal(first!.get('b'), 'b0')
+  t.equal(second!.get('c'), 'c0')
+  t.equal(reads.length, 1)
+})
+
+t.test('a read begins after each of its askers asked', async t => {
+  const shared = new SharedReads()
+  const { reads, load, begun, change } = slowStore()
+  const early = shared.many('x', ['a'], load)
+  await begun(1)
+  change()
+  const late = [shared.many('x', ['a'], load), shared.many('x', ['d'], load)]
+  reads[0]!.end()
+  t.equal((await early).get('a'), 'a0')
+  await begun(2)
+  t.same(reads[1]!.ids, ['a', 'd'])
+  reads[1]!.end()
+  t.equal((await late[0]!).get('a'), 'a1')
+  change()
+  const last = shared.many('x', ['a'], load)
+  await begun(3)
+  reads[2]!.end()
+  t.equal((await last).get('a'), 'a2', 'nothing is kept')
+})
+
+t.test('a read that fails fails those who asked for it, and nobody else', async t => {
+  const shared = new SharedReads()
+  const { reads, load, begun } = slowStore()
+  const lost = [shared.many('x', ['a'], load), shared.many('x', ['b'], load)]
+  await begun(1)
+  const next = shared.many('x', ['a'], load)
+  const other = shared.many('y', ['a'], load)
+  await begun(2)
+  reads[0]!.end(new Error('away'))
+  for (const one of lost) await t.rejects(one, { message: 'away' })
+  await begun(3)
+  reads[1]!.end()
+  reads[2]!.end()
+  t.equal((await other).get('a'), 'a0')
+  t.equal((await next).get('a'), 'a0')
+})
+
+t.test('for no ids nothing is read', async t => {
+  const { load, reads } = slowStore()
+  t.equal((await new SharedReads().many('x', [], load)).size, 0)
+  t.same(reads, [])
+})

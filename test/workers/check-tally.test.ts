@@ -1,0 +1,82 @@
+// Counts of flag checks: every check is in one row of its company, minute and outcome, whatever order they came in.
+import t from 'tap'
+import { minuteMs } from '../../src/core/usage/period.js'
+import { CheckTally } from '../../workers/company/check-tally.js'
+import { FlagChecks } from '../../workers/company/checks.js'
+import { Random } from '../random.js'
+
+const outcome = (flag: string, value: boolean, reason = 'r') => ({
+  flag,
+  flagId: `flag_${flag}`,
+  value,
+  reason,
+  json: JSON.stringify({ flag, value, reason }),
+})
+
+const keyOf = (row: Record<string, unknown>) =>
+  [row.environment_id, row.company_id, row.flag_key, row.minute, row.value, row.reason].join(' ')
+
+function taken(tally: CheckTally, atOnce: number): Map<string, number> {
+  const sums = new Map<string, number>()
+  while (!tally.isEmpty)
+    for (const text of tally.take(atOnce)) {
+      const row = JSON.parse(text)
+      sums.set(keyOf(row), (sums.get(keyOf(row)) ?? 0) + row.checks)
+    }
+  return sums
+}
+
+t.test('FE-101 sums of single checks and of checks of all flags are those of a plain count', async t => {
+  const random = new Random()
+  t.comment(`TOLLGATE_SEED=${random.seed}`)
+  for (let round = 0; round < 15; round++) {
+    const tally = new CheckTally()
+    const plain = new Map<string, number>()
+    const flags = Array.from({ length: 1 + random.below(60) }, (_, i) => `f${i}`)
+    for (let step = 0; step < 400; step++) {
+      const env = random.pick(['env_a', 'env_b'])
+      const company = random.pick(['', 'comp_1', 'comp_2', 'comp_3'])
+      const atMs = random.below(3) * minuteMs + random.below(minuteMs)
+      const note = (one: ReturnType<typeof outcome>) => {
+        const minute = Math.floor(atMs / minuteMs) * 60
+        const key = keyOf({
+          environment_id: env,
+          company_id: company,
+          flag_key: one.flag,
+          minute,
+          value: one.value,
+          reason: one.reason,
+        })
+        plain.set(key, (plain.get(key) ?? 0) + 1)
+      }
+      if (random.chance(0.5)) {
+        const one = outcome(random.pick(flags), random.chance(0.5), random.pick(['r', 'a "quoted" one']))
+        tally.add(env, company, one, atMs)
+        note(one)
+      } else {
+        const all = flags.map(flag => outcome(flag, random.chance(0.9)))
+        tally.addAll(env, company, all, atMs)
+        for (const one of all) note(one)
+      }
+    }
+    t.strictSame(taken(tally, 1 + random.below(200)), plain)
+  }
+})
+
+t.test('a table that is full counts on what it has', async t => {
+  const tally = new CheckTally()
+  const one = outcome('f', true)
+  for (let company = 0; company < 200_000; company++) tally.add('env', `comp_${company}`, one, 0)
+  t.ok(tally.isFull)
+  for (let i = 0; i < 5; i++) tally.add('env', 'comp_0', one, 0)
+  const sums = taken(tally, 10_000)
+  t.equal(sums.size, (1 << 17) * 0.75)
+  t.equal(sums.get('env comp_0 f 0 true r'), 6)
+})
+
+t.test('what a shard has counted is told when it ends', async t => {
+  const checks = new FlagChecks('run', 0)
+  const told: unknown[] = []
+  checks.tell(0, true, one => told.push(one))
+  t.same(told, [], 'nothing gathered')
+})

@@ -1,0 +1,172 @@
+// Counts of flag checks by company, minute and outcome (FE-101), in one table of numbers: what is counted leaves no object
+// that a collection of garbage would have to follow.
+import type { CheckResult } from '../../src/core/flags/flag.js'
+import { minuteMs } from '../../src/core/usage/period.js'
+import { checkCountRow } from '../../src/protocol/check-rows.js'
+
+/** What a check came to, as rows of counts have it. */
+interface Outcome {
+  readonly environmentId: string
+  readonly flag: string
+  readonly flagId: string
+  readonly value: boolean
+  readonly reason: string
+}
+
+type Checked = Pick<CheckResult, 'flag' | 'flagId' | 'value' | 'reason' | 'json'>
+
+/** Places of the table, and how many are taken at most; beyond it nothing new is counted. */
+const places = 1 << 17
+const takenMax = (places * 3) / 4
+/** Told early from here on. */
+const fullAt = takenMax / 2
+/** Outcomes and lists of outcomes, each at most; reasons hold names that callers choose. */
+const outcomesMax = 1 << 15
+
+/** Numbers of one count: company + 1 (0: free), outcome or list of outcomes, minute, checks. */
+const width = 4
+/** Marks a list of outcomes. */
+const isList = 0x4000_0000
+
+export class CheckTally {
+  private readonly table = new Int32Array(places * width)
+  private readonly companies = new Map<string, number>()
+  private readonly companyIds: string[] = []
+  /** Numbers of outcomes by environment and the text of a result, which the same outcomes share. */
+  private readonly numbers = new Map<string, Map<string, number>>()
+  private readonly outcomes: Outcome[] = []
+  private readonly listNumbers = new Map<string, number>()
+  private readonly lists: Uint16Array[] = []
+  private taken = 0
+  /** The place that is told next, and the outcome of its list. */
+  private place = 0
+  private inList = 0
+
+  get isEmpty(): boolean {
+    return this.taken === 0
+  }
+
+  get isFull(): boolean {
+    return (
+      this.taken >= fullAt || this.outcomes.length >= outcomesMax / 2 || this.lists.length >= outcomesMax / 2
+    )
+  }
+
+  /** Count one check. `companyId`: '' without company. */
+  add(environmentId: string, companyId: string, checked: Checked, atMs: number): void {
+    const outcome = this.outcomeOf(environmentId, checked)
+    if (outcome >= 0) this.count(companyId, outcome, atMs)
+  }
+
+  /** Count a check of every flag, as one: the companies of a plan have few lists of outcomes between them. */
+  addAll(environmentId: string, companyId: string, checks: readonly Checked[], atMs: number): void {
+    if (checks.length === 0) return
+    const list = new Uint16Array(checks.length)
+    for (let i = 0; i < checks.length; i++) {
+      const outcome = this.outcomeOf(environmentId, checks[i]!)
+      if (outcome < 0) return
+      list[i] = outcome
+    }
+    const text = textOf(list)
+    let number = this.listNumbers.get(text)
+    if (number === undefined) {
+      if (this.lists.length >= outcomesMax) return
+      number = this.lists.length
+      this.lists.push(list)
+      this.listNumbers.set(text, number)
+    }
+    this.count(companyId, number | isList, atMs)
+  }
+
+  /** Rows of counts that were not taken yet, `most` of them or a few more, as lines of one text each; empty at the end. */
+  take(most: number): readonly string[] {
+    const rows: string[] = []
+    for (; this.place < places && rows.length < most; this.place++) {
+      const at = this.place * width
+      const company = this.table[at]!
+      if (company === 0) continue
+      this.rowsAt(at, most, rows)
+      if (this.inList > 0) break
+      this.taken--
+    }
+    return rows
+  }
+
+  private rowsAt(at: number, most: number, rows: string[]): void {
+    const { table } = this
+    const companyId = this.companyIds[table[at]! - 1]!
+    const number = table[at + 1]!
+    const minute = table[at + 2]! * minuteMs
+    const checks = table[at + 3]!
+    const row = (outcome: number) =>
+      rows.push(checkCountRow({ ...this.outcomes[outcome]!, companyId, minuteMs: minute, checks }))
+    if ((number & isList) === 0) {
+      row(number)
+      return
+    }
+    const list = this.lists[number & ~isList]!
+    for (; this.inList < list.length && rows.length < most; this.inList++) row(list[this.inList]!)
+    if (this.inList === list.length) this.inList = 0
+  }
+
+  private outcomeOf(environmentId: string, { flag, flagId, value, reason, json }: Checked): number {
+    let numbers = this.numbers.get(environmentId)
+    if (numbers === undefined) {
+      numbers = new Map()
+      this.numbers.set(environmentId, numbers)
+    }
+    let number = numbers.get(json)
+    if (number === undefined) {
+      if (this.outcomes.length >= outcomesMax) return -1
+      number = this.outcomes.length
+      this.outcomes.push({ environmentId, flag, flagId, value, reason })
+      numbers.set(json, number)
+    }
+    return number
+  }
+
+  private count(companyId: string, outcome: number, atMs: number): void {
+    let company = this.companies.get(companyId)
+    if (company === undefined) {
+      this.companyIds.push(companyId)
+      company = this.companyIds.length
+      this.companies.set(companyId, company)
+    }
+    const { table } = this
+    const minute = Math.floor(atMs / minuteMs)
+    let place = hashOf(company, outcome, minute) & (places - 1)
+    for (;;) {
+      const at = place * width
+      if (table[at] === company && table[at + 1] === outcome && table[at + 2] === minute) {
+        table[at + 3]!++
+        return
+      }
+      if (table[at] === 0) {
+        if (this.taken >= takenMax) return
+        this.taken++
+        table[at] = company
+        table[at + 1] = outcome
+        table[at + 2] = minute
+        table[at + 3] = 1
+        return
+      }
+      place = (place + 1) & (places - 1)
+    }
+  }
+}
+
+function hashOf(company: number, outcome: number, minute: number): number {
+  let hash = Math.imul(company, 0x9e3779b1) ^ Math.imul(outcome, 0x85ebca6b) ^ Math.imul(minute, 0xc2b2ae35)
+  hash ^= hash >>> 15
+  hash = Math.imul(hash, 0x2c1b3c6d)
+  return hash ^ (hash >>> 13)
+}
+
+/** Outcomes as a text, a character each. */
+function textOf(list: Uint16Array): string {
+  let text = ''
+  for (let from = 0; from < list.length; from += charactersAtOnce)
+    text += String.fromCharCode(...list.subarray(from, from + charactersAtOnce))
+  return text
+}
+const charactersAtOnce = 4_096
