@@ -91,10 +91,10 @@ function readAll(env: Env) {
       max: 1_000_000,
     }), // checks kept as single records, per shard; beyond: only counted
     actorsMax: integer(env, 'TOLLGATE_ACTORS_MAX', 500_000, { min: 1_000, max: 100_000_000 }), // in memory per shard; beyond: idle ones are evicted
-    idempotencyKeysMax: integer(env, 'TOLLGATE_IDEMPOTENCY_KEYS_MAX', 20_000_000, {
-      min: 1_000,
-      max: 1_000_000_000,
-    }), // idempotency keys in memory; beyond: 503
+    idempotencyBytes: integer(env, 'TOLLGATE_IDEMPOTENCY_BYTES', 2_147_483_648, {
+      min: 40_000,
+      max: 1_000_000_000_000,
+    }), // memory for the idempotency keys of a day; beyond: 503
     companiesMax: integer(env, 'TOLLGATE_COMPANIES_MAX', 5_000_000, { min: 1, max: 1_000_000_000 }), // per environment; beyond: 429, events fail
     usersMax: integer(env, 'TOLLGATE_USERS_MAX', 20_000_000, { min: 1, max: 1_000_000_000 }), // the same
     keyNamesMax: integer(env, 'TOLLGATE_KEY_NAMES_MAX', 10_000, { min: 1, max: 1_000_000 }), // per environment, for companies and for users; the same

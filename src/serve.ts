@@ -23,8 +23,9 @@ import { Quotas } from './engine/directory/quotas.js'
 import { Pacing } from './engine/fairness/pacing.js'
 import { postgresPlaces, StoreTurns } from './engine/fairness/store-turns.js'
 import { Yielding } from './engine/host/clickhouse-throttle.js'
-import { Dedupe, segmentsPerTurn } from './engine/idempotency/dedupe.js'
+import { Dedupe, keyBytes, segmentsPerTurn, windowMs } from './engine/idempotency/dedupe.js'
 import { HoldKeys } from './engine/idempotency/hold-keys.js'
+import { KeyArchive } from './engine/idempotency/key-archive.js'
 import { Migrations } from './engine/migrations/migrations.js'
 import { Parsers } from './engine/parsing/parser-pool.js'
 import { Backlog } from './engine/recovery/backlog.js'
@@ -112,8 +113,9 @@ export async function serve(from: {
   opened.add(() => mark.stop())
 
   const directory = new Directory()
-  const dedupe = new Dedupe(config.idempotencyKeysMax)
-  const holdKeys = new HoldKeys(config.idempotencyKeysMax)
+  const idempotencyKeysMax = Math.floor(config.idempotencyBytes / keyBytes)
+  const dedupe = new Dedupe(idempotencyKeysMax)
+  const holdKeys = new HoldKeys(idempotencyKeysMax)
   const userSeen = new UserSeen()
   const checkedFlags = new CheckedFlags()
   const modelPrices = new ModelPrices(sql)
@@ -157,12 +159,22 @@ export async function serve(from: {
       () => {},
     ),
   )
+  const oldKeys = KeyArchive.open(
+    {
+      directory: join(config.dataDir, 'idempotency'),
+      shares: dedupe.shares,
+      windowMs,
+      keysMany: idempotencyKeysMax / 8,
+    },
+    clock.wall(),
+  )
+  dedupe.keepOldIn(oldKeys)
   // without time limit: it reads millions of rows, and a limit would bound the number of companies
   const unbounded = openPostgres(addresses.postgres, { max: 1, statementTimeoutMs: 0 })
   const stored = {
     journals,
     entities: storedIn(unbounded),
-    claims: (sinceMs: number) => eventClaims(clickhouse, sinceMs, claimsAtOnce),
+    claims: (openedMs: number) => eventClaims(clickhouse, oldKeys.missingSince(openedMs), claimsAtOnce),
     holdKeys: () => holdKeys.load(sql),
   }
   const memory = { directory, dedupe, traits, holdKeys }
@@ -190,6 +202,9 @@ export async function serve(from: {
     divide()
     dedupe.sweep(clock.wall(), segmentsPerTurn)
     holdKeys.sweep(clock.wall(), segmentsPerTurn)
+    oldKeys
+      .rotate(dedupe, clock.wall())
+      .catch(error => log.warn({ err: error }, 'idempotency keys stay in memory'))
   }, 1_000)
   const pruning = setInterval(
     () => void holdKeys.prune(sql).catch(error => log.warn({ err: error }, 'old keys are not removed')),
@@ -197,6 +212,7 @@ export async function serve(from: {
   )
   opened.add(async () => {
     clearInterval(sweeping)
+    oldKeys.close()
     clearInterval(pruning)
   })
 

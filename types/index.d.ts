@@ -22,7 +22,7 @@ export interface Settings {
   readonly TOLLGATE_FLAG_CHECK_ROWS_PER_SECOND?: Whole | undefined
   readonly TOLLGATE_HOST?: string | undefined
   readonly TOLLGATE_HTTP?: 'auto' | 'uws' | 'node' | undefined
-  readonly TOLLGATE_IDEMPOTENCY_KEYS_MAX?: Whole | undefined
+  readonly TOLLGATE_IDEMPOTENCY_BYTES?: Whole | undefined
   readonly TOLLGATE_JOURNAL_BACKLOG_BYTES?: Whole | undefined
   readonly TOLLGATE_JOURNAL_PENDING_BYTES?: Whole | undefined
   readonly TOLLGATE_JOURNAL_SEGMENT_BYTES?: Whole | undefined

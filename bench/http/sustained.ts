@@ -37,9 +37,7 @@ async function measure(): Promise<void> {
   const everySeconds = Math.max(5, Math.min(60, seconds / 10))
   const work = join(root, 'data', `bench-${process.pid}`)
   mkdirSync(work, { recursive: true })
-  const product = await startProduct(join(work, 'data'), {
-    TOLLGATE_IDEMPOTENCY_KEYS_MAX: process.env.TOLLGATE_IDEMPOTENCY_KEYS_MAX ?? '100000000',
-  })
+  const product = await startProduct(join(work, 'data'), {})
   const pid = product.child.pid!
   try {
     const begunMs = Date.now()

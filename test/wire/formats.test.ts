@@ -3,7 +3,7 @@ import { gzipSync } from 'node:zlib'
 import t from 'tap'
 import { type Client, type Response, startHere } from '../harness.js'
 
-const { client } = await startHere(t, { TOLLGATE_IDEMPOTENCY_KEYS_MAX: '1600' })
+const { client } = await startHere(t, { TOLLGATE_IDEMPOTENCY_BYTES: '64000' })
 
 const track = (event: string, slug: string, more: object = {}, body: object = {}) => ({
   event_type: 'track',

@@ -28,6 +28,9 @@ import {
   receivedAt,
 } from '../../protocol/packed-claim.js'
 import { UnderWay } from './in-flight.js'
+import type { KeyArchive, KeySource } from './key-archive.js'
+import { sortedRecords } from './key-archive.js'
+import { receivedIn, recordWords, segmentCount } from './key-file.js'
 import { environmentCode, type Part, WindowShares } from './window-shares.js'
 
 /** In front of a key that a publishable API key sent: U+0000, which is refused in every body (decision 23). */
@@ -54,10 +57,12 @@ export interface Claim {
   readonly settled: Promise<void> | null
 }
 
+/** Memory of a key in the window, at most. */
+export const keyBytes = 40
+
 /** Segments looked at by one turn of a sweep: a turn a second comes round once a minute. */
 export const segmentsPerTurn = 69
 
-const segmentCount = 4_096
 const wordsPerEntry = 7
 const slotsMin = 8
 /** Of the slots of a segment; scanning tags is cheap enough to go this far. */
@@ -71,7 +76,7 @@ const growth = 1.125
  * Names of one environment and class are told apart by 76 bits of SHA-256: with 10 000 000 keys remembered, an event is
  * taken for another's duplicate once in 7·10¹⁵; nobody can make it happen to a name of somebody else.
  */
-export class Dedupe {
+export class Dedupe implements KeySource {
   private readonly segments: (Segment | undefined)[] = new Array(segmentCount)
   /** What first events still under way settle. */
   private readonly underWay = new UnderWay()
@@ -80,7 +85,11 @@ export class Dedupe {
   private reserved = 0
   private readonly ids = new IdReader()
 
-  private readonly shares: WindowShares
+  readonly shares: WindowShares
+  /** Where old keys are. */
+  private archive: KeyArchive | null = null
+  /** The segment that was located last. */
+  private located = 0
 
   /** keysMax  a full window refuses new keys rather than forgetting old ones. */
   constructor(private readonly keysMax: number) {
@@ -89,7 +98,17 @@ export class Dedupe {
 
   /** Keys remembered now, those that are old and not swept yet among them. */
   get size(): number {
+    return this.count + (this.archive?.size ?? 0)
+  }
+
+  /** Keys that are in no file. */
+  get inMemory(): number {
     return this.count
+  }
+
+  /** Look for old keys in an archive, which takes them from here (`KeyArchive.rotate`). */
+  keepOldIn(archive: KeyArchive): void {
+    this.archive = archive
   }
 
   /** Divide the window among so many environments; until it is told, all of it is for everybody. */
@@ -114,7 +133,8 @@ export class Dedupe {
 
   /** Bytes of the tables. */
   get bytes(): number {
-    return this.segments.reduce((sum, segment) => sum + (segment?.bytes ?? 0), 0)
+    const tables = this.segments.reduce((sum, segment) => sum + (segment?.bytes ?? 0), 0)
+    return tables + (this.archive?.memory ?? 0)
   }
 
   /**
@@ -156,6 +176,7 @@ export class Dedupe {
     const at = segment.find()
     const first = this.alive(segment, at, nowMs)
     if (first !== null) return first
+    this.archive?.claimed(this.shares.at(segment.partSought).code, nowMs)
     this.write(segment, at, high, low, capturedAtMs, nowMs, print)
     if (settled !== null) this.underWay.put(high, low, settled)
     return null
@@ -171,7 +192,8 @@ export class Dedupe {
   isConfirmed(environmentId: string, key: string, eventId: string): boolean {
     const segment = this.locate(environmentId, key)
     const at = segment.find()
-    return at >= 0 && segment.eventId(at) === eventId && this.settling(segment, at) === null
+    if (at < 0) return this.archived(segment)?.eventId === eventId
+    return segment.eventId(at) === eventId && this.settling(segment, at) === null
   }
 
   /** The event that holds a key is durable. */
@@ -284,7 +306,8 @@ export class Dedupe {
   /** The segment of a name, made to look for it. */
   private locate(environmentId: string, key: string): Segment {
     const digest = hash('sha256', nameOf(environmentId, key), 'binary')
-    const segment = this.segment((digest.charCodeAt(0) << 4) | (digest.charCodeAt(1) & 15))
+    this.located = (digest.charCodeAt(0) << 4) | (digest.charCodeAt(1) & 15)
+    const segment = this.segment(this.located)
     segment.seek(word(digest, 2), word(digest, 6), this.shares.of(environmentId, isMarked(key)).index)
     return segment
   }
@@ -299,7 +322,10 @@ export class Dedupe {
   }
 
   private alive(segment: Segment, at: number, nowMs: number): Claim | null {
-    if (at < 0) return null
+    if (at < 0) {
+      const archived = this.archived(segment)
+      return archived !== null && nowMs - archived.receivedAtMs < windowMs ? archived : null
+    }
     const receivedAtMs = segment.receivedAtMs(at)
     if (nowMs - receivedAtMs >= windowMs) return null
     const eventId = segment.eventId(at)
@@ -310,6 +336,45 @@ export class Dedupe {
       print: segment.printOf(at),
       settled: this.settling(segment, at),
     }
+  }
+
+  /** What a file knows of the name that was located. */
+  private archived(segment: Segment): Claim | null {
+    if (this.archive === null) return null
+    const found = this.archive.find(this.located, segment.tagSought, segment.middleSought, segment.partSought)
+    if (found === null) return null
+    const { idHigh, idLow, capturedAtMs, receivedAtMs, print } = found
+    return {
+      eventId: encodeId(eventPrefix, idHigh, idLow),
+      capturedAtMs,
+      receivedAtMs,
+      print,
+      settled: null,
+    }
+  }
+
+  recordsBefore(segment: number, untilMs: number, numberOf: (part: number) => number): Uint32Array | null {
+    const records = this.segments[segment]?.recordsBefore(untilMs, numberOf) ?? new Uint32Array(0)
+    for (let at = 0; at < records.length; at += recordWords)
+      if (this.underWay.get(records[at + 3]!, records[at + 4]!) !== null) return null
+    return sortedRecords([records])
+  }
+
+  forget(segment: number, records: Uint32Array, partOf: (number: number) => number): void {
+    const table = this.segments[segment]
+    if (table === undefined) return
+    for (let at = 0; at < records.length; at += recordWords) {
+      table.seek(records[at]!, records[at + 1]!, partOf(records[at + 2]! >>> 16))
+      const slot = table.find()
+      // what was claimed anew since is another event's
+      if (slot < 0 || table.idHigh(slot) !== records[at + 3] || table.idLow(slot) !== records[at + 4])
+        continue
+      if (table.receivedAtMs(slot) !== receivedIn(records, at)) continue
+      this.shares.removed(this.shares.at(table.partOf(slot)))
+      table.remove(slot)
+      this.count--
+    }
+    table.shrink()
   }
 
   private settling(segment: Segment, at: number): Promise<void> | null {
@@ -370,9 +435,9 @@ class Segment {
    */
   private words = new Uint32Array(slotsMin * wordsPerEntry)
   private count = 0
-  private tag = 0
-  private middle = 0
-  private part = 0
+  tagSought = 0
+  middleSought = 0
+  partSought = 0
 
   get bytes(): number {
     return this.tags.byteLength + this.words.byteLength
@@ -384,20 +449,20 @@ class Segment {
 
   /** part  whose name it is, by its place among all (WindowShares). */
   seek(tag: number, middle: number, part: number): void {
-    this.tag = tag || 1
-    this.middle = middle
-    this.part = part
+    this.tagSought = tag || 1
+    this.middleSought = middle
+    this.partSought = part
   }
 
   /** Slot of the name, or -1. */
   find(): number {
-    const { tags, words, tag } = this
+    const { tags, words, tagSought: tag } = this
     for (let slot = home(tag, tags.length); ; slot = slot + 1 === tags.length ? 0 : slot + 1) {
       const held = tags[slot]!
       if (held === 0) return -1
       if (held !== tag) continue
       const at = slot * wordsPerEntry
-      if (words[at] === this.middle && words[at + 1]! >>> 16 === this.part) return slot
+      if (words[at] === this.middleSought && words[at + 1]! >>> 16 === this.partSought) return slot
     }
   }
 
@@ -405,10 +470,10 @@ class Segment {
   insert(): number {
     if (this.count + 1 > this.tags.length * loadMax) this.resize(Math.ceil(this.tags.length * growth))
     this.count++
-    const slot = this.free(this.tag)
-    this.tags[slot] = this.tag
-    this.words[slot * wordsPerEntry] = this.middle
-    this.words[slot * wordsPerEntry + 1] = this.part << 16
+    const slot = this.free(this.tagSought)
+    this.tags[slot] = this.tagSought
+    this.words[slot * wordsPerEntry] = this.middleSought
+    this.words[slot * wordsPerEntry + 1] = this.partSought << 16
     return slot
   }
 
@@ -490,9 +555,30 @@ class Segment {
         shares.removed(shares.at(this.partOf(slot)))
         this.remove(slot)
       }
+    this.shrink()
+    return before - this.count
+  }
+
+  /** Give back the memory of slots that are free. */
+  shrink(): void {
     if (this.tags.length > slotsMin && this.count < (this.tags.length * loadMax) / 2)
       this.resize(Math.max(slotsMin, Math.ceil((this.count / loadMax) * growth)))
-    return before - this.count
+  }
+
+  /** Records of what was received before an instant (key-file.ts), in any order. */
+  recordsBefore(untilMs: number, numberOf: (part: number) => number): Uint32Array {
+    const { tags, words } = this
+    const records = new Uint32Array(this.count * recordWords)
+    let into = 0
+    for (let slot = 0; slot < tags.length; slot++) {
+      if (tags[slot] === 0 || this.receivedAtMs(slot) >= untilMs) continue
+      records[into] = tags[slot]!
+      const at = slot * wordsPerEntry
+      for (let i = 0; i < wordsPerEntry; i++) records[into + 1 + i] = words[at + i]!
+      records[into + 2] = ((numberOf(this.partOf(slot)) << 16) | this.printOf(slot)) >>> 0
+      into += recordWords
+    }
+    return records.slice(0, into)
   }
 
   private resize(slots: number): void {

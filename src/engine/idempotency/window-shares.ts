@@ -10,7 +10,9 @@ export interface Part {
   /** null: only the code of its environment is known so far. */
   environmentId: string | null
   readonly publishable: boolean
-  /** Keys remembered. */
+  /** Stands for its environment. */
+  readonly code: number
+  /** What its keys weigh: `keyWeight` in memory, 1 in a file. */
   count: number
 }
 
@@ -18,6 +20,9 @@ interface Pair {
   readonly secret: Part
   readonly publishable: Part
 }
+
+/** A key in memory weighs as much as so many of which only the filter is (key-archive.ts). */
+const keyWeight = 25
 
 /** Parts told apart; beyond it further environments share the last two. */
 const partsMax = 65_536
@@ -47,16 +52,20 @@ export class WindowShares {
   private beyond = 0
   private beyondOfPublishable = 0
 
-  constructor(private readonly keysMax: number) {
-    this.common = keysMax
-    this.commonOfPublishable = keysMax
+  private readonly weightMax: number
+
+  /** keysMax  in memory; of those in files many more. */
+  constructor(keysMax: number) {
+    this.weightMax = keysMax * keyWeight
+    this.common = this.weightMax
+    this.commonOfPublishable = this.weightMax
   }
 
   /** Divide anew among so many environments. */
   divide(environments: number): void {
     const pieces = 4 * Math.max(1, environments)
-    this.reserve = Math.floor(this.keysMax / pieces)
-    this.common = Math.max(1, Math.ceil(this.keysMax / 2))
+    this.reserve = Math.floor(this.weightMax / pieces)
+    this.common = Math.max(1, Math.ceil(this.weightMax / 2))
     this.commonOfPublishable = Math.floor(this.common / 2)
     this.beyond = 0
     this.beyondOfPublishable = 0
@@ -85,21 +94,30 @@ export class WindowShares {
   /** Further keys that fit into a part. */
   room(part: Part): number {
     const own = Math.max(0, this.reserve - part.count)
-    const common = this.common - this.beyond
-    if (!part.publishable) return own + Math.max(0, common)
-    return own + Math.max(0, Math.min(common, this.commonOfPublishable - this.beyondOfPublishable))
+    const all = this.common - this.beyond
+    const common = part.publishable ? Math.min(all, this.commonOfPublishable - this.beyondOfPublishable) : all
+    return Math.floor((own + Math.max(0, common)) / keyWeight)
   }
 
   /** A key was added. */
   added(part: Part): void {
-    part.count++
-    if (part.count > this.reserve) this.addBeyond(part, 1)
+    this.weigh(part, keyWeight)
   }
 
   /** A key is gone. */
   removed(part: Part): void {
-    if (part.count > this.reserve) this.addBeyond(part, -1)
-    part.count--
+    this.weigh(part, -keyWeight)
+  }
+
+  /** So many keys are in files, or (negative) no longer. */
+  archived(part: Part, keys: number): void {
+    this.weigh(part, keys)
+  }
+
+  private weigh(part: Part, weight: number): void {
+    const before = Math.max(0, part.count - this.reserve)
+    part.count += weight
+    this.addBeyond(part, Math.max(0, part.count - this.reserve) - before)
   }
 
   /** Parts that hold keys and into which no other fits. */
@@ -126,7 +144,7 @@ export class WindowShares {
     if (this.parts.length >= partsMax)
       return { secret: this.parts[last]!, publishable: this.parts[last + 1]! }
     const part = (publishable: boolean): Part => {
-      const made = { index: this.parts.length, environmentId: null, publishable, count: 0 }
+      const made = { index: this.parts.length, environmentId: null, publishable, code, count: 0 }
       this.parts.push(made)
       return made
     }

@@ -1,0 +1,28 @@
+// Filters of idempotency keys: no key of the set is ever missed; few others are found.
+import t from 'tap'
+import { buildFilter, filterBytes, mayHold } from '../../../src/engine/idempotency/fuse-filter.js'
+import { Random } from '../../random.js'
+
+t.test('every key of a set is found, one in some hundred others, in ten bits a key', async t => {
+  const random = new Random()
+  t.comment(`TOLLGATE_SEED=${random.seed}`)
+  for (const count of [0, 1, 2, 3, 5, 10, 33, 100, 1_000, 9_000, 40_000]) {
+    const highs = Uint32Array.from({ length: count }, () => random.below(2 ** 32))
+    const lows = Uint32Array.from({ length: count }, (_, i) => i)
+    const filter = new Uint8Array(filterBytes(count))
+    const seed = buildFilter(highs, lows, count, filter)
+    let missed = 0
+    for (let i = 0; i < count; i++) if (!mayHold(filter, count, seed, highs[i]!, lows[i]!)) missed++
+    t.equal(missed, 0, `${count} keys`)
+    let wrong = 0
+    for (let i = 0; i < 20_000; i++)
+      if (mayHold(filter, count, seed, random.below(2 ** 32), count + i)) wrong++
+    t.ok(wrong < 200, `${wrong} of 20,000 others among ${count}`)
+    if (count >= 9_000) t.ok(filter.length < 1.35 * count, `${filter.length} bytes for ${count} keys`)
+  }
+})
+
+t.test('keys that are alike make no filter', async t => {
+  const twice = new Uint32Array([7, 7])
+  t.throws(() => buildFilter(twice, twice, 2, new Uint8Array(filterBytes(2))), { message: /repeated/ })
+})
