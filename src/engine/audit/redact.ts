@@ -109,8 +109,10 @@ const member = /"([A-Za-z_-]{2,64})"(\s*:\s*)(?:"(?:[^"\\]|\\.)*(?:"|$)|[^\s",}\
 export function redactBody(body: string, parsed: unknown = parsedOrNot(body)): string {
   if (parsed === undefined) return storable(redactLoose(body.slice(0, 2 * keptBytesMax)), keptBytesMax)
   const texts = new Map<string, string>()
-  const whole = JSON.stringify(new Cleaner(textCharactersMax, texts).clean(parsed, 0))
-  if (Buffer.byteLength(whole) <= keptBytesMax) return storable(whole, keptBytesMax)
+  const cleaner = new Cleaner(textCharactersMax, texts)
+  const whole = JSON.stringify(cleaner.clean(parsed, 0))
+  // where no text is long, cutting texts shorter leaves the body as it is
+  if (!cleaner.metLong || Buffer.byteLength(whole) <= keptBytesMax) return storable(whole, keptBytesMax)
   return storable(JSON.stringify(new Cleaner(shortCharactersMax, texts).clean(parsed, 0)), keptBytesMax)
 }
 
@@ -135,6 +137,8 @@ function redactLoose(text: string): string {
 /** Looks at no more of a body than may be kept of it. */
 class Cleaner {
   private charactersLeft = 2 * keptBytesMax
+  /** A text or a name that is not short was met. */
+  metLong = false
 
   /** texts  short texts of this body that were cleaned before: ids and times come again and again. */
   constructor(
@@ -161,17 +165,29 @@ class Cleaner {
   }
 
   private members(value: object, depth: number): object {
-    const kept: [string, unknown][] = []
-    for (const [name, one] of Object.entries(value)) {
+    const kept: Record<string, unknown> = {}
+    const given = value as Readonly<Record<string, unknown>>
+    // what was parsed has no members but its own
+    for (const name in given) {
+      const one = given[name]
       this.charactersLeft -= name.length
       const isSecret = one !== null && typeof one !== 'boolean' && isSecretName(name)
-      kept.push([name.slice(0, this.textMax), isSecret ? mask : this.clean(one, depth + 1)])
+      const clean = isSecret ? mask : this.clean(one, depth + 1)
+      if (name.length > shortCharactersMax || name === '__proto__') this.unusual(kept, name, clean)
+      else kept[name] = clean
       if (this.charactersLeft <= 0) break
     }
-    return Object.fromEntries(kept)
+    return kept
+  }
+
+  private unusual(kept: object, name: string, value: unknown): void {
+    this.metLong ||= name.length > shortCharactersMax
+    const own = { value, enumerable: true, configurable: true, writable: true }
+    Object.defineProperty(kept, name.slice(0, this.textMax), own)
   }
 
   private text(value: string): string {
+    this.metLong ||= value.length > shortCharactersMax
     const text =
       value.length <= shortCharactersMax ? this.short(value) : redactText(value.slice(0, 2 * this.textMax))
     const kept =
