@@ -305,7 +305,7 @@ export const routes: readonly Route[] = [
   del('/features/:feature_id', { scope: 'write', environment: 'optional', handle: features.deleteFeature }),
   get('/flags', { scope: 'read', environment: 'optional', query: flags.flagListQuery, handle: flags.listFlags }),
   post('/flags', { scope: 'write', environment: 'optional', status: 201, body: parseFlagWrite, handle: flags.createFlag }),
-  post('/flags/check', { scope: 'check', limit: 'check', keeps: true, status: 201, body: parseCheck, handle: checks.checkFlags }),
+  post('/flags/check', { scope: 'check', limit: 'check', status: 201, body: parseCheck, handle: checks.checkFlags }),
   post('/flags/check-bulk', { scope: 'check', limit: 'check', status: 201, body: parseCheckBulk, handle: checks.checkFlagsBulk }),
   get('/flags/count', { scope: 'read', environment: 'optional', query: flags.flagListQuery, handle: flags.countFlags }),
   get('/flags/:flag_id', { scope: 'read', environment: 'optional', handle: flags.getFlag }),

@@ -59,7 +59,7 @@ function answerTo<Reply>(
   const subject = subjectOf(call, body, fits ? text : null)
   if (needsTraits(call, subject)) return replyWithTraits<Reply>(call, subject, question).then(answer)
   const asked = question(subject.context)
-  const footing = footingOf(call, subject, asked)
+  const footing = footingOf(call, subject)
   const later = new Later(({ reply, untilMs, figures = true }: Answered<Reply>) => {
     const given = answer(reply)
     return footing === null || !untilMs ? given : { ...given, standing: { footing, untilMs, figures } }
@@ -72,16 +72,12 @@ function answerTo<Reply>(
  * The version stamp that a cached answer depends on; null if the answer must not be cached. Each entity must be
  * named by exactly one key and be known: then only a removal of that key can change who is meant.
  */
-function footingOf(
-  call: Call<CheckFlagRequestBody>,
-  { companyId, context }: Subject,
-  asked: Question,
-): Footing | null {
+function footingOf(call: Call<CheckFlagRequestBody>, { companyId, context }: Subject): Footing | null {
   if (call.keeps !== true) return null
   const { companyGiven, userGiven, userId } = context
   if (companyGiven && (companyId === null || !isOne(call.body.company))) return null
   if (userGiven && (userId === null || !isOne(call.body.user))) return null
-  return call.services.answers.footing(call.environment.id, companyId, flagsIn(call, asked), call.nowMs)
+  return call.services.answers.footing(call.environment.id, companyId, call.nowMs)
 }
 
 const isOne = (keys: Keys | null | undefined): boolean => Object.keys(keys ?? {}).length === 1

@@ -1,5 +1,6 @@
-// Answers to checks that stand for a moment: who asks the same again hears the same bytes, without a question to the
-// company's actor. Kept for what is asked more than once, and only as long as nothing has changed: a place in shared
+// Answers to checks of one flag that stand for a moment: who asks the same again hears the same bytes, without a question
+// to the company's actor. Checks of all flags are not kept: an answer costs more to keep and to count than it saves
+// (bench/core/response-cache.bench.ts). Kept for what is asked more than once, and only as long as nothing has changed: a place in shared
 // memory says whether the company did (`Changes`), the directory whether keys found somebody else, the answer itself when
 // time would change it.
 import { randomUUID } from 'node:crypto'
@@ -23,8 +24,6 @@ export interface Footing {
   /** The number of the company's use. */
   readonly uses: number
   readonly departures: number
-  /** Flags that were checked. */
-  readonly flags: number
 }
 
 /** An answer that stands, as its handler tells of it. */
@@ -39,7 +38,7 @@ export interface Standing {
 /** A body that was asked before, and may be asked again. */
 export interface Asked {
   readonly hash: number
-  /** What was asked for beside the body: the flag's key as it came, '' for all. */
+  /** What was asked for beside the body: the flag's key as it came. */
   readonly name: string
   readonly body: DataView
 }
@@ -109,7 +108,7 @@ export class Answers {
     if (nowMs >= kept.untilMs || nowMs < kept.footing.sinceMs || !this.holds(kept)) return null
     if (kept.given++ === 0) this.toTell.push(kept)
     if (this.recordsLeft > 0) {
-      this.recordsLeft -= Math.max(1, kept.footing.flags)
+      this.recordsLeft--
       kept.recorded.push(nowMs)
     }
     if (nowMs > kept.lastAtMs) kept.lastAtMs = nowMs
@@ -129,7 +128,7 @@ export class Answers {
    *
    * companyId  null: the environment's own actor is asked.
    */
-  footing(environmentId: string, companyId: string | null, flags: number, sinceMs: number): Footing | null {
+  footing(environmentId: string, companyId: string | null, sinceMs: number): Footing | null {
     const { changes } = this
     const shard = shardOf(companyId ?? environmentId, changes.shards)
     const era = changes.era(shard)
@@ -138,7 +137,7 @@ export class Answers {
     const change = place < 0 ? 0 : changes.at(place)
     const uses = place < 0 ? 0 : changes.usesAt(place)
     const { departures } = this.directory
-    return { environmentId, sinceMs, shard, era, place, change, uses, departures, flags }
+    return { environmentId, sinceMs, shard, era, place, change, uses, departures }
   }
 
   /** Keep an answer for as long as it stands. */
@@ -216,37 +215,34 @@ export class Answers {
       kept.recorded = []
       const { environmentId } = footing
       const question = recorded.length === 0 ? null : questionIn(kept.body)
-      for (const checked of checksIn(kept.answer)) {
-        for (const atMs of recorded) {
-          const id = derivedId('evt_', this.run, ++this.recordsMade)
-          rows.push(checkRecordRow({ environmentId, id, atMs, ...question!, ...checked }))
-        }
-        counts.push(checkCountRow({ environmentId, minuteMs: footing.sinceMs, checks: given, ...checked }))
-        const { flag, userId } = checked
-        const known = flags.get(`${environmentId} ${flag}`)
-        if (known === undefined || known[2] < lastAtMs)
-          flags.set(`${environmentId} ${flag}`, [environmentId, flag, lastAtMs])
-        if (userId !== null) users.set(userId, [environmentId, userId, lastAtMs])
+      const checked = checkIn(kept.answer)
+      for (const atMs of recorded) {
+        const id = derivedId('evt_', this.run, ++this.recordsMade)
+        rows.push(checkRecordRow({ environmentId, id, atMs, ...question!, ...checked }))
       }
+      counts.push(checkCountRow({ environmentId, minuteMs: footing.sinceMs, checks: given, ...checked }))
+      const { flag, userId } = checked
+      const known = flags.get(`${environmentId} ${flag}`)
+      if (known === undefined || known[2] < lastAtMs)
+        flags.set(`${environmentId} ${flag}`, [environmentId, flag, lastAtMs])
+      if (userId !== null) users.set(userId, [environmentId, userId, lastAtMs])
     }
     return { counts, rows, flags: [...flags.values()], users: [...users.values()] }
   }
 }
 
-function checksIn(answer: Buffer): readonly Checked[] {
-  const { data } = JSON.parse(answer.toString()) as {
-    readonly data: CheckFlag | { readonly flags: readonly CheckFlag[] }
+function checkIn(answer: Buffer): Checked {
+  const { data } = JSON.parse(answer.toString()) as { readonly data: CheckFlag }
+  return {
+    flag: data.flag,
+    flagId: data.flag_id,
+    value: data.value,
+    reason: data.reason,
+    ruleId: data.rule_id ?? null,
+    companyId: data.company_id ?? null,
+    userId: data.user_id ?? null,
+    error: data.error ?? null,
   }
-  return ('flags' in data ? data.flags : [data]).map(told => ({
-    flag: told.flag,
-    flagId: told.flag_id,
-    value: told.value,
-    reason: told.reason,
-    ruleId: told.rule_id ?? null,
-    companyId: told.company_id ?? null,
-    userId: told.user_id ?? null,
-    error: told.error ?? null,
-  }))
 }
 
 /** What a body asked, as records have it. */

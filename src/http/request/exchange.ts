@@ -326,8 +326,8 @@ export class Exchange implements Listener, Caller {
       this.asked = answers.asked(hash, name, body)
       return false
     }
-    metrics.checks.count += kept.footing.flags
-    metrics.checksAgain.count += kept.footing.flags
+    metrics.checks.count++
+    metrics.checksAgain.count++
     const { route } = this.compiled
     this.answer({ status: route.status, headers: this.headers, body: '', bytes: kept.answer })
     return true

@@ -30,7 +30,7 @@ function world(recordsPerSecond = 0) {
   ) => {
     const ask = (): Asked | null => answers.asked(hashOfAsked(name, view(text)), name, view(text))
     const asked = ask() ?? ask()
-    const footing = answers.footing('env_1', companyId, 1, 1_000)
+    const footing = answers.footing('env_1', companyId, 1_000)
     if (asked && footing) answers.keep(asked, { footing, ...standing }, answer)
   }
   return { changes, directory, answers, find, keep }
@@ -148,7 +148,7 @@ t.test('what changed while the answer was under way keeps it from being kept', a
   const hash = hashOfAsked('a', body)
   answers.asked(hash, 'a', body)
   const asked = answers.asked(hash, 'a', body)!
-  const footing = answers.footing('env_1', 'comp_1', 1, 1_000)!
+  const footing = answers.footing('env_1', 'comp_1', 1_000)!
   changes.changed('comp_1')
   answers.keep(asked, { footing, untilMs: 2_000, figures: false }, told('a'))
   t.equal(find('a', '{}'), null)
@@ -169,14 +169,12 @@ t.test('each is counted once, a part at a time; bytes are bounded and given back
   const { changes, answers, find, keep } = world()
   const big = JSON.stringify({
     data: {
-      flags: Array.from({ length: 300 }, (_, i) => ({
-        flag: `f${i}`,
-        flag_id: `flag_${i}`,
-        value: true,
-        reason: 'a reason of some length '.repeat(5),
-        company_id: null,
-        user_id: 'user_1',
-      })),
+      flag: 'f',
+      flag_id: 'flag_1',
+      value: true,
+      reason: 'a reason of some length '.repeat(2_000),
+      company_id: null,
+      user_id: 'user_1',
     },
   })
   let kept = 0
@@ -193,7 +191,7 @@ t.test('each is counted once, a part at a time; bytes are bounded and given back
     t.equal(taken.users[0]?.[1], 'user_1')
   }
   t.ok(parts > 10, `${parts} parts`)
-  t.equal(rows.length, kept * 300)
+  t.equal(rows.length, kept)
   t.ok(rows.every(({ checks }) => checks === 1))
   for (const shard of [0, 1]) changes.renew(shard)
   answers.tick()
