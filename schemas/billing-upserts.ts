@@ -1,7 +1,16 @@
 // Bodies of upserts of billing records. For an existing record absent members are unchanged (decision 26); a new one
 // must have all members that its write requires.
 import typia from 'typia'
-import type { BillingCustomerWrite, CouponWrite, MeterWrite, PaymentMethodWrite } from './billing.js'
+import type {
+  BillingCustomerWrite,
+  BillingPriceWrite,
+  BillingProductWrite,
+  BillingSubscriptionWrite,
+  CouponWrite,
+  InvoiceWrite,
+  MeterWrite,
+  PaymentMethodWrite,
+} from './billing.js'
 
 export const validateBillingCustomerWrite = typia.createValidate<BillingCustomerWrite>()
 
@@ -38,3 +47,37 @@ export interface PaymentMethodUpsert
     Partial<Omit<PaymentMethodWrite, 'external_id'>> {}
 
 export const parsePaymentMethodUpsert = typia.json.createValidateParse<PaymentMethodUpsert>()
+
+export const validateBillingProductWrite = typia.createValidate<BillingProductWrite>()
+
+/** Body of an upsert: `external_id` names the record. */
+export interface BillingProductUpsert
+  extends Pick<BillingProductWrite, 'external_id'>,
+    Partial<Omit<BillingProductWrite, 'external_id'>> {}
+
+export const parseBillingProductUpsert = typia.json.createValidateParse<BillingProductUpsert>()
+
+export const validateBillingPriceWrite = typia.createValidate<BillingPriceWrite>()
+
+/** Body of an upsert: the two external ids name the record; the product's may be left out where the price's is of one alone. */
+export interface BillingPriceUpsert
+  extends Pick<BillingPriceWrite, 'price_external_id'>,
+    Partial<Omit<BillingPriceWrite, 'price_external_id'>> {}
+
+export const parseBillingPriceUpsert = typia.json.createValidateParse<BillingPriceUpsert>()
+
+export const validateBillingSubscriptionWrite = typia.createValidate<BillingSubscriptionWrite>()
+
+/** Body of an upsert: `subscription_external_id` names the record. */
+export interface BillingSubscriptionUpsert
+  extends Pick<BillingSubscriptionWrite, 'subscription_external_id'>,
+    Partial<Omit<BillingSubscriptionWrite, 'subscription_external_id'>> {}
+
+export const parseBillingSubscriptionUpsert = typia.json.createValidateParse<BillingSubscriptionUpsert>()
+
+export const validateInvoiceWrite = typia.createValidate<InvoiceWrite>()
+
+/** Body of an upsert: `external_id` names the record; without it the invoice is a new one. */
+export interface InvoiceUpsert extends Partial<InvoiceWrite> {}
+
+export const parseInvoiceUpsert = typia.json.createValidateParse<InvoiceUpsert>()

@@ -15,14 +15,10 @@ import type {
   InvoiceStatus,
   TaxIdType,
 } from './enums.js'
+import type { Long } from './long.js'
 import type { PriceTierView } from './prices.js'
 import type { FeatureUsage } from './usage.js'
 
-/** An integer read exactly up to 2^53 − 1; larger ones are refused, not rounded. */
-type Long = number &
-  tags.Type<'int64'> &
-  tags.Minimum<-9_007_199_254_740_991> &
-  tags.Maximum<9_007_199_254_740_991>
 type Count = number & tags.Type<'int64'> & tags.Minimum<0> & tags.Maximum<9_007_199_254_740_991>
 type Int32 = number & tags.Type<'int32'>
 /** Epoch seconds, up to the year 9999. */
@@ -45,7 +41,7 @@ export interface BillingCustomerWrite {
 }
 
 /** Body of POST /billing/product/upsert. */
-export interface BillingProductUpsert {
+export interface BillingProductWrite {
   external_id: ExternalId
   price: number & tags.Minimum<0>
   name?: Text255 | null | undefined
@@ -53,14 +49,12 @@ export interface BillingProductUpsert {
   provider_type?: BillingProviderType | null | undefined
 }
 
-export const parseBillingProductUpsert = typia.json.createValidateParse<BillingProductUpsert>()
-
 export interface BillingPriceTierWrite {
   price_external_id: Text255
   flat_amount?: Count | null | undefined
   per_unit_price?: Count | null | undefined
   per_unit_decimal?: DecimalText | null | undefined
-  up_to?: Count | null | undefined
+  up_to?: (Long & tags.Minimum<0>) | null | undefined
   provider_type?: BillingProviderType | null | undefined
 }
 
@@ -85,8 +79,6 @@ export interface BillingPriceWrite {
   provider_type?: BillingProviderType | null | undefined
 }
 
-export const parseBillingPriceWrite = typia.json.createValidateParse<BillingPriceWrite>()
-
 /** A product in a subscription. */
 export interface BillingProductPricing {
   product_external_id: Text255
@@ -96,7 +88,7 @@ export interface BillingProductPricing {
   price: Count
   quantity: Count
   usage_type: BillingPriceUsageType
-  billing_threshold?: Long | null | undefined
+  billing_threshold?: (number & tags.Type<'int64'> & tags.Maximum<9_007_199_254_740_991>) | null | undefined
   meter_id?: string | null | undefined
   package_size?: (Int32 & tags.Minimum<1>) | null | undefined
   price_decimal?: DecimalText | null | undefined
@@ -140,8 +132,6 @@ export interface BillingSubscriptionWrite {
   provider_type?: BillingProviderType | null | undefined
 }
 
-export const parseBillingSubscriptionWrite = typia.json.createValidateParse<BillingSubscriptionWrite>()
-
 /** Body of PUT /subscription/{subscription_id}/edit-trial-end; null or absent: the trial ends now. */
 export interface TrialEndUpdate {
   trial_end?: string | null | undefined
@@ -181,8 +171,6 @@ export interface InvoiceWrite {
   status?: InvoiceStatus | null | undefined
   url?: (string & tags.MaxLength<512>) | null | undefined
 }
-
-export const parseInvoiceWrite = typia.json.createValidateParse<InvoiceWrite>()
 
 /** Body of POST /billing/meter/upsert. */
 export interface MeterWrite {

@@ -2,6 +2,7 @@
 import typia, { type tags } from 'typia'
 import type { FeatureEntitlement } from './companies.js'
 import type { MetricPeriod, RuleType, TrialStatus } from './enums.js'
+import type { Long } from './long.js'
 
 /** Keys of a company or user: names and values. */
 interface Keys {
@@ -15,10 +16,10 @@ export interface PreflightRequestBody {
   event_usage?: {
     event_subtype: string & tags.MaxLength<128>
     /** 0 has no effect. */
-    quantity: number
+    quantity: Long
   } | null
   /** Added to any numeric condition; 0 has no effect. */
-  usage?: number | null
+  usage?: Long | null
 }
 
 /** Body of a check. All pairs in `company` name one company, all in `user` one user. */
@@ -40,7 +41,7 @@ export interface CheckAndReserveRequestBody extends CheckFlagRequestBody {
   expires_at?: string | null
   idempotency_key?: (string & tags.MinLength<1> & tags.MaxLength<255>) | null
   /** Units to hold; by default those of the preflight, else 1. */
-  quantity?: (number & tags.Type<'int64'> & tags.Minimum<0> & tags.Maximum<9_999_999_999>) | null
+  quantity?: (Long & tags.Minimum<0>) | null
 }
 
 export const parseCheckAndReserve = typia.json.createValidateParse<CheckAndReserveRequestBody>()

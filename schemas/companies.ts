@@ -31,14 +31,9 @@ import type {
   RuleType,
 } from './enums.js'
 import type { PreviewObject } from './envelope.js'
+import type { Long } from './long.js'
 import type { BillingPriceView } from './prices.js'
 import type { EntityTraitDefinition } from './traits.js'
-
-/** An integer read exactly up to 2^53 − 1; larger ones are refused, not rounded. */
-type Long = number &
-  tags.Type<'int64'> &
-  tags.Minimum<-9_007_199_254_740_991> &
-  tags.Maximum<9_007_199_254_740_991>
 
 /** Name to value; names also have 1 to 255 characters. */
 export type Keys = Record<string, string & tags.MinLength<1> & tags.MaxLength<255>>

@@ -26,6 +26,7 @@ import type {
   PlanCreditGrantScaling,
 } from './enums.js'
 import type { PreviewObject } from './envelope.js'
+import type { Long } from './long.js'
 import type { BillingPrice, BillingPriceView, BillingProduct } from './prices.js'
 
 type Money = number & tags.Type<'int64'> & tags.Minimum<0> & tags.Maximum<9_007_199_254_740_991>
@@ -326,10 +327,7 @@ export interface CreditReservation {
 }
 
 export interface CreditGrantTierWrite {
-  up_to?:
-    | (number & tags.Type<'int64'> & tags.Minimum<1> & tags.Maximum<9_007_199_254_740_991>)
-    | null
-    | undefined
+  up_to?: (Long & tags.Minimum<1>) | null | undefined
   per_unit_price?: Money | null | undefined
   per_unit_price_decimal?: DecimalText | null | undefined
 }

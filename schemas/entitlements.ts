@@ -12,6 +12,7 @@ import type {
   MonthReset,
 } from './enums.js'
 import type { Feature } from './features.js'
+import type { Long } from './long.js'
 import type { Plan, PlanIssue } from './plans.js'
 import type {
   BillingLinkedResource,
@@ -22,8 +23,8 @@ import type {
 } from './prices.js'
 import type { EntityTraitDefinition } from './traits.js'
 
-/** Units, up to the largest safe integer. */
-type Units = number & tags.Type<'int64'> & tags.Minimum<0> & tags.Maximum<9_007_199_254_740_991>
+/** Units of a limit. */
+type Units = Long & tags.Minimum<0>
 type Rate = number & tags.Minimum<0> & tags.Maximum<1_000_000_000>
 
 /** The value of an entitlement; members of other value types are ignored (EN-18). */

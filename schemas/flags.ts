@@ -12,14 +12,9 @@ import type {
 } from './enums.js'
 import type { PreviewObject } from './envelope.js'
 import type { Feature } from './features.js'
+import type { Long } from './long.js'
 import type { AccountMember } from './members.js'
 import type { EntityTraitDefinition } from './traits.js'
-
-/** An integer read exactly up to 2^53 − 1; larger ones are refused, not rounded. */
-type Long = number &
-  tags.Type<'int64'> &
-  tags.Minimum<-9_007_199_254_740_991> &
-  tags.Maximum<9_007_199_254_740_991>
 
 /** Body of POST /flags. */
 export interface FlagWrite {

@@ -9,11 +9,8 @@ import type {
   BillingCustomerWithSubscriptions,
   BillingDetailsUpdate,
   BillingMeter,
-  BillingPriceWrite,
-  BillingProductUpsert,
   BillingSubscription,
   BillingSubscriptionView,
-  BillingSubscriptionWrite,
   CompanyBillingDetails,
   CompanyBillingEntity,
   CompanyBillingEntitySubscription,
@@ -22,7 +19,6 @@ import type {
   CustomPlanBillingPaid,
   CustomPlanBillingRetry,
   Invoice,
-  InvoiceWrite,
   ManagePlanPreview,
   ManagePlanRequest,
   ManagePlanResult,
@@ -33,7 +29,11 @@ import type {
 import type { BillingProfileUpdate, CompanyBillingProfile } from './billing-profile.js'
 import type {
   BillingCustomerUpsert,
+  BillingPriceUpsert,
+  BillingProductUpsert,
+  BillingSubscriptionUpsert,
   CouponUpsert,
+  InvoiceUpsert,
   MeterUpsert,
   PaymentMethodUpsert,
 } from './billing-upserts.js'
@@ -248,7 +248,7 @@ export interface Operations extends CreditOperations {
   'GET /billing/customers': { id: 'listCustomersWithSubscriptions'; data: BillingCustomerWithSubscriptions[] }
   'GET /billing/customers/count': { id: 'countCustomers'; data: Count }
   'GET /billing/invoices': { id: 'listInvoices'; data: Invoice[] }
-  'POST /billing/invoices': { id: 'upsertInvoice'; body: InvoiceWrite; data: Invoice }
+  'POST /billing/invoices': { id: 'upsertInvoice'; body: InvoiceUpsert; data: Invoice }
   'DELETE /billing/invoices/{billing_id}': { id: 'deleteBillingInvoice'; data: Deleted }
   'GET /billing/meter': { id: 'listMeters'; data: BillingMeter[] }
   'POST /billing/meter/upsert': { id: 'upsertBillingMeter'; body: MeterUpsert; data: BillingMeter }
@@ -260,7 +260,7 @@ export interface Operations extends CreditOperations {
   }
   'DELETE /billing/payment-methods/{billing_id}': { id: 'deletePaymentMethodByExternalId'; data: Deleted }
   'GET /billing/price': { id: 'listBillingPrices'; data: BillingPriceView[] }
-  'POST /billing/price/upsert': { id: 'upsertBillingPrice'; body: BillingPriceWrite; data: BillingPrice }
+  'POST /billing/price/upsert': { id: 'upsertBillingPrice'; body: BillingPriceUpsert; data: BillingPrice }
   'GET /billing/product/prices': { id: 'listBillingProductPrices'; data: BillingPriceView[] }
   'DELETE /billing/product/prices/{billing_id}': { id: 'deleteProductPrice'; data: Deleted }
   'POST /billing/product/upsert': {
@@ -279,7 +279,7 @@ export interface Operations extends CreditOperations {
   }
   'POST /billing/subscription/upsert': {
     id: 'upsertBillingSubscription'
-    body: BillingSubscriptionWrite
+    body: BillingSubscriptionUpsert
     data: BillingSubscription
   }
   /** Companies with plans, traits, usage and entitlements. The parameters decide which members are filled. */

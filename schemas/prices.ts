@@ -11,6 +11,7 @@ import type {
   ChargeType,
   CurrencyCode,
 } from './enums.js'
+import type { Long } from './long.js'
 
 /** Whole amounts of money, up to the largest safe integer. */
 type Money = number & tags.Type<'int64'> & tags.Minimum<0> & tags.Maximum<9_007_199_254_740_991>
@@ -19,10 +20,7 @@ type DecimalText = string & tags.Pattern<'^[0-9]{1,15}(\\.[0-9]{1,12})?$'>
 
 /** A tier in a request; the last one has no `up_to`. */
 export interface PriceTierWrite {
-  up_to?:
-    | (number & tags.Type<'int64'> & tags.Minimum<1> & tags.Maximum<9_007_199_254_740_991>)
-    | null
-    | undefined
+  up_to?: (Long & tags.Minimum<1>) | null | undefined
   flat_amount?: Money | null | undefined
   per_unit_price?: Money | null | undefined
   per_unit_price_decimal?: DecimalText | null | undefined

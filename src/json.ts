@@ -170,6 +170,7 @@ export function jsonText(value: unknown): string {
 }
 
 const longInteger = /^-?[1-9]\d{15,}$/
+const longDigits = /\d{16}/
 
 /** The text with every integer of 16 or more digits, outside strings, as a marked string. */
 function withMarks(text: string): string {
@@ -195,16 +196,16 @@ const numeric: ReadonlySet<number> = new Set([...'0123456789.eE+-'].map(characte
 /**
  * Parse JSON text with exact integers in some members: a bigint if a number would lose digits.
  *
- * members  their names; other members are parsed as by JSON.parse.
+ * members  their names; other members are parsed as by JSON.parse. Absent: all members.
  * errors   SyntaxError.
  */
-export function parseExactly(text: string, members: ReadonlySet<string>): unknown {
-  const marked = withMarks(text)
+export function parseExactly(text: string, members?: ReadonlySet<string>): unknown {
+  const marked = longDigits.test(text) ? withMarks(text) : text
   if (marked === text) return JSON.parse(text)
   return JSON.parse(marked, (name, member: unknown) => {
     if (typeof member !== 'string' || !member.startsWith(mark)) return member
     const digits = member.slice(mark.length)
     const number = Number(digits)
-    return Number.isSafeInteger(number) || !members.has(name) ? number : BigInt(digits)
+    return Number.isSafeInteger(number) || members?.has(name) === false ? number : BigInt(digits)
   })
 }

@@ -20,6 +20,7 @@ import type {
 } from '../../schemas/enums.js'
 import type { CreditDef, PlanCreditGrantDef } from '../core/catalog.js'
 import { derivedId } from '../core/id.js'
+import type { StoredQuantity } from '../core/usage/quantity.js'
 import type { LoadedCredits, LoadedEnvironment } from './load.js'
 import { grouped, numberOrNull } from './plans.js'
 import type { StoredPrice } from './prices.js'
@@ -67,7 +68,7 @@ export interface CreditBundleRow {
 
 /** A price tier of plan credits; `up_to` null on the last. */
 export interface StoredCreditTier {
-  readonly up_to: number | null
+  readonly up_to: StoredQuantity | null
   readonly per_unit_price: number
   readonly per_unit_price_decimal: string | null
 }

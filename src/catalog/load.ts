@@ -19,6 +19,7 @@ import type {
   Watches,
 } from '../core/catalog.js'
 import { decidedByActors } from '../core/company/domain-events.js'
+import { quantityOrNull, readQuantity } from '../core/usage/quantity.js'
 import type { StoredCondition, StoredGroup } from './rules.js'
 import { type TraitRow, traitId } from './traits.js'
 
@@ -209,7 +210,7 @@ function ruleDef(row: RuleRow): RuleDef {
     id: row.id,
     name: row.name,
     ruleType: row.rule_type,
-    priority: Number(row.priority),
+    priority: readQuantity(row.priority),
     value: row.value,
     flagId: null,
     conditions: row.conditions.map(conditionDef),
@@ -229,7 +230,7 @@ function conditionDef(condition: StoredCondition): ConditionDef {
     eventSubtype: condition.event_subtype,
     metricPeriod: condition.metric_period,
     monthReset: condition.metric_period_month_reset,
-    metricValue: condition.metric_value,
+    metricValue: quantityOrNull(condition.metric_value),
     creditId: condition.credit_id,
     consumptionRate: condition.consumption_rate,
     quantityRates: null,

@@ -16,6 +16,7 @@ import type {
   PlanVersionStatus,
 } from '../../schemas/enums.js'
 import type { EntitlementDef, PlanCreditGrantDef, PlanDef, PlanVersionDef } from '../core/catalog.js'
+import { type Quantity, quantityOrNull } from '../core/usage/quantity.js'
 import type { LoadedEnvironment, LoadedPlans } from './load.js'
 import { leadingPrice, priceTiers, type StoredPrice, unitPriceDecimal } from './prices.js'
 
@@ -78,7 +79,7 @@ export interface EntitlementRow {
   readonly rule_id_usage_exceeded: string | null
   readonly value_type: EntitlementValueType
   readonly value_bool: boolean | null
-  readonly value_numeric: string | number | null
+  readonly value_numeric: string | Quantity | null
   readonly value_trait_id: string | null
   readonly value_credit_id: string | null
   readonly consumption_rate: number | null
@@ -86,8 +87,8 @@ export interface EntitlementRow {
   readonly metric_period: MetricPeriod | null
   readonly metric_period_month_reset: MonthReset | null
   readonly price_behavior: EntitlementPriceBehavior | null
-  readonly soft_limit: string | number | null
-  readonly usage_quantity: string | number | null
+  readonly soft_limit: string | Quantity | null
+  readonly usage_quantity: string | Quantity | null
   readonly billing_threshold: string | number | null
   readonly overage_billing_cadence: BillingArrearsCadence | null
   readonly overage_invoice_anchor: BillingArrearsAnchor | null
@@ -203,7 +204,7 @@ function entitlementDef(row: EntitlementRow, currency: string): EntitlementDef {
     ruleIdUsageExceeded: row.rule_id_usage_exceeded,
     valueType: row.value_type,
     valueBool: row.value_bool,
-    valueNumeric: numberOrNull(row.value_numeric),
+    valueNumeric: quantityOrNull(row.value_numeric),
     valueTraitId: row.value_trait_id,
     valueCreditId: row.value_credit_id,
     consumptionRate: row.consumption_rate,
@@ -211,7 +212,7 @@ function entitlementDef(row: EntitlementRow, currency: string): EntitlementDef {
     metricPeriod: row.metric_period,
     monthReset: row.metric_period_month_reset,
     priceBehavior: row.price_behavior,
-    softLimit: numberOrNull(row.soft_limit),
+    softLimit: quantityOrNull(row.soft_limit),
     tiers: priceTiers(price),
     tiersMode: price?.tiers_mode ?? null,
     unitPriceDecimal: unitPriceDecimal(price),

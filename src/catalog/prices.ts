@@ -7,13 +7,14 @@ import type {
 } from '../../schemas/enums.js'
 import type { PriceTier } from '../core/catalog.js'
 import { derivedId } from '../core/id.js'
+import { quantityOrNull, type StoredQuantity } from '../core/usage/quantity.js'
 
 export const cadences = ['monthly', 'quarterly', 'yearly', 'one_time'] as const
 export type Cadence = (typeof cadences)[number]
 
 /** A tier as stored; `up_to` null on the last one. Amounts in the smallest unit. */
 export interface StoredTier {
-  readonly up_to: number | null
+  readonly up_to: StoredQuantity | null
   readonly flat_amount: number
   readonly per_unit_price: number
   readonly per_unit_price_decimal: string | null
@@ -124,7 +125,7 @@ export function leadingPrice(prices: readonly StoredPrice[], currency: string): 
 export function priceTiers(price: Pick<StoredPrice, 'tiers'> | null): readonly PriceTier[] | null {
   if (!price?.tiers || price.tiers.length === 0) return null
   return price.tiers.map(tier => ({
-    upTo: tier.up_to,
+    upTo: quantityOrNull(tier.up_to),
     flatAmount: tier.flat_amount,
     perUnitPrice: tier.per_unit_price,
     perUnitPriceDecimal: tier.per_unit_price_decimal,

@@ -1,5 +1,6 @@
 // Rules as stored: conditions and groups with wire names, each with its id and times.
 import type { ComparableOperator, ConditionType, MetricPeriod, MonthReset } from '../../schemas/enums.js'
+import type { StoredQuantity } from '../core/usage/quantity.js'
 
 /** A condition of a stored rule; members that do not belong to its type are null, `trait_value` is ''. */
 export interface StoredCondition {
@@ -13,7 +14,7 @@ export interface StoredCondition {
   readonly event_subtype: string | null
   readonly metric_period: MetricPeriod | null
   readonly metric_period_month_reset: MonthReset | null
-  readonly metric_value: number | null
+  readonly metric_value: StoredQuantity | null
   readonly credit_id: string | null
   readonly consumption_rate: number | null
   /** For rules that entitlements generate. */

@@ -40,6 +40,7 @@ import {
 import { CompiledFlag } from './flags/flag.js'
 import type { TraitResolver } from './flags/rule.js'
 import { byteOrder, comparableType, type TraitRef } from './flags/trait.js'
+import { type Quantity, readQuantity, type StoredQuantity } from './usage/quantity.js'
 
 /** All definitions of one environment at one version. Immutable; structured-cloneable. */
 export interface CatalogData {
@@ -105,7 +106,7 @@ export interface RuleDef {
   readonly id: string
   readonly name: string
   readonly ruleType: RuleType
-  readonly priority: number
+  readonly priority: Quantity
   readonly value: boolean
   /** The flag a company- or user-scoped rule belongs to (FE-14); null in a flag's own list. */
   readonly flagId: string | null
@@ -124,7 +125,7 @@ export interface ConditionDef {
   readonly eventSubtype: string | null
   readonly metricPeriod: MetricPeriod | null
   readonly monthReset: MonthReset | null
-  readonly metricValue: number | null
+  readonly metricValue: Quantity | null
   readonly creditId: string | null
   readonly consumptionRate: number | null
   readonly quantityRates: Readonly<Record<string, number>> | null
@@ -162,7 +163,7 @@ export interface EntitlementDef {
   readonly ruleIdUsageExceeded: string | null
   readonly valueType: EntitlementValueType
   readonly valueBool: boolean | null
-  readonly valueNumeric: number | null
+  readonly valueNumeric: Quantity | null
   readonly valueTraitId: string | null
   readonly valueCreditId: string | null
   readonly consumptionRate: number | null
@@ -170,17 +171,30 @@ export interface EntitlementDef {
   readonly metricPeriod: MetricPeriod | null
   readonly monthReset: MonthReset | null
   readonly priceBehavior: EntitlementPriceBehavior | null
-  readonly softLimit: number | null
+  readonly softLimit: Quantity | null
   readonly tiers: readonly PriceTier[] | null
   readonly tiersMode: BillingTiersMode | null
   readonly unitPriceDecimal: string | null
   readonly warningTiers: readonly { readonly key: string; readonly value: number }[]
 }
 
+/** An override's entitlement, which has no price, as facts, snapshots and Postgres keep it: JSON knows no bigint. */
+export interface StoredEntitlement extends Omit<EntitlementDef, 'valueNumeric' | 'softLimit' | 'tiers'> {
+  readonly valueNumeric: StoredQuantity | null
+  readonly softLimit: null
+  readonly tiers: null
+}
+
+/** The entitlement of an override, ready to be compiled. */
+export function overrideEntitlement(stored: StoredEntitlement): EntitlementDef {
+  const { valueNumeric } = stored
+  return { ...stored, valueNumeric: valueNumeric === null ? null : readQuantity(valueNumeric) }
+}
+
 /** One price tier; amounts in the smallest unit, decimals as text where finer (PB-40, PB-41). */
 export interface PriceTier {
   /** Inclusive; null on the last tier. */
-  readonly upTo: number | null
+  readonly upTo: Quantity | null
   readonly flatAmount: number
   readonly perUnitPrice: number
   readonly perUnitPriceDecimal: string | null

@@ -2,12 +2,8 @@
 
 import {
   parseBillingDetailsUpdate,
-  parseBillingPriceWrite,
-  parseBillingProductUpsert,
-  parseBillingSubscriptionWrite,
   parseCustomPlanBillingPaid,
   parseCustomPlanBillingRetry,
-  parseInvoiceWrite,
   parseManagePlanRequest,
   parseSubscriptionCancel,
   parseTrialEndUpdate,
@@ -15,7 +11,11 @@ import {
 import { parseBillingProfileUpdate } from '../../schemas/billing-profile.js'
 import {
   parseBillingCustomerUpsert,
+  parseBillingPriceUpsert,
+  parseBillingProductUpsert,
+  parseBillingSubscriptionUpsert,
   parseCouponUpsert,
+  parseInvoiceUpsert,
   parseMeterUpsert,
   parsePaymentMethodUpsert,
 } from '../../schemas/billing-upserts.js'
@@ -117,6 +117,7 @@ import * as exported from '../api/export/handlers.js'
 import * as features from '../api/features/handlers.js'
 import * as flags from '../api/flags/handlers.js'
 import * as keys from '../api/keys/handlers.js'
+import { exactly } from '../api/kit/long.js'
 import * as limits from '../api/limits/handlers.js'
 import * as customPlanBillings from '../api/manage-plan/custom-plan-billings.js'
 import { customPlanFlow } from '../api/manage-plan/custom-plan-publish.js'
@@ -137,6 +138,9 @@ import * as usage from '../api/usage/handlers.js'
 import * as users from '../api/users/handlers.js'
 import * as webhooks from '../api/webhooks/handlers.js'
 import { assertDistinct, del, get, post, put, type Route } from './routing/route.js'
+
+/** Of a check only the preflight has members of 64 bits. */
+const checkBody = exactly(parseCheck, ({ preflight }) => preflight)
 
 // biome-ignore format: one line per operation, however long.
 export const routes: readonly Route[] = [
@@ -185,10 +189,10 @@ export const routes: readonly Route[] = [
   get('/v2/billing/credits/ledger', { scope: 'read', query: ledger.ledgerQuery, handle: ledger.listLedger }),
   get('/v2/billing/credits/ledger/count', { scope: 'read', query: ledger.ledgerQuery, handle: ledger.countLedger }),
   get('/billing/credits/plan-grants', { scope: 'read', query: planGrants.planGrantListQuery, handle: planGrants.listPlanGrants }),
-  post('/billing/credits/plan-grants', { scope: 'write', status: 201, body: parsePlanGrantCreate, handle: planGrants.createPlanGrant }),
+  post('/billing/credits/plan-grants', { scope: 'write', status: 201, body: exactly(parsePlanGrantCreate), handle: planGrants.createPlanGrant }),
   get('/billing/credits/plan-grants/count', { scope: 'read', query: planGrants.planGrantListQuery, handle: planGrants.countPlanGrants }),
   get('/billing/credits/plan-grants/:plan_grant_id', { scope: 'read', handle: planGrants.getPlanGrant }),
-  put('/billing/credits/plan-grants/:plan_grant_id', { scope: 'write', body: parsePlanGrantUpdate, handle: planGrants.changePlanGrant }),
+  put('/billing/credits/plan-grants/:plan_grant_id', { scope: 'write', body: exactly(parsePlanGrantUpdate), handle: planGrants.changePlanGrant }),
   del('/billing/credits/plan-grants/:plan_grant_id', { scope: 'write', query: planGrants.planGrantDeleteQuery, handle: planGrants.deletePlanGrant }),
   get('/billing/credits/reservations', { scope: 'read', query: holds.holdListQuery, handle: holds.listReservations }),
   post('/billing/credits/reservations', { scope: 'write', status: 201, body: parseCreditsReserve, handle: holds.reserveCredits }),
@@ -209,7 +213,7 @@ export const routes: readonly Route[] = [
   get('/billing/customers', { scope: 'read', query: customers.customerListQuery, handle: customers.listBillingCustomers }),
   get('/billing/customers/count', { scope: 'read', query: customers.customerListQuery, handle: customers.countBillingCustomers }),
   get('/billing/invoices', { scope: 'read', query: invoices.invoiceListQuery, handle: invoices.listInvoices }),
-  post('/billing/invoices', { scope: 'write', status: 201, body: parseInvoiceWrite, handle: invoices.upsertInvoice }),
+  post('/billing/invoices', { scope: 'write', status: 201, body: exactly(parseInvoiceUpsert), handle: invoices.upsertInvoice }),
   del('/billing/invoices/:billing_id', { scope: 'write', handle: invoices.deleteInvoice }),
   get('/billing/meter', { scope: 'read', query: invoices.meterListQuery, handle: invoices.listMeters }),
   post('/billing/meter/upsert', { scope: 'write', status: 201, body: parseMeterUpsert, handle: invoices.upsertMeter }),
@@ -217,7 +221,7 @@ export const routes: readonly Route[] = [
   post('/billing/payment-methods', { scope: 'write', status: 201, body: parsePaymentMethodUpsert, handle: invoices.upsertPaymentMethod }),
   del('/billing/payment-methods/:billing_id', { scope: 'write', handle: invoices.deletePaymentMethod }),
   get('/billing/price', { scope: 'read', query: products.billingPriceListQuery, handle: products.listBillingPrices }),
-  post('/billing/price/upsert', { scope: 'write', status: 201, body: parseBillingPriceWrite, handle: products.upsertBillingPrice }),
+  post('/billing/price/upsert', { scope: 'write', status: 201, body: exactly(parseBillingPriceUpsert), handle: products.upsertBillingPrice }),
   get('/billing/product/prices', { scope: 'read', query: products.billingPriceListQuery, handle: products.listBillingPrices }),
   del('/billing/product/prices/:billing_id', { scope: 'write', handle: products.deleteBillingPrice }),
   post('/billing/product/upsert', { scope: 'write', status: 201, body: parseBillingProductUpsert, handle: products.upsertBillingProduct }),
@@ -226,7 +230,7 @@ export const routes: readonly Route[] = [
   get('/billing/products/count', { scope: 'read', query: products.billingProductListQuery, handle: products.countBillingProducts }),
   get('/billing/profiles', { scope: 'read', query: profiles.profileListQuery, handle: profiles.listBillingProfiles }),
   put('/billing/profiles/:billing_profile_id', { scope: 'write', body: parseBillingProfileUpdate, handle: profiles.updateBillingProfile }),
-  post('/billing/subscription/upsert', { scope: 'write', status: 201, body: parseBillingSubscriptionWrite, handle: subscriptions.upsertBillingSubscription }),
+  post('/billing/subscription/upsert', { scope: 'write', status: 201, body: parseBillingSubscriptionUpsert, handle: subscriptions.upsertBillingSubscription }),
   get('/companies', { scope: 'read', query: companies.companyListQuery, handle: companies.listCompanies }),
   post('/companies', { scope: 'write', body: parseCompanyUpsert, handle: companies.upsertCompany }),
   get('/companies/count', { scope: 'read', query: companies.companyListQuery, handle: companies.countCompanies }),
@@ -243,19 +247,19 @@ export const routes: readonly Route[] = [
   post('/company-memberships', { scope: 'write', body: parseMembershipCreate, handle: memberships.getOrCreateMembership }),
   del('/company-memberships/:company_membership_id', { scope: 'write', handle: memberships.deleteCompanyMembership }),
   get('/company-overrides', { scope: 'read', query: overrides.overrideListQuery, handle: overrides.listCompanyOverrides }),
-  post('/company-overrides', { scope: 'write', status: 201, body: parseCompanyOverrideCreate, handle: overrides.createCompanyOverride }),
+  post('/company-overrides', { scope: 'write', status: 201, body: exactly(parseCompanyOverrideCreate), handle: overrides.createCompanyOverride }),
   get('/company-overrides/count', { scope: 'read', query: overrides.overrideListQuery, handle: overrides.countCompanyOverrides }),
   get('/company-overrides/:company_override_id', { scope: 'read', handle: overrides.getCompanyOverride }),
-  post('/company-overrides/:company_override_id', { scope: 'write', body: parseCompanyOverrideUpdate, handle: overrides.changeCompanyOverride }),
-  put('/company-overrides/:company_override_id', { scope: 'write', body: parseCompanyOverrideUpdate, handle: overrides.changeCompanyOverride }),
+  post('/company-overrides/:company_override_id', { scope: 'write', body: exactly(parseCompanyOverrideUpdate), handle: overrides.changeCompanyOverride }),
+  put('/company-overrides/:company_override_id', { scope: 'write', body: exactly(parseCompanyOverrideUpdate), handle: overrides.changeCompanyOverride }),
   del('/company-overrides/:company_override_id', { scope: 'write', handle: overrides.deleteCompanyOverride }),
   put('/company-plans/:company_id', { scope: 'write', body: parseCompanyPlansUpdate, handle: companyPlans.putCompanyPlans }),
   get('/company-subscriptions', { scope: 'read', query: subscriptions.companySubscriptionQuery, handle: subscriptions.listCompanySubscriptions }),
-  post('/company-traits', { scope: 'write', body: parseTraitUpsert, handle: companies.upsertCompanyTrait }),
+  post('/company-traits', { scope: 'write', body: exactly(parseTraitUpsert), handle: companies.upsertCompanyTrait }),
   get('/custom-plan-billings', { scope: 'read', query: customPlanBillings.customPlanBillingListQuery, handle: customPlanBillings.listCustomPlanBillings }),
   put('/custom-plan-billings/:custom_plan_billing_id/mark-paid', { scope: 'write', body: parseCustomPlanBillingPaid, handle: customPlanBillings.markPaid }),
   put('/custom-plan-billings/:custom_plan_billing_id/retry', { scope: 'write', body: parseCustomPlanBillingRetry, handle: customPlanBillings.retryBilling }),
-  post('/custom-plan-bundles', { scope: 'write', status: 201, body: parseCustomPlanBundleCreate, handle: bundles.createCustomPlanBundle }),
+  post('/custom-plan-bundles', { scope: 'write', status: 201, body: exactly(parseCustomPlanBundleCreate), handle: bundles.createCustomPlanBundle }),
   post('/custom-plans', { scope: 'write', status: 201, body: parseCustomPlanCreate, handle: bundles.createCustomPlan }),
   get('/entity-key-definitions', { scope: 'read', query: entityKeys.keyDefinitionListQuery, handle: entityKeys.listEntityKeyDefinitions }),
   get('/entity-key-definitions/count', { scope: 'read', query: entityKeys.keyDefinitionListQuery, handle: entityKeys.countEntityKeyDefinitions }),
@@ -305,15 +309,15 @@ export const routes: readonly Route[] = [
   del('/features/:feature_id', { scope: 'write', environment: 'optional', handle: features.deleteFeature }),
   get('/flags', { scope: 'read', environment: 'optional', query: flags.flagListQuery, handle: flags.listFlags }),
   post('/flags', { scope: 'write', environment: 'optional', status: 201, body: parseFlagWrite, handle: flags.createFlag }),
-  post('/flags/check', { scope: 'check', limit: 'check', status: 201, body: parseCheck, handle: checks.checkFlags }),
+  post('/flags/check', { scope: 'check', limit: 'check', status: 201, body: checkBody, handle: checks.checkFlags }),
   post('/flags/check-bulk', { scope: 'check', limit: 'check', status: 201, body: parseCheckBulk, handle: checks.checkFlagsBulk }),
   get('/flags/count', { scope: 'read', environment: 'optional', query: flags.flagListQuery, handle: flags.countFlags }),
   get('/flags/:flag_id', { scope: 'read', environment: 'optional', handle: flags.getFlag }),
   put('/flags/:flag_id', { scope: 'write', environment: 'optional', body: parseFlagUpdate, handle: flags.changeFlag }),
   del('/flags/:flag_id', { scope: 'write', environment: 'optional', handle: flags.deleteFlag }),
-  put('/flags/:flag_id/rules', { scope: 'write', body: parseRulesUpdate, handle: flags.putRules }),
-  post('/flags/:key/check', { scope: 'check', limit: 'check', keeps: true, body: parseCheck, handle: checks.checkFlag }),
-  post('/flags/:key/check-and-reserve', { scope: 'write', body: parseCheckAndReserve, handle: checks.checkAndReserveFlag }),
+  put('/flags/:flag_id/rules', { scope: 'write', body: exactly(parseRulesUpdate), handle: flags.putRules }),
+  post('/flags/:key/check', { scope: 'check', limit: 'check', keeps: true, body: checkBody, handle: checks.checkFlag }),
+  post('/flags/:key/check-and-reserve', { scope: 'write', body: exactly(parseCheckAndReserve), handle: checks.checkAndReserveFlag }),
   get('/licenses', { scope: 'read', environment: 'optional', query: features.licenseListQuery, handle: features.listLicenses }),
   get('/licenses/count', { scope: 'read', environment: 'optional', query: features.licenseListQuery, handle: features.countLicenses }),
   get('/licenses/:license_id', { scope: 'read', environment: 'optional', handle: features.getLicense }),
@@ -326,17 +330,17 @@ export const routes: readonly Route[] = [
   put('/model-prices', { scope: 'admin', environment: 'optional', ofAccount: true, body: parseModelPrices, handle: modelPrices.putModelPrices }),
   post('/ofrep/v1/evaluate/flags', { scope: 'check', limit: 'check', raw: 'one', protocol: 'ofrep', handle: ofrep.evaluateFlags }),
   post('/ofrep/v1/evaluate/flags/:key', { scope: 'check', limit: 'check', raw: 'one', protocol: 'ofrep', handle: ofrep.evaluateFlag }),
-  post('/plan-bundles', { scope: 'write', status: 201, body: parsePlanBundleCreate, handle: bundles.createPlanBundle }),
-  put('/plan-bundles/:plan_id', { scope: 'write', body: parsePlanBundleUpdate, handle: bundles.updatePlanBundle }),
+  post('/plan-bundles', { scope: 'write', status: 201, body: exactly(parsePlanBundleCreate), handle: bundles.createPlanBundle }),
+  put('/plan-bundles/:plan_id', { scope: 'write', body: exactly(parsePlanBundleUpdate), handle: bundles.updatePlanBundle }),
   get('/plan-changes', { scope: 'read', query: planChanges.planChangeListQuery, handle: planChanges.listPlanChanges }),
   get('/plan-changes/:plan_change_id', { scope: 'read', handle: planChanges.getPlanChange }),
   get('/plan-entitlements', { scope: 'read', query: entitlements.entitlementListQuery, handle: entitlements.listPlanEntitlements }),
-  post('/plan-entitlements', { scope: 'write', status: 201, body: parsePlanEntitlementCreate, handle: entitlements.createPlanEntitlement }),
-  post('/plan-entitlements/billing-linked', { scope: 'write', status: 201, body: parseBillingLinkedEntitlementCreate, handle: entitlements.putBillingLinkedEntitlement }),
+  post('/plan-entitlements', { scope: 'write', status: 201, body: exactly(parsePlanEntitlementCreate), handle: entitlements.createPlanEntitlement }),
+  post('/plan-entitlements/billing-linked', { scope: 'write', status: 201, body: exactly(parseBillingLinkedEntitlementCreate), handle: entitlements.putBillingLinkedEntitlement }),
   get('/plan-entitlements/count', { scope: 'read', query: entitlements.entitlementListQuery, handle: entitlements.countPlanEntitlements }),
   post('/plan-entitlements/duplicate', { scope: 'write', status: 201, body: parseEntitlementsDuplicate, handle: entitlements.duplicatePlanEntitlements }),
   get('/plan-entitlements/:plan_entitlement_id', { scope: 'read', handle: entitlements.getPlanEntitlement }),
-  put('/plan-entitlements/:plan_entitlement_id', { scope: 'write', body: parsePlanEntitlementUpdate, handle: entitlements.changePlanEntitlement }),
+  put('/plan-entitlements/:plan_entitlement_id', { scope: 'write', body: exactly(parsePlanEntitlementUpdate), handle: entitlements.changePlanEntitlement }),
   del('/plan-entitlements/:plan_entitlement_id', { scope: 'write', handle: entitlements.deletePlanEntitlement }),
   get('/plan-groups', { scope: 'read', query: planGroups.planGroupQuery, handle: planGroups.getPlanGroup }),
   post('/plan-groups', { scope: 'write', status: 201, body: parsePlanGroupWrite, handle: planGroups.createPlanGroup }),
@@ -369,7 +373,7 @@ export const routes: readonly Route[] = [
   post('/signed-contexts', { scope: 'write', status: 201, body: parseSignedContextCreate, handle: signedContexts.createSignedContext }),
   put('/subscription/:subscription_id/edit-trial-end', { scope: 'write', body: parseTrialEndUpdate, handle: subscriptions.editTrialEnd }),
   get('/usage-by-company', { scope: 'read', query: usage.usageByCompanyQuery, handle: usage.getUsageByCompany }),
-  post('/user-traits', { scope: 'write', body: parseTraitUpsert, handle: users.upsertUserTrait }),
+  post('/user-traits', { scope: 'write', body: exactly(parseTraitUpsert), handle: users.upsertUserTrait }),
   get('/user-usage-by-company', { scope: 'read', limit: 'analytics', query: usage.userUsageByCompanyQuery, handle: usage.getUserUsageByCompany }),
   get('/user-usage-detail', { scope: 'read', limit: 'analytics', query: usage.userUsageDetailQuery, handle: usage.getUserUsageDetail }),
   get('/users', { scope: 'read', query: users.userListQuery, handle: users.listUsers }),

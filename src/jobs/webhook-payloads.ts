@@ -11,7 +11,9 @@ import { isoTimeOrNull } from '../api/kit/time.js'
 import { planChangeView } from '../api/plan-changes/view.js'
 import { userDetails, userDetailsOf } from '../api/users/read.js'
 import type { Happened } from '../core/company/domain-events.js'
+import type { CompanyDescription } from '../core/company/state.js'
 import type { TopupFailure } from '../core/credits/account.js'
+import { quantityOrNull } from '../core/usage/quantity.js'
 
 /**
  * The payload of a recorded event.
@@ -38,7 +40,7 @@ async function bodyOf(place: EntityPlace, happened: Happened): Promise<unknown> 
     case 'company_gone':
       return happened.last === null
         ? { id, truncated: true }
-        : (await companyDetailsOf(place, [happened.last]))[0]
+        : (await companyDetailsOf(place, [withQuantities(happened.last)]))[0]
     case 'user_gone':
       return happened.last === null
         ? { id, truncated: true }
@@ -57,6 +59,20 @@ async function bodyOf(place: EntityPlace, happened: Happened): Promise<unknown> 
       return boughtBody(place, happened)
     case 'topup_failed':
       return failedBody(place, happened)
+  }
+}
+
+/** What a company was, its quantities numbers and bigints again: the journal keeps those beyond ±(2^53 − 1) as text. */
+function withQuantities(last: CompanyDescription): CompanyDescription {
+  return {
+    ...last,
+    metrics: last.metrics.map(one => ({ ...one, value: quantityOrNull(one.value)! })),
+    entitlements: last.entitlements.map(one => ({
+      ...one,
+      allocation: quantityOrNull(one.allocation),
+      usage: quantityOrNull(one.usage),
+      softLimit: quantityOrNull(one.softLimit),
+    })),
   }
 }
 

@@ -10,6 +10,7 @@ import type {
   PlanDef,
   PlanVersionDef,
   RuleDef,
+  StoredEntitlement,
   TraitDef,
 } from '../../src/core/catalog.js'
 import type {
@@ -22,6 +23,7 @@ import { Few } from '../../src/core/company/shared-names.js'
 import { type NamedText, NamedTexts } from '../../src/core/company/text-map.js'
 import type { CreditAccount } from '../../src/core/credits/account.js'
 import type { Counter } from '../../src/core/usage/counter.js'
+import { storedOrNull } from '../../src/core/usage/quantity.js'
 
 export const catalogData = (some: Partial<CatalogData> = {}): CatalogData => ({
   environmentId: 'env_1',
@@ -210,13 +212,21 @@ export const holding = (planId: string, some: Partial<PlanHolding> = {}): PlanHo
   ...some,
 })
 
+/** An entitlement as overrides keep it. */
+export const stored = (def: EntitlementDef): StoredEntitlement => ({
+  ...def,
+  valueNumeric: storedOrNull(def.valueNumeric),
+  softLimit: null,
+  tiers: null,
+})
+
 export const override = (
   featureId: string,
   some: Partial<EntitlementDef>,
   expiresAtMs: number | null = null,
 ): OverrideState => ({
   id: `cmov_${featureId}`,
-  entitlement: entitlement(featureId, { id: `cmov_${featureId}`, ...some }),
+  entitlement: stored(entitlement(featureId, { id: `cmov_${featureId}`, ...some })),
   expiresAtMs,
   createdAtMs: 0,
   updatedAtMs: 0,

@@ -22,12 +22,13 @@ import type { Preflight } from '../../src/core/company/message.js'
 import { type CreditAccount, emptyAccount } from '../../src/core/credits/account.js'
 import { amountFromDecimal } from '../../src/core/credits/amount.js'
 import { hasAccess } from '../../src/core/entitlements/feature.js'
-import { engineCompany, engineFlag } from '../../src/core/evaluator/engine-shapes.js'
+import { type EngineFlag, engineCompany, engineFlag } from '../../src/core/evaluator/engine-shapes.js'
 import { evaluate } from '../../src/core/evaluator/evaluate.js'
 import { type CheckResult, checkAll, checkFlag, writeCheck } from '../../src/core/flags/flag.js'
 import { cycleOf } from '../../src/core/plans/plan.js'
 import { addUsage, needsRecount, newCounter, readAll, setCycleUsage } from '../../src/core/usage/counter.js'
 import { dayMs, metricWindow } from '../../src/core/usage/period.js'
+import { addQuantity, type Quantity } from '../../src/core/usage/quantity.js'
 import { jsonText, parseExactly } from '../../src/json.js'
 import * as make from '../core/make.js'
 import { interpret, type Use, type Verdict, type World } from './interpreter.js'
@@ -75,6 +76,14 @@ const valueText: Record<TraitType, fc.Arbitrary<string>> = {
   url: pick('', 'http://x'),
 }
 
+/** Mostly small integers; some on either side of 2^53, and where `full` also at the end of 64 bits. */
+const long = (min: number, max: number, full = true): fc.Arbitrary<Quantity> =>
+  fc.oneof(
+    { weight: 8, arbitrary: fc.integer({ min, max }) },
+    { weight: 1, arbitrary: pick(9007199254740991, 9007199254740992n, 9007199254740993n) },
+    { weight: 1, arbitrary: full ? pick(9223372036854775806n, 9223372036854775807n) : pick(0, 1) },
+  )
+
 const operator = pick(...comparableOperators)
 const period = pick('all_time', 'current_day', 'current_week', 'current_month')
 const reset = pick('first_of_month', 'billing_cycle')
@@ -111,7 +120,7 @@ const condition: fc.Arbitrary<ConditionDef> = fc.oneof(
         eventSubtype: fc.option(subtype, { nil: null, freq: 20 }),
         metricPeriod: orNull(period),
         monthReset: orNull(reset),
-        metricValue: fc.option(fc.integer({ min: -1, max: 12 }), { nil: null, freq: 20 }),
+        metricValue: fc.option(long(-1, 12), { nil: null, freq: 20 }),
         comparisonTraitId: fc.option(pick('trt_limit', 'trt_seats', 'trt_age'), { nil: null, freq: 2 }),
       })
       .map(some => make.condition({ conditionType: 'metric', ...some })),
@@ -154,7 +163,7 @@ const ownRule: fc.Arbitrary<Omit<RuleDef, 'id'>> = fc
       { weight: 12, arbitrary: fc.constant('standard' as const) },
       { weight: 1, arbitrary: pick('global_override', 'default') },
     ),
-    priority: fc.integer({ min: -1, max: 2 }),
+    priority: long(-1, 2),
     value: fc.boolean(),
     conditions: fc.array(condition, { maxLength: 3 }),
     conditionGroups: fc.array(fc.array(condition, { maxLength: 2 }), { maxLength: 1 }),
@@ -165,7 +174,7 @@ const entitlementValue: fc.Arbitrary<Partial<EntitlementDef>> = fc
   .record({
     valueType: pick('boolean', 'numeric', 'numeric', 'trait', 'credit', 'unlimited', 'unknown'),
     valueBool: fc.boolean(),
-    valueNumeric: fc.integer({ min: 0, max: 12 }),
+    valueNumeric: long(0, 12),
     valueTraitId: pick('trt_limit', 'trt_seats', null),
     valueCreditId: pick('c1', 'c2'),
     consumptionRate: orNull(rate),
@@ -182,7 +191,7 @@ const entitlementValue: fc.Arbitrary<Partial<EntitlementDef>> = fc
       'pay_in_advance',
       'credit_burndown',
     ),
-    softLimit: orNull(fc.integer({ min: 0, max: 9 })),
+    softLimit: orNull(long(0, 9)),
     warningTiers: pick([], [], [{ key: 'near', value: 8 }]),
   })
   .map(some => (some.valueType === 'numeric' ? some : { ...some, valueNumeric: null }))
@@ -311,7 +320,7 @@ const life: fc.Arbitrary<Life> = fc
     uses: fc.array(
       fc.record({
         subtype,
-        quantity: fc.integer({ min: -2, max: 6 }),
+        quantity: long(-2, 6, false),
         processedMs: fc.integer({ min: -5 * 24, max: 40 * 24 }).map(hours => startMs + hours * 3_600_000),
         // the third: dated to the very midnight that comes in a minute
         backMs: fc.oneof(fc.constant(0), fc.integer({ min: -300_000, max: 2 * dayMs }), fc.constant(null)),
@@ -383,8 +392,8 @@ function account(creditId: string, text: string): CreditAccount {
 }
 
 const preflight: fc.Arbitrary<Preflight> = fc.record({
-  usage: orNull(fc.integer({ min: 0, max: 4 })),
-  eventUsage: orNull(fc.record({ eventSubtype: subtype, quantity: fc.integer({ min: 0, max: 4 }) })),
+  usage: orNull(long(0, 4)),
+  eventUsage: orNull(fc.record({ eventSubtype: subtype, quantity: long(0, 4) })),
   creditCost: orNull(fc.dictionary(pick('c1', 'c2'), pick(0, 0.5, 5, 5.01), { noNullPrototype: true })),
 })
 const asker = fc.record({
@@ -416,7 +425,7 @@ function recount({ company, uses }: Life, nowMs: number): number {
     const { startMs, nextMs } = metricWindow('current_month', 'billing_cycle', cycle, nowMs)!
     const inside = uses.filter(({ subtype, atMs }) => subtype === name && atMs >= startMs && atMs < nextMs)
     const times = inside.map(({ atMs }) => atMs)
-    const value = inside.reduce((sum, { quantity }) => sum + quantity, 0)
+    const value = inside.reduce<Quantity>((sum, { quantity }) => addQuantity(sum, quantity), 0)
     const bounds = { minMs: Math.min(...times), maxMs: Math.max(...times) }
     const none = { minMs: 0, maxMs: 0 }
     setCycleUsage(counter, startMs, { value, ...(inside.length > 0 ? bounds : none) }, nowMs, cycle)
@@ -425,7 +434,14 @@ function recount({ company, uses }: Life, nowMs: number): number {
   return counted
 }
 
-const figures: ReadonlySet<string> = new Set(['allocation', 'usage', 'value'])
+const figures: ReadonlySet<string> = new Set([
+  'allocation',
+  'usage',
+  'value',
+  'soft_limit',
+  'metric_value',
+  'priority',
+])
 
 function wireOf(checked: CheckResult): Verdict {
   const { entitlement = null } = parseExactly(writeCheck(checked), figures) as ReturnType<typeof JSON.parse>
@@ -527,7 +543,7 @@ t.test('snapshots in the wire’s shapes answer as live state does (FE-1, FE-5, 
       const all = checkAll(catalog, lived.company, null, given, nowMs)
       catalog.flags.forEach((flag, i) => {
         const checked = checkFlag(catalog, flag.key, lived.company, null, asked, nowMs)!
-        const told = JSON.parse(jsonText(engineFlag(catalog, flag)))
+        const told = parseExactly(jsonText(engineFlag(catalog, flag)), figures) as EngineFlag
         const evaluated = evaluate(told, snapshot, null, body, nowMs)
         const ruled = (one: CheckResult) => [one.value, one.ruleType, wireOf(one).entitlement]
         const [a, b] = [jsonText(ruled(checked)), jsonText(ruled(evaluated))]

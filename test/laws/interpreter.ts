@@ -1,14 +1,15 @@
 // A second evaluator, written straight from the rules and as plainly as possible: no compiling, no caches, no
 // tables, counters summed from raw events. It shares nothing with the core but the shapes of definitions.
 import type { ComparableOperator, MetricPeriod, MonthReset, RuleType } from '../../schemas/enums.js'
-import type {
-  CatalogData,
-  ConditionDef,
-  EntitlementDef,
-  FeatureDef,
-  FlagDef,
-  RuleDef,
-  TraitDef,
+import {
+  type CatalogData,
+  type ConditionDef,
+  type EntitlementDef,
+  type FeatureDef,
+  type FlagDef,
+  overrideEntitlement,
+  type RuleDef,
+  type TraitDef,
 } from '../../src/core/catalog.js'
 import type { Company, PlanHolding, SubscriptionState } from '../../src/core/company/company.js'
 import type { Preflight } from '../../src/core/company/message.js'
@@ -17,7 +18,7 @@ import type { Quantity } from '../../src/core/usage/quantity.js'
 /** One thing that was used. */
 export interface Use {
   readonly subtype: string
-  readonly quantity: number
+  readonly quantity: Quantity
   readonly atMs: number
 }
 
@@ -83,7 +84,8 @@ function firstMatching(world: World, rules: readonly RuleDef[]): RuleDef | null 
   ]
   for (const type of order) {
     const group = rules.filter(rule => rule.ruleType === type)
-    if (type === 'standard') group.sort((a, b) => a.priority - b.priority)
+    if (type === 'standard')
+      group.sort((a, b) => (BigInt(a.priority) < BigInt(b.priority) ? -1 : a.priority === b.priority ? 0 : 1))
     else if (type !== 'global_override' && type !== 'default')
       group.sort((a, b) => (a.value === b.value ? 0 : a.value ? -1 : 1))
     for (const rule of group) {
@@ -133,10 +135,9 @@ function holds(world: World, condition: ConditionDef): boolean {
         condition.comparisonTraitId === null
           ? condition.metricValue
           : whole(companyText(world, condition.comparisonTraitId))
-      const left =
-        counted(world, condition.eventSubtype, condition.metricPeriod, condition.monthReset) +
-        preflightUnits(world, condition.eventSubtype, 0)
-      return ordered(operator, left, right)
+      const used = counted(world, condition.eventSubtype, condition.metricPeriod, condition.monthReset)
+      const left = BigInt(used) + BigInt(preflightUnits(world, condition.eventSubtype, 0))
+      return ordered(operator, shown(left), right)
     }
     case 'credit': {
       const { creditId } = condition
@@ -260,7 +261,7 @@ function ordered(operator: ComparableOperator, left: Quantity, right: Quantity):
 }
 
 /** FE-80, FE-82, FE-83: units of a preflight that bear on a subtype. */
-function preflightUnits(world: World, subtype: string | null, otherwise: number): number {
+function preflightUnits(world: World, subtype: string | null, otherwise: Quantity): Quantity {
   const { usage, eventUsage } = world.preflight ?? { usage: null, eventUsage: null }
   if (eventUsage && eventUsage.quantity > 0 && eventUsage.eventSubtype === subtype) return eventUsage.quantity
   return usage !== null && usage > 0 ? usage : otherwise
@@ -277,7 +278,11 @@ function strict(text: string | null): bigint | null {
 
 /** Reported units: 0 for what is no integer, as a number where one is exact (FE-68). */
 function whole(text: string | null): Quantity {
-  const value = strict(text) ?? 0n
+  return shown(strict(text) ?? 0n)
+}
+
+/** An integer as results have it: a number where one is exact. */
+function shown(value: bigint): Quantity {
   return Number.isSafeInteger(Number(value)) ? Number(value) : value
 }
 
@@ -362,13 +367,13 @@ function counted(
   subtype: string,
   period: MetricPeriod | null,
   monthReset: MonthReset | null,
-): number {
+): Quantity {
   if (period !== 'current_month' && (monthReset ?? 'first_of_month') !== 'first_of_month') return 0
   const [start, next] = windowOf(world, period, monthReset)
-  let sum = 0
+  let sum = 0n
   for (const use of world.uses)
-    if (use.subtype === subtype && use.atMs >= start && use.atMs < next) sum += use.quantity
-  return sum
+    if (use.subtype === subtype && use.atMs >= start && use.atMs < next) sum += BigInt(use.quantity)
+  return shown(sum)
 }
 
 function windowOf(
@@ -421,7 +426,7 @@ function candidatesOf(world: World, flag: FlagDef): Candidate[] {
             found.push({ def, feature, override: false, name: plan.name })
   for (const { entitlement: def, expiresAtMs } of company.overrides)
     if (def.featureId === feature.id && (expiresAtMs === null || expiresAtMs > nowMs))
-      found.push({ def, feature, override: true, name: feature.name })
+      found.push({ def: overrideEntitlement(def), feature, override: true, name: feature.name })
   return found
 }
 

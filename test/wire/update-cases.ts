@@ -107,9 +107,6 @@ export async function updateCases(client: Client): Promise<Readonly<Record<strin
     bundle,
     policy,
     overrides,
-    priced,
-    subscribed,
-    invoiced,
     profile,
     details,
     flag,
@@ -158,6 +155,12 @@ export async function updateCases(client: Client): Promise<Readonly<Record<strin
     naming: object,
     said: UpdateCase['said'],
   ): UpdateCase => ({ path, naming: { ...naming }, read: () => only(ok('GET', list), fits), said })
+
+  const statedPrice: UpdateCase['said'] = read => ({
+    ...same(read, 'currency', 'billing_scheme', 'usage_type', 'is_active'),
+    ...same(read, 'price', 'price_decimal', 'package_size', 'meter_id', 'nickname', 'tiers_mode'),
+    ...same(read, 'product_external_id', 'interval', 'interval_count'),
+  })
 
   return {
     'PUT /api-keys/{api_key_id}': [
@@ -246,8 +249,10 @@ export async function updateCases(client: Client): Promise<Readonly<Record<strin
         '/billing/invoices',
         '/billing/invoices?customer_external_id=cus_1&subscription_external_id=sub_1',
         one => one.external_id === 'in_1',
-        invoiced,
+        { external_id: 'in_1' },
         read => ({
+          ...same(read, 'customer_external_id', 'amount_due', 'amount_paid', 'amount_remaining', 'subtotal'),
+          ...same(read, 'collection_method', 'currency'),
           ...same(read, 'subscription_external_id', 'payment_method_external_id', 'starting_balance'),
           ...same(read, 'ending_balance', 'due_date', 'status', 'url'),
         }),
@@ -283,12 +288,15 @@ export async function updateCases(client: Client): Promise<Readonly<Record<strin
         '/billing/price/upsert',
         '/billing/price?limit=250',
         one => one.price_external_id === 'price_1',
-        { ...priced, interval: 'month', price_external_id: 'price_1', price: 10 },
-        read => ({
-          ...same(read, 'price', 'price_decimal', 'package_size', 'meter_id', 'nickname', 'tiers_mode'),
-          interval: read.interval,
-          interval_count: read.interval_count,
-        }),
+        { price_external_id: 'price_1' },
+        statedPrice,
+      ),
+      record(
+        '/billing/price/upsert',
+        '/billing/price?limit=250',
+        one => one.price_external_id === 'price_tiers',
+        { price_external_id: 'price_tiers', product_external_id: 'prod_1' },
+        statedPrice,
       ),
     ],
     'POST /billing/product/upsert': [
@@ -296,8 +304,8 @@ export async function updateCases(client: Client): Promise<Readonly<Record<strin
         '/billing/product/upsert',
         '/billing/products?limit=250',
         one => one.external_id === 'prod_1',
-        { external_id: 'prod_1', price: 10 },
-        read => same(read, 'name', 'is_active', 'provider_type'),
+        { external_id: 'prod_1' },
+        read => same(read, 'name', 'price', 'is_active', 'provider_type'),
       ),
     ],
     'PUT /billing/profiles/{billing_profile_id}': [
@@ -314,9 +322,17 @@ export async function updateCases(client: Client): Promise<Readonly<Record<strin
     'POST /billing/subscription/upsert': [
       {
         path: '/billing/subscription/upsert',
-        naming: subscribed,
+        naming: { subscription_external_id: 'sub_1' },
         read: async () => (await ok('GET', `/companies/${company.id}`)).billing_subscriptions[0],
         said: read => ({
+          ...same(
+            read,
+            'customer_external_id',
+            'currency',
+            'total_price',
+            'cancel_at_period_end',
+            'expired_at',
+          ),
           ...same(read, 'status', 'interval', 'period_start', 'period_end', 'trial_end', 'trial_end_setting'),
           ...same(read, 'cancel_at', 'company_id', 'application_id', 'default_payment_method_id', 'metadata'),
           provider_type: read.provider_type,

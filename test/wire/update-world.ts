@@ -204,6 +204,18 @@ export async function updateWorld(client: Client) {
     meter_id: 'mtr_1',
     nickname: 'ten',
   })
+  await ok('POST', '/billing/price/upsert', {
+    ...priced,
+    interval: 'month',
+    price_external_id: 'price_tiers',
+    price: 0,
+    billing_scheme: 'tiered',
+    tiers_mode: 'volume',
+    price_tiers: [
+      { price_external_id: 'price_tiers', up_to: 10, per_unit_price: 3 },
+      { price_external_id: 'price_tiers', per_unit_decimal: '2.5', flat_amount: 1 },
+    ],
+  })
   await ok('POST', '/billing/coupons', {
     external_id: 'cpn_1',
     name: 'Ten off',
@@ -229,7 +241,14 @@ export async function updateWorld(client: Client) {
         usage_type: 'licensed',
       },
     ],
-    discounts: [],
+    discounts: [
+      {
+        coupon_external_id: 'cpn_1',
+        external_id: 'di_1',
+        is_active: true,
+        started_at: '2026-01-01T00:00:00.000Z',
+      },
+    ],
     currency: 'usd',
     total_price: 20,
     cancel_at_period_end: false,
@@ -391,9 +410,6 @@ export async function updateWorld(client: Client) {
     bundle,
     policy,
     overrides,
-    priced,
-    subscribed,
-    invoiced,
     profile,
     details,
     flag,

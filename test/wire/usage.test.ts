@@ -3,7 +3,7 @@
 import t from 'tap'
 import { companyOf, eventFeature, publishDraftOf, publishedPlan } from '../api/planned.js'
 import { isShaped, type Shape } from '../api/shape.js'
-import { entitlement } from '../core/make.js'
+import { entitlement, stored } from '../core/make.js'
 import { type Client, startHere } from '../harness.js'
 import { randomFrom, seedOf } from '../workers/history.js'
 
@@ -892,14 +892,16 @@ t.test('usage', async t => {
       async t => {
         const credited = {
           id: 'cmov_credited111',
-          entitlement: entitlement(feature.id, {
-            id: 'cmov_credited111',
-            ruleId: 'rule_1',
-            ruleIdUsageExceeded: 'rule_2',
-            valueType: 'credit',
-            valueCreditId: 'bcrd_1',
-            consumptionRate: 1,
-          }),
+          entitlement: stored(
+            entitlement(feature.id, {
+              id: 'cmov_credited111',
+              ruleId: 'rule_1',
+              ruleIdUsageExceeded: 'rule_2',
+              valueType: 'credit',
+              valueCreditId: 'bcrd_1',
+              consumptionRate: 1,
+            }),
+          ),
           expiresAtMs: null,
           createdAtMs: now,
           updatedAtMs: now,

@@ -9,7 +9,7 @@ import { type NewRecord, RecordFlag } from '../../src/journal/journal.js'
 import { eventRow, monthOf } from '../../src/journal/records/event-row.js'
 import { factText } from '../../src/journal/records/fact-encoder.js'
 import { drawRows } from '../../src/journal/records/ledger-rows.js'
-import { entitlement } from '../core/make.js'
+import { entitlement, stored } from '../core/make.js'
 import { fullDrawRows } from '../journal/full-rows.js'
 
 /** A repeatable source of numbers; the seed is printed by who uses it. */
@@ -261,7 +261,7 @@ export class History {
     })
     const override = {
       id: this.#id('covr_'),
-      entitlement: granted,
+      entitlement: stored(granted),
       expiresAtMs: null,
       createdAtMs: this.#now,
       updatedAtMs: this.#now,

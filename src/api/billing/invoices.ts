@@ -3,20 +3,24 @@ import type { Sql } from 'postgres'
 import type { BillingMeter, CouponWrite, InvoiceWrite } from '../../../schemas/billing.js'
 import {
   type CouponUpsert,
+  type InvoiceUpsert,
   type MeterUpsert,
   type PaymentMethodUpsert,
   validateCouponWrite,
+  validateInvoiceWrite,
   validateMeterWrite,
   validatePaymentMethodWrite,
 } from '../../../schemas/billing-upserts.js'
 import { numberOrNull } from '../../catalog/plans.js'
 import { derivedId } from '../../core/id.js'
+import { readQuantity } from '../../core/usage/quantity.js'
 import { newId } from '../../engine/ids.js'
 import type { Call, Handler } from '../kit/call.js'
+import { type Exact, validExactly } from '../kit/long.js'
 import { boolean, page, type QueryOf, query, required, string, text } from '../kit/query.js'
 import { contains, newest } from '../kit/sql.js'
 import { requireTime } from '../kit/time.js'
-import { told, whole } from '../kit/unchanged.js'
+import { told } from '../kit/unchanged.js'
 import {
   type CouponRow,
   findCustomer,
@@ -68,13 +72,20 @@ async function knownBy<Row extends object>(
 }
 
 /** The optional members of an invoice, filled from its row. */
-function statedInvoice(row: InvoiceRow) {
+function statedInvoice(row: InvoiceRow): Omit<Exact<InvoiceWrite>, 'external_id'> {
   return {
+    customer_external_id: row.customer_external_id,
+    collection_method: row.collection_method,
+    currency: row.currency,
+    amount_due: readQuantity(row.amount_due),
+    amount_paid: readQuantity(row.amount_paid),
+    amount_remaining: readQuantity(row.amount_remaining),
+    subtotal: readQuantity(row.subtotal),
     subscription_external_id: row.subscription_external_id,
     payment_method_external_id: row.payment_method_external_id,
     status: row.status,
-    starting_balance: Number(row.starting_balance),
-    ending_balance: Number(row.ending_balance),
+    starting_balance: readQuantity(row.starting_balance),
+    ending_balance: readQuantity(row.ending_balance),
     due_date: row.due_date === null ? null : row.due_date.toISOString(),
     url: row.url,
   }
@@ -84,12 +95,12 @@ function statedInvoice(row: InvoiceRow) {
  * POST /billing/invoices. Without an external id every call creates an invoice. Absent members of an existing one
  * are unchanged.
  */
-export const upsertInvoice: Handler<InvoiceWrite> = async call => {
+export const upsertInvoice: Handler<Exact<InvoiceUpsert>> = async call => {
   const { services, environment, nowMs } = call
   const { sql } = services
   const externalId = call.body.external_id ?? null
   const had = await knownBy<InvoiceRow>(call, 'billing_invoices', externalId)
-  const body: InvoiceWrite = had ? whole(call.body, statedInvoice(had)) : call.body
+  const body = told(call.body, had && statedInvoice(had), one => validExactly(validateInvoiceWrite, one))
   const subscription =
     body.subscription_external_id == null
       ? null
@@ -104,12 +115,12 @@ export const upsertInvoice: Handler<InvoiceWrite> = async call => {
     status: body.status ?? null,
     collection_method: body.collection_method,
     currency: body.currency.toLowerCase(),
-    amount_due: body.amount_due,
-    amount_paid: body.amount_paid,
-    amount_remaining: body.amount_remaining,
-    subtotal: body.subtotal,
-    starting_balance: body.starting_balance ?? 0,
-    ending_balance: body.ending_balance ?? 0,
+    amount_due: String(body.amount_due),
+    amount_paid: String(body.amount_paid),
+    amount_remaining: String(body.amount_remaining),
+    subtotal: String(body.subtotal),
+    starting_balance: String(body.starting_balance ?? 0),
+    ending_balance: String(body.ending_balance ?? 0),
     due_date: body.due_date == null ? null : new Date(requireTime(body.due_date, 'due_date')),
     url: body.url ?? null,
     updated_at: now,

@@ -1,29 +1,35 @@
 // Billing products and prices, synced from a payment provider.
-import type {
-  BillingPriceTierWrite,
-  BillingPriceWrite,
-  BillingProductUpsert,
-} from '../../../schemas/billing.js'
+import type { Sql } from 'postgres'
+import type { BillingPriceTierWrite } from '../../../schemas/billing.js'
+import {
+  type BillingPriceUpsert,
+  type BillingProductUpsert,
+  validateBillingPriceWrite,
+  validateBillingProductWrite,
+} from '../../../schemas/billing-upserts.js'
 import {
   type BillingProductPriceInterval,
   billingPriceUsageTypes,
   billingProductPriceIntervals,
   billingProviderTypes,
   billingTiersModes,
+  type CurrencyCode,
 } from '../../../schemas/enums.js'
 import type { BillingPriceView, BillingProductDetail } from '../../../schemas/prices.js'
 import type { StoredTier } from '../../catalog/prices.js'
 import { parseDecimal } from '../../core/credits/amount.js'
 import { roundHalfUp } from '../../core/pricing/price.js'
+import { type Quantity, quantityOrNull, storedOrNull } from '../../core/usage/quantity.js'
 import { newId } from '../../engine/ids.js'
 import { ServiceError } from '../../errors.js'
-import type { Handler } from '../kit/call.js'
+import type { Call, Handler } from '../kit/call.js'
+import { type Exact, validExactly } from '../kit/long.js'
 import { boolean, integer, list, oneOf, page, type QueryOf, query, string, text } from '../kit/query.js'
 import { inTransaction } from '../kit/sql.js'
 import { isoTime } from '../kit/time.js'
-import { whole } from '../kit/unchanged.js'
-import { type BillingPriceRow, pricesOfProducts } from '../prices/rows.js'
-import { priceRowView, productView } from '../prices/view.js'
+import { kept, told, whole } from '../kit/unchanged.js'
+import { type BillingPriceRow, type BillingProductRow, pricesOfProducts } from '../prices/rows.js'
+import { priceRowView, productView, tierViews } from '../prices/view.js'
 import { defaultProvider, removeRecord } from './records.js'
 import {
   countProductRows,
@@ -32,6 +38,7 @@ import {
   type PriceWithProduct,
   priceByExternalId,
   productByExternalId,
+  productOfPrice,
   subscriptionCounts,
   upsertPrice,
   upsertProduct,
@@ -54,6 +61,11 @@ const productShape = {
 export const billingProductListQuery = query(productShape)
 type ProductListQuery = QueryOf<typeof productShape>
 
+/** The members of a product that a body may leave out to write it again. */
+function statedProduct({ name, is_active, price }: BillingProductRow) {
+  return { name, is_active, price }
+}
+
 /** POST /billing/product/upsert. The name defaults to the external id. */
 export const upsertBillingProduct: Handler<BillingProductUpsert> = async call => {
   const { services, key, environment, body, nowMs } = call
@@ -62,7 +74,7 @@ export const upsertBillingProduct: Handler<BillingProductUpsert> = async call =>
     const had = await productByExternalId(tx, environment.id, body.external_id, provider)
     const known = had?.provider_type === provider ? had : null
     const now = new Date(nowMs)
-    const said = known ? whole(body, { name: known.name, is_active: known.is_active }) : body
+    const said = told(body, known && statedProduct(known), validateBillingProductWrite)
     return upsertProduct(tx, {
       id: known?.id ?? newId('bilp_'),
       environment_id: environment.id,
@@ -70,7 +82,7 @@ export const upsertBillingProduct: Handler<BillingProductUpsert> = async call =>
       provider_type: provider,
       name: said.name ?? body.external_id,
       is_active: said.is_active ?? true,
-      price: body.price,
+      price: said.price,
       quantity: known?.quantity ?? 1,
       created_at: now,
       updated_at: now,
@@ -155,7 +167,7 @@ function priceInFull(row: PriceWithProduct): BillingPriceView {
     package_size: row.package_size,
     price: Number(row.price),
     price_decimal: row.price_decimal,
-    price_tier: row.price_tiers.map(tier => ({ ...tier })),
+    price_tier: tierViews(row.price_tiers),
     tiers_mode: row.tiers_mode,
     billing_scheme: row.billing_scheme,
     usage_type: row.usage_type,
@@ -171,12 +183,19 @@ function priceInFull(row: PriceWithProduct): BillingPriceView {
 }
 
 /** The optional members of a price, filled from its row. Another interval resets the interval count. */
-function statedPrice(given: BillingPriceWrite, row: BillingPriceRow) {
-  const { price_decimal, package_size, meter_id, nickname } = row
+function statedPrice(given: Exact<BillingPriceUpsert>, row: BillingPriceRow) {
+  const { currency, price_decimal, package_size, meter_id, nickname } = row
+  const interval = given.interval ?? row.interval
   return {
+    currency: currency as CurrencyCode,
+    interval,
+    external_account_id: row.external_account_id ?? '',
+    billing_scheme: row.billing_scheme,
+    usage_type: row.usage_type,
+    is_active: row.is_active,
     price: Number(row.price),
     price_decimal,
-    interval_count: given.interval === row.interval ? row.interval_count : 1,
+    interval_count: interval === row.interval ? row.interval_count : 1,
     tiers_mode: row.tiers_mode,
     package_size,
     meter_id,
@@ -190,18 +209,21 @@ function statedPrice(given: BillingPriceWrite, row: BillingPriceRow) {
  * errors  400 for an unknown interval or tiers that do not ascend; 404 for an unknown product.
  * source  PB-40…42.
  */
-export const upsertBillingPrice: Handler<BillingPriceWrite> = async call => {
+export const upsertBillingPrice: Handler<Exact<BillingPriceUpsert>> = async call => {
   const { services, environment, nowMs } = call
   const provider = call.body.provider_type ?? defaultProvider
   const row = await inTransaction(services.sql, async tx => {
-    const product = await productByExternalId(tx, environment.id, call.body.product_external_id, provider)
-    if (!product) throw new ServiceError('not_found', 'product_external_id: no such product')
+    const product = await productOf(tx, call)
     const had = await priceByExternalId(tx, environment.id, product.id, call.body.price_external_id)
-    const body: BillingPriceWrite = had
-      ? whole(call.body, statedPrice(call.body, had), [['price', 'price_decimal']])
-      : call.body
+    const said = {
+      product_external_id: product.external_id,
+      ...(had ? whole(call.body, statedPrice(call.body, had), [['price', 'price_decimal']]) : call.body),
+      // stored tiers are not as bodies say them
+      price_tiers: call.body.price_tiers ?? (had ? [] : undefined),
+    }
+    const body = told(said, null, one => validExactly(validateBillingPriceWrite, one))
     const { interval, count } = intervalFrom(body.interval, body.interval_count ?? 1)
-    const tiers = settleTiers(body.price_tiers)
+    const tiers = had && !call.body.price_tiers ? had.price_tiers : settleTiers(body.price_tiers)
     const now = new Date(nowMs)
     return upsertPrice(tx, {
       id: newId('bilpp_'),
@@ -222,12 +244,28 @@ export const upsertBillingPrice: Handler<BillingPriceWrite> = async call => {
       is_active: body.is_active,
       nickname: body.nickname ?? null,
       meter_id: body.meter_id ?? null,
-      external_account_id: body.external_account_id,
+      external_account_id: kept(call.body.external_account_id, had?.external_account_id ?? null),
       created_at: now,
       updated_at: now,
     })
   })
   return { data: priceRowView(row) }
+}
+
+/** The product that a body names; without its name the one whose price it is. Errors: 404; 400 for a price nobody told of. */
+async function productOf(
+  tx: Sql,
+  { environment, body }: Call<Exact<BillingPriceUpsert>>,
+): Promise<BillingProductRow> {
+  const { product_external_id: named, price_external_id: price } = body
+  if (named === undefined) {
+    const product = await productOfPrice(tx, environment.id, price)
+    if (product) return product
+    throw new ServiceError('value_invalid', 'product_external_id: needed by a new one')
+  }
+  const product = await productByExternalId(tx, environment.id, named, body.provider_type ?? defaultProvider)
+  if (!product) throw new ServiceError('not_found', 'product_external_id: no such product')
+  return product
 }
 
 /** Convert a provider's interval to ours; a quarter is three months (PB-42). Errors: 400. */
@@ -250,14 +288,15 @@ function exactPrice(price: number, decimal: string | null): number {
 }
 
 /** PB-40: tiers ascend and the last one is open. */
-function settleTiers(given: readonly BillingPriceTierWrite[]): StoredTier[] {
+function settleTiers(given: readonly Exact<BillingPriceTierWrite>[]): StoredTier[] {
   const tiers = given.map(tier => ({
-    up_to: tier.up_to ?? null,
+    up_to: storedOrNull(tier.up_to ?? null),
     flat_amount: tier.flat_amount ?? 0,
     per_unit_price: exactPrice(tier.per_unit_price ?? 0, tier.per_unit_decimal ?? null),
     per_unit_price_decimal: tier.per_unit_decimal ?? null,
   }))
-  tiers.sort((a, b) => (a.up_to ?? Number.POSITIVE_INFINITY) - (b.up_to ?? Number.POSITIVE_INFINITY))
+  const bound = (tier: StoredTier): Quantity => quantityOrNull(tier.up_to) ?? Number.POSITIVE_INFINITY
+  tiers.sort((a, b) => (bound(a) < bound(b) ? -1 : 1))
   const bounds = tiers.map(tier => tier.up_to)
   if (tiers.length > 0 && (bounds.indexOf(null) !== tiers.length - 1 || new Set(bounds).size < tiers.length))
     throw new ServiceError('value_invalid', 'price_tiers: up_to must ascend, and only the last tier has none')

@@ -134,6 +134,19 @@ export async function productByExternalId(
   return row ?? null
 }
 
+/** The product whose price has this external id. */
+export async function productOfPrice(
+  sql: Sql,
+  environmentId: string,
+  priceExternalId: string,
+): Promise<BillingProductRow | null> {
+  const [row] = await sql<BillingProductRow[]>`
+    select p.* from billing_prices b join billing_products p on p.id = b.product_id
+    where b.environment_id = ${environmentId} and b.external_id = ${priceExternalId}
+    order by b.id limit 1`
+  return row ?? null
+}
+
 export interface PriceFilter {
   readonly currency?: string
   readonly for_initial_plan?: boolean
@@ -203,10 +216,7 @@ export function listPriceRows(sql: Sql, environmentId: string, filter: PriceFilt
     order by p.created_at desc, p.id desc limit ${page.limit} offset ${page.offset}`
 }
 
-export async function upsertPrice(
-  sql: Sql,
-  row: BillingPriceRow & { readonly external_account_id: string | null },
-): Promise<BillingPriceRow> {
+export async function upsertPrice(sql: Sql, row: BillingPriceRow): Promise<BillingPriceRow> {
   const { id, created_at, environment_id, provider_type, external_id, price_tiers, ...values } = row
   const set = { ...values, price_tiers: asJson(sql, price_tiers) }
   const [stored] = await sql<BillingPriceRow[]>`

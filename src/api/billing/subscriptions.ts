@@ -6,7 +6,12 @@ import type {
   TrialEndUpdate,
 } from '../../../schemas/billing.js'
 import {
+  type BillingSubscriptionUpsert,
+  validateBillingSubscriptionWrite,
+} from '../../../schemas/billing-upserts.js'
+import {
   type BillingProviderType,
+  type CurrencyCode,
   type SubscriptionStatus,
   subscriptionStatuses,
 } from '../../../schemas/enums.js'
@@ -18,7 +23,7 @@ import type { Call, Handler } from '../kit/call.js'
 import { list, page, type QueryOf, query, string } from '../kit/query.js'
 import { inTransaction } from '../kit/sql.js'
 import { isoTime, requireTime } from '../kit/time.js'
-import { whole } from '../kit/unchanged.js'
+import { told, whole } from '../kit/unchanged.js'
 import { currentSubscriptions } from './own-subscriptions.js'
 import { overdue } from './payment-gating.js'
 import { intervalFrom } from './products.js'
@@ -48,12 +53,13 @@ import {
  * errors  400 for an unknown status or a period that ends before it begins; 404 for an unknown company or product.
  * source  PB-50…54.
  */
-export const upsertBillingSubscription: Handler<BillingSubscriptionWrite> = async call => {
+export const upsertBillingSubscription: Handler<BillingSubscriptionUpsert> = async call => {
   const { services, environment, body } = call
   const row = await inTurn(call, body.subscription_external_id, async () => {
-    const had = await findSubscription(services.sql, environment.id, {
+    const found = await findSubscription(services.sql, environment.id, {
       externalId: body.subscription_external_id,
     })
+    const [had = null] = await currentSubscriptions(call, found ? [found] : [])
     const wanted = await subscriptionFrom(call, had)
     return (await putSubscription(call, had, wanted)) ? wanted : (had ?? wanted)
   })
@@ -69,6 +75,14 @@ async function viewOf(call: Call<unknown, unknown>, row: SubscriptionRow) {
 function statedSubscription(row: SubscriptionRow) {
   const { trial_end, cancel_at } = plainSubscription(row)
   return {
+    customer_external_id: row.customer_external_id,
+    currency: row.currency as CurrencyCode,
+    total_price: Number(row.total_price),
+    cancel_at_period_end: row.cancel_at_period_end,
+    expired_at: row.expired_at === null ? null : row.expired_at.toISOString(),
+    discounts: [...row.discounts],
+    // stored products are not as bodies say them
+    product_external_ids: [],
     trial_end,
     cancel_at,
     status: row.status,
@@ -82,13 +96,13 @@ function statedSubscription(row: SubscriptionRow) {
 }
 
 async function subscriptionFrom(
-  call: Call<BillingSubscriptionWrite>,
+  call: Call<BillingSubscriptionUpsert>,
   had: SubscriptionRow | null,
 ): Promise<SubscriptionRow> {
   const { services, environment, nowMs } = call
   const { sql } = services
   const known = had && plainSubscription(had)
-  const body = had ? whole(call.body, statedSubscription(had)) : call.body
+  const body = told(call.body, had && statedSubscription(had), validateBillingSubscriptionWrite)
   const interval = (body.interval ?? body.product_external_ids[0]?.interval ?? 'month') || 'month'
   const provider = body.provider_type ?? defaultProvider
   const startedAt = body.started_at == null ? null : new Date(requireTime(body.started_at, 'started_at'))
@@ -102,7 +116,7 @@ async function subscriptionFrom(
   const kept = start === known?.period_start ? known.period_end : null
   const end = body.period_end ?? kept ?? periodEnd(start, interval)
   if (end <= start) throw new ServiceError('value_invalid', 'period_end: must be after period_start') // PB-52
-  const companyId = await companyOf(call, had)
+  const companyId = await companyOf(call, body.customer_external_id, had)
   const status = statusFrom(body.status ?? 'active')
   return {
     id: had?.id ?? derivedId('bilsub_', environment.id, body.subscription_external_id),
@@ -126,7 +140,10 @@ async function subscriptionFrom(
     application_id: body.application_id ?? null,
     ...(await paymentMethodOf(call, had)),
     metadata: body.metadata ?? null,
-    products: await inTransaction(sql, tx => subscribedProducts(tx, call, provider)),
+    products:
+      had && !call.body.product_external_ids
+        ? had.products
+        : await inTransaction(sql, tx => subscribedProducts(tx, call, body.product_external_ids, provider)),
     discounts: body.discounts,
     own: null, // from now on its provider owns it
     ...(await overdue(sql, companyId, { status, had, nowMs })),
@@ -150,7 +167,8 @@ function statusFrom(given: string): SubscriptionStatus {
 
 /** PB-50: the company named by the body, else the customer's. A known company is kept. */
 async function companyOf(
-  call: Call<BillingSubscriptionWrite>,
+  call: Call<BillingSubscriptionUpsert>,
+  customerExternalId: string,
   had: SubscriptionRow | null,
 ): Promise<string | null> {
   const { services, environment, body } = call
@@ -158,13 +176,14 @@ async function companyOf(
     requireCompany(call, body.company_id, 'company_id')
     return body.company_id
   }
-  const customer = await findCustomer(services.sql, environment.id, body.customer_external_id)
+  if (had?.company_id && body.customer_external_id === undefined) return had.company_id
+  const customer = await findCustomer(services.sql, environment.id, customerExternalId)
   return customer?.company_id ?? had?.company_id ?? null
 }
 
 /** The payment method by id or external id. An external id is resolved if that method is known. */
 async function paymentMethodOf(
-  { services, environment, body }: Call<BillingSubscriptionWrite>,
+  { services, environment, body }: Call<BillingSubscriptionUpsert>,
   had: SubscriptionRow | null,
 ): Promise<Pick<SubscriptionRow, 'default_payment_method_id' | 'default_payment_method_external_id'>> {
   const { default_payment_method_id: id, default_payment_method_external_id: externalId } = body
@@ -184,12 +203,13 @@ async function paymentMethodOf(
 /** The products of a subscription. An unknown price is created from the body. */
 async function subscribedProducts(
   tx: Sql,
-  call: Call<BillingSubscriptionWrite>,
+  call: Call<unknown>,
+  given: readonly BillingProductPricing[],
   provider: BillingProviderType,
 ): Promise<SubscribedProduct[]> {
-  const { environment, body } = call
+  const { environment } = call
   const items: SubscribedProduct[] = []
-  for (const item of body.product_external_ids) {
+  for (const item of given) {
     const product = await productByExternalId(tx, environment.id, item.product_external_id, provider)
     if (!product)
       throw new ServiceError('not_found', `product_external_ids: no product ${item.product_external_id}`)

@@ -19,10 +19,13 @@ import type { CustomPlanBillingStatus } from '../../../schemas/enums.js'
 import type { CatalogData } from '../../core/catalog.js'
 import { endsAt, isActive, isGated } from '../../core/plans/plan.js'
 import { dayMs } from '../../core/usage/period.js'
+import { readQuantity } from '../../core/usage/quantity.js'
+import { long } from '../kit/long.js'
 import type { Services } from '../kit/services.js'
 import { among } from '../kit/sql.js'
 import { isoTime, isoTimeOrNull, parseTime } from '../kit/time.js'
 import { type BillingPriceRow, type BillingProductRow, productRows } from '../prices/rows.js'
+import { tierViews } from '../prices/view.js'
 import { asTold, type Told } from './own-subscriptions.js'
 import {
   type CouponRow,
@@ -216,7 +219,7 @@ function productViews(
       price_external_id: price?.external_id ?? item.price_id,
       price: item.price,
       price_decimal: item.price_decimal,
-      price_tier: (price?.price_tiers ?? []).map(tier => ({ ...tier })),
+      price_tier: tierViews(price?.price_tiers ?? []),
       billing_scheme: price?.billing_scheme ?? 'per_unit',
       usage_type: item.usage_type,
       currency: item.currency,
@@ -292,13 +295,13 @@ export function invoiceView(row: InvoiceRow): Invoice {
     status: row.status,
     collection_method: row.collection_method,
     currency: row.currency,
-    amount_due: Number(row.amount_due),
-    amount_paid: Number(row.amount_paid),
-    amount_remaining: Number(row.amount_remaining),
-    subtotal: Number(row.subtotal),
-    total: Number(row.subtotal),
-    starting_balance: Number(row.starting_balance),
-    ending_balance: Number(row.ending_balance),
+    amount_due: long(readQuantity(row.amount_due)),
+    amount_paid: long(readQuantity(row.amount_paid)),
+    amount_remaining: long(readQuantity(row.amount_remaining)),
+    subtotal: long(readQuantity(row.subtotal)),
+    total: long(readQuantity(row.subtotal)),
+    starting_balance: long(readQuantity(row.starting_balance)),
+    ending_balance: long(readQuantity(row.ending_balance)),
     due_date: isoOrNull(row.due_date),
     url: row.url,
     provider_type: row.provider_type,

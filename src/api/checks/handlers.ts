@@ -16,6 +16,7 @@ import type { Answered, Waiting } from '../../engine/shards/shards.js'
 import { ServiceError } from '../../errors.js'
 import { orRefused, type Refusals } from '../entities/write.js'
 import { type Answer, type Call, Later } from '../kit/call.js'
+import type { Exact } from '../kit/long.js'
 import { requireTime } from '../kit/time.js'
 
 /**
@@ -24,7 +25,7 @@ import { requireTime } from '../kit/time.js'
  * errors  400 for keys that match two entities (FE-77) and for a preflight that is negative or no integer (FE-86);
  *         404 for an unknown flag (FE-77).
  */
-export function checkFlag(call: Call<CheckFlagRequestBody>): Later | Promise<Answer> {
+export function checkFlag(call: Call<Exact<CheckFlagRequestBody>>): Later | Promise<Answer> {
   const preflight = call.body.preflight ? preflightOf(call.body.preflight) : null
   const flagKey = call.params.key!
   return answerTo(call, answerOfFlag, context => ({ type: 'check', flagKey, preflight, context }))
@@ -36,7 +37,7 @@ function answerOfFlag(json: string | null): Answer {
 }
 
 /** POST /flags/check: every flag of the environment from one snapshot of the company (FE-90, FE-91). */
-export function checkFlags(call: Call<CheckFlagRequestBody>): Later | Promise<Answer> {
+export function checkFlags(call: Call<Exact<CheckFlagRequestBody>>): Later | Promise<Answer> {
   if (call.body.preflight) throw new ServiceError('body_invalid', 'preflight is for single checks only')
   return answerTo(
     call,
@@ -50,7 +51,7 @@ const askedMax = 2_048
 
 /** Send a check to its company's shard. Returns a promise only if the user's traits must be fetched first. */
 function answerTo<Reply>(
-  call: Call<CheckFlagRequestBody>,
+  call: Call<Exact<CheckFlagRequestBody>>,
   answer: (reply: Reply) => Answer,
   question: (context: CheckContext) => Question,
 ): Later | Promise<Answer> {
@@ -72,7 +73,7 @@ function answerTo<Reply>(
  * The version stamp that a cached answer depends on; null if the answer must not be cached. Each entity must be
  * named by exactly one key and be known: then only a removal of that key can change who is meant.
  */
-function footingOf(call: Call<CheckFlagRequestBody>, { companyId, context }: Subject): Footing | null {
+function footingOf(call: Call<Exact<CheckFlagRequestBody>>, { companyId, context }: Subject): Footing | null {
   if (call.keeps !== true) return null
   const { companyGiven, userGiven, userId } = context
   if (companyGiven && (companyId === null || !isOne(call.body.company))) return null
@@ -118,7 +119,7 @@ async function checkContext(call: Call<CheckFlagsBulkRequestBody>, context: unkn
  *         held another amount, or was used for another company.
  * source  CR-84, CR-85. Too few credits is an answer, not an error: value false.
  */
-export async function checkAndReserveFlag(call: Call<CheckAndReserveRequestBody>): Promise<Answer> {
+export async function checkAndReserveFlag(call: Call<Exact<CheckAndReserveRequestBody>>): Promise<Answer> {
   const { services, environment, params, body, nowMs } = call
   const preflight = body.preflight ? preflightOf(body.preflight) : null
   const subject = subjectOf(call, body, null)
@@ -166,7 +167,7 @@ const reserveRefusals: Refusals = {
 /** Ask the named company's shard, or the environment's own actor if no company was found. */
 export function ask<Reply>(
   call: Call<unknown>,
-  body: Pick<CheckFlagRequestBody, 'company' | 'user'>,
+  body: Pick<Exact<CheckFlagRequestBody>, 'company' | 'user'>,
   question: (context: CheckContext) => Question,
 ): Promise<Reply> {
   const subject = subjectOf(call, body, null)
@@ -181,7 +182,7 @@ interface Subject {
   readonly context: CheckContext
 }
 
-const askedOf = ({ company, user }: Pick<CheckFlagRequestBody, 'company' | 'user'>): string =>
+const askedOf = ({ company, user }: Pick<Exact<CheckFlagRequestBody>, 'company' | 'user'>): string =>
   JSON.stringify({ company, user })
 
 /**
@@ -190,7 +191,7 @@ const askedOf = ({ company, user }: Pick<CheckFlagRequestBody, 'company' | 'user
  */
 function subjectOf(
   call: Call<unknown>,
-  given: Pick<CheckFlagRequestBody, 'company' | 'user'>,
+  given: Pick<Exact<CheckFlagRequestBody>, 'company' | 'user'>,
   text: string | null,
 ): Subject {
   const body = call.signed ?? given
@@ -267,7 +268,7 @@ function readsUserTraits(catalog: CatalogData): boolean {
   return reads
 }
 
-function preflightOf(body: PreflightRequestBody): Preflight {
+function preflightOf(body: Exact<PreflightRequestBody>): Preflight {
   const preflight: Preflight = {
     usage: body.usage ?? null,
     eventUsage: body.event_usage

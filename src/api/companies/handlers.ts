@@ -19,6 +19,7 @@ import {
   settled,
 } from '../entities/write.js'
 import type { Answer, Call, Handler } from '../kit/call.js'
+import type { Exact } from '../kit/long.js'
 import {
   boolean,
   list,
@@ -190,7 +191,7 @@ async function basePlanOf(call: Call<CompanyUpsert>): Promise<BasePlan | null> {
 }
 
 /** POST /company-traits. source: CU-36 */
-export const upsertCompanyTrait: Handler<TraitUpsert> = async call => {
+export const upsertCompanyTrait: Handler<Exact<TraitUpsert>> = async call => {
   const { target, message } = readyTrait(call, 'company', call.body, (write, updateOnly) => ({
     type: 'upsert',
     write,

@@ -10,14 +10,15 @@ import type {
   Rule,
 } from '../../../schemas/companies.js'
 import type { TraitRegistry } from '../../catalog/traits.js'
-import type {
-  CatalogData,
-  ConditionDef,
-  FeatureDef,
-  PlanCreditGrantDef,
-  PlanDef,
-  PlanVersionDef,
-  RuleDef,
+import {
+  type CatalogData,
+  type ConditionDef,
+  type FeatureDef,
+  overrideEntitlement,
+  type PlanCreditGrantDef,
+  type PlanDef,
+  type PlanVersionDef,
+  type RuleDef,
 } from '../../core/catalog.js'
 import type { PlanHolding } from '../../core/company/company.js'
 import type { CompanyDescription, CompanySnapshot } from '../../core/company/state.js'
@@ -275,7 +276,11 @@ function overrideRules(state: CompanySnapshot, { catalog, registry, nowMs }: Sur
     const feature: FeatureDef | undefined = catalog.features.find(one => one.id === entitlement.featureId)
     if (!feature || (expiresAtMs !== null && expiresAtMs <= nowMs)) return []
     const flagId = catalog.flags.find(flag => flag.featureId === feature.id)?.id ?? null
-    const rules = generatedRules(feature, entitlement, { type: 'company', companyId: state.id, override })
+    const rules = generatedRules(feature, overrideEntitlement(entitlement), {
+      type: 'company',
+      companyId: state.id,
+      override,
+    })
     return rules.map(rule => ruleView({ ...rule, flagId }, catalog, registry))
   })
 }
@@ -290,7 +295,7 @@ function ruleView(rule: RuleDef, catalog: CatalogData, registry: TraitRegistry):
     flag_id: rule.flagId,
     name: rule.name,
     rule_type: rule.ruleType,
-    priority: rule.priority,
+    priority: long(rule.priority),
     value: rule.value,
     conditions: rule.conditions.map(condition),
     condition_groups: rule.conditionGroups.map(group => ({ conditions: group.map(condition) })),
@@ -318,7 +323,7 @@ function conditionView(
     event_subtype: def.eventSubtype,
     metric_period: def.metricPeriod,
     metric_period_month_reset: def.monthReset,
-    metric_value: def.metricValue,
+    metric_value: long(def.metricValue),
     credit_id: def.creditId,
     consumption_rate: def.consumptionRate,
     ...(def.quantityRates && { quantity_rates: def.quantityRates }),

@@ -8,8 +8,10 @@ import { numberOrNull, type PlanRow, type PlanVersionRow } from '../../catalog/p
 import { amountFromNumber, amountToDecimal, parseDecimal } from '../../core/credits/amount.js'
 import { rollsOver } from '../../core/credits/grant.js'
 import { roundHalfUp } from '../../core/pricing/price.js'
+import { type Quantity, storedOrNull } from '../../core/usage/quantity.js'
 import { newId } from '../../engine/ids.js'
 import { ServiceError } from '../../errors.js'
+import { type Exact, validExactly } from '../kit/long.js'
 import { asJson } from '../kit/sql.js'
 import { kept, whole } from '../kit/unchanged.js'
 import { touchVersion } from '../plans/version-rows.js'
@@ -86,7 +88,7 @@ async function settleTerms(
   place: GrantPlace,
   plan: PlanRow,
   credit: CreditRow,
-  body: PlanGrantUpdate,
+  body: Exact<PlanGrantUpdate>,
   former: Terms | null,
 ): Promise<Terms> {
   const was = former ?? noTerms
@@ -113,7 +115,7 @@ async function requireLicense(tx: Sql, accountId: string, id: string): Promise<v
 }
 
 /** CR-35. */
-function settleShare(body: PlanGrantUpdate, was: Terms) {
+function settleShare(body: Exact<PlanGrantUpdate>, was: Terms) {
   const scaling = body.scaling ?? was.scaling
   const license = kept(body.license_id, was.license_id)
   const creditAmount = body.credit_amount ?? Number(was.credit_amount)
@@ -131,7 +133,7 @@ function settleShare(body: PlanGrantUpdate, was: Terms) {
 }
 
 /** CR-32, CR-40, CR-42, decision 30. A resetting grant has no expiry of its own. */
-function settleReset(body: PlanGrantUpdate, was: Terms, credit: CreditRow, isNew: boolean) {
+function settleReset(body: Exact<PlanGrantUpdate>, was: Terms, credit: CreditRow, isNew: boolean) {
   const type = body.reset_type ?? was.reset_type
   const resets = type === 'plan_period'
   const cadence = kept(body.reset_cadence, was.reset_cadence)
@@ -173,7 +175,7 @@ function requireDuration(type: Terms['expiry_type'], count: number | null, membe
 }
 
 /** CR-38. Tiers are used before a unit price. On an update the member sent now replaces the other one. */
-function settlePrice(body: PlanGrantUpdate, was: Terms) {
+function settlePrice(body: Exact<PlanGrantUpdate>, was: Terms) {
   const mode = body.billing_mode ?? was.billing_mode
   const none = { unit_price: null, unit_price_decimal: null, tier_mode: null, price_tiers: [] } as const
   if (mode === 'granted') return { billing_mode: mode, ...none }
@@ -206,8 +208,8 @@ function settlePrice(body: PlanGrantUpdate, was: Terms) {
   }
 }
 
-function settleTiers(tiers: readonly CreditGrantTierWrite[]): readonly StoredCreditTier[] {
-  let below = 0
+function settleTiers(tiers: readonly Exact<CreditGrantTierWrite>[]): readonly StoredCreditTier[] {
+  let below: Quantity = 0
   return tiers.map((tier, i) => {
     const last = i === tiers.length - 1
     if (last !== (tier.up_to == null)) throw invalid('price_tiers: the last tier, and only it, has no up_to')
@@ -216,7 +218,7 @@ function settleTiers(tiers: readonly CreditGrantTierWrite[]): readonly StoredCre
     const exact = tier.per_unit_price_decimal ?? null
     const decimal = exact === null ? null : parseDecimal(exact)
     return {
-      up_to: tier.up_to ?? null,
+      up_to: storedOrNull(tier.up_to ?? null),
       per_unit_price: decimal === null ? (tier.per_unit_price ?? 0) : roundHalfUp(decimal),
       per_unit_price_decimal: exact,
     }
@@ -224,7 +226,7 @@ function settleTiers(tiers: readonly CreditGrantTierWrite[]): readonly StoredCre
 }
 
 /** CR-51…53. */
-function settleArrears(body: PlanGrantUpdate, was: Terms) {
+function settleArrears(body: Exact<PlanGrantUpdate>, was: Terms) {
   const cadence = kept(body.arrears_cadence, was.arrears_cadence)
   const anchor = cadence === 'monthly' ? kept(body.arrears_anchor, was.arrears_anchor) : null
   if (cadence === 'quarterly') throw invalid('arrears_cadence: quarterly is not offered')
@@ -253,7 +255,7 @@ function settleArrears(body: PlanGrantUpdate, was: Terms) {
 }
 
 /** CR-34, CR-55. */
-function settleTopup(body: PlanGrantUpdate, was: Terms) {
+function settleTopup(body: Exact<PlanGrantUpdate>, was: Terms) {
   const availability = availabilityOf(body, was)
   const amount = kept(body.auto_topup_amount, numberOrNull(was.auto_topup_amount))
   const credits = kept(body.auto_topup_threshold_credits, numberOrNull(was.auto_topup_threshold_credits))
@@ -281,7 +283,7 @@ function settleTopup(body: PlanGrantUpdate, was: Terms) {
 }
 
 /** Deprecated members count only if the body does not say the availability. */
-function availabilityOf(body: PlanGrantUpdate, was: Terms): Terms['auto_topup_availability'] {
+function availabilityOf(body: Exact<PlanGrantUpdate>, was: Terms): Terms['auto_topup_availability'] {
   if (body.auto_topup_availability != null) return body.auto_topup_availability
   const { auto_topup_enabled: enabled, auto_topup_self_service: selfService } = body
   if (enabled == null && selfService == null) return was.auto_topup_availability
@@ -314,7 +316,7 @@ export async function insertPlanGrant(
   place: GrantPlace,
   plan: PlanRow,
   version: PlanVersionRow,
-  body: PlanGrantCreate,
+  body: Exact<PlanGrantCreate>,
   originId: string | null = null,
 ): Promise<PlanCreditGrantRow> {
   const credit = await creditOf(tx, place, body.credit_id)
@@ -343,7 +345,7 @@ export async function updatePlanGrant(
   place: GrantPlace,
   plan: PlanRow,
   former: PlanCreditGrantRow,
-  body: PlanGrantUpdate,
+  body: Exact<PlanGrantUpdate>,
 ): Promise<PlanCreditGrantRow> {
   const credit = await creditOf(tx, place, former.credit_id)
   const terms = await settleTerms(tx, place, plan, credit, body, termsOf(former))
@@ -408,11 +410,11 @@ export async function applyGrantBundle(
   place: GrantPlace,
   plan: PlanRow,
   draft: PlanVersionRow,
-  actions: readonly BundleCreditGrantWrite[],
+  actions: readonly Exact<BundleCreditGrantWrite>[],
 ): Promise<void> {
   for (const { action, credit_grant_id: id, create_req, update_req } of actions) {
     if (action === 'create') {
-      const body = validatePlanGrantCreate({ ...create_req, plan_id: plan.id })
+      const body = validExactly(validatePlanGrantCreate, { ...create_req, plan_id: plan.id })
       if (!body.success) throw invalid(`credit_grants: create_req${body.errors[0]!.path.slice(6)} is invalid`)
       await insertPlanGrant(tx, place, plan, draft, body.data)
       continue
@@ -424,7 +426,7 @@ export async function applyGrantBundle(
       await removePlanGrant(tx, own, place.nowMs)
       continue
     }
-    const body = validatePlanGrantUpdate(update_req)
+    const body = validExactly(validatePlanGrantUpdate, update_req)
     if (!body.success) throw invalid(`credit_grants: update_req${body.errors[0]!.path.slice(6)} is invalid`)
     await updatePlanGrant(tx, place, plan, own, body.data)
   }

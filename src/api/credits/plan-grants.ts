@@ -5,6 +5,7 @@ import type { PlanCreditGrantRow } from '../../catalog/credits.js'
 import type { PlanRow, PlanVersionRow } from '../../catalog/plans.js'
 import { ServiceError } from '../../errors.js'
 import type { Call, Handler } from '../kit/call.js'
+import type { Exact } from '../kit/long.js'
 import { boolean, list, page, type QueryOf, query, string } from '../kit/query.js'
 import {
   ensureDraft,
@@ -100,7 +101,7 @@ async function edited(
  * errors  see plan-grant-write.ts; 400 for a version that is not a draft.
  * source  CR-35, CR-39, PB-3, PB-7.
  */
-export const createPlanGrant: Handler<PlanGrantCreate> = async call => {
+export const createPlanGrant: Handler<Exact<PlanGrantCreate>> = async call => {
   const { body } = call
   const place = writePlace(call)
   const data = await call.services.catalogs.change(scopeOf(call), async tx => {
@@ -161,7 +162,7 @@ async function toEdit(
  *
  * errors  400 for a grant of an archived version; 404 when the draft no longer has it.
  */
-export const changePlanGrant: Handler<PlanGrantUpdate> = async call => {
+export const changePlanGrant: Handler<Exact<PlanGrantUpdate>> = async call => {
   const { body } = call
   const place = writePlace(call)
   const data = await call.services.catalogs.change(scopeOf(call), async tx => {

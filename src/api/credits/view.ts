@@ -16,6 +16,8 @@ import {
 } from '../../catalog/credits.js'
 import { grouped, numberOrNull } from '../../catalog/plans.js'
 import type { StoredPrice } from '../../catalog/prices.js'
+import { addQuantity, quantityOrNull, readQuantity } from '../../core/usage/quantity.js'
+import { long } from '../kit/long.js'
 import { among } from '../kit/sql.js'
 import { isoTime } from '../kit/time.js'
 import type { BillingProductRow } from '../prices/rows.js'
@@ -200,8 +202,8 @@ function planGrantView(
 
 function tierViews(tiers: readonly StoredCreditTier[]): PlanGrantTier[] {
   return tiers.map((tier, i) => ({
-    from: (tiers[i - 1]?.up_to ?? 0) + 1,
-    to: tier.up_to,
+    from: long(addQuantity(readQuantity(tiers[i - 1]?.up_to ?? 0), 1)),
+    to: long(quantityOrNull(tier.up_to)),
     per_unit_price: tier.per_unit_price,
     per_unit_price_decimal: tier.per_unit_price_decimal,
   }))

@@ -9,6 +9,7 @@ import { type Answered, Refused } from '../../engine/shards/shards.js'
 import { type ErrorCode, ServiceError } from '../../errors.js'
 import { halfPair } from '../../json.js'
 import type { Call } from '../kit/call.js'
+import type { Exact } from '../kit/long.js'
 import { requireTime } from '../kit/time.js'
 
 /** Error code and message for each refusal of an actor. */
@@ -206,7 +207,7 @@ export interface ReadyTrait {
 export function readyTrait(
   call: EntityCall,
   kind: DirectoryKind,
-  body: TraitUpsert,
+  body: Exact<TraitUpsert>,
   upsert: (write: EntityWrite, updateOnly: boolean) => ReadyTrait['message'],
 ): ReadyTrait {
   const { entities } = call.services

@@ -12,6 +12,7 @@ import type { EntitlementRow, PlanRow, PlanVersionRow } from '../../catalog/plan
 import { newId } from '../../engine/ids.js'
 import { ServiceError } from '../../errors.js'
 import type { Call, Handler } from '../kit/call.js'
+import type { Exact } from '../kit/long.js'
 import { boolean, list, page, type QueryOf, query, string, text } from '../kit/query.js'
 import {
   ensureDraft,
@@ -96,7 +97,7 @@ export const getPlanEntitlement: Handler = async call => {
 // Runs a change of entitlements. Its scope is the whole account if it creates a trait (EN-2).
 function changing<T>(
   call: Call<unknown, unknown>,
-  body: Pick<PlanEntitlementUpdate, 'price_behavior'>,
+  body: Pick<Exact<PlanEntitlementUpdate>, 'price_behavior'>,
   work: (tx: Sql) => Promise<T>,
 ): Promise<T> {
   const { accountId, environmentId } = viewPlace(call)
@@ -126,7 +127,7 @@ async function draftOf(
 async function create(
   tx: Sql,
   call: Call<unknown, unknown>,
-  body: PlanEntitlementCreate,
+  body: Exact<PlanEntitlementCreate>,
   link: EntitlementLink | null = null,
 ): Promise<EntitlementRow> {
   const place = writePlace(call)
@@ -141,7 +142,7 @@ async function create(
  * errors  see writeEntitlement; 400 for a version that is not a draft.
  * source  EN-4, EN-18, EN-30…35, PB-3, PB-7.
  */
-export const createPlanEntitlement: Handler<PlanEntitlementCreate> = async call => {
+export const createPlanEntitlement: Handler<Exact<PlanEntitlementCreate>> = async call => {
   const data = await changing(call, call.body, async tx => {
     const view = await viewOf(tx, call, await create(tx, call, call.body))
     await announce(tx, call, 'plan.entitlement.created', view, view.feature_id)
@@ -154,7 +155,7 @@ export const createPlanEntitlement: Handler<PlanEntitlementCreate> = async call 
  * POST /plan-entitlements/billing-linked: create or change the draft's entitlement that is linked to this
  * provider's resource.
  */
-export const putBillingLinkedEntitlement: Handler<BillingLinkedEntitlementCreate> = async call => {
+export const putBillingLinkedEntitlement: Handler<Exact<BillingLinkedEntitlementCreate>> = async call => {
   const { body } = call
   const data = await changing(call, body, async tx => {
     const place = writePlace(call)
@@ -183,7 +184,7 @@ export const putBillingLinkedEntitlement: Handler<BillingLinkedEntitlementCreate
  * errors  400 for one of an archived version; 404 when the draft no longer has it.
  * source  PB-3, PB-7.
  */
-export const changePlanEntitlement: Handler<PlanEntitlementUpdate> = async call => {
+export const changePlanEntitlement: Handler<Exact<PlanEntitlementUpdate>> = async call => {
   const place = writePlace(call)
   const data = await changing(call, call.body, async tx => {
     const { own, draft } = await toEdit(tx, call, place)

@@ -1,9 +1,11 @@
 // Company overrides in their wire form.
 import type { Sql } from 'postgres'
 import type { CompanyOverride } from '../../../schemas/entitlements.js'
-import type { EntitlementDef } from '../../core/catalog.js'
+import type { StoredEntitlement } from '../../core/catalog.js'
+import { quantityOrNull } from '../../core/usage/quantity.js'
 import { creditViews } from '../credits/view.js'
 import { featureViews } from '../features/view.js'
+import { long } from '../kit/long.js'
 import { among } from '../kit/sql.js'
 import { isoTime, isoTimeOrNull } from '../kit/time.js'
 import { traitViews } from '../traits/rows.js'
@@ -15,7 +17,7 @@ export interface OverrideRow {
   readonly environment_id: string
   readonly company_id: string
   readonly feature_id: string
-  readonly entitlement: EntitlementDef
+  readonly entitlement: StoredEntitlement
   readonly expires_at: Date | null
   readonly created_at: Date
   readonly updated_at: Date
@@ -73,7 +75,7 @@ function members(row: OverrideRow) {
     rule_id_usage_exceeded: entitlement.ruleIdUsageExceeded,
     value_type: entitlement.valueType,
     value_bool: entitlement.valueBool,
-    value_numeric: entitlement.valueNumeric,
+    value_numeric: long(quantityOrNull(entitlement.valueNumeric)),
     value_trait_id: entitlement.valueTraitId,
     value_credit_id: entitlement.valueCreditId,
     consumption_rate: entitlement.consumptionRate,

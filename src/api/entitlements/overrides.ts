@@ -5,14 +5,16 @@ import type {
   CompanyOverrideCreate,
   CompanyOverrideUpdate,
 } from '../../../schemas/entitlements.js'
-import type { EntitlementDef } from '../../core/catalog.js'
+import type { StoredEntitlement } from '../../core/catalog.js'
 import type { OverrideState } from '../../core/company/company.js'
 import type { CompanyMessage } from '../../core/company/message.js'
+import { quantityOrNull, storedOrNull } from '../../core/usage/quantity.js'
 import { newId } from '../../engine/ids.js'
 import { ServiceError } from '../../errors.js'
 import { companyDetails } from '../companies/read.js'
 import { isKnown, type Refusals, settled } from '../entities/write.js'
 import type { Call, Handler } from '../kit/call.js'
+import type { Exact } from '../kit/long.js'
 import { boolean, list, page, type QueryOf, query, string, text } from '../kit/query.js'
 import { requireTime } from '../kit/time.js'
 import { whole } from '../kit/unchanged.js'
@@ -113,7 +115,7 @@ async function ask(
  *         an unknown company, feature, trait or credit.
  * source  EN-4, EN-18, EN-33, EN-60, EN-61.
  */
-export const createCompanyOverride: Handler<CompanyOverrideCreate> = async call => {
+export const createCompanyOverride: Handler<Exact<CompanyOverrideCreate>> = async call => {
   const { body, services, key, nowMs } = call
   if (!isKnown(call, 'company', body.company_id))
     throw new ServiceError('not_found', 'company_id: no such company')
@@ -139,7 +141,7 @@ export const createCompanyOverride: Handler<CompanyOverrideCreate> = async call 
  *
  * source  EN-61, EN-64; decisions 6 and 26. A note in the body is added to the notes: decision.
  */
-export const changeCompanyOverride: Handler<CompanyOverrideUpdate> = async call => {
+export const changeCompanyOverride: Handler<Exact<CompanyOverrideUpdate>> = async call => {
   const { body, services, key, environment, nowMs } = call
   const id = call.params.company_override_id!
   const row = await findOverride(services.sql, environment.id, id)
@@ -186,11 +188,11 @@ function expiration(given: string | null | undefined, former: Date | null, nowMs
 }
 
 /** The override's value in the form of a stored plan entitlement. */
-function storedValue(entitlement: EntitlementDef): EntitlementValue {
+function storedValue(entitlement: StoredEntitlement): EntitlementValue {
   return {
     value_type: entitlement.valueType,
     value_bool: entitlement.valueBool,
-    value_numeric: entitlement.valueNumeric,
+    value_numeric: quantityOrNull(entitlement.valueNumeric),
     value_trait_id: entitlement.valueTraitId,
     value_credit_id: entitlement.valueCreditId,
     consumption_rate: entitlement.consumptionRate,
@@ -206,7 +208,7 @@ function definition(
   value: EntitlementValue,
   ruleId: string,
   ruleIdUsageExceeded: string,
-): EntitlementDef {
+): StoredEntitlement {
   return {
     id,
     featureId,
@@ -214,7 +216,7 @@ function definition(
     ruleIdUsageExceeded: exhaustible(value) ? ruleIdUsageExceeded : null,
     valueType: value.value_type,
     valueBool: value.value_bool,
-    valueNumeric: value.value_numeric,
+    valueNumeric: storedOrNull(value.value_numeric),
     valueTraitId: value.value_trait_id,
     valueCreditId: value.value_credit_id,
     consumptionRate: value.consumption_rate,

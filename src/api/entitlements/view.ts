@@ -6,8 +6,10 @@ import type { BillingPriceView } from '../../../schemas/prices.js'
 import type { EntitlementRow, PlanRow, PlanVersionRow } from '../../catalog/plans.js'
 import { numberOrNull } from '../../catalog/plans.js'
 import { nativeProductId, type StoredPrice } from '../../catalog/prices.js'
+import { quantityOrNull } from '../../core/usage/quantity.js'
 import { creditViews } from '../credits/view.js'
 import { featureViews } from '../features/view.js'
+import { long } from '../kit/long.js'
 import { among } from '../kit/sql.js'
 import { isoTime } from '../kit/time.js'
 import { productRows } from '../prices/rows.js'
@@ -107,15 +109,15 @@ function members(row: EntitlementRow) {
     rule_id_usage_exceeded: row.rule_id_usage_exceeded,
     value_type: row.value_type,
     value_bool: row.value_bool,
-    value_numeric: numberOrNull(row.value_numeric),
+    value_numeric: long(quantityOrNull(row.value_numeric)),
     value_trait_id: row.value_trait_id,
     consumption_rate: row.consumption_rate,
     ...(row.quantity_rates && { quantity_rates: row.quantity_rates }),
     metric_period: row.metric_period,
     metric_period_month_reset: row.metric_period_month_reset,
     price_behavior: row.price_behavior,
-    soft_limit: numberOrNull(row.soft_limit),
-    usage_quantity: numberOrNull(row.usage_quantity),
+    soft_limit: long(quantityOrNull(row.soft_limit)),
+    usage_quantity: long(quantityOrNull(row.usage_quantity)),
     billing_threshold: numberOrNull(row.billing_threshold),
     overage_billing_cadence: row.overage_billing_cadence,
     overage_invoice_anchor: row.overage_invoice_anchor,

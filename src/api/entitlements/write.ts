@@ -21,10 +21,12 @@ import {
 } from '../../catalog/plans.js'
 import { correctedValueType, saleProblem } from '../../core/entitlements/entitlement.js'
 import { quantityKeys } from '../../core/pricing/model-price.js'
+import { type Quantity, quantityOrNull } from '../../core/usage/quantity.js'
 import { newId } from '../../engine/ids.js'
 import { ServiceError } from '../../errors.js'
 import { type FeatureRow, featureSource, featureView } from '../features/view.js'
 import { ensureUsageLimitTrait } from '../features/write.js'
+import type { Exact } from '../kit/long.js'
 import type { Services } from '../kit/services.js'
 import { whole } from '../kit/unchanged.js'
 import { insertEntitlementRow, touchVersion, updateEntitlementRow } from '../plans/version-rows.js'
@@ -39,6 +41,10 @@ export interface WritePlace {
   readonly nowMs: number
 }
 
+/** A body's value, and all that it says of an entitlement, with limits of 64 bits. */
+type ValueWrite = Exact<EntitlementValueWrite>
+type EntitlementTerms = Exact<PlanEntitlementUpdate>
+
 /** The value members of a stored entitlement. */
 export type EntitlementValue = Pick<
   EntitlementRow,
@@ -50,7 +56,7 @@ export type EntitlementValue = Pick<
   | 'quantity_rates'
   | 'metric_period'
   | 'metric_period_month_reset'
-> & { readonly value_numeric: number | null }
+> & { readonly value_numeric: Quantity | null }
 
 /** A feature of the account. Throws 404 naming the member. */
 export async function requireFeature(sql: Sql, accountId: string, id: string): Promise<FeatureRow> {
@@ -70,7 +76,7 @@ export async function requireFeature(sql: Sql, accountId: string, id: string): P
 export function settleValue(
   place: WritePlace,
   feature: FeatureRow,
-  body: EntitlementValueWrite,
+  body: ValueWrite,
   priceBehavior: EntitlementPriceBehavior | null,
 ): EntitlementValue {
   const valueType = correctedValueType(priceBehavior, body.value_type, body.value_numeric ?? null)
@@ -105,7 +111,7 @@ export function settleValue(
 }
 
 /** EN-12: only metered features have periods; a month without reset is a calendar month. */
-function windowOf(feature: FeatureRow, body: EntitlementValueWrite) {
+function windowOf(feature: FeatureRow, body: ValueWrite) {
   const period = body.metric_period ?? null
   const reset = period === 'current_month' ? (body.metric_period_month_reset ?? 'first_of_month') : null
   return { metered: feature.feature_type === 'event', period, reset }
@@ -114,7 +120,7 @@ function windowOf(feature: FeatureRow, body: EntitlementValueWrite) {
 function limitTrait(
   { services, environmentId }: WritePlace,
   feature: FeatureRow,
-  body: EntitlementValueWrite,
+  body: ValueWrite,
   priceBehavior: EntitlementPriceBehavior | null,
 ): string {
   // EN-30: quantities bought in advance are counted by the feature's own trait
@@ -129,7 +135,7 @@ function limitTrait(
 function creditValue(
   { services, environmentId }: WritePlace,
   feature: FeatureRow,
-  body: EntitlementValueWrite,
+  body: ValueWrite,
 ): Pick<EntitlementValue, 'value_credit_id' | 'consumption_rate' | 'quantity_rates'> {
   const id = needed(body.value_credit_id, 'value_credit_id', 'credit')
   if (!services.catalogs.get(environmentId).credits.some(credit => credit.id === id))
@@ -167,7 +173,7 @@ function invalid(message: string): ServiceError {
 /** EN-33. */
 function requireSellable(
   { feature_type: featureType, event_source: eventSource }: FeatureRow,
-  body: EntitlementValueWrite,
+  body: ValueWrite,
   behavior: EntitlementPriceBehavior | null,
 ): void {
   const valueType = correctedValueType(behavior, body.value_type, body.value_numeric ?? null)
@@ -179,7 +185,7 @@ const anchors = { billing_cycle: 'billing_period_start', first_of_month: 'month_
 
 /** EN-34: the anchor follows the reset of the allowance. */
 function settleOverage(
-  body: PlanEntitlementUpdate,
+  body: EntitlementTerms,
   value: EntitlementValue,
 ): {
   readonly overage_billing_cadence: BillingArrearsCadence | null
@@ -196,7 +202,7 @@ function settleOverage(
 
 /** EN-52. A tier with an unchanged key keeps its id. */
 function settleWarnings(
-  body: PlanEntitlementUpdate,
+  body: EntitlementTerms,
   former: readonly StoredWarningTier[],
 ): readonly StoredWarningTier[] {
   const tiers = body.warning_tiers ?? []
@@ -212,11 +218,11 @@ function settleWarnings(
 /** The optional members of an entitlement's value, filled from its row. */
 export function statedValue(
   row: Omit<EntitlementValue, 'value_numeric'> & Pick<EntitlementRow, 'value_numeric'>,
-): Required<EntitlementValueWrite> {
+): Required<ValueWrite> {
   return {
     value_type: row.value_type,
     value_bool: row.value_bool,
-    value_numeric: numberOrNull(row.value_numeric),
+    value_numeric: quantityOrNull(row.value_numeric),
     value_trait_id: row.value_trait_id,
     value_credit_id: row.value_credit_id,
     credit_consumption_rate: row.consumption_rate,
@@ -234,8 +240,8 @@ function statedEntitlement(row: EntitlementRow) {
   return {
     ...statedValue(row),
     price_behavior: row.price_behavior,
-    soft_limit: numberOrNull(row.soft_limit),
-    usage_quantity: numberOrNull(row.usage_quantity),
+    soft_limit: quantityOrNull(row.soft_limit),
+    usage_quantity: quantityOrNull(row.usage_quantity),
     billing_threshold: numberOrNull(row.billing_threshold),
     overage_billing_cadence: row.overage_billing_cadence,
     warning_tiers: row.warning_tiers.map(({ key, value }) => ({ key, value })),
@@ -265,7 +271,7 @@ export async function writeEntitlement(
   place: WritePlace,
   draft: PlanVersionRow,
   featureId: string,
-  given: PlanEntitlementUpdate,
+  given: EntitlementTerms,
   former: EntitlementRow | null,
   link: EntitlementLink | null = null,
 ): Promise<EntitlementRow> {
@@ -306,7 +312,7 @@ export async function writeEntitlement(
 }
 
 /** The complete body of a new entitlement. Throws 400 for missing members. */
-function newEntitlement(given: PlanEntitlementUpdate): PlanEntitlementUpdate & EntitlementValueWrite {
+function newEntitlement(given: EntitlementTerms): EntitlementTerms & ValueWrite {
   const { value_type } = given
   if (value_type === undefined) throw invalid('value_type: needed by a new entitlement')
   return { ...given, value_type }
@@ -330,7 +336,7 @@ async function settleSale(
   tx: Sql,
   environmentId: string,
   ownerId: string,
-  body: PlanEntitlementUpdate,
+  body: EntitlementTerms,
   former: EntitlementRow | null,
 ): Promise<Sale> {
   for (const [member, id] of [
@@ -367,7 +373,7 @@ async function settleSale(
 }
 
 /** Whether this write creates a trait in every environment (EN-2), and so changes the whole account. */
-export function touchesAccount(body: Pick<PlanEntitlementUpdate, 'price_behavior'>): boolean {
+export function touchesAccount(body: Pick<Exact<PlanEntitlementUpdate>, 'price_behavior'>): boolean {
   return body.price_behavior === 'pay_in_advance'
 }
 
@@ -413,7 +419,7 @@ export async function applyBundle(
   place: WritePlace,
   plan: PlanRow,
   draft: PlanVersionRow,
-  actions: readonly BundleEntitlementWrite[],
+  actions: readonly Exact<BundleEntitlementWrite>[],
 ): Promise<readonly BundledChange[]> {
   const changes: BundledChange[] = []
   for (const { action, entitlement_id: id, req } of actions) {
@@ -444,7 +450,10 @@ export interface BundledChange {
   readonly row: EntitlementRow
 }
 
-function bundled<T extends string | BundledEntitlement>(value: T | null | undefined, member: string): T {
+function bundled<T extends string | Exact<BundledEntitlement>>(
+  value: T | null | undefined,
+  member: string,
+): T {
   if (value == null || value === '') throw invalid(`entitlements: ${member} is missing`)
   return value
 }

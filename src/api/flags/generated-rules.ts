@@ -3,6 +3,7 @@
 import type { StoredCondition } from '../../catalog/rules.js'
 import type { CatalogData, ConditionDef, EntitlementDef, FeatureDef, RuleDef } from '../../core/catalog.js'
 import { type Gate, generatedRules } from '../../core/entitlements/entitlement.js'
+import { storedOrNull, storedQuantity } from '../../core/usage/quantity.js'
 import { isoTime } from '../kit/time.js'
 import type { FlagRow, RuleRow } from './rows.js'
 
@@ -63,7 +64,7 @@ function row(environmentId: string, flag: FlagRow, rule: RuleDef): RuleRow {
     environment_id: environmentId,
     name: rule.name,
     rule_type: rule.ruleType,
-    priority: rule.priority,
+    priority: storedQuantity(rule.priority),
     value: rule.value,
     position: 0,
     conditions: rule.conditions.map(condition => stored(condition, at)),
@@ -90,7 +91,7 @@ function stored(condition: ConditionDef, at: string): StoredCondition {
     event_subtype: condition.eventSubtype,
     metric_period: condition.metricPeriod,
     metric_period_month_reset: condition.monthReset,
-    metric_value: condition.metricValue,
+    metric_value: storedOrNull(condition.metricValue),
     credit_id: condition.creditId,
     consumption_rate: condition.consumptionRate,
     ...(condition.quantityRates && { quantity_rates: condition.quantityRates }),

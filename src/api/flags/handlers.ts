@@ -16,6 +16,7 @@ import { newId } from '../../engine/ids.js'
 import { ServiceError } from '../../errors.js'
 import { mayChangeFeature, mayChangeFlag } from '../account/definitions-in-use.js'
 import type { Call, EnvironmentRecord, Handler } from '../kit/call.js'
+import type { Exact } from '../kit/long.js'
 import { list, page, type QueryOf, query, string, text } from '../kit/query.js'
 import type { Services } from '../kit/services.js'
 import { isoTime } from '../kit/time.js'
@@ -168,7 +169,7 @@ export const deleteFlag: Handler = async call => {
  * errors  400 naming the member (see `composeRules`); 404 for the flag.
  * source  interface document; EN-5.
  */
-export const putRules: Handler<RulesUpdate> = async call => {
+export const putRules: Handler<Exact<RulesUpdate>> = async call => {
   const { services, key, environment, params, body, nowMs } = call
   const data = await services.catalogs.change(
     { accountId: key.accountId, environmentId: environment.id },
@@ -221,7 +222,7 @@ async function knownOf(
   sql: Sql,
   { catalogs, traits, directory }: Services,
   environment: EnvironmentRecord,
-  write: RulesWrite,
+  write: Exact<RulesWrite>,
   nowMs: number,
 ): Promise<Known> {
   const conditions = write.rules.flatMap(rule => [

@@ -1,10 +1,17 @@
 // Converts a rule set from a request to its stored form: validates and normalises members, keeps ids and times.
 import { isDeepStrictEqual } from 'node:util'
 import type { ConditionType, EntityType } from '../../../schemas/enums.js'
-import type { ConditionGroupWrite, ConditionWrite, RulesWrite, RuleWrite } from '../../../schemas/flags.js'
+import type * as wire from '../../../schemas/flags.js'
 import type { StoredCondition, StoredGroup } from '../../catalog/rules.js'
+import { type Quantity, quantityOrNull, storedQuantity } from '../../core/usage/quantity.js'
 import { ServiceError } from '../../errors.js'
+import type { Exact } from '../kit/long.js'
 import { whole } from '../kit/unchanged.js'
+
+type ConditionWrite = Exact<wire.ConditionWrite>
+type ConditionGroupWrite = Exact<wire.ConditionGroupWrite>
+type RuleWrite = Exact<wire.RuleWrite>
+type RulesWrite = Exact<wire.RulesWrite>
 
 /** Rule types that callers may write; the others are generated from entitlements (EN-5). */
 const writable = ['default', 'global_override', 'standard'] as const
@@ -15,7 +22,7 @@ export interface StoredRule {
   readonly id: string
   readonly name: string
   readonly rule_type: WritableType
-  readonly priority: number
+  readonly priority: Quantity
   readonly value: boolean
   readonly conditions: readonly StoredCondition[]
   readonly condition_groups: readonly StoredGroup[]
@@ -167,7 +174,7 @@ class Composer {
       event_subtype: write.event_subtype,
       metric_period: period,
       metric_period_month_reset: monthReset(period, write.metric_period_month_reset),
-      metric_value: write.metric_value ?? 0,
+      metric_value: storedQuantity(write.metric_value ?? 0),
       comparison_trait_id: compared,
     }
   }
@@ -221,7 +228,7 @@ function statedCondition(condition: StoredCondition) {
     ...compared,
     metric_period,
     metric_period_month_reset,
-    metric_value,
+    metric_value: quantityOrNull(metric_value),
     credit_cost: consumption_rate,
   }
 }

@@ -1,5 +1,6 @@
 // Statements of flags and their rules.
 import type { Sql } from 'postgres'
+import { readQuantity } from '../../core/usage/quantity.js'
 import { among, asJson, contains, newest } from '../kit/sql.js'
 import { isoTime } from '../kit/time.js'
 import type { StoredRule } from './rules.js'
@@ -54,7 +55,7 @@ export async function storedRules(sql: Sql, environmentId: string, flagId: strin
     id: row.id,
     name: row.name,
     rule_type: row.rule_type as StoredRule['rule_type'],
-    priority: Number(row.priority),
+    priority: readQuantity(row.priority),
     value: row.value,
     conditions: row.conditions,
     condition_groups: row.condition_groups,
@@ -78,7 +79,7 @@ export async function replaceRules(
     environment_id: environmentId,
     name: rule.name,
     rule_type: rule.rule_type,
-    priority: rule.priority,
+    priority: String(rule.priority),
     value: rule.value,
     position,
     conditions: asJson(sql, rule.conditions),

@@ -14,6 +14,7 @@ import type { StoredCondition, StoredGroup } from '../../catalog/rules.js'
 import { comparableType } from '../../core/flags/trait.js'
 import { featureViews } from '../features/view.js'
 import type { EnvironmentRecord } from '../kit/call.js'
+import { storedLong } from '../kit/long.js'
 import type { Services } from '../kit/services.js'
 import { among } from '../kit/sql.js'
 import { isoTime, isoTimeOrNull } from '../kit/time.js'
@@ -127,7 +128,7 @@ function ruleDetail(row: RuleRow, accountId: string, traits: Traits, previews: P
     flag_id: row.flag_id,
     name: row.name,
     rule_type: row.rule_type,
-    priority: Number(row.priority),
+    priority: storedLong(row.priority),
     value: row.value,
     conditions: row.conditions.map(condition => conditionDetail(shown, null, condition)),
     condition_groups: row.condition_groups.map(group => groupDetail(shown, group)),
@@ -190,7 +191,7 @@ function conditionDetail(
     event_subtype: condition.event_subtype,
     metric_period: condition.metric_period,
     metric_period_month_reset: condition.metric_period_month_reset,
-    metric_value: condition.metric_value,
+    metric_value: condition.metric_value === null ? null : storedLong(condition.metric_value),
     credit_id: condition.credit_id,
     consumption_rate: condition.consumption_rate,
     ...(condition.quantity_rates && { quantity_rates: condition.quantity_rates }),

@@ -17,6 +17,7 @@ import { planGrantsOfVersions } from '../credits/view.js'
 import { entitlementViews, planView, versionView } from '../entitlements/view.js'
 import { applyBundle, type BundledChange } from '../entitlements/write.js'
 import type { Call, Handler } from '../kit/call.js'
+import type { Exact } from '../kit/long.js'
 import { adoptPrices } from '../prices/write.js'
 import { announce } from '../webhooks/publish.js'
 import {
@@ -42,8 +43,8 @@ import {
 
 /** The parts of a bundle besides the plan itself. */
 interface Parts {
-  readonly entitlements?: PlanBundleCreate['entitlements']
-  readonly credit_grants?: readonly BundleCreditGrantWrite[] | null | undefined
+  readonly entitlements?: Exact<PlanBundleCreate>['entitlements']
+  readonly credit_grants?: readonly Exact<BundleCreditGrantWrite>[] | null | undefined
   readonly billing_product?: BillingProductUpdate | null | undefined
 }
 
@@ -101,7 +102,7 @@ async function announceBundle(
 }
 
 /** POST /plan-bundles: creates a plan with its draft, prices and entitlements, or nothing. */
-export const createPlanBundle: Handler<PlanBundleCreate> = async call => {
+export const createPlanBundle: Handler<Exact<PlanBundleCreate>> = async call => {
   const applied = await call.services.catalogs.change(accountScope(call), async tx => {
     const { plan, draft } = await makePlan(tx, call, call.body.plan)
     const applied = await applyParts(tx, call, plan, draft, call.body)
@@ -116,7 +117,7 @@ export const createPlanBundle: Handler<PlanBundleCreate> = async call => {
  *
  * errors  400 when `plan_version_id` names a version that is not the draft (PB-7).
  */
-export const updatePlanBundle: Handler<PlanBundleUpdate> = async call => {
+export const updatePlanBundle: Handler<Exact<PlanBundleUpdate>> = async call => {
   const { services, body } = call
   const applied = await services.catalogs.change(accountScope(call), async tx => {
     const plan = await lockPlan(tx, placeOf(call), call.params.plan_id!)
@@ -206,7 +207,7 @@ export const createCustomPlan: Handler<CustomPlanCreate> = async call => {
 }
 
 /** POST /custom-plan-bundles: createCustomPlan with prices and entitlements. */
-export const createCustomPlanBundle: Handler<CustomPlanBundleCreate> = async call => {
+export const createCustomPlanBundle: Handler<Exact<CustomPlanBundleCreate>> = async call => {
   const applied = await call.services.catalogs.change(accountScope(call), async tx => {
     const { plan, draft } = await makeCustomPlan(tx, call, call.body.plan)
     const applied = await applyParts(tx, call, plan, draft, call.body)

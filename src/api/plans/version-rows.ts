@@ -4,6 +4,7 @@ import type { Sql } from 'postgres'
 import type { IconColor, PlanType } from '../../../schemas/enums.js'
 import type { PlanCreditGrantRow } from '../../catalog/credits.js'
 import type { EntitlementRow, PlanRow, PlanVersionRow } from '../../catalog/plans.js'
+import type { Quantity } from '../../core/usage/quantity.js'
 import { newId } from '../../engine/ids.js'
 import { ServiceError } from '../../errors.js'
 import type { Call } from '../kit/call.js'
@@ -257,9 +258,17 @@ function entitlementColumns(tx: Sql, row: EntitlementRow) {
   return {
     ...row,
     quantity_rates: row.quantity_rates && asJson(tx, row.quantity_rates),
+    value_numeric: column(row.value_numeric),
+    soft_limit: column(row.soft_limit),
+    usage_quantity: column(row.usage_quantity),
     prices: asJson(tx, row.prices),
     warning_tiers: asJson(tx, row.warning_tiers),
   }
+}
+
+/** A value for a bigint column: the driver knows no bigint. */
+function column(value: string | Quantity | null): string | number | null {
+  return typeof value === 'bigint' ? String(value) : value
 }
 
 /** Record the time of an edit of a draft. */

@@ -44,6 +44,7 @@ export interface BillingPriceRow {
   readonly is_active: boolean
   readonly nickname: string | null
   readonly meter_id: string | null
+  readonly external_account_id: string | null
   readonly created_at: Date
   readonly updated_at: Date
 }

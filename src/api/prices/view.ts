@@ -6,8 +6,11 @@ import type {
   BillingProduct,
   EntitlementCurrencyPrices,
   PlanCurrencyPrices,
+  PriceTierView,
 } from '../../../schemas/prices.js'
-import { intervalOf, type StoredPrice } from '../../catalog/prices.js'
+import { intervalOf, type StoredPrice, type StoredTier } from '../../catalog/prices.js'
+import { quantityOrNull } from '../../core/usage/quantity.js'
+import { long } from '../kit/long.js'
 import { isoTime } from '../kit/time.js'
 import type { BillingPriceRow, BillingProductRow } from './rows.js'
 
@@ -42,6 +45,11 @@ export function priceRowView(row: BillingPriceRow): BillingPrice {
   }
 }
 
+/** Tiers of a price, each with all it has. */
+export function tierViews(tiers: readonly StoredTier[]): PriceTierView[] {
+  return tiers.map(tier => ({ ...tier, up_to: long(quantityOrNull(tier.up_to)) }))
+}
+
 /** The product of a price: an existing one, or the one that publishing will create. */
 export interface SoldAs {
   readonly id: string
@@ -64,7 +72,7 @@ export function meteredPriceView(price: StoredPrice, product: SoldAs, sinceMs: n
     package_size: 1,
     price: price.price,
     price_decimal: price.price_decimal,
-    price_tier: (price.tiers ?? []).map(tier => ({ ...tier })),
+    price_tier: tierViews(price.tiers ?? []),
     tiers_mode: price.tiers_mode,
     billing_scheme: price.tiers ? 'tiered' : 'per_unit',
     usage_type: price.usage_type,

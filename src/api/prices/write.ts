@@ -19,7 +19,9 @@ import {
 } from '../../catalog/prices.js'
 import { parseDecimal } from '../../core/credits/amount.js'
 import { roundHalfUp } from '../../core/pricing/price.js'
+import { type Quantity, storedOrNull } from '../../core/usage/quantity.js'
 import { ServiceError } from '../../errors.js'
+import type { Exact } from '../kit/long.js'
 import { type BillingPriceRow, findPrice } from './rows.js'
 
 /** The currency used when none is named. source: decision */
@@ -32,7 +34,7 @@ type UnitCadence = (typeof unitCadences)[number]
 interface Slot {
   readonly amount?: number | null | undefined
   readonly exact?: string | null | undefined
-  readonly tiers?: readonly PriceTierWrite[] | null | undefined
+  readonly tiers?: readonly Exact<PriceTierWrite>[] | null | undefined
 }
 
 /** All price members of a body for one owner. */
@@ -97,12 +99,12 @@ export function planPrices(
  */
 export function unitPrices(
   ownerId: string,
-  body: EntitlementPriceWrite,
+  body: Exact<EntitlementPriceWrite>,
   usageType: BillingPriceUsageType | null,
   named: NamedPrices,
   former: readonly StoredPrice[],
 ): StoredPrice[] {
-  const slotOf = (prices: Partial<CurrencyPriceWrite>, cadence: UnitCadence): Slot => ({
+  const slotOf = (prices: Partial<Exact<CurrencyPriceWrite>>, cadence: UnitCadence): Slot => ({
     amount: prices[`${cadence}_unit_price`],
     exact: prices[`${cadence}_unit_price_decimal`],
     tiers: prices[`${cadence}_price_tiers`],
@@ -122,7 +124,8 @@ export function unitPrices(
   const change: PriceChange = {
     currency: body.currency ?? mainCurrency(former),
     cadences: unitCadences,
-    slot: cadence => (cadence === 'one_time' ? {} : slotOf(base as Partial<CurrencyPriceWrite>, cadence)),
+    slot: cadence =>
+      cadence === 'one_time' ? {} : slotOf(base as Partial<Exact<CurrencyPriceWrite>>, cadence),
     listed: body.currency_prices === null ? [] : listed,
     mode: body.tier_mode,
     usageType,
@@ -259,8 +262,8 @@ function rounded(amount: number | null, exact: string | null): number {
   return decimal === null ? (amount ?? 0) : roundHalfUp(decimal)
 }
 
-function settleTiers(tiers: readonly PriceTierWrite[], member: string): StoredTier[] {
-  let below = 0
+function settleTiers(tiers: readonly Exact<PriceTierWrite>[], member: string): StoredTier[] {
+  let below: Quantity = 0
   return tiers.map((tier, i) => {
     const last = i === tiers.length - 1
     if (last !== (tier.up_to == null))
@@ -269,7 +272,7 @@ function settleTiers(tiers: readonly PriceTierWrite[], member: string): StoredTi
       throw new ServiceError('value_invalid', `${member}: up_to must ascend from tier to tier`)
     below = tier.up_to ?? below
     return {
-      up_to: tier.up_to ?? null,
+      up_to: storedOrNull(tier.up_to ?? null),
       flat_amount: tier.flat_amount ?? 0,
       per_unit_price: rounded(tier.per_unit_price ?? null, tier.per_unit_price_decimal ?? null),
       per_unit_price_decimal: tier.per_unit_price_decimal ?? null,

@@ -3,7 +3,12 @@
 //   holdings now ──(plan changes, undone one by one)──▶ holdings at each instant ─┐
 //   overrides, each from its writing to its end ──────────────────────────────────┴─▶ entitlement ──▶ limits
 import type { LimitTimeSeriesPoint } from '../../../schemas/usage.js'
-import type { CatalogData, EntitlementDef, FeatureDef } from '../../core/catalog.js'
+import {
+  type CatalogData,
+  type EntitlementDef,
+  type FeatureDef,
+  overrideEntitlement,
+} from '../../core/catalog.js'
 import type { Company, OverrideState, PlanHolding } from '../../core/company/company.js'
 import {
   type CompiledEntitlement,
@@ -116,11 +121,11 @@ function limitsOf({ def, source, planId, valueType }: CompiledEntitlement, limit
   const denied = valueType === 'boolean' && def.valueBool !== true
   const hard = { ...common, is_soft_limit: false, limit_value: denied ? 0 : long(limit) }
   if (soft === null) return [hard]
-  const included = { ...common, is_soft_limit: true, limit_value: soft }
+  const included = { ...common, is_soft_limit: true, limit_value: long(soft) }
   return limit === null ? [included] : [included, hard]
 }
 
-function softLimitOf({ priceBehavior, softLimit, tiers }: EntitlementDef): number | null {
+function softLimitOf({ priceBehavior, softLimit, tiers }: EntitlementDef): Quantity | null {
   if (priceBehavior === 'overage') return softLimit
   return priceBehavior === 'tier' ? (tiers?.[0]?.upTo ?? null) : null
 }
@@ -231,7 +236,9 @@ class FeatureCompiler {
 
   override(override: OverrideState, companyId: string): CompiledEntitlement {
     const source = { type: 'company', companyId, override } as const
-    return compileEntitlement(this.feature, override.entitlement, source, id => this.#trait(id))
+    return compileEntitlement(this.feature, overrideEntitlement(override.entitlement), source, id =>
+      this.#trait(id),
+    )
   }
 
   /** The compiled version; empty if it left the catalog, because its grants are unknown then. */

@@ -2,7 +2,7 @@
 import type { Sql } from 'postgres'
 import type { BillingProviderType } from '../../../schemas/enums.js'
 import type { EntitlementRow } from '../../catalog/plans.js'
-import type { CatalogData, EntitlementDef } from '../../core/catalog.js'
+import type { CatalogData, StoredEntitlement } from '../../core/catalog.js'
 import type { EntityBrief } from '../../core/company/entity.js'
 import {
   allOf,
@@ -72,7 +72,7 @@ export async function overrideSpans(sql: Sql, companyId: string): Promise<Overri
   const rows = await sql<
     {
       override_id: string
-      entitlement: EntitlementDef | null
+      entitlement: StoredEntitlement | null
       expires_at: Date | null
       from_at: Date
       until_at: Date | null

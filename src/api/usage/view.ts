@@ -46,7 +46,7 @@ export function featureUsageView(
     has_valid_allocation: row.hasValidAllocation,
     is_unlimited: row.isUnlimited,
     usage: long(row.usage),
-    soft_limit: row.softLimit,
+    soft_limit: long(row.softLimit),
     effective_limit: long(row.effectiveLimit),
     effective_price: row.effectivePrice,
     percent_used: row.percentUsed,

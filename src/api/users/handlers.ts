@@ -24,6 +24,7 @@ import {
   settled,
 } from '../entities/write.js'
 import type { Answer, Call, Handler } from '../kit/call.js'
+import type { Exact } from '../kit/long.js'
 import { list, mapOrBare, page, type QueryOf, query, required, string, text } from '../kit/query.js'
 import { userDetails } from './read.js'
 import { countUserRows, listUserIds, type UserFilter } from './store.js'
@@ -181,7 +182,7 @@ function makeCompany(call: EntityCall, { target, keys }: ToMake): Promise<Answer
 }
 
 /** POST /user-traits. source: CU-36 */
-export const upsertUserTrait: Handler<TraitUpsert> = async call => {
+export const upsertUserTrait: Handler<Exact<TraitUpsert>> = async call => {
   const { target, message } = readyTrait(call, 'user', call.body, (write, updateOnly) => ({
     type: 'upsert',
     write,

@@ -4,7 +4,7 @@ import type {
   SubscriptionStatus,
   TrialStatus,
 } from '../../../schemas/enums.js'
-import type { Catalog, CompiledPlan, EntitlementDef, PlanVersionDef } from '../catalog.js'
+import type { Catalog, CompiledPlan, PlanVersionDef, StoredEntitlement } from '../catalog.js'
 import { type CreditAccount, type CreditEffect, decideCredit, emptyAccount } from '../credits/account.js'
 import { archive } from '../credits/balance.js'
 import { creditContext, drawsOf, inferenceCreditsOf, trackCost } from '../credits/company-accounts.js'
@@ -109,7 +109,7 @@ export interface SubscribedItem {
 /** A company override (EN-60…64): an entitlement of its own, with an optional end. */
 export interface OverrideState {
   readonly id: string
-  readonly entitlement: EntitlementDef
+  readonly entitlement: StoredEntitlement
   readonly expiresAtMs: number | null
   readonly createdAtMs: number
   readonly updatedAtMs: number

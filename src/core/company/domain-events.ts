@@ -43,9 +43,12 @@ export const decidedByActors: readonly WebhookRequestType[] = [
 /** Longest JSON text of what a deleted company or user was; a longer one is told by its id alone. */
 const lastBytesMax = 65_536
 
-/** What was deleted, if a notice may carry it. */
+/** What was deleted, if a notice may carry it; in it quantities beyond ±(2^53 − 1) are text in the end (`StoredQuantity`). */
 export function lastOf<T>(last: T): T | null {
-  return JSON.stringify(last).length > lastBytesMax ? null : last
+  const text = JSON.stringify(last, (_, member: unknown) =>
+    typeof member === 'bigint' ? String(member) : member,
+  )
+  return text.length > lastBytesMax ? null : last
 }
 
 /** What happened, and what only the actor can tell of it. */
@@ -93,9 +96,9 @@ export interface LimitReading {
   readonly entitlementId: string
   readonly usage: Quantity
   readonly allocation: Quantity | null
-  readonly softLimit: number | null
+  readonly softLimit: Quantity | null
   /** Inclusive ends of the price tiers that have one. */
-  readonly tierLimits: readonly number[]
+  readonly tierLimits: readonly Quantity[]
   readonly warningTiers: readonly WarningTier[]
   /** When the usage starts again, epoch ms; null: never. */
   readonly resetAtMs: number | null

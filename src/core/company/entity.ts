@@ -1,5 +1,6 @@
 // What companies and users have in common: keys, traits, a name and times (CU rules).
 import { decimalToText, parseDecimal, sum } from '../credits/amount.js'
+import type { Quantity } from '../usage/quantity.js'
 import { keysMax, traitsRefusal } from './entity-bounds.js'
 import type { Effect, EntityWrite, Refusal } from './message.js'
 import { NamedTexts } from './text-map.js'
@@ -136,7 +137,7 @@ export function decideEnsure(
  * returns  the text after adding `by` (absent counts as 0), or null for a text that is no number.
  * source   CU-36, CU-32.
  */
-export function incremented(entity: Readonly<Entity>, name: string, by: number): string | null {
+export function incremented(entity: Readonly<Entity>, name: string, by: Quantity): string | null {
   const text = entity.exists ? (entity.traits.text(name) ?? '0') : '0'
   const parsed = Number.isFinite(Number(text)) ? parseDecimal(text.replace(/^([+-]?)\./, '$10.')) : null
   return parsed && decimalToText(sum(parsed, { units: BigInt(by), scale: 0 }))

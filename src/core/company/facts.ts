@@ -1,6 +1,6 @@
 // Live state as the facts a check asks for. Nothing is copied: it reads the company where it is.
 import type { ComparableType, MetricPeriod, MonthReset } from '../../../schemas/enums.js'
-import type { Catalog, CreditDef } from '../catalog.js'
+import { type Catalog, type CreditDef, overrideEntitlement } from '../catalog.js'
 import type { CreditConfig, CreditFigures } from '../credits/account.js'
 import { figures } from '../credits/balance.js'
 import { creditConfig, spendCap } from '../credits/config.js'
@@ -77,7 +77,7 @@ export class LiveCompany implements EntitledFacts {
     return this.#count(subtype, period, monthReset)
   }
 
-  test(test: CounterTest, more: number, than: Quantity): boolean {
+  test(test: CounterTest, more: Quantity, than: Quantity): boolean {
     const held = test.holds(this.#count(test.subtype, test.period, test.monthReset), more, than)
     this.reads?.tested(test, more, than, held)
     return held
@@ -223,7 +223,7 @@ function compiledOverride(
   if (compiled === undefined) {
     const gate = { type: 'company', companyId, override } as const
     const traits = (id: string) => catalog.traits.get(id) ?? null
-    compiled = compileEntitlement(feature, override.entitlement, gate, traits)
+    compiled = compileEntitlement(feature, overrideEntitlement(override.entitlement), gate, traits)
     catalog.overrides.set(override, compiled)
   }
   return compiled

@@ -108,7 +108,7 @@ export type CompanyMessage =
       readonly type: 'increment_trait'
       readonly write: EntityWrite
       readonly name: string
-      readonly by: number
+      readonly by: Quantity
       readonly updateOnly: boolean
     }
   | { readonly type: 'delete' }
@@ -138,7 +138,7 @@ export interface CheckAndReserve {
   readonly preflight: Preflight | null
   readonly context: CheckContext
   /** Units; null: those of the preflight, else 1. */
-  readonly quantity: number | null
+  readonly quantity: Quantity | null
   readonly expiresAtMs: number | null
   readonly key: string | null
   /** The key is known to have made a reservation of the company. */
@@ -167,7 +167,7 @@ export type UserMessage =
       readonly type: 'increment_trait'
       readonly write: EntityWrite
       readonly name: string
-      readonly by: number
+      readonly by: Quantity
       readonly updateOnly: boolean
     }
   /** Create the user if it does not exist, and see to its memberships (EV-31, EV-35). */
@@ -287,8 +287,8 @@ export interface CheckContext {
 
 /** Hypothetical use given with a single check (FE-80…87). */
 export interface Preflight {
-  readonly usage: number | null
-  readonly eventUsage: { readonly eventSubtype: string; readonly quantity: number } | null
+  readonly usage: Quantity | null
+  readonly eventUsage: { readonly eventSubtype: string; readonly quantity: Quantity } | null
   /** Credits by credit id. */
   readonly creditCost: Readonly<Record<string, number>> | null
 }

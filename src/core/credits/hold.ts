@@ -3,6 +3,7 @@
 import type { Preflight, Refusal } from '../company/message.js'
 import { derivedId } from '../id.js'
 import { hourMs, minuteMs } from '../usage/period.js'
+import type { Quantity } from '../usage/quantity.js'
 import type { CreditAccount, CreditConfig, CreditEffect } from './account.js'
 import { type Amount, costOf, encodeAmount, lesser } from './amount.js'
 import { capacityOf, type Payment, pay, type Slice } from './grant.js'
@@ -426,9 +427,9 @@ export function holdSize(
     readonly quantityRates?: Readonly<Record<string, number>> | null
     readonly eventSubtype: string | null
   },
-  quantity: number | null,
+  quantity: Quantity | null,
   preflight: Preflight | null,
-): { readonly credits: Amount; readonly quantity: number } {
+): { readonly credits: Amount; readonly quantity: Quantity } {
   const event = preflight?.eventUsage ?? null
   const asked = quantity !== null && quantity > 0 ? quantity : null
   const events =

@@ -136,7 +136,7 @@ export interface EntitledFacts extends CompanyFacts {
 export function correctedValueType(
   priceBehavior: EntitlementPriceBehavior | null,
   valueType: EntitlementValueType,
-  valueNumeric: number | null,
+  valueNumeric: Quantity | null,
 ): EntitlementValueType {
   switch (priceBehavior) {
     case null:
@@ -474,7 +474,7 @@ export interface EntitlementReport {
   readonly valueType: EntitlementValueType
   readonly allocation: Quantity | null
   readonly usage: Quantity | null
-  readonly softLimit: number | null
+  readonly softLimit: Quantity | null
   readonly eventName: string | null
   readonly eventSubtype: string | null
   readonly metricPeriod: MetricPeriod | null
@@ -541,7 +541,7 @@ export function usageOf(entitlement: CompiledEntitlement, company: CompanyFacts)
 }
 
 /** EN-31, EN-32: the included amount; for tiers the next boundary above the usage. */
-function softLimitOf(def: EntitlementDef, usage: Quantity): number | null {
+function softLimitOf(def: EntitlementDef, usage: Quantity): Quantity | null {
   if (def.priceBehavior === 'tier' && def.tiers !== null) return nextTierBoundary(def.tiers, usage)
   return def.softLimit
 }

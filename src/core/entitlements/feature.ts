@@ -38,7 +38,7 @@ export interface FeatureUsage {
   readonly isUnlimited: boolean
   readonly hasValidAllocation: boolean
   readonly usage: Quantity | null
-  readonly softLimit: number | null
+  readonly softLimit: Quantity | null
   readonly effectiveLimit: Quantity | null
   readonly percentUsed: number | null
   readonly overuse: Quantity | null

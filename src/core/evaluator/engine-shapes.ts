@@ -52,7 +52,7 @@ export interface EngineCondition {
   readonly event_subtype?: string | null
   readonly metric_period?: MetricPeriod | null
   readonly metric_period_month_reset?: MonthReset | null
-  readonly metric_value?: number | null
+  readonly metric_value?: Quantity | null
   readonly credit_id?: string | null
   readonly consumption_rate?: number | null
   readonly quantity_rates?: Readonly<Record<string, number>> | null
@@ -65,7 +65,7 @@ export interface EngineRule {
   readonly flag_id?: string | null
   readonly name: string
   readonly rule_type: RuleType
-  readonly priority: number
+  readonly priority: Quantity
   readonly value: boolean
   readonly conditions: readonly EngineCondition[]
   readonly condition_groups: readonly { readonly conditions: readonly EngineCondition[] }[]
@@ -104,7 +104,7 @@ export interface EngineFeatureEntitlement {
   readonly value_type: EntitlementValueType
   readonly allocation?: Quantity | null
   readonly usage?: Quantity | null
-  readonly soft_limit?: number | null
+  readonly soft_limit?: Quantity | null
   readonly event_name?: string | null
   readonly event_subtype?: string | null
   readonly metric_period?: MetricPeriod | null
@@ -255,8 +255,13 @@ function engineEntitlements(live: LiveCompany): EngineFeatureEntitlement[] {
 /** As `writeEntitlement` spells it, but not as text; figures beyond 2^53 − 1 are exact too. */
 function shownEntitlement(report: EntitlementReport): EngineFeatureEntitlement {
   const shown: EngineFeatureEntitlement = JSON.parse(writeEntitlement(report, instantText))
-  const { allocation, usage } = report
-  return { ...shown, ...(allocation !== null && { allocation }), ...(usage !== null && { usage }) }
+  const { allocation, usage, softLimit } = report
+  return {
+    ...shown,
+    ...(allocation !== null && { allocation }),
+    ...(usage !== null && { usage }),
+    ...(softLimit !== null && { soft_limit: softLimit }),
+  }
 }
 
 function overrideRules(live: LiveCompany): EngineRule[] {

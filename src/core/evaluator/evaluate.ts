@@ -34,8 +34,8 @@ import type {
 
 /** Preflight as the wire spells it (FE-80…87). */
 export interface PreflightBody {
-  readonly usage?: number | null
-  readonly event_usage?: { readonly event_subtype: string; readonly quantity: number } | null
+  readonly usage?: Quantity | null
+  readonly event_usage?: { readonly event_subtype: string; readonly quantity: Quantity } | null
   readonly credit_cost?: Readonly<Record<string, number>> | null
 }
 
@@ -165,7 +165,7 @@ class CompanySnapshot implements CompanyFacts {
     return until !== null && until.ms <= this.nowMs ? 0 : found.value // FE-5
   }
 
-  test(test: CounterTest, more: number, than: Quantity): boolean {
+  test(test: CounterTest, more: Quantity, than: Quantity): boolean {
     return test.holds(this.counter(test.subtype, test.period, test.monthReset), more, than)
   }
 

@@ -21,12 +21,12 @@ export class CounterTest {
   ) {}
 
   /** Whether a counter of this value, with so many more, stands so to a number. */
-  holds(counted: Quantity, more: number, than: Quantity): boolean {
+  holds(counted: Quantity, more: Quantity, than: Quantity): boolean {
     return compareNumbers(this.operator, addQuantity(counted, more), than)
   }
 
   /** How it came out once. The same object for the same, mostly. */
-  tested(more: number, than: Quantity, held: boolean): Tested {
+  tested(more: Quantity, than: Quantity, held: boolean): Tested {
     const last = held ? this.held : this.failed
     if (last !== null && last.more === more && last.than === than) return last
     const tested = { test: this, more, than, held }
@@ -39,7 +39,7 @@ export class CounterTest {
 /** A test, and how it came out. */
 export interface Tested {
   readonly test: CounterTest
-  readonly more: number
+  readonly more: Quantity
   readonly than: Quantity
   readonly held: boolean
 }
@@ -56,7 +56,7 @@ export class UsageReads {
   }
 
   /** A counter was compared. Those of a billing cycle may move by more than what is counted: they are figures. */
-  tested(test: CounterTest, more: number, than: Quantity, held: boolean): void {
+  tested(test: CounterTest, more: Quantity, than: Quantity, held: boolean): void {
     if (test.monthReset === 'first_of_month') this.tests.push(test.tested(more, than, held))
     else this.figures = true
   }

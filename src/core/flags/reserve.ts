@@ -8,6 +8,7 @@ import { type CreditReply, decideCredit } from '../credits/account.js'
 import { amountToNumber } from '../credits/amount.js'
 import { configFor, creditContext } from '../credits/company-accounts.js'
 import { type HoldView, holdSize } from '../credits/hold.js'
+import type { Quantity } from '../usage/quantity.js'
 import { type CheckResult, checkWith, denied, inContext, writeCheck } from './flag.js'
 import { isEntitlementRule, type UserFacts } from './rule.js'
 
@@ -17,7 +18,7 @@ export interface TakenHold {
   readonly companyId: string
   readonly creditId: string
   readonly creditsReserved: number
-  readonly quantityReserved: number
+  readonly quantityReserved: Quantity
   readonly consumptionRate: number
   readonly eventSubtype: string | null
   readonly expiresAtMs: number
@@ -145,10 +146,11 @@ export function writeCheckAndReserve({ checked, reservation }: CheckedAndReserve
     company_id: reservation.companyId,
     credit_type_id: reservation.creditId,
     credits_reserved: reservation.creditsReserved,
-    quantity_reserved: reservation.quantityReserved,
     consumption_rate: reservation.consumptionRate,
     event_subtype: reservation.eventSubtype,
     expires_at: new Date(reservation.expiresAtMs).toISOString(),
   })
-  return `${check.slice(0, -1)},"reservation":${hold}}`
+  // JSON.stringify refuses a bigint
+  const quantity = `"quantity_reserved":${reservation.quantityReserved}`
+  return `${check.slice(0, -1)},"reservation":${hold.slice(0, -1)},${quantity}}}`
 }

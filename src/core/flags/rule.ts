@@ -10,7 +10,7 @@ import type { ConditionDef, RuleDef } from '../catalog.js'
 import type { Preflight } from '../company/message.js'
 import type { CreditFigures } from '../credits/account.js'
 import { amountFromNumber, costOf } from '../credits/amount.js'
-import type { Quantity } from '../usage/quantity.js'
+import { isQuantity, type Quantity } from '../usage/quantity.js'
 import { CounterTest } from './read-set.js'
 import {
   compareNumbers,
@@ -42,7 +42,7 @@ export interface CompanyFacts {
   /** The counter of exactly this subtype, period and month reset; 0 when there is none (FE-41, FE-43). */
   counter(subtype: string, period: MetricPeriod, monthReset: MonthReset): Quantity
   /** Whether that counter, with so many more, stands so to a number (FE-40, FE-80). */
-  test(counter: CounterTest, more: number, than: Quantity): boolean
+  test(counter: CounterTest, more: Quantity, than: Quantity): boolean
   /** When that counter starts again, epoch ms; null for all_time. */
   resetsAt(period: MetricPeriod, monthReset: MonthReset): number | null
   /** The stored text of a trait of this entity, or null. */
@@ -74,9 +74,9 @@ export interface Check {
 
 /** Preflight made ready: zeros are as if absent (FE-83), costs are exact. */
 export interface Hypothesis {
-  readonly usage: number
+  readonly usage: Quantity
   readonly subtype: string | null
-  readonly quantity: number
+  readonly quantity: Quantity
   readonly costs: ReadonlyMap<string, bigint> | null
 }
 
@@ -88,7 +88,7 @@ export function preflightError(preflight: Preflight): string | null {
   const { usage, eventUsage, creditCost: costs } = preflight
   const numbers = [usage ?? 0, eventUsage?.quantity ?? 0]
   if (numbers.some(number => number < 0)) return 'preflight usage cannot be negative'
-  if (!numbers.every(Number.isSafeInteger)) return 'preflight usage must be an integer'
+  if (!numbers.every(isQuantity)) return 'preflight usage must be an integer'
   const amounts = costs === null ? [] : Object.values(costs)
   if (amounts.some(cost => cost < 0)) return 'preflight credit cost cannot be negative'
   return amounts.every(Number.isFinite) ? null : 'preflight credit cost must be a number'
@@ -222,7 +222,7 @@ function metricCondition(def: ConditionDef, traits: TraitResolver): Condition {
   const compares = def.comparisonTraitId !== null
   return ({ company, asked }) => {
     if (company === null) return false
-    let more = 0
+    let more: Quantity = 0
     if (asked.quantity > 0 && asked.subtype === subtype) more = asked.quantity
     else if (asked.usage > 0) more = asked.usage
     return company.test(counter, more, compares ? traitLimit(company, comparison) : literal)
@@ -384,7 +384,7 @@ export type RuleGroups = { readonly [Type in RuleType]: readonly CompiledRule[] 
  *
  * priority  of each rule, beside it, since compiled rules no longer need it.
  */
-export function groupRules(rules: readonly { rule: CompiledRule; priority: number }[]): RuleGroups {
+export function groupRules(rules: readonly { rule: CompiledRule; priority: Quantity }[]): RuleGroups {
   const ofType = (type: RuleType) => rules.filter(({ rule }) => rule.ruleType === type)
   const asListed = (type: RuleType) => ofType(type).map(({ rule }) => rule)
   // sorts are stable: what compares equal keeps its place
@@ -396,7 +396,7 @@ export function groupRules(rules: readonly { rule: CompiledRule; priority: numbe
     company_override_usage_exceeded: trueFirst('company_override_usage_exceeded'),
     plan_entitlement_usage_exceeded: trueFirst('plan_entitlement_usage_exceeded'),
     standard: ofType('standard')
-      .sort((a, b) => a.priority - b.priority)
+      .sort((a, b) => (a.priority < b.priority ? -1 : a.priority > b.priority ? 1 : 0))
       .map(({ rule }) => rule),
     default: asListed('default'),
   }

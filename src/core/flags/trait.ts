@@ -165,7 +165,7 @@ export function strictInteger(text: string): Quantity | null {
 }
 
 /** FE-84: the strict reading of a text plus preflight usage, as a number to compare. */
-export function plusUsage(text: string, usage: number): Quantity {
+export function plusUsage(text: string, usage: Quantity): Quantity {
   return addQuantity(readInteger(text) ?? 0, usage)
 }
 

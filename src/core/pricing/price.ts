@@ -45,19 +45,19 @@ function tierOf(tiers: readonly PriceTier[], unit: Quantity): PriceTier | null {
  * returns  the amount in the smallest unit; 0 for a quantity of 0 or less.
  * source   PB-40, PB-41.
  */
-export function tieredAmount(tiers: readonly PriceTier[], mode: BillingTiersMode, quantity: number): Price {
+export function tieredAmount(tiers: readonly PriceTier[], mode: BillingTiersMode, quantity: Quantity): Price {
   if (quantity <= 0 || tiers.length === 0) return priced(nothing)
   if (mode === 'volume') {
     const tier = tierOf(tiers, quantity)!
     return priced(charge(tier, quantity))
   }
   let total = nothing
-  let below = 0
+  let below: Quantity = 0
   for (const [i, tier] of tiers.entries()) {
     if (quantity <= below) break
     const last = tier.upTo === null || i === tiers.length - 1
-    const upTo = last ? quantity : Math.min(quantity, tier.upTo)
-    total = sum(total, charge(tier, upTo - below))
+    const upTo: Quantity = last || quantity < tier.upTo ? quantity : tier.upTo
+    total = sum(total, charge(tier, subtractQuantity(upTo, below)))
     below = upTo
   }
   return priced(total)
@@ -65,7 +65,7 @@ export function tieredAmount(tiers: readonly PriceTier[], mode: BillingTiersMode
 
 const nothing: Decimal = { units: 0n, scale: 0 }
 
-function charge(tier: PriceTier, units: number): Decimal {
+function charge(tier: PriceTier, units: Quantity): Decimal {
   return sum(exact(tier.flatAmount), multiply(tierUnitPrice(tier), exact(units)))
 }
 
@@ -78,7 +78,7 @@ export function billedUnits(quantity: number, packageSize: number): number {
 export interface Overage extends Price {
   readonly overuse: Quantity
   readonly access: boolean
-  readonly effectiveLimit: number
+  readonly effectiveLimit: Quantity
   readonly percentUsed: number
 }
 
@@ -90,9 +90,9 @@ export interface Overage extends Price {
  */
 export function overage(
   usage: Quantity,
-  softLimit: number,
+  softLimit: Quantity,
   unitPrice: number | string,
-  hardLimit: number | null,
+  hardLimit: Quantity | null,
 ): Overage {
   const over = overuse(usage, softLimit)
   return {
@@ -105,7 +105,7 @@ export function overage(
 }
 
 /** Units past the soft limit (US-6). */
-export function overuse(usage: Quantity, softLimit: number): Quantity {
+export function overuse(usage: Quantity, softLimit: Quantity): Quantity {
   return usage > softLimit ? subtractQuantity(usage, softLimit) : 0
 }
 
@@ -116,7 +116,7 @@ export function percentUsed(usage: Quantity, limit: Quantity): number {
 }
 
 /** The next tier boundary above a usage, or null in the last tier (EN-32). */
-export function nextTierBoundary(tiers: readonly PriceTier[], usage: Quantity): number | null {
+export function nextTierBoundary(tiers: readonly PriceTier[], usage: Quantity): Quantity | null {
   return tiers.find(tier => tier.upTo === null || usage < tier.upTo)?.upTo ?? null
 }
 

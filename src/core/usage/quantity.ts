@@ -51,3 +51,13 @@ export function storedQuantity(quantity: Quantity): StoredQuantity {
 export function readQuantity(stored: StoredQuantity): Quantity {
   return typeof stored === 'number' ? stored : quantityFromText(stored)
 }
+
+/** The same where there may be none. A bigint column is text too. */
+export function quantityOrNull(stored: StoredQuantity | Quantity | null): Quantity | null {
+  return typeof stored === 'string' ? quantityFromText(stored) : stored
+}
+
+/** A quantity where there may be none, as it is kept. */
+export function storedOrNull(quantity: Quantity | null): StoredQuantity | null {
+  return quantity === null ? null : storedQuantity(quantity)
+}

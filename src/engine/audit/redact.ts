@@ -1,4 +1,5 @@
 // Bodies and addresses as the audit log keeps them: compact, bounded, and without secrets, by name and by shape.
+import { jsonText, parseExactly } from '../../json.js'
 
 /** Of a text that is kept. */
 export const keptBytesMax = 16_384
@@ -110,16 +111,16 @@ export function redactBody(body: string, parsed: unknown = parsedOrNot(body)): s
   if (parsed === undefined) return storable(redactLoose(body.slice(0, 2 * keptBytesMax)), keptBytesMax)
   const texts = new Map<string, string>()
   const cleaner = new Cleaner(textCharactersMax, texts)
-  const whole = JSON.stringify(cleaner.clean(parsed, 0))
+  const whole = jsonText(cleaner.clean(parsed, 0))
   // where no text is long, cutting texts shorter leaves the body as it is
   if (!cleaner.metLong || Buffer.byteLength(whole) <= keptBytesMax) return storable(whole, keptBytesMax)
-  return storable(JSON.stringify(new Cleaner(shortCharactersMax, texts).clean(parsed, 0)), keptBytesMax)
+  return storable(jsonText(new Cleaner(shortCharactersMax, texts).clean(parsed, 0)), keptBytesMax)
 }
 
 /** What a body says; undefined for one that is no JSON. */
 export function parsedOrNot(body: string): unknown {
   try {
-    return JSON.parse(body)
+    return parseExactly(body)
   } catch {
     return undefined
   }

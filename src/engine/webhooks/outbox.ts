@@ -7,7 +7,7 @@
 import type { Logger } from 'pino'
 import type { Sql } from 'postgres'
 import type { WebhookRequestType } from '../../../schemas/enums.js'
-import { jsonText } from '../../json.js'
+import { jsonText, parseExactly } from '../../json.js'
 import { isAway } from '../../storage/away.js'
 import { newId } from '../ids.js'
 import {
@@ -213,7 +213,7 @@ export class Outbox {
   }
 
   async #bodyOf(row: OutboxRow): Promise<{ readonly shown: unknown } | null> {
-    if (row.body !== null) return { shown: JSON.parse(row.body) }
+    if (row.body !== null) return { shown: parseExactly(row.body) }
     try {
       return { shown: await this.options.compose(row.happened!) }
     } catch (error) {

@@ -3,6 +3,7 @@ import { randomInt } from 'node:crypto'
 import type { Sql } from 'postgres'
 import type { WebhookRequestType, WebhookStatus } from '../../../schemas/enums.js'
 import type { CreditTriggerConfig, EntitlementTriggerConfig } from '../../../schemas/webhooks.js'
+import { jsonText } from '../../json.js'
 import { newId } from '../ids.js'
 
 /** A row of webhooks. */
@@ -66,7 +67,7 @@ export function payloadOf(
   body: unknown,
 ): string {
   const text = (shown: unknown) =>
-    JSON.stringify({
+    jsonText({
       action: type,
       account_id: webhook.account_id,
       environment_id: webhook.environment_id,

@@ -1,7 +1,12 @@
 // Which entitlement applies, the rules it makes, and what is told of it (EN).
 import t from 'tap'
 import type { MetricPeriod } from '../../../schemas/enums.js'
-import { type CatalogData, compileCatalog, type EntitlementDef } from '../../../src/core/catalog.js'
+import {
+  type CatalogData,
+  compileCatalog,
+  type EntitlementDef,
+  overrideEntitlement,
+} from '../../../src/core/catalog.js'
 import { LiveCompany } from '../../../src/core/company/facts.js'
 import { type CreditAccount, emptyAccount } from '../../../src/core/credits/account.js'
 import { amountFromNumber } from '../../../src/core/credits/amount.js'
@@ -137,7 +142,10 @@ t.test('EN-5, EN-10…16 the rules each value type makes', async t => {
   )
   t.match(byTrait?.conditions[1], { comparisonTraitId: 'trt_limit', metricValue: 0 }, 'EN-14')
   const mine = override('f', { valueType: 'unlimited' })
-  const [own] = generatedRules(event, mine.entitlement, { type: 'company', companyId: 'comp_1' })
+  const [own] = generatedRules(event, overrideEntitlement(mine.entitlement), {
+    type: 'company',
+    companyId: 'comp_1',
+  })
   t.match(own, {
     ruleType: 'company_override',
     conditions: [{ conditionType: 'company', resourceIds: ['comp_1'] }],
