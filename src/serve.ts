@@ -46,6 +46,7 @@ import { Limits, limitTable } from './http/admission/limits.js'
 import { openApp } from './http/apps/open-app.js'
 import { routes } from './http/routes.js'
 import { Server } from './http/server.js'
+import { finishPublishes } from './jobs/finish-publishes.js'
 import { tellExpired } from './jobs/override-expiry.js'
 import { settleDue } from './jobs/settle-due.js'
 import { tellTrialEnds } from './jobs/trial-ends.js'
@@ -349,7 +350,7 @@ export async function serve(from: {
     await flushSeen()
   })
 
-  const looks = [() => settleDue(services, catalogs.ids()), tellTrialEnds, tellExpired]
+  const looks = [() => settleDue(services, catalogs.ids()), finishPublishes, tellTrialEnds, tellExpired]
   let looking: Promise<void> | null = null
   const look = async (): Promise<void> => {
     for (const one of looks)

@@ -98,6 +98,8 @@ export interface CustomPlan {
   readonly source: 'amendment' | 'custom_plan'
   /** For an amendment: the migration that moves the company. */
   readonly migrationId: string | null
+  /** Its billing's own id: stored once, however often the change is tried. Absent: another each time. */
+  readonly billingId?: string
 }
 
 /**

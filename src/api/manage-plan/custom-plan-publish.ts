@@ -1,11 +1,14 @@
 // Publishing a custom plan: its company starts on it, or its subscription is amended (PB-13, PB-60…62).
+import type { Sql } from 'postgres'
 import type { ManagePlanRequest } from '../../../schemas/billing.js'
 import type { PlanPublish } from '../../../schemas/plans.js'
 import type { EntitlementRow, PlanRow, PlanVersionRow } from '../../catalog/plans.js'
 import { intervalOf, leadingPrice, type StoredPrice } from '../../catalog/prices.js'
 import type { CompanySnapshot } from '../../core/company/state.js'
+import { derivedId } from '../../core/id.js'
 import { migratedPlans } from '../../core/plans/plan-change.js'
 import { commitmentsOf, termsOf } from '../../engine/migrations/terms.js'
+import { ServiceError } from '../../errors.js'
 import { storeDetails } from '../billing/details.js'
 import { asTold } from '../billing/own-subscriptions.js'
 import { defaultProfile } from '../billing/payment-gating.js'
@@ -16,7 +19,13 @@ import { isKnown, settled } from '../entities/write.js'
 import type { Call } from '../kit/call.js'
 import { asJson } from '../kit/sql.js'
 import { requireTime } from '../kit/time.js'
-import type { CompanyBefore, CustomPlanFlow, CustomPublished } from '../plans/custom-plan-billing.js'
+import type {
+  CompanyBefore,
+  CustomPlanFlow,
+  CustomPublished,
+  PublishedFor,
+} from '../plans/custom-plan-billing.js'
+import { findPlan, findVersion } from '../plans/version-rows.js'
 import { couponOf } from './change.js'
 import { endUnlessPaid } from './custom-plan-billings.js'
 import { companyTurn, insertBilling, manage, requireNamed } from './handlers.js'
@@ -33,8 +42,8 @@ const daysUntilDue = 30
  */
 export const customPlanFlow: CustomPlanFlow = {
   prepare,
-  published: (call, published) =>
-    companyTurn(call, published.before.state.id, () => afterPublish(call, published)),
+  begin,
+  published: finish,
 }
 
 async function prepare(
@@ -71,7 +80,7 @@ async function prepare(
   )
     throw conflict(`The plan has no price in ${currency}, the currency of its company's billing profile`)
   const waits = body.activation_strategy === 'on_payment' && draft.prices.length > 0
-  return { state, onPlan, waits, currency }
+  return { state: keptOf(state), onPlan, waits, currency }
 }
 
 /** The currency for a company without a running subscription, from its default billing profile. */
@@ -80,11 +89,7 @@ async function usualCurrency({ services }: PublishCall, companyId: string): Prom
 }
 
 /** Add-ons share the company's subscription, which has one currency and one interval. */
-function requireOneSubscription(
-  draft: PlanVersionRow,
-  { addOns }: CompanySnapshot,
-  own: SubscriptionRow,
-): void {
+function requireOneSubscription(draft: PlanVersionRow, { addOns }: PublishedFor, own: SubscriptionRow): void {
   const price = leadingPrice(draft.prices, draft.currency)
   const billed = addOns.some(({ subscriptionId }) => subscriptionId === own.id)
   if (price && billed && (price.currency !== own.currency || monthsOf(price) !== own.own!.months))
@@ -96,17 +101,97 @@ function monthsOf(price: StoredPrice): number {
   return intervalMonths(interval) * count
 }
 
-async function afterPublish(call: PublishCall, published: CustomPublished): Promise<void> {
-  const { plan, version, before, first } = published
+/** A trait that is a quantity has no more characters. */
+const quantityCharactersMax = 40
+
+/** What is kept of a company until the publish is done. */
+function keptOf({ id, plan, addOns, subscriptions, schedule, traits }: CompanySnapshot): PublishedFor {
+  const quantities = traits.filter(([, text]) => text.length <= quantityCharactersMax)
+  return { id, plan, addOns, subscriptions, schedule, traits: quantities }
+}
+
+/** A row of custom_plan_publishes. */
+export interface PublishRow {
+  readonly plan_version_id: string
+  readonly environment_id: string
+  readonly plan_id: string
+  readonly company_id: string
+  readonly api_key_id: string
+  readonly request: PlanPublish
+  readonly before: CompanyBefore
+  readonly is_first: boolean
+  readonly migration_id: string | null
+  readonly replaces_id: string | null
+  readonly published_at: Date
+}
+
+async function begin(
+  tx: Sql,
+  { environment, key, body, nowMs }: PublishCall,
+  { plan, version, before, first, migrationId }: CustomPublished,
+): Promise<void> {
+  await tx`
+    insert into custom_plan_publishes ${tx({
+      plan_version_id: version.id,
+      environment_id: environment.id,
+      plan_id: plan.id,
+      company_id: before.state.id,
+      api_key_id: key.id,
+      request: asJson(tx, body),
+      before: asJson(tx, before),
+      is_first: first,
+      migration_id: migrationId,
+      replaces_id: await unpaid(tx, plan, nowMs),
+      published_at: new Date(nowMs),
+    })}`
+}
+
+/**
+ * Do what the publish of a version left to do, if nobody has done it. A refusal is final.
+ *
+ * errors  what refuses the change (4xx); 503 while a store is down: it is to be tried again.
+ */
+export async function finish(call: PublishCall, versionId: string): Promise<void> {
+  const { sql } = call.services
+  const read = () =>
+    sql<PublishRow[]>`select * from custom_plan_publishes where plan_version_id = ${versionId}`
+  const done = () => sql`delete from custom_plan_publishes where plan_version_id = ${versionId}`
+  const [begun] = await read()
+  if (!begun) return
+  await companyTurn(call, begun.company_id, async () => {
+    const [row] = await read()
+    if (!row) return
+    const { environment_id: environmentId, plan_id: planId } = row
+    const version = await findVersion(sql, environmentId, versionId)
+    const plan = await findPlan(sql, { accountId: call.key.accountId, environmentId }, planId)
+    const { before, is_first: first, migration_id: migrationId, replaces_id: replaces } = row
+    try {
+      if (version && plan) await afterPublish(call, { plan, version, before, first, migrationId, replaces })
+    } catch (error) {
+      if (error instanceof ServiceError && error.status < 500) await done()
+      throw error
+    }
+    await done()
+  })
+}
+
+/** The billing of a published version: one, however often its publish is taken up again. */
+const billingIdOf = (versionId: string): string => derivedId('cpbl_', versionId)
+
+async function afterPublish(
+  call: PublishCall,
+  published: CustomPublished & { readonly replaces: string | null },
+): Promise<void> {
+  const { plan, version, before, first, replaces } = published
   await keepDetails(call, before.state.id)
   if (before.onPlan) return amend(call, published)
-  const waiting = await unpaid(call, plan)
-  if (!first && waiting === null) return // the company has left the plan
+  if (!first && replaces === null) return // the company has left the plan
   const request = await requestOf(call, plan, version, before)
   if (request === null) return beginUnbilled(call, plan, version)
-  if (waiting !== null && before.waits) return takePlace(call, waiting, version, request)
-  if (waiting !== null) await voidBilling(call, waiting)
-  await manage(call, request, { custom: { source: 'custom_plan', migrationId: null } })
+  if (replaces !== null && before.waits) return takePlace(call, replaces, version, request)
+  const billingId = billingIdOf(version.id)
+  await manage(call, request, { custom: { source: 'custom_plan', migrationId: null, billingId } })
+  if (replaces !== null) await voidBilling(call, replaces)
 }
 
 /** Store the billing details that the publish request carries. */
@@ -179,7 +264,7 @@ async function committedUnits(
   { services }: PublishCall,
   version: PlanVersionRow,
   base: StoredPrice,
-  state: CompanySnapshot,
+  state: PublishedFor,
 ): Promise<ManagePlanRequest['pay_in_advance_entitlements']> {
   const rows = await services.sql<(EntitlementRow & { trait: string | null })[]>`
     select e.*, t.name as trait
@@ -196,8 +281,8 @@ async function committedUnits(
 }
 
 /** The id of the plan's billing that waits for payment, or null. */
-async function unpaid({ services, nowMs }: PublishCall, plan: PlanRow): Promise<string | null> {
-  const [row] = await services.sql<{ id: string }[]>`
+async function unpaid(sql: Sql, plan: PlanRow, nowMs: number): Promise<string | null> {
+  const [row] = await sql<{ id: string }[]>`
     select id from custom_plan_billings
     where company_id = ${plan.company_id} and plan_id = ${plan.id} and status = 'pending'
       and published_at + days_until_due * interval '24 hours' > ${new Date(nowMs)}
@@ -248,6 +333,7 @@ async function amend(
   const email = request.billing_email ?? null
   const days = request.days_until_due ?? daysUntilDue
   await insertBilling(call, {
+    id: billingIdOf(version.id),
     request,
     planId: plan.id,
     versionId: version.id,

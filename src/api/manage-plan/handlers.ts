@@ -180,6 +180,7 @@ async function storeBilling(
     source: custom?.source ?? 'manage_plan',
     migrationId: custom?.migrationId ?? null,
     status,
+    ...(custom?.billingId !== undefined && { id: custom.billingId }),
     onPayment: invoice!.onPayment,
     daysUntilDue: invoice!.daysUntilDue,
     email: invoice!.email,
@@ -189,6 +190,8 @@ async function storeBilling(
 
 /** A billing before it is stored. */
 export interface NewBilling {
+  /** Absent: a new id. A billing that has this id stays as it is. */
+  readonly id?: string
   readonly request: ManagePlanRequest
   readonly planId: string
   readonly versionId: string
@@ -211,7 +214,7 @@ export async function insertBilling(
   const anchor = request.billing_cycle_anchor
   await sql`
     insert into custom_plan_billings ${sql({
-      id: newId('cpbl_'),
+      id: billing.id ?? newId('cpbl_'),
       environment_id: environment.id,
       company_id: request.company_id,
       plan_id: billing.planId,
@@ -229,7 +232,7 @@ export async function insertBilling(
       request: asJson(sql, request),
       created_at: now,
       updated_at: now,
-    })}`
+    })} on conflict (id) do nothing`
 }
 
 const nothingBeside = { entitlements: new Map(), overrides: new Map() }

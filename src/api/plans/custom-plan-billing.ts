@@ -1,12 +1,19 @@
 // The interface between publishing a plan and billing custom plans.
+import type { Sql } from 'postgres'
 import type { PlanPublish } from '../../../schemas/plans.js'
 import type { PlanRow, PlanVersionRow } from '../../catalog/plans.js'
 import type { CompanySnapshot } from '../../core/company/state.js'
 import type { Call } from '../kit/call.js'
 
+/** What the billing of a custom plan asks of its company. */
+export type PublishedFor = Pick<
+  CompanySnapshot,
+  'id' | 'plan' | 'addOns' | 'subscriptions' | 'schedule' | 'traits'
+>
+
 /** The company of a custom plan before the publish. */
 export interface CompanyBefore {
-  readonly state: CompanySnapshot
+  readonly state: PublishedFor
   /** It is on the plan already: the publish amends its subscription. */
   readonly onPlan: boolean
   /** The change waits for its payment (PB-60). */
@@ -38,6 +45,8 @@ export interface CustomPlanFlow {
     plan: PlanRow,
     draft: PlanVersionRow,
   ) => Promise<CompanyBefore | null>
+  /** Write down, in the transaction of the publish, what is to be done after it. */
+  readonly begin: (tx: Sql, call: Call<PlanPublish, unknown>, published: CustomPublished) => Promise<void>
   /** Put the company on the plan and bill it, or let it wait for the payment. */
-  readonly published: (call: Call<PlanPublish, unknown>, published: CustomPublished) => Promise<void>
+  readonly published: (call: Call<PlanPublish, unknown>, versionId: string) => Promise<void>
 }

@@ -46,12 +46,16 @@ export const publisher =
     requireCompanies(call, body.excluded_company_ids, 'excluded_company_ids')
     const before = await prepared(call, custom)
     if (body.require_no_migration === true) await services.projections.barrier('postgres')
-    const { plan, version, migrationId, calledOff, first } = await services.catalogs.change(
+    const { plan, version, migrationId, calledOff } = await services.catalogs.change(
       accountScope(call),
-      tx => publish(tx, call, body, before?.onPlan === true && before.waits),
+      async tx => {
+        const published = await publish(tx, call, body, before?.onPlan === true && before.waits)
+        if (before) await custom.begin(tx, call, { ...published, before })
+        return published
+      },
     )
     await soon(call, ...(migrationId === null ? [] : [migrationId]), ...calledOff)
-    if (before) await custom.published(call, { plan, version, before, first, migrationId })
+    if (before) await custom.published(call, version.id)
     return { data: versionView(plan, version) satisfies PlanVersion }
   }
 

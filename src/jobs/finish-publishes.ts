@@ -1,0 +1,58 @@
+// Publishes of custom plans that a kill, or a store that was away, has interrupted.
+import type { PlanPublish } from '../../schemas/plans.js'
+import type { Call } from '../api/kit/call.js'
+import type { Services } from '../api/kit/services.js'
+import { finish, type PublishRow } from '../api/manage-plan/custom-plan-publish.js'
+
+const perTurn = 100
+
+/**
+ * Finish them: their companies go on the plans and are billed from the publish on. An amendment waits for the migration
+ * that moves its company.
+ *
+ * errors  of Postgres. What cannot be finished now is tried again in the next turn.
+ * source  PB-13, PB-60.
+ */
+export async function finishPublishes(services: Services): Promise<void> {
+  const rows = await services.sql<PublishRow[]>`
+    select p.* from custom_plan_publishes p left join plan_version_migrations m on m.id = p.migration_id
+    where m.id is null or m.status not in ('pending', 'in_progress')
+    order by p.published_at limit ${perTurn}`
+  for (const row of rows) {
+    const call = callOf(services, row)
+    if (call === null) continue
+    await finish(call, row.plan_version_id).catch(error =>
+      services.log.warn({ err: error, company_id: row.company_id }, 'a custom plan is not billed yet'),
+    )
+  }
+}
+
+/** The publish as it was asked for, at its instant. Null while its environment is not known. */
+function callOf(services: Services, row: PublishRow): Call<PlanPublish, unknown> | null {
+  const environment = services.keys.environment(row.environment_id)
+  if (environment === null) return null
+  return {
+    services,
+    key: { ...namelessKey, id: row.api_key_id, accountId: environment.accountId },
+    environment,
+    environmentOrNull: environment,
+    params: {},
+    query: {},
+    body: row.request,
+    text: '',
+    nowMs: row.published_at.getTime(),
+    remoteIp: '',
+    userAgent: '',
+  }
+}
+
+/** Of the key that published only its id is kept. */
+const namelessKey = {
+  name: '',
+  description: null,
+  kind: 'secret',
+  scopes: [],
+  readonly: false,
+  environmentId: null,
+  rateLimitPercent: null,
+} as const
