@@ -36,6 +36,9 @@ export class LiveCompany implements EntitledFacts {
   #firstCredit: string | null = null
   #firstConfig: CreditConfig | null = null
   #configs: Map<string, CreditConfig | null> | undefined
+  /** The credit whose figures were counted last, and these. */
+  #countedCredit: string | null = null
+  #counted: CreditFigures = noFigures
 
   constructor(
     readonly company: Company,
@@ -109,9 +112,12 @@ export class LiveCompany implements EntitledFacts {
 
   figures(creditId: string): CreditFigures {
     if (this.reads !== null) this.reads.figures = true
+    if (creditId === this.#countedCredit) return this.#counted
     const account = this.company.credits.get(creditId)
     const config = account === undefined ? null : this.creditConfig(creditId)
-    return config === null ? noFigures : figures(account!, config, this.nowMs)
+    this.#countedCredit = creditId
+    this.#counted = config === null ? noFigures : figures(account!, config, this.nowMs)
+    return this.#counted
   }
 
   overdraft(creditId: string): Overdraft | null {

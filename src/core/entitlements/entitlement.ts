@@ -14,7 +14,7 @@ import type {
   RuleDef,
 } from '../catalog.js'
 import type { OverrideState } from '../company/company.js'
-import type { CreditConfig } from '../credits/account.js'
+import type { CreditConfig, CreditFigures } from '../credits/account.js'
 import { amountToNumber, type Decimal, decimalOf } from '../credits/amount.js'
 import {
   type CompanyFacts,
@@ -26,6 +26,7 @@ import {
 import { strictInteger, type TraitRef } from '../flags/trait.js'
 import { derivedId } from '../id.js'
 import { nextTierBoundary } from '../pricing/price.js'
+import { quotedName } from '../quoted.js'
 import type { Quantity } from '../usage/quantity.js'
 import type { CreditDraw } from './feature.js'
 
@@ -506,7 +507,7 @@ export function reportEntitlement(
   const measured = valueType === 'numeric' || valueType === 'trait' || valueType === 'unlimited'
   const metered = measured && subtype !== null && period !== null
   const usage = measured ? usageOf(entitlement, company) : null
-  const figures = credit ? company.figures(def.valueCreditId!) : null
+  const figures = credit ? shownFigures(company.figures(def.valueCreditId!)) : null
   return {
     featureId: feature.def.id,
     featureKey,
@@ -522,13 +523,40 @@ export function reportEntitlement(
     creditId: credit ? def.valueCreditId : null,
     consumptionRate: credit ? consumptionRateOf(def) : null,
     quantityRates: credit && metersQuantities(def) ? def.quantityRates : null,
-    creditTotal: figures && amountToNumber(figures.total),
-    creditUsed: figures && amountToNumber(figures.total - figures.settled),
-    creditRemaining: figures && amountToNumber(figures.remaining),
-    creditReserved: figures && amountToNumber(figures.reserved),
-    creditSettled: figures && amountToNumber(figures.settled),
+    creditTotal: figures?.total ?? null,
+    creditUsed: figures?.used ?? null,
+    creditRemaining: figures?.remaining ?? null,
+    creditReserved: figures?.reserved ?? null,
+    creditSettled: figures?.settled ?? null,
     warningTiers: measured && def.warningTiers.length > 0 ? def.warningTiers : null,
   }
+}
+
+/** Figures of a credit as reports show them. */
+interface ShownFigures {
+  readonly total: number
+  readonly used: number
+  readonly remaining: number
+  readonly reserved: number
+  readonly settled: number
+}
+
+// Entitlements of one company are mostly paid from one credit: its figures are turned into numbers once.
+let lastFigures: CreditFigures | null = null
+let lastShown: ShownFigures | null = null
+
+function shownFigures(figures: CreditFigures): ShownFigures {
+  if (figures === lastFigures && lastShown !== null) return lastShown
+  const { total, remaining, reserved, settled } = figures
+  lastFigures = figures
+  lastShown = {
+    total: amountToNumber(total),
+    used: amountToNumber(total - settled),
+    remaining: amountToNumber(remaining),
+    reserved: amountToNumber(reserved),
+    settled: amountToNumber(settled),
+  }
+  return lastShown
 }
 
 /** Current usage of the feature: its counter, or its trait read strictly; null when nothing measures it. */
@@ -558,17 +586,17 @@ function metersQuantities(def: Pick<EntitlementDef, 'quantityRates'>): boolean {
 
 /** An entitlement report as the wire spells it, serialised; null members omitted. */
 export function writeEntitlement(report: EntitlementReport, instant: (ms: number) => string): string {
-  let json = `{"feature_id":${JSON.stringify(report.featureId)},"feature_key":${JSON.stringify(report.featureKey)},"value_type":"${report.valueType}"`
+  let json = `{"feature_id":${quotedName(report.featureId)},"feature_key":${quotedName(report.featureKey)},"value_type":"${report.valueType}"`
   if (report.allocation !== null) json += `,"allocation":${report.allocation}`
   if (report.usage !== null) json += `,"usage":${report.usage}`
   if (report.softLimit !== null) json += `,"soft_limit":${report.softLimit}`
-  if (report.eventName !== null) json += `,"event_name":${JSON.stringify(report.eventName)}`
-  if (report.eventSubtype !== null) json += `,"event_subtype":${JSON.stringify(report.eventSubtype)}`
+  if (report.eventName !== null) json += `,"event_name":${quotedName(report.eventName)}`
+  if (report.eventSubtype !== null) json += `,"event_subtype":${quotedName(report.eventSubtype)}`
   if (report.metricPeriod !== null) json += `,"metric_period":"${report.metricPeriod}"`
   if (report.monthReset !== null) json += `,"month_reset":"${report.monthReset}"`
   if (report.metricResetAtMs !== null) json += `,"metric_reset_at":"${instant(report.metricResetAtMs)}"`
   if (report.creditId !== null) {
-    json += `,"credit_id":${JSON.stringify(report.creditId)},"consumption_rate":${report.consumptionRate},"credit_total":${report.creditTotal},"credit_used":${report.creditUsed},"credit_remaining":${report.creditRemaining},"credit_reserved":${report.creditReserved},"credit_settled":${report.creditSettled}`
+    json += `,"credit_id":${quotedName(report.creditId)},"consumption_rate":${report.consumptionRate},"credit_total":${report.creditTotal},"credit_used":${report.creditUsed},"credit_remaining":${report.creditRemaining},"credit_reserved":${report.creditReserved},"credit_settled":${report.creditSettled}`
     if (report.quantityRates !== null) json += `,"quantity_rates":${JSON.stringify(report.quantityRates)}`
   }
   if (report.warningTiers !== null) json += `,"warning_tiers":${JSON.stringify(report.warningTiers)}`

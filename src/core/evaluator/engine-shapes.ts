@@ -22,9 +22,10 @@ import {
   resolveEntitlement,
   writeEntitlement,
 } from '../entitlements/entitlement.js'
-import { type CompiledFlag, instantText } from '../flags/flag.js'
+import type { CompiledFlag } from '../flags/flag.js'
 import type { TraitRef } from '../flags/trait.js'
 import { billingSubscription, isActive } from '../plans/plan.js'
+import { instantText } from '../quoted.js'
 import { readAll } from '../usage/counter.js'
 import type { Quantity } from '../usage/quantity.js'
 

@@ -16,6 +16,7 @@ import {
   writeEntitlement,
 } from '../entitlements/entitlement.js'
 import { trialStatus } from '../plans/plan.js'
+import { instantText, quotedName } from '../quoted.js'
 import type { Quantity } from '../usage/quantity.js'
 import type { UsageReads } from './read-set.js'
 import {
@@ -342,19 +343,19 @@ export function writeAllChecks({ flags, plan, credits }: AllChecks): string {
   return `${json}}`
 }
 
-// Thousands of results a request: what they share is put together once, and all are joined in one go.
+// Thousands of results a request: what they share is put together once.
 function writeChecks(flags: readonly CheckResult[]): string {
   const who = whoJson(flags[0]!)
   const ending = `${who},"error":null${unusedJson}}`
-  const pieces: string[] = []
+  let json = ''
   for (let i = 0; i < flags.length; i++) {
     const checked = flags[i]!
-    const opening = i === 0 ? '' : ','
+    if (i > 0) json += ','
     if (checked.error === null && checked.featureUsage === null && checked.entitlement === null)
-      pieces.push(i === 0 ? '{' : ',{', checked.json, ending)
-    else pieces.push(opening, writeCheck(checked, who))
+      json += `{${checked.json}${ending}`
+    else json += writeCheck(checked, who)
   }
-  return pieces.join('')
+  return json
 }
 
 /** The reason of a check in which nothing matched, by its context: what the API layer substitutes (FE-75, FE-76). */
@@ -392,7 +393,7 @@ export function writeCheck(checked: CheckResult, who = whoJson(checked)): string
   if (checked.featureUsage === null) json += unusedJson
   else {
     const { featureUsagePeriod: period, featureUsageResetAtMs: resetAtMs } = checked
-    json += `,"feature_allocation":${checked.featureAllocation},"feature_usage":${checked.featureUsage},"feature_usage_event":${quoted(checked.featureUsageEvent)}`
+    json += `,"feature_allocation":${checked.featureAllocation},"feature_usage":${checked.featureUsage},"feature_usage_event":${checked.featureUsageEvent === null ? 'null' : quotedName(checked.featureUsageEvent)}`
     json += period === null ? ',"feature_usage_period":null' : `,"feature_usage_period":"${period}"`
     json +=
       resetAtMs === null
@@ -425,17 +426,4 @@ export function denied(checked: CheckResult, reason: string): CheckResult {
 
 function quoted(text: string | null): string {
   return text === null ? 'null' : JSON.stringify(text)
-}
-
-// Resets of one instant are asked for again and again: a response names the same one twice, and so do most others.
-let lastMs = Number.NaN
-let lastText = ''
-
-/** RFC 3339 UTC with milliseconds (decision 9). */
-export function instantText(ms: number): string {
-  if (ms !== lastMs) {
-    lastText = new Date(ms).toISOString()
-    lastMs = ms
-  }
-  return lastText
 }

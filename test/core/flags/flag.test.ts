@@ -11,10 +11,10 @@ import {
   checkFlag,
   contextReason,
   inContext,
-  instantText,
   writeAllChecks,
   writeCheck,
 } from '../../../src/core/flags/flag.js'
+import { instantText } from '../../../src/core/quoted.js'
 import { addUsage, newCounter } from '../../../src/core/usage/counter.js'
 import { dayMs } from '../../../src/core/usage/period.js'
 import {
