@@ -4,7 +4,7 @@ import type { Logger } from '../log.js'
 import type { Metrics } from '../metrics.js'
 import type { AppRequest, AppResponse } from './apps/app.js'
 import { headersOf, statusLine } from './request/respond.js'
-import { bearerOf, headerNames } from './routing/headers.js'
+import { bearerOf } from './routing/headers.js'
 
 const keptMs = 1_000
 
@@ -47,7 +47,7 @@ export class MetricsPage {
 
   private mayRead(req: AppRequest): boolean {
     if (this.token === null) return true
-    return timingSafeEqual(digest(bearerOf(req.getHeader(headerNames.authorization))), this.token)
+    return timingSafeEqual(digest(bearerOf(req.getHeader('authorization'))), this.token)
   }
 
   private made(): Promise<string> {

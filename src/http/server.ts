@@ -8,7 +8,7 @@ import { MetricsPage } from './metrics-page.js'
 import { registerPages } from './openapi/pages.js'
 import { Compiled } from './request/compiled-route.js'
 import { Exchange } from './request/exchange.js'
-import { cutOff, framingOf, Misframed } from './request/framing.js'
+import { cutOff, Misframed } from './request/framing.js'
 import { failure, fixedHeaders } from './request/respond.js'
 import { Shared, type SharedOptions } from './request/shared.js'
 import type { Route } from './routing/route.js'
@@ -86,7 +86,9 @@ export class Server {
     const { shared } = this
     this.app.on(method, path, (res, req) => {
       try {
-        if (!framingOf(req).isChunked) return handler(res, req)
+        shared.head.read(req)
+        shared.head.assertFramed()
+        if (!shared.head.isChunked) return handler(res, req)
         throw new Misframed('framing_invalid', 'No body is taken here')
       } catch (error) {
         if (!(error instanceof Misframed)) throw error
@@ -122,8 +124,10 @@ export class Server {
     const preflight = preflightHeaders(options.config.apiKeyHeaders, options.config.environmentHeaders)
     for (const { path, scope } of options.routes) {
       if (scope !== 'check' && scope !== 'capture') continue
-      this.other('options', path, (res, req) => {
-        res.writeStatus('204 No Content').writeHeader('Content-Type', fixedHeaders + shared.cors.linesOf(req))
+      this.other('options', path, res => {
+        res
+          .writeStatus('204 No Content')
+          .writeHeader('Content-Type', fixedHeaders + shared.cors.linesOf(shared.head.origin))
         for (const [name, value] of preflight) res.writeHeader(name, value)
         res.endWithoutBody()
       })

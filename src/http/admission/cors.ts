@@ -1,6 +1,4 @@
 // Which pages may call: those of the origins that are set, and only routes a publishable key opens.
-import type { AppRequest } from '../apps/app.js'
-import { headerNames } from '../routing/headers.js'
 
 // Shown to browsers, besides the simple ones (AL-42).
 const exposed = 'X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, X-Request-Id, ETag'
@@ -14,10 +12,10 @@ export class Cors {
     for (const origin of origins ?? []) this.lines.set(origin, `${linesFor(origin)}\r\nVary: Origin`)
   }
 
-  /** Header lines for an answer to this request, each after CRLF. */
-  linesOf(req: AppRequest): string {
+  /** Header lines for an answer to a page of this origin ('' where the request names none), each after CRLF. */
+  linesOf(origin: string): string {
     if (this.origins === null) return this.anyone
-    return this.lines.get(req.getHeader(headerNames.origin)) ?? '\r\nVary: Origin'
+    return this.lines.get(origin) ?? '\r\nVary: Origin'
   }
 }
 

@@ -50,6 +50,12 @@ class Budget {
   private readonly pairs: readonly (readonly [global: NamedBucket, mutation: NamedBucket])[]
   /** Of environments that are not production, and of those that are. */
   private readonly environments = [new Map<string, Chains>(), new Map<string, Chains>()] as const
+  /** Those that were asked for last. */
+  private last: {
+    readonly environmentId: string
+    readonly production: boolean
+    readonly chains: Chains
+  } | null = null
 
   constructor(
     readonly table: LimitTable,
@@ -65,10 +71,19 @@ class Budget {
     nowMs: number,
     environmentId: string,
   ): readonly NamedBucket[] {
-    const known = this.environments[production ? 1 : 0].get(environmentId)
-    const chain = (known ?? this.open(environmentId, production, nowMs))[kind]
+    const chain = this.chains(environmentId, production, nowMs)[kind]
     for (const bucket of chain) refill(bucket, nowMs)
     return chain
+  }
+
+  private chains(environmentId: string, production: boolean, nowMs: number): Chains {
+    const { last } = this
+    if (last !== null && last.environmentId === environmentId && last.production === production)
+      return last.chains
+    const known = this.environments[production ? 1 : 0].get(environmentId)
+    const chains = known ?? this.open(environmentId, production, nowMs)
+    this.last = { environmentId, production, chains }
+    return chains
   }
 
   private open(environmentId: string, production: boolean, nowMs: number): Chains {

@@ -1,9 +1,6 @@
 // The contract between Tollgate and an HTTP server. Two servers keep it: uws-app.ts and node-app.ts.
 // The shapes follow uWebSockets.js, so that its objects are handed over as they are and cost nothing to wrap.
 
-/** The name of a header in lower case, as bytes: the native server takes it without converting it. */
-export type HeaderName = ArrayBuffer
-
 /** One request. It may be read until its handler returns, and not later. */
 export interface AppRequest {
   /** In lower case: `get`, `post`. */
@@ -15,7 +12,7 @@ export interface AppRequest {
   /** A parameter of the path by its position, as it was sent. */
   getParameter(index: number): string
   /** The first header of this name; '' without one. */
-  getHeader(name: HeaderName | string): string
+  getHeader(name: string): string
   /** Every header in the order received, names in lower case. */
   forEach(each: (name: string, value: string) => void): void
 }
@@ -78,7 +75,3 @@ export interface App {
   /** Close every connection. */
   close(): void
 }
-
-/** The name of a header for `getHeader`. */
-export const headerName = (name: string): HeaderName =>
-  Uint8Array.from(Buffer.from(name.toLowerCase())).buffer

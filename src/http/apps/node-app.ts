@@ -2,7 +2,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http'
 import { type AddressInfo, type Socket, Server as TcpServer } from 'node:net'
 import { headerBytesMax } from '../../config.js'
-import type { App, AppHandler, AppMethod, AppRequest, AppResponse, HeaderName } from './app.js'
+import type { App, AppHandler, AppMethod, AppRequest, AppResponse } from './app.js'
 import { PathTree } from './path-tree.js'
 
 /** A connection that sends nothing for this long is closed: between requests, within a head and within a body. */
@@ -124,18 +124,6 @@ function refuse(error: NodeJS.ErrnoException, socket: Socket): void {
   )
 }
 
-/** Names of headers as text, by the bytes that the contract names them with. */
-const headerTexts = new WeakMap<HeaderName, string>()
-
-function headerText(name: HeaderName): string {
-  let text = headerTexts.get(name)
-  if (text === undefined) {
-    text = Buffer.from(name).toString()
-    headerTexts.set(name, text)
-  }
-  return text
-}
-
 class NodeRequest implements AppRequest {
   constructor(
     private readonly req: IncomingMessage,
@@ -162,14 +150,13 @@ class NodeRequest implements AppRequest {
   }
 
   // Node joins repeated headers of most names; the contract gives the first.
-  getHeader(name: HeaderName | string): string {
-    const wanted = typeof name === 'string' ? name : headerText(name)
-    const value = this.req.headers[wanted]
+  getHeader(name: string): string {
+    const value = this.req.headers[name]
     if (value === undefined) return ''
     if (typeof value === 'string' && !value.includes(',')) return value
     const { rawHeaders } = this.req
     for (let i = 0; i < rawHeaders.length; i += 2)
-      if (rawHeaders[i]!.toLowerCase() === wanted) return rawHeaders[i + 1]!
+      if (rawHeaders[i]!.toLowerCase() === name) return rawHeaders[i + 1]!
     return ''
   }
 

@@ -8,7 +8,7 @@ export class Compiled {
   readonly bodyBytesMax: number
   /** Pages of other origins may call it: a publishable key opens it. */
   readonly isOpen: boolean
-  /** One of the hot paths, where a server's requests are not walked header by header. */
+  /** One of the hot paths: it asks no store. */
   readonly isHot: boolean
   readonly label: string
   readonly method: string

@@ -23,17 +23,11 @@ import { Noting } from '../admission/audit-notes.js'
 import { keylessBytesMax, namedContext, namedKeys } from '../admission/keys-in-body.js'
 import { admitNamed, type Caller } from '../admission/named-keys.js'
 import type { AppRequest, AppResponse } from '../apps/app.js'
-import {
-  bearerOf,
-  decodeParameters,
-  forwardedAddress,
-  headerOf,
-  headerNames as names,
-  parametersOf,
-} from '../routing/headers.js'
+import { bearerOf, decodeParameters, forwardedAddress, parametersOf } from '../routing/headers.js'
 import { decompress, type Encoding, encodingOf, parseBody, rawBody, SmallBody, tooLarge } from './body.js'
 import type { Compiled } from './compiled-route.js'
-import { cutOff, framingOf, Misframed } from './framing.js'
+import { cutOff, Misframed } from './framing.js'
+import type { Head } from './head.js'
 import { longBytes } from './long-bodies.js'
 import { Outflow, sendLarge } from './outflow.js'
 import { none, noParameters, nothing, nothingAsked, Request } from './request.js'
@@ -56,7 +50,6 @@ const largeLength = 65_536
 const strangeBytesMax = 4_194_304
 const letterP = 0x70
 const askNobody = { mayAsk: () => false }
-const letterS = 0x73
 
 /** One request on its way: admission and body may end in either order, then the handler, then the answer. */
 export class Exchange implements Listener, Caller {
@@ -120,34 +113,36 @@ export class Exchange implements Listener, Caller {
 
   /** Whether the key in the header is one that is in memory. */
   protected isKnown(req: AppRequest): boolean {
-    const { services, keyHeaders } = this.shared
-    const secret =
-      headerOf(req, keyHeaders) ||
-      (this.compiled.route.ofrep ? bearerOf(req.getHeader(names.authorization)) : '')
+    const { services, head } = this.shared
+    head.read(req)
+    const secret = this.secretOf(head)
     const found = secret === '' ? null : (services?.keys.find(secret, askNobody) ?? null)
     return found !== null && !(found instanceof Promise)
   }
 
+  private secretOf(head: Head): string {
+    return head.key || (this.compiled.route.ofrep ? bearerOf(head.authorization) : '')
+  }
+
   /** Everything up to the first wait. The request object is read here and nowhere else. */
   begin(req: AppRequest, headOnly: boolean): void {
-    const { shared, res } = this
-    const { route } = this.compiled
+    const { shared, compiled, res } = this
+    const { head } = shared
     this.headOnly = headOnly
     shared.inFlight++
     // First of all: without it a response that is not answered at once would end the process.
     res.onAborted(() => this.abort())
     try {
-      const secret =
-        headerOf(req, shared.keyHeaders) || (route.ofrep ? bearerOf(req.getHeader(names.authorization)) : '')
-      this.secret = secret
-      if (this.compiled.isOpen) this.cors = shared.cors.linesOf(req)
+      head.read(req)
+      this.secret = this.secretOf(head)
+      if (compiled.isOpen) this.cors = shared.cors.linesOf(head.origin)
       this.headers = this.cors
-      this.frame(req)
+      this.frame(head)
       if (shared.services === null) throw new ServiceError('starting')
-      if (secret === '') this.beginKeyless(req)
-      this.copy(req)
-      if (route.body !== 'none') res.onData((chunk, last) => this.data(chunk, last))
-      if (!this.keyless) this.find(secret)
+      if (this.secret === '') this.beginKeyless(head)
+      this.copy(req, head)
+      if (compiled.route.body !== 'none') res.onData((chunk, last) => this.data(chunk, last))
+      if (!this.keyless) this.find(this.secret)
     } catch (error) {
       if (error instanceof Misframed) this.cut(error)
       else this.fail(error)
@@ -156,20 +151,13 @@ export class Exchange implements Listener, Caller {
     }
   }
 
-  /**
-   * Where the body ends. A walk over all headers costs a hot request a tenth, so there it is spared to whoever shows a
-   * secret key and says nothing odd, unless a proxy may share the connection with others (source: decision, security 11).
-   */
-  private frame(req: AppRequest): void {
-    const { compiled, shared, secret } = this
-    const { trustProxy, chunkedBodies } = shared.options.config
-    const coding = req.getHeader(names.transferEncoding)
-    if (coding === '' && compiled.isHot && trustProxy === 0 && secret.charCodeAt(0) === letterS) return
-    const { isChunked, forwardedFor } = framingOf(req)
-    if (trustProxy > 0) this.forwardedFor = forwardedFor
-    if (!isChunked) return
+  private frame(head: Head): void {
+    const { trustProxy, chunkedBodies } = this.shared.options.config
+    head.assertFramed()
+    if (trustProxy > 0) this.forwardedFor = head.forwardedFor
+    if (!head.isChunked) return
     if (!chunkedBodies) throw new Misframed('length_required')
-    if (compiled.route.body === 'none') throw new Misframed('framing_invalid', 'No body is taken here')
+    if (this.compiled.route.body === 'none') throw new Misframed('framing_invalid', 'No body is taken here')
     // what the chunks end with is not to be seen from here: nothing behind them is read
     this.cuts = true
   }
@@ -195,32 +183,32 @@ export class Exchange implements Listener, Caller {
     return this.shared.services!.clock.wall()
   }
 
-  private copy(req: AppRequest): void {
+  private copy(req: AppRequest, head: Head): void {
     const { route } = this.compiled
-    const { shared } = this
-    this.environmentId = headerOf(req, shared.environmentHeaders)
+    this.environmentId = head.environmentId
     // Without a "?" it is undefined, whatever its type says.
     if (route.query !== null || route.noted) this.rawQuery = req.getQuery() ?? ''
     if (route.noted) this.url = req.getUrl()
     if (route.parameters.length > 0) this.parameters = parametersOf(req, route.parameters.length)
     // A check leaves no trace of who asked.
-    if (route.limit !== 'check') this.userAgent = req.getHeader(names.userAgent)
-    if (route.ofrep) this.ifNoneMatch = req.getHeader(names.ifNoneMatch)
+    if (route.limit !== 'check') this.userAgent = head.userAgent
+    if (route.ofrep) this.ifNoneMatch = head.ifNoneMatch
     // the value of a publishable key begins with its kind
-    if (this.secret.charCodeAt(0) === letterP) this.contextToken = req.getHeader(names.signedContext)
-    if (route.body !== 'none') this.encoding = encodingOf(req.getHeader(names.contentEncoding))
-    if (route.parse === null && route.body !== 'none') this.contentType = req.getHeader(names.contentType)
+    if (this.secret.charCodeAt(0) === letterP) this.contextToken = head.signedContext
+    if (route.body === 'none') return
+    this.encoding = encodingOf(head.contentEncoding)
+    if (route.parse === null) this.contentType = head.contentType
   }
 
   /**
    * Nobody has shown a key. Where one may stand in the body, that much of it is read as the caller's address may still
    * try; what is compressed or long is refused unread (source: decision, security 1).
    */
-  private beginKeyless(req: AppRequest): void {
+  private beginKeyless(head: Head): void {
     const { shared } = this
     if (!this.compiled.route.keysInBody) throw this.unknown('')
-    const long = Number(req.getHeader(names.contentLength)) > keylessBytesMax
-    if (long || encodingOf(req.getHeader(names.contentEncoding)) !== 'identity') throw this.unread()
+    const long = Number(head.contentLength) > keylessBytesMax
+    if (long || encodingOf(head.contentEncoding) !== 'identity') throw this.unread()
     shared.strangers.take(this.remoteIp(), this.startedMs)
     this.keyless = true
   }

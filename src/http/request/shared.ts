@@ -8,7 +8,8 @@ import type { AuditSink } from '../admission/audit-notes.js'
 import { Cors } from '../admission/cors.js'
 import type { Limits } from '../admission/limits.js'
 import { Strangers } from '../admission/strangers.js'
-import { type App, type AppResponse, type HeaderName, headerName } from '../apps/app.js'
+import type { App, AppResponse } from '../apps/app.js'
+import { Head } from './head.js'
 import { LongBodies } from './long-bodies.js'
 import { headOf, isBodiless, type Reply } from './respond.js'
 
@@ -56,8 +57,8 @@ export class Shared {
   readonly log: Logger
   /** Whether every request is logged; checked once. */
   readonly logsRequests: boolean
-  readonly keyHeaders: readonly HeaderName[]
-  readonly environmentHeaders: readonly HeaderName[]
+  /** Of the request that is being begun. */
+  readonly head: Head
 
   constructor(
     readonly options: SharedOptions,
@@ -72,8 +73,7 @@ export class Shared {
       audit: options.audit,
     })
     this.logsRequests = options.log.isLevelEnabled('debug')
-    this.keyHeaders = options.config.apiKeyHeaders.map(headerName)
-    this.environmentHeaders = options.config.environmentHeaders.map(headerName)
+    this.head = new Head(options.config.apiKeyHeaders, options.config.environmentHeaders)
   }
 
   /** A name for a request in logs and error answers. */

@@ -1,29 +1,8 @@
 // What a request says of itself: headers, path, address, and the keys it offers.
 import { isIP } from 'node:net'
 import { ServiceError } from '../../errors.js'
-import { type AppRequest, type HeaderName, headerName } from '../apps/app.js'
+import type { AppRequest } from '../apps/app.js'
 import type { Route } from './route.js'
-
-export const headerNames = {
-  authorization: headerName('authorization'),
-  userAgent: headerName('user-agent'),
-  ifNoneMatch: headerName('if-none-match'),
-  contentEncoding: headerName('content-encoding'),
-  contentType: headerName('content-type'),
-  contentLength: headerName('content-length'),
-  transferEncoding: headerName('transfer-encoding'),
-  origin: headerName('origin'),
-  signedContext: headerName('x-service-signed-context'),
-}
-
-/** The first of these headers that is there; '' when none is. */
-export function headerOf(req: AppRequest, names: readonly HeaderName[]): string {
-  for (const name of names) {
-    const value = req.getHeader(name)
-    if (value !== '') return value
-  }
-  return ''
-}
 
 /** The key of an Authorization header, or ''. */
 export function bearerOf(authorization: string): string {
