@@ -3,13 +3,36 @@ import type { Logger } from 'pino'
 import type { Sql } from 'postgres'
 import type { CatalogData } from '../core/catalog.js'
 import { ServiceError } from '../errors.js'
+import { FairGate } from '../fairness/fair-gate.js'
 import { toFailure } from '../storage/failure.js'
 import { type Announce, logFailure, retryDelayMs } from './announce.js'
 import { type Loaders, loadCatalog } from './load.js'
 import type { TraitRegistry } from './traits.js'
 
-const waitingMax = 1_000
+/** Changes of one environment that may wait for their turn. */
+const waitingMax = 500
 const patienceMs = 10_000
+
+/** Whose definitions change. */
+export interface ChangeScope {
+  readonly accountId: string
+  /** null: all environments of the account. */
+  readonly environmentId: string | null
+  /** Whose turn it takes: the environment of whoever asks. The environment that changes, or the account, unless told. */
+  readonly group?: string
+}
+
+/** The current catalog of every environment on the HTTP thread, and the one way to change definitions. */
+export interface DefinitionChanges {
+  /** Current definitions of an environment. Throws when the environment is unknown. */
+  get(environmentId: string): CatalogData
+  /**
+   * Run a definitions transaction, raise the version of the environments it touches (one, or all of the account),
+   * load their new catalogs, hand them to every shard, and resolve once every shard has them: the caller reads its
+   * own write on any connection. Rejections of `work` roll back and pass through.
+   */
+  change<T>(scope: ChangeScope, work: (sql: Sql) => Promise<T>): Promise<T>
+}
 
 interface Waiter {
   readonly version: number
@@ -35,7 +58,7 @@ interface Course {
  * shard has that version or a newer one. `data` changes in the tick in which it is posted to the shards, so a message
  * sent after reading it arrives after it.
  */
-export class CatalogCache {
+export class CatalogCache implements DefinitionChanges {
   readonly #sql: Sql
   readonly #log: Logger
   readonly #traits: TraitRegistry
@@ -43,9 +66,8 @@ export class CatalogCache {
   readonly #loaders: Loaders
   readonly #patienceMs: number
   readonly #courses = new Map<string, Course>()
-  /** The last transaction of each account: transactions of one account run in sequence, on one connection. */
-  readonly #lines = new Map<string, Promise<unknown>>()
-  #waiting = 0
+  /** One transaction of an account at a time, its environments in turn: one connection each, however many wait. */
+  readonly #gates = new Map<string, FairGate>()
   #closed = false
 
   constructor(options: {
@@ -91,17 +113,16 @@ export class CatalogCache {
    * Run a definitions transaction and bring its outcome to every shard.
    *
    * Changes of one account are in one order, also across processes: each transaction locks the account's row.
+   * Environments that ask take turns: one waits for one change of each other (security 5).
    *
    * scope    one environment, or (`environmentId` null) all environments the account has when the work is done.
    * work     its statements. What it throws rolls back and is passed on; database refusals become 400 or 503.
    * returns  the result of `work`, once every shard has the version it made or a newer one.
-   * errors   `overloaded` when the shards are not reached in time: the change is committed and will reach them.
+   * errors   `overloaded` when its turn does not come in time, or too many of the environment wait: nothing is done. Also
+   *          when the shards are not reached in time: the change is committed and will reach them.
    */
-  async change<T>(
-    scope: { readonly accountId: string; readonly environmentId: string | null },
-    work: (sql: Sql) => Promise<T>,
-  ): Promise<T> {
-    const { result, versions } = await this.#inLine(scope.accountId, () => this.#transact(scope, work))
+  async change<T>(scope: ChangeScope, work: (sql: Sql) => Promise<T>): Promise<T> {
+    const { result, versions } = await this.#inTurn(scope, () => this.#transact(scope, work))
     await Promise.all(versions.map(({ id, version }) => this.#reach(id, version)))
     return result
   }
@@ -120,22 +141,22 @@ export class CatalogCache {
     for (const waiter of course?.waiters ?? []) waiter.resolve()
   }
 
-  async #inLine<T>(accountId: string, run: () => Promise<T>): Promise<T> {
-    if (this.#waiting >= waitingMax) throw new ServiceError('overloaded')
-    this.#waiting++
-    const turn = (this.#lines.get(accountId) ?? Promise.resolve()).then(run)
-    const end = turn.catch(() => {})
-    this.#lines.set(accountId, end)
+  async #inTurn<T>(scope: ChangeScope, run: () => Promise<T>): Promise<T> {
+    const { accountId, environmentId, group = environmentId ?? accountId } = scope
+    let gate = this.#gates.get(accountId)
+    if (gate === undefined) {
+      gate = new FairGate({ places: 1, perGroup: 1, waitingMax, patienceMs, name: 'changes of definitions' })
+      this.#gates.set(accountId, gate)
+    }
     try {
-      return await turn
+      return await gate.run(group, run)
     } finally {
-      this.#waiting--
-      if (this.#lines.get(accountId) === end) this.#lines.delete(accountId)
+      if (gate.isIdle && this.#gates.get(accountId) === gate) this.#gates.delete(accountId)
     }
   }
 
   async #transact<T>(
-    scope: { readonly accountId: string; readonly environmentId: string | null },
+    scope: ChangeScope,
     work: (sql: Sql) => Promise<T>,
   ): Promise<{ readonly result: T; readonly versions: readonly { id: string; version: number }[] }> {
     const { accountId, environmentId } = scope

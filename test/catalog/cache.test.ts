@@ -117,6 +117,26 @@ t.test('catalogs over a real Postgres', async t => {
     t.ok(one.catalogs.get(development).version >= (await versionOf(development)) - 40)
   })
 
+  await t.test('security 5: environments take turns: one change waits for no queue of another', async t => {
+    const { catalogs } = await open(async () => {})
+    const done: string[] = []
+    const change = (environmentId: string, name: string) =>
+      catalogs.change({ accountId, environmentId: null, group: environmentId }, async tx => {
+        await tx`select 1`
+        done.push(name)
+      })
+    const theirs = Array.from({ length: 20 }, (_, n) => change(development, `theirs ${n}`))
+    const ours = [change(production, 'ours 0'), change(production, 'ours 1')]
+    await Promise.all(ours)
+    await Promise.all(theirs)
+    t.ok(done.indexOf('ours 1') < 5, done.join(', '))
+    t.same(
+      done.filter(name => name.startsWith('theirs')),
+      Array.from({ length: 20 }, (_, n) => `theirs ${n}`),
+      'those of one environment in their order',
+    )
+  })
+
   await t.test('an announcement that fails is repeated: the change is not lost', async t => {
     let failures = 3
     const handed: CatalogData[] = []

@@ -21,6 +21,7 @@ const lines: readonly (readonly string[])[] = [
   ['src/storage'],
   ['src/tracing.ts'],
   ['src/events'],
+  ['src/fairness'],
   ['src/json.ts'],
   ['src/log.ts', 'src/metrics.ts'],
   ['src/config.ts', 'src/errors.ts', 'src/host'],

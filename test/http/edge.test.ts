@@ -91,6 +91,28 @@ t.test('security 11 bodies without a length can be refused; heads are bounded', 
   t.equal(large.statuses[0], 431)
 })
 
+t.test('security 11 a head of too many fields does nothing', async t => {
+  let asked = 0
+  const count: Handler = () => {
+    asked++
+    return { data: null }
+  }
+  const { server, port } = await start([
+    get('/who', { scope: 'any', environment: 'optional', handle: count }),
+  ])
+  t.teardown(() => server.close())
+  for (const fields of [101, 150]) {
+    const socket = await dial(port)
+    const lines = Array.from({ length: fields }, (_, n) => `A${n}: b\r\n`).join('')
+    socket.write(`GET /who HTTP/1.1\r\nHost: h\r\nX-Service-Api-Key: ${dev}\r\n${lines}\r\n`)
+    const { text } = await hear(socket, 400)
+    socket.destroy()
+    // the native server says nothing and closes after its ten seconds; Node's own answers
+    t.match(text, /^(HTTP\/1\.1 431|$)/, `${fields} fields`)
+  }
+  t.equal(asked, 0)
+})
+
 t.test('security 29 the address is the one the nearest trusted proxy saw', async t => {
   t.equal(forwardedAddress('1.1.1.1, 2.2.2.2, 3.3.3.3', 1), '3.3.3.3')
   t.equal(forwardedAddress('1.1.1.1, 2.2.2.2, 3.3.3.3', 2), '2.2.2.2')

@@ -1,7 +1,8 @@
 // Statements of requests pass a gate: with the real stores, told by the order in which they are answered (security 5).
 import t from 'tap'
-import { FairGate } from '../../src/engine/fairness/fair-gate.js'
+import type { DefinitionChanges } from '../../src/catalog/cache.js'
 import { StoreTurns } from '../../src/engine/fairness/store-turns.js'
+import { FairGate } from '../../src/fairness/fair-gate.js'
 import { clickHouseInTurn, sqlInTurn } from '../../src/storage/in-turn.js'
 import { closePostgres, openPostgres } from '../../src/storage/postgres.js'
 import { startStores } from '../stores.js'
@@ -93,10 +94,22 @@ t.test('statements in turn', async t => {
 
   await t.test('security 5: a request is given the stores of its environment, all else as it is', async t => {
     const turns = new StoreTurns({ sql: four, clickhouse })
-    const services = turns.services({ sql: plain, clickhouse, other: 1 }, 'env_a')
+    const asked: unknown[] = []
+    const catalogs: DefinitionChanges = {
+      get: () => {
+        throw new Error('not asked')
+      },
+      change: async (scope, work) => {
+        asked.push(scope)
+        return work(plain)
+      },
+    }
+    const services = turns.services({ sql: plain, clickhouse, catalogs, other: 1 }, 'env_a')
     t.equal(services.other, 1)
     t.not(services.sql, plain)
     t.same([...(await services.sql`select 1 as one`)], [{ one: 1 }])
     t.same(await services.clickhouse.select('SELECT 1 AS one'), [{ one: 1 }])
+    await services.catalogs.change({ accountId: 'acct_1', environmentId: null }, async () => {})
+    t.same(asked, [{ accountId: 'acct_1', environmentId: null, group: 'env_a' }])
   })
 })

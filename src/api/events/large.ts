@@ -32,8 +32,9 @@ export function ingestLarge(
   const { body, nowMs } = call
   const { parsers } = call.services
   const speaker = { secret: sender.key.kind === 'secret', nowMs }
-  return parsers.hold(body.byteLength, async () => {
-    const sent = await parsers.inTurn(goneOf(call), async () => {
+  const group = sender.environmentId
+  return parsers.hold(group, body.byteLength, async () => {
+    const sent = await parsers.inTurn(group, goneOf(call), async () => {
       const [group] = groupsOf(await parsers.parse({ bytes: handedOver(body), format, speaker }))
       return send(atPresent(sender), group!, report)
     })
@@ -56,8 +57,9 @@ export function collectLarge(
   const { body, services, key, environmentOrNull, nowMs } = call
   const { parsers } = services
   const groups = new Groups(key.id, environmentOrNull?.id ?? null)
+  const group = environmentOrNull?.id ?? key.accountId
   const read = () =>
-    parsers.inTurn(goneOf(call), async (): Promise<readonly Collected[] | readonly string[]> => {
+    parsers.inTurn(group, goneOf(call), async (): Promise<readonly Collected[] | readonly string[]> => {
       const speaker = { secret: key.kind === 'secret', nowMs }
       const { voices } = groups
       const reply = await parsers.parse({ bytes: handedOver(body), format: 'collector', speaker, voices })
@@ -72,7 +74,7 @@ export function collectLarge(
       }
       return sent
     })
-  return parsers.hold(body.byteLength, async () => {
+  return parsers.hold(group, body.byteLength, async () => {
     let found = await read()
     if (found !== null && areSecrets(found)) {
       // awaited here, outside the slices: an unknown key costs a store lookup

@@ -1,8 +1,8 @@
 // The services that handlers use, wired once in serve.ts. Each member is documented in its own file.
 import type { Logger } from 'pino'
 import type { Sql } from 'postgres'
+import type { DefinitionChanges } from '../../catalog/cache.js'
 import type { TraitRegistry } from '../../catalog/traits.js'
-import type { CatalogData } from '../../core/catalog.js'
 import type { Keys } from '../../engine/account/key-types.js'
 import type { AccountLimits } from '../../engine/account/limits.js'
 import type { ModelPrices } from '../../engine/account/model-prices.js'
@@ -53,20 +53,8 @@ export interface Clock {
   ): Promise<void>
 }
 
-/** The current catalog of every environment on the HTTP thread, and the only way to change definitions. */
-export interface Catalogs {
-  /** Current definitions of an environment. Throws when the environment is unknown. */
-  get(environmentId: string): CatalogData
-  /**
-   * Run a definitions transaction, raise the version of its environments (one, or all of the account), load their new
-   * catalogs, hand them to every shard, and resolve once every shard has them. The caller then reads its own write on
-   * any connection. A rejection of `work` rolls back and is passed on.
-   */
-  change<T>(
-    scope: { readonly accountId: string; readonly environmentId: string | null },
-    work: (sql: Sql) => Promise<T>,
-  ): Promise<T>
-}
+/** The current catalog of every environment on the HTTP thread, and the one way to change definitions. */
+export type Catalogs = DefinitionChanges
 
 export interface Services {
   readonly log: Logger

@@ -1,9 +1,11 @@
 // The stores as requests reach them: each environment's statements wait in a queue of their own (issue 20, security 5).
-// Checks and events ask no store and never come here; projectors, jobs and changes of definitions have other connections.
+// Changes of definitions, which have other connections, take turns by environment too. Checks and events ask no store and
+// never come here; projectors and jobs have connections of their own.
 import type { Sql } from 'postgres'
+import type { DefinitionChanges } from '../../catalog/cache.js'
+import { FairGate } from '../../fairness/fair-gate.js'
 import type { ClickHouse } from '../../storage/clickhouse.js'
 import { clickHouseInTurn, sqlInTurn } from '../../storage/in-turn.js'
-import { FairGate } from './fair-gate.js'
 
 /** Connections to Postgres for requests: statements and transactions at once, and those of one environment. */
 export const postgresPlaces = { places: 12, perGroup: 10 }
@@ -24,12 +26,17 @@ export class StoreTurns {
   constructor(private readonly stores: Stores) {}
 
   /** The same services, whose stores are asked in the turn of a group: an environment, or an account. */
-  services<Had extends Stores>(services: Had, group: string): Had {
+  services<Had extends Stores & { readonly catalogs: DefinitionChanges }>(services: Had, group: string): Had {
     const { sql, clickhouse } = this.stores
+    const { catalogs } = services
     return {
       ...services,
       sql: sqlInTurn(sql, this.postgresGate, group),
       clickhouse: clickHouseInTurn(clickhouse, this.clickhouseGate, group),
+      catalogs: {
+        get: environmentId => catalogs.get(environmentId),
+        change: (scope, work) => catalogs.change({ ...scope, group }, work),
+      } satisfies DefinitionChanges,
     }
   }
 }

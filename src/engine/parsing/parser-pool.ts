@@ -7,6 +7,8 @@
 import type { Logger } from 'pino'
 import { ServiceError } from '../../errors.js'
 import type { ParseJob, ParseReply } from '../../events/parsing.js'
+import { ByteShares } from '../../fairness/byte-shares.js'
+import { FairGate } from '../../fairness/fair-gate.js'
 import type { Metrics } from '../../metrics.js'
 import { type StartThread, startThread, type Thread } from '../shards/thread.js'
 import { Slices } from './turn-limiter.js'
@@ -22,7 +24,7 @@ export interface ParsersOptions {
   /** 0: the HTTP thread reads all bodies itself. */
   readonly threads: number
   readonly shards: number
-  /** Bytes of bodies that wait, are read, or whose events are not durable yet. */
+  /** Bytes of bodies that wait, are read, or whose events are not durable yet: environments share them. */
   readonly bytesMax: number
   readonly log: Logger
   readonly metrics: Metrics['largeBodies']
@@ -45,13 +47,18 @@ export class Parsers {
   readonly slices: Slices
   private parsers: Parser[] = []
   private readonly jobs: Job[] = []
-  private readonly turns: (() => void)[] = []
-  private bytes = 0
-  private underWay = 0
+  private readonly shares: ByteShares
+  /** One read by each thread, one of which the events are taken, one ready for that. */
+  private readonly gate: FairGate
   private closing = false
 
   constructor(private readonly options: ParsersOptions) {
-    this.slices = new Slices(slicesPerShard * options.shards)
+    const { bytesMax, shards, threads } = options
+    this.slices = new Slices(slicesPerShard * shards)
+    this.shares = new ByteShares(bytesMax)
+    // how many wait is bounded by their bytes, and who has waited long is served all the same
+    const endless = { waitingMax: Number.POSITIVE_INFINITY, patienceMs: null }
+    this.gate = new FairGate({ places: threads + 2, perGroup: threads + 1, name: 'large bodies', ...endless })
   }
 
   /** Whether large bodies are read elsewhere. */
@@ -61,49 +68,40 @@ export class Parsers {
 
   /** Bytes of bodies held now. */
   get held(): number {
-    return this.bytes
+    return this.shares.held
   }
 
   /**
    * Do what there is to do with a large body, its bytes counted until that is done.
    *
-   * errors  overloaded (503) at the bound.
+   * group   whose it is: an environment.
+   * errors  overloaded (503) at the bound, or at the group's share of it.
    */
-  async hold<T>(bytes: number, work: () => Promise<T>): Promise<T> {
-    const { bytesMax, metrics } = this.options
-    if (this.bytes + bytes > bytesMax) {
-      metrics.refused.count++
+  async hold<T>(group: string, bytes: number, work: () => Promise<T>): Promise<T> {
+    if (!this.shares.take(group, bytes)) {
+      this.options.metrics.refused.count++
       throw new ServiceError('overloaded', 'Too many large bodies are being read; try again')
     }
-    this.bytes += bytes
     try {
       return await work()
     } finally {
-      this.bytes -= bytes
+      this.shares.give(group, bytes)
     }
   }
 
   /**
-   * Read a body, and take what was read, when its turn comes: a few at a time, the rest wait as they came.
+   * Read a body, and take what was read, when its turn comes: a few at a time; groups in turn, the bodies of one as they
+   * came.
    *
    * gone     whether its caller has left by then: nothing of it is done.
    * returns  what `work` does; null when the caller left.
    */
-  async inTurn<T>(gone: () => boolean, work: () => Promise<T>): Promise<T | null> {
-    const { threads, metrics } = this.options
-    // one read by each thread, one of which the events are taken, one ready for that
-    if (this.underWay >= threads + 2) await new Promise<void>(resolve => this.turns.push(resolve))
-    else this.underWay++
-    try {
-      if (!gone()) return await work()
-      metrics.left.count++
+  async inTurn<T>(group: string, gone: () => boolean, work: () => Promise<T>): Promise<T | null> {
+    return this.gate.run(group, async () => {
+      if (!gone()) return work()
+      this.options.metrics.left.count++
       return null
-    } finally {
-      // The turn is handed on, or given back.
-      const next = this.turns.shift()
-      if (next === undefined) this.underWay--
-      else next()
-    }
+    })
   }
 
   /**

@@ -39,6 +39,61 @@ export interface Asker {
 }
 
 /**
+ * Remembers who was let in last, of one route. As long as key and environment are the same objects (both are replaced when
+ * they change) nothing but the budgets is judged again.
+ */
+export class LastAdmission {
+  private key: KeyRecord | null = null
+  private environmentId = ''
+  private admission: Admission | null = null
+
+  /** As `admit`. */
+  admit(
+    route: Route,
+    key: KeyRecord,
+    environmentId: string,
+    keys: Pick<Keys, 'environment'>,
+    limits: Limits,
+    monotonicMs: number,
+    asker: Asker,
+  ): Judgement {
+    const { admission } = this
+    if (admission !== null && this.key === key && this.environmentId === environmentId) {
+      const { environment } = admission
+      if (environment !== null && keys.environment(environment.id) === environment) {
+        const allowance = allowanceOf(route, key, environment, limits, monotonicMs)
+        return { allowance, outcome: mustWait(route, key, allowance) ? overLimit(allowance!) : admission }
+      }
+    }
+    const judgement = admit(route, key, environmentId, keys, limits, monotonicMs, asker)
+    // of others more than the budgets may change: the time, the address, what was signed
+    const isLasting = key.kind === 'secret' && key.conditions == null
+    if (isLasting && !(judgement.outcome instanceof ServiceError)) {
+      this.key = key
+      this.environmentId = environmentId
+      this.admission = judgement.outcome
+    }
+    return judgement
+  }
+}
+
+const allowanceOf = (
+  route: Route,
+  key: KeyRecord,
+  environment: EnvironmentRecord | null,
+  limits: Limits,
+  monotonicMs: number,
+): Allowance | null => {
+  const production = environment === null || environment.environmentType === 'production'
+  return limits.admit(key, route.limit, production, monotonicMs, environment?.id)
+}
+
+const mustWait = (route: Route, key: KeyRecord, allowance: Allowance | null): boolean =>
+  allowance !== null &&
+  allowance.refused !== null &&
+  !(route.neverLimited && permits(key.scopes, route.scope))
+
+/**
  * Judge a request whose key was found: the one way in, for keys in headers and keys in bodies alike.
  *
  * environmentId  the environment header, '' when absent.
@@ -64,10 +119,8 @@ export function admit(
   const found = named === '' ? null : keys.environment(named)
   const environment = found !== null && found.accountId === key.accountId ? found : null
   if (key.environmentId !== null && environment === null) throw unknownKey()
-  const production = environment === null || environment.environmentType === 'production'
-  const allowance = limits.admit(key, route.limit, production, monotonicMs, environment?.id)
-  if (allowance?.refused && !(route.neverLimited && permits(key.scopes, route.scope)))
-    return { allowance, outcome: overLimit(allowance) }
+  const allowance = allowanceOf(route, key, environment, limits, monotonicMs)
+  if (mustWait(route, key, allowance)) return { allowance, outcome: overLimit(allowance!) }
   const context = key.kind === 'publishable' && environment !== null ? contextOf(environment, asker) : null
   const refused = refusalOf(route, key, environment, environmentId, context)
   if (refused !== null) return { allowance, outcome: refused }

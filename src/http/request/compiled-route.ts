@@ -1,5 +1,6 @@
 // A route as the server has it: its bound, its name, its counters.
 import type { Metrics, Spread, Tally } from '../../metrics.js'
+import { LastAdmission } from '../admission/admit.js'
 import type { Route } from '../routing/route.js'
 import { boundOf } from './body.js'
 
@@ -13,6 +14,7 @@ export class Compiled {
   readonly label: string
   readonly method: string
   readonly seconds: Spread
+  readonly last = new LastAdmission()
   private readonly statuses = new Map<number, Tally>()
 
   constructor(

@@ -18,7 +18,7 @@ import { ServiceError } from '../../errors.js'
 import { decodeUtf8 } from '../../json.js'
 import type { RequestLine } from '../../log.js'
 import { toFailure } from '../../storage/failure.js'
-import { type Admission, admit, type Judgement } from '../admission/admit.js'
+import type { Admission, Judgement } from '../admission/admit.js'
 import { Noting } from '../admission/audit-notes.js'
 import { keylessBytesMax, namedContext, namedKeys } from '../admission/keys-in-body.js'
 import { admitNamed, type Caller } from '../admission/named-keys.js'
@@ -49,6 +49,7 @@ const largeLength = 65_536
 // Bodies of callers who have shown no key yet, together, bytes.
 const strangeBytesMax = 4_194_304
 const letterP = 0x70
+const nobody = { key: null, environment: null }
 const askNobody = { mayAsk: () => false }
 
 /** One request on its way: admission and body may end in either order, then the handler, then the answer. */
@@ -88,6 +89,7 @@ export class Exchange implements Listener, Caller {
   private pieces: Buffer[] | null = null
   private received = 0
   private reserved = 0
+  private group = ''
   /** No header carries a key: one is looked for in the body, and until then the caller is nobody. */
   private keyless = false
   /** What was received of such a body, bytes. */
@@ -267,9 +269,9 @@ export class Exchange implements Listener, Caller {
 
   private judge(key: KeyRecord): Judgement {
     const { options, services } = this.shared
-    const { route } = this.compiled
+    const { route, last } = this.compiled
     try {
-      return admit(route, key, this.environmentId, services!.keys, options.limits, this.startedMs, this)
+      return last.admit(route, key, this.environmentId, services!.keys, options.limits, this.startedMs, this)
     } catch (error) {
       // a key that is disabled or over counts as one that nobody has
       const failed = this.unknown(this.secret)
@@ -422,9 +424,15 @@ export class Exchange implements Listener, Caller {
 
   // Bodies in pieces or compressed count together, so that many slow ones cannot fill the memory.
   private reserve(bytes: number): void {
+    if (this.reserved === 0) this.group = this.groupOf()
+    if (!this.shared.buffered.take(this.group, bytes)) throw new ServiceError('overloaded')
     this.reserved += bytes
-    this.shared.buffered += bytes
-    if (this.shared.buffered > this.shared.options.config.bodiesBytesMax) throw new ServiceError('overloaded')
+  }
+
+  /** Whose the request is, where environments take turns or share something; '' while that is not known. */
+  private groupOf(): string {
+    const { key, environment } = this.admission ?? nobody
+    return environment?.id ?? key?.environmentId ?? key?.accountId ?? ''
   }
 
   protected handle(body: unknown, text = ''): void {
@@ -467,8 +475,7 @@ export class Exchange implements Listener, Caller {
     const { services } = this.shared
     const { turns } = services!
     if (this.compiled.isHot || turns === undefined) return services!
-    const { key, environment } = this.admission!
-    return turns.services(services!, environment?.id ?? key.environmentId ?? key.accountId)
+    return turns.services(services!, this.groupOf())
   }
 
   private wait(answer: Later): void {
@@ -656,7 +663,7 @@ export class Exchange implements Listener, Caller {
     if (this.isChecking) this.shared.longBodies.checked()
     this.pieces = null
     this.waiting = null
-    this.shared.buffered -= this.reserved
+    this.shared.buffered.give(this.group, this.reserved)
     this.reserved = 0
     this.shared.strange -= this.strange
     this.strange = 0

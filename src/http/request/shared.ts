@@ -2,6 +2,7 @@
 import type { Services } from '../../api/kit/services.js'
 import type { Config } from '../../config.js'
 import { type ErrorCode, ServiceError } from '../../errors.js'
+import { ByteShares } from '../../fairness/byte-shares.js'
 import type { Logger, RequestLine } from '../../log.js'
 import type { Metrics } from '../../metrics.js'
 import type { AuditSink } from '../admission/audit-notes.js'
@@ -41,7 +42,7 @@ export class Shared {
   draining = false
   inFlight = 0
   /** Bytes of bodies that are being received or decompressed. */
-  buffered = 0
+  readonly buffered: ByteShares
   /** The same of bodies whose sender has shown no key yet. */
   strange = 0
   readonly longBodies = new LongBodies()
@@ -65,6 +66,7 @@ export class Shared {
     readonly app: App,
   ) {
     this.log = options.log
+    this.buffered = new ByteShares(options.config.bodiesBytesMax)
     this.cors = new Cors(options.config.corsOrigins)
     this.strangers = new Strangers({
       ratePerSecond: options.config.authFailuresPerSecond,

@@ -109,18 +109,18 @@ t.test('what a thread answered before it died is heard', async t => {
 t.test('bodies are bounded in bytes together', async t => {
   const { parsers, metrics } = open(t, 1, 1_000)
   let end = () => {}
-  const held = parsers.hold(900, () => new Promise<void>(resolve => (end = resolve)))
+  const held = parsers.hold('a', 900, () => new Promise<void>(resolve => (end = resolve)))
   t.equal(parsers.held, 900)
   await t.rejects(
-    parsers.hold(101, async () => {}),
+    parsers.hold('b', 101, async () => {}),
     { code: 'overloaded' },
   )
   t.equal(metrics.refused.count, 1)
-  t.equal(await parsers.hold(100, async () => 7), 7)
+  t.equal(await parsers.hold('b', 100, async () => 7), 7)
   end()
   await held
   await t.rejects(
-    parsers.hold(1_000, () => Promise.reject(new Error('broken'))),
+    parsers.hold('a', 1_000, () => Promise.reject(new Error('broken'))),
     /broken/,
   )
   t.equal(parsers.held, 0)
@@ -135,11 +135,14 @@ t.test('bodies take turns; who has left loses the turn', async t => {
     return new Promise<number>(resolve => ends.push(() => resolve(n)))
   }
   let gone = false
-  const turns = [1, 2, 3, 4, 5].map(n => parsers.inTurn(() => n === 4 && gone, work(n)))
+  const turns = [1, 2, 3, 4, 5].map(n => parsers.inTurn('a', () => n === 4 && gone, work(n)))
   await soon()
-  t.same(begun, [1, 2, 3], 'a few at a time')
+  t.same(begun, [1, 2], 'a few at a time')
   gone = true
   ends[0]!()
+  await soon()
+  t.same(begun, [1, 2, 3])
+  ends[1]!()
   await soon()
   t.same(begun, [1, 2, 3, 5])
   t.equal(metrics.left.count, 1)
@@ -147,12 +150,38 @@ t.test('bodies take turns; who has left loses the turn', async t => {
   t.same(await Promise.all(turns), [1, 2, 3, null, 5])
 })
 
+t.test('security 5: the bodies of another environment wait for no queue', async t => {
+  const { parsers } = open(t)
+  const ends: (() => void)[] = []
+  const begun: string[] = []
+  const take = (group: string) =>
+    parsers.inTurn(
+      group,
+      () => false,
+      () => {
+        begun.push(group)
+        return new Promise<void>(resolve => ends.push(resolve))
+      },
+    )
+  const all = [take('a'), take('a'), take('a'), take('a'), take('b')]
+  await soon()
+  t.same(begun, ['a', 'a', 'b'], 'a place is left for whoever comes next')
+  all.push(take('b'), take('b'))
+  for (let n = 0; n < 4; n++) {
+    ends[n]!()
+    await soon()
+  }
+  t.same(begun.slice(3).sort(), ['a', 'a', 'b', 'b'], 'and then they take turns')
+  for (const end of ends) end()
+  await Promise.all(all)
+})
+
 t.test('a turn is given back when the work fails', async t => {
   const { parsers } = open(t)
   const never = () => false
   for (let n = 0; n < 10; n++)
     await t.rejects(
-      parsers.inTurn(never, () => Promise.reject(new Error('broken'))),
+      parsers.inTurn('a', never, () => Promise.reject(new Error('broken'))),
       /broken/,
     )
 })

@@ -1,6 +1,6 @@
 // Lets a bounded number of pieces of work run at once, and shares the places fairly: between groups (environments) in
 // turn, within a group in the order of asking. One group's queue is no other's (issue 20, security 5).
-import { ServiceError } from '../../errors.js'
+import { ServiceError } from '../errors.js'
 
 export interface FairGateOptions {
   /** Pieces of work at once. */
@@ -9,8 +9,8 @@ export interface FairGateOptions {
   readonly perGroup: number
   /** Work of one group that may wait; beyond: 503. */
   readonly waitingMax?: number
-  /** Longest wait for a place, ms; beyond: 503. */
-  readonly patienceMs?: number
+  /** Longest wait for a place, ms; beyond: 503. null: as long as it takes. */
+  readonly patienceMs?: number | null
   /** What is waited for, as errors name it. */
   readonly name: string
 }
@@ -40,6 +40,11 @@ export class FairGate {
 
   constructor(private readonly options: FairGateOptions) {
     this.free = options.places
+  }
+
+  /** Nobody holds a place or waits for one. */
+  get isIdle(): boolean {
+    return this.groups.size === 0
   }
 
   /** Work that waits, over all groups. */
@@ -79,14 +84,15 @@ export class FairGate {
   private wait(name: string, group: Group): Promise<Leave> {
     const { patienceMs = defaultPatienceMs, name: what } = this.options
     return new Promise((resolve, reject) => {
-      const timer = setTimeout(() => {
+      const giveUp = (): void => {
         group.waiting.delete(waiter)
         this.forget(name, group)
         reject(new ServiceError('overloaded', `${what} is busy; try again`))
-      }, patienceMs)
+      }
+      const timer = patienceMs === null ? null : setTimeout(giveUp, patienceMs)
       const waiter: Waiter = {
         go: () => {
-          clearTimeout(timer)
+          if (timer !== null) clearTimeout(timer)
           resolve(this.take(name, group))
         },
       }

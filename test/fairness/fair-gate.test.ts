@@ -1,8 +1,8 @@
 // Places are shared fairly between groups (security 5): by the order in which work is served, never by time.
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import t from 'tap'
-import { FairGate, type Leave } from '../../../src/engine/fairness/fair-gate.js'
-import { Random } from '../../random.js'
+import { FairGate, type Leave } from '../../src/fairness/fair-gate.js'
+import { Random } from '../random.js'
 
 /** Asks for places and notes who is served, in order. */
 function watched(options: Partial<ConstructorParameters<typeof FairGate>[0]> = {}) {
