@@ -163,6 +163,7 @@ const secrets: ReadonlySet<string> = new Set([
   'TOLLGATE_PEPPER',
   'TOLLGATE_PEPPER_PREVIOUS',
   'TOLLGATE_BACKUP_KEY',
+  'TOLLGATE_METRICS_TOKEN',
   'DATABASE_URL',
   'CLICKHOUSE_URL',
 ])

@@ -56,6 +56,7 @@ export interface Settings {
   readonly TOLLGATE_BACKUP_KEY?: string | undefined
   readonly TOLLGATE_BACKUP_KEY_FILE?: string | undefined
   readonly TOLLGATE_METRICS_TOKEN?: string | undefined
+  readonly TOLLGATE_METRICS_TOKEN_FILE?: string | undefined
   readonly DATABASE_URL?: string | undefined
   readonly DATABASE_URL_FILE?: string | undefined
   readonly CLICKHOUSE_URL?: string | undefined

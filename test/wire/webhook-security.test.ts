@@ -327,3 +327,52 @@ t.test('security 12: what may leave is shared by environments', async t => {
     false,
   )
 })
+
+t.test('security 12: a plan is deleted and told of in one transaction', async t => {
+  const here = await receiver(t)
+  const webhook = await hook(here.url, ['plan.deleted', 'plan.updated'])
+  const make = (name: string) => client.ok('POST', '/plans', { name, description: '', plan_type: 'plan' })
+  const trigger = (on: string, when: string, body: string) =>
+    sql.unsafe(`
+      create function meddle() returns trigger language plpgsql as $$ begin ${body}; return new; end $$;
+      create trigger meddle ${when} on ${on} for each row execute function meddle()`)
+  const untrigger = (on: string) => sql.unsafe(`drop trigger meddle on ${on}; drop function meddle()`)
+
+  const kept = await make('Kept')
+  await trigger(
+    'webhook_outbox',
+    'before insert',
+    "if new.type = 'plan.deleted' then raise exception 'no space' using errcode = '53100'; end if",
+  )
+  t.ok((await client.del(`/plans/${kept.id}`)).status >= 500)
+  await untrigger('webhook_outbox')
+  t.equal((await client.get(`/plans/${kept.id}`)).status, 200, 'not told of, not deleted')
+
+  const taken = await make('Taken')
+  await trigger(
+    'plans',
+    'after update',
+    `if new.deleted_at is not null then
+      insert into company_plans (company_id, plan_id, kind, environment_id, version_id, added_at)
+      values ('comp_late', new.id, 'base', 'env', 'version', now()); end if`,
+  )
+  t.equal((await client.del(`/plans/${taken.id}`)).status, 400, 'somebody came onto it meanwhile')
+  await untrigger('plans')
+  await sql`delete from company_plans where company_id = 'comp_late'`
+  t.equal((await client.get(`/plans/${taken.id}`)).status, 200)
+  await settled()
+  await here.until(2)
+  t.same(
+    here.received.map(({ json }) => [json.action, (json.body as { id: string }).id]).sort(),
+    [
+      ['plan.deleted', taken.id],
+      ['plan.updated', taken.id],
+    ],
+    'who was told that it is gone is told that it is not',
+  )
+
+  await client.ok('DELETE', `/plans/${kept.id}`)
+  await here.until(3)
+  t.match(here.of('plan.deleted')[1]!.json, { body: { id: kept.id, name: 'Kept' } })
+  await client.ok('DELETE', `/webhooks/${webhook.id}`)
+})

@@ -60,18 +60,24 @@ export function postgresChunks(sql: Sql): ChunkStore {
       const text = line.slice(0, failureTextMax).replaceAll('\0', '\ufffd')
       await sql`
         insert into projection_failures (generation, shard, store, sequence, error, record)
-        values (${generation}, ${shard}, ${'clickhouse'}, ${from + 1}, ${`${table}: ${String(error)}`}, ${text})
+        values (${generation}, ${shard}, ${'clickhouse'}, ${from + 1}, ${reasonOf(`${table}: ${error}`)}, ${text})
         on conflict (generation, shard, store, sequence) do update set
           record = case when position(excluded.record in projection_failures.record) > 0
-            or length(projection_failures.record) > ${failureTextMax}
-            then projection_failures.record else projection_failures.record || chr(10) || excluded.record end`
+            then projection_failures.record
+            else left(projection_failures.record || chr(10) || excluded.record, ${failureTextMax}) end`
       await forgetFailures(sql)
     },
   }
 }
 
-/** Characters kept of a record that a store refused. */
+/** Characters kept of the records that a store refused at one place. */
 export const failureTextMax = 65_536
+/** Characters kept of its reason, which may quote the record. */
+const reasonMax = 4_096
+
+/** A store's reason as it is kept. */
+export const reasonOf = (error: unknown): string =>
+  String(error).slice(0, reasonMax).replaceAll('\0', '\ufffd')
 /** Records kept that a store refused: the newest. */
 const failuresMax = 10_000
 

@@ -2,7 +2,7 @@
 import type { Sql, TransactionSql } from 'postgres'
 import { amountToDecimal } from '../../src/core/credits/amount.js'
 import type { JournalRecord, Sequence } from '../../src/journal/journal.js'
-import { failureTextMax, forgetFailures, type Place, PositionMoved } from './chunks.js'
+import { failureTextMax, forgetFailures, type Place, PositionMoved, reasonOf } from './chunks.js'
 import type { EntityChange, Fold, HoldChange, Row, RowSet } from './fold.js'
 import type { Seen } from './seen.js'
 
@@ -50,7 +50,7 @@ export function postgresRows(sql: Sql): RowStore {
         await move(tx, place, { from, upTo, seenToo: false })
         await tx`
           insert into projection_failures (generation, shard, store, sequence, error, record)
-          values (${generation}, ${shard}, 'postgres', ${record.sequence}, ${String(error)}, ${text})
+          values (${generation}, ${shard}, 'postgres', ${record.sequence}, ${reasonOf(error)}, ${text})
           on conflict do nothing`
         await forgetFailures(tx)
       })

@@ -17,7 +17,7 @@ import { whole } from '../kit/unchanged.js'
 import { soon } from '../migrations/run.js'
 import { findProduct } from '../prices/rows.js'
 import { mainCurrency, namedPrices, planPrices } from '../prices/write.js'
-import { announce, lastSight } from '../webhooks/publish.js'
+import { announce } from '../webhooks/publish.js'
 import { issuesOf } from './issues.js'
 import {
   archivePlan,
@@ -257,7 +257,7 @@ export const putBillingLinkedPlan: Handler<BillingLinkedPlanCreate> = async call
  * errors  400 while a company is on any of its versions, and while a plan group names it; 403 while it is in use in
  *         another environment (definitions-in-use.ts).
  * source  PB-12. A company may be put on the plan during the deletion. Therefore companies are checked again once the
- *         plan cannot be assigned any more, and the plan is restored if one is found.
+ *         plan cannot be assigned any more, and the plan is restored if one is found. `plan.updated` then follows `plan.deleted`.
  */
 export const deletePlan: Handler = async call => {
   const { services } = call
@@ -265,7 +265,6 @@ export const deletePlan: Handler = async call => {
   const place = placeOf(call)
   const known = await findPlan(services.sql, place, call.params.plan_id!)
   if (!known) throw unknownPlan()
-  const gone = await lastSight(call, 'plan.deleted', () => detailOf(services.sql, call, known))
   await projections.barrier('postgres')
   const plan = await catalogs.change(accountScope(call), async tx => {
     const locked = await lockPlan(tx, place, call.params.plan_id!)
@@ -273,16 +272,20 @@ export const deletePlan: Handler = async call => {
     if (await hasCompanies(tx, locked.id)) throw inUse()
     const role = await groupRole(tx, locked.id)
     if (role) throw new ServiceError('state_conflict', `The plan is the ${role} plan of a plan group`)
+    await announce(tx, call, 'plan.deleted', () => detailOf(tx, call, locked))
     await archivePlan(tx, locked.id, new Date(clock.wall()))
     await abandonMigrations(tx, locked.id, null, clock.wall())
     return locked
   })
   await projections.barrier('postgres')
   if (await hasCompanies(services.sql, plan.id)) {
-    await catalogs.change(accountScope(call), tx => archivePlan(tx, plan.id, null))
+    await catalogs.change(accountScope(call), async tx => {
+      await archivePlan(tx, plan.id, null)
+      const everywhere = { services, key: call.key, environmentOrNull: null }
+      await announce(tx, everywhere, 'plan.updated', () => detailOf(tx, call, plan))
+    })
     throw inUse()
   }
-  await services.sql.begin(tx => announce(tx as unknown as Sql, call, 'plan.deleted', gone))
   return { data: { deleted: true } }
 }
 
