@@ -32,7 +32,7 @@ import { Backlog } from './engine/recovery/backlog.js'
 import { type KeptPoint, keepPoint } from './engine/recovery/backup.js'
 import { ClockMark } from './engine/recovery/clock-mark.js'
 import { ControlSocket } from './engine/recovery/control.js'
-import { Projections } from './engine/recovery/projections.js'
+import { Projections, type ProjectionsOptions } from './engine/recovery/projections.js'
 import type { Phases } from './engine/recovery/start-phases.js'
 import { allOf, fillMemory, rememberAgain, restorePositions, storedIn } from './engine/recovery/warm-up.js'
 import { Shards } from './engine/shards/shards.js'
@@ -187,6 +187,7 @@ export async function serve(from: {
   projections = await startProjections(journals, addresses, log, {
     chunk: traced?.chunk,
     announced: () => outbox?.wake(),
+    lastOf: environmentId => shards.lastOf(environmentId),
   })
   opened.add(() => projections!.stop())
   yielding = openYielding(opened, projections)
@@ -616,6 +617,7 @@ function startProjections(
   heard: {
     readonly chunk?: ((chunk: ProjectedChunk) => void) | undefined
     readonly announced?: () => void
+    readonly lastOf?: ProjectionsOptions['lastOf']
   } = {},
 ): Promise<Projections> {
   return Projections.start({

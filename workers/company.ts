@@ -29,16 +29,15 @@ import { type CheckedAndReserved, writeCheckAndReserve } from '../src/core/flags
 import { settleByTime } from '../src/core/plans/settle.js'
 import { itemsOf, type UsesRequest } from '../src/core/usage/batch.js'
 import { collectWhenIdle } from '../src/host/idle-gc.js'
-import { type JournalDisk, nodeDisk } from '../src/journal/disk.js'
+import { nodeDisk } from '../src/journal/disk.js'
 import { type FileJournal, openFileJournal } from '../src/journal/file-journal.js'
 import { type FramedRecords, type NewRecord, RecordFlag } from '../src/journal/journal.js'
 import { eventRow, monthOf } from '../src/journal/records/event-row.js'
 import { factText } from '../src/journal/records/fact-encoder.js'
 import { drawRows } from '../src/journal/records/ledger-rows.js'
 import { allFailed, type Cells, Replies, unpack } from '../src/protocol/message-codec.js'
-import { closed, type Port } from '../src/protocol/port.js'
+import { closed } from '../src/protocol/port.js'
 import { Positions } from '../src/protocol/positions.js'
-import type { ShardOptions } from '../src/protocol/shard-options.js'
 import { Changes } from '../src/protocol/version-counters.js'
 import { openPostgres } from '../src/storage/postgres.js'
 import { type Actor, Actors, timeOf } from './company/actors.js'
@@ -49,34 +48,13 @@ import { EventNames } from './company/event-names.js'
 import { FailedEvents } from './company/failed-events.js'
 import { type Groups, groupWritten, noteGroup } from './company/group.js'
 import { flagsOf, isQuestion, isTimed, leavesTimeAlone } from './company/kinds.js'
+import { LastRecords } from './company/last-records.js'
 import { Posts } from './company/mailbox.js'
 import { replayTail } from './company/replay.js'
 import { rowExtra } from './company/row-extra.js'
-import {
-  loadSnapshots,
-  postgresSnapshots,
-  type SnapshotStore,
-  storeSnapshots,
-  writeSnapshot,
-} from './company/snapshots.js'
+import { loadSnapshots, postgresSnapshots, storeSnapshots, writeSnapshot } from './company/snapshots.js'
+import type { ShardStorage, ShardTask } from './company/task.js'
 import { PlainUses } from './company/uses.js'
-
-/** What the HTTP thread gives a shard at its start. */
-export interface ShardTask {
-  readonly port: Port
-  readonly options: ShardOptions
-  /** The shard served before and died: the directory wants the identity effects of the tail. */
-  readonly again: boolean
-  /** The highest sequence whose reply arrived: claims of records beyond it are told once more. */
-  readonly heard: number
-  readonly catalogs: readonly CatalogData[]
-}
-
-/** What a shard reaches outside of its thread; a simulation has others. */
-export interface ShardStorage {
-  readonly disk: JournalDisk
-  readonly snapshots: SnapshotStore
-}
 
 /** Runs until the port closes. Rejects, and the thread is replaced, when the shard cannot go on. */
 export default function shard(task: ShardTask): Promise<void> {
@@ -119,6 +97,7 @@ class Shard {
   private loading = false
   /** The sequence the next record gets; agrees with the journal's. */
   private next: number
+  private readonly last: LastRecords
   /** Gathered while a batch is handled, appended at its end. */
   private records: (NewRecord | FramedRecords)[] = []
   private readonly plainUses: PlainUses
@@ -157,6 +136,7 @@ class Shard {
     const run = `${options.generation} ${options.index} ${journal.committed} ${Date.now()}`
     this.checks = new FlagChecks(run, options.checkRowsPerSecond)
     this.next = journal.committed + 1
+    this.last = new LastRecords(journal.committed)
     for (const data of task.catalogs) this.hold(data)
   }
 
@@ -304,6 +284,7 @@ class Shard {
       const event = uses.event(from + i, request)
       this.ingestEvent(actor, env, actor.state.id, present, { type: 'event', event })
     }
+    this.last.note(env, this.next - 1)
     this.writes.answered(n, this.failedEvents.take(), this.next - 1)
   }
 
@@ -391,6 +372,7 @@ class Shard {
   ): void {
     this.gatherUses()
     const sequence = this.next++
+    this.last.note(env, sequence)
     const flags = flagsOf(fx)
     let tell = toldNothing
     if (actor) {
@@ -644,6 +626,7 @@ class Shard {
         this.catalogs.delete(control.environmentId)
         this.changes.renew(this.task.options.index)
         this.editions.delete(control.environmentId)
+        this.last.forget(control.environmentId)
         this.actors.forgetEnvironment(control.environmentId)
         this.plainUses.eventNames.forget(control.environmentId)
         this.reads.answered(n, null, 0)
@@ -663,6 +646,9 @@ class Shard {
           () =>
             this.tellReply(replies => replies.failed(n, 'store_away', 'The checkpoint could not be written')),
         )
+        return
+      case 'last':
+        this.reads.answered(n, this.last.of(control.environmentId), 0)
         return
       case 'stats':
         this.reads.answered(

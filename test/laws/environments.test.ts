@@ -12,7 +12,7 @@ const random = new Random()
 t.comment(`TOLLGATE_SEED=${random.seed}`)
 
 const { client } = await startHere(t, {
-  TOLLGATE_LIMITS: '{"global":[50,100],"mutation":[40,80],"events_ingest":[20,60],"analytics":[5,20]}',
+  TOLLGATE_LIMITS: '{"global":[50,100],"mutation":[40,80],"events_ingest":[2,80],"analytics":[5,20]}',
   TOLLGATE_IDEMPOTENCY_BYTES: '40000',
   TOLLGATE_COMPANIES_MAX: '200',
   TOLLGATE_USERS_MAX: '200',
@@ -80,7 +80,44 @@ const hostile: readonly ((of: Client) => Promise<unknown>)[] = [
   of => of.post('/flags/nobody/check', { company: { slug: tag() } }),
   of => of.post('/companies', { keys: { slug: tag() }, traits: Object.fromEntries([[tag(), tag()]]) }),
   of => of.del(`/companies/comp_${tag()}`),
+  // changes of definitions, many at once
+  of =>
+    Promise.all(
+      Array.from({ length: 12 }, () =>
+        of.post('/flags', {
+          key: tag(),
+          name: 'f',
+          description: '',
+          flag_type: 'boolean',
+          default_value: false,
+        }),
+      ),
+    ),
+  // large bodies, which are read on another thread, several at once
+  of =>
+    Promise.all(
+      Array.from({ length: 3 }, () =>
+        of.post('/event-batch', `{"events":[${'{"event_type":"track"},'.repeat(30_000)}{}]}`),
+      ),
+    ),
+  // reads of a store that all share
+  of => of.get('/events?limit=1'),
+  of => of.get('/event-types'),
 ]
+
+const flagOf = (key: string) => ({
+  key,
+  name: key,
+  description: '',
+  flag_type: 'boolean',
+  default_value: false,
+})
+
+/** A batch that is read on another thread: few events, much text. */
+const large = many(5, () => ({
+  event_type: 'track',
+  body: { event: 'large', company: { slug: 'ours' }, traits: { note: 'x'.repeat(60_000) } },
+}))
 
 /** What Production does, and always hears. */
 const ordinary = (
@@ -122,6 +159,9 @@ const ordinary = (
   ['a new company', 200, () => ours.post('/companies', { keys: { slug: `ours-${round}` } })],
   ['a look-up', 200, () => ours.get('/companies/lookup?slug=ours')],
   ['a list', 200, () => ours.get('/companies?q=ours&limit=5')],
+  ['a change of a definition', 201, () => ours.post('/flags', flagOf(`ours-${round}`))],
+  ['its own events', 200, () => ours.get('/events?limit=1')],
+  ['a large batch', 201, () => ours.post('/event-batch', large)],
   ['a check', 404, () => ours.post('/flags/nobody/check', { company: { slug: 'ours' } })],
   ['a check of all flags', 201, () => ours.post('/flags/check', { company: { slug: 'ours' } })],
 ]
@@ -144,6 +184,11 @@ t.test('what Development does changes no status in Production', async t => {
     }
     await Promise.all(work)
   }
+  // more than its burst at once, however slow the machine is
+  for (const { status } of await Promise.all(
+    Array.from({ length: 150 }, () => theirs[0]!.post('/events', {})),
+  ))
+    heard.set(status, (heard.get(status) ?? 0) + 1)
   const { metrics } = await ours.ok('GET', '/companies/lookup?slug=ours')
   const counted = metrics.find(
     (one: { event_subtype: string; period: string }) =>
@@ -189,3 +234,29 @@ t.test(
     t.ok(behind <= made / 4, `the batch is acknowledged when Postgres lacks ${behind} of it`)
   },
 )
+
+t.test('security 5: a read waits for the rows of its own environment, not for those of another', async t => {
+  const { client, tollgate } = await startHere(t)
+  const { projections } = tollgate.services
+  const { environments } = await client.ok('GET', '/whoami')
+  const production = environments.find((one: { name: string }) => one.name === 'Production').id as string
+  const { secret } = await client.ok('POST', '/api-keys', { name: 'p', environment_id: production })
+  const ours = client.as(secret)
+  const event = (of: Client) =>
+    of.ok('POST', '/events', { event_type: 'track', body: { event: 'call', company: { slug: 'one' } } })
+  await event(ours)
+  await event(client)
+  const before = (await ours.ok('GET', '/events')).length
+  await client.ok('GET', '/events')
+  await projections.hold('clickhouse', 30_000)
+  await event(client)
+  let isRead = false
+  const theirs = client.ok('GET', '/events').then(rows => {
+    isRead = true
+    return rows
+  })
+  t.equal((await ours.ok('GET', '/events')).length, before, 'answered while the other cannot be')
+  t.notOk(isRead)
+  projections.release()
+  t.equal((await theirs).length, 2)
+})

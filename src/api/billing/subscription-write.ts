@@ -96,7 +96,7 @@ export async function recount(call: AnyCall, companyId: string, wanted: CycleRec
   if (wanted === null) return
   const { services, environment } = call
   const { clickhouse, clock } = services
-  await services.projections.barrier('clickhouse')
+  await services.projections.barrierOf('clickhouse', environment.id)
   const counted = await Promise.all(
     wanted.subtypes.map(async subtype => {
       const [before, firstMs] = await Promise.all([

@@ -58,7 +58,7 @@ async function settledHistory(call: Call<undefined, LedgerQuery>) {
   const { company_id: companyId } = query
   const isThere = isKnown(call, 'company', companyId)
   if (isThere) await services.shards.ask('c', environment.id, companyId, { type: 'credits' }, nowMs)
-  await services.projections.barrier('clickhouse')
+  await services.projections.barrierOf('clickhouse', environment.id)
   const { clickhouse } = services
   if (!isThere && (await creditLedgerCount(clickhouse, environment.id, { companyId })) === 0)
     throw new ServiceError('not_found', 'company_id: no such company')

@@ -29,7 +29,7 @@ export const eventListQuery = query(listShape)
 export async function listEvents(call: Call<undefined, QueryOf<typeof listShape>>): Promise<Answer> {
   const { services, query, environment } = call
   requireNear(query)
-  await services.projections.barrier('clickhouse')
+  await services.projections.barrierOf('clickhouse', environment.id)
   const filter = {
     companyId: query.company_id,
     userId: query.user_id,
@@ -48,7 +48,7 @@ export async function listEvents(call: Call<undefined, QueryOf<typeof listShape>
 /** GET /events/{event_id}: readable at once after its 201 (EV-73). */
 export async function getEvent(call: Call): Promise<Answer> {
   const { services, environment, params } = call
-  await services.projections.barrier('clickhouse')
+  await services.projections.barrierOf('clickhouse', environment.id)
   const row = await eventById(services.clickhouse, environment.id, params.event_id!)
   if (row === null) throw new ServiceError('not_found', 'Event not found')
   return { data: (await views(call, [row]))[0] }
@@ -60,7 +60,7 @@ export const eventTypesQuery = query(typesShape)
 /** GET /event-types: the event names of the environment, with their counts. */
 export async function listEventTypes(call: Call<undefined, QueryOf<typeof typesShape>>): Promise<Answer> {
   const { services, query, environment } = call
-  await services.projections.barrier('clickhouse')
+  await services.projections.barrierOf('clickhouse', environment.id)
   const filter = { subtypes: query.event_subtypes ?? null, q: query.q ?? '' }
   const rows = await eventTypes(services.clickhouse, environment.id, filter, {
     limit: query.limit,

@@ -59,7 +59,7 @@ async function exported(call: ExportCall, one: Exported): Promise<Answer> {
     toMs: query.to ?? endOfTimeMs,
   }
   const slot = slotOf(environment.id)
-  await services.projections.barrier('clickhouse').catch(error => {
+  await services.projections.barrierOf('clickhouse', environment.id).catch(error => {
     release(environment.id, slot)
     throw error
   })

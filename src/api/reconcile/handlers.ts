@@ -97,7 +97,7 @@ async function* companyIds({
 async function look(call: ReconcileCall, ids: readonly string[]): Promise<Looked> {
   const { services, environment, nowMs } = call
   const before = await counted(call, ids)
-  await services.projections.barrier('clickhouse')
+  await services.projections.barrierOf('clickhouse', environment.id)
   const stored = await usageReconcile(services.clickhouse, environment.id, [...before.keys()], nowMs)
   const { pairs, differences } = compare(before, stored)
   if (differences.length === 0) return { pairs, differences }

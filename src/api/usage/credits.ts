@@ -20,7 +20,7 @@ export async function creditAggregations(
 ): Promise<Map<string, CreditUsageAggregation>> {
   if (creditIds.length === 0) return new Map()
   const { clickhouse, projections } = services
-  await projections.barrier('clickhouse')
+  await projections.barrierOf('clickhouse', environment.id)
   const monthMs = monthStart(nowMs)
   const cycle = cycleOf(company, nowMs)
   const periodMs = cycle !== null && cycle.startMs <= nowMs ? cycle.startMs : monthMs

@@ -139,7 +139,7 @@ export const listFeatureUsageHistory: Handler<undefined, QueryOf<typeof historyS
   const range = { startMs, endMs }
   requireWholeHours(range)
   const { features } = call.services.catalogs.get(call.environment.id)
-  await call.services.projections.barrier('clickhouse')
+  await call.services.projections.barrierOf('clickhouse', call.environment.id)
   const data = await usageRowsOver(call, {
     companyIds: company_ids ?? null,
     features: feature_ids ? features.filter(({ id }) => feature_ids.includes(id)) : features,
@@ -201,9 +201,9 @@ function featuresOf({ services, environment }: EntityCall): readonly FeatureDef[
 }
 
 /** Wait until ClickHouse (events) and Postgres (users, plan changes) have everything acknowledged (US-51). */
-async function bothStores({ services }: EntityCall): Promise<void> {
+async function bothStores({ services, environment }: EntityCall): Promise<void> {
   const { projections } = services
-  await Promise.all([projections.barrier('clickhouse'), projections.barrier('postgres')])
+  await Promise.all([projections.barrierOf('clickhouse', environment.id), projections.barrier('postgres')])
 }
 
 const entitledShape = { feature_id: required(string), q: text(512), ...page } as const

@@ -362,6 +362,8 @@ export type ShardControl =
   /** Write every changed actor's snapshot. */
   | { readonly type: 'checkpoint' }
   | { readonly type: 'stats' }
+  /** The sequence behind which the shard has no record of the environment. */
+  | { readonly type: 'last'; readonly environmentId: string }
 
 /** What a shard tells without being asked. */
 export type ShardNotice =

@@ -27,6 +27,8 @@ export interface ProjectionsOptions {
   readonly log: Logger
   /** Told of every chunk, where traces are made. */
   readonly chunk?: (chunk: ProjectedChunk) => void
+  /** The sequence of each shard behind which it has no record of an environment; null: not known. */
+  readonly lastOf?: (environmentId: string) => Promise<readonly (Sequence | null)[]>
   /** Told when rows came into the outbox of webhooks. */
   readonly announced?: () => void
   readonly workerFile?: URL
@@ -118,6 +120,19 @@ export class Projections {
         this.reached(store, shard, this.#positions.get(shard, 'committed'), timeoutMs),
       ),
     )
+  }
+
+  /**
+   * Wait until everything of an environment that is committed so far is in a store. Records of others are waited for only
+   * where they lie before its own. Errors as `reached`.
+   */
+  async barrierOf(store: ProjectedStore, environmentId: string, timeoutMs = waitMs): Promise<void> {
+    const shards = Array.from({ length: this.#positions.shards }, (_, shard) => shard)
+    const committed = shards.map(shard => this.#positions.get(shard, 'committed'))
+    if (shards.every(shard => this.#positions.get(shard, store) >= committed[shard]!)) return
+    const last = (await this.#options.lastOf?.(environmentId)) ?? []
+    const wanted = (shard: number) => Math.min(committed[shard]!, last[shard] ?? committed[shard]!)
+    await Promise.all(shards.map(shard => this.reached(store, shard, wanted(shard), timeoutMs)))
   }
 
   /**

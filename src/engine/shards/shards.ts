@@ -334,6 +334,19 @@ export class Shards {
     return (await Promise.all(answers)).map(({ reply }) => reply)
   }
 
+  /**
+   * The sequence of each shard behind which it has no record of an environment; it may not be durable yet. null: it is not
+   * known, the shard does not serve.
+   */
+  async lastOf(environmentId: string): Promise<readonly (number | null)[]> {
+    const ask = async (shard: Shard): Promise<number | null> => {
+      if (!shard.ready) return null
+      const { reply } = await this.control<number>(shard, { type: 'last', environmentId })
+      return reply
+    }
+    return Promise.all(this.shards.map(shard => ask(shard).catch(() => null)))
+  }
+
   /** Figures of every shard that serves, for metrics. */
   async stats(): Promise<readonly ShardStats[]> {
     const serving = this.shards.filter(shard => shard.ready)
