@@ -614,11 +614,7 @@ function startProjections(
   journals: Journals,
   addresses: Addresses,
   log: Logger,
-  heard: {
-    readonly chunk?: ((chunk: ProjectedChunk) => void) | undefined
-    readonly announced?: () => void
-    readonly lastOf?: ProjectionsOptions['lastOf']
-  } = {},
+  more: Pick<ProjectionsOptions, 'chunk' | 'announced' | 'lastOf'> = {},
 ): Promise<Projections> {
   return Projections.start({
     positions: journals.positions,
@@ -627,7 +623,7 @@ function startProjections(
     postgres: addresses.postgres,
     clickhouse: addresses.clickhouse,
     log,
-    ...heard,
+    ...more,
   })
 }
 

@@ -26,7 +26,7 @@ export interface ProjectionsOptions {
   readonly clickhouse: ClickHouseAddress
   readonly log: Logger
   /** Told of every chunk, where traces are made. */
-  readonly chunk?: (chunk: ProjectedChunk) => void
+  readonly chunk?: ((chunk: ProjectedChunk) => void) | undefined
   /** The sequence of each shard behind which it has no record of an environment; null: not known. */
   readonly lastOf?: (environmentId: string) => Promise<readonly (Sequence | null)[]>
   /** Told when rows came into the outbox of webhooks. */

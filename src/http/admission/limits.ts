@@ -44,16 +44,24 @@ export interface Allowance {
 /** Buckets in the order of the table: the first blocked one is the one a refusal names (AL-42). */
 type Chains = Readonly<Record<LimitKind, readonly NamedBucket[]>>
 
+/** Whose requests share buckets: those of publishable keys are a party of their own (AL-41). */
+const parties = { rest: 0, production: 1, publishable: 2 } as const
+type Party = keyof typeof parties
+
 // The buckets of one account, or of one capped key. Global and mutation exist twice (AL-41); events ingest and
-// analytics once for each environment that asked something.
+// analytics once for each environment that asked something; of publishable keys all of them once for each environment.
 class Budget {
   private readonly pairs: readonly (readonly [global: NamedBucket, mutation: NamedBucket])[]
-  /** Of environments that are not production, and of those that are. */
-  private readonly environments = [new Map<string, Chains>(), new Map<string, Chains>()] as const
+  /** By party. */
+  private readonly environments = [
+    new Map<string, Chains>(),
+    new Map<string, Chains>(),
+    new Map<string, Chains>(),
+  ] as const
   /** Those that were asked for last. */
   private last: {
     readonly environmentId: string
-    readonly production: boolean
+    readonly party: Party
     readonly chains: Chains
   } | null = null
 
@@ -61,33 +69,31 @@ class Budget {
     readonly table: LimitTable,
     nowMs: number,
   ) {
-    this.pairs = [0, 1].map(() => [this.bucket('global', nowMs), this.bucket('mutation', nowMs)] as const)
+    this.pairs = [this.pair(nowMs), this.pair(nowMs)]
+  }
+
+  private pair(nowMs: number): readonly [global: NamedBucket, mutation: NamedBucket] {
+    return [this.bucket('global', nowMs), this.bucket('mutation', nowMs)]
   }
 
   /** The buckets that apply, brought to the present. */
-  applying(
-    kind: LimitKind,
-    production: boolean,
-    nowMs: number,
-    environmentId: string,
-  ): readonly NamedBucket[] {
-    const chain = this.chains(environmentId, production, nowMs)[kind]
+  applying(kind: LimitKind, party: Party, nowMs: number, environmentId: string): readonly NamedBucket[] {
+    const chain = this.chains(environmentId, party, nowMs)[kind]
     for (const bucket of chain) refill(bucket, nowMs)
     return chain
   }
 
-  private chains(environmentId: string, production: boolean, nowMs: number): Chains {
+  private chains(environmentId: string, party: Party, nowMs: number): Chains {
     const { last } = this
-    if (last !== null && last.environmentId === environmentId && last.production === production)
-      return last.chains
-    const known = this.environments[production ? 1 : 0].get(environmentId)
-    const chains = known ?? this.open(environmentId, production, nowMs)
-    this.last = { environmentId, production, chains }
+    if (last !== null && last.environmentId === environmentId && last.party === party) return last.chains
+    const known = this.environments[parties[party]].get(environmentId)
+    const chains = known ?? this.open(environmentId, party, nowMs)
+    this.last = { environmentId, party, chains }
     return chains
   }
 
-  private open(environmentId: string, production: boolean, nowMs: number): Chains {
-    const [global, mutation] = this.pairs[production ? 1 : 0]!
+  private open(environmentId: string, party: Party, nowMs: number): Chains {
+    const [global, mutation] = this.pairs[parties[party]] ?? this.pair(nowMs)
     const chains = {
       read: [global],
       check: [global],
@@ -95,7 +101,7 @@ class Budget {
       ingest: [global, this.bucket('events_ingest', nowMs)],
       analytics: [global, this.bucket('analytics', nowMs)],
     }
-    const environments = this.environments[production ? 1 : 0]
+    const environments = this.environments[parties[party]]
     // environments that are gone leave theirs behind
     if (environments.size >= environmentsMax) environments.clear()
     environments.set(environmentId, chains)
@@ -144,7 +150,8 @@ export class Limits {
    * environmentId  whose events ingest and analytics budgets count; '' for a request without an environment.
    * returns        what the headers say, or null where nothing is limited.
    * source         AL-40…46. Events ingest and analytics are kept apart by environment (instead of AL-41's one
-   *                account-wide budget): decision, so that no environment uses up what another needs.
+   *                account-wide budget): decision, so that no environment uses up what another needs. Publishable keys have
+   *                buckets of their own for the same reason: decision.
    */
   admit(
     key: KeyRecord,
@@ -155,7 +162,8 @@ export class Limits {
   ): Allowance | null {
     const account = this.accountBudget(key.accountId, nowMs)
     if (account === null) return null
-    const shared = account.applying(kind, production, nowMs, environmentId)
+    const party = key.kind === 'publishable' ? 'publishable' : production ? 'production' : 'rest'
+    const shared = account.applying(kind, party, nowMs, environmentId)
     const percent = key.rateLimitPercent
     if (percent === null || percent === 0) {
       const blocked = firstBlocked(shared)
@@ -165,7 +173,7 @@ export class Limits {
     }
     const mine = this.keyBudget(key, percent, account.table, nowMs).applying(
       kind,
-      production,
+      party,
       nowMs,
       environmentId,
     )

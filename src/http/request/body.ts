@@ -5,6 +5,7 @@ import type { IValidation } from 'typia'
 import type { RawBody } from '../../api/kit/call.js'
 import { largeBytes } from '../../engine/parsing/parser-pool.js'
 import { ServiceError } from '../../errors.js'
+import { FairGate } from '../../fairness/fair-gate.js'
 import { assertPlain, decodeUtf8, hasHalfPair } from '../../json.js'
 import type { Parser, Route } from '../routing/route.js'
 
@@ -45,26 +46,29 @@ export function encodingOf(header: string): Encoding | ServiceError {
 
 const inflate = promisify(gunzip) as (bytes: Buffer, options: { maxOutputLength: number }) => Promise<Buffer>
 
-// As many as there are threads for it: more at once would only hold memory.
-const inflatingMax = 4
-let inflating = 0
-const queued: (() => void)[] = []
+// Each takes a thread of the four that files are written by, too. How many wait is bounded by their bytes.
+const inflations = new FairGate({
+  places: 3,
+  perGroup: 2,
+  waitingMax: Number.POSITIVE_INFINITY,
+  patienceMs: null,
+  name: 'decompression',
+})
 
-/** Decompress within the route's bound: a bomb is stopped when it reaches it. A few at a time, the rest wait. */
-export async function decompress(bytes: Buffer, route: Route): Promise<Buffer> {
-  if (inflating >= inflatingMax) await new Promise<void>(resolve => queued.push(resolve))
-  else inflating++
-  try {
-    return await inflate(bytes, { maxOutputLength: boundOf(route) })
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') throw tooLarge(route)
-    throw new ServiceError('body_malformed', 'The request body is not valid gzip', { cause: error })
-  } finally {
-    // The turn is handed on, or given back.
-    const next = queued.shift()
-    if (next === undefined) inflating--
-    else next()
-  }
+/**
+ * Decompress within the route's bound: a bomb is stopped when it reaches it. A few at a time, the rest wait.
+ *
+ * group  the environment the body is of: environments take turns (security 5).
+ */
+export async function decompress(bytes: Buffer, route: Route, group: string): Promise<Buffer> {
+  return inflations.run(group, async () => {
+    try {
+      return await inflate(bytes, { maxOutputLength: boundOf(route) })
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') throw tooLarge(route)
+      throw new ServiceError('body_malformed', 'The request body is not valid gzip', { cause: error })
+    }
+  })
 }
 
 /** A body for a handler that parses it itself; `contentType` as the header has it. */

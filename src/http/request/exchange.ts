@@ -378,7 +378,7 @@ export class Exchange implements Listener, Caller {
       return
     }
     if (this.reserved === 0) this.reserve(bytes.length)
-    this.resume(decompress(bytes, this.compiled.route), plain => this.take(plain))
+    this.resume(decompress(bytes, this.compiled.route, this.groupOf()), plain => this.take(plain))
   }
 
   // What takes long waits for its turn, so that others need not wait for it.

@@ -48,6 +48,19 @@ t.test('AL-41 global and mutation are kept apart for production and the rest', a
   t.equal(left('mutation', false, 'env_staging'), 118)
 })
 
+t.test('security 5 publishable keys use up no budget that a server needs', async t => {
+  const limits = new Limits(defaultLimits)
+  const [server, page] = [key({ id: 'apik_1' }), key({ id: 'apik_2', kind: 'publishable' })]
+  const admit = (asking: typeof server, kind: LimitKind, environmentId: string) =>
+    limits.admit(asking, kind, true, 0, environmentId)
+  for (const kind of ['ingest', 'check'] as const) {
+    while (admit(page, kind, 'env_a')?.refused === null);
+    t.match(admit(page, kind, 'env_a'), { remaining: 0, refused: {} }, `${kind} of pages is exhausted`)
+    t.equal(admit(server, kind, 'env_a')?.refused, null, 'that of servers is not')
+    t.equal(admit(page, kind, 'env_b')?.refused, null, 'nor that of pages of another environment')
+  }
+})
+
 t.test('security 5 events ingest and analytics are kept apart by environment', async t => {
   const limits = new Limits({ ...defaultLimits, global: { ratePerSecond: 1, burst: 10_000 } })
   const asking = key({ id: 'apik_1' })

@@ -54,27 +54,41 @@ t.test('members named __proto__ are data', async t => {
 })
 
 t.test('decision 2: gzip is accepted within the same bound as plain bodies', async t => {
-  t.equal((await decompress(gzipSync('{"a":1}'), ordinary)).toString(), '{"a":1}')
-  t.equal((await decompress(gzipSync(Buffer.alloc(bodyBytesMax)), ordinary)).length, bodyBytesMax)
-  await t.rejects(decompress(gzipSync(Buffer.alloc(bodyBytesMax + 1)), ordinary), /larger than 1048576 bytes/)
+  t.equal((await decompress(gzipSync('{"a":1}'), ordinary, 'a')).toString(), '{"a":1}')
+  t.equal((await decompress(gzipSync(Buffer.alloc(bodyBytesMax)), ordinary, 'a')).length, bodyBytesMax)
   await t.rejects(
-    decompress(gzipSync(Buffer.alloc(batchBytesMax + 1)), batch),
+    decompress(gzipSync(Buffer.alloc(bodyBytesMax + 1)), ordinary, 'a'),
+    /larger than 1048576 bytes/,
+  )
+  await t.rejects(
+    decompress(gzipSync(Buffer.alloc(batchBytesMax + 1)), batch, 'a'),
     /at most 10000 events and 8388608 bytes/,
   )
-  await t.rejects(decompress(Buffer.from('not gzip'), ordinary), /not valid gzip/)
-  await t.rejects(decompress(gzipSync('{"a":1}').subarray(0, 12), ordinary), /not valid gzip/)
+  await t.rejects(decompress(Buffer.from('not gzip'), ordinary, 'a'), /not valid gzip/)
+  await t.rejects(decompress(gzipSync('{"a":1}').subarray(0, 12), ordinary, 'a'), /not valid gzip/)
 })
 
 t.test('many compressed bodies at once all have their turn', async t => {
   const bodies = Array.from({ length: 40 }, (_, i) =>
     i % 3 === 0 ? Buffer.from('not gzip') : gzipSync(`${i}`),
   )
-  const settled = await Promise.allSettled(bodies.map(bytes => decompress(bytes, ordinary)))
+  const settled = await Promise.allSettled(bodies.map(bytes => decompress(bytes, ordinary, 'a')))
   for (const [i, result] of settled.entries()) {
     if (i % 3 === 0) t.equal(result.status, 'rejected')
     else t.equal(result.status === 'fulfilled' && result.value.toString(), `${i}`)
   }
 })
+
+t.test(
+  'security 5: an environment with one compressed body does not wait for the queue of another',
+  async t => {
+    const large = gzipSync(Buffer.alloc(bodyBytesMax, 'x'))
+    const done: string[] = []
+    const read = (group: string) => decompress(large, ordinary, group).then(() => done.push(group))
+    await Promise.all([...Array.from({ length: 30 }, () => read('a')), read('b')])
+    t.ok(done.indexOf('b') < 15, `b came as number ${done.indexOf('b')} of 31`)
+  },
+)
 
 t.test('only gzip is read', async t => {
   t.equal(encodingOf(''), 'identity')
