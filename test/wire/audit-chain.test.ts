@@ -85,6 +85,18 @@ t.test('security 10 rows outlive their environment', async t => {
   t.match(row, { method: 'POST', url: '/flags', environment_id: made.id })
 })
 
+t.test('security 10 rows of companies are written soon, though nobody reads the log', async t => {
+  const { id } = await client.ok('POST', '/companies', { keys: { slug: 'noted' } })
+  const written = async () => {
+    const [row] = await sql<{ seq: string | null }[]>`
+      select seq from audit_logs where url = '/companies' and resp_body like ${`%${id}%`}`
+    return row !== undefined && row.seq !== null
+  }
+  for (const end = Date.now() + 60_000; Date.now() < end && !(await written()); )
+    await new Promise(resolve => setTimeout(resolve, 20))
+  t.ok(await written(), 'and its place in the chain with it')
+})
+
 t.test('security 10 no audit, no change', async t => {
   await sql.unsafe(`
     create function refuse() returns trigger language plpgsql as $$

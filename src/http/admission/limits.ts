@@ -125,6 +125,8 @@ export class Limits {
   private readonly accounts = new Map<string, Budget | null>()
   private readonly keys = new Map<string, { readonly percent: number; readonly budget: Budget }>()
   private readonly own = new Map<string, LimitTable | null>()
+  /** The account that asked last. */
+  private last: { readonly accountId: string; readonly budget: Budget | null } | null = null
 
   /** `table` null: no limits unless an account has its own. */
   constructor(private readonly table: LimitTable | null) {}
@@ -139,6 +141,7 @@ export class Limits {
     if (table === undefined) this.own.delete(accountId)
     else this.own.set(accountId, table)
     this.accounts.delete(accountId)
+    this.last = null
     this.keys.clear()
   }
 
@@ -189,6 +192,14 @@ export class Limits {
   }
 
   private accountBudget(accountId: string, nowMs: number): Budget | null {
+    const { last } = this
+    if (last !== null && last.accountId === accountId) return last.budget
+    const budget = this.budgetOf(accountId, nowMs)
+    this.last = { accountId, budget }
+    return budget
+  }
+
+  private budgetOf(accountId: string, nowMs: number): Budget | null {
     const known = this.accounts.get(accountId)
     if (known !== undefined) return known
     const own = this.own.get(accountId)

@@ -16,6 +16,8 @@ export class Compiled {
   readonly seconds: Spread
   readonly last = new LastAdmission()
   private readonly statuses = new Map<number, Tally>()
+  private lastStatus = 0
+  private lastTally: Tally | null = null
 
   constructor(
     readonly route: Route,
@@ -30,11 +32,19 @@ export class Compiled {
   }
 
   answered(status: number): void {
+    if (status !== this.lastStatus) {
+      this.lastStatus = status
+      this.lastTally = this.tallyOf(status)
+    }
+    this.lastTally!.count++
+  }
+
+  private tallyOf(status: number): Tally {
     let tally = this.statuses.get(status)
     if (tally === undefined) {
       tally = this.metrics.http.requests.child({ route: this.label, status: String(status) })
       this.statuses.set(status, tally)
     }
-    tally.count++
+    return tally
   }
 }
