@@ -171,10 +171,10 @@ export class KeyArchive {
 
   private async take(source: KeySource, untilMs: number): Promise<void> {
     const fromMs = this.untilMs
-    // from here on a claim before this end is noted, so that none falls between the scan and the file
-    this.untilMs = untilMs
     const parts = new Numbers()
     const writer = new KeyFileWriter(this.path(fromMs, untilMs, 0))
+    // from here on a claim before this end is noted, so that none falls between the scan and the file
+    this.untilMs = untilMs
     let file: KeyFile
     try {
       for (let segment = 0; segment < segmentCount; segment++) {
