@@ -13,6 +13,8 @@ t.setTimeout(600_000)
 
 const random = new Random()
 const steps = Number(process.env.TOLLGATE_STEPS ?? 50)
+// no setting of the processes that are started here
+delete process.env.TOLLGATE_STEPS
 const dayMs = 86_400_000
 const start = Date.UTC(2031, 0, 1)
 const prices = { basic: 1000, free: null, gratis: null, lapsed: null, pro: 3000, tried: 2000 } as const

@@ -386,12 +386,19 @@ interface Compared {
   readonly bundles: number
 }
 
+/** Whether more of anything is bought in advance than the company has, whichever plan sells it. */
+function buysMore({ traits }: CompanyDescription['state'], { bought }: Selection): boolean {
+  const held = new Map(traits.map(([name, value]) => [name, Number(value)]))
+  return bought.some(({ trait, quantity }) => quantity > (held.get(trait) ?? 0))
+}
+
 /** The recorded action of a change. source: PB-32 */
 function actionOf(
   { state }: CompanyDescription,
-  { base, addOns, quantities }: Selection,
+  selection: Selection,
   { had, totalBefore, total, months, lines, billedElsewhere, bundles }: Compared,
 ): PlanChangeSubscriptionAction | null {
+  const { base, addOns } = selection
   const [paid, pays] = [totalBefore > 0, total > 0]
   if (!paid && !pays) return billedElsewhere || had === null ? null : 'adjustment'
   if (!paid) return 'subscribe'
@@ -402,7 +409,7 @@ function actionOf(
   const quantity = (priceId: string) =>
     had!.products.find(product => product.price_id === priceId)?.quantity ?? 0
   const comes = addOns.some(addOn => addOn.held === null)
-  const more = quantities.some(one => one.quantity > quantity(one.price.id))
+  const more = buysMore(state, selection)
   const same =
     lines.length === had!.products.length &&
     lines.every(one => quantity(one.price.id) === one.quantity) &&
@@ -423,16 +430,16 @@ function actionOf(
 /** EN-95: while a downgrade is pending, nothing may be bought for the plan that ends. */
 function refuseWhilePending(
   { state }: CompanyDescription,
-  { base, addOns, bought }: Selection,
+  selection: Selection,
   action: PlanChangeSubscriptionAction | null,
   body: ManagePlanRequest,
 ): void {
   if (!state.schedule?.downgrade) return
+  const { base, addOns } = selection
   const higher = base !== null && base.plan.id !== state.plan?.planId && action?.startsWith('upgrade')
   if (higher) return
-  const held = new Map(state.traits.map(([name, value]) => [name, Number(value)]))
-  const more = bought.some(({ trait, quantity }) => quantity > (held.get(trait) ?? 0))
-  if (body.credit_bundles.length > 0 || addOns.some(addOn => addOn.held === null) || more)
+  const comes = addOns.some(addOn => addOn.held === null)
+  if (body.credit_bundles.length > 0 || comes || buysMore(state, selection))
     throw conflict(
       'A downgrade is pending: add-ons, quantities and credits cannot be bought until it is done',
     )
