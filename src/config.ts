@@ -100,6 +100,20 @@ function readAll(env: Env) {
     keyNamesMax: integer(env, 'TOLLGATE_KEY_NAMES_MAX', 10_000, { min: 1, max: 1_000_000 }), // per environment, for companies and for users; the same
     eventNamesMax: integer(env, 'TOLLGATE_EVENT_NAMES_MAX', 100_000, { min: 1, max: 10_000_000 }), // per environment, counted by each shard; beyond: events fail
     writesBehindMax: integer(env, 'TOLLGATE_WRITES_BEHIND_MAX', 500, { min: 1, max: 1_000_000 }), // writes of an environment's events that Postgres does not have yet; beyond: the next ones wait
+    streamConnectionsMax: integer(env, 'TOLLGATE_STREAM_CONNECTIONS_MAX', 4_000, { min: 0, max: 1_000_000 }), // to the data stream, of an environment; beyond: 429
+    streamConnectionsPerKeyMax: integer(env, 'TOLLGATE_STREAM_CONNECTIONS_PER_KEY_MAX', 2_000, {
+      min: 0,
+      max: 1_000_000,
+    }), // the same of a key
+    streamEntitiesMax: integer(env, 'TOLLGATE_STREAM_ENTITIES_MAX', 50_000, { min: 1, max: 10_000_000 }), // companies and users of an environment subscribed to; beyond: an error message
+    streamMessagesPerSecond: integer(env, 'TOLLGATE_STREAM_MESSAGES_PER_SECOND', 200, {
+      min: 1,
+      max: 1_000_000,
+    }), // of one connection, ten times as many at once; beyond: it is closed
+    streamBufferBytes: integer(env, 'TOLLGATE_STREAM_BUFFER_BYTES', 262_144, {
+      min: 16_384,
+      max: 1_073_741_824,
+    }), // that wait for one connection; beyond: its changes are gathered, and after ten seconds it is closed
     webhookRetryMs: integer(env, 'TOLLGATE_WEBHOOK_RETRY_MS', 5_000, { min: 1, max: 3_600_000 }), // before the first retry; each wait is four times the last
     webhookPendingBytesMax: integer(env, 'TOLLGATE_WEBHOOK_PENDING_BYTES', 67_108_864, {
       min: 1_048_576,

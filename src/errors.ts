@@ -6,6 +6,7 @@ const rows = {
   body_too_large: [400, 'The request body is too large'],
   batch_too_large: [400, 'batch too large'],
   query_invalid: [400, 'A query parameter is invalid'],
+  upgrade_required: [400, 'GET /datastream opens a WebSocket: ask for an upgrade'],
   environment_required: [400, 'environment required: name it in X-Service-Environment-Id'],
   keys_ambiguous: [400, 'keys match multiple entities'],
   state_conflict: [400, 'The request conflicts with the present state'],

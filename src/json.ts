@@ -3,6 +3,7 @@
 import { type Buffer, isUtf8 } from 'node:buffer'
 import { randomUUID } from 'node:crypto'
 import { ascii } from './bytes/ascii.js'
+import { endOfString, escaped, parseMarked } from './core/usage/exact-json.js'
 import { ServiceError } from './errors.js'
 
 /**
@@ -100,7 +101,7 @@ export function outline(text: string): Outline {
 /** Shorter lists are not counted: a text too short for this number is not scanned. */
 const entriesSkipped = 10_000
 
-const { quote, backslash, comma, minus, zero, nine, bracketClose } = ascii
+const { quote, comma, bracketClose } = ascii
 
 // `indexOf` runs in native code, which is faster than a loop over the characters of an ordinary body.
 function fewBrackets(text: string, max: number): boolean {
@@ -108,20 +109,6 @@ function fewBrackets(text: string, max: number): boolean {
   for (let i = text.indexOf('{'); i >= 0; i = text.indexOf('{', i + 1)) if (++count > max) return false
   for (let i = text.indexOf('['); i >= 0; i = text.indexOf('[', i + 1)) if (++count > max) return false
   return true
-}
-
-// Index of the closing quote, or the end of the text if it is missing.
-function endOfString(text: string, start: number): number {
-  let end = text.indexOf('"', start + 1)
-  while (end > 0 && escaped(text, end)) end = text.indexOf('"', end + 1)
-  return end < 0 ? text.length : end
-}
-
-// Whether an odd number of backslashes precedes the index.
-function escaped(text: string, index: number): boolean {
-  let before = index - 1
-  while (text.charCodeAt(before) === backslash) before--
-  return (index - before) % 2 === 0
 }
 
 /** Whether JSON text contains an escaped U+0000. (An unescaped one is invalid JSON.) */
@@ -169,30 +156,6 @@ export function jsonText(value: unknown): string {
   }
 }
 
-const longInteger = /^-?[1-9]\d{15,}$/
-const longDigits = /\d{16}/
-
-/** The text with every integer of 16 or more digits, outside strings, as a marked string. */
-function withMarks(text: string): string {
-  let marked = ''
-  let keptTo = 0
-  for (let i = 0; i < text.length; i++) {
-    const code = text.charCodeAt(i)
-    if (code === quote) i = endOfString(text, i)
-    else if (code === minus || (code >= zero && code <= nine)) {
-      const from = i
-      while (numeric.has(text.charCodeAt(i + 1))) i++
-      const token = text.slice(from, i + 1)
-      if (token.length < 16 || !longInteger.test(token)) continue
-      marked += `${text.slice(keptTo, from)}"${mark}${token}"`
-      keptTo = i + 1
-    }
-  }
-  return keptTo === 0 ? text : marked + text.slice(keptTo)
-}
-
-const numeric: ReadonlySet<number> = new Set([...'0123456789.eE+-'].map(character => character.charCodeAt(0)))
-
 /**
  * Parse JSON text with exact integers in some members: a bigint if a number would lose digits.
  *
@@ -200,12 +163,5 @@ const numeric: ReadonlySet<number> = new Set([...'0123456789.eE+-'].map(characte
  * errors   SyntaxError.
  */
 export function parseExactly(text: string, members?: ReadonlySet<string>): unknown {
-  const marked = longDigits.test(text) ? withMarks(text) : text
-  if (marked === text) return JSON.parse(text)
-  return JSON.parse(marked, (name, member: unknown) => {
-    if (typeof member !== 'string' || !member.startsWith(mark)) return member
-    const digits = member.slice(mark.length)
-    const number = Number(digits)
-    return Number.isSafeInteger(number) || members?.has(name) === false ? number : BigInt(digits)
-  })
+  return parseMarked(text, mark, members)
 }

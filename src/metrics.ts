@@ -217,6 +217,15 @@ export function createMetrics() {
       ),
       inFlight: gauge('tollgate_http_in_flight', 'Requests being answered'),
     },
+    stream: {
+      connections: gauge('tollgate_stream_connections', 'Connections to the data stream'),
+      held: gauge('tollgate_stream_entities', 'Companies and users that the data stream is subscribed to'),
+      messages: counter('tollgate_stream_messages_total', 'Messages sent over the data stream').child({}),
+      slow: counter(
+        'tollgate_stream_slow_total',
+        'Connections to the data stream closed because they read too slowly',
+      ).child({}),
+    },
     authFailures: {
       missing: authFailures.child({ reason: 'missing' }),
       unknown: authFailures.child({ reason: 'unknown' }),

@@ -37,6 +37,7 @@ import type { Phases } from './engine/recovery/start-phases.js'
 import { allOf, fillMemory, rememberAgain, restorePositions, storedIn } from './engine/recovery/warm-up.js'
 import { Shards } from './engine/shards/shards.js'
 import { shardFile } from './engine/shards/thread.js'
+import { Streams } from './engine/stream/streams.js'
 import { Deliveries } from './engine/webhooks/deliveries.js'
 import { Outbox } from './engine/webhooks/outbox.js'
 import { Webhooks } from './engine/webhooks/subscriptions.js'
@@ -304,6 +305,7 @@ export async function serve(from: {
     directory,
     entities,
     answers,
+    streams: new Streams({ shards, catalogs, clock, entities, changes: journals.changes, metrics }, config),
     dedupe,
     holdKeys,
     projections,
@@ -383,7 +385,6 @@ export async function serve(from: {
     clearInterval(asks)
     await asking
   })
-
   const http = await openApp(config.http)
   if (http.changed) log.warn({ reason: http.reason }, 'the native HTTP server is not loaded')
   log.info({ server: http.name, reason: http.reason }, 'HTTP server')

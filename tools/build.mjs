@@ -8,6 +8,7 @@ import { createRequire } from 'node:module'
 import { join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { bundle } from './bundled.mjs'
+import { buildClient } from './client.mjs'
 
 const root = fileURLToPath(new URL('../', import.meta.url))
 // An older Node fails later, and in other words.
@@ -20,7 +21,13 @@ if (!fits(process.versions.node, wanted)) {
 const dist = join(root, 'dist')
 const stamp = join(dist, '.built')
 const folders = JSON.parse(readFileSync(join(root, 'tsconfig.json'), 'utf8')).include
-const settings = ['tsconfig.json', 'package-lock.json', 'tools/build.mjs', 'tools/bundled.mjs']
+const settings = [
+  'tsconfig.json',
+  'package-lock.json',
+  'tools/build.mjs',
+  'tools/bundled.mjs',
+  'tools/client.mjs',
+]
 
 const sources = folders.flatMap(folder => filesUnder(join(root, folder), /\.ts$/))
 const state = digest([...sources, ...settings.map(name => join(root, name))])
@@ -46,6 +53,7 @@ const { status } = spawnSync(process.execPath, [compiler, '-p', 'tsconfig.json']
 if (status !== 0) process.exit(status ?? 1)
 removeOrphans()
 bundle(root, dist)
+await buildClient(root)
 writeFileSync(stamp, state)
 console.error(`built in ${((performance.now() - began) / 1_000).toFixed(1)} s`)
 

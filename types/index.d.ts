@@ -40,6 +40,11 @@ export interface Settings {
   readonly TOLLGATE_WEBHOOK_PENDING_BYTES?: Whole | undefined
   readonly TOLLGATE_WEBHOOK_PLAIN_HTTP?: Truth | undefined
   readonly TOLLGATE_WEBHOOK_PRIVATE_ADDRESSES?: Truth | undefined
+  readonly TOLLGATE_STREAM_CONNECTIONS_MAX?: Whole | undefined
+  readonly TOLLGATE_STREAM_CONNECTIONS_PER_KEY_MAX?: Whole | undefined
+  readonly TOLLGATE_STREAM_ENTITIES_MAX?: Whole | undefined
+  readonly TOLLGATE_STREAM_MESSAGES_PER_SECOND?: Whole | undefined
+  readonly TOLLGATE_STREAM_BUFFER_BYTES?: Whole | undefined
   readonly TOLLGATE_WEBHOOK_RETRY_MS?: Whole | undefined
   readonly TOLLGATE_WRITES_BEHIND_MAX?: Whole | undefined
   readonly OTEL_EXPORTER_OTLP_ENDPOINT?: string | undefined

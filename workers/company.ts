@@ -41,7 +41,7 @@ import { Positions } from '../src/protocol/positions.js'
 import { Changes } from '../src/protocol/version-counters.js'
 import { openPostgres } from '../src/storage/postgres.js'
 import { type Actor, Actors, timeOf } from './company/actors.js'
-import { answerOf, rememberTold, standsUntil, tellChanged } from './company/answer.js'
+import { answerOf, rememberTold, standsUntil, tellRecorded } from './company/answer.js'
 import { FlagChecks } from './company/checks.js'
 import { lookAfter, lookBefore } from './company/event-detector.js'
 import { EventNames } from './company/event-names.js'
@@ -376,7 +376,7 @@ class Shard {
     const flags = flagsOf(fx)
     let tell = toldNothing
     if (actor) {
-      if (actor.k === 'c') tellChanged(actor, this.changes)
+      tellRecorded(actor, flags, this.changes)
       const sight = lookBefore(actor, this.catalogs.get(env), fx, at)
       if (actor.k === 'c') {
         for (const effect of fx) apply(actor.state, effect, at)

@@ -12,6 +12,7 @@ import { cutOff, Misframed } from './request/framing.js'
 import { failure, fixedHeaders } from './request/respond.js'
 import { Shared, type SharedOptions } from './request/shared.js'
 import type { Route } from './routing/route.js'
+import { Datastream, datastreamPath } from './stream/datastream.js'
 
 // How long answers already handed over may still be on their way to the network at a stop.
 const flushMs = 100
@@ -26,12 +27,15 @@ export interface ServerOptions extends SharedOptions {
 /** The HTTP server. It answers /health from `listen` on, and everything else from `serve` on. */
 export class Server {
   private readonly shared: Shared
+  private readonly datastream: Datastream
 
   constructor(
     private readonly app: App,
     private readonly options: ServerOptions,
   ) {
     this.shared = new Shared(options, app)
+    this.datastream = new Datastream(this.shared, options.config)
+    app.socket(datastreamPath, this.datastream)
     for (const route of options.routes) this.register(route)
     this.registerOthers()
   }
@@ -64,6 +68,7 @@ export class Server {
   async close(): Promise<void> {
     if (this.shared.draining) return
     this.shared.draining = true
+    this.datastream.close()
     this.app.stopListening()
     await this.shared.idle(this.options.config.drainMs)
     await new Promise(resolve => setTimeout(resolve, flushMs))
@@ -110,6 +115,8 @@ export class Server {
     if (options.config.metricsAddress === null) this.registerMetrics(this.app)
     registerPages(this.app, options.routes)
     this.registerPreflights()
+    const notUpgraded = failure(new ServiceError('upgrade_required'), '\r\nUpgrade: websocket')
+    this.other('get', datastreamPath, res => shared.write(res, notUpgraded, false))
     const unknown = options.metrics.http.requests.child({ route: 'unknown', status: '404' })
     const absent = failure(new ServiceError('route_unknown'), '')
     this.other('any', '/*', (res, req) => {

@@ -6,10 +6,12 @@ import { hashOf } from '../core/id.js'
 const stride = 16
 /** Companies share places: what changes one may cost another's answers their life, and nothing else. */
 const places = 1 << 18
+/** Users have places of their own, so that what changes one costs no company's answers their life. */
+const userPlaces = 1 << 16
 
 /**
- * An era of a shard for each of them, and two numbers for each place where companies are: of any change, and of use
- * that only shows in figures. Eras are odd while answers may be kept. Every thread makes its own over the same memory; a
+ * An era of a shard for each of them, two numbers for each place where companies are (of any change, and of use that
+ * only shows in figures), and one for each place where users are. Eras are odd while answers may be kept. Every thread makes its own over the same memory; a
  * shard's numbers are raised by the shard alone, or in its name while it is dead.
  */
 export class Changes {
@@ -18,16 +20,27 @@ export class Changes {
 
   constructor(readonly memory: SharedArrayBuffer) {
     this.#cells = new Int32Array(memory)
-    this.shards = (this.#cells.length - 2 * places) / stride
+    this.shards = (this.#cells.length - 2 * places - userPlaces) / stride
   }
 
   static make(shards: number): Changes {
-    return new Changes(new SharedArrayBuffer((shards * stride + 2 * places) * Int32Array.BYTES_PER_ELEMENT))
+    const cells = shards * stride + 2 * places + userPlaces
+    return new Changes(new SharedArrayBuffer(cells * Int32Array.BYTES_PER_ELEMENT))
   }
 
   /** Where a company's number is. */
   placeOf(companyId: string): number {
     return this.shards * stride + ((hashOf(companyId) >>> 8) & (places - 1))
+  }
+
+  /** Where a user's number is. */
+  placeOfUser(userId: string): number {
+    return this.shards * stride + 2 * places + ((hashOf(userId) >>> 8) & (userPlaces - 1))
+  }
+
+  /** A user changes: told before anybody hears of it. */
+  userChanged(userId: string): void {
+    Atomics.add(this.#cells, this.placeOfUser(userId), 1)
   }
 
   /** The number at a place; another one than before: the company may have changed. */

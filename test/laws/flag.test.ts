@@ -19,11 +19,18 @@ import type {
 } from '../../src/core/company/company.js'
 import { LiveCompany, userOf } from '../../src/core/company/facts.js'
 import type { Preflight } from '../../src/core/company/message.js'
+import { NamedTexts } from '../../src/core/company/text-map.js'
+import { newUser, type User } from '../../src/core/company/user.js'
 import { type CreditAccount, emptyAccount } from '../../src/core/credits/account.js'
 import { amountFromDecimal } from '../../src/core/credits/amount.js'
 import { hasAccess } from '../../src/core/entitlements/feature.js'
-import { type EngineFlag, engineCompany, engineFlag } from '../../src/core/evaluator/engine-shapes.js'
-import { evaluate } from '../../src/core/evaluator/evaluate.js'
+import { engineCompany, engineFlags, engineUser } from '../../src/core/evaluator/engine-shapes.js'
+import {
+  evaluateWith,
+  PreparedCompany,
+  PreparedFlag,
+  PreparedUser,
+} from '../../src/core/evaluator/evaluate.js'
 import { type CheckResult, checkAll, checkFlag, writeCheck } from '../../src/core/flags/flag.js'
 import { cycleOf } from '../../src/core/plans/plan.js'
 import { addUsage, needsRecount, newCounter, readAll, setCycleUsage } from '../../src/core/usage/counter.js'
@@ -522,39 +529,60 @@ t.test('compiled checks answer as the rules read, over 10 000 flag and company p
     t.ok((seen.get(type) ?? 0) > 100, `${type} was met`)
 })
 
-t.test('snapshots in the wire’s shapes answer as live state does (FE-1, FE-5, FE-52)', async t => {
-  t.comment(`seed ${seed}`)
-  fc.assert(
-    fc.property(definitions, life, instantMs, orNull(preflight), (data, lived, chosen, asked) => {
-      // snapshots carry no spend policies
-      const catalog = compileCatalog({ ...data, spendPolicies: [] })
-      const nowMs = Math.max(chosen, startMs, ...lived.uses.map(({ atMs }) => atMs + 2 * dayMs))
-      const live = new LiveCompany(lived.company, catalog, nowMs)
-      const snapshot = parseExactly(jsonText(engineCompany(live)), figures) as ReturnType<typeof JSON.parse>
-      const body = asked && {
-        usage: asked.usage,
-        event_usage: asked.eventUsage && {
-          event_subtype: asked.eventUsage.eventSubtype,
-          quantity: asked.eventUsage.quantity,
+const runs = Number(process.env.TOLLGATE_RUNS ?? 500)
+
+t.test(
+  'snapshots in the wire’s shapes answer as live state does, in every member (FE-1, FE-5, FE-52)',
+  async t => {
+    t.comment(`seed ${seed}, ${runs} runs`)
+    fc.assert(
+      fc.property(
+        definitions,
+        life,
+        instantMs,
+        orNull(preflight),
+        orNull(asker),
+        (data, lived, chosen, asked, person) => {
+          const catalog = compileCatalog(data)
+          const nowMs = Math.max(chosen, startMs, ...lived.uses.map(({ atMs }) => atMs + 2 * dayMs))
+          const live = new LiveCompany(lived.company, catalog, nowMs)
+          const told = <Told>(value: Told): Told => parseExactly(jsonText(value), figures) as Told
+          const company = new PreparedCompany(told(engineCompany(live)))
+          const body = asked && {
+            usage: asked.usage,
+            event_usage: asked.eventUsage && {
+              event_subtype: asked.eventUsage.eventSubtype,
+              quantity: asked.eventUsage.quantity,
+            },
+            credit_cost: asked.creditCost,
+          }
+          const user = person && personOf(person.id, person.traits as Readonly<Record<string, string>>)
+          const preparedUser = user && new PreparedUser(told(engineUser(user, catalog)))
+          const facts = user && userOf(user.id, name => user.traits.text(name) ?? null)
+          const given = { companyGiven: true, userGiven: user !== null }
+          const all = checkAll(catalog, lived.company, facts, given, nowMs)
+          const flags = told(engineFlags(catalog))
+          catalog.flags.forEach((flag, i) => {
+            const checked = checkFlag(catalog, flag.key, lived.company, facts, asked, nowMs)!
+            const evaluated = evaluateWith(new PreparedFlag(flags[i]!), company, preparedUser, body, nowMs)
+            const [a, b] = [writeCheck(checked), writeCheck(evaluated)]
+            if (a !== b) throw new Error(`${flag.key}: live\n${a}, snapshot\n${b}`)
+            if (asked === null && writeCheck(all.flags[i]!) !== a)
+              throw new Error(`${flag.key}: one of all differs from the single check (FE-91)`)
+            if (flag.feature && user === null && hasAccess(live, flag.feature) !== all.flags[i]!.value)
+              throw new Error(`${flag.key}: feature usage and check disagree (US-6)`)
+          })
         },
-        credit_cost: asked.creditCost,
-      }
-      const given = { companyGiven: true, userGiven: false }
-      const all = checkAll(catalog, lived.company, null, given, nowMs)
-      catalog.flags.forEach((flag, i) => {
-        const checked = checkFlag(catalog, flag.key, lived.company, null, asked, nowMs)!
-        const told = parseExactly(jsonText(engineFlag(catalog, flag)), figures) as EngineFlag
-        const evaluated = evaluate(told, snapshot, null, body, nowMs)
-        const ruled = (one: CheckResult) => [one.value, one.ruleType, wireOf(one).entitlement]
-        const [a, b] = [jsonText(ruled(checked)), jsonText(ruled(evaluated))]
-        if (a !== b) throw new Error(`${flag.key}: live ${a}, snapshot ${b}`)
-        if (asked === null && writeCheck(all.flags[i]!) !== writeCheck(checked))
-          throw new Error(`${flag.key}: one of all differs from the single check (FE-91)`)
-        if (flag.feature && hasAccess(live, flag.feature) !== all.flags[i]!.value)
-          throw new Error(`${flag.key}: feature usage and check disagree (US-6)`)
-      })
-    }),
-    { seed, numRuns: 500 },
-  )
-  t.pass('alike')
-})
+      ),
+      { seed, numRuns: runs },
+    )
+    t.pass('alike')
+  },
+)
+
+function personOf(id: string, traits: Readonly<Record<string, string>>): User {
+  const user = newUser(id, 'env_1')
+  user.exists = true
+  user.traits = NamedTexts.from(Object.entries(traits).map(([name, value]) => [name, value, 0, 0] as const))
+  return user
+}

@@ -5,8 +5,15 @@ import type { Question } from '../../src/core/company/message.js'
 import { briefOf, encodeUser } from '../../src/core/company/state.js'
 import { describeCredits } from '../../src/core/credits/company-accounts.js'
 import { featureUsages } from '../../src/core/entitlements/feature.js'
-import { answersUntil } from '../../src/core/flags/cacheable-until.js'
+import {
+  type EngineParts,
+  engineCompany,
+  engineUser,
+  partsOf,
+} from '../../src/core/evaluator/engine-shapes.js'
+import { answersUntil, snapshotUntil } from '../../src/core/flags/cacheable-until.js'
 import { AnswerTests, type UsageReads } from '../../src/core/flags/read-set.js'
+import { jsonText } from '../../src/json.js'
 import type { Changes } from '../../src/protocol/version-counters.js'
 import type { Actor, CompanyActor } from './actors.js'
 import type { FlagChecks } from './checks.js'
@@ -40,9 +47,20 @@ export function answerOf(
       )
     case 'credits':
       return company && describeCredits(company, catalog, at)
+    case 'engine':
+      return engineOf(catalog, actor, at)
     case 'brief':
       return actor?.state.exists ? briefOf(actor.state) : null
   }
+}
+
+/** What is streamed of it. Any use shows in a snapshot of a company: it counts as an answer that tells figures. */
+function engineOf(catalog: Catalog, actor: Actor | null, at: number): EngineParts | null {
+  if (!actor?.state.exists) return null
+  if (actor.k === 'u') return partsOf(engineUser(actor.state, catalog), Number.POSITIVE_INFINITY, jsonText)
+  actor.figuresTold = true
+  const snapshot = engineCompany(new LiveCompany(actor.state, catalog, at))
+  return partsOf(snapshot, snapshotUntil(actor.state, actor.settledUntilMs, at), jsonText)
 }
 
 /** Until when what a check of it tells stands, nothing but time happening, epoch ms; 0: not known. */
@@ -64,6 +82,12 @@ export function tellChanged(actor: CompanyActor, changes: Changes): void {
   changes.changed(actor.state.id)
   actor.figuresTold = false
   actor.testsTold = null
+}
+
+/** A record is made of it. `flags` as `flagsOf` gives them: of users nothing is told that shows nowhere but in when they were seen. */
+export function tellRecorded(actor: Actor, flags: number, changes: Changes): void {
+  if (actor.k === 'c') tellChanged(actor, changes)
+  else if (flags !== 0) changes.userChanged(actor.state.id)
 }
 
 /** One more use of a name is counted, and may have drawn credits: answers that it makes others are not kept any longer. */

@@ -10,6 +10,7 @@ const questions: ReadonlySet<string> = new Set<Question['type']>([
   'brief',
   'credits',
   'describe',
+  'engine',
   'feature_usage',
 ])
 

@@ -21,6 +21,7 @@ import type { Parsers } from '../../engine/parsing/parser-pool.js'
 import type { Backlog } from '../../engine/recovery/backlog.js'
 import type { Projections } from '../../engine/recovery/projections.js'
 import type { Shards } from '../../engine/shards/shards.js'
+import type { Streams } from '../../engine/stream/streams.js'
 import type { Deliveries } from '../../engine/webhooks/deliveries.js'
 import type { Outbox } from '../../engine/webhooks/outbox.js'
 import type { Webhooks } from '../../engine/webhooks/subscriptions.js'
@@ -73,6 +74,8 @@ export interface Services {
   readonly directory: Directory
   readonly entities: Entities
   readonly answers: Answers
+  /** Who is connected to the data stream. */
+  readonly streams: Streams
   readonly dedupe: Dedupe
   readonly holdKeys: HoldKeys
   readonly projections: Projections

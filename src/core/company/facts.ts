@@ -124,9 +124,10 @@ export class LiveCompany implements EntitledFacts {
     return this.creditConfig(creditId)?.overdraft ?? null
   }
 
-  spendCap(creditId: string, userId: string | null): bigint | null {
+  spendCap(creditId: string, user: UserFacts | null): bigint | null {
     const { spendPolicies } = this.catalog.data
-    return spendPolicies.length === 0 ? null : spendCap(spendPolicies, creditId, this.id, userId)
+    if (spendPolicies.length === 0) return null
+    return spendCap(spendPolicies, creditId, this.id, user === null ? null : user.id)
   }
 
   /** What definitions and subscription say of one credit now; null for a credit the environment does not have. */

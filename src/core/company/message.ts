@@ -317,6 +317,8 @@ export type Question =
     }
   /** Its name and times: EntityBrief; null when there is none. */
   | { readonly type: 'brief' }
+  /** What a client needs to evaluate flags for it: EngineParts; null when there is none. */
+  | { readonly type: 'engine' }
   /** Its credits: CreditsDescription; null when there is none. Answered once what time moved is durable. */
   | { readonly type: 'credits' }
 

@@ -10,11 +10,11 @@ import type {
   MonthReset,
   RuleType,
 } from '../../../schemas/enums.js'
-import type { Catalog, ConditionDef, RuleDef } from '../catalog.js'
+import type { Catalog, ConditionDef, RuleDef, SpendPolicyDef } from '../catalog.js'
 import type { LiveCompany } from '../company/facts.js'
 import type { NamedTexts } from '../company/text-map.js'
 import type { User } from '../company/user.js'
-import { amountToNumber } from '../credits/amount.js'
+import { type Amount, amountFromNumber, amountToDecimal, amountToNumber } from '../credits/amount.js'
 import {
   type EntitlementReport,
   generatedRules,
@@ -78,6 +78,8 @@ export interface EngineFlag {
   readonly id: string
   readonly key: string
   readonly default_value: boolean
+  /** Of the feature whose entitlement a check reports; beyond the protocol. */
+  readonly feature_id?: string | null
   readonly rules: readonly EngineRule[]
 }
 
@@ -122,6 +124,18 @@ export interface EngineFeatureEntitlement {
   readonly warning_tiers?: readonly { readonly key: string; readonly value: number }[] | null
 }
 
+export interface EngineCreditPostpaidConfig {
+  readonly overdraft_limit?: number | null
+  /** The limit as decimal text, where a JSON number would lose digits; beyond the protocol. */
+  readonly overdraft_limit_text?: string | null
+}
+
+/** A spend policy (decision 27). `max_per_draw` is decimal text of credits. */
+export interface EngineSpendPolicy {
+  readonly credit_id: string
+  readonly max_per_draw: string
+}
+
 export interface EngineCompany {
   readonly account_id: string
   readonly environment_id: string
@@ -129,13 +143,17 @@ export interface EngineCompany {
   readonly base_plan_id?: string | null
   readonly billing_product_ids: readonly string[]
   readonly credit_balances: Readonly<Record<string, number>>
-  readonly credit_postpaid?: Readonly<Record<string, { readonly overdraft_limit?: number | null }>> | null
+  /** Balances as decimal text, where a JSON number would lose digits; beyond the protocol. */
+  readonly credit_balance_texts?: Readonly<Record<string, string>> | null
+  readonly credit_postpaid?: Readonly<Record<string, EngineCreditPostpaidConfig>> | null
   readonly entitlements?: readonly EngineFeatureEntitlement[] | null
   readonly keys: Readonly<Record<string, string>>
   readonly metrics: readonly EngineCompanyMetric[]
   readonly plan_ids: readonly string[]
   readonly plan_version_ids: readonly string[]
   readonly rules: readonly EngineRule[]
+  /** What limits a single draw of the company; beyond the protocol. */
+  readonly spend_policies?: readonly EngineSpendPolicy[] | null
   readonly subscription?: EngineSubscription | null
   readonly traits: readonly EngineTrait[]
 }
@@ -147,23 +165,33 @@ export interface EngineUser {
   readonly keys: Readonly<Record<string, string>>
   readonly traits: readonly EngineTrait[]
   readonly rules: readonly EngineRule[]
+  /** What limits a single draw for the user; beyond the protocol. */
+  readonly spend_policies?: readonly EngineSpendPolicy[] | null
 }
 
 /** A flag with the rules of its own list and those that plan entitlements make, base plans first. */
 export function engineFlag(catalog: Catalog, flag: CompiledFlag): EngineFlag {
+  return engineFlags(catalog).find(({ id }) => id === flag.id)!
+}
+
+/** Every flag of an environment, ordered by key, each as `engineFlag` says. */
+export function engineFlags(catalog: Catalog): EngineFlag[] {
   const { data } = catalog
-  const own = data.flags.find(({ id }) => id === flag.id)?.rules ?? []
-  const plans = [...data.plans].sort(
-    (a, b) => Number(a.planType === 'add_on') - Number(b.planType === 'add_on'),
-  )
-  const made = plans.flatMap(plan => plan.versions.flatMap(({ id }) => planRules(catalog, flag, id)))
-  return {
-    ...scopeOf(catalog),
-    id: flag.id,
-    key: flag.key,
-    default_value: flag.defaultValue,
-    rules: [...own, ...made].map(rule => engineRule(rule, flag.id, catalog)),
-  }
+  const own = new Map(data.flags.map(({ id, rules }) => [id, rules]))
+  const versionIds = [...data.plans]
+    .sort((a, b) => Number(a.planType === 'add_on') - Number(b.planType === 'add_on'))
+    .flatMap(plan => plan.versions.map(({ id }) => id))
+  return catalog.flags.map(flag => {
+    const made = versionIds.flatMap(id => planRules(catalog, flag, id))
+    return {
+      ...scopeOf(catalog),
+      id: flag.id,
+      key: flag.key,
+      default_value: flag.defaultValue,
+      feature_id: flag.feature?.def.id ?? null,
+      rules: [...(own.get(flag.id) ?? []), ...made].map(rule => engineRule(rule, flag.id, catalog)),
+    }
+  })
 }
 
 /** The rules a plan version makes on a flag (EN-5). */
@@ -177,7 +205,7 @@ function planRules(catalog: Catalog, flag: CompiledFlag, versionId: string): Rul
 
 /**
  * A company as it is now. Its counters are rolled to now and its subscription's period still runs (FE-5, FE-52);
- * overrides are its own rules (FE-14).
+ * overrides are its own rules (FE-14). Counters that no rule of the environment reads are left out: no check shows them.
  */
 export function engineCompany(live: LiveCompany): EngineCompany {
   const { company, catalog, nowMs, standing } = live
@@ -188,11 +216,14 @@ export function engineCompany(live: LiveCompany): EngineCompany {
   const overdrafts = credits.flatMap(id => {
     const overdraft = live.overdraft(id)
     if (overdraft === null) return []
-    const { limit } = overdraft
-    return [[id, { overdraft_limit: limit === null ? null : amountToNumber(limit) }] as const]
+    return [[id, overdraftConfig(overdraft.limit)] as const]
   })
   const billing = billingSubscription(company, nowMs)
   const cycle = live.cycle()
+  const balances = [...company.credits.keys()].map(id => [id, live.remaining(id)] as const)
+  const inexact = balances.filter(([, amount]) => !isExact(amount))
+  const policies = catalog.data.spendPolicies.filter(({ companyId }) => companyId === company.id)
+  const counted = countedSubtypes(catalog)
   return {
     ...scope,
     id: company.id,
@@ -200,14 +231,15 @@ export function engineCompany(live: LiveCompany): EngineCompany {
     billing_product_ids: [
       ...new Set(company.subscriptions.filter(one => isActive(one, nowMs)).flatMap(one => one.productIds)),
     ],
-    credit_balances: Object.fromEntries(
-      [...company.credits.keys()].map(id => [id, amountToNumber(live.remaining(id))]),
-    ),
+    credit_balances: Object.fromEntries(balances.map(([id, amount]) => [id, amountToNumber(amount)])),
+    ...(inexact.length > 0 && {
+      credit_balance_texts: Object.fromEntries(inexact.map(([id, amount]) => [id, amountToDecimal(amount)])),
+    }),
     credit_postpaid: Object.fromEntries(overdrafts),
     entitlements: engineEntitlements(live),
     keys: Object.fromEntries([...company.keys].map(([name, { value }]) => [name, value])),
     metrics: [...company.counters].flatMap(([subtype, counter]) =>
-      readAll(counter, nowMs, cycle).map(reading => ({
+      (counted.has(subtype) ? readAll(counter, nowMs, cycle) : []).map(reading => ({
         ...scope,
         company_id: company.id,
         event_subtype: subtype,
@@ -221,6 +253,7 @@ export function engineCompany(live: LiveCompany): EngineCompany {
     plan_ids: holdings.map(({ planId }) => planId),
     plan_version_ids: holdings.map(({ versionId }) => versionId),
     rules: overrideRules(live),
+    ...(policies.length > 0 && { spend_policies: policies.map(enginePolicy) }),
     subscription:
       billing === null || cycle === null
         ? null
@@ -233,15 +266,70 @@ export function engineCompany(live: LiveCompany): EngineCompany {
   }
 }
 
+/** A snapshot in parts, so that two of one entity can be compared part by part. */
+export interface EngineParts {
+  /** Names and JSON texts of its members by turns, `metrics` apart. */
+  readonly members: readonly string[]
+  /** JSON text of each metric; of a user none. */
+  readonly metrics: readonly string[]
+  /** The first instant at which it may change by time alone, epoch ms; Infinity: none is foreseen. */
+  readonly untilMs: number
+}
+
+/** The parts of a snapshot. `text` writes JSON. */
+export function partsOf(
+  snapshot: EngineCompany | EngineUser,
+  untilMs: number,
+  text: (value: unknown) => string,
+): EngineParts {
+  const members: string[] = []
+  for (const [name, value] of Object.entries(snapshot))
+    if (name !== 'metrics' && value !== undefined) members.push(name, text(value))
+  const metrics = 'metrics' in snapshot ? snapshot.metrics.map(text) : []
+  return { members, metrics, untilMs }
+}
+
 /** A user as it is now. */
 export function engineUser(user: User, catalog: Catalog): EngineUser {
+  const policies = catalog.data.spendPolicies.filter(({ userId }) => userId === user.id)
   return {
     ...scopeOf(catalog),
     id: user.id,
     keys: Object.fromEntries([...user.keys].map(([name, { value }]) => [name, value])),
     traits: engineTraits(user.traits, 'user', catalog),
     rules: [],
+    ...(policies.length > 0 && { spend_policies: policies.map(enginePolicy) }),
   }
+}
+
+const counted = new WeakMap<Catalog, ReadonlySet<string>>()
+
+/** Names of events that a rule or an entitlement of the environment may read the count of. */
+function countedSubtypes(catalog: Catalog): ReadonlySet<string> {
+  let found = counted.get(catalog)
+  if (found === undefined) {
+    const rules = catalog.data.flags.flatMap(flag => flag.rules)
+    const conditions = rules.flatMap(rule => [rule.conditions, ...rule.conditionGroups].flat())
+    found = new Set([
+      ...conditions.flatMap(({ eventSubtype }) => eventSubtype ?? []),
+      ...catalog.featuresBySubtype.keys(),
+    ])
+    counted.set(catalog, found)
+  }
+  return found
+}
+
+/** Whether a JSON number gives the amount back. */
+const isExact = (amount: Amount): boolean => amountFromNumber(amountToNumber(amount)) === amount
+
+function overdraftConfig(limit: Amount | null): EngineCreditPostpaidConfig {
+  if (limit === null) return { overdraft_limit: null }
+  const config = { overdraft_limit: amountToNumber(limit) }
+  return isExact(limit) ? config : { ...config, overdraft_limit_text: amountToDecimal(limit) }
+}
+
+function enginePolicy({ creditId, maxPerDraw }: SpendPolicyDef): EngineSpendPolicy {
+  return { credit_id: creditId, max_per_draw: maxPerDraw }
 }
 
 /** The resolved entitlements of a company as the wire spells them, by flag key; also for its detail view (EN-50). */

@@ -1,7 +1,7 @@
 // Until when what a check tells of a company stands, if nothing happens but time.
 import type { Company } from '../company/company.js'
 import { cycleOf } from '../plans/plan.js'
-import { cycleNext, minuteMs } from '../usage/period.js'
+import { cycleNext, dayMs, dayStart, minuteMs } from '../usage/period.js'
 
 /**
  * The first instant after now at which a check may tell something else by time alone, epoch ms. May name one at which
@@ -13,8 +13,20 @@ import { cycleNext, minuteMs } from '../usage/period.js'
  */
 export function answersUntil(company: Company | null, settledUntilMs: number, nowMs: number): number {
   const minute = nowMs - (nowMs % minuteMs) + minuteMs
-  if (company === null) return minute
-  let until = Math.min(minute, settledUntilMs)
+  return company === null ? minute : Math.min(minute, changesAt(company, settledUntilMs, nowMs))
+}
+
+/**
+ * The first instant after now at which a snapshot of a company may be another by time alone, epoch ms: as
+ * `answersUntil`, but days bound it in place of minutes, and only where it counts something.
+ */
+export function snapshotUntil(company: Company, settledUntilMs: number, nowMs: number): number {
+  const until = changesAt(company, settledUntilMs, nowMs)
+  return company.counters.size === 0 ? until : Math.min(until, dayStart(nowMs) + dayMs)
+}
+
+function changesAt(company: Company, settledUntilMs: number, nowMs: number): number {
+  let until = settledUntilMs
   const earlier = (atMs: number | null): void => {
     if (atMs !== null && atMs > nowMs && atMs < until) until = atMs
   }

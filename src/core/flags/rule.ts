@@ -55,7 +55,7 @@ export interface CompanyFacts {
   figures(creditId: string): CreditFigures
   overdraft(creditId: string): Overdraft | null
   /** The most that one draw may take, in billionths, for the company or for it and this user; null: no policy says. */
-  spendCap(creditId: string, userId: string | null): bigint | null
+  spendCap(creditId: string, user: UserFacts | null): bigint | null
 }
 
 /** What conditions may ask of a user. */
@@ -257,7 +257,7 @@ function creditCondition(def: ConditionDef): Condition {
         need = costOf(asked.quantity, rate)
       else if (asked.usage > 0) need = costOf(asked.usage, rate)
       else named = false
-      const cap = named ? company.spendCap(creditId, user === null ? null : user.id) : null
+      const cap = named ? company.spendCap(creditId, user) : null
       if (cap !== null && need > cap) return exceeded
     }
     const overdraft = company.overdraft(creditId)

@@ -87,6 +87,8 @@ export interface Keys {
    * asker  whoever has asked too often for keys that nobody has is not looked up for; absent: always.
    */
   find(secret: string, asker?: KeyAsker): KeyRecord | null | Promise<KeyRecord | null>
+  /** The key with this id, or null. Always in memory. */
+  byId(keyId: string): KeyRecord | null
   /** The environment, or null. Always in memory. */
   environment(environmentId: string): EnvironmentRecord | null
   /** Environments of the account, oldest first. */

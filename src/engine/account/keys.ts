@@ -309,6 +309,10 @@ export class KeyRing implements Keys {
     return entry.record
   }
 
+  byId(keyId: string): KeyRecord | null {
+    return this.#byId.get(keyId)?.entry.record ?? null
+  }
+
   environment(environmentId: string): EnvironmentRecord | null {
     return this.#environments.get(environmentId) ?? null
   }

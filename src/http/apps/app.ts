@@ -51,6 +51,45 @@ export interface AppResponse {
 }
 
 export type AppHandler = (res: AppResponse, req: AppRequest) => void
+/** One WebSocket connection. It must not be touched after its listener heard `closed`. */
+export interface AppSocket {
+  /** Send a text frame. The bytes are UTF-8 and may be sent to others too. */
+  send(text: Uint8Array): void
+  /** Bytes that wait for the peer to take them. */
+  buffered(): number
+  /** Close it, with a code and a reason of at most 123 bytes. `closed` may be heard before this returns. */
+  end(code: number, reason: string): void
+}
+
+/** Who hears of a WebSocket connection. */
+export interface SocketListener {
+  opened(socket: AppSocket): void
+  /** A text frame. */
+  received(text: string): void
+  /** The peer has taken bytes that waited. */
+  drained(): void
+  /** Once, however it ended. */
+  closed(): void
+}
+
+/** How a path takes WebSocket connections. */
+export interface SocketRoute {
+  /** Bytes of one frame; a connection that sends more is closed. */
+  readonly frameBytesMax: number
+  /**
+   * A request to open a connection. Either `accept` is called, at once or later, or the response is ended as that of any
+   * request. It has an `onAborted` first, as there is no other way to hear that the peer has left meanwhile.
+   */
+  upgrade(
+    res: AppResponse,
+    req: AppRequest,
+    accept: (listener: SocketListener, protocol: string) => void,
+  ): void
+}
+
+/** A connection that is silent for this long is closed. Both servers send pings meanwhile, which a peer answers. */
+export const socketSilentSeconds = 120
+
 export type AppMethod = 'get' | 'post' | 'put' | 'del' | 'head' | 'options' | 'any'
 
 /** An HTTP server. */
@@ -60,6 +99,8 @@ export interface App {
    * A literal segment wins over a parameter, a parameter over `/*`, a method over `any`.
    */
   on(method: AppMethod, path: string, handler: AppHandler): void
+  /** Take WebSocket connections at a path without parameters. Other requests to it are for its handlers. */
+  socket(path: string, route: SocketRoute): void
   /** The peer's address as text; IPv4 over an IPv6 socket is written as IPv4. */
   addressOf(res: AppResponse): string
   /**

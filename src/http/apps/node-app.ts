@@ -1,8 +1,9 @@
 // The HTTP contract kept by Node's own server, for platforms where the native server does not load.
-import { createServer, type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http'
+import { createServer, type IncomingMessage, type Server, ServerResponse, STATUS_CODES } from 'node:http'
 import { type AddressInfo, type Socket, Server as TcpServer } from 'node:net'
 import { headerBytesMax } from '../../config.js'
-import type { App, AppHandler, AppMethod, AppRequest, AppResponse } from './app.js'
+import type { App, AppHandler, AppMethod, AppRequest, AppResponse, SocketRoute } from './app.js'
+import { NodeSockets } from './node-sockets.js'
 import { PathTree } from './path-tree.js'
 
 /** A connection that sends nothing for this long is closed: between requests, within a head and within a body. */
@@ -14,6 +15,7 @@ const checkMs = 1_000
 export class NodeApp implements App {
   private readonly trees = new Map<string, PathTree<AppHandler>>()
   private readonly server: Server
+  private readonly sockets = new NodeSockets()
   /** Every connection with its responses that have not left yet. */
   private readonly connections = new Map<Socket, Set<NodeResponse>>()
 
@@ -32,6 +34,7 @@ export class NodeApp implements App {
     )
     this.server.on('clientError', (error, socket) => refuse(error, socket as Socket))
     this.server.on('connection', socket => this.connected(socket))
+    this.server.on('upgrade', (req, socket, head) => this.upgrade(req, socket as Socket, head))
   }
 
   on(method: AppMethod, path: string, handler: AppHandler): void {
@@ -42,6 +45,10 @@ export class NodeApp implements App {
       this.trees.set(name, tree)
     }
     tree.add(path, handler)
+  }
+
+  socket(path: string, route: SocketRoute): void {
+    this.sockets.add(path, route)
   }
 
   addressOf(res: AppResponse): string {
@@ -66,6 +73,7 @@ export class NodeApp implements App {
 
   close(): void {
     this.server.close()
+    this.sockets.close()
     for (const socket of this.connections.keys()) socket.destroy()
   }
 
@@ -84,12 +92,33 @@ export class NodeApp implements App {
     })
   }
 
+  // Node hands over the bare connection: until it is a WebSocket, it is answered as that of any request.
+  private upgrade(req: IncomingMessage, socket: Socket, head: Buffer): void {
+    const { path, query } = targetOf(req)
+    const res = new ServerResponse(req)
+    res.assignSocket(socket)
+    const route = this.sockets.find(path, req)
+    if (route === null) {
+      this.dispatch(req, res)
+      return
+    }
+    const unanswered = this.connections.get(socket)!
+    const response = new NodeResponse(req, res)
+    unanswered.add(response)
+    res.once('finish', () => {
+      unanswered.delete(response)
+      socket.destroySoon()
+    })
+    route.upgrade(response, new NodeRequest(req, 'get', path, query, []), (listener, protocol) => {
+      unanswered.delete(response)
+      res.detachSocket(socket)
+      this.sockets.open({ route, req, socket, head, listener, protocol })
+    })
+  }
+
   private dispatch(req: IncomingMessage, res: ServerResponse): void {
     const method = req.method!.toLowerCase()
-    const target = req.url!
-    const question = target.indexOf('?')
-    const path = question < 0 ? target : target.slice(0, question)
-    const query = question < 0 ? undefined : target.slice(question + 1)
+    const { path, query } = targetOf(req)
     const parameters: string[] = []
     const handler =
       this.trees.get(method)?.find(path, parameters) ?? this.trees.get('any')?.find(path, parameters)
@@ -103,6 +132,13 @@ export class NodeApp implements App {
     res.once('finish', () => unanswered.delete(response))
     handler(response, new NodeRequest(req, method, path, query, parameters))
   }
+}
+
+function targetOf({ url }: IncomingMessage): { readonly path: string; readonly query: string | undefined } {
+  const target = url!
+  const question = target.indexOf('?')
+  if (question < 0) return { path: target, query: undefined }
+  return { path: target.slice(0, question), query: target.slice(question + 1) }
 }
 
 // A request that Node could not read: the same statuses, and an error in the interface's form.

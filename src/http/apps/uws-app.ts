@@ -1,7 +1,17 @@
 // The HTTP contract kept by uWebSockets.js: the native server's own objects, handed over as they are.
-import type { HttpResponse, TemplatedApp, us_listen_socket } from 'uWebSockets.js'
+import type { HttpResponse, TemplatedApp, us_listen_socket, WebSocket } from 'uWebSockets.js'
 import { prepareNative } from '../../config.js'
-import type { App, AppHandler, AppMethod, AppResponse } from './app.js'
+import {
+  type App,
+  type AppHandler,
+  type AppMethod,
+  type AppRequest,
+  type AppResponse,
+  type AppSocket,
+  type SocketListener,
+  type SocketRoute,
+  socketSilentSeconds,
+} from './app.js'
 import { Peers } from './peers.js'
 
 prepareNative()
@@ -15,10 +25,41 @@ const exclusivePort = 1
 export class UwsApp implements App {
   private readonly app: TemplatedApp = uWS.App()
   private readonly peers = new Peers(this.app)
-  private socket: us_listen_socket | null = null
+  private listening: us_listen_socket | null = null
 
   on(method: AppMethod, path: string, handler: AppHandler): void {
     this.app[method](path, handler as Parameters<TemplatedApp['get']>[1])
+  }
+
+  socket(path: string, route: SocketRoute): void {
+    this.app.ws<Held>(path, {
+      maxPayloadLength: route.frameBytesMax,
+      idleTimeout: socketSilentSeconds,
+      maxBackpressure: 0, // bounded by whoever sends
+      sendPingsAutomatically: true,
+      upgrade: (res, req, context) => {
+        const key = req.getHeader('sec-websocket-key')
+        const extensions = req.getHeader('sec-websocket-extensions')
+        route.upgrade(
+          res as unknown as AppResponse,
+          req as unknown as AppRequest,
+          (listener: SocketListener, protocol: string) =>
+            res.cork(() => res.upgrade<Held>({ listener, socket: null }, key, protocol, extensions, context)),
+        )
+      },
+      open: ws => {
+        const held = ws.getUserData()
+        held.socket = new UwsSocket(ws)
+        held.listener.opened(held.socket)
+      },
+      message: (ws, message, isBinary) => {
+        const { listener, socket } = ws.getUserData()
+        if (isBinary) socket!.end(1003, 'Text frames only')
+        else listener.received(Buffer.from(message).toString())
+      },
+      drain: ws => ws.getUserData().listener.drained(),
+      close: ws => ws.getUserData().listener.closed(),
+    })
   }
 
   addressOf(res: AppResponse): string {
@@ -26,13 +67,13 @@ export class UwsApp implements App {
   }
 
   async listen(host: string, port: number): Promise<number> {
-    this.socket = await this.bind(host, port)
-    return uWS.us_socket_local_port(this.socket)
+    this.listening = await this.bind(host, port)
+    return uWS.us_socket_local_port(this.listening)
   }
 
   stopListening(): void {
-    if (this.socket !== null) uWS.us_listen_socket_close(this.socket)
-    this.socket = null
+    if (this.listening !== null) uWS.us_listen_socket_close(this.listening)
+    this.listening = null
   }
 
   close(): void {
@@ -54,5 +95,28 @@ export class UwsApp implements App {
       ) => void
       listen.call(this.app, host, port, exclusivePort, listening)
     })
+  }
+}
+
+/** What goes with a connection from its upgrade on. */
+interface Held {
+  readonly listener: SocketListener
+  /** From its opening on. */
+  socket: AppSocket | null
+}
+
+class UwsSocket implements AppSocket {
+  constructor(private readonly ws: WebSocket<Held>) {}
+
+  send(text: Uint8Array): void {
+    this.ws.send(text, false)
+  }
+
+  buffered(): number {
+    return this.ws.getBufferedAmount()
+  }
+
+  end(code: number, reason: string): void {
+    this.ws.end(code, reason)
   }
 }

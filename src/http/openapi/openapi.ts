@@ -394,7 +394,24 @@ function open(operationId: string, description: string, type: string, schema: Js
 const notReady = {
   503: { description: 'Starting or stopping', content: { 'application/json': { schema: errorSchema } } },
 }
+const datastream = {
+  get: {
+    tags: [operationTag],
+    operationId: 'openDatastream',
+    summary: sentence('openDatastream'),
+    description:
+      'Opens a WebSocket that tells flags, companies and users, and every change of them. Needs the scope `read`. docs/datastream.md describes its messages.',
+    responses: {
+      101: { description: 'Switching Protocols' },
+      ...Object.fromEntries(
+        [400, 401, 403, 429, 503].map(status => [status, { $ref: `#/components/responses/${status}` }]),
+      ),
+    },
+  },
+}
+
 const operatorPaths = {
+  '/datastream': datastream,
   '/health/live': open('getLive', 'The process turns. Needs no key.', 'application/json', health),
   '/health/ready': open('getReady', 'It serves. Needs no key.', 'application/json', health, notReady),
   '/metrics': open('getMetrics', 'Numbers for Prometheus. Needs no key.', 'text/plain', { type: 'string' }),

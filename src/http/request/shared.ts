@@ -28,6 +28,9 @@ export interface SharedOptions {
     | 'chunkedBodies'
     | 'metricsToken'
     | 'metricsAddress'
+    | 'streamConnectionsMax'
+    | 'streamConnectionsPerKeyMax'
+    | 'streamMessagesPerSecond'
   >
   readonly log: Logger
   readonly metrics: Metrics

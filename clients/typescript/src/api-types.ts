@@ -1,0 +1,14415 @@
+// Made by tools/client-types.mjs from the OpenAPI document; a test holds the two together.
+export interface paths {
+  "/account-members": {
+    parameters: {};
+    get: operations["listAccountMembers"];
+  };
+  "/account-members/{account_member_id}": {
+    parameters: {};
+    get: operations["getAccountMember"];
+  };
+  "/account-members/count": {
+    parameters: {};
+    get: operations["countAccountMembers"];
+  };
+  "/api-keys": {
+    parameters: {};
+    get: operations["listApiKeys"];
+    post: operations["createApiKey"];
+  };
+  "/api-keys/{api_key_id}": {
+    parameters: {};
+    get: operations["getApiKey"];
+    put: operations["updateApiKey"];
+    delete: operations["deleteApiKey"];
+  };
+  "/api-keys/{api_key_id}/roll": {
+    parameters: {};
+    post: operations["rollApiKey"];
+  };
+  "/api-keys/count": {
+    parameters: {};
+    get: operations["countApiKeys"];
+  };
+  "/audit-log": {
+    parameters: {};
+    get: operations["listAuditLogs"];
+  };
+  "/audit-log/{audit_log_id}": {
+    parameters: {};
+    get: operations["getAuditLog"];
+  };
+  "/audit-log/chain": {
+    parameters: {};
+    get: operations["listAuditChain"];
+  };
+  "/audit-log/count": {
+    parameters: {};
+    get: operations["countAuditLogs"];
+  };
+  "/audit-log/head": {
+    parameters: {};
+    get: operations["getAuditHead"];
+  };
+  "/batch": {
+    parameters: {};
+    post: operations["collectEvents"];
+  };
+  "/billing/coupons": {
+    parameters: {};
+    get: operations["listCoupons"];
+    post: operations["upsertBillingCoupon"];
+  };
+  "/billing/coupons/{billing_id}": {
+    parameters: {};
+    delete: operations["deleteBillingCoupon"];
+  };
+  "/billing/credits": {
+    parameters: {};
+    get: operations["listBillingCredits"];
+    post: operations["createBillingCredit"];
+  };
+  "/billing/credits/{credit_id}": {
+    parameters: {};
+    get: operations["getSingleBillingCredit"];
+    put: operations["updateBillingCredit"];
+    delete: operations["softDeleteBillingCredit"];
+  };
+  "/billing/credits/balance": {
+    parameters: {};
+    get: operations["listCompanyCreditBalances"];
+  };
+  "/billing/credits/bundles": {
+    parameters: {};
+    get: operations["listCreditBundles"];
+    post: operations["createCreditBundle"];
+  };
+  "/billing/credits/bundles/{bundle_id}": {
+    parameters: {};
+    get: operations["getCreditBundle"];
+    put: operations["updateCreditBundleDetails"];
+    delete: operations["deleteCreditBundle"];
+  };
+  "/billing/credits/bundles/count": {
+    parameters: {};
+    get: operations["countCreditBundles"];
+  };
+  "/billing/credits/count": {
+    parameters: {};
+    get: operations["countBillingCredits"];
+  };
+  "/billing/credits/grants/{grant_id}/zero-out": {
+    parameters: {};
+    put: operations["zeroOutGrant"];
+  };
+  "/billing/credits/grants/company": {
+    parameters: {};
+    post: operations["grantBillingCreditsToCompany"];
+  };
+  "/billing/credits/grants/company/count": {
+    parameters: {};
+    get: operations["countCompanyGrants"];
+  };
+  "/billing/credits/grants/company/list": {
+    parameters: {};
+    get: operations["listCompanyGrants"];
+  };
+  "/billing/credits/grants/count": {
+    parameters: {};
+    get: operations["countBillingCreditsGrants"];
+  };
+  "/billing/credits/grants/list": {
+    parameters: {};
+    get: operations["listGrantsForCredit"];
+  };
+  "/billing/credits/lease": {
+    parameters: {};
+    get: operations["listCreditLeases"];
+    post: operations["acquireCreditLease"];
+  };
+  "/billing/credits/lease/{lease_id}": {
+    parameters: {};
+    get: operations["getCreditLease"];
+  };
+  "/billing/credits/lease/{lease_id}/extend": {
+    parameters: {};
+    put: operations["extendCreditLease"];
+  };
+  "/billing/credits/lease/{lease_id}/release": {
+    parameters: {};
+    put: operations["releaseCreditLease"];
+  };
+  "/billing/credits/lease/count": {
+    parameters: {};
+    get: operations["countCreditLeases"];
+  };
+  "/billing/credits/ledger": {
+    parameters: {};
+    get: operations["getCreditLedger"];
+  };
+  "/billing/credits/plan-grants": {
+    parameters: {};
+    get: operations["listBillingPlanCreditGrants"];
+    post: operations["createBillingPlanCreditGrant"];
+  };
+  "/billing/credits/plan-grants/{plan_grant_id}": {
+    parameters: {};
+    get: operations["getSingleBillingPlanCreditGrant"];
+    put: operations["updateBillingPlanCreditGrant"];
+    delete: operations["deleteBillingPlanCreditGrant"];
+  };
+  "/billing/credits/plan-grants/count": {
+    parameters: {};
+    get: operations["countBillingPlanCreditGrants"];
+  };
+  "/billing/credits/reservations": {
+    parameters: {};
+    get: operations["listCreditReservations"];
+    post: operations["reserveCredits"];
+  };
+  "/billing/credits/reservations/{reservation_id}": {
+    parameters: {};
+    get: operations["getCreditReservation"];
+  };
+  "/billing/credits/reservations/{reservation_id}/release": {
+    parameters: {};
+    put: operations["releaseCreditReservation"];
+  };
+  "/billing/credits/reservations/count": {
+    parameters: {};
+    get: operations["countCreditReservations"];
+  };
+  "/billing/credits/spend-policies": {
+    parameters: {};
+    get: operations["listCreditSpendPolicies"];
+    post: operations["createCreditSpendPolicy"];
+  };
+  "/billing/credits/spend-policies/{spend_policy_id}": {
+    parameters: {};
+    get: operations["getCreditSpendPolicy"];
+    put: operations["updateCreditSpendPolicy"];
+    delete: operations["deleteCreditSpendPolicy"];
+  };
+  "/billing/credits/spend-policies/count": {
+    parameters: {};
+    get: operations["countCreditSpendPolicies"];
+  };
+  "/billing/customer/{billing_id}": {
+    parameters: {};
+    delete: operations["deleteBillingCustomer"];
+  };
+  "/billing/customer/upsert": {
+    parameters: {};
+    post: operations["upsertBillingCustomer"];
+  };
+  "/billing/customers": {
+    parameters: {};
+    get: operations["listCustomersWithSubscriptions"];
+  };
+  "/billing/customers/count": {
+    parameters: {};
+    get: operations["countCustomers"];
+  };
+  "/billing/invoices": {
+    parameters: {};
+    get: operations["listInvoices"];
+    post: operations["upsertInvoice"];
+  };
+  "/billing/invoices/{billing_id}": {
+    parameters: {};
+    delete: operations["deleteBillingInvoice"];
+  };
+  "/billing/meter": {
+    parameters: {};
+    get: operations["listMeters"];
+  };
+  "/billing/meter/upsert": {
+    parameters: {};
+    post: operations["upsertBillingMeter"];
+  };
+  "/billing/payment-methods": {
+    parameters: {};
+    get: operations["listPaymentMethods"];
+    post: operations["upsertPaymentMethod"];
+  };
+  "/billing/payment-methods/{billing_id}": {
+    parameters: {};
+    delete: operations["deletePaymentMethodByExternalId"];
+  };
+  "/billing/price": {
+    parameters: {};
+    get: operations["listBillingPrices"];
+  };
+  "/billing/price/upsert": {
+    parameters: {};
+    post: operations["upsertBillingPrice"];
+  };
+  "/billing/product/{billing_id}": {
+    parameters: {};
+    delete: operations["deleteBillingProduct"];
+  };
+  "/billing/product/prices": {
+    parameters: {};
+    get: operations["listBillingProductPrices"];
+  };
+  "/billing/product/prices/{billing_id}": {
+    parameters: {};
+    delete: operations["deleteProductPrice"];
+  };
+  "/billing/product/upsert": {
+    parameters: {};
+    post: operations["upsertBillingProduct"];
+  };
+  "/billing/products": {
+    parameters: {};
+    get: operations["listBillingProducts"];
+  };
+  "/billing/products/count": {
+    parameters: {};
+    get: operations["countBillingProducts"];
+  };
+  "/billing/profiles": {
+    parameters: {};
+    get: operations["listCompanyBillingProfiles"];
+  };
+  "/billing/profiles/{billing_profile_id}": {
+    parameters: {};
+    put: operations["updateCompanyBillingProfile"];
+  };
+  "/billing/subscription/upsert": {
+    parameters: {};
+    post: operations["upsertBillingSubscription"];
+  };
+  "/companies": {
+    parameters: {};
+    get: operations["listCompanies"];
+    post: operations["upsertCompany"];
+  };
+  "/companies/{company_id}": {
+    parameters: {};
+    get: operations["getCompany"];
+    delete: operations["deleteCompany"];
+  };
+  "/companies/{company_id}/billing-details": {
+    parameters: {};
+    get: operations["getCompanyBillingDetails"];
+    put: operations["updateCompanyBillingDetails"];
+  };
+  "/companies/count": {
+    parameters: {};
+    get: operations["countCompanies"];
+  };
+  "/companies/create": {
+    parameters: {};
+    post: operations["createCompany"];
+  };
+  "/companies/delete": {
+    parameters: {};
+    post: operations["deleteCompanyByKeys"];
+  };
+  "/companies/lookup": {
+    parameters: {};
+    get: operations["lookupCompany"];
+  };
+  "/company-billing-entity": {
+    parameters: {};
+    get: operations["getCompanyBillingEntity"];
+  };
+  "/company-billing-entity-subscriptions": {
+    parameters: {};
+    get: operations["getBillingEntityChildSubscriptions"];
+  };
+  "/company-memberships": {
+    parameters: {};
+    get: operations["listCompanyMemberships"];
+    post: operations["getOrCreateCompanyMembership"];
+  };
+  "/company-memberships/{company_membership_id}": {
+    parameters: {};
+    delete: operations["deleteCompanyMembership"];
+  };
+  "/company-overrides": {
+    parameters: {};
+    get: operations["listCompanyOverrides"];
+    post: operations["createCompanyOverride"];
+  };
+  "/company-overrides/{company_override_id}": {
+    parameters: {};
+    get: operations["getCompanyOverride"];
+    put: operations["updateCompanyOverride"];
+    post: operations["replaceCompanyOverride"];
+    delete: operations["deleteCompanyOverride"];
+  };
+  "/company-overrides/count": {
+    parameters: {};
+    get: operations["countCompanyOverrides"];
+  };
+  "/company-plans/{company_id}": {
+    parameters: {};
+    put: operations["updateCompanyPlans"];
+  };
+  "/company-subscriptions": {
+    parameters: {};
+    get: operations["getActiveCompanySubscription"];
+  };
+  "/company-traits": {
+    parameters: {};
+    post: operations["upsertCompanyTrait"];
+  };
+  "/custom-plan-billings": {
+    parameters: {};
+    get: operations["listCustomPlanBillings"];
+  };
+  "/custom-plan-billings/{custom_plan_billing_id}/mark-paid": {
+    parameters: {};
+    put: operations["markCustomPlanBillingPaid"];
+  };
+  "/custom-plan-billings/{custom_plan_billing_id}/retry": {
+    parameters: {};
+    put: operations["retryCustomPlanBilling"];
+  };
+  "/custom-plan-bundles": {
+    parameters: {};
+    post: operations["createCustomPlanBundle"];
+  };
+  "/custom-plans": {
+    parameters: {};
+    post: operations["createCustomPlan"];
+  };
+  "/datastream": {
+    parameters: {};
+    get: operations["openDatastream"];
+  };
+  "/entity-key-definitions": {
+    parameters: {};
+    get: operations["listEntityKeyDefinitions"];
+  };
+  "/entity-key-definitions/{entity_key_definition_id}": {
+    parameters: {};
+    delete: operations["deleteEntityKeyDefinition"];
+  };
+  "/entity-key-definitions/count": {
+    parameters: {};
+    get: operations["countEntityKeyDefinitions"];
+  };
+  "/entity-keys/count": {
+    parameters: {};
+    get: operations["countEntityKeys"];
+  };
+  "/entity-trait-definitions": {
+    parameters: {};
+    get: operations["listEntityTraitDefinitions"];
+    post: operations["getOrCreateEntityTraitDefinition"];
+  };
+  "/entity-trait-definitions/{entity_trait_definition_id}": {
+    parameters: {};
+    get: operations["getEntityTraitDefinition"];
+    put: operations["updateEntityTraitDefinition"];
+    delete: operations["deleteEntityTraitDefinition"];
+  };
+  "/entity-trait-definitions/{entity_trait_definition_id}/usage": {
+    parameters: {};
+    get: operations["getEntityTraitDefinitionUsage"];
+  };
+  "/entity-trait-definitions/count": {
+    parameters: {};
+    get: operations["countEntityTraitDefinitions"];
+  };
+  "/entity-trait-values": {
+    parameters: {};
+    get: operations["getEntityTraitValues"];
+  };
+  "/entity-traits/count": {
+    parameters: {};
+    get: operations["countEntityTraits"];
+  };
+  "/environments": {
+    parameters: {};
+    get: operations["listEnvironments"];
+    post: operations["createEnvironment"];
+  };
+  "/environments/{environment_id}": {
+    parameters: {};
+    get: operations["getEnvironment"];
+    put: operations["updateEnvironment"];
+    delete: operations["deleteEnvironment"];
+  };
+  "/environments/{environment_id}/clock": {
+    parameters: {};
+    get: operations["getEnvironmentClock"];
+    put: operations["setEnvironmentClock"];
+    delete: operations["deleteEnvironmentClock"];
+  };
+  "/environments/{environment_id}/context-secret": {
+    parameters: {};
+    get: operations["getContextSecret"];
+    post: operations["rollContextSecret"];
+  };
+  "/event-batch": {
+    parameters: {};
+    post: operations["createEventBatch"];
+  };
+  "/event-types": {
+    parameters: {};
+    get: operations["getEventSummaries"];
+  };
+  "/events": {
+    parameters: {};
+    get: operations["listEvents"];
+    post: operations["createEvent"];
+  };
+  "/events/{event_id}": {
+    parameters: {};
+    get: operations["getEvent"];
+  };
+  "/export/events": {
+    parameters: {};
+    get: operations["exportEvents"];
+  };
+  "/export/ledger": {
+    parameters: {};
+    get: operations["exportLedger"];
+  };
+  "/export/usage": {
+    parameters: {};
+    get: operations["exportUsage"];
+  };
+  "/feature-companies": {
+    parameters: {};
+    get: operations["listFeatureCompanies"];
+  };
+  "/feature-companies/count": {
+    parameters: {};
+    get: operations["countFeatureCompanies"];
+  };
+  "/feature-usage": {
+    parameters: {};
+    get: operations["listFeatureUsage"];
+  };
+  "/feature-usage-history": {
+    parameters: {};
+    get: operations["listFeatureUsageHistory"];
+  };
+  "/feature-usage-timeseries": {
+    parameters: {};
+    get: operations["getFeatureUsageTimeSeries"];
+  };
+  "/feature-usage/count": {
+    parameters: {};
+    get: operations["countFeatureUsage"];
+  };
+  "/feature-users": {
+    parameters: {};
+    get: operations["listFeatureUsers"];
+  };
+  "/feature-users/count": {
+    parameters: {};
+    get: operations["countFeatureUsers"];
+  };
+  "/features": {
+    parameters: {};
+    get: operations["listFeatures"];
+    post: operations["createFeature"];
+  };
+  "/features/{feature_id}": {
+    parameters: {};
+    get: operations["getFeature"];
+    put: operations["updateFeature"];
+    delete: operations["deleteFeature"];
+  };
+  "/features/billing-linked": {
+    parameters: {};
+    post: operations["upsertFeatureForBillingProduct"];
+  };
+  "/features/count": {
+    parameters: {};
+    get: operations["countFeatures"];
+  };
+  "/flags": {
+    parameters: {};
+    get: operations["listFlags"];
+    post: operations["createFlag"];
+  };
+  "/flags/{flag_id}": {
+    parameters: {};
+    get: operations["getFlag"];
+    put: operations["updateFlag"];
+    delete: operations["deleteFlag"];
+  };
+  "/flags/{flag_id}/rules": {
+    parameters: {};
+    put: operations["updateFlagRules"];
+  };
+  "/flags/{key}/check": {
+    parameters: {};
+    post: operations["checkFlag"];
+  };
+  "/flags/{key}/check-and-reserve": {
+    parameters: {};
+    post: operations["checkAndReserveFlag"];
+  };
+  "/flags/check": {
+    parameters: {};
+    post: operations["checkFlags"];
+  };
+  "/flags/check-bulk": {
+    parameters: {};
+    post: operations["checkFlagsBulk"];
+  };
+  "/flags/count": {
+    parameters: {};
+    get: operations["countFlags"];
+  };
+  "/health/live": {
+    parameters: {};
+    get: operations["getLive"];
+  };
+  "/health/ready": {
+    parameters: {};
+    get: operations["getReady"];
+  };
+  "/licenses": {
+    parameters: {};
+    get: operations["listLicenses"];
+  };
+  "/licenses/{license_id}": {
+    parameters: {};
+    get: operations["getSingleLicense"];
+  };
+  "/licenses/count": {
+    parameters: {};
+    get: operations["countLicenses"];
+  };
+  "/limits": {
+    parameters: {};
+    get: operations["getLimits"];
+    put: operations["setLimits"];
+  };
+  "/manage-plan": {
+    parameters: {};
+    post: operations["managePlan"];
+  };
+  "/manage-plan/preview": {
+    parameters: {};
+    post: operations["previewManagePlan"];
+  };
+  "/manage-plan/subscription/cancel": {
+    parameters: {};
+    post: operations["cancelSubscription"];
+  };
+  "/metrics": {
+    parameters: {};
+    get: operations["getMetrics"];
+  };
+  "/model-prices": {
+    parameters: {};
+    get: operations["listModelPrices"];
+    put: operations["putModelPrices"];
+  };
+  "/ofrep/v1/evaluate/flags": {
+    parameters: {};
+    post: operations["evaluateFlags"];
+  };
+  "/ofrep/v1/evaluate/flags/{key}": {
+    parameters: {};
+    post: operations["evaluateFlag"];
+  };
+  "/openapi.json": {
+    parameters: {};
+    get: operations["getOpenApi"];
+  };
+  "/plan-bundles": {
+    parameters: {};
+    post: operations["createPlanBundle"];
+  };
+  "/plan-bundles/{plan_id}": {
+    parameters: {};
+    put: operations["updatePlanBundle"];
+  };
+  "/plan-changes": {
+    parameters: {};
+    get: operations["listPlanChanges"];
+  };
+  "/plan-changes/{plan_change_id}": {
+    parameters: {};
+    get: operations["getPlanChange"];
+  };
+  "/plan-entitlements": {
+    parameters: {};
+    get: operations["listPlanEntitlements"];
+    post: operations["createPlanEntitlement"];
+  };
+  "/plan-entitlements/{plan_entitlement_id}": {
+    parameters: {};
+    get: operations["getPlanEntitlement"];
+    put: operations["updatePlanEntitlement"];
+    delete: operations["deletePlanEntitlement"];
+  };
+  "/plan-entitlements/billing-linked": {
+    parameters: {};
+    post: operations["upsertPlanEntitlementForBillingProduct"];
+  };
+  "/plan-entitlements/count": {
+    parameters: {};
+    get: operations["countPlanEntitlements"];
+  };
+  "/plan-entitlements/duplicate": {
+    parameters: {};
+    post: operations["duplicatePlanEntitlements"];
+  };
+  "/plan-groups": {
+    parameters: {};
+    get: operations["getPlanGroup"];
+    post: operations["createPlanGroup"];
+  };
+  "/plan-groups/{plan_group_id}": {
+    parameters: {};
+    put: operations["updatePlanGroup"];
+  };
+  "/plan-version-company-migrations": {
+    parameters: {};
+    get: operations["listCompanyMigrations"];
+  };
+  "/plan-version-company-migrations/{plan_version_company_migration_id}/retry": {
+    parameters: {};
+    post: operations["retryCompanyMigration"];
+  };
+  "/plan-version-company-migrations/count": {
+    parameters: {};
+    get: operations["countCompanyMigrations"];
+  };
+  "/plan-version-migrations": {
+    parameters: {};
+    get: operations["listMigrations"];
+    post: operations["createMigration"];
+  };
+  "/plan-version-migrations/{plan_version_migration_id}": {
+    parameters: {};
+    get: operations["getMigration"];
+  };
+  "/plan-version-migrations/{plan_version_migration_id}/cancel": {
+    parameters: {};
+    post: operations["cancelMigration"];
+  };
+  "/plan-version-migrations/{plan_version_migration_id}/complete-now": {
+    parameters: {};
+    post: operations["completeMigrationNow"];
+  };
+  "/plan-version-migrations/{plan_version_migration_id}/retry": {
+    parameters: {};
+    post: operations["retryMigration"];
+  };
+  "/plan-version-migrations/count": {
+    parameters: {};
+    get: operations["countMigrations"];
+  };
+  "/plan-version-migrations/preview": {
+    parameters: {};
+    post: operations["previewMigration"];
+  };
+  "/plans": {
+    parameters: {};
+    get: operations["listPlans"];
+    post: operations["createPlan"];
+  };
+  "/plans/{plan_id}": {
+    parameters: {};
+    get: operations["getPlan"];
+    put: operations["updatePlan"];
+    delete: operations["deletePlan"];
+  };
+  "/plans/{plan_id}/billing_products": {
+    parameters: {};
+    put: operations["upsertBillingProductPlan"];
+  };
+  "/plans/billing-linked": {
+    parameters: {};
+    post: operations["upsertPlanForBillingProduct"];
+  };
+  "/plans/billing-product-match-companies": {
+    parameters: {};
+    get: operations["listBillingProductMatchCompanies"];
+  };
+  "/plans/billing-product-match-companies/count": {
+    parameters: {};
+    get: operations["countBillingProductMatchCompanies"];
+  };
+  "/plans/count": {
+    parameters: {};
+    get: operations["countPlans"];
+  };
+  "/plans/issues": {
+    parameters: {};
+    get: operations["listPlanIssues"];
+  };
+  "/plans/version/{plan_version_id}": {
+    parameters: {};
+    delete: operations["deletePlanVersion"];
+  };
+  "/plans/version/{plan_version_id}/publish": {
+    parameters: {};
+    put: operations["publishPlanVersion"];
+  };
+  "/reconcile": {
+    parameters: {};
+    get: operations["reconcile"];
+  };
+  "/signed-contexts": {
+    parameters: {};
+    post: operations["createSignedContext"];
+  };
+  "/subscription/{subscription_id}/edit-trial-end": {
+    parameters: {};
+    put: operations["updateCustomerSubscriptionTrialEnd"];
+  };
+  "/usage-by-company": {
+    parameters: {};
+    get: operations["getFeatureUsageByCompany"];
+  };
+  "/user-traits": {
+    parameters: {};
+    post: operations["upsertUserTrait"];
+  };
+  "/user-usage-by-company": {
+    parameters: {};
+    get: operations["getUserUsageByCompany"];
+  };
+  "/user-usage-detail": {
+    parameters: {};
+    get: operations["getUserUsageDetail"];
+  };
+  "/users": {
+    parameters: {};
+    get: operations["listUsers"];
+    post: operations["upsertUser"];
+  };
+  "/users/{user_id}": {
+    parameters: {};
+    get: operations["getUser"];
+    delete: operations["deleteUser"];
+  };
+  "/users/count": {
+    parameters: {};
+    get: operations["countUsers"];
+  };
+  "/users/create": {
+    parameters: {};
+    post: operations["createUser"];
+  };
+  "/users/delete": {
+    parameters: {};
+    post: operations["deleteUserByKeys"];
+  };
+  "/users/lookup": {
+    parameters: {};
+    get: operations["lookupUser"];
+  };
+  "/v2/billing/credits/ledger": {
+    parameters: {};
+    get: operations["listCreditEventLedger"];
+  };
+  "/v2/billing/credits/ledger/count": {
+    parameters: {};
+    get: operations["countCreditEventLedger"];
+  };
+  "/webhook-events": {
+    parameters: {};
+    get: operations["listWebhookEvents"];
+  };
+  "/webhook-events/{webhook_event_id}": {
+    parameters: {};
+    get: operations["getWebhookEvent"];
+  };
+  "/webhook-events/{webhook_event_id}/redeliver": {
+    parameters: {};
+    post: operations["redeliverWebhookEvent"];
+  };
+  "/webhook-events/count": {
+    parameters: {};
+    get: operations["countWebhookEvents"];
+  };
+  "/webhooks": {
+    parameters: {};
+    get: operations["listWebhooks"];
+    post: operations["createWebhook"];
+  };
+  "/webhooks/{webhook_id}": {
+    parameters: {};
+    get: operations["getWebhook"];
+    put: operations["updateWebhook"];
+    delete: operations["deleteWebhook"];
+  };
+  "/webhooks/{webhook_id}/roll-secret": {
+    parameters: {};
+    post: operations["rollWebhookSecret"];
+  };
+  "/webhooks/{webhook_id}/test": {
+    parameters: {};
+    post: operations["sendTestWebhookAction"];
+  };
+  "/webhooks/count": {
+    parameters: {};
+    get: operations["countWebhooks"];
+  };
+  "/whoami": {
+    parameters: {};
+    get: operations["getWhoAmI"];
+  };
+}
+export type webhooks = Record<string, never>;
+export interface components {
+  schemas: {
+    AccountLimits: {
+      account_id: string;
+      limits: null | "off" | components["schemas"]["Buckets"];
+    };
+    AccountMember: {
+      created_at: string;
+      email: null | string;
+      first_name: null | string;
+      id: string;
+      image_url: null | string;
+      last_name: null | string;
+      name: null | string;
+      permissions: {
+        [key: string]: ("companies_edit" | "company_users_edit" | "components_edit" | "custom_plans_edit" | "data_exports_edit" | "features_edit" | "flag_rules_edit" | "flags_edit" | "overrides_edit" | "plan_billing_edit" | "plan_entitlements_edit" | "plan_versions_edit" | "plans_edit" | "webhooks_edit" | "webhooks_reveal_secret")[];
+      };
+      role: null | "admin" | "member";
+      updated_at: string;
+    };
+    Addresses: string[];
+    ApiKey: {
+      allowed_addresses: null | string[];
+      created_at: string;
+      description: null | string;
+      disabled: boolean;
+      environment?: components["schemas"]["Environment"];
+      environment_id: null | string;
+      expires_at: null | string;
+      id: string;
+      integration?: components["schemas"]["ApiKeyIntegration"];
+      last_four: null | string;
+      last_used_at: null | string;
+      name: string;
+      not_before: null | string;
+      previous_value_until: null | string;
+      rate_limit_percent: null | number;
+      readonly: boolean;
+      scopes: ("admin" | "capture" | "check" | "read" | "write")[];
+      secret?: string;
+      updated_at: string;
+    };
+    ApiKeyCreate: {
+      allowed_addresses?: null | components["schemas"]["Addresses"];
+      description?: null | string;
+      environment_id?: null | string;
+      expires_at?: null | string;
+      name: string;
+      not_before?: null | string;
+      rate_limit_percent?: null | components["schemas"]["Percent"];
+      readonly?: null | boolean;
+      scopes?: null | ("admin" | "capture" | "check" | "read" | "write")[];
+    };
+    ApiKeyIntegration: {
+      id: string;
+      state: "active" | "created" | "pending";
+      type: "ext_a" | "ext_b" | "idp_a" | "idp_b" | "psp" | "unknown";
+    };
+    ApiKeyRoll: {
+      overlap_seconds?: null | number;
+    };
+    ApiKeyUpdate: {
+      allowed_addresses?: null | components["schemas"]["Addresses"];
+      description?: null | string;
+      disabled?: null | boolean;
+      expires_at?: null | string;
+      name?: null | string;
+      not_before?: null | string;
+      rate_limit_percent?: null | components["schemas"]["Percent"];
+    };
+    AuditChainRow: {
+      account_id: string;
+      actor_type: string;
+      api_key_id: null | string;
+      ended_at: string;
+      environment_id: null | string;
+      hash: string;
+      id: string;
+      kind: string;
+      method: string;
+      previous_hash: string;
+      remote_ip: null | string;
+      req_body: null | string;
+      request_id: null | string;
+      resource_id: null | string;
+      resource_name: null | string;
+      resource_type: null | string;
+      resp_body: null | string;
+      resp_code: number;
+      secondary_resource: null | string;
+      seq: number;
+      started_at: string;
+      url: string;
+      user_agent: null | string;
+    };
+    AuditHead: {
+      hash: string;
+      seq: number;
+    };
+    AuditLog: {
+      account_member_id: null;
+      actor_type: "api_key" | "app_user" | "psp_app" | "system" | "temporary_access_token";
+      api_key?: components["schemas"]["ApiKey"];
+      api_key_id: null | string;
+      ended_at: string;
+      environment?: components["schemas"]["Environment"];
+      environment_id: null | string;
+      hash: null | string;
+      id: string;
+      kind: "auth_failure" | "change" | "read" | "system";
+      method: string;
+      remote_ip: null | string;
+      req_body: null | string;
+      request_id: null | string;
+      resource_id: null;
+      resource_id_string: null | string;
+      resource_name: null | string;
+      resource_type: null | string;
+      resp_body: null | string;
+      resp_code: number;
+      secondary_resource: null | string;
+      seq: null | number;
+      started_at: string;
+      url: string;
+      user_agent: null | string;
+      user_id: null;
+      user_name: null;
+    };
+    AuditLogList: {
+      actor_type: "api_key" | "app_user" | "psp_app" | "system" | "temporary_access_token";
+      api_key?: components["schemas"]["ApiKey"];
+      api_key_id: null | string;
+      ended_at: string;
+      environment?: components["schemas"]["Environment"];
+      environment_id: null | string;
+      hash: null | string;
+      id: string;
+      kind: "auth_failure" | "change" | "read" | "system";
+      method: string;
+      remote_ip: null | string;
+      request_id: null | string;
+      resource_id: null;
+      resource_id_string: null | string;
+      resource_name: null | string;
+      resource_type: null | string;
+      resp_code: number;
+      secondary_resource: null | string;
+      seq: null | number;
+      started_at: string;
+      url: string;
+      user_agent: null | string;
+      user_name: null;
+    };
+    AutoTopupOverride: {
+      amount?: null | number;
+      credit_id: string;
+      enabled: boolean;
+      threshold_credits?: null | components["schemas"]["Count.o1"];
+    };
+    BillingAddress: {
+      city: string;
+      country: string;
+      line1: string;
+      line2: string;
+      postal_code: string;
+      state: string;
+    };
+    BillingCoupon: {
+      account_id: string;
+      amount_off: null | number;
+      currency: null | string;
+      duration: null | string;
+      duration_in_months: null | number;
+      environment_id: string;
+      external_id: string;
+      id: string;
+      is_active: boolean;
+      max_redemptions: null | number;
+      metadata: {
+        [key: string]: unknown;
+      };
+      name: string;
+      percent_off: null | number;
+      provider_type: "ext_a" | "ext_b" | "native" | "psp";
+      times_redeemed: number;
+      valid_from: null | string;
+      valid_until: null | string;
+    };
+    BillingCreditView: {
+      account_id: string;
+      burn_strategy: "expiration_priority" | "first_in_first_out" | "last_in_first_out" | "plan_first_then_credit_bundles_first_in_first_out";
+      cost_editable: boolean;
+      created_at: string;
+      currency_prices: {
+        currency: string;
+        price?: components["schemas"]["BillingPriceView"];
+      }[];
+      default_expiry_unit: "billing_periods" | "days";
+      default_expiry_unit_count: null | number;
+      default_rollover_policy: "expire" | "none" | "rollover";
+      description: string;
+      environment_id: string;
+      icon: null | string;
+      id: string;
+      ledger_authority: "external_mirror" | "external_rated" | "service_authoritative";
+      name: string;
+      plural_name: null | string;
+      price?: components["schemas"]["BillingPriceView"];
+      price_per_unit?: null | number;
+      price_per_unit_decimal?: null | string;
+      product?: components["schemas"]["BillingProductRecord"];
+      singular_name: null | string;
+      updated_at: string;
+    };
+    BillingCustomer: {
+      company_id: null | string;
+      deleted_at: null | string;
+      email: string;
+      external_id: string;
+      id: string;
+      name: string;
+      provider_type: "ext_a" | "ext_b" | "native" | "psp";
+      updated_at: string;
+    };
+    BillingCustomerSubscription: {
+      currency: string;
+      expired_at: null | string;
+      interval: string;
+      metered_usage: boolean;
+      per_unit_price: number;
+      total_price: number;
+    };
+    BillingCustomerUpsert: {
+      company_id?: null | string;
+      default_payment_method_id?: null | string;
+      email?: components["schemas"]["Text255"];
+      external_id: components["schemas"]["ExternalId"];
+      meta?: {
+        [key: string]: string;
+      };
+      name?: components["schemas"]["Text255"];
+      provider_type?: null | "ext_a" | "ext_b" | "native" | "psp";
+    };
+    BillingCustomerWithSubscriptions: {
+      company_id: null | string;
+      deleted_at: null | string;
+      email: string;
+      external_id: string;
+      id: string;
+      name: string;
+      provider_type: "ext_a" | "ext_b" | "native" | "psp";
+      subscriptions: components["schemas"]["BillingCustomerSubscription"][];
+      updated_at: string;
+    };
+    BillingDetailsUpdate: {
+      address?: null | components["schemas"]["BillingAddress"];
+      email?: null | components["schemas"]["Text255"];
+      phone?: null | components["schemas"]["Text255"];
+      tax_id?: null | {
+        type: "ae_trn" | "au_abn" | "au_arn" | "br_cnpj" | "br_cpf" | "ca_bn" | "ca_gst_hst" | "ca_pst_bc" | "ca_pst_mb" | "ca_pst_sk" | "ca_qst" | "ch_uid" | "ch_vat" | "eu_vat" | "gb_vat" | "hk_br" | "id_npwp" | "il_vat" | "in_gst" | "jp_cn" | "jp_rn" | "jp_trn" | "kr_brn" | "mx_rfc" | "my_frp" | "my_itn" | "my_sst" | "no_vat" | "nz_gst" | "ph_tin" | "sa_vat" | "sg_gst" | "sg_uen" | "th_vat" | "tr_tin" | "tw_vat" | "us_ein" | "za_vat";
+        value: string;
+      };
+      values?: null | {
+        id: string;
+        value: string;
+      }[];
+    };
+    BillingLinkedEntitlementCreate: {
+      billing_product_id?: null | string;
+      billing_provider: "ext_a" | "ext_b" | "native" | "psp";
+      billing_threshold?: null | number;
+      credit_consumption_rate?: null | components["schemas"]["Rate"];
+      currency?: null | "aed" | "afn" | "all" | "amd" | "ang" | "aoa" | "ars" | "aud" | "awg" | "azn" | "bam" | "bbd" | "bdt" | "bif" | "bmd" | "bnd" | "bob" | "brl" | "bsd" | "bwp" | "byn" | "bzd" | "cad" | "cdf" | "chf" | "clp" | "cny" | "cop" | "crc" | "cve" | "czk" | "djf" | "dkk" | "dop" | "dzd" | "egp" | "etb" | "eur" | "fjd" | "fkp" | "gbp" | "gel" | "gip" | "gmd" | "gnf" | "gtq" | "gyd" | "hkd" | "hnl" | "htg" | "huf" | "idr" | "ils" | "inr" | "isk" | "jmd" | "jpy" | "kes" | "kgs" | "khr" | "kmf" | "krw" | "kyd" | "kzt" | "lak" | "lbp" | "lkr" | "lrd" | "lsl" | "mad" | "mdl" | "mga" | "mkd" | "mmk" | "mnt" | "mop" | "mur" | "mvr" | "mwk" | "mxn" | "myr" | "mzn" | "nad" | "ngn" | "nio" | "nok" | "npr" | "nzd" | "pab" | "pen" | "pgk" | "php" | "pkr" | "pln" | "pyg" | "qar" | "ron" | "rsd" | "rub" | "rwf" | "sar" | "sbd" | "scr" | "sek" | "sgd" | "shp" | "sle" | "sos" | "srd" | "std" | "szl" | "thb" | "tjs" | "top" | "try" | "ttd" | "twd" | "tzs" | "uah" | "ugx" | "usd" | "uyu" | "uzs" | "vnd" | "vuv" | "wst" | "xaf" | "xcd" | "xcg" | "xof" | "xpf" | "yer" | "zar" | "zmw";
+      currency_prices?: null | components["schemas"]["CurrencyPriceWrite"][];
+      external_resource_id: string;
+      feature_id: string;
+      metric_period?: null | "all_time" | "current_day" | "current_month" | "current_week";
+      metric_period_month_reset?: null | "billing_cycle" | "first_of_month";
+      monthly_metered_price_id?: null | string;
+      monthly_price_tiers?: components["schemas"]["Tiers"];
+      monthly_unit_price?: null | components["schemas"]["Money"];
+      monthly_unit_price_decimal?: null | components["schemas"]["DecimalText.o1"];
+      overage_billing_cadence?: null | "end_of_billing_period" | "monthly" | "quarterly";
+      overage_billing_product_id?: null | string;
+      overage_invoice_anchor?: null | "billing_period_start" | "month_end";
+      plan_id: string;
+      plan_version_id?: null | string;
+      price_behavior?: null | "credit_burndown" | "overage" | "pay_as_you_go" | "pay_in_advance" | "tier";
+      price_tiers?: components["schemas"]["Tiers"];
+      quantity_rates?: null | {
+        [key: string]: components["schemas"]["Rate"];
+      };
+      quarterly_metered_price_id?: null | string;
+      quarterly_price_tiers?: components["schemas"]["Tiers"];
+      quarterly_unit_price?: null | components["schemas"]["Money"];
+      quarterly_unit_price_decimal?: null | components["schemas"]["DecimalText.o1"];
+      soft_limit?: null | components["schemas"]["Units"];
+      tier_mode?: null | "graduated" | "volume";
+      usage_quantity?: null | components["schemas"]["Units"];
+      value_bool?: null | boolean;
+      value_credit_id?: null | string;
+      value_numeric?: null | components["schemas"]["Units"];
+      value_trait_id?: null | string;
+      value_type?: "boolean" | "credit" | "numeric" | "trait" | "unknown" | "unlimited";
+      warning_tiers?: null | components["schemas"]["WarningTierWrite"][];
+      yearly_metered_price_id?: null | string;
+      yearly_price_tiers?: components["schemas"]["Tiers"];
+      yearly_unit_price?: null | components["schemas"]["Money"];
+      yearly_unit_price_decimal?: null | components["schemas"]["DecimalText.o1"];
+    };
+    BillingLinkedFeatureCreate: {
+      billing_provider: "ext_a" | "ext_b" | "native" | "psp";
+      description: string;
+      event_source?: null | "inference" | "track";
+      event_subtype?: null | string;
+      external_resource_id: string;
+      feature_type: "boolean" | "event" | "license" | "trait";
+      flag?: null | components["schemas"]["FlagWithFeature"];
+      icon?: null | string;
+      lifecycle_phase?: null | "add_on" | "alpha" | "beta" | "deprecated" | "ga" | "in_plan" | "inactive" | "internal_testing" | "legacy";
+      maintainer_account_member_id?: null | string;
+      name: string;
+      plural_name?: null | string;
+      singular_name?: null | string;
+      trait_id?: null | string;
+    };
+    BillingLinkedPlanCreate: {
+      billing_provider: "ext_a" | "ext_b" | "native" | "psp";
+      description?: null | components["schemas"]["Description"];
+      external_resource_id: string;
+      external_resource_version?: null | string;
+      icon?: null | "amber" | "blue" | "blueGray" | "blueGreen" | "cyan" | "emerald" | "fuchsia" | "gray" | "green" | "indigo" | "lightBlue" | "lime" | "orange" | "pink" | "purple" | "red" | "redOrange" | "rose" | "sky" | "slate" | "teal" | "trueGray" | "violet" | "warmGray" | "yellow";
+      name: components["schemas"]["Name"];
+      plan_type: "add_on" | "plan";
+    };
+    BillingLinkedResource: {
+      billing_provider: "ext_a" | "ext_b" | "native" | "psp";
+      external_resource_id: string;
+      originator: "ext_a" | "ext_b" | "native" | "psp";
+    };
+    BillingMeter: {
+      dispaly_name: string;
+      event_name: string;
+      event_payload_key: string;
+      external_price_id: string;
+      id: string;
+      provider_type: "ext_a" | "ext_b" | "native" | "psp";
+    };
+    BillingPrice: {
+      currency: string;
+      external_price_id: string;
+      id: string;
+      interval: "day" | "month" | "one-time" | "year";
+      interval_count: number;
+      nickname: null | string;
+      price: number;
+      price_decimal: null | string;
+      provider_type: "ext_a" | "ext_b" | "native" | "psp";
+      scheme: "per_unit" | "tiered";
+    };
+    BillingPriceTierWrite: {
+      flat_amount?: null | components["schemas"]["Count.o1"];
+      per_unit_decimal?: null | components["schemas"]["DecimalText"];
+      per_unit_price?: null | components["schemas"]["Count.o1"];
+      price_external_id: components["schemas"]["Text255"];
+      provider_type?: null | "ext_a" | "ext_b" | "native" | "psp";
+      up_to?: null | components["schemas"]["Count.o1"];
+    };
+    BillingPriceView: {
+      billing_scheme: "per_unit" | "tiered";
+      created_at: string;
+      currency: string;
+      id: string;
+      interval: "day" | "month" | "one-time" | "year";
+      interval_count: number;
+      is_active: boolean;
+      meter_event_name: null | string;
+      meter_event_payload_key: null | string;
+      meter_id: null | string;
+      nickname: null | string;
+      package_size: number;
+      price: number;
+      price_decimal: null | string;
+      price_external_id: string;
+      price_id: string;
+      price_tier: components["schemas"]["PriceTierView"][];
+      product_external_id: string;
+      product_id: string;
+      product_name: string;
+      provider_type: "ext_a" | "ext_b" | "native" | "psp";
+      tiers_mode: null | "graduated" | "volume";
+      updated_at: string;
+      usage_type: "licensed" | "metered";
+    };
+    BillingPriceWrite: {
+      billing_scheme: "per_unit" | "tiered";
+      currency: "aed" | "afn" | "all" | "amd" | "ang" | "aoa" | "ars" | "aud" | "awg" | "azn" | "bam" | "bbd" | "bdt" | "bif" | "bmd" | "bnd" | "bob" | "brl" | "bsd" | "bwp" | "byn" | "bzd" | "cad" | "cdf" | "chf" | "clp" | "cny" | "cop" | "crc" | "cve" | "czk" | "djf" | "dkk" | "dop" | "dzd" | "egp" | "etb" | "eur" | "fjd" | "fkp" | "gbp" | "gel" | "gip" | "gmd" | "gnf" | "gtq" | "gyd" | "hkd" | "hnl" | "htg" | "huf" | "idr" | "ils" | "inr" | "isk" | "jmd" | "jpy" | "kes" | "kgs" | "khr" | "kmf" | "krw" | "kyd" | "kzt" | "lak" | "lbp" | "lkr" | "lrd" | "lsl" | "mad" | "mdl" | "mga" | "mkd" | "mmk" | "mnt" | "mop" | "mur" | "mvr" | "mwk" | "mxn" | "myr" | "mzn" | "nad" | "ngn" | "nio" | "nok" | "npr" | "nzd" | "pab" | "pen" | "pgk" | "php" | "pkr" | "pln" | "pyg" | "qar" | "ron" | "rsd" | "rub" | "rwf" | "sar" | "sbd" | "scr" | "sek" | "sgd" | "shp" | "sle" | "sos" | "srd" | "std" | "szl" | "thb" | "tjs" | "top" | "try" | "ttd" | "twd" | "tzs" | "uah" | "ugx" | "usd" | "uyu" | "uzs" | "vnd" | "vuv" | "wst" | "xaf" | "xcd" | "xcg" | "xof" | "xpf" | "yer" | "zar" | "zmw";
+      external_account_id: components["schemas"]["Text255"];
+      interval: components["schemas"]["Text255"];
+      interval_count?: null | number;
+      is_active: boolean;
+      meter_id?: null | components["schemas"]["Text255"];
+      nickname?: null | string;
+      package_size?: null | number;
+      price: components["schemas"]["Count.o1"];
+      price_decimal?: null | components["schemas"]["DecimalText"];
+      price_external_id: components["schemas"]["ExternalId"];
+      price_tiers: components["schemas"]["BillingPriceTierWrite"][];
+      product_external_id: components["schemas"]["ExternalId"];
+      provider_type?: null | "ext_a" | "ext_b" | "native" | "psp";
+      tiers_mode?: null | "graduated" | "volume";
+      usage_type: "licensed" | "metered";
+    };
+    BillingProduct: {
+      account_id: string;
+      created_at: string;
+      currency: null | string;
+      environment_id: string;
+      external_id: string;
+      is_active: boolean;
+      name: string;
+      price: number;
+      price_decimal: null | string;
+      product_id: string;
+      provider_type: "ext_a" | "ext_b" | "native" | "psp";
+      quantity: number;
+      updated_at: string;
+    };
+    BillingProductDetail: {
+      account_id: string;
+      created_at: string;
+      currency: null | string;
+      environment_id: string;
+      external_id: string;
+      is_active: boolean;
+      name: string;
+      price: number;
+      price_decimal: null | string;
+      prices: components["schemas"]["BillingPrice"][];
+      product_id: string;
+      provider_type: "ext_a" | "ext_b" | "native" | "psp";
+      quantity: number;
+      subscription_count: number;
+      updated_at: string;
+    };
+    BillingProductForSubscription: {
+      billing_scheme: "per_unit" | "tiered";
+      billing_threshold: null | number;
+      created_at: string;
+      currency: string;
+      environment_id: string;
+      external_id: string;
+      id: string;
+      interval: string;
+      interval_count: null | number;
+      meter_id: null | string;
+      name: string;
+      package_size: number;
+      price: number;
+      price_decimal: null | string;
+      price_external_id: string;
+      price_id: string;
+      price_tier: components["schemas"]["PriceTierView"][];
+      provider_type: "ext_a" | "ext_b" | "native" | "psp";
+      quantity: number;
+      subscription_id: string;
+      subscription_item_external_id: null | string;
+      updated_at: string;
+      usage_type: "licensed" | "metered";
+    };
+    BillingProductPlan: {
+      account_id: string;
+      billing_product_id: string;
+      billing_strategy: "no_billing" | "provider_managed" | "service_managed";
+      charge_type: "free" | "none" | "one_time" | "recurring";
+      controlled_by: "ext_a" | "ext_b" | "native" | "psp";
+      environment_id: string;
+      is_trialable: boolean;
+      monthly_price_id: null | string;
+      one_time_price_id: null | string;
+      plan_id: string;
+      trial_days: null | number;
+      yearly_price_id: null | string;
+    };
+    BillingProductPricing: {
+      billing_threshold?: null | components["schemas"]["Long"];
+      currency: "aed" | "afn" | "all" | "amd" | "ang" | "aoa" | "ars" | "aud" | "awg" | "azn" | "bam" | "bbd" | "bdt" | "bif" | "bmd" | "bnd" | "bob" | "brl" | "bsd" | "bwp" | "byn" | "bzd" | "cad" | "cdf" | "chf" | "clp" | "cny" | "cop" | "crc" | "cve" | "czk" | "djf" | "dkk" | "dop" | "dzd" | "egp" | "etb" | "eur" | "fjd" | "fkp" | "gbp" | "gel" | "gip" | "gmd" | "gnf" | "gtq" | "gyd" | "hkd" | "hnl" | "htg" | "huf" | "idr" | "ils" | "inr" | "isk" | "jmd" | "jpy" | "kes" | "kgs" | "khr" | "kmf" | "krw" | "kyd" | "kzt" | "lak" | "lbp" | "lkr" | "lrd" | "lsl" | "mad" | "mdl" | "mga" | "mkd" | "mmk" | "mnt" | "mop" | "mur" | "mvr" | "mwk" | "mxn" | "myr" | "mzn" | "nad" | "ngn" | "nio" | "nok" | "npr" | "nzd" | "pab" | "pen" | "pgk" | "php" | "pkr" | "pln" | "pyg" | "qar" | "ron" | "rsd" | "rub" | "rwf" | "sar" | "sbd" | "scr" | "sek" | "sgd" | "shp" | "sle" | "sos" | "srd" | "std" | "szl" | "thb" | "tjs" | "top" | "try" | "ttd" | "twd" | "tzs" | "uah" | "ugx" | "usd" | "uyu" | "uzs" | "vnd" | "vuv" | "wst" | "xaf" | "xcd" | "xcg" | "xof" | "xpf" | "yer" | "zar" | "zmw";
+      interval: components["schemas"]["Text255"];
+      meter_id?: null | string;
+      package_size?: null | number;
+      price: components["schemas"]["Count.o1"];
+      price_decimal?: null | components["schemas"]["DecimalText"];
+      price_external_id: components["schemas"]["Text255"];
+      product_external_id: components["schemas"]["Text255"];
+      quantity: components["schemas"]["Count.o1"];
+      subscription_item_external_id?: null | string;
+      usage_type: "licensed" | "metered";
+    };
+    BillingProductRecord: {
+      account_id: string;
+      created_at: string;
+      environment_id: string;
+      external_id: string;
+      id: string;
+      is_active: boolean;
+      name: string;
+      provider_type: "ext_a" | "ext_b" | "native" | "psp";
+      updated_at: string;
+    };
+    BillingProductUpdate: {
+      billing_product_id?: null | string;
+      billing_strategy?: null | "no_billing" | "provider_managed" | "service_managed";
+      charge_type?: "free" | "none" | "one_time" | "recurring";
+      currency?: null | "aed" | "afn" | "all" | "amd" | "ang" | "aoa" | "ars" | "aud" | "awg" | "azn" | "bam" | "bbd" | "bdt" | "bif" | "bmd" | "bnd" | "bob" | "brl" | "bsd" | "bwp" | "byn" | "bzd" | "cad" | "cdf" | "chf" | "clp" | "cny" | "cop" | "crc" | "cve" | "czk" | "djf" | "dkk" | "dop" | "dzd" | "egp" | "etb" | "eur" | "fjd" | "fkp" | "gbp" | "gel" | "gip" | "gmd" | "gnf" | "gtq" | "gyd" | "hkd" | "hnl" | "htg" | "huf" | "idr" | "ils" | "inr" | "isk" | "jmd" | "jpy" | "kes" | "kgs" | "khr" | "kmf" | "krw" | "kyd" | "kzt" | "lak" | "lbp" | "lkr" | "lrd" | "lsl" | "mad" | "mdl" | "mga" | "mkd" | "mmk" | "mnt" | "mop" | "mur" | "mvr" | "mwk" | "mxn" | "myr" | "mzn" | "nad" | "ngn" | "nio" | "nok" | "npr" | "nzd" | "pab" | "pen" | "pgk" | "php" | "pkr" | "pln" | "pyg" | "qar" | "ron" | "rsd" | "rub" | "rwf" | "sar" | "sbd" | "scr" | "sek" | "sgd" | "shp" | "sle" | "sos" | "srd" | "std" | "szl" | "thb" | "tjs" | "top" | "try" | "ttd" | "twd" | "tzs" | "uah" | "ugx" | "usd" | "uyu" | "uzs" | "vnd" | "vuv" | "wst" | "xaf" | "xcd" | "xcg" | "xof" | "xpf" | "yer" | "zar" | "zmw";
+      currency_prices?: null | components["schemas"]["PlanCurrencyPriceWrite"][];
+      is_trialable?: boolean;
+      monthly_price?: null | components["schemas"]["Money"];
+      monthly_price_id?: null | string;
+      one_time_price?: null | components["schemas"]["Money"];
+      one_time_price_id?: null | string;
+      quarterly_price?: null | components["schemas"]["Money"];
+      quarterly_price_id?: null | string;
+      trial_days?: null | number;
+      yearly_price?: null | components["schemas"]["Money"];
+      yearly_price_id?: null | string;
+    };
+    BillingProductUpsert: {
+      external_id: components["schemas"]["ExternalId"];
+      is_active?: null | boolean;
+      name?: null | components["schemas"]["Text255"];
+      price: number;
+      provider_type?: null | "ext_a" | "ext_b" | "native" | "psp";
+    };
+    BillingProductWrite: {
+      billing_product_id?: null | string;
+      billing_strategy?: null | "no_billing" | "provider_managed" | "service_managed";
+      charge_type: "free" | "none" | "one_time" | "recurring";
+      currency?: null | "aed" | "afn" | "all" | "amd" | "ang" | "aoa" | "ars" | "aud" | "awg" | "azn" | "bam" | "bbd" | "bdt" | "bif" | "bmd" | "bnd" | "bob" | "brl" | "bsd" | "bwp" | "byn" | "bzd" | "cad" | "cdf" | "chf" | "clp" | "cny" | "cop" | "crc" | "cve" | "czk" | "djf" | "dkk" | "dop" | "dzd" | "egp" | "etb" | "eur" | "fjd" | "fkp" | "gbp" | "gel" | "gip" | "gmd" | "gnf" | "gtq" | "gyd" | "hkd" | "hnl" | "htg" | "huf" | "idr" | "ils" | "inr" | "isk" | "jmd" | "jpy" | "kes" | "kgs" | "khr" | "kmf" | "krw" | "kyd" | "kzt" | "lak" | "lbp" | "lkr" | "lrd" | "lsl" | "mad" | "mdl" | "mga" | "mkd" | "mmk" | "mnt" | "mop" | "mur" | "mvr" | "mwk" | "mxn" | "myr" | "mzn" | "nad" | "ngn" | "nio" | "nok" | "npr" | "nzd" | "pab" | "pen" | "pgk" | "php" | "pkr" | "pln" | "pyg" | "qar" | "ron" | "rsd" | "rub" | "rwf" | "sar" | "sbd" | "scr" | "sek" | "sgd" | "shp" | "sle" | "sos" | "srd" | "std" | "szl" | "thb" | "tjs" | "top" | "try" | "ttd" | "twd" | "tzs" | "uah" | "ugx" | "usd" | "uyu" | "uzs" | "vnd" | "vuv" | "wst" | "xaf" | "xcd" | "xcg" | "xof" | "xpf" | "yer" | "zar" | "zmw";
+      currency_prices?: null | components["schemas"]["PlanCurrencyPriceWrite"][];
+      is_trialable: boolean;
+      monthly_price?: null | components["schemas"]["Money"];
+      monthly_price_id?: null | string;
+      one_time_price?: null | components["schemas"]["Money"];
+      one_time_price_id?: null | string;
+      quarterly_price?: null | components["schemas"]["Money"];
+      quarterly_price_id?: null | string;
+      trial_days?: null | number;
+      yearly_price?: null | components["schemas"]["Money"];
+      yearly_price_id?: null | string;
+    };
+    BillingProfileUpdate: {
+      collection_method?: "charge_automatically" | "send_invoice";
+      collector?: null | "external" | "psp_invoice" | "psp_payments";
+      currency?: null | "aed" | "afn" | "all" | "amd" | "ang" | "aoa" | "ars" | "aud" | "awg" | "azn" | "bam" | "bbd" | "bdt" | "bif" | "bmd" | "bnd" | "bob" | "brl" | "bsd" | "bwp" | "byn" | "bzd" | "cad" | "cdf" | "chf" | "clp" | "cny" | "cop" | "crc" | "cve" | "czk" | "djf" | "dkk" | "dop" | "dzd" | "egp" | "etb" | "eur" | "fjd" | "fkp" | "gbp" | "gel" | "gip" | "gmd" | "gnf" | "gtq" | "gyd" | "hkd" | "hnl" | "htg" | "huf" | "idr" | "ils" | "inr" | "isk" | "jmd" | "jpy" | "kes" | "kgs" | "khr" | "kmf" | "krw" | "kyd" | "kzt" | "lak" | "lbp" | "lkr" | "lrd" | "lsl" | "mad" | "mdl" | "mga" | "mkd" | "mmk" | "mnt" | "mop" | "mur" | "mvr" | "mwk" | "mxn" | "myr" | "mzn" | "nad" | "ngn" | "nio" | "nok" | "npr" | "nzd" | "pab" | "pen" | "pgk" | "php" | "pkr" | "pln" | "pyg" | "qar" | "ron" | "rsd" | "rub" | "rwf" | "sar" | "sbd" | "scr" | "sek" | "sgd" | "shp" | "sle" | "sos" | "srd" | "std" | "szl" | "thb" | "tjs" | "top" | "try" | "ttd" | "twd" | "tzs" | "uah" | "ugx" | "usd" | "uyu" | "uzs" | "vnd" | "vuv" | "wst" | "xaf" | "xcd" | "xcg" | "xof" | "xpf" | "yer" | "zar" | "zmw";
+      days_until_due?: null | number;
+      gating_days?: null | number;
+      is_default?: null | boolean;
+      name?: null | string;
+      overdraft_limit?: null | number;
+      payment_gating?: null | "keep_serving" | "revoke_after";
+      payment_method_id?: null | string;
+      proration_behavior?: null | "create_prorations" | "invoice_immediately";
+      purchase_order?: null | string;
+    };
+    BillingSubscription: {
+      application_id: null | string;
+      cancel_at: null | number;
+      cancel_at_period_end: boolean;
+      company_id: null | string;
+      created_at: string;
+      currency: string;
+      customer_external_id: string;
+      default_payment_method_id: null | string;
+      expired_at: null | string;
+      id: string;
+      interval: string;
+      metadata?: {
+        [key: string]: unknown;
+      };
+      period_end: number;
+      period_start: number;
+      provider_type: "ext_a" | "ext_b" | "native" | "psp";
+      status: string;
+      subscription_external_id: string;
+      total_price: number;
+      trial_end: null | number;
+      trial_end_setting: null | "cancel" | "subscribe";
+    };
+    BillingSubscriptionDiscount: {
+      coupon_external_id: string;
+      customer_facing_code?: null | string;
+      ended_at?: null | string;
+      external_id: string;
+      is_active: boolean;
+      promo_code_external_id?: null | string;
+      started_at: string;
+    };
+    BillingSubscriptionDiscountView: {
+      amount_off: null | number;
+      coupon_id: string;
+      coupon_name: string;
+      currency: null | string;
+      customer_facing_code: null | string;
+      discount_external_id: string;
+      duration: string;
+      duration_in_months: null | number;
+      ended_at: null | string;
+      is_active: boolean;
+      percent_off: null | number;
+      promo_code_external_id: null | string;
+      started_at: string;
+      subscription_external_id: string;
+    };
+    BillingSubscriptionView: {
+      application_id: null | string;
+      cancel_at: null | number;
+      cancel_at_period_end: boolean;
+      company_id: null | string;
+      created_at: string;
+      currency: string;
+      customer_external_id: string;
+      default_payment_method_id: null | string;
+      discounts: components["schemas"]["BillingSubscriptionDiscountView"][];
+      expired_at: null | string;
+      id: string;
+      interval: string;
+      latest_invoice?: components["schemas"]["Invoice"];
+      metadata?: {
+        [key: string]: unknown;
+      };
+      payment_method?: components["schemas"]["PaymentMethod"];
+      period_end: number;
+      period_start: number;
+      products: components["schemas"]["BillingProductForSubscription"][];
+      provider_type: "ext_a" | "ext_b" | "native" | "psp";
+      status: string;
+      subscription_external_id: string;
+      total_price: number;
+      trial_end: null | number;
+      trial_end_setting: null | "cancel" | "subscribe";
+    };
+    BillingSubscriptionWrite: {
+      application_id?: null | components["schemas"]["Text255"];
+      cancel_at?: null | components["schemas"]["Seconds"];
+      cancel_at_period_end: boolean;
+      company_id?: null | string;
+      currency: "aed" | "afn" | "all" | "amd" | "ang" | "aoa" | "ars" | "aud" | "awg" | "azn" | "bam" | "bbd" | "bdt" | "bif" | "bmd" | "bnd" | "bob" | "brl" | "bsd" | "bwp" | "byn" | "bzd" | "cad" | "cdf" | "chf" | "clp" | "cny" | "cop" | "crc" | "cve" | "czk" | "djf" | "dkk" | "dop" | "dzd" | "egp" | "etb" | "eur" | "fjd" | "fkp" | "gbp" | "gel" | "gip" | "gmd" | "gnf" | "gtq" | "gyd" | "hkd" | "hnl" | "htg" | "huf" | "idr" | "ils" | "inr" | "isk" | "jmd" | "jpy" | "kes" | "kgs" | "khr" | "kmf" | "krw" | "kyd" | "kzt" | "lak" | "lbp" | "lkr" | "lrd" | "lsl" | "mad" | "mdl" | "mga" | "mkd" | "mmk" | "mnt" | "mop" | "mur" | "mvr" | "mwk" | "mxn" | "myr" | "mzn" | "nad" | "ngn" | "nio" | "nok" | "npr" | "nzd" | "pab" | "pen" | "pgk" | "php" | "pkr" | "pln" | "pyg" | "qar" | "ron" | "rsd" | "rub" | "rwf" | "sar" | "sbd" | "scr" | "sek" | "sgd" | "shp" | "sle" | "sos" | "srd" | "std" | "szl" | "thb" | "tjs" | "top" | "try" | "ttd" | "twd" | "tzs" | "uah" | "ugx" | "usd" | "uyu" | "uzs" | "vnd" | "vuv" | "wst" | "xaf" | "xcd" | "xcg" | "xof" | "xpf" | "yer" | "zar" | "zmw";
+      customer_external_id: components["schemas"]["Text255"];
+      default_payment_method_external_id?: null | components["schemas"]["Text255"];
+      default_payment_method_id?: null | string;
+      discounts: components["schemas"]["BillingSubscriptionDiscount"][];
+      expired_at: null | string;
+      interval?: null | components["schemas"]["Text255"];
+      metadata?: null | {
+        [key: string]: unknown;
+      };
+      period_end?: null | components["schemas"]["Seconds"];
+      period_start?: null | components["schemas"]["Seconds"];
+      product_external_ids: components["schemas"]["BillingProductPricing"][];
+      provider_type?: null | "ext_a" | "ext_b" | "native" | "psp";
+      started_at?: null | string;
+      status?: null | components["schemas"]["Text255"];
+      subscription_external_id: components["schemas"]["ExternalId"];
+      total_price: components["schemas"]["Count.o1"];
+      trial_end?: null | components["schemas"]["Seconds"];
+      trial_end_setting?: null | "cancel" | "subscribe";
+    };
+    Buckets: {
+      analytics?: components["schemas"]["RateAndBurst"];
+      events_ingest?: components["schemas"]["RateAndBurst"];
+      global?: components["schemas"]["RateAndBurst"];
+      mutation?: components["schemas"]["RateAndBurst"];
+    };
+    BundleCreditGrantWrite: {
+      action: "create" | "delete" | "update";
+      create_req?: {
+        [key: string]: unknown;
+      };
+      credit_grant_id?: null | string;
+      delete_req?: {
+        [key: string]: unknown;
+      };
+      update_req?: {
+        [key: string]: unknown;
+      };
+    };
+    BundledEntitlement: {
+      billing_product_id?: null | string;
+      billing_threshold?: null | number;
+      credit_consumption_rate?: null | components["schemas"]["Rate"];
+      currency?: null | "aed" | "afn" | "all" | "amd" | "ang" | "aoa" | "ars" | "aud" | "awg" | "azn" | "bam" | "bbd" | "bdt" | "bif" | "bmd" | "bnd" | "bob" | "brl" | "bsd" | "bwp" | "byn" | "bzd" | "cad" | "cdf" | "chf" | "clp" | "cny" | "cop" | "crc" | "cve" | "czk" | "djf" | "dkk" | "dop" | "dzd" | "egp" | "etb" | "eur" | "fjd" | "fkp" | "gbp" | "gel" | "gip" | "gmd" | "gnf" | "gtq" | "gyd" | "hkd" | "hnl" | "htg" | "huf" | "idr" | "ils" | "inr" | "isk" | "jmd" | "jpy" | "kes" | "kgs" | "khr" | "kmf" | "krw" | "kyd" | "kzt" | "lak" | "lbp" | "lkr" | "lrd" | "lsl" | "mad" | "mdl" | "mga" | "mkd" | "mmk" | "mnt" | "mop" | "mur" | "mvr" | "mwk" | "mxn" | "myr" | "mzn" | "nad" | "ngn" | "nio" | "nok" | "npr" | "nzd" | "pab" | "pen" | "pgk" | "php" | "pkr" | "pln" | "pyg" | "qar" | "ron" | "rsd" | "rub" | "rwf" | "sar" | "sbd" | "scr" | "sek" | "sgd" | "shp" | "sle" | "sos" | "srd" | "std" | "szl" | "thb" | "tjs" | "top" | "try" | "ttd" | "twd" | "tzs" | "uah" | "ugx" | "usd" | "uyu" | "uzs" | "vnd" | "vuv" | "wst" | "xaf" | "xcd" | "xcg" | "xof" | "xpf" | "yer" | "zar" | "zmw";
+      currency_prices?: null | components["schemas"]["CurrencyPriceWrite"][];
+      feature_id?: string;
+      metric_period?: null | "all_time" | "current_day" | "current_month" | "current_week";
+      metric_period_month_reset?: null | "billing_cycle" | "first_of_month";
+      monthly_metered_price_id?: null | string;
+      monthly_price_tiers?: components["schemas"]["Tiers"];
+      monthly_unit_price?: null | components["schemas"]["Money"];
+      monthly_unit_price_decimal?: null | components["schemas"]["DecimalText.o1"];
+      overage_billing_cadence?: null | "end_of_billing_period" | "monthly" | "quarterly";
+      overage_billing_product_id?: null | string;
+      overage_invoice_anchor?: null | "billing_period_start" | "month_end";
+      plan_id?: string;
+      plan_version_id?: null | string;
+      price_behavior?: null | "credit_burndown" | "overage" | "pay_as_you_go" | "pay_in_advance" | "tier";
+      price_tiers?: components["schemas"]["Tiers"];
+      quantity_rates?: null | {
+        [key: string]: components["schemas"]["Rate"];
+      };
+      quarterly_metered_price_id?: null | string;
+      quarterly_price_tiers?: components["schemas"]["Tiers"];
+      quarterly_unit_price?: null | components["schemas"]["Money"];
+      quarterly_unit_price_decimal?: null | components["schemas"]["DecimalText.o1"];
+      soft_limit?: null | components["schemas"]["Units"];
+      tier_mode?: null | "graduated" | "volume";
+      usage_quantity?: null | components["schemas"]["Units"];
+      value_bool?: null | boolean;
+      value_credit_id?: null | string;
+      value_numeric?: null | components["schemas"]["Units"];
+      value_trait_id?: null | string;
+      value_type?: "boolean" | "credit" | "numeric" | "trait" | "unknown" | "unlimited";
+      warning_tiers?: null | components["schemas"]["WarningTierWrite"][];
+      yearly_metered_price_id?: null | string;
+      yearly_price_tiers?: components["schemas"]["Tiers"];
+      yearly_unit_price?: null | components["schemas"]["Money"];
+      yearly_unit_price_decimal?: null | components["schemas"]["DecimalText.o1"];
+    };
+    BundleEntitlementWrite: {
+      action: "create" | "delete" | "update";
+      entitlement_id?: null | string;
+      req?: components["schemas"]["BundledEntitlement"];
+    };
+    CheckAndReserveFlag: {
+      company_id: null | string;
+      entitlement?: components["schemas"]["FeatureEntitlement"];
+      error: null | string;
+      feature_allocation: null | number;
+      feature_usage: null | number;
+      feature_usage_event: null | string;
+      feature_usage_period: null | "all_time" | "current_day" | "current_month" | "current_week";
+      feature_usage_reset_at: null | string;
+      flag: string;
+      flag_id: string;
+      reason: string;
+      reservation?: components["schemas"]["FlagCheckReservation"];
+      rule_id: null | string;
+      rule_type: null | "company_override" | "company_override_usage_exceeded" | "default" | "global_override" | "plan_entitlement" | "plan_entitlement_usage_exceeded" | "standard";
+      user_id: null | string;
+      value: boolean;
+    };
+    CheckAndReserveRequestBody: {
+      company?: null | components["schemas"]["Keys.o2"];
+      expires_at?: null | string;
+      idempotency_key?: null | string;
+      preflight?: null | components["schemas"]["PreflightRequestBody"];
+      quantity?: null | number;
+      user?: null | components["schemas"]["Keys.o2"];
+    };
+    CheckCreditBalance: {
+      remaining: number;
+      reserved: number;
+      settled: number;
+    };
+    CheckFlag: {
+      company_id: null | string;
+      entitlement?: components["schemas"]["FeatureEntitlement"];
+      error: null | string;
+      feature_allocation: null | number;
+      feature_usage: null | number;
+      feature_usage_event: null | string;
+      feature_usage_period: null | "all_time" | "current_day" | "current_month" | "current_week";
+      feature_usage_reset_at: null | string;
+      flag: string;
+      flag_id: string;
+      reason: string;
+      rule_id: null | string;
+      rule_type: null | "company_override" | "company_override_usage_exceeded" | "default" | "global_override" | "plan_entitlement" | "plan_entitlement_usage_exceeded" | "standard";
+      user_id: null | string;
+      value: boolean;
+    };
+    CheckFlagRequestBody: {
+      company?: null | components["schemas"]["Keys.o2"];
+      preflight?: null | components["schemas"]["PreflightRequestBody"];
+      user?: null | components["schemas"]["Keys.o2"];
+    };
+    CheckFlags: {
+      credit_balances?: {
+        [key: string]: components["schemas"]["CheckCreditBalance"];
+      };
+      error?: string;
+      flags: components["schemas"]["CheckFlag"][];
+      plan?: {
+        id: string;
+        name: string;
+        trial_end_date: null | string;
+        trial_status: null | "active" | "converted" | "expired";
+      };
+    };
+    CheckFlagsBulk: {
+      data: components["schemas"]["CheckFlags"][];
+    };
+    CheckFlagsBulkRequestBody: {
+      contexts: unknown[];
+    };
+    CheckoutField: {
+      created_at: string;
+      definition_id: string;
+      helper_text: null | string;
+      id: string;
+      name: string;
+      position: number;
+      psp_metadata_key: string;
+      required: boolean;
+      trait_hierarchy: string[];
+      updated_at: string;
+    };
+    CheckoutFieldInput: {
+      definition_id?: null | string;
+      helper_text?: null | string;
+      id?: null | string;
+      name: string;
+      psp_metadata_key: string;
+      required: boolean;
+    };
+    CheckoutFieldWithValue: {
+      definition_id: string;
+      helper_text: null | string;
+      id: string;
+      name: string;
+      psp_metadata_key: string;
+      required: boolean;
+      value: null | string;
+    };
+    CheckoutProblem: {
+      blocking: boolean;
+      bundle_id?: null | string;
+      code: string;
+      currency?: null | string;
+      detail?: null | string;
+      feature_id?: null | string;
+      field_id?: null | string;
+      message: string;
+      payment_method_id?: null | string;
+      plan_id?: null | string;
+      price_id?: null | string;
+      source: string;
+    };
+    ClockUpdate: {
+      frozen?: null | boolean;
+      now?: null | string;
+      offset_seconds?: null | number;
+    };
+    CloudEvent: {
+      data?: unknown;
+      id: string;
+      source: string;
+      specversion: "1.0";
+      subject?: null | string;
+      time?: null | string;
+      type: string;
+    };
+    CollectorBatch: {
+      events: components["schemas"]["Sentapi_keystringundefinedtypeflag_checkidentifyinferencetrackbodyobject"][];
+    };
+    Company: {
+      created_at: string;
+      environment_id: string;
+      id: string;
+      last_seen_at: null | string;
+      logo_url: null | string;
+      name: string;
+      updated_at: string;
+    };
+    CompanyBillingDetails: {
+      address?: components["schemas"]["BillingAddress"];
+      checkout_settings: {
+        collect_address: boolean;
+        collect_email: boolean;
+        collect_phone: boolean;
+        collect_tax_id: boolean;
+      };
+      custom_fields: components["schemas"]["CheckoutFieldWithValue"][];
+      email: null | string;
+      phone: null | string;
+      tax_ids: components["schemas"]["CompanyTaxIdView"][];
+    };
+    CompanyBillingEntity: {
+      billing_entity?: components["schemas"]["Company"];
+      has_own_psp_customer: boolean;
+    };
+    CompanyBillingEntitySubscription: {
+      cancel_at: null | string;
+      cancel_at_period_end: boolean;
+      company?: components["schemas"]["Company"];
+      currency: string;
+      customer_external_id: string;
+      discounts: components["schemas"]["BillingSubscriptionDiscountView"][];
+      expired_at: null | string;
+      interval: string;
+      is_initial: boolean;
+      latest_invoice?: components["schemas"]["Invoice"];
+      payment_method?: components["schemas"]["PaymentMethod"];
+      plan_name: string;
+      products: components["schemas"]["BillingProductForSubscription"][];
+      provider_type: "ext_a" | "ext_b" | "native" | "psp";
+      status: string;
+      subscription_external_id: string;
+      total_price: number;
+      trial_end: null | string;
+    };
+    CompanyBillingProfile: {
+      account_id: string;
+      billing_customer_id: null | string;
+      collection_method: "charge_automatically" | "send_invoice";
+      collector: null | "external" | "psp_invoice" | "psp_payments";
+      company_id: string;
+      created_at: string;
+      currency: null | string;
+      days_until_due: null | number;
+      environment_id: string;
+      gating_days: number;
+      id: string;
+      is_default: boolean;
+      name: null | string;
+      overdraft_limit: null | number;
+      payment_gating: "keep_serving" | "revoke_after";
+      payment_method_id: null | string;
+      proration_behavior: null | "create_prorations" | "invoice_immediately";
+      provider_type: "ext_a" | "ext_b" | "native" | "psp";
+      purchase_order: null | string;
+      updated_at: string;
+    };
+    CompanyCreditBalanceRecord: {
+      credit_id: string;
+      remaining: number;
+      reserved: number;
+      settled: number;
+      source: "ext_a" | "ext_b" | "native" | "psp";
+      total: null | number;
+    };
+    CompanyDetail: {
+      add_ons: components["schemas"]["CompanyPlan"][];
+      billing_credit_balances: {
+        [key: string]: number;
+      };
+      billing_email: null | string;
+      billing_profile?: components["schemas"]["CompanyBillingProfile"];
+      billing_profiles: components["schemas"]["CompanyBillingProfile"][];
+      billing_subscription?: components["schemas"]["BillingSubscriptionView"];
+      billing_subscriptions: components["schemas"]["BillingSubscriptionView"][];
+      created_at: string;
+      custom_plan_billings: components["schemas"]["CustomPlanBilling"][];
+      default_payment_method?: components["schemas"]["PaymentMethod"];
+      entitlements: components["schemas"]["FeatureEntitlement"][];
+      entity_traits: components["schemas"]["EntityTraitDetail"][];
+      environment_id: string;
+      id: string;
+      keys: components["schemas"]["EntityKeyDetail"][];
+      last_seen_at: null | string;
+      logo_url: null | string;
+      metrics: components["schemas"]["CompanyEventPeriodMetrics"][];
+      name: string;
+      payment_methods: components["schemas"]["PaymentMethod"][];
+      pending_migration?: components["schemas"]["PendingMigration"];
+      plan?: components["schemas"]["CompanyPlan"];
+      plans: components["schemas"]["PreviewObject"][];
+      rules: components["schemas"]["Rule"][];
+      scheduled_downgrade?: components["schemas"]["ScheduledDowngrade"];
+      traits: components["schemas"]["TraitMap"];
+      updated_at: string;
+      user_count: number;
+    };
+    CompanyEventPeriodMetrics: {
+      account_id: string;
+      captured_at_max: string;
+      captured_at_min: string;
+      company_id: string;
+      created_at: string;
+      environment_id: string;
+      event_subtype: string;
+      month_reset: "billing_cycle" | "first_of_month";
+      period: "all_time" | "current_day" | "current_month" | "current_week";
+      valid_until: null | string;
+      value: number;
+    };
+    CompanyGrantCreate: {
+      billing_periods_count?: null | components["schemas"]["Count.o2"];
+      company_id: string;
+      credit_bundle_id?: null | string;
+      credit_id: string;
+      currency?: null | "aed" | "afn" | "all" | "amd" | "ang" | "aoa" | "ars" | "aud" | "awg" | "azn" | "bam" | "bbd" | "bdt" | "bif" | "bmd" | "bnd" | "bob" | "brl" | "bsd" | "bwp" | "byn" | "bzd" | "cad" | "cdf" | "chf" | "clp" | "cny" | "cop" | "crc" | "cve" | "czk" | "djf" | "dkk" | "dop" | "dzd" | "egp" | "etb" | "eur" | "fjd" | "fkp" | "gbp" | "gel" | "gip" | "gmd" | "gnf" | "gtq" | "gyd" | "hkd" | "hnl" | "htg" | "huf" | "idr" | "ils" | "inr" | "isk" | "jmd" | "jpy" | "kes" | "kgs" | "khr" | "kmf" | "krw" | "kyd" | "kzt" | "lak" | "lbp" | "lkr" | "lrd" | "lsl" | "mad" | "mdl" | "mga" | "mkd" | "mmk" | "mnt" | "mop" | "mur" | "mvr" | "mwk" | "mxn" | "myr" | "mzn" | "nad" | "ngn" | "nio" | "nok" | "npr" | "nzd" | "pab" | "pen" | "pgk" | "php" | "pkr" | "pln" | "pyg" | "qar" | "ron" | "rsd" | "rub" | "rwf" | "sar" | "sbd" | "scr" | "sek" | "sgd" | "shp" | "sle" | "sos" | "srd" | "std" | "szl" | "thb" | "tjs" | "top" | "try" | "ttd" | "twd" | "tzs" | "uah" | "ugx" | "usd" | "uyu" | "uzs" | "vnd" | "vuv" | "wst" | "xaf" | "xcd" | "xcg" | "xof" | "xpf" | "yer" | "zar" | "zmw";
+      expires_at?: null | string;
+      expiry_type?: null | "duration" | "end_of_billing_period" | "end_of_next_billing_period" | "end_of_trial" | "no_expiry";
+      expiry_unit?: null | "billing_periods" | "days";
+      expiry_unit_count?: null | components["schemas"]["Count.o2"];
+      quantity: number;
+      reason: "adjustment" | "billing_credit_auto_topup" | "free" | "plan" | "postpaid_forgiven" | "postpaid_overdraft" | "postpaid_settlement" | "purchased" | "rollover";
+      renewal_enabled?: null | boolean;
+      renewal_period?: null | "billing_period" | "first_of_month";
+    };
+    CompanyMembershipDetail: {
+      company?: components["schemas"]["Company"];
+      company_id: string;
+      created_at: string;
+      id: string;
+      updated_at: string;
+      user_id: string;
+    };
+    CompanyOverride: {
+      company?: components["schemas"]["CompanyDetail"];
+      company_id: string;
+      consumption_rate: null | number;
+      created_at: string;
+      environment_id: string;
+      expiration_date: null | string;
+      feature?: components["schemas"]["Feature"];
+      feature_id: string;
+      id: string;
+      metric_period: null | "all_time" | "current_day" | "current_month" | "current_week";
+      metric_period_month_reset: null | "billing_cycle" | "first_of_month";
+      notes: components["schemas"]["CompanyOverrideNote"][];
+      quantity_rates?: {
+        [key: string]: number;
+      };
+      rule_id: null | string;
+      rule_id_usage_exceeded: null | string;
+      updated_at: string;
+      value_bool: null | boolean;
+      value_credit?: components["schemas"]["Credit"];
+      value_credit_id: null | string;
+      value_numeric: null | number;
+      value_trait?: components["schemas"]["EntityTraitDefinition"];
+      value_trait_id: null | string;
+      value_type: "boolean" | "credit" | "numeric" | "trait" | "unknown" | "unlimited";
+    };
+    CompanyOverrideCreate: {
+      company_id: string;
+      credit_consumption_rate?: null | components["schemas"]["Rate"];
+      expiration_date?: null | string;
+      feature_id: string;
+      metric_period?: null | "all_time" | "current_day" | "current_month" | "current_week";
+      metric_period_month_reset?: null | "billing_cycle" | "first_of_month";
+      note?: null | string;
+      quantity_rates?: null | {
+        [key: string]: components["schemas"]["Rate"];
+      };
+      value_bool?: null | boolean;
+      value_credit_id?: null | string;
+      value_numeric?: null | components["schemas"]["Units"];
+      value_trait_id?: null | string;
+      value_type: "boolean" | "credit" | "numeric" | "trait" | "unknown" | "unlimited";
+    };
+    CompanyOverrideNote: {
+      created_at: string;
+      external_user_id: string;
+      external_user_name: string;
+      id: string;
+      note: string;
+      updated_at: string;
+    };
+    CompanyOverrideUpdate: {
+      credit_consumption_rate?: null | components["schemas"]["Rate"];
+      expiration_date?: null | string;
+      metric_period?: null | "all_time" | "current_day" | "current_month" | "current_week";
+      metric_period_month_reset?: null | "billing_cycle" | "first_of_month";
+      note?: null | string;
+      quantity_rates?: null | {
+        [key: string]: components["schemas"]["Rate"];
+      };
+      value_bool?: null | boolean;
+      value_credit_id?: null | string;
+      value_numeric?: null | components["schemas"]["Units"];
+      value_trait_id?: null | string;
+      value_type?: "boolean" | "credit" | "numeric" | "trait" | "unknown" | "unlimited";
+    };
+    CompanyPlan: {
+      added_on: null | string;
+      billing_product_external_id: null | string;
+      billing_product_id: null | string;
+      description: null | string;
+      id: string;
+      image_url: null | string;
+      included_credit_grants: components["schemas"]["CompanyPlanCreditGrant"][];
+      name: string;
+      plan_period: null | string;
+      plan_price: null | number;
+      plan_version_id: null | string;
+    };
+    CompanyPlanCreditGrant: {
+      billing_credit_arrears_anchor: null | "billing_period_start" | "month_end";
+      billing_credit_arrears_cadence: null | "end_of_billing_period" | "monthly" | "quarterly";
+      billing_credit_auto_topup_amount: null | number;
+      billing_credit_auto_topup_amount_type: null | string;
+      billing_credit_auto_topup_availability: "automatic" | "off" | "user_controlled";
+      billing_credit_auto_topup_enabled: boolean;
+      billing_credit_auto_topup_expiry_type: null | "duration" | "end_of_billing_period" | "end_of_next_billing_period" | "end_of_trial" | "no_expiry";
+      billing_credit_auto_topup_expiry_unit: null | "billing_periods" | "days";
+      billing_credit_auto_topup_expiry_unit_count: null | number;
+      billing_credit_auto_topup_self_service: boolean;
+      billing_credit_auto_topup_threshold_credits: null | number;
+      billing_credit_auto_topup_threshold_percent: null | number;
+      billing_credit_can_buy_bundles: boolean;
+      billing_credit_overdraft_limit: null | number;
+      billing_credit_postpaid_enabled: boolean;
+      billing_credit_postpaid_rate_per_unit: null | number;
+      billing_credit_postpaid_rate_per_unit_decimal: null | string;
+      billing_mode: "billed" | "granted";
+      billing_product_price_id: null | string;
+      company_auto_topup_amount: null | number;
+      company_auto_topup_enabled: null | boolean;
+      company_auto_topup_threshold_credits: null | number;
+      company_credit_amount: number;
+      created_at: string;
+      credit?: components["schemas"]["BillingCreditView"];
+      credit_amount: number;
+      credit_description: string;
+      credit_icon: null | string;
+      credit_id: string;
+      credit_name: string;
+      expiry_type: null | "duration" | "end_of_billing_period" | "end_of_next_billing_period" | "end_of_trial" | "no_expiry";
+      expiry_unit: null | "billing_periods" | "days";
+      expiry_unit_count: null | number;
+      id: string;
+      license_id: null | string;
+      plan?: components["schemas"]["PreviewObject"];
+      plan_id: string;
+      plan_version_id: null | string;
+      plural_name: null | string;
+      price?: components["schemas"]["BillingPriceView"];
+      reset_cadence: null | "daily" | "every_6_months" | "monthly" | "quarterly" | "weekly" | "yearly";
+      reset_start: null | "billing_period" | "first_of_month";
+      reset_type: "no_reset" | "plan_period";
+      rollover_percentage: number;
+      scaling: "fixed" | "per_license";
+      singular_name: null | string;
+      updated_at: string;
+    };
+    CompanyPlansUpdate: {
+      add_on_ids?: null | string[];
+      base_plan_id?: null | string;
+    };
+    CompanySubscription: {
+      cancel_at: null | string;
+      cancel_at_period_end: boolean;
+      currency: string;
+      customer_external_id: string;
+      discounts: components["schemas"]["BillingSubscriptionDiscountView"][];
+      expired_at: null | string;
+      interval: string;
+      is_initial: boolean;
+      latest_invoice?: components["schemas"]["Invoice"];
+      payment_method?: components["schemas"]["PaymentMethod"];
+      products: components["schemas"]["BillingProductForSubscription"][];
+      provider_type: "ext_a" | "ext_b" | "native" | "psp";
+      status: string;
+      subscription_external_id: string;
+      total_price: number;
+      trial_end: null | string;
+    };
+    CompanyTaxIdView: {
+      country: string;
+      id: string;
+      type: string;
+      value: string;
+      verification_status: null | string;
+    };
+    CompanyUpsert: {
+      base_plan_id?: null | string;
+      base_plan_price_id?: null | string;
+      id?: null | string;
+      keys?: components["schemas"]["Keys"];
+      last_seen_at?: null | string;
+      name?: null | string;
+      prevent_key_remap?: null | boolean;
+      remove_keys?: string[];
+      traits?: {
+        [key: string]: unknown;
+      };
+      update_only?: null | boolean;
+    };
+    ComparedTrait: {
+      comparable_type: "bool" | "date" | "int" | "string";
+      entity_type: "company" | "user";
+      id: string;
+    };
+    CompatiblePlans: {
+      compatible_plan_ids: string[];
+      source_plan_id: string;
+    };
+    Condition: {
+      account_id: string;
+      comparison_trait_definition?: components["schemas"]["ComparedTrait"];
+      condition_type: "base_plan" | "billing_product" | "company" | "credit" | "metric" | "plan" | "plan_version" | "trait" | "user";
+      consumption_rate: null | number;
+      credit_id: null | string;
+      environment_id: string;
+      event_subtype: null | string;
+      id: string;
+      metric_period: null | "all_time" | "current_day" | "current_month" | "current_week";
+      metric_period_month_reset: null | "billing_cycle" | "first_of_month";
+      metric_value: null | number;
+      operator: "eq" | "gt" | "gte" | "is_empty" | "lt" | "lte" | "ne" | "not_empty";
+      quantity_rates?: {
+        [key: string]: number;
+      };
+      resource_ids: string[];
+      trait_definition?: components["schemas"]["ComparedTrait"];
+      trait_value: string;
+    };
+    ConditionGroupWrite: {
+      conditions: components["schemas"]["ConditionWrite"][];
+      flag_id?: null | string;
+      id?: null | string;
+    };
+    ConditionWrite: {
+      comparison_trait_id?: null | string;
+      condition_type: "base_plan" | "billing_product" | "company" | "credit" | "metric" | "plan" | "plan_version" | "trait" | "user";
+      credit_cost?: null | number;
+      credit_id?: null | string;
+      event_subtype?: null | string;
+      id?: null | string;
+      metric_period?: null | "all_time" | "current_day" | "current_month" | "current_week";
+      metric_period_month_reset?: null | "billing_cycle" | "first_of_month";
+      metric_value?: null | components["schemas"]["Long.o2"];
+      operator: "eq" | "gt" | "gte" | "is_empty" | "lt" | "lte" | "ne" | "not_empty";
+      resource_ids: string[];
+      trait_id?: null | string;
+      trait_value?: null | string;
+    };
+    ContextSecretRoll: {
+      overlap_seconds?: null | number;
+    };
+    ContextSecretView: {
+      environment_id: string;
+      former_until: null | string;
+      secret: null | string;
+    };
+    Count: {
+      count: number;
+    };
+    "Count.o1": number;
+    "Count.o2": number;
+    CouponUpsert: {
+      amount_off?: null | components["schemas"]["Count.o1"];
+      currency?: null | string;
+      duration?: null | string;
+      duration_in_months?: null | components["schemas"]["Count.o1"];
+      external_id: components["schemas"]["ExternalId"];
+      max_redemptions?: null | components["schemas"]["Count.o1"];
+      name?: components["schemas"]["Text255"];
+      percent_off?: null | number;
+      times_redeemed?: components["schemas"]["Count.o1"];
+    };
+    Credit: {
+      burn_strategy: "expiration_priority" | "first_in_first_out" | "last_in_first_out" | "plan_first_then_credit_bundles_first_in_first_out";
+      cost_editable: boolean;
+      created_at: string;
+      currency_prices: components["schemas"]["CreditCurrencyPrice"][];
+      default_expiry_unit: "billing_periods" | "days";
+      default_expiry_unit_count: null | number;
+      default_rollover_policy: "expire" | "none" | "rollover";
+      description: string;
+      icon: null | string;
+      id: string;
+      ledger_authority: "external_mirror" | "external_rated" | "service_authoritative";
+      name: string;
+      plural_name: null | string;
+      price?: components["schemas"]["BillingPrice"];
+      product?: components["schemas"]["BillingProduct"];
+      singular_name: null | string;
+      updated_at: string;
+    };
+    CreditBundle: {
+      billing_invoice_id: null | string;
+      bundle_type: "fixed";
+      compatible_plan_ids: string[];
+      created_at: string;
+      credit_description?: string;
+      credit_icon: null | string;
+      credit_id: string;
+      credit_name: string;
+      currency_prices: components["schemas"]["CreditCurrencyPrice"][];
+      expiry_type: "duration" | "end_of_billing_period" | "end_of_next_billing_period" | "end_of_trial" | "no_expiry";
+      expiry_unit: "billing_periods" | "days";
+      expiry_unit_count: null | number;
+      has_grants: boolean;
+      id: string;
+      name: string;
+      plural_name: null | string;
+      price?: components["schemas"]["BillingPrice"];
+      quantity: null | number;
+      singular_name: null | string;
+      status: "active" | "inactive";
+      unit_price?: components["schemas"]["BillingPrice"];
+      updated_at: string;
+    };
+    CreditBundleCreate: {
+      bundle_name: components["schemas"]["Name.o2"];
+      bundle_type?: null | "fixed";
+      compatible_plan_ids?: null | string[];
+      credit_id: string;
+      currency: "aed" | "afn" | "all" | "amd" | "ang" | "aoa" | "ars" | "aud" | "awg" | "azn" | "bam" | "bbd" | "bdt" | "bif" | "bmd" | "bnd" | "bob" | "brl" | "bsd" | "bwp" | "byn" | "bzd" | "cad" | "cdf" | "chf" | "clp" | "cny" | "cop" | "crc" | "cve" | "czk" | "djf" | "dkk" | "dop" | "dzd" | "egp" | "etb" | "eur" | "fjd" | "fkp" | "gbp" | "gel" | "gip" | "gmd" | "gnf" | "gtq" | "gyd" | "hkd" | "hnl" | "htg" | "huf" | "idr" | "ils" | "inr" | "isk" | "jmd" | "jpy" | "kes" | "kgs" | "khr" | "kmf" | "krw" | "kyd" | "kzt" | "lak" | "lbp" | "lkr" | "lrd" | "lsl" | "mad" | "mdl" | "mga" | "mkd" | "mmk" | "mnt" | "mop" | "mur" | "mvr" | "mwk" | "mxn" | "myr" | "mzn" | "nad" | "ngn" | "nio" | "nok" | "npr" | "nzd" | "pab" | "pen" | "pgk" | "php" | "pkr" | "pln" | "pyg" | "qar" | "ron" | "rsd" | "rub" | "rwf" | "sar" | "sbd" | "scr" | "sek" | "sgd" | "shp" | "sle" | "sos" | "srd" | "std" | "szl" | "thb" | "tjs" | "top" | "try" | "ttd" | "twd" | "tzs" | "uah" | "ugx" | "usd" | "uyu" | "uzs" | "vnd" | "vuv" | "wst" | "xaf" | "xcd" | "xcg" | "xof" | "xpf" | "yer" | "zar" | "zmw";
+      currency_prices?: null | components["schemas"]["CreditCurrencyPriceWrite"][];
+      expiry_type?: null | "duration" | "end_of_billing_period" | "end_of_next_billing_period" | "end_of_trial" | "no_expiry";
+      expiry_unit?: null | "billing_periods" | "days";
+      expiry_unit_count?: null | components["schemas"]["Count.o2"];
+      price_per_unit: components["schemas"]["Money.o1"];
+      price_per_unit_decimal?: null | components["schemas"]["DecimalText.o2"];
+      quantity?: null | components["schemas"]["Count.o2"];
+      status?: null | "active" | "inactive";
+    };
+    CreditBundleUpdate: {
+      bundle_name?: components["schemas"]["Name.o2"];
+      compatible_plan_ids?: null | string[];
+      currency_prices?: null | components["schemas"]["CreditCurrencyPriceWrite"][];
+      expiry_type?: null | "duration" | "end_of_billing_period" | "end_of_next_billing_period" | "end_of_trial" | "no_expiry";
+      expiry_unit?: null | "billing_periods" | "days";
+      expiry_unit_count?: null | components["schemas"]["Count.o2"];
+      price_per_unit?: components["schemas"]["Money.o1"];
+      price_per_unit_decimal?: null | components["schemas"]["DecimalText.o2"];
+      quantity?: null | components["schemas"]["Count.o2"];
+      status?: null | "active" | "inactive";
+    };
+    CreditCreate: {
+      burn_strategy?: null | "expiration_priority" | "first_in_first_out" | "last_in_first_out" | "plan_first_then_credit_bundles_first_in_first_out";
+      currency: "aed" | "afn" | "all" | "amd" | "ang" | "aoa" | "ars" | "aud" | "awg" | "azn" | "bam" | "bbd" | "bdt" | "bif" | "bmd" | "bnd" | "bob" | "brl" | "bsd" | "bwp" | "byn" | "bzd" | "cad" | "cdf" | "chf" | "clp" | "cny" | "cop" | "crc" | "cve" | "czk" | "djf" | "dkk" | "dop" | "dzd" | "egp" | "etb" | "eur" | "fjd" | "fkp" | "gbp" | "gel" | "gip" | "gmd" | "gnf" | "gtq" | "gyd" | "hkd" | "hnl" | "htg" | "huf" | "idr" | "ils" | "inr" | "isk" | "jmd" | "jpy" | "kes" | "kgs" | "khr" | "kmf" | "krw" | "kyd" | "kzt" | "lak" | "lbp" | "lkr" | "lrd" | "lsl" | "mad" | "mdl" | "mga" | "mkd" | "mmk" | "mnt" | "mop" | "mur" | "mvr" | "mwk" | "mxn" | "myr" | "mzn" | "nad" | "ngn" | "nio" | "nok" | "npr" | "nzd" | "pab" | "pen" | "pgk" | "php" | "pkr" | "pln" | "pyg" | "qar" | "ron" | "rsd" | "rub" | "rwf" | "sar" | "sbd" | "scr" | "sek" | "sgd" | "shp" | "sle" | "sos" | "srd" | "std" | "szl" | "thb" | "tjs" | "top" | "try" | "ttd" | "twd" | "tzs" | "uah" | "ugx" | "usd" | "uyu" | "uzs" | "vnd" | "vuv" | "wst" | "xaf" | "xcd" | "xcg" | "xof" | "xpf" | "yer" | "zar" | "zmw";
+      currency_prices?: null | components["schemas"]["CreditCurrencyPriceWrite"][];
+      default_expiry_unit?: null | "billing_periods" | "days";
+      default_expiry_unit_count?: null | components["schemas"]["Count.o2"];
+      default_rollover_policy?: null | "expire" | "none" | "rollover";
+      description: string;
+      icon?: null | string;
+      name: components["schemas"]["Name.o2"];
+      per_unit_price?: null | components["schemas"]["Money.o1"];
+      per_unit_price_decimal?: null | components["schemas"]["DecimalText.o2"];
+      plural_name?: components["schemas"]["Label"];
+      singular_name?: components["schemas"]["Label"];
+    };
+    CreditCurrencyPrice: {
+      currency: string;
+      price?: components["schemas"]["BillingPrice"];
+    };
+    CreditCurrencyPriceWrite: {
+      currency: "aed" | "afn" | "all" | "amd" | "ang" | "aoa" | "ars" | "aud" | "awg" | "azn" | "bam" | "bbd" | "bdt" | "bif" | "bmd" | "bnd" | "bob" | "brl" | "bsd" | "bwp" | "byn" | "bzd" | "cad" | "cdf" | "chf" | "clp" | "cny" | "cop" | "crc" | "cve" | "czk" | "djf" | "dkk" | "dop" | "dzd" | "egp" | "etb" | "eur" | "fjd" | "fkp" | "gbp" | "gel" | "gip" | "gmd" | "gnf" | "gtq" | "gyd" | "hkd" | "hnl" | "htg" | "huf" | "idr" | "ils" | "inr" | "isk" | "jmd" | "jpy" | "kes" | "kgs" | "khr" | "kmf" | "krw" | "kyd" | "kzt" | "lak" | "lbp" | "lkr" | "lrd" | "lsl" | "mad" | "mdl" | "mga" | "mkd" | "mmk" | "mnt" | "mop" | "mur" | "mvr" | "mwk" | "mxn" | "myr" | "mzn" | "nad" | "ngn" | "nio" | "nok" | "npr" | "nzd" | "pab" | "pen" | "pgk" | "php" | "pkr" | "pln" | "pyg" | "qar" | "ron" | "rsd" | "rub" | "rwf" | "sar" | "sbd" | "scr" | "sek" | "sgd" | "shp" | "sle" | "sos" | "srd" | "std" | "szl" | "thb" | "tjs" | "top" | "try" | "ttd" | "twd" | "tzs" | "uah" | "ugx" | "usd" | "uyu" | "uzs" | "vnd" | "vuv" | "wst" | "xaf" | "xcd" | "xcg" | "xof" | "xpf" | "yer" | "zar" | "zmw";
+      price_per_unit?: null | components["schemas"]["Money.o1"];
+      price_per_unit_decimal?: null | components["schemas"]["DecimalText.o2"];
+    };
+    CreditGrant: {
+      company_id: string;
+      company_license_id: null | string;
+      company_name: string;
+      created_at: string;
+      credit_bundle_id: null | string;
+      credit_icon: null | string;
+      credit_id: string;
+      credit_name: string;
+      currency: null | string;
+      expires_at: null | string;
+      grant_reason: "adjustment" | "billing_credit_auto_topup" | "free" | "plan" | "postpaid_forgiven" | "postpaid_overdraft" | "postpaid_settlement" | "purchased" | "rollover";
+      id: string;
+      license_name: null | string;
+      plan_id: null | string;
+      plan_name: null | string;
+      postpaid_charge_amount: null | number;
+      postpaid_charge_currency: null | string;
+      postpaid_charged_credits: null | number;
+      price?: components["schemas"]["BillingPrice"];
+      quantity: number;
+      quantity_remaining: number;
+      quantity_used: number;
+      renewal_enabled: boolean;
+      renewal_period: null | "daily" | "every_6_months" | "monthly" | "quarterly" | "weekly" | "yearly";
+      reserved: null | number;
+      settled: null | number;
+      source_grant_id: null | string;
+      source_label: string;
+      transfers?: components["schemas"]["CreditTransfer"][];
+      updated_at: string;
+      valid_from: null | string;
+      zeroed_out_date: null | string;
+      zeroed_out_reason: null | "customer_archived" | "expired" | "integration_uninstalled" | "license_retired" | "manual" | "plan_change" | "plan_period_reset" | "reconciled";
+    };
+    CreditGrantDetail: {
+      credit_type_icon: null | string;
+      expires_at: null | string;
+      grant_reason: "adjustment" | "billing_credit_auto_topup" | "free" | "plan" | "postpaid_forgiven" | "postpaid_overdraft" | "postpaid_settlement" | "purchased" | "rollover";
+      quantity: number;
+    };
+    CreditGrantTierWrite: {
+      per_unit_price?: null | components["schemas"]["Money.o1"];
+      per_unit_price_decimal?: null | components["schemas"]["DecimalText.o2"];
+      up_to?: null | number;
+    };
+    CreditLease: {
+      company_id: string;
+      created_at: string;
+      credit_type_id: string;
+      expires_at: string;
+      granted_amount: number;
+      id: string;
+      released_at: null | string;
+      tracked_amount: number;
+      updated_at: string;
+    };
+    CreditLedgerEntry: {
+      amount: number;
+      auto_topup_log_id: null | string;
+      billing_credit_bundle_id: null | string;
+      billing_credit_id: string;
+      company?: {
+        id: string;
+        logo_url: null | string;
+        name: string;
+      };
+      company_id: string;
+      credit?: {
+        description: null | string;
+        icon: null | string;
+        id: string;
+        name: string;
+        plural_name: null | string;
+        singular_name: null | string;
+      };
+      credit_name: string;
+      environment_id: string;
+      event_at: string;
+      event_id: string;
+      event_type: "grant" | "transfer" | "usage" | "zero_out";
+      expiry_type: null | "duration" | "end_of_billing_period" | "end_of_next_billing_period" | "end_of_trial" | "no_expiry";
+      expiry_unit: null | "billing_periods" | "days";
+      expiry_unit_count: null | number;
+      feature?: {
+        description: null | string;
+        icon: null | string;
+        id: string;
+        name: string;
+      };
+      feature_id: null | string;
+      from_grant_id: null | string;
+      grant_expires_at: null | string;
+      grant_id: null | string;
+      grant_quantity: null | number;
+      grant_quantity_remaining: null | number;
+      grant_reason: null | "adjustment" | "billing_credit_auto_topup" | "free" | "plan" | "postpaid_forgiven" | "postpaid_overdraft" | "postpaid_settlement" | "purchased" | "rollover";
+      grant_valid_from: null | string;
+      plan_id: null | string;
+      quantity_consumed: null | number;
+      quantity_remaining_at_zero_out: null | number;
+      source_id: number;
+      to_grant_id: null | string;
+      transfer_reason: null | "overdraft_recovery" | "postpaid_debt_moved" | "postpaid_forgiven" | "postpaid_paid";
+      usage_event_id: null | string;
+      usage_reason: null | "lease_hold" | "lease_release" | "manual_adjustment" | "reconciliation" | "reservation_hold" | "reservation_release" | "track";
+      zeroed_out_reason: null | "customer_archived" | "expired" | "integration_uninstalled" | "license_retired" | "manual" | "plan_change" | "plan_period_reset" | "reconciled";
+    };
+    CreditReservation: {
+      company_id: string;
+      created_at: string;
+      credit_type_id: string;
+      expires_at: string;
+      id: string;
+      released_at: null | string;
+      reserved_amount: number;
+      settled_amount: number;
+      updated_at: string;
+    };
+    Credits: number;
+    CreditSpendPolicy: {
+      billing_credit_id: string;
+      company_id: null | string;
+      created_at: string;
+      id: string;
+      label: null | string;
+      max_per_draw: null | number;
+      scope_type: "company" | "user";
+      updated_at: string;
+      user_id: null | string;
+    };
+    CreditsReserve: {
+      amount: number;
+      company_id: string;
+      credit_type_id: string;
+      expires_at?: null | string;
+      idempotency_key?: null | string;
+    };
+    CreditTransfer: {
+      amount: number;
+      created_at: string;
+      direction: string;
+      id: string;
+      reason: string;
+      related_grant_id: string;
+    };
+    CreditTriggerConfig: {
+      credit_id: string;
+    };
+    CreditTriggers: components["schemas"]["CreditTriggerConfig"][];
+    CreditUpdate: {
+      burn_strategy?: null | "expiration_priority" | "first_in_first_out" | "last_in_first_out" | "plan_first_then_credit_bundles_first_in_first_out";
+      currency_prices?: null | components["schemas"]["CreditCurrencyPriceWrite"][];
+      default_expiry_unit?: null | "billing_periods" | "days";
+      default_expiry_unit_count?: null | components["schemas"]["Count.o2"];
+      default_rollover_policy?: null | "expire" | "none" | "rollover";
+      description?: string;
+      icon?: null | string;
+      name?: components["schemas"]["Name.o2"];
+      per_unit_price?: null | components["schemas"]["Money.o1"];
+      per_unit_price_decimal?: null | components["schemas"]["DecimalText.o2"];
+      plural_name?: components["schemas"]["Label"];
+      singular_name?: components["schemas"]["Label"];
+    };
+    CreditUsageAggregation: {
+      usage_this_billing_period: number;
+      usage_this_calendar_month: number;
+      usage_this_week: number;
+      usage_today: number;
+    };
+    CurrencyPriceWrite: {
+      currency: "aed" | "afn" | "all" | "amd" | "ang" | "aoa" | "ars" | "aud" | "awg" | "azn" | "bam" | "bbd" | "bdt" | "bif" | "bmd" | "bnd" | "bob" | "brl" | "bsd" | "bwp" | "byn" | "bzd" | "cad" | "cdf" | "chf" | "clp" | "cny" | "cop" | "crc" | "cve" | "czk" | "djf" | "dkk" | "dop" | "dzd" | "egp" | "etb" | "eur" | "fjd" | "fkp" | "gbp" | "gel" | "gip" | "gmd" | "gnf" | "gtq" | "gyd" | "hkd" | "hnl" | "htg" | "huf" | "idr" | "ils" | "inr" | "isk" | "jmd" | "jpy" | "kes" | "kgs" | "khr" | "kmf" | "krw" | "kyd" | "kzt" | "lak" | "lbp" | "lkr" | "lrd" | "lsl" | "mad" | "mdl" | "mga" | "mkd" | "mmk" | "mnt" | "mop" | "mur" | "mvr" | "mwk" | "mxn" | "myr" | "mzn" | "nad" | "ngn" | "nio" | "nok" | "npr" | "nzd" | "pab" | "pen" | "pgk" | "php" | "pkr" | "pln" | "pyg" | "qar" | "ron" | "rsd" | "rub" | "rwf" | "sar" | "sbd" | "scr" | "sek" | "sgd" | "shp" | "sle" | "sos" | "srd" | "std" | "szl" | "thb" | "tjs" | "top" | "try" | "ttd" | "twd" | "tzs" | "uah" | "ugx" | "usd" | "uyu" | "uzs" | "vnd" | "vuv" | "wst" | "xaf" | "xcd" | "xcg" | "xof" | "xpf" | "yer" | "zar" | "zmw";
+      monthly_price_tiers?: components["schemas"]["Tiers"];
+      monthly_unit_price?: null | components["schemas"]["Money"];
+      monthly_unit_price_decimal?: null | components["schemas"]["DecimalText.o1"];
+      quarterly_price_tiers?: components["schemas"]["Tiers"];
+      quarterly_unit_price?: null | components["schemas"]["Money"];
+      quarterly_unit_price_decimal?: null | components["schemas"]["DecimalText.o1"];
+      yearly_price_tiers?: components["schemas"]["Tiers"];
+      yearly_unit_price?: null | components["schemas"]["Money"];
+      yearly_unit_price_decimal?: null | components["schemas"]["DecimalText.o1"];
+    };
+    CustomPlanBilling: {
+      activation_strategy: "on_payment" | "on_publish";
+      billing_cycle_anchor: null | string;
+      billing_start_date: null | string;
+      checkout_id: null | string;
+      company_id: string;
+      created_at: string;
+      days_until_due: number;
+      external_invoice_id: null | string;
+      id: string;
+      migration_id: null | string;
+      paid_at: null | string;
+      plan_billing_source: "amendment" | "custom_plan" | "manage_plan";
+      plan_id: string;
+      problems: components["schemas"]["CheckoutProblem"][];
+      prorate_first_period: null | boolean;
+      psp_invoice_url: null | string;
+      published_at: null | string;
+      send_invoice: boolean;
+      status: "active" | "expired" | "paid" | "pending";
+      updated_at: string;
+    };
+    CustomPlanBillingPaid: {
+      [key: string]: unknown;
+    };
+    CustomPlanBillingRetry: {
+      activation_strategy?: null | "on_payment" | "on_publish";
+      billing_cycle_anchor?: null | string;
+      customer_email: components["schemas"]["ExternalId"];
+      days_until_due?: null | number;
+      prorate_first_period?: null | boolean;
+      send_invoice?: null | boolean;
+    };
+    CustomPlanBundleCreate: {
+      billing_product: components["schemas"]["BillingProductWrite"];
+      credit_grants?: null | components["schemas"]["BundleCreditGrantWrite"][];
+      entitlements: components["schemas"]["BundleEntitlementWrite"][];
+      plan: components["schemas"]["CustomPlanCreate"];
+    };
+    CustomPlanConfig: {
+      cta_text: string;
+      cta_web_site: string;
+      price_text: string;
+    };
+    CustomPlanCreate: {
+      company_id: string;
+      copied_from_plan_id?: null | string;
+      copied_price_id?: null | string;
+      description?: null | components["schemas"]["Description"];
+      icon?: null | "amber" | "blue" | "blueGray" | "blueGreen" | "cyan" | "emerald" | "fuchsia" | "gray" | "green" | "indigo" | "lightBlue" | "lime" | "orange" | "pink" | "purple" | "red" | "redOrange" | "rose" | "sky" | "slate" | "teal" | "trueGray" | "violet" | "warmGray" | "yellow";
+      name: components["schemas"]["Name"];
+    };
+    DecimalText: string;
+    "DecimalText.o1": string;
+    "DecimalText.o2": string;
+    Deleted: {
+      deleted: true;
+    };
+    Description: string;
+    DuplicatedEntitlements: {
+      data: components["schemas"]["PlanEntitlement"][];
+      issues: components["schemas"]["PlanIssue"][];
+      skipped: components["schemas"]["SkippedEntitlement"][];
+    };
+    EntitlementCurrencyPrices: {
+      currency: string;
+      monthly_price?: components["schemas"]["BillingPriceView"];
+      quarterly_price?: components["schemas"]["BillingPriceView"];
+      yearly_price?: components["schemas"]["BillingPriceView"];
+    };
+    EntitlementInPlan: {
+      entitlement_id: string;
+      visible?: null | boolean;
+    };
+    EntitlementsDuplicate: {
+      source_plan_id: string;
+      target_plan_id: string;
+    };
+    EntitlementTriggerConfig: {
+      feature_id: string;
+    };
+    EntitlementTriggers: components["schemas"]["EntitlementTriggerConfig"][];
+    EntityKeyDefinition: {
+      created_at: string;
+      entity_type: "company" | "user";
+      id: string;
+      key: string;
+      updated_at: string;
+    };
+    EntityKeyDetail: {
+      created_at: string;
+      definition?: components["schemas"]["EntityKeyDefinition"];
+      definition_id: string;
+      entity_id: string;
+      entity_type: "company" | "user";
+      environment_id: string;
+      id: string;
+      key: string;
+      updated_at: string;
+      value: string;
+    };
+    EntityTraitDefinition: {
+      created_at: string;
+      display_name: string;
+      entity_type: "company" | "user";
+      hierarchy: string[];
+      id: string;
+      publishable_writes?: boolean;
+      trait_type: "boolean" | "currency" | "date" | "number" | "string" | "url";
+      updated_at: string;
+    };
+    EntityTraitDefinitionUsage: {
+      checkout_field_config_count: number;
+      company_override_count: number;
+      feature_count: number;
+      plan_entitlement_count: number;
+      plan_trait_count: number;
+      rule_condition_count: number;
+    };
+    EntityTraitDetail: {
+      created_at: string;
+      definition?: components["schemas"]["EntityTraitDefinition"];
+      definition_id: string;
+      environment_id: string;
+      id: string;
+      updated_at: string;
+      value: string;
+    };
+    EntityTraitValue: {
+      definition_id: string;
+      value: string;
+    };
+    Environment: {
+      created_at: string;
+      environment_type: "development" | "production" | "staging";
+      id: string;
+      name: string;
+      publishable_limits?: components["schemas"]["PublishableLimits"];
+      require_context_signature: boolean;
+      updated_at: string;
+    };
+    EnvironmentClock: {
+      environment_id: string;
+      frozen: boolean;
+      now: string;
+      offset_seconds: null | number;
+      test_clock: boolean;
+    };
+    EnvironmentCreate: {
+      environment_type: "development" | "production" | "staging";
+      name: string;
+    };
+    EnvironmentDetail: {
+      api_keys: components["schemas"]["ApiKey"][];
+      created_at: string;
+      environment_type: "development" | "production" | "staging";
+      id: string;
+      name: string;
+      publishable_limits?: components["schemas"]["PublishableLimits"];
+      require_context_signature: boolean;
+      updated_at: string;
+    };
+    EnvironmentUpdate: {
+      environment_type?: null | "development" | "production" | "staging";
+      name?: null | string;
+      publishable_limits?: components["schemas"]["PublishableLimitsWrite"];
+      require_context_signature?: null | boolean;
+    };
+    Error: {
+      error: string;
+    };
+    EventBatch: {
+      events: components["schemas"]["EventCreate"][];
+    };
+    EventBodyFlagCheck: {
+      company_id?: null | string;
+      error?: null | string;
+      flag_id?: null | string;
+      flag_key: string;
+      preflight?: null | boolean;
+      reason: string;
+      req_company?: null | {
+        [key: string]: string;
+      };
+      req_user?: null | {
+        [key: string]: string;
+      };
+      rule_id?: null | string;
+      user_id?: null | string;
+      value: boolean;
+    };
+    EventBodyIdentify: {
+      company?: null | components["schemas"]["EventBodyIdentifyCompany"];
+      keys: components["schemas"]["Keys.o1"];
+      name?: null | string;
+      traits?: null | {
+        [key: string]: unknown;
+      };
+    };
+    EventBodyIdentifyCompany: {
+      keys: components["schemas"]["Keys.o1"];
+      name?: null | string;
+      traits?: null | {
+        [key: string]: unknown;
+      };
+    };
+    EventBodyInference: {
+      cache_creation_input_tokens?: null | number;
+      cached_input_tokens?: null | number;
+      company: components["schemas"]["Keys.o1"];
+      cost?: null | string;
+      currency?: null | string;
+      event?: null | string;
+      input_tokens: number;
+      lease_id?: null | string;
+      operation?: null | string;
+      output_tokens: number;
+      provider: string;
+      reasoning_tokens?: null | number;
+      request_model?: null | string;
+      requests?: null | number;
+      reservation_id?: null | string;
+      response_model: string;
+      user?: null | components["schemas"]["Keys.o1"];
+    };
+    EventBodyTrack: {
+      company?: null | components["schemas"]["Keys.o1"];
+      event: string;
+      lease_id?: null | string;
+      quantity?: null | number;
+      reservation_id?: null | string;
+      traits?: null | {
+        [key: string]: unknown;
+      };
+      user?: null | components["schemas"]["Keys.o1"];
+    };
+    EventCreate: components["schemas"]["TrackEvent"] | components["schemas"]["IdentifyEvent"] | components["schemas"]["InferenceEvent"] | components["schemas"]["FlagCheckEvent"];
+    EventDetail: {
+      api_key: null | string;
+      api_key_view?: components["schemas"]["ApiKey"];
+      body: {
+        [key: string]: unknown;
+      };
+      body_preview: string;
+      captured_at: string;
+      company?: components["schemas"]["Preview"];
+      company_id: null | string;
+      cost?: null | string;
+      currency?: null | string;
+      derived_from?: null | string;
+      enriched_at: null | string;
+      environment_id: null | string;
+      error_message: null | string;
+      feature_ids: string[];
+      features: components["schemas"]["Preview"][];
+      id: string;
+      idempotency_key: null | string;
+      lease_id: null | string;
+      loaded_at: null | string;
+      price_id?: null | string;
+      processed_at: null | string;
+      quantity: number;
+      reservation_id: null | string;
+      sent_at: null | string;
+      status: "enriched" | "failed" | "pending" | "processed" | "unknown";
+      subtype: null | string;
+      type: "flag_check" | "identify" | "inference" | "track";
+      updated_at: null | string;
+      user?: components["schemas"]["Preview"];
+      user_id: null | string;
+    };
+    EventSummary: {
+      company_count: number;
+      environment_id: string;
+      event_count: number;
+      event_subtype: string;
+      last_seen_at: null | string;
+      user_count: number;
+    };
+    ExternalId: string;
+    Feature: {
+      created_at: string;
+      description: string;
+      event_source: "inference" | "track";
+      event_subtype: null | string;
+      feature_type: "boolean" | "event" | "license" | "trait";
+      icon: string;
+      id: string;
+      license_id: null | string;
+      lifecycle_phase: null | "add_on" | "alpha" | "beta" | "deprecated" | "ga" | "in_plan" | "inactive" | "internal_testing" | "legacy";
+      maintainer_account_member_id: null | string;
+      name: string;
+      plural_name: null | string;
+      singular_name: null | string;
+      trait_id: null | string;
+      updated_at: string;
+      usage_limit_trait_id: null | string;
+    };
+    FeatureCompany: {
+      access: boolean;
+      allocation: null | number;
+      allocation_type: "boolean" | "credit" | "numeric" | "trait" | "unknown" | "unlimited";
+      company?: components["schemas"]["CompanyDetail"] | components["schemas"]["Company"];
+      company_override?: components["schemas"]["CompanyOverride"];
+      credit_consumption_rate: null | number;
+      credit_grant_counts?: {
+        [key: string]: number;
+      };
+      credit_grant_details?: components["schemas"]["CreditGrantDetail"][];
+      credit_grant_reason: null | "adjustment" | "billing_credit_auto_topup" | "free" | "plan" | "postpaid_forgiven" | "postpaid_overdraft" | "postpaid_settlement" | "purchased" | "rollover";
+      credit_remaining: null | number;
+      credit_total: null | number;
+      credit_type_icon?: null | string;
+      credit_usage_aggregation?: components["schemas"]["CreditUsageAggregation"];
+      credit_used: null | number;
+      effective_limit: null | number;
+      effective_price: null | number;
+      entitlement_expiration_date: null | string;
+      entitlement_id: string;
+      entitlement_source: "company_override" | "plan";
+      entitlement_type: "company_override" | "plan_entitlement" | "unknown";
+      feature?: components["schemas"]["FeatureInPlan"];
+      has_valid_allocation: boolean;
+      is_unlimited: boolean;
+      metric_reset_at: null | string;
+      month_reset: null | "billing_cycle" | "first_of_month";
+      monthly_usage_based_price?: components["schemas"]["BillingPriceView"];
+      overuse: null | number;
+      percent_used: null | number;
+      period: null | "all_time" | "current_day" | "current_month" | "current_week";
+      plan?: components["schemas"]["Plan"];
+      plan_entitlement?: components["schemas"]["PlanEntitlement"];
+      price_behavior: null | "credit_burndown" | "overage" | "pay_as_you_go" | "pay_in_advance" | "tier";
+      quarterly_usage_based_price?: components["schemas"]["BillingPriceView"];
+      soft_limit: null | number;
+      usage: null | number;
+      yearly_usage_based_price?: components["schemas"]["BillingPriceView"];
+    };
+    FeatureCompanyUser: {
+      access: boolean;
+      allocation: null | number;
+      allocation_type: "boolean" | "credit" | "numeric" | "trait" | "unknown" | "unlimited";
+      company?: components["schemas"]["CompanyDetail"] | components["schemas"]["Company"];
+      entitlement_id: string;
+      entitlement_type: "company_override" | "plan_entitlement" | "unknown";
+      feature?: components["schemas"]["FeatureDetail"];
+      metric_reset_at: null | string;
+      month_reset: null | "billing_cycle" | "first_of_month";
+      period: null | "all_time" | "current_day" | "current_month" | "current_week";
+      plan?: components["schemas"]["Plan"];
+      usage: null | number;
+      user?: components["schemas"]["User"];
+    };
+    FeatureCreate: {
+      description: string;
+      event_source?: null | "inference" | "track";
+      event_subtype?: null | string;
+      feature_type: "boolean" | "event" | "license" | "trait";
+      flag?: null | components["schemas"]["FlagWithFeature"];
+      icon?: null | string;
+      lifecycle_phase?: null | "add_on" | "alpha" | "beta" | "deprecated" | "ga" | "in_plan" | "inactive" | "internal_testing" | "legacy";
+      maintainer_account_member_id?: null | string;
+      name: string;
+      plural_name?: null | string;
+      singular_name?: null | string;
+      trait_id?: null | string;
+    };
+    FeatureDetail: {
+      billing_linked_resource?: {
+        billing_provider: "ext_a" | "ext_b" | "native" | "psp";
+        external_resource_id: string;
+        originator: "ext_a" | "ext_b" | "native" | "psp";
+      };
+      billing_product?: components["schemas"]["BillingProduct"];
+      created_at: string;
+      description: string;
+      event_source: "inference" | "track";
+      event_subtype: null | string;
+      event_summary?: components["schemas"]["EventSummary"];
+      feature_type: "boolean" | "event" | "license" | "trait";
+      flags: components["schemas"]["FlagDetail"][];
+      icon: string;
+      id: string;
+      license_id: null | string;
+      lifecycle_phase: null | "add_on" | "alpha" | "beta" | "deprecated" | "ga" | "in_plan" | "inactive" | "internal_testing" | "legacy";
+      maintainer?: components["schemas"]["AccountMember"];
+      maintainer_account_member_id: null | string;
+      name: string;
+      plans: components["schemas"]["PreviewObject"][];
+      plural_name: null | string;
+      singular_name: null | string;
+      trait?: components["schemas"]["EntityTraitDefinition"];
+      trait_id: null | string;
+      updated_at: string;
+      usage_limit_trait_id: null | string;
+    };
+    FeatureEntitlement: {
+      allocation?: number;
+      consumption_rate?: number;
+      credit_id?: string;
+      credit_remaining?: number;
+      credit_reserved?: number;
+      credit_settled?: number;
+      credit_total?: number;
+      credit_used?: number;
+      event_name?: string;
+      event_subtype?: string;
+      feature_id: string;
+      feature_key: string;
+      metric_period?: "all_time" | "current_day" | "current_month" | "current_week";
+      metric_reset_at?: string;
+      month_reset?: "billing_cycle" | "first_of_month";
+      quantity_rates?: {
+        [key: string]: number;
+      };
+      soft_limit?: number;
+      usage?: number;
+      value_type: "boolean" | "credit" | "numeric" | "trait" | "unknown" | "unlimited";
+      warning_tiers?: {
+        readonly key: string;
+        readonly value: number;
+      }[];
+    };
+    FeatureInPlan: {
+      billing_linked_resource?: components["schemas"]["BillingLinkedResource"];
+      created_at: string;
+      description: string;
+      event_source: "inference" | "track";
+      event_subtype: null | string;
+      event_summary?: components["schemas"]["EventSummary"];
+      feature_type: "boolean" | "event" | "license" | "trait";
+      flags: components["schemas"]["FlagInPlan"][];
+      icon: string;
+      id: string;
+      license_id: null | string;
+      lifecycle_phase: null | "add_on" | "alpha" | "beta" | "deprecated" | "ga" | "in_plan" | "inactive" | "internal_testing" | "legacy";
+      maintainer_account_member_id: null | string;
+      name: string;
+      plans: components["schemas"]["PreviewObject"][];
+      plural_name: null | string;
+      singular_name: null | string;
+      trait?: components["schemas"]["EntityTraitDefinition"];
+      trait_id: null | string;
+      updated_at: string;
+      usage_limit_trait_id: null | string;
+    };
+    FeatureUpdate: {
+      description?: null | string;
+      event_source?: null | "inference" | "track";
+      event_subtype?: null | string;
+      feature_type?: null | "boolean" | "event" | "license" | "trait";
+      flag?: null | components["schemas"]["FlagWithFeature"];
+      icon?: null | string;
+      lifecycle_phase?: null | "add_on" | "alpha" | "beta" | "deprecated" | "ga" | "in_plan" | "inactive" | "internal_testing" | "legacy";
+      maintainer_account_member_id?: null | string;
+      name?: null | string;
+      plural_name?: null | string;
+      singular_name?: null | string;
+      trait_id?: null | string;
+    };
+    FeatureUsage: {
+      access: boolean;
+      allocation: null | number;
+      allocation_type: "boolean" | "credit" | "numeric" | "trait" | "unknown" | "unlimited";
+      company_override?: components["schemas"]["CompanyOverride"];
+      credit_consumption_rate: null | number;
+      credit_grant_counts?: {
+        [key: string]: number;
+      };
+      credit_grant_details?: components["schemas"]["CreditGrantDetail"][];
+      credit_grant_reason: null | "adjustment" | "billing_credit_auto_topup" | "free" | "plan" | "postpaid_forgiven" | "postpaid_overdraft" | "postpaid_settlement" | "purchased" | "rollover";
+      credit_remaining: null | number;
+      credit_total: null | number;
+      credit_type_icon?: null | string;
+      credit_usage_aggregation?: components["schemas"]["CreditUsageAggregation"];
+      credit_used: null | number;
+      effective_limit: null | number;
+      effective_price: null | number;
+      entitlement_expiration_date: null | string;
+      entitlement_id: string;
+      entitlement_source: "company_override" | "plan";
+      entitlement_type: "company_override" | "plan_entitlement" | "unknown";
+      feature?: components["schemas"]["FeatureInPlan"];
+      has_valid_allocation: boolean;
+      is_unlimited: boolean;
+      metric_reset_at: null | string;
+      month_reset: null | "billing_cycle" | "first_of_month";
+      monthly_usage_based_price?: components["schemas"]["BillingPriceView"];
+      overuse: null | number;
+      percent_used: null | number;
+      period: null | "all_time" | "current_day" | "current_month" | "current_week";
+      plan?: components["schemas"]["Plan"];
+      plan_entitlement?: components["schemas"]["PlanEntitlement"];
+      price_behavior: null | "credit_burndown" | "overage" | "pay_as_you_go" | "pay_in_advance" | "tier";
+      quarterly_usage_based_price?: components["schemas"]["BillingPriceView"];
+      soft_limit: null | number;
+      usage: null | number;
+      yearly_usage_based_price?: components["schemas"]["BillingPriceView"];
+    };
+    FeatureUsageDetail: {
+      features: components["schemas"]["FeatureUsage"][];
+    };
+    FeatureUsageHistory: {
+      company_id: string;
+      event_subtype: string;
+      feature_id: string;
+      period_end: string;
+      period_start: string;
+      usage: number;
+    };
+    FeatureUsageTimeSeries: {
+      feature_id: string;
+      feature_type: "boolean" | "event" | "license" | "trait";
+      limits: components["schemas"]["LimitTimeSeriesPoint"][];
+      period_type: null | "all_time" | "current_day" | "current_month" | "current_week";
+      usage_points: components["schemas"]["UsageTimeSeriesPoint"][];
+    };
+    Flag: {
+      created_at: string;
+      default_value: boolean;
+      description: string;
+      feature_id: null | string;
+      flag_type: "boolean";
+      id: string;
+      key: string;
+      maintainer_account_member_id: null | string;
+      name: string;
+      updated_at: string;
+    };
+    FlagCheckEvent: {
+      backfill?: null | boolean;
+      body: components["schemas"]["EventBodyFlagCheck"];
+      event_type: "flag_check";
+      idempotency_key?: null | string;
+      sent_at?: null | string;
+      trusted_client_clock?: null | boolean;
+    };
+    FlagCheckReservation: {
+      company_id: string;
+      consumption_rate: number;
+      credit_type_id: string;
+      credits_reserved: number;
+      event_subtype: null | string;
+      expires_at: string;
+      id: string;
+      quantity_reserved: number;
+    };
+    FlagDetail: {
+      created_at: string;
+      default_value: boolean;
+      description: string;
+      feature?: components["schemas"]["Feature"];
+      feature_id: null | string;
+      flag_type: "boolean";
+      id: string;
+      key: string;
+      last_checked_at: null | string;
+      maintainer?: components["schemas"]["AccountMember"];
+      maintainer_account_member_id: null | string;
+      name: string;
+      rules: components["schemas"]["RuleDetail"][];
+      updated_at: string;
+    };
+    FlagInPlan: {
+      created_at: string;
+      default_value: boolean;
+      description: string;
+      feature?: components["schemas"]["Feature"];
+      feature_id: null | string;
+      flag_type: "boolean";
+      id: string;
+      key: string;
+      last_checked_at: null | string;
+      maintainer_account_member_id: null | string;
+      name: string;
+      rules: components["schemas"]["RuleDetail"][];
+      updated_at: string;
+    };
+    FlagUpdate: {
+      default_value?: boolean;
+      description?: string;
+      feature_id?: null | string;
+      flag_type?: "boolean";
+      key?: string;
+      maintainer_account_member_id?: null | string;
+      name?: string;
+    };
+    FlagWithFeature: {
+      default_value?: null | boolean;
+      description?: null | string;
+      feature_id?: null | string;
+      flag_type?: null | "boolean";
+      id?: null | string;
+      key?: null | string;
+      maintainer_account_member_id?: null | string;
+      name?: null | string;
+    };
+    FlagWrite: {
+      default_value: boolean;
+      description: string;
+      feature_id?: null | string;
+      flag_type: "boolean";
+      key: string;
+      maintainer_account_member_id?: null | string;
+      name: string;
+    };
+    GrantZeroOut: {
+      reason?: null | "customer_archived" | "expired" | "integration_uninstalled" | "license_retired" | "manual" | "plan_change" | "plan_period_reset" | "reconciled";
+    };
+    IdentifyEvent: {
+      backfill?: null | boolean;
+      body: components["schemas"]["EventBodyIdentify"];
+      event_type: "identify";
+      idempotency_key?: null | string;
+      sent_at?: null | string;
+      trusted_client_clock?: null | boolean;
+    };
+    InferenceEvent: {
+      backfill?: null | boolean;
+      body: components["schemas"]["EventBodyInference"];
+      event_type: "inference";
+      idempotency_key?: null | string;
+      sent_at?: null | string;
+      trusted_client_clock?: null | boolean;
+    };
+    Invoice: {
+      amount_due: number;
+      amount_paid: number;
+      amount_remaining: number;
+      collection_method: string;
+      company_id: null | string;
+      created_at: string;
+      currency: string;
+      customer_external_id: string;
+      due_date: null | string;
+      ending_balance: number;
+      environment_id: string;
+      external_id: null | string;
+      id: string;
+      payment_method_external_id: null | string;
+      provider_type: "ext_a" | "ext_b" | "native" | "psp";
+      starting_balance: number;
+      status: null | "draft" | "open" | "paid" | "uncollectible" | "void";
+      subscription_external_id: null | string;
+      subtotal: number;
+      total: number;
+      updated_at: string;
+      url: null | string;
+    };
+    InvoiceWrite: {
+      amount_due: components["schemas"]["Long"];
+      amount_paid: components["schemas"]["Long"];
+      amount_remaining: components["schemas"]["Long"];
+      collection_method: string;
+      currency: string;
+      customer_external_id: components["schemas"]["ExternalId"];
+      due_date?: null | string;
+      ending_balance?: null | components["schemas"]["Long"];
+      external_id?: null | components["schemas"]["ExternalId"];
+      payment_method_external_id?: null | components["schemas"]["Text255"];
+      starting_balance?: null | components["schemas"]["Long"];
+      status?: null | "draft" | "open" | "paid" | "uncollectible" | "void";
+      subscription_external_id?: null | components["schemas"]["Text255"];
+      subtotal: components["schemas"]["Long"];
+      url?: null | string;
+    };
+    Keys: {
+      [key: string]: string;
+    };
+    "Keys.o1": {
+      [key: string]: string;
+    };
+    "Keys.o2": {
+      [key: string]: string;
+    };
+    "Keys.o3": {
+      [key: string]: string;
+    };
+    KeysBody: {
+      keys: components["schemas"]["Keys"];
+    };
+    Label: null | string;
+    LeaseAcquire: {
+      company_id: string;
+      credit_type_id: string;
+      expires_at?: null | string;
+      requested_amount: number;
+    };
+    LeaseExtend: {
+      additional_amount: number;
+      expires_at?: null | string;
+      idempotency_key?: null | string;
+    };
+    License: {
+      created_at: string;
+      id: string;
+      name: string;
+      updated_at: string;
+    };
+    LimitsUpdate: {
+      limits?: null | "off" | components["schemas"]["Buckets"];
+    };
+    LimitTimeSeriesPoint: {
+      effective_at: string;
+      is_soft_limit: boolean;
+      limit_source: "company_override" | "plan_entitlement" | "unknown";
+      limit_value: null | number;
+      plan_id: null | string;
+      price_behavior: null | "credit_burndown" | "overage" | "pay_as_you_go" | "pay_in_advance" | "tier";
+    };
+    Long: number;
+    "Long.o1": number;
+    "Long.o2": number;
+    ManagePlanPreview: {
+      subscription_change_preview?: components["schemas"]["PreviewSubscriptionChange"];
+    };
+    ManagePlanRequest: {
+      activate_on_payment?: null | boolean;
+      add_on_selections: components["schemas"]["PlanSelection"][];
+      auto_topup_overrides?: null | components["schemas"]["AutoTopupOverride"][];
+      base_plan_id?: null | string;
+      base_plan_price_id?: null | string;
+      base_plan_version_id?: null | string;
+      billing_cycle_anchor?: null | string;
+      billing_email?: null | components["schemas"]["Text255"];
+      billing_entity_id?: null | string;
+      cancel_immediately?: null | boolean;
+      collection_method?: null | "charge_automatically" | "send_invoice";
+      company_id: string;
+      coupon_external_id?: null | components["schemas"]["Text255"];
+      credit_bundles: {
+        bundle_id: string;
+        quantity: number;
+      }[];
+      custom_field_values: {
+        id: string;
+        value: string;
+      }[];
+      days_until_due?: null | number;
+      pay_in_advance_entitlements: {
+        price_id: string;
+        quantity: number;
+      }[];
+      payment_method_external_id?: null | components["schemas"]["Text255"];
+      promo_code?: null | components["schemas"]["Text255"];
+      prorate?: null | boolean;
+      prorate_first_period?: null | boolean;
+      send_invoice?: null | boolean;
+      trial_end?: null | string;
+      trial_end_setting?: null | "cancel" | "subscribe";
+    };
+    ManagePlanResult: {
+      company?: components["schemas"]["CompanyDetail"];
+      success: boolean;
+    };
+    MembershipCreate: {
+      company_id: string;
+      user_id: string;
+    };
+    MeterUpsert: {
+      display_name?: components["schemas"]["Text255"];
+      event_name?: components["schemas"]["Text255"];
+      event_payload_key?: components["schemas"]["Text255"];
+      external_id: components["schemas"]["ExternalId"];
+      provider_type?: null | "ext_a" | "ext_b" | "native" | "psp";
+    };
+    MigrationCompleteNow: {
+      proration_behavior?: null | "always_invoice" | "create_prorations" | "none";
+    };
+    MigrationCreate: {
+      company_ids?: null | string[];
+      excluded_company_ids?: null | string[];
+      migration_scheduled_at?: null | string;
+      plan_id: string;
+      plan_version_id_to: string;
+      plan_version_ids_from?: null | string[];
+      proration_behavior?: null | "always_invoice" | "create_prorations" | "none";
+      strategy: "end_of_billing_period" | "immediate" | "leave" | "scheduled";
+      target_plan_type: "add_on" | "plan";
+    };
+    MigrationPreviewRequest: {
+      company_ids?: null | string[];
+      plan_id: string;
+      plan_version_id_to: string;
+      plan_version_ids_from?: null | string[];
+      target_plan_type: "add_on" | "plan";
+    };
+    MigrationRetry: {
+      error_codes: ("ambiguous_subscription_item" | "multiple_subscriptions" | "no_price_for_interval" | "not_on_origin_version" | "operation_item_not_found" | "permanent_config" | "permanent_decline" | "transient_decline" | "transient_infra" | "transient_psp" | "unknown" | "would_leave_empty_subscription")[];
+    };
+    ModelPriceView: {
+      cache_write?: null | components["schemas"]["Price"];
+      cached_input?: null | components["schemas"]["Price"];
+      currency: string;
+      effective_at: string;
+      input: components["schemas"]["Price"];
+      model: string;
+      output: components["schemas"]["Price"];
+      per_request?: null | components["schemas"]["Price"];
+      provider: string;
+      reasoning?: null | components["schemas"]["Price"];
+    };
+    Money: number;
+    "Money.o1": number;
+    Name: string;
+    "Name.o1": string;
+    "Name.o2": string;
+    OfrepContext: {
+      company?: {
+        [key: string]: string;
+      };
+      companyKey?: string;
+      companyKeyName?: string;
+      targetingKey?: string;
+      user?: {
+        [key: string]: string;
+      };
+      userKey?: string;
+      userKeyName?: string;
+    };
+    OfrepEvaluation: {
+      key: string;
+      metadata: {
+        [key: string]: string | number | boolean;
+      };
+      reason: "DEFAULT" | "ERROR" | "TARGETING_MATCH";
+      value: boolean;
+      variant: "off" | "on";
+    };
+    OfrepEvaluations: {
+      flags: components["schemas"]["OfrepEvaluation"][];
+    };
+    OfrepFailure: {
+      errorCode: "FLAG_NOT_FOUND" | "INVALID_CONTEXT" | "PARSE_ERROR";
+      errorDetails: string;
+      key?: string;
+    };
+    OfrepRequest: {
+      context?: components["schemas"]["OfrepContext"];
+    };
+    OrderedBundle: {
+      bundleId: string;
+    };
+    OrderedPlan: {
+      entitlements?: null | components["schemas"]["EntitlementInPlan"][];
+      plan_id: string;
+    };
+    PaymentMethod: {
+      account_last4: null | string;
+      account_name: null | string;
+      bank_name: null | string;
+      billing_email: null | string;
+      billing_name: null | string;
+      card_brand: null | string;
+      card_exp_month: null | number;
+      card_exp_year: null | number;
+      card_last4: null | string;
+      company_id: null | string;
+      created_at: string;
+      customer_external_id: string;
+      environment_id: string;
+      external_id: string;
+      id: string;
+      payment_method_type: string;
+      provider_type: "ext_a" | "ext_b" | "native" | "psp";
+      updated_at: string;
+    };
+    PaymentMethodUpsert: {
+      account_last4?: null | string;
+      account_name?: null | components["schemas"]["Text255"];
+      bank_name?: null | components["schemas"]["Text255"];
+      billing_email?: null | components["schemas"]["Text255"];
+      billing_name?: null | components["schemas"]["Text255"];
+      card_brand?: null | string;
+      card_exp_month?: null | number;
+      card_exp_year?: null | number;
+      card_last4?: null | string;
+      customer_external_id?: components["schemas"]["ExternalId"];
+      external_id: components["schemas"]["ExternalId"];
+      payment_method_type?: string;
+    };
+    PendingMigration: {
+      effective_at: null | string;
+      migration_id: string;
+      proration_behavior: null | "always_invoice" | "create_prorations" | "none";
+      scheduled_for: null | string;
+      strategy: "end_of_billing_period" | "scheduled";
+      to_plan_id: string;
+      to_plan_name: string;
+      to_plan_version_id: string;
+      to_plan_version_number: null | number;
+    };
+    Percent: number;
+    "Percent.o1": number;
+    Plan: {
+      audience_type: null | string;
+      company_id: null | string;
+      copied_from_plan_id: null | string;
+      created_at: string;
+      description: string;
+      icon: "amber" | "blue" | "blueGray" | "blueGreen" | "cyan" | "emerald" | "fuchsia" | "gray" | "green" | "indigo" | "lightBlue" | "lime" | "orange" | "pink" | "purple" | "red" | "redOrange" | "rose" | "sky" | "slate" | "teal" | "trueGray" | "violet" | "warmGray" | "yellow";
+      id: string;
+      name: string;
+      plan_type: "add_on" | "plan";
+      updated_at: string;
+    };
+    PlanBundle: {
+      billing_product?: components["schemas"]["BillingProductPlan"];
+      credit_grants?: components["schemas"]["PlanCreditGrant"][];
+      entitlements?: components["schemas"]["PlanEntitlement"][];
+      plan?: components["schemas"]["Plan"];
+      plan_version?: components["schemas"]["PlanVersion"];
+    };
+    PlanBundleCreate: {
+      billing_product?: null | components["schemas"]["BillingProductWrite"];
+      credit_grants?: null | components["schemas"]["BundleCreditGrantWrite"][];
+      entitlements: components["schemas"]["BundleEntitlementWrite"][];
+      plan: components["schemas"]["PlanCreate"];
+    };
+    PlanBundleUpdate: {
+      billing_product?: null | components["schemas"]["BillingProductUpdate"];
+      credit_grants?: null | components["schemas"]["BundleCreditGrantWrite"][];
+      entitlements?: components["schemas"]["BundleEntitlementWrite"][];
+      plan?: components["schemas"]["PlanUpdate"];
+      plan_version_id?: null | string;
+    };
+    PlanCatalogMembership: {
+      id: string;
+      name: string;
+    };
+    PlanChange: {
+      action: "checkout" | "company_upsert" | "fallback_plan" | "manage_plan" | "migration" | "plan_billing_product_changed" | "plan_deleted" | "plan_trait_change" | "plan_version_migration" | "quickstart" | "subscription_change";
+      actor_type: "api_key" | "app_user" | "psp_app" | "system" | "temporary_access_token";
+      add_ons_added: components["schemas"]["PlanSnapshot"][];
+      add_ons_removed: components["schemas"]["PlanSnapshot"][];
+      api_key?: components["schemas"]["ApiKey"];
+      base_plan?: components["schemas"]["PlanSnapshot"];
+      base_plan_action: null | "fallback" | "initial" | "trait" | "trial_expiry";
+      base_plan_version?: components["schemas"]["PlanVersionSnapshot"];
+      company?: Record<string, never>;
+      company_id: string;
+      created_at: string;
+      environment_id: string;
+      id: string;
+      is_version_upgrade: boolean;
+      previous_base_plan?: components["schemas"]["PlanSnapshot"];
+      previous_base_plan_version?: components["schemas"]["PlanVersionSnapshot"];
+      request_id: null | string;
+      subscription_change_action: null | "adjustment" | "downgrade" | "invalid" | "subscribe" | "unsubscribe" | "upgrade" | "upgrade_trial";
+      traits_updated: Record<string, never>[];
+      trial_converted_at: null | string;
+      trial_expires_at: null | string;
+      trial_status: null | "active" | "converted" | "expired";
+      updated_at: string;
+      user_id: null | string;
+      user_name: null | string;
+    };
+    PlanCreate: {
+      description?: null | components["schemas"]["Description"];
+      icon?: null | "amber" | "blue" | "blueGray" | "blueGreen" | "cyan" | "emerald" | "fuchsia" | "gray" | "green" | "indigo" | "lightBlue" | "lime" | "orange" | "pink" | "purple" | "red" | "redOrange" | "rose" | "sky" | "slate" | "teal" | "trueGray" | "violet" | "warmGray" | "yellow";
+      name: components["schemas"]["Name"];
+      plan_type: "add_on" | "plan";
+    };
+    PlanCreditGrant: {
+      arrears_anchor: null | "billing_period_start" | "month_end";
+      arrears_cadence: null | "end_of_billing_period" | "monthly" | "quarterly";
+      auto_topup_amount: null | number;
+      auto_topup_amount_type: null | string;
+      auto_topup_availability: "automatic" | "off" | "user_controlled";
+      auto_topup_enabled: boolean;
+      auto_topup_expiry_type: null | "duration" | "end_of_billing_period" | "end_of_next_billing_period" | "end_of_trial" | "no_expiry";
+      auto_topup_expiry_unit: null | "billing_periods" | "days";
+      auto_topup_expiry_unit_count: null | number;
+      auto_topup_self_service: boolean;
+      auto_topup_threshold_credits: null | number;
+      auto_topup_threshold_percent: null | number;
+      billing_mode: "billed" | "granted";
+      can_buy_bundles: boolean;
+      company_credit_amount: number;
+      created_at: string;
+      credit?: components["schemas"]["Credit"];
+      credit_amount: number;
+      credit_id: string;
+      credit_name: string;
+      credit_plural_name: null | string;
+      credit_singular_name: null | string;
+      expiry_type: null | "duration" | "end_of_billing_period" | "end_of_next_billing_period" | "end_of_trial" | "no_expiry";
+      expiry_unit: null | "billing_periods" | "days";
+      expiry_unit_count: null | number;
+      id: string;
+      license_id: null | string;
+      overdraft_limit: null | number;
+      plan?: components["schemas"]["PreviewObject"];
+      plan_id: string;
+      plan_name: string;
+      plan_version_id: null | string;
+      postpaid_enabled: boolean;
+      postpaid_rate_per_unit: null | number;
+      postpaid_rate_per_unit_decimal: null | string;
+      price?: components["schemas"]["BillingPrice"];
+      price_tiers: components["schemas"]["PlanGrantTier"][];
+      renewal_enabled?: boolean;
+      renewal_period?: "billing_period" | "first_of_month";
+      reset_cadence: null | "daily" | "every_6_months" | "monthly" | "quarterly" | "weekly" | "yearly";
+      reset_start: null | "billing_period" | "first_of_month";
+      reset_type: null | "no_reset" | "plan_period";
+      rollover_percentage: number;
+      scaling: "fixed" | "per_license";
+      tier_mode: null | "graduated" | "volume";
+      unit_price: null | number;
+      unit_price_decimal: null | string;
+      updated_at: string;
+    };
+    PlanCurrencyPrices: {
+      currency: string;
+      monthly_price?: components["schemas"]["BillingPrice"];
+      one_time_price?: components["schemas"]["BillingPrice"];
+      quarterly_price?: components["schemas"]["BillingPrice"];
+      yearly_price?: components["schemas"]["BillingPrice"];
+    };
+    PlanCurrencyPriceWrite: {
+      currency: "aed" | "afn" | "all" | "amd" | "ang" | "aoa" | "ars" | "aud" | "awg" | "azn" | "bam" | "bbd" | "bdt" | "bif" | "bmd" | "bnd" | "bob" | "brl" | "bsd" | "bwp" | "byn" | "bzd" | "cad" | "cdf" | "chf" | "clp" | "cny" | "cop" | "crc" | "cve" | "czk" | "djf" | "dkk" | "dop" | "dzd" | "egp" | "etb" | "eur" | "fjd" | "fkp" | "gbp" | "gel" | "gip" | "gmd" | "gnf" | "gtq" | "gyd" | "hkd" | "hnl" | "htg" | "huf" | "idr" | "ils" | "inr" | "isk" | "jmd" | "jpy" | "kes" | "kgs" | "khr" | "kmf" | "krw" | "kyd" | "kzt" | "lak" | "lbp" | "lkr" | "lrd" | "lsl" | "mad" | "mdl" | "mga" | "mkd" | "mmk" | "mnt" | "mop" | "mur" | "mvr" | "mwk" | "mxn" | "myr" | "mzn" | "nad" | "ngn" | "nio" | "nok" | "npr" | "nzd" | "pab" | "pen" | "pgk" | "php" | "pkr" | "pln" | "pyg" | "qar" | "ron" | "rsd" | "rub" | "rwf" | "sar" | "sbd" | "scr" | "sek" | "sgd" | "shp" | "sle" | "sos" | "srd" | "std" | "szl" | "thb" | "tjs" | "top" | "try" | "ttd" | "twd" | "tzs" | "uah" | "ugx" | "usd" | "uyu" | "uzs" | "vnd" | "vuv" | "wst" | "xaf" | "xcd" | "xcg" | "xof" | "xpf" | "yer" | "zar" | "zmw";
+      monthly_price?: null | components["schemas"]["Money"];
+      one_time_price?: null | components["schemas"]["Money"];
+      quarterly_price?: null | components["schemas"]["Money"];
+      yearly_price?: null | components["schemas"]["Money"];
+    };
+    PlanDetail: {
+      active_version?: components["schemas"]["PlanVersion"];
+      audience_type: null | string;
+      billing_linked_resource?: components["schemas"]["BillingLinkedResource"];
+      billing_product?: components["schemas"]["BillingProductDetail"];
+      billing_strategy: "no_billing" | "provider_managed" | "service_managed";
+      catalogs?: components["schemas"]["PlanCatalogMembership"][];
+      charge_type: "free" | "none" | "one_time" | "recurring";
+      company_count: number;
+      company_id: null | string;
+      company_logo_url: null | string;
+      company_name: null | string;
+      controlled_by: "ext_a" | "ext_b" | "native" | "psp";
+      copied_from_plan_id: null | string;
+      created_at: string;
+      credits: components["schemas"]["Credit"][];
+      currency_prices: components["schemas"]["PlanCurrencyPrices"][];
+      description: string;
+      draft_version?: components["schemas"]["PlanVersion"];
+      entitlements: null | components["schemas"]["PlanEntitlement"][];
+      features: components["schemas"]["FeatureInPlan"][];
+      icon: "amber" | "blue" | "blueGray" | "blueGreen" | "cyan" | "emerald" | "fuchsia" | "gray" | "green" | "indigo" | "lightBlue" | "lime" | "orange" | "pink" | "purple" | "red" | "redOrange" | "rose" | "sky" | "slate" | "teal" | "trueGray" | "violet" | "warmGray" | "yellow";
+      id: string;
+      included_credit_grants?: components["schemas"]["PlanCreditGrant"][];
+      is_default: boolean;
+      is_free: boolean;
+      is_trialable: boolean;
+      monthly_price?: components["schemas"]["BillingPrice"];
+      name: string;
+      one_time_price?: components["schemas"]["BillingPrice"];
+      plan_type: "add_on" | "plan";
+      quarterly_price?: components["schemas"]["BillingPrice"];
+      trial_days: null | number;
+      updated_at: string;
+      versions: components["schemas"]["PlanVersion"][];
+      yearly_price?: components["schemas"]["BillingPrice"];
+    };
+    PlanEntitlement: {
+      billing_linked_resource?: components["schemas"]["BillingLinkedResource"];
+      billing_threshold: null | number;
+      consumption_rate: null | number;
+      created_at: string;
+      currency_prices: components["schemas"]["EntitlementCurrencyPrices"][];
+      environment_id: string;
+      feature?: components["schemas"]["Feature"];
+      feature_id: string;
+      id: string;
+      metered_monthly_price?: components["schemas"]["BillingPriceView"];
+      metered_quarterly_price?: components["schemas"]["BillingPriceView"];
+      metered_yearly_price?: components["schemas"]["BillingPriceView"];
+      metric_period: null | "all_time" | "current_day" | "current_month" | "current_week";
+      metric_period_month_reset: null | "billing_cycle" | "first_of_month";
+      overage_billing_cadence: null | "end_of_billing_period" | "monthly" | "quarterly";
+      overage_invoice_anchor: null | "billing_period_start" | "month_end";
+      plan?: components["schemas"]["Plan"];
+      plan_id: string;
+      price_behavior: null | "credit_burndown" | "overage" | "pay_as_you_go" | "pay_in_advance" | "tier";
+      quantity_rates?: {
+        [key: string]: number;
+      };
+      rule_id: string;
+      rule_id_usage_exceeded: null | string;
+      soft_limit: null | number;
+      updated_at: string;
+      usage_based_product?: components["schemas"]["BillingProduct"];
+      usage_quantity: null | number;
+      value_bool: null | boolean;
+      value_credit?: components["schemas"]["Credit"];
+      value_numeric: null | number;
+      value_trait?: components["schemas"]["EntityTraitDefinition"];
+      value_trait_id: null | string;
+      value_type: "boolean" | "credit" | "numeric" | "trait" | "unknown" | "unlimited";
+      warning_tiers: components["schemas"]["WarningTierRecord"][];
+    };
+    PlanEntitlementCreate: {
+      billing_product_id?: null | string;
+      billing_threshold?: null | number;
+      credit_consumption_rate?: null | components["schemas"]["Rate"];
+      currency?: null | "aed" | "afn" | "all" | "amd" | "ang" | "aoa" | "ars" | "aud" | "awg" | "azn" | "bam" | "bbd" | "bdt" | "bif" | "bmd" | "bnd" | "bob" | "brl" | "bsd" | "bwp" | "byn" | "bzd" | "cad" | "cdf" | "chf" | "clp" | "cny" | "cop" | "crc" | "cve" | "czk" | "djf" | "dkk" | "dop" | "dzd" | "egp" | "etb" | "eur" | "fjd" | "fkp" | "gbp" | "gel" | "gip" | "gmd" | "gnf" | "gtq" | "gyd" | "hkd" | "hnl" | "htg" | "huf" | "idr" | "ils" | "inr" | "isk" | "jmd" | "jpy" | "kes" | "kgs" | "khr" | "kmf" | "krw" | "kyd" | "kzt" | "lak" | "lbp" | "lkr" | "lrd" | "lsl" | "mad" | "mdl" | "mga" | "mkd" | "mmk" | "mnt" | "mop" | "mur" | "mvr" | "mwk" | "mxn" | "myr" | "mzn" | "nad" | "ngn" | "nio" | "nok" | "npr" | "nzd" | "pab" | "pen" | "pgk" | "php" | "pkr" | "pln" | "pyg" | "qar" | "ron" | "rsd" | "rub" | "rwf" | "sar" | "sbd" | "scr" | "sek" | "sgd" | "shp" | "sle" | "sos" | "srd" | "std" | "szl" | "thb" | "tjs" | "top" | "try" | "ttd" | "twd" | "tzs" | "uah" | "ugx" | "usd" | "uyu" | "uzs" | "vnd" | "vuv" | "wst" | "xaf" | "xcd" | "xcg" | "xof" | "xpf" | "yer" | "zar" | "zmw";
+      currency_prices?: null | components["schemas"]["CurrencyPriceWrite"][];
+      feature_id: string;
+      metric_period?: null | "all_time" | "current_day" | "current_month" | "current_week";
+      metric_period_month_reset?: null | "billing_cycle" | "first_of_month";
+      monthly_metered_price_id?: null | string;
+      monthly_price_tiers?: components["schemas"]["Tiers"];
+      monthly_unit_price?: null | components["schemas"]["Money"];
+      monthly_unit_price_decimal?: null | components["schemas"]["DecimalText.o1"];
+      overage_billing_cadence?: null | "end_of_billing_period" | "monthly" | "quarterly";
+      overage_billing_product_id?: null | string;
+      overage_invoice_anchor?: null | "billing_period_start" | "month_end";
+      plan_id: string;
+      plan_version_id?: null | string;
+      price_behavior?: null | "credit_burndown" | "overage" | "pay_as_you_go" | "pay_in_advance" | "tier";
+      price_tiers?: components["schemas"]["Tiers"];
+      quantity_rates?: null | {
+        [key: string]: components["schemas"]["Rate"];
+      };
+      quarterly_metered_price_id?: null | string;
+      quarterly_price_tiers?: components["schemas"]["Tiers"];
+      quarterly_unit_price?: null | components["schemas"]["Money"];
+      quarterly_unit_price_decimal?: null | components["schemas"]["DecimalText.o1"];
+      soft_limit?: null | components["schemas"]["Units"];
+      tier_mode?: null | "graduated" | "volume";
+      usage_quantity?: null | components["schemas"]["Units"];
+      value_bool?: null | boolean;
+      value_credit_id?: null | string;
+      value_numeric?: null | components["schemas"]["Units"];
+      value_trait_id?: null | string;
+      value_type: "boolean" | "credit" | "numeric" | "trait" | "unknown" | "unlimited";
+      warning_tiers?: null | components["schemas"]["WarningTierWrite"][];
+      yearly_metered_price_id?: null | string;
+      yearly_price_tiers?: components["schemas"]["Tiers"];
+      yearly_unit_price?: null | components["schemas"]["Money"];
+      yearly_unit_price_decimal?: null | components["schemas"]["DecimalText.o1"];
+    };
+    PlanEntitlementsOrder: {
+      entitlements: null | {
+        plan_entitlement_id: string;
+        visible: null | boolean;
+      }[];
+      plan_id: string;
+    };
+    PlanEntitlementUpdate: {
+      billing_product_id?: null | string;
+      billing_threshold?: null | number;
+      credit_consumption_rate?: null | components["schemas"]["Rate"];
+      currency?: null | "aed" | "afn" | "all" | "amd" | "ang" | "aoa" | "ars" | "aud" | "awg" | "azn" | "bam" | "bbd" | "bdt" | "bif" | "bmd" | "bnd" | "bob" | "brl" | "bsd" | "bwp" | "byn" | "bzd" | "cad" | "cdf" | "chf" | "clp" | "cny" | "cop" | "crc" | "cve" | "czk" | "djf" | "dkk" | "dop" | "dzd" | "egp" | "etb" | "eur" | "fjd" | "fkp" | "gbp" | "gel" | "gip" | "gmd" | "gnf" | "gtq" | "gyd" | "hkd" | "hnl" | "htg" | "huf" | "idr" | "ils" | "inr" | "isk" | "jmd" | "jpy" | "kes" | "kgs" | "khr" | "kmf" | "krw" | "kyd" | "kzt" | "lak" | "lbp" | "lkr" | "lrd" | "lsl" | "mad" | "mdl" | "mga" | "mkd" | "mmk" | "mnt" | "mop" | "mur" | "mvr" | "mwk" | "mxn" | "myr" | "mzn" | "nad" | "ngn" | "nio" | "nok" | "npr" | "nzd" | "pab" | "pen" | "pgk" | "php" | "pkr" | "pln" | "pyg" | "qar" | "ron" | "rsd" | "rub" | "rwf" | "sar" | "sbd" | "scr" | "sek" | "sgd" | "shp" | "sle" | "sos" | "srd" | "std" | "szl" | "thb" | "tjs" | "top" | "try" | "ttd" | "twd" | "tzs" | "uah" | "ugx" | "usd" | "uyu" | "uzs" | "vnd" | "vuv" | "wst" | "xaf" | "xcd" | "xcg" | "xof" | "xpf" | "yer" | "zar" | "zmw";
+      currency_prices?: null | components["schemas"]["CurrencyPriceWrite"][];
+      metric_period?: null | "all_time" | "current_day" | "current_month" | "current_week";
+      metric_period_month_reset?: null | "billing_cycle" | "first_of_month";
+      monthly_metered_price_id?: null | string;
+      monthly_price_tiers?: components["schemas"]["Tiers"];
+      monthly_unit_price?: null | components["schemas"]["Money"];
+      monthly_unit_price_decimal?: null | components["schemas"]["DecimalText.o1"];
+      overage_billing_cadence?: null | "end_of_billing_period" | "monthly" | "quarterly";
+      overage_billing_product_id?: null | string;
+      overage_invoice_anchor?: null | "billing_period_start" | "month_end";
+      price_behavior?: null | "credit_burndown" | "overage" | "pay_as_you_go" | "pay_in_advance" | "tier";
+      price_tiers?: components["schemas"]["Tiers"];
+      quantity_rates?: null | {
+        [key: string]: components["schemas"]["Rate"];
+      };
+      quarterly_metered_price_id?: null | string;
+      quarterly_price_tiers?: components["schemas"]["Tiers"];
+      quarterly_unit_price?: null | components["schemas"]["Money"];
+      quarterly_unit_price_decimal?: null | components["schemas"]["DecimalText.o1"];
+      soft_limit?: null | components["schemas"]["Units"];
+      tier_mode?: null | "graduated" | "volume";
+      usage_quantity?: null | components["schemas"]["Units"];
+      value_bool?: null | boolean;
+      value_credit_id?: null | string;
+      value_numeric?: null | components["schemas"]["Units"];
+      value_trait_id?: null | string;
+      value_type?: "boolean" | "credit" | "numeric" | "trait" | "unknown" | "unlimited";
+      warning_tiers?: null | components["schemas"]["WarningTierWrite"][];
+      yearly_metered_price_id?: null | string;
+      yearly_price_tiers?: components["schemas"]["Tiers"];
+      yearly_unit_price?: null | components["schemas"]["Money"];
+      yearly_unit_price_decimal?: null | components["schemas"]["DecimalText.o1"];
+    };
+    PlanGrantCreate: {
+      apply_to_existing?: null | boolean;
+      arrears_anchor?: null | "billing_period_start" | "month_end";
+      arrears_cadence?: null | "end_of_billing_period" | "monthly" | "quarterly";
+      auto_topup_amount?: null | components["schemas"]["Count.o2"];
+      auto_topup_amount_type?: null | "credit";
+      auto_topup_availability?: null | "automatic" | "off" | "user_controlled";
+      auto_topup_enabled?: null | boolean;
+      auto_topup_expiry_type?: null | "duration" | "end_of_billing_period" | "end_of_next_billing_period" | "end_of_trial" | "no_expiry";
+      auto_topup_expiry_unit?: null | "billing_periods" | "days";
+      auto_topup_expiry_unit_count?: null | components["schemas"]["Count.o2"];
+      auto_topup_self_service?: null | boolean;
+      auto_topup_threshold_credits?: null | components["schemas"]["Credits"];
+      auto_topup_threshold_percent?: null | components["schemas"]["Percent.o1"];
+      billing_mode?: null | "billed" | "granted";
+      billing_periods_count?: null | components["schemas"]["Count.o2"];
+      can_buy_bundles?: null | boolean;
+      company_credit_amount?: null | components["schemas"]["Credits"];
+      credit_amount: components["schemas"]["Credits"];
+      credit_id: string;
+      expiry_type?: null | "duration" | "end_of_billing_period" | "end_of_next_billing_period" | "end_of_trial" | "no_expiry";
+      expiry_unit?: null | "billing_periods" | "days";
+      expiry_unit_count?: null | components["schemas"]["Count.o2"];
+      license_id?: null | string;
+      overdraft_limit?: null | number;
+      plan_id: string;
+      plan_version_id?: null | string;
+      postpaid_enabled?: null | boolean;
+      postpaid_rate_per_unit?: null | components["schemas"]["Money.o1"];
+      postpaid_rate_per_unit_decimal?: null | components["schemas"]["DecimalText.o2"];
+      price_tiers?: null | components["schemas"]["CreditGrantTierWrite"][];
+      renewal_enabled?: null | boolean;
+      renewal_period?: null | "billing_period" | "first_of_month";
+      reset_cadence: "daily" | "every_6_months" | "monthly" | "quarterly" | "weekly" | "yearly";
+      reset_start: "billing_period" | "first_of_month";
+      reset_type?: null | "no_reset" | "plan_period";
+      rollover_percentage?: null | number;
+      scaling?: null | "fixed" | "per_license";
+      tier_mode?: null | "graduated" | "volume";
+      unit_price?: null | components["schemas"]["Money.o1"];
+      unit_price_decimal?: null | components["schemas"]["DecimalText.o2"];
+    };
+    PlanGrantTier: {
+      from: number;
+      per_unit_price: null | number;
+      per_unit_price_decimal: null | string;
+      to: null | number;
+    };
+    PlanGrantUpdate: {
+      apply_to_existing?: null | boolean;
+      arrears_anchor?: null | "billing_period_start" | "month_end";
+      arrears_cadence?: null | "end_of_billing_period" | "monthly" | "quarterly";
+      auto_topup_amount?: null | components["schemas"]["Count.o2"];
+      auto_topup_amount_type?: null | "credit";
+      auto_topup_availability?: null | "automatic" | "off" | "user_controlled";
+      auto_topup_enabled?: null | boolean;
+      auto_topup_expiry_type?: null | "duration" | "end_of_billing_period" | "end_of_next_billing_period" | "end_of_trial" | "no_expiry";
+      auto_topup_expiry_unit?: null | "billing_periods" | "days";
+      auto_topup_expiry_unit_count?: null | components["schemas"]["Count.o2"];
+      auto_topup_self_service?: null | boolean;
+      auto_topup_threshold_credits?: null | components["schemas"]["Credits"];
+      auto_topup_threshold_percent?: null | components["schemas"]["Percent.o1"];
+      billing_mode?: null | "billed" | "granted";
+      billing_periods_count?: null | components["schemas"]["Count.o2"];
+      can_buy_bundles?: null | boolean;
+      company_credit_amount?: null | components["schemas"]["Credits"];
+      credit_amount?: null | components["schemas"]["Credits"];
+      expiry_type?: null | "duration" | "end_of_billing_period" | "end_of_next_billing_period" | "end_of_trial" | "no_expiry";
+      expiry_unit?: null | "billing_periods" | "days";
+      expiry_unit_count?: null | components["schemas"]["Count.o2"];
+      license_id?: null | string;
+      overdraft_limit?: null | number;
+      postpaid_enabled?: null | boolean;
+      postpaid_rate_per_unit?: null | components["schemas"]["Money.o1"];
+      postpaid_rate_per_unit_decimal?: null | components["schemas"]["DecimalText.o2"];
+      price_tiers?: null | components["schemas"]["CreditGrantTierWrite"][];
+      renewal_enabled?: null | boolean;
+      renewal_period?: null | "billing_period" | "first_of_month";
+      reset_cadence?: null | "daily" | "every_6_months" | "monthly" | "quarterly" | "weekly" | "yearly";
+      reset_start?: null | "billing_period" | "first_of_month";
+      reset_type?: null | "no_reset" | "plan_period";
+      rollover_percentage?: null | number;
+      scaling?: null | "fixed" | "per_license";
+      tier_mode?: null | "graduated" | "volume";
+      unit_price?: null | components["schemas"]["Money.o1"];
+      unit_price_decimal?: null | components["schemas"]["DecimalText.o2"];
+    };
+    PlanGroup: {
+      add_on_compatibilities: components["schemas"]["CompatiblePlans"][];
+      add_on_ids: string[];
+      checkout_settings: {
+        bundle_purchase_behavior: "individual" | "quantity";
+        collect_address: boolean;
+        collect_email: boolean;
+        collect_phone: boolean;
+        collect_tax_id: boolean;
+        opt_in_enabled: boolean;
+        opt_in_text: null | string;
+        opt_in_title: null | string;
+      };
+      component_settings: {
+        show_as_monthly_prices: boolean;
+        show_credits: boolean;
+        show_feature_description: boolean;
+        show_hard_limit: boolean;
+        show_period_toggle: boolean;
+        show_zero_price_as_free: boolean;
+      };
+      default_plan_id: null | string;
+      fallback_plan_id: null | string;
+      id: string;
+      initial_plan_id: null | string;
+      initial_plan_price_id: null | string;
+      ordered_add_on_ids: components["schemas"]["OrderedPlan"][];
+      plan_ids: components["schemas"]["OrderedPlan"][];
+      prevent_downgrades_when_over_limit: boolean;
+      prevent_self_service_downgrade: boolean;
+      prevent_self_service_downgrade_button_text: null | string;
+      prevent_self_service_downgrade_url: null | string;
+      proration_behavior: string;
+      scheduled_downgrade_behavior: null | string;
+      scheduled_downgrade_prevent_when_over_limit: null | boolean;
+      show_as_monthly_prices: boolean;
+      show_credits: boolean;
+      show_period_toggle: boolean;
+      show_zero_price_as_free: boolean;
+      sync_customer_billing_details: boolean;
+      tax_collection_enabled: boolean;
+      trial_days: null | number;
+      trial_eligibility_per_plan: boolean;
+      trial_expiry_plan_id: null | string;
+      trial_expiry_plan_price_id: null | string;
+      trial_payment_method_required: null | boolean;
+    };
+    PlanGroupDetail: {
+      add_ons: components["schemas"]["PlanGroupPlanDetail"][];
+      checkout_settings: {
+        bundle_purchase_behavior: "individual" | "quantity";
+        collect_address: boolean;
+        collect_email: boolean;
+        collect_phone: boolean;
+        collect_tax_id: boolean;
+        opt_in_enabled: boolean;
+        opt_in_text: null | string;
+        opt_in_title: null | string;
+      };
+      component_settings: {
+        show_as_monthly_prices: boolean;
+        show_credits: boolean;
+        show_feature_description: boolean;
+        show_hard_limit: boolean;
+        show_period_toggle: boolean;
+        show_zero_price_as_free: boolean;
+      };
+      custom_checkout_fields: components["schemas"]["CheckoutField"][];
+      custom_plan_config?: components["schemas"]["CustomPlanConfig"];
+      custom_plan_id: null | string;
+      default_plan?: components["schemas"]["PlanGroupPlanDetail"];
+      default_plan_id: null | string;
+      fallback_plan?: components["schemas"]["PlanGroupPlanDetail"];
+      fallback_plan_id: null | string;
+      id: string;
+      initial_plan?: components["schemas"]["PlanGroupPlanDetail"];
+      initial_plan_id: null | string;
+      initial_plan_price?: components["schemas"]["BillingPriceView"];
+      initial_plan_price_id: null | string;
+      ordered_add_on_list: components["schemas"]["PlanEntitlementsOrder"][];
+      ordered_bundle_list: components["schemas"]["OrderedBundle"][];
+      ordered_plan_list: components["schemas"]["PlanEntitlementsOrder"][];
+      plans: components["schemas"]["PlanGroupPlanDetail"][];
+      prevent_downgrades_when_over_limit: boolean;
+      prevent_self_service_downgrade: boolean;
+      prevent_self_service_downgrade_button_text: null | string;
+      prevent_self_service_downgrade_url: null | string;
+      proration_behavior: string;
+      scheduled_downgrade_behavior: null | string;
+      scheduled_downgrade_prevent_when_over_limit: null | boolean;
+      show_as_monthly_prices: boolean;
+      show_credits: boolean;
+      show_period_toggle: boolean;
+      show_zero_price_as_free: boolean;
+      sync_customer_billing_details: boolean;
+      tax_collection_enabled: boolean;
+      trial_days: null | number;
+      trial_eligibility_per_plan: boolean;
+      trial_expiry_plan?: components["schemas"]["PlanGroupPlanDetail"];
+      trial_expiry_plan_id: null | string;
+      trial_expiry_plan_price?: components["schemas"]["BillingPriceView"];
+      trial_expiry_plan_price_id: null | string;
+      trial_payment_method_required: null | boolean;
+    };
+    PlanGroupPlanDetail: {
+      active_version?: components["schemas"]["PlanVersion"];
+      audience_type: null | string;
+      available_periods: ("monthly" | "quarterly" | "yearly")[];
+      billing_linked_resource?: components["schemas"]["BillingLinkedResource"];
+      billing_product?: components["schemas"]["BillingProductDetail"];
+      billing_strategy: "no_billing" | "provider_managed" | "service_managed";
+      catalogs?: components["schemas"]["PlanCatalogMembership"][];
+      charge_type: "free" | "none" | "one_time" | "recurring";
+      company_count: number;
+      company_id: null | string;
+      company_logo_url: null | string;
+      company_name: null | string;
+      compatible_plan_ids: string[];
+      controlled_by: "ext_a" | "ext_b" | "native" | "psp";
+      copied_from_plan_id: null | string;
+      created_at: string;
+      credits: components["schemas"]["Credit"][];
+      currency_prices: components["schemas"]["PlanCurrencyPrices"][];
+      custom_plan_config?: components["schemas"]["CustomPlanConfig"];
+      description: string;
+      draft_version?: components["schemas"]["PlanVersion"];
+      entitlements: null | components["schemas"]["PlanEntitlement"][];
+      features: components["schemas"]["FeatureInPlan"][];
+      icon: "amber" | "blue" | "blueGray" | "blueGreen" | "cyan" | "emerald" | "fuchsia" | "gray" | "green" | "indigo" | "lightBlue" | "lime" | "orange" | "pink" | "purple" | "red" | "redOrange" | "rose" | "sky" | "slate" | "teal" | "trueGray" | "violet" | "warmGray" | "yellow";
+      id: string;
+      included_credit_grants?: components["schemas"]["PlanCreditGrant"][];
+      is_custom: boolean;
+      is_default: boolean;
+      is_free: boolean;
+      is_trialable: boolean;
+      monthly_price?: components["schemas"]["BillingPrice"];
+      name: string;
+      one_time_price?: components["schemas"]["BillingPrice"];
+      plan_type: "add_on" | "plan";
+      quarterly_price?: components["schemas"]["BillingPrice"];
+      trial_days: null | number;
+      updated_at: string;
+      versions: components["schemas"]["PlanVersion"][];
+      yearly_price?: components["schemas"]["BillingPrice"];
+    };
+    PlanGroupUpdate: {
+      add_on_compatibilities?: null | components["schemas"]["CompatiblePlans"][];
+      add_on_ids?: string[];
+      checkout_bundle_purchase_behavior?: null | "individual" | "quantity";
+      checkout_collect_address?: boolean;
+      checkout_collect_email?: boolean;
+      checkout_collect_phone?: boolean;
+      checkout_collect_tax_id?: boolean;
+      custom_checkout_fields?: null | components["schemas"]["CheckoutFieldInput"][];
+      custom_plan_config?: null | components["schemas"]["CustomPlanConfig"];
+      custom_plan_id?: null | string;
+      enable_tax_collection?: boolean;
+      fallback_plan_id?: null | string;
+      initial_plan_id?: null | string;
+      initial_plan_price_id?: null | string;
+      opt_in_enabled?: boolean;
+      opt_in_text?: null | string;
+      opt_in_title?: null | string;
+      ordered_add_ons?: components["schemas"]["OrderedPlan"][];
+      ordered_bundle_list?: components["schemas"]["OrderedBundle"][];
+      ordered_plans?: components["schemas"]["OrderedPlan"][];
+      prevent_downgrades_when_over_limit?: boolean;
+      prevent_self_service_downgrade?: boolean;
+      prevent_self_service_downgrade_button_text?: null | string;
+      prevent_self_service_downgrade_url?: null | string;
+      proration_behavior?: "create_prorations" | "invoice_immediately";
+      scheduled_downgrade_behavior?: null | "end_of_billing_period" | "none";
+      scheduled_downgrade_prevent_when_over_limit?: null | boolean;
+      show_as_monthly_prices?: boolean;
+      show_credits?: boolean;
+      show_feature_description?: boolean;
+      show_hard_limit?: boolean;
+      show_period_toggle?: boolean;
+      show_zero_price_as_free?: boolean;
+      sync_customer_billing_details?: boolean;
+      trial_days?: null | number;
+      trial_eligibility_per_plan?: null | boolean;
+      trial_expiry_plan_id?: null | string;
+      trial_expiry_plan_price_id?: null | string;
+      trial_payment_method_required?: null | boolean;
+    };
+    PlanGroupWrite: {
+      add_on_compatibilities?: null | components["schemas"]["CompatiblePlans"][];
+      add_on_ids: string[];
+      checkout_bundle_purchase_behavior?: null | "individual" | "quantity";
+      checkout_collect_address: boolean;
+      checkout_collect_email: boolean;
+      checkout_collect_phone: boolean;
+      checkout_collect_tax_id: boolean;
+      custom_checkout_fields?: null | components["schemas"]["CheckoutFieldInput"][];
+      custom_plan_config?: null | components["schemas"]["CustomPlanConfig"];
+      custom_plan_id?: null | string;
+      enable_tax_collection: boolean;
+      fallback_plan_id?: null | string;
+      initial_plan_id?: null | string;
+      initial_plan_price_id?: null | string;
+      opt_in_enabled: boolean;
+      opt_in_text?: null | string;
+      opt_in_title?: null | string;
+      ordered_add_ons: components["schemas"]["OrderedPlan"][];
+      ordered_bundle_list: components["schemas"]["OrderedBundle"][];
+      ordered_plans: components["schemas"]["OrderedPlan"][];
+      prevent_downgrades_when_over_limit: boolean;
+      prevent_self_service_downgrade: boolean;
+      prevent_self_service_downgrade_button_text?: null | string;
+      prevent_self_service_downgrade_url?: null | string;
+      proration_behavior: "create_prorations" | "invoice_immediately";
+      scheduled_downgrade_behavior?: null | "end_of_billing_period" | "none";
+      scheduled_downgrade_prevent_when_over_limit?: null | boolean;
+      show_as_monthly_prices: boolean;
+      show_credits: boolean;
+      show_feature_description: boolean;
+      show_hard_limit: boolean;
+      show_period_toggle: boolean;
+      show_zero_price_as_free: boolean;
+      sync_customer_billing_details: boolean;
+      trial_days?: null | number;
+      trial_eligibility_per_plan?: null | boolean;
+      trial_expiry_plan_id?: null | string;
+      trial_expiry_plan_price_id?: null | string;
+      trial_payment_method_required?: null | boolean;
+    };
+    PlanIssue: {
+      code: string;
+      description: string;
+      detail?: string;
+      id?: string;
+    };
+    PlanPublish: {
+      activation_strategy?: null | "on_payment" | "on_publish";
+      address?: null | components["schemas"]["BillingAddress"];
+      billing_cycle_anchor?: null | string;
+      coupon_external_id?: null | string;
+      custom_field_values?: null | {
+        id: string;
+        value: string;
+      }[];
+      customer_email?: null | string;
+      days_until_due?: null | number;
+      excluded_company_ids: string[];
+      migration_scheduled_at?: null | string;
+      migration_strategy: "end_of_billing_period" | "immediate" | "leave" | "scheduled";
+      phone?: null | string;
+      prorate_first_period?: null | boolean;
+      proration_behavior?: null | "always_invoice" | "create_prorations" | "none";
+      require_no_migration?: null | boolean;
+      send_invoice?: null | boolean;
+      tax_id?: null | {
+        type: "ae_trn" | "au_abn" | "au_arn" | "br_cnpj" | "br_cpf" | "ca_bn" | "ca_gst_hst" | "ca_pst_bc" | "ca_pst_mb" | "ca_pst_sk" | "ca_qst" | "ch_uid" | "ch_vat" | "eu_vat" | "gb_vat" | "hk_br" | "id_npwp" | "il_vat" | "in_gst" | "jp_cn" | "jp_rn" | "jp_trn" | "kr_brn" | "mx_rfc" | "my_frp" | "my_itn" | "my_sst" | "no_vat" | "nz_gst" | "ph_tin" | "sa_vat" | "sg_gst" | "sg_uen" | "th_vat" | "tr_tin" | "tw_vat" | "us_ein" | "za_vat";
+        value: string;
+      };
+    };
+    PlanSelection: {
+      plan_id: string;
+      price_id?: null | string;
+      version_id?: null | string;
+    };
+    PlanSnapshot: {
+      deleted: boolean;
+      description: string;
+      icon: string;
+      id: string;
+      name: string;
+    };
+    PlanUpdate: {
+      description?: null | components["schemas"]["Description"];
+      icon?: null | "amber" | "blue" | "blueGray" | "blueGreen" | "cyan" | "emerald" | "fuchsia" | "gray" | "green" | "indigo" | "lightBlue" | "lime" | "orange" | "pink" | "purple" | "red" | "redOrange" | "rose" | "sky" | "slate" | "teal" | "trueGray" | "violet" | "warmGray" | "yellow";
+      name?: components["schemas"]["Name"];
+    };
+    PlanVersion: {
+      created_at: string;
+      description: string;
+      environment_id: string;
+      icon: "amber" | "blue" | "blueGray" | "blueGreen" | "cyan" | "emerald" | "fuchsia" | "gray" | "green" | "indigo" | "lightBlue" | "lime" | "orange" | "pink" | "purple" | "red" | "redOrange" | "rose" | "sky" | "slate" | "teal" | "trueGray" | "violet" | "warmGray" | "yellow";
+      id: string;
+      name: string;
+      original_plan_id: null | string;
+      plan_type: "add_on" | "plan";
+      status: "archived" | "draft" | "published";
+      updated_at: string;
+      version: number;
+    };
+    PlanVersionCompanyMigration: {
+      company_id: string;
+      company_name: string;
+      completed_at: null | string;
+      created_at: string;
+      error: null | string;
+      error_code: null | "ambiguous_subscription_item" | "multiple_subscriptions" | "no_price_for_interval" | "not_on_origin_version" | "operation_item_not_found" | "permanent_config" | "permanent_decline" | "transient_decline" | "transient_infra" | "transient_psp" | "unknown" | "would_leave_empty_subscription";
+      id: string;
+      migration_id: string;
+      plan_version_id_from: null | string;
+      scheduled_for: null | string;
+      started_at: null | string;
+      status: "cancelled" | "completed" | "failed" | "in_progress" | "pending" | "skipped";
+      updated_at: string;
+    };
+    PlanVersionMigration: {
+      completed_at: null | string;
+      completed_companies: number;
+      created_at: string;
+      error: null | string;
+      failed_companies: number;
+      feature_id: null | string;
+      feature_plan_rollout_id: null | string;
+      id: string;
+      next_due_at: null | string;
+      plan_id: string;
+      plan_version_id_from: null | string;
+      plan_version_id_to: string;
+      plan_version_ids_from: string[];
+      proration_behavior: null | "always_invoice" | "create_prorations" | "none";
+      skipped_companies: number;
+      started_at: null | string;
+      status: "cancelled" | "completed" | "failed" | "in_progress" | "pending";
+      strategy: "end_of_billing_period" | "immediate" | "leave" | "scheduled";
+      total_companies: number;
+      updated_at: string;
+    };
+    PlanVersionMigrationPreview: {
+      companies: components["schemas"]["PlanVersionMigrationPreviewCompany"][];
+      has_billing_changes: boolean;
+    };
+    PlanVersionMigrationPreviewCompany: {
+      company_id: string;
+      has_billing_changes: boolean;
+      has_custom_pricing: boolean;
+      note: null | string;
+      plan_version_id_from: null | string;
+      will_update_subscription: boolean;
+      would_fail: boolean;
+    };
+    PlanVersionSnapshot: {
+      id: string;
+      name: string;
+      version: number;
+    };
+    PreflightRequestBody: {
+      credit_cost?: null | {
+        [key: string]: number;
+      };
+      event_usage?: null | {
+        event_subtype: string;
+        quantity: number;
+      };
+      usage?: null | number;
+    };
+    Preview: {
+      description?: null | string;
+      id: string;
+      image_url?: null | string;
+      name: string;
+    };
+    PreviewLineItem: {
+      amount: number;
+      description: string;
+      price_id: string;
+      proration: boolean;
+      quantity: number;
+    };
+    PreviewObject: {
+      description: null | string;
+      id: string;
+      image_url: null | string;
+      name: string;
+    };
+    PreviewSubscriptionChange: {
+      amount_off: number;
+      due_now: number;
+      finance?: components["schemas"]["PreviewSubscriptionFinance"];
+      is_scheduled_downgrade: boolean;
+      new_charges: number;
+      opt_in_required: boolean;
+      opt_in_text: null | string;
+      opt_in_title: null | string;
+      payment_method_required: boolean;
+      percent_off: number;
+      period_start: string;
+      promo_code_applied: boolean;
+      proration: number;
+      scheduled_change_time: null | string;
+      trial_end: null | string;
+      usage_violations: components["schemas"]["FeatureUsage"][];
+    };
+    PreviewSubscriptionDiscount: {
+      amount_off: null | number;
+      coupon_name: string;
+      currency: null | string;
+      customer_facing_code: null | string;
+      duration: string;
+      duration_in_months: null | number;
+      ended_at: null | string;
+      is_active: boolean;
+      percent_off: null | number;
+      promo_code_external_id: null | string;
+      started_at: string;
+    };
+    PreviewSubscriptionFinance: {
+      amount_off: number;
+      discount_amount: number;
+      discounts: components["schemas"]["PreviewSubscriptionDiscount"][];
+      due_now: number;
+      new_charges: number;
+      percent_off: number;
+      period_end: string;
+      period_start: string;
+      promo_code_applied: boolean;
+      proration: number;
+      proration_billed_at: null | string;
+      tax_amount: null | number;
+      tax_display_name: null | string;
+      tax_require_billing_details: boolean;
+      total_per_billing_period: number;
+      trial_end: null | string;
+      upcoming_invoice_line_items: components["schemas"]["PreviewLineItem"][];
+    };
+    Price: string;
+    PriceTierView: {
+      flat_amount: null | number;
+      per_unit_price: null | number;
+      per_unit_price_decimal: null | string;
+      up_to: null | number;
+    };
+    PriceTierWrite: {
+      flat_amount?: null | components["schemas"]["Money"];
+      per_unit_price?: null | components["schemas"]["Money"];
+      per_unit_price_decimal?: null | components["schemas"]["DecimalText.o1"];
+      up_to?: null | number;
+    };
+    PublishableLimits: {
+      add_company_keys: boolean;
+      create_companies: boolean;
+      name_events: boolean;
+      name_traits: boolean;
+      quantity_max: number;
+    };
+    PublishableLimitsWrite: {
+      add_company_keys?: null | boolean;
+      create_companies?: null | boolean;
+      name_events?: null | boolean;
+      name_traits?: null | boolean;
+      quantity_max?: null | number;
+    };
+    Rate: number;
+    RateAndBurst: [
+      number,
+      number
+    ];
+    RateLimited: {
+      bucket: "analytics" | "events_ingest" | "global" | "mutation";
+      error: string;
+    };
+    RawEvent: {
+      captured_at: string;
+      content_differs?: true;
+      duplicate?: true;
+      error?: null | string;
+      event_id: null | string;
+      remote_addr: null | string;
+      remote_ip: string;
+      user_agent: string;
+    };
+    RawEventBatch: {
+      events: components["schemas"]["RawEvent"][];
+    };
+    RequestTypes: ("auto.topup.hard.failure" | "auto.topup.retry.exceeded" | "auto.topup.success" | "company.created" | "company.deleted" | "company.override.created" | "company.override.deleted" | "company.override.expired" | "company.override.updated" | "company.plan_changed" | "company.scheduled_downgrade" | "company.updated" | "credit.limit.reached" | "credit.limit.warning" | "credit.purchase.success" | "entitlement.limit.reached" | "entitlement.limit.warning" | "entitlement.soft_limit.reached" | "entitlement.soft_limit.warning" | "entitlement.tier_limit.reached" | "entitlement.tier_limit.warning" | "feature.created" | "feature.deleted" | "feature.updated" | "flag.created" | "flag.deleted" | "flag.updated" | "flag_rules.updated" | "plan.created" | "plan.deleted" | "plan.entitlement.created" | "plan.entitlement.deleted" | "plan.entitlement.updated" | "plan.updated" | "plan_version.deleted" | "rule.deleted" | "subscription.trial.ended" | "test.send" | "user.created" | "user.deleted" | "user.updated")[];
+    Rows: "application/vnd.apache.parquet" | "application/x-ndjson" | "text/csv";
+    Rule: {
+      account_id: string;
+      condition_groups: {
+        conditions: components["schemas"]["Condition"][];
+      }[];
+      conditions: components["schemas"]["Condition"][];
+      environment_id: string;
+      flag_id: null | string;
+      id: string;
+      name: string;
+      priority: number;
+      rule_type: "company_override" | "company_override_usage_exceeded" | "default" | "global_override" | "plan_entitlement" | "plan_entitlement_usage_exceeded" | "standard";
+      value: boolean;
+    };
+    RuleConditionDetail: {
+      account_id: string;
+      comparison_trait?: components["schemas"]["EntityTraitDefinition"];
+      comparison_trait_definition?: components["schemas"]["ComparedTrait"];
+      comparison_trait_id: null | string;
+      condition_group_id: null | string;
+      condition_type: "base_plan" | "billing_product" | "company" | "credit" | "metric" | "plan" | "plan_version" | "trait" | "user";
+      consumption_rate: null | number;
+      created_at: string;
+      credit_id: null | string;
+      environment_id: string;
+      event_subtype: null | string;
+      flag_id: null | string;
+      id: string;
+      metric_period: null | "all_time" | "current_day" | "current_month" | "current_week";
+      metric_period_month_reset: null | "billing_cycle" | "first_of_month";
+      metric_value: null | number;
+      operator: "eq" | "gt" | "gte" | "is_empty" | "lt" | "lte" | "ne" | "not_empty";
+      plan_versions?: {
+        id: string;
+        name: string;
+        status: "archived" | "draft" | "published";
+        version: number;
+      }[];
+      quantity_rates?: {
+        [key: string]: number;
+      };
+      resource_ids: string[];
+      resources: components["schemas"]["PreviewObject"][];
+      rule_id: string;
+      trait?: components["schemas"]["EntityTraitDefinition"];
+      trait_definition?: components["schemas"]["ComparedTrait"];
+      trait_entity_type: null | "company" | "user";
+      trait_id: null | string;
+      trait_value: string;
+      updated_at: string;
+    };
+    RuleConditionGroupDetail: {
+      conditions: components["schemas"]["RuleConditionDetail"][];
+      created_at: string;
+      environment_id: string;
+      flag_id: null | string;
+      id: string;
+      rule_id: string;
+      updated_at: string;
+    };
+    RuleDetail: {
+      account_id: string;
+      condition_groups: components["schemas"]["RuleConditionGroupDetail"][];
+      conditions: components["schemas"]["RuleConditionDetail"][];
+      created_at: string;
+      environment_id: string;
+      flag_id: null | string;
+      id: string;
+      name: string;
+      priority: number;
+      rule_type: "company_override" | "company_override_usage_exceeded" | "default" | "global_override" | "plan_entitlement" | "plan_entitlement_usage_exceeded" | "standard";
+      updated_at: string;
+      value: boolean;
+    };
+    RulesDetail: {
+      flag?: components["schemas"]["Flag"];
+      rules: components["schemas"]["RuleDetail"][];
+    };
+    RulesUpdate: {
+      rules?: components["schemas"]["RuleWrite"][];
+    };
+    RuleWrite: {
+      condition_groups: components["schemas"]["ConditionGroupWrite"][];
+      conditions: components["schemas"]["ConditionWrite"][];
+      id?: null | string;
+      name: string;
+      priority: components["schemas"]["Long.o2"];
+      rule_type?: null | "company_override" | "company_override_usage_exceeded" | "default" | "global_override" | "plan_entitlement" | "plan_entitlement_usage_exceeded" | "standard";
+      value: boolean;
+    };
+    ScheduledDowngrade: {
+      currency: string;
+      effective_after: string;
+      from_plan_id: string;
+      from_plan_name: string;
+      from_subscription_price: number;
+      id: string;
+      interval: string;
+      scheduled_interval: null | string;
+      scheduled_price: null | number;
+      to_plan_id: string;
+      to_plan_name: string;
+    };
+    Seconds: number;
+    Sentapi_keystringundefinedtypeflag_checkidentifyinferencetrackbodyobject: {
+      api_key?: string;
+      backfill?: null | boolean;
+      body: Record<string, never>;
+      idempotency_key?: null | string;
+      sent_at?: null | string;
+      trusted_client_clock?: null | boolean;
+      type: "flag_check" | "identify" | "inference" | "track";
+    };
+    SignedContextCreate: {
+      company?: null | components["schemas"]["Keys.o3"];
+      company_traits?: null | {
+        [key: string]: unknown;
+      };
+      expires_in_seconds?: null | number;
+      user?: null | components["schemas"]["Keys.o3"];
+      user_traits?: null | {
+        [key: string]: unknown;
+      };
+    };
+    SignedContextView: {
+      expires_at: string;
+      signed_context: string;
+    };
+    SkippedEntitlement: {
+      entitlement_id: string;
+      errors: {
+        message: string;
+      }[];
+      feature_id: string;
+      feature_name: string;
+    };
+    SpendPolicyCreate: {
+      billing_credit_id: string;
+      company_id?: null | string;
+      label?: null | string;
+      max_per_draw: number;
+      user_id?: null | string;
+    };
+    SpendPolicyUpdate: {
+      label?: null | string;
+      max_per_draw?: null | number;
+    };
+    SubscriptionCancel: {
+      cancel_immediately?: null | boolean;
+      company_id: string;
+      prorate?: null | boolean;
+    };
+    TestWebhook: {
+      failure_reason: null | string;
+      response_code: number;
+      success: boolean;
+    };
+    Text255: string;
+    Tiers: null | components["schemas"]["PriceTierWrite"][];
+    TrackEvent: {
+      backfill?: null | boolean;
+      body: components["schemas"]["EventBodyTrack"];
+      event_type: "track";
+      idempotency_key?: null | string;
+      sent_at?: null | string;
+      trusted_client_clock?: null | boolean;
+    };
+    TraitDefinitionCreate: {
+      display_name?: null | string;
+      entity_type: "company" | "user";
+      hierarchy: string[];
+      trait_type: "boolean" | "currency" | "date" | "number" | "string" | "url";
+    };
+    TraitDefinitionUpdate: {
+      display_name?: null | string;
+      publishable_writes?: null | boolean;
+      trait_type?: "boolean" | "currency" | "date" | "number" | "string" | "url";
+    };
+    TraitMap: {
+      [key: string]: string | number | boolean;
+    };
+    TraitUpsert: {
+      incr?: null | components["schemas"]["Long.o1"];
+      keys: components["schemas"]["Keys"];
+      set?: null | string;
+      trait: string;
+      update_only?: null | boolean;
+    };
+    TrialEndUpdate: {
+      trial_end?: null | string;
+    };
+    Units: number;
+    Url: string;
+    UsageTimeSeriesPoint: {
+      period_end: null | string;
+      period_start: null | string;
+      timestamp: string;
+      usage: number;
+    };
+    User: {
+      created_at: string;
+      environment_id: string;
+      id: string;
+      last_seen_at: null | string;
+      name: string;
+      updated_at: string;
+    };
+    UserCreditUsage: {
+      billing_credit_id: string;
+      credit_name: string;
+      credits_used: number;
+      share: number;
+      user?: components["schemas"]["User"];
+      user_id: null | string;
+    };
+    UserDailyCreditPoint: {
+      credits_used: number;
+      date: string;
+    };
+    UserDailyUsagePoint: {
+      date: string;
+      feature?: components["schemas"]["Feature"];
+      value: number;
+    };
+    UserDetail: {
+      company_memberships: components["schemas"]["CompanyMembershipDetail"][];
+      created_at: string;
+      entity_traits: components["schemas"]["EntityTraitDetail"][];
+      environment_id: string;
+      id: string;
+      keys: components["schemas"]["EntityKeyDetail"][];
+      last_seen_at: null | string;
+      name: string;
+      traits: components["schemas"]["TraitMap"];
+      updated_at: string;
+    };
+    UserFeatureUsage: {
+      feature?: components["schemas"]["Feature"];
+      last_seen: string;
+      share: number;
+      user?: components["schemas"]["User"];
+      user_id: null | string;
+      value: number;
+    };
+    UserUpsert: {
+      companies?: null | components["schemas"]["Keys"][];
+      company?: null | components["schemas"]["Keys"];
+      company_id?: null | string;
+      company_ids?: null | string[];
+      id?: null | string;
+      keys?: components["schemas"]["Keys"];
+      last_seen_at?: null | string;
+      name?: null | string;
+      remove_keys?: string[];
+      traits?: {
+        [key: string]: unknown;
+      };
+      update_only?: null | boolean;
+    };
+    UserUsageByCompany: {
+      credits: components["schemas"]["UserCreditUsage"][];
+      end_time: string;
+      rows: components["schemas"]["UserFeatureUsage"][];
+      start_time: string;
+    };
+    UserUsageDetail: {
+      credits: components["schemas"]["UserCreditUsage"][];
+      daily_credit_points: components["schemas"]["UserDailyCreditPoint"][];
+      daily_points: components["schemas"]["UserDailyUsagePoint"][];
+      end_time: string;
+      feature_totals: components["schemas"]["UserFeatureUsage"][];
+      start_time: string;
+      user?: components["schemas"]["User"];
+    };
+    WarningTierRecord: {
+      id: string;
+      key: string;
+      value: number;
+    };
+    WarningTierWrite: {
+      key: string;
+      value: number;
+    };
+    Webhook: {
+      created_at: string;
+      credit_trigger_configs: null | components["schemas"]["CreditTriggerConfig"][];
+      entitlement_trigger_configs: null | components["schemas"]["EntitlementTriggerConfig"][];
+      id: string;
+      name: string;
+      request_types: ("auto.topup.hard.failure" | "auto.topup.retry.exceeded" | "auto.topup.success" | "company.created" | "company.deleted" | "company.override.created" | "company.override.deleted" | "company.override.expired" | "company.override.updated" | "company.plan_changed" | "company.scheduled_downgrade" | "company.updated" | "credit.limit.reached" | "credit.limit.warning" | "credit.purchase.success" | "entitlement.limit.reached" | "entitlement.limit.warning" | "entitlement.soft_limit.reached" | "entitlement.soft_limit.warning" | "entitlement.tier_limit.reached" | "entitlement.tier_limit.warning" | "feature.created" | "feature.deleted" | "feature.updated" | "flag.created" | "flag.deleted" | "flag.updated" | "flag_rules.updated" | "plan.created" | "plan.deleted" | "plan.entitlement.created" | "plan.entitlement.deleted" | "plan.entitlement.updated" | "plan.updated" | "plan_version.deleted" | "rule.deleted" | "subscription.trial.ended" | "test.send" | "user.created" | "user.deleted" | "user.updated")[];
+      secret: string;
+      status: "active" | "inactive";
+      updated_at: string;
+      url: string;
+    };
+    WebhookCreate: {
+      credit_trigger_configs?: null | components["schemas"]["CreditTriggers"];
+      entitlement_trigger_configs?: null | components["schemas"]["EntitlementTriggers"];
+      name: components["schemas"]["Name.o1"];
+      request_types: components["schemas"]["RequestTypes"];
+      url: components["schemas"]["Url"];
+    };
+    WebhookEventDetail: {
+      attempt_count: number;
+      created_at: string;
+      id: string;
+      payload: null | string;
+      request_type: "auto.topup.hard.failure" | "auto.topup.retry.exceeded" | "auto.topup.success" | "company.created" | "company.deleted" | "company.override.created" | "company.override.deleted" | "company.override.expired" | "company.override.updated" | "company.plan_changed" | "company.scheduled_downgrade" | "company.updated" | "credit.limit.reached" | "credit.limit.warning" | "credit.purchase.success" | "entitlement.limit.reached" | "entitlement.limit.warning" | "entitlement.soft_limit.reached" | "entitlement.soft_limit.warning" | "entitlement.tier_limit.reached" | "entitlement.tier_limit.warning" | "feature.created" | "feature.deleted" | "feature.updated" | "flag.created" | "flag.deleted" | "flag.updated" | "flag_rules.updated" | "plan.created" | "plan.deleted" | "plan.entitlement.created" | "plan.entitlement.deleted" | "plan.entitlement.updated" | "plan.updated" | "plan_version.deleted" | "rule.deleted" | "subscription.trial.ended" | "test.send" | "user.created" | "user.deleted" | "user.updated";
+      response_code: null | number;
+      sent_at: null | string;
+      status: "failure" | "pending" | "success";
+      updated_at: string;
+      webhook?: components["schemas"]["Webhook"];
+      webhook_id: string;
+    };
+    WebhookRoll: {
+      overlap_seconds?: null | number;
+    };
+    WebhookTest: {
+      request_type: "auto.topup.hard.failure" | "auto.topup.retry.exceeded" | "auto.topup.success" | "company.created" | "company.deleted" | "company.override.created" | "company.override.deleted" | "company.override.expired" | "company.override.updated" | "company.plan_changed" | "company.scheduled_downgrade" | "company.updated" | "credit.limit.reached" | "credit.limit.warning" | "credit.purchase.success" | "entitlement.limit.reached" | "entitlement.limit.warning" | "entitlement.soft_limit.reached" | "entitlement.soft_limit.warning" | "entitlement.tier_limit.reached" | "entitlement.tier_limit.warning" | "feature.created" | "feature.deleted" | "feature.updated" | "flag.created" | "flag.deleted" | "flag.updated" | "flag_rules.updated" | "plan.created" | "plan.deleted" | "plan.entitlement.created" | "plan.entitlement.deleted" | "plan.entitlement.updated" | "plan.updated" | "plan_version.deleted" | "rule.deleted" | "subscription.trial.ended" | "test.send" | "user.created" | "user.deleted" | "user.updated";
+    };
+    WebhookUpdate: {
+      credit_trigger_configs?: null | components["schemas"]["CreditTriggers"];
+      entitlement_trigger_configs?: null | components["schemas"]["EntitlementTriggers"];
+      name?: null | components["schemas"]["Name.o1"];
+      request_types?: null | components["schemas"]["RequestTypes"];
+      status?: null | "active" | "inactive";
+      url?: null | components["schemas"]["Url"];
+    };
+    WhoAmI: {
+      account_id: string;
+      account_name: string;
+      actor_type: "api_key" | "app_user" | "psp_app" | "system" | "temporary_access_token";
+      api_key_id: string;
+      environment_id: null | string;
+      environments: components["schemas"]["Environment"][];
+      onboarding_complete: boolean;
+    };
+  };
+  responses: {
+    400: {
+      headers: {
+        "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+        "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+        "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+        "X-Request-Id": components["headers"]["X-Request-Id"];
+        [name: string]: unknown;
+      };
+      content: {
+        "application/json": components["schemas"]["Error"];
+      };
+    };
+    401: {
+      headers: {
+        "X-Request-Id": components["headers"]["X-Request-Id"];
+        [name: string]: unknown;
+      };
+      content: {
+        "application/json": components["schemas"]["Error"];
+      };
+    };
+    402: {
+      headers: {
+        "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+        "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+        "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+        "X-Request-Id": components["headers"]["X-Request-Id"];
+        [name: string]: unknown;
+      };
+      content: {
+        "application/json": components["schemas"]["Error"];
+      };
+    };
+    403: {
+      headers: {
+        "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+        "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+        "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+        "X-Request-Id": components["headers"]["X-Request-Id"];
+        [name: string]: unknown;
+      };
+      content: {
+        "application/json": components["schemas"]["Error"];
+      };
+    };
+    404: {
+      headers: {
+        "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+        "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+        "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+        "X-Request-Id": components["headers"]["X-Request-Id"];
+        [name: string]: unknown;
+      };
+      content: {
+        "application/json": components["schemas"]["Error"];
+      };
+    };
+    409: {
+      headers: {
+        "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+        "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+        "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+        "X-Request-Id": components["headers"]["X-Request-Id"];
+        [name: string]: unknown;
+      };
+      content: {
+        "application/json": components["schemas"]["Error"];
+      };
+    };
+    411: {
+      headers: {
+        "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+        "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+        "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+        "X-Request-Id": components["headers"]["X-Request-Id"];
+        [name: string]: unknown;
+      };
+      content: {
+        "application/json": components["schemas"]["Error"];
+      };
+    };
+    429: {
+      headers: {
+        "Retry-After": components["headers"]["Retry-After"];
+        "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+        "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+        "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+        "X-Request-Id": components["headers"]["X-Request-Id"];
+        [name: string]: unknown;
+      };
+      content: {
+        "application/json": components["schemas"]["RateLimited"];
+      };
+    };
+    431: {
+      headers: {
+        "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+        "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+        "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+        "X-Request-Id": components["headers"]["X-Request-Id"];
+        [name: string]: unknown;
+      };
+      content: {
+        "application/json": components["schemas"]["Error"];
+      };
+    };
+    500: {
+      headers: {
+        "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+        "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+        "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+        "X-Request-Id": components["headers"]["X-Request-Id"];
+        [name: string]: unknown;
+      };
+      content: {
+        "application/json": components["schemas"]["Error"];
+      };
+    };
+    503: {
+      headers: {
+        "Retry-After": components["headers"]["Retry-After"];
+        "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+        "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+        "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+        "X-Request-Id": components["headers"]["X-Request-Id"];
+        [name: string]: unknown;
+      };
+      content: {
+        "application/json": components["schemas"]["Error"];
+      };
+    };
+  };
+  parameters: {
+    Environment: string;
+  };
+  requestBodies: never;
+  headers: {
+    ETag: string;
+    "Retry-After": number;
+    "X-RateLimit-Limit": number;
+    "X-RateLimit-Remaining": number;
+    "X-RateLimit-Reset": number;
+    "X-Request-Id": string;
+  };
+  pathItems: never;
+}
+export type $defs = Record<string, never>;
+export interface operations {
+  listAccountMembers: {
+    parameters: {
+      query?: {
+        ids?: string[];
+        limit?: number;
+        offset?: number;
+        q?: string;
+        role?: "admin" | "member";
+      };
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["AccountMember"][];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  getAccountMember: {
+    parameters: {
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+      path: {
+        account_member_id: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["AccountMember"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  countAccountMembers: {
+    parameters: {
+      query?: {
+        ids?: string[];
+        limit?: number;
+        offset?: number;
+        q?: string;
+        role?: "admin" | "member";
+      };
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["Count"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  listApiKeys: {
+    parameters: {
+      query: {
+        environment_id?: string;
+        limit?: number;
+        offset?: number;
+        require_environment: boolean;
+      };
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["ApiKey"][];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  createApiKey: {
+    parameters: {
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["ApiKeyCreate"];
+      };
+    };
+    responses: {
+      201: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["ApiKey"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  getApiKey: {
+    parameters: {
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+      path: {
+        api_key_id: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["ApiKey"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  updateApiKey: {
+    parameters: {
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+      path: {
+        api_key_id: string;
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["ApiKeyUpdate"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["ApiKey"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  deleteApiKey: {
+    parameters: {
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+      path: {
+        api_key_id: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["Deleted"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  rollApiKey: {
+    parameters: {
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+      path: {
+        api_key_id: string;
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["ApiKeyRoll"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["ApiKey"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  countApiKeys: {
+    parameters: {
+      query: {
+        environment_id?: string;
+        limit?: number;
+        offset?: number;
+        require_environment: boolean;
+      };
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["Count"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  listAuditLogs: {
+    parameters: {
+      query?: {
+        actor_type?: "api_key" | "app_user" | "psp_app" | "system" | "temporary_access_token";
+        end_time?: string;
+        environment_id?: string;
+        kind?: "auth_failure" | "change" | "read" | "system";
+        limit?: number;
+        offset?: number;
+        q?: string;
+        start_time?: string;
+      };
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["AuditLogList"][];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  getAuditLog: {
+    parameters: {
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+      path: {
+        audit_log_id: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["AuditLog"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  listAuditChain: {
+    parameters: {
+      query?: {
+        after?: number;
+        limit?: number;
+      };
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["AuditChainRow"][];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  countAuditLogs: {
+    parameters: {
+      query?: {
+        actor_type?: "api_key" | "app_user" | "psp_app" | "system" | "temporary_access_token";
+        end_time?: string;
+        environment_id?: string;
+        kind?: "auth_failure" | "change" | "read" | "system";
+        limit?: number;
+        offset?: number;
+        q?: string;
+        start_time?: string;
+      };
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["Count"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  getAuditHead: {
+    parameters: {
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["AuditHead"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  collectEvents: {
+    parameters: {
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["CollectorBatch"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["RawEventBatch"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  listCoupons: {
+    parameters: {
+      query?: {
+        is_active?: boolean;
+        limit?: number;
+        offset?: number;
+        q?: string;
+      };
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["BillingCoupon"][];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  upsertBillingCoupon: {
+    parameters: {
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["CouponUpsert"];
+      };
+    };
+    responses: {
+      201: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["BillingCoupon"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  deleteBillingCoupon: {
+    parameters: {
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+      path: {
+        billing_id: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["Deleted"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  listBillingCredits: {
+    parameters: {
+      query?: {
+        ids?: string[];
+        limit?: number;
+        name?: string;
+        offset?: number;
+      };
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["Credit"][];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  createBillingCredit: {
+    parameters: {
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["CreditCreate"];
+      };
+    };
+    responses: {
+      201: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["Credit"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  getSingleBillingCredit: {
+    parameters: {
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+      path: {
+        credit_id: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["Credit"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  updateBillingCredit: {
+    parameters: {
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+      path: {
+        credit_id: string;
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["CreditUpdate"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["Credit"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  softDeleteBillingCredit: {
+    parameters: {
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+      path: {
+        credit_id: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["Deleted"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  listCompanyCreditBalances: {
+    parameters: {
+      query: {
+        company_id: string;
+      };
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["CompanyCreditBalanceRecord"][];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  listCreditBundles: {
+    parameters: {
+      query?: {
+        bundle_type?: "fixed";
+        credit_id?: string;
+        ids?: string[];
+        limit?: number;
+        offset?: number;
+        status?: "active" | "inactive";
+      };
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["CreditBundle"][];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  createCreditBundle: {
+    parameters: {
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["CreditBundleCreate"];
+      };
+    };
+    responses: {
+      201: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["CreditBundle"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  getCreditBundle: {
+    parameters: {
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+      path: {
+        bundle_id: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["CreditBundle"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  updateCreditBundleDetails: {
+    parameters: {
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+      path: {
+        bundle_id: string;
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["CreditBundleUpdate"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["CreditBundle"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  deleteCreditBundle: {
+    parameters: {
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+      path: {
+        bundle_id: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["Deleted"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  countCreditBundles: {
+    parameters: {
+      query?: {
+        bundle_type?: "fixed";
+        credit_id?: string;
+        ids?: string[];
+        limit?: number;
+        offset?: number;
+        status?: "active" | "inactive";
+      };
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["Count"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  countBillingCredits: {
+    parameters: {
+      query?: {
+        ids?: string[];
+        limit?: number;
+        name?: string;
+        offset?: number;
+      };
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["Count"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  zeroOutGrant: {
+    parameters: {
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+      path: {
+        grant_id: string;
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["GrantZeroOut"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["CreditGrant"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  grantBillingCreditsToCompany: {
+    parameters: {
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["CompanyGrantCreate"];
+      };
+    };
+    responses: {
+      201: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["CreditGrant"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  countCompanyGrants: {
+    parameters: {
+      query: {
+        company_id: string;
+        dir?: "asc" | "desc";
+        limit?: number;
+        offset?: number;
+        order?: "created_at" | "expires_at" | "quantity" | "quantity_remaining";
+      };
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["Count"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  listCompanyGrants: {
+    parameters: {
+      query: {
+        company_id: string;
+        dir?: "asc" | "desc";
+        limit?: number;
+        offset?: number;
+        order?: "created_at" | "expires_at" | "quantity" | "quantity_remaining";
+      };
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["CreditGrant"][];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  countBillingCreditsGrants: {
+    parameters: {
+      query?: {
+        credit_id?: string;
+        ids?: string[];
+        limit?: number;
+        offset?: number;
+      };
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["Count"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  listGrantsForCredit: {
+    parameters: {
+      query?: {
+        credit_id?: string;
+        ids?: string[];
+        limit?: number;
+        offset?: number;
+      };
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["CreditGrant"][];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  listCreditLeases: {
+    parameters: {
+      query?: {
+        company_id?: string;
+        credit_type_id?: string;
+        ids?: string[];
+        limit?: number;
+        offset?: number;
+        state?: "expired" | "open" | "released" | "settled";
+      };
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["CreditLease"][];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  acquireCreditLease: {
+    parameters: {
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["LeaseAcquire"];
+      };
+    };
+    responses: {
+      201: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["CreditLease"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      402: components["responses"]["402"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      409: components["responses"]["409"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  getCreditLease: {
+    parameters: {
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+      path: {
+        lease_id: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["CreditLease"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  extendCreditLease: {
+    parameters: {
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+      path: {
+        lease_id: string;
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["LeaseExtend"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["CreditLease"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      402: components["responses"]["402"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      409: components["responses"]["409"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  releaseCreditLease: {
+    parameters: {
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+      path: {
+        lease_id: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["CreditLease"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      402: components["responses"]["402"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      409: components["responses"]["409"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  countCreditLeases: {
+    parameters: {
+      query?: {
+        company_id?: string;
+        credit_type_id?: string;
+        ids?: string[];
+        limit?: number;
+        offset?: number;
+        state?: "expired" | "open" | "released" | "settled";
+      };
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["Count"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  getCreditLedger: {
+    parameters: {
+      query: {
+        billing_credit_id?: string;
+        company_id: string;
+        end_time?: string;
+        event_type?: "grant" | "transfer" | "usage" | "zero_out";
+        feature_id?: string;
+        limit?: number;
+        offset?: number;
+        start_time?: string;
+      };
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["CreditLedgerEntry"][];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  listBillingPlanCreditGrants: {
+    parameters: {
+      query?: {
+        credit_id?: string;
+        ids?: string[];
+        limit?: number;
+        offset?: number;
+        plan_id?: string;
+        plan_ids?: string[];
+        plan_version_id?: string;
+        plan_version_ids?: string[];
+      };
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["PlanCreditGrant"][];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  createBillingPlanCreditGrant: {
+    parameters: {
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["PlanGrantCreate"];
+      };
+    };
+    responses: {
+      201: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["PlanCreditGrant"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  getSingleBillingPlanCreditGrant: {
+    parameters: {
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+      path: {
+        plan_grant_id: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["PlanCreditGrant"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  updateBillingPlanCreditGrant: {
+    parameters: {
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+      path: {
+        plan_grant_id: string;
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["PlanGrantUpdate"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["PlanCreditGrant"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  deleteBillingPlanCreditGrant: {
+    parameters: {
+      query?: {
+        apply_to_existing?: boolean;
+      };
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+      path: {
+        plan_grant_id: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["Deleted"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  countBillingPlanCreditGrants: {
+    parameters: {
+      query?: {
+        credit_id?: string;
+        ids?: string[];
+        limit?: number;
+        offset?: number;
+        plan_id?: string;
+        plan_ids?: string[];
+        plan_version_id?: string;
+        plan_version_ids?: string[];
+      };
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["Count"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  listCreditReservations: {
+    parameters: {
+      query?: {
+        company_id?: string;
+        credit_type_id?: string;
+        ids?: string[];
+        limit?: number;
+        offset?: number;
+        state?: "expired" | "open" | "released" | "settled";
+      };
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["CreditReservation"][];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  reserveCredits: {
+    parameters: {
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["CreditsReserve"];
+      };
+    };
+    responses: {
+      201: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["CreditReservation"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      402: components["responses"]["402"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      409: components["responses"]["409"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  getCreditReservation: {
+    parameters: {
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+      path: {
+        reservation_id: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["CreditReservation"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  releaseCreditReservation: {
+    parameters: {
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+      path: {
+        reservation_id: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["CreditReservation"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      402: components["responses"]["402"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      409: components["responses"]["409"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  countCreditReservations: {
+    parameters: {
+      query?: {
+        company_id?: string;
+        credit_type_id?: string;
+        ids?: string[];
+        limit?: number;
+        offset?: number;
+        state?: "expired" | "open" | "released" | "settled";
+      };
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["Count"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  listCreditSpendPolicies: {
+    parameters: {
+      query?: {
+        billing_credit_id?: string;
+        company_id?: string;
+        limit?: number;
+        offset?: number;
+        scope_type?: "company" | "group" | "user";
+        user_id?: string;
+        user_ids?: string[];
+      };
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["CreditSpendPolicy"][];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  createCreditSpendPolicy: {
+    parameters: {
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["SpendPolicyCreate"];
+      };
+    };
+    responses: {
+      201: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["CreditSpendPolicy"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  getCreditSpendPolicy: {
+    parameters: {
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+      path: {
+        spend_policy_id: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["CreditSpendPolicy"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  updateCreditSpendPolicy: {
+    parameters: {
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+      path: {
+        spend_policy_id: string;
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["SpendPolicyUpdate"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["CreditSpendPolicy"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  deleteCreditSpendPolicy: {
+    parameters: {
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+      path: {
+        spend_policy_id: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["Deleted"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  countCreditSpendPolicies: {
+    parameters: {
+      query?: {
+        billing_credit_id?: string;
+        company_id?: string;
+        limit?: number;
+        offset?: number;
+        scope_type?: "company" | "group" | "user";
+        user_id?: string;
+        user_ids?: string[];
+      };
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["Count"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  deleteBillingCustomer: {
+    parameters: {
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+      path: {
+        billing_id: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["Deleted"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  upsertBillingCustomer: {
+    parameters: {
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["BillingCustomerUpsert"];
+      };
+    };
+    responses: {
+      201: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["BillingCustomer"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  listCustomersWithSubscriptions: {
+    parameters: {
+      query?: {
+        company_ids?: string[];
+        limit?: number;
+        name?: string;
+        offset?: number;
+        provider_type?: "ext_a" | "ext_b" | "native" | "psp";
+        q?: string;
+      };
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["BillingCustomerWithSubscriptions"][];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  countCustomers: {
+    parameters: {
+      query?: {
+        company_ids?: string[];
+        limit?: number;
+        name?: string;
+        offset?: number;
+        provider_type?: "ext_a" | "ext_b" | "native" | "psp";
+        q?: string;
+      };
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["Count"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  listInvoices: {
+    parameters: {
+      query: {
+        company_id?: string;
+        customer_external_id: string;
+        limit?: number;
+        offset?: number;
+        subscription_external_id: string;
+      };
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["Invoice"][];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  upsertInvoice: {
+    parameters: {
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["InvoiceWrite"];
+      };
+    };
+    responses: {
+      201: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["Invoice"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  deleteBillingInvoice: {
+    parameters: {
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+      path: {
+        billing_id: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["Deleted"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  listMeters: {
+    parameters: {
+      query?: {
+        display_name?: string;
+        limit?: number;
+        offset?: number;
+      };
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["BillingMeter"][];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  upsertBillingMeter: {
+    parameters: {
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["MeterUpsert"];
+      };
+    };
+    responses: {
+      201: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["BillingMeter"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  listPaymentMethods: {
+    parameters: {
+      query: {
+        company_id?: string;
+        customer_external_id: string;
+        limit?: number;
+        offset?: number;
+      };
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["PaymentMethod"][];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  upsertPaymentMethod: {
+    parameters: {
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["PaymentMethodUpsert"];
+      };
+    };
+    responses: {
+      201: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["PaymentMethod"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  deletePaymentMethodByExternalId: {
+    parameters: {
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+      path: {
+        billing_id: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["Deleted"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  listBillingPrices: {
+    parameters: {
+      query?: {
+        currency?: string;
+        for_initial_plan?: boolean;
+        for_trial_expiry_plan?: boolean;
+        ids?: string[];
+        interval?: string;
+        interval_count?: number;
+        is_active?: boolean;
+        limit?: number;
+        offset?: number;
+        plan_version_id?: string;
+        price?: number;
+        product_id?: string;
+        product_ids?: string[];
+        provider_type?: "ext_a" | "ext_b" | "native" | "psp";
+        q?: string;
+        tiers_mode?: "graduated" | "volume";
+        usage_type?: "licensed" | "metered";
+        with_meter?: boolean;
+      };
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["BillingPriceView"][];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  upsertBillingPrice: {
+    parameters: {
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["BillingPriceWrite"];
+      };
+    };
+    responses: {
+      201: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["BillingPrice"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  deleteBillingProduct: {
+    parameters: {
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+      path: {
+        billing_id: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["Deleted"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  listBillingProductPrices: {
+    parameters: {
+      query?: {
+        currency?: string;
+        for_initial_plan?: boolean;
+        for_trial_expiry_plan?: boolean;
+        ids?: string[];
+        interval?: string;
+        interval_count?: number;
+        is_active?: boolean;
+        limit?: number;
+        offset?: number;
+        plan_version_id?: string;
+        price?: number;
+        product_id?: string;
+        product_ids?: string[];
+        provider_type?: "ext_a" | "ext_b" | "native" | "psp";
+        q?: string;
+        tiers_mode?: "graduated" | "volume";
+        usage_type?: "licensed" | "metered";
+        with_meter?: boolean;
+      };
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["BillingPriceView"][];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  deleteProductPrice: {
+    parameters: {
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+      path: {
+        billing_id: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["Deleted"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  upsertBillingProduct: {
+    parameters: {
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["BillingProductUpsert"];
+      };
+    };
+    responses: {
+      201: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["BillingProduct"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  listBillingProducts: {
+    parameters: {
+      query?: {
+        ids?: string[];
+        is_active?: boolean;
+        limit?: number;
+        name?: string;
+        offset?: number;
+        price_usage_type?: "licensed" | "metered";
+        provider_type?: "ext_a" | "ext_b" | "native" | "psp";
+        q?: string;
+        recurring_charges_only?: boolean;
+        with_one_time_charges?: boolean;
+        with_prices_only?: boolean;
+        with_zero_price?: boolean;
+        without_linked_to_plan?: boolean;
+      };
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["BillingProductDetail"][];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  countBillingProducts: {
+    parameters: {
+      query?: {
+        ids?: string[];
+        is_active?: boolean;
+        limit?: number;
+        name?: string;
+        offset?: number;
+        price_usage_type?: "licensed" | "metered";
+        provider_type?: "ext_a" | "ext_b" | "native" | "psp";
+        q?: string;
+        recurring_charges_only?: boolean;
+        with_one_time_charges?: boolean;
+        with_prices_only?: boolean;
+        with_zero_price?: boolean;
+        without_linked_to_plan?: boolean;
+      };
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["Count"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  listCompanyBillingProfiles: {
+    parameters: {
+      query?: {
+        company_id?: string;
+        is_default?: boolean;
+        limit?: number;
+        offset?: number;
+        provider_type?: "ext_a" | "ext_b" | "native" | "psp";
+      };
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["CompanyBillingProfile"][];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  updateCompanyBillingProfile: {
+    parameters: {
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+      path: {
+        billing_profile_id: string;
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["BillingProfileUpdate"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["CompanyBillingProfile"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  upsertBillingSubscription: {
+    parameters: {
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["BillingSubscriptionWrite"];
+      };
+    };
+    responses: {
+      201: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["BillingSubscription"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  listCompanies: {
+    parameters: {
+      query?: {
+        all_metrics?: boolean;
+        credit_type_ids?: string[];
+        has_scheduled_downgrade?: boolean;
+        ids?: string[];
+        limit?: number;
+        monetized_subscriptions?: boolean;
+        offset?: number;
+        plan_id?: string;
+        plan_ids?: string[];
+        plan_version_id?: string;
+        plan_version_ids?: string[];
+        plan_version_unpublished?: boolean;
+        q?: string;
+        sort_order_column?: string;
+        sort_order_direction?: "asc" | "desc";
+        subscription_statuses?: ("active" | "canceled" | "expired" | "incomplete" | "incomplete_expired" | "past_due" | "paused" | "trialing" | "unpaid")[];
+        subscription_types?: ("free" | "one_time" | "paid" | "trial")[];
+        with_entitlement_for?: string;
+        with_subscription?: boolean;
+        without_feature_override_for?: string;
+        without_plan?: boolean;
+        without_subscription?: boolean;
+      };
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["CompanyDetail"][];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  upsertCompany: {
+    parameters: {
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["CompanyUpsert"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["CompanyDetail"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  getCompany: {
+    parameters: {
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+      path: {
+        company_id: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["CompanyDetail"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  deleteCompany: {
+    parameters: {
+      query?: {
+        cancel_subscription?: boolean;
+        prorate?: boolean;
+      };
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+      path: {
+        company_id: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["Deleted"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  getCompanyBillingDetails: {
+    parameters: {
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+      path: {
+        company_id: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["CompanyBillingDetails"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  updateCompanyBillingDetails: {
+    parameters: {
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+      path: {
+        company_id: string;
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["BillingDetailsUpdate"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["CompanyBillingDetails"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  countCompanies: {
+    parameters: {
+      query?: {
+        all_metrics?: boolean;
+        credit_type_ids?: string[];
+        has_scheduled_downgrade?: boolean;
+        ids?: string[];
+        limit?: number;
+        monetized_subscriptions?: boolean;
+        offset?: number;
+        plan_id?: string;
+        plan_ids?: string[];
+        plan_version_id?: string;
+        plan_version_ids?: string[];
+        plan_version_unpublished?: boolean;
+        q?: string;
+        sort_order_column?: string;
+        sort_order_direction?: "asc" | "desc";
+        subscription_statuses?: ("active" | "canceled" | "expired" | "incomplete" | "incomplete_expired" | "past_due" | "paused" | "trialing" | "unpaid")[];
+        subscription_types?: ("free" | "one_time" | "paid" | "trial")[];
+        with_entitlement_for?: string;
+        with_subscription?: boolean;
+        without_feature_override_for?: string;
+        without_plan?: boolean;
+        without_subscription?: boolean;
+      };
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["Count"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  createCompany: {
+    parameters: {
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["CompanyUpsert"];
+      };
+    };
+    responses: {
+      201: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["CompanyDetail"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  deleteCompanyByKeys: {
+    parameters: {
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["KeysBody"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["Company"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  lookupCompany: {
+    parameters: {
+      query: {
+        keys: {
+          [key: string]: string;
+        };
+      };
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["CompanyDetail"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  getCompanyBillingEntity: {
+    parameters: {
+      query: {
+        company_id: string;
+      };
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["CompanyBillingEntity"][];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  getBillingEntityChildSubscriptions: {
+    parameters: {
+      query: {
+        company_id: string;
+      };
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["CompanyBillingEntitySubscription"][];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  listCompanyMemberships: {
+    parameters: {
+      query?: {
+        company_id?: string;
+        limit?: number;
+        offset?: number;
+        user_id?: string;
+      };
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["CompanyMembershipDetail"][];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  getOrCreateCompanyMembership: {
+    parameters: {
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["MembershipCreate"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["CompanyMembershipDetail"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  deleteCompanyMembership: {
+    parameters: {
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+      path: {
+        company_membership_id: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["Deleted"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  listCompanyOverrides: {
+    parameters: {
+      query?: {
+        company_id?: string;
+        company_ids?: string[];
+        feature_id?: string;
+        feature_ids?: string[];
+        ids?: string[];
+        limit?: number;
+        offset?: number;
+        q?: string;
+        without_expired?: boolean;
+      };
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["CompanyOverride"][];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  createCompanyOverride: {
+    parameters: {
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["CompanyOverrideCreate"];
+      };
+    };
+    responses: {
+      201: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["CompanyOverride"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  getCompanyOverride: {
+    parameters: {
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+      path: {
+        company_override_id: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["CompanyOverride"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  updateCompanyOverride: {
+    parameters: {
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+      path: {
+        company_override_id: string;
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["CompanyOverrideUpdate"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["CompanyOverride"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  replaceCompanyOverride: {
+    parameters: {
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+      path: {
+        company_override_id: string;
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["CompanyOverrideUpdate"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["CompanyOverride"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  deleteCompanyOverride: {
+    parameters: {
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+      path: {
+        company_override_id: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["Deleted"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  countCompanyOverrides: {
+    parameters: {
+      query?: {
+        company_id?: string;
+        company_ids?: string[];
+        feature_id?: string;
+        feature_ids?: string[];
+        ids?: string[];
+        limit?: number;
+        offset?: number;
+        q?: string;
+        without_expired?: boolean;
+      };
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["Count"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  updateCompanyPlans: {
+    parameters: {
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+      path: {
+        company_id: string;
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["CompanyPlansUpdate"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["CompanyDetail"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  getActiveCompanySubscription: {
+    parameters: {
+      query?: {
+        company_id?: string;
+        company_ids?: string[];
+        limit?: number;
+        offset?: number;
+      };
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["CompanySubscription"][];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  upsertCompanyTrait: {
+    parameters: {
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["TraitUpsert"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["CompanyDetail"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  listCustomPlanBillings: {
+    parameters: {
+      query?: {
+        company_id?: string;
+        limit?: number;
+        offset?: number;
+        plan_billing_source?: "amendment" | "custom_plan" | "manage_plan";
+        plan_id?: string;
+        status?: "active" | "expired" | "paid" | "pending";
+        statuses?: ("active" | "expired" | "paid" | "pending")[];
+      };
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["CustomPlanBilling"][];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  markCustomPlanBillingPaid: {
+    parameters: {
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+      path: {
+        custom_plan_billing_id: string;
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["CustomPlanBillingPaid"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["CustomPlanBilling"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  retryCustomPlanBilling: {
+    parameters: {
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+      path: {
+        custom_plan_billing_id: string;
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["CustomPlanBillingRetry"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["CustomPlanBilling"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  createCustomPlanBundle: {
+    parameters: {
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["CustomPlanBundleCreate"];
+      };
+    };
+    responses: {
+      201: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["PlanBundle"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  createCustomPlan: {
+    parameters: {
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["CustomPlanCreate"];
+      };
+    };
+    responses: {
+      201: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["PlanDetail"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  openDatastream: {
+    parameters: {};
+    responses: {
+      101: {
+        headers: {
+          [name: string]: unknown;
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      429: components["responses"]["429"];
+      503: components["responses"]["503"];
+    };
+  };
+  listEntityKeyDefinitions: {
+    parameters: {
+      query?: {
+        entity_type?: "company" | "user";
+        ids?: string[];
+        limit?: number;
+        offset?: number;
+        q?: string;
+      };
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["EntityKeyDefinition"][];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  deleteEntityKeyDefinition: {
+    parameters: {
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+      path: {
+        entity_key_definition_id: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["Deleted"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  countEntityKeyDefinitions: {
+    parameters: {
+      query?: {
+        entity_type?: "company" | "user";
+        ids?: string[];
+        limit?: number;
+        offset?: number;
+        q?: string;
+      };
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["Count"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  countEntityKeys: {
+    parameters: {
+      query?: {
+        definition_id?: string;
+        entity_type?: "company" | "user";
+        limit?: number;
+        offset?: number;
+      };
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["Count"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  listEntityTraitDefinitions: {
+    parameters: {
+      query?: {
+        entity_type?: "company" | "user";
+        ids?: string[];
+        limit?: number;
+        offset?: number;
+        q?: string;
+        trait_type?: "boolean" | "currency" | "date" | "number" | "string" | "url";
+        trait_types?: ("boolean" | "currency" | "date" | "number" | "string" | "url")[];
+      };
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["EntityTraitDefinition"][];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  getOrCreateEntityTraitDefinition: {
+    parameters: {
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["TraitDefinitionCreate"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["EntityTraitDefinition"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  getEntityTraitDefinition: {
+    parameters: {
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+      path: {
+        entity_trait_definition_id: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["EntityTraitDefinition"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  updateEntityTraitDefinition: {
+    parameters: {
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+      path: {
+        entity_trait_definition_id: string;
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["TraitDefinitionUpdate"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["EntityTraitDefinition"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  deleteEntityTraitDefinition: {
+    parameters: {
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+      path: {
+        entity_trait_definition_id: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["Deleted"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  getEntityTraitDefinitionUsage: {
+    parameters: {
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+      path: {
+        entity_trait_definition_id: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["EntityTraitDefinitionUsage"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  countEntityTraitDefinitions: {
+    parameters: {
+      query?: {
+        entity_type?: "company" | "user";
+        ids?: string[];
+        limit?: number;
+        offset?: number;
+        q?: string;
+        trait_type?: "boolean" | "currency" | "date" | "number" | "string" | "url";
+        trait_types?: ("boolean" | "currency" | "date" | "number" | "string" | "url")[];
+      };
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["Count"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  getEntityTraitValues: {
+    parameters: {
+      query: {
+        definition_id: string;
+        limit?: number;
+        offset?: number;
+        q?: string;
+      };
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["EntityTraitValue"][];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  countEntityTraits: {
+    parameters: {
+      query?: {
+        definition_id?: string;
+        entity_type?: "company" | "user";
+        limit?: number;
+        offset?: number;
+      };
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["Count"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  listEnvironments: {
+    parameters: {
+      query?: {
+        ids?: string[];
+        limit?: number;
+        offset?: number;
+      };
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["Environment"][];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  createEnvironment: {
+    parameters: {
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["EnvironmentCreate"];
+      };
+    };
+    responses: {
+      201: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["EnvironmentDetail"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  getEnvironment: {
+    parameters: {
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+      path: {
+        environment_id: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["Environment"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  updateEnvironment: {
+    parameters: {
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+      path: {
+        environment_id: string;
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["EnvironmentUpdate"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["Environment"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  deleteEnvironment: {
+    parameters: {
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+      path: {
+        environment_id: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["Deleted"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  getEnvironmentClock: {
+    parameters: {
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+      path: {
+        environment_id: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["EnvironmentClock"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  setEnvironmentClock: {
+    parameters: {
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+      path: {
+        environment_id: string;
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["ClockUpdate"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["EnvironmentClock"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  deleteEnvironmentClock: {
+    parameters: {
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+      path: {
+        environment_id: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["Deleted"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  getContextSecret: {
+    parameters: {
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+      path: {
+        environment_id: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["ContextSecretView"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  rollContextSecret: {
+    parameters: {
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+      path: {
+        environment_id: string;
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["ContextSecretRoll"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["ContextSecretView"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  createEventBatch: {
+    parameters: {
+      query?: {
+        report?: boolean;
+      };
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+    };
+    requestBody: {
+      content: {
+        "application/cloudevents-batch+json": components["schemas"]["CloudEvent"][];
+        "application/json": components["schemas"]["EventBatch"];
+        "application/x-ndjson": string;
+      };
+    };
+    responses: {
+      201: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["RawEventBatch"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  getEventSummaries: {
+    parameters: {
+      query?: {
+        event_subtypes?: string[];
+        limit?: number;
+        offset?: number;
+        q?: string;
+      };
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["EventSummary"][];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  listEvents: {
+    parameters: {
+      query?: {
+        company_id?: string;
+        event_subtype?: string;
+        event_types?: ("flag_check" | "identify" | "inference" | "track")[];
+        flag_id?: string;
+        idempotency_key?: string;
+        limit?: number;
+        offset?: number;
+        user_id?: string;
+      };
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["EventDetail"][];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  createEvent: {
+    parameters: {
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+    };
+    requestBody: {
+      content: {
+        "application/cloudevents-batch+json": components["schemas"]["CloudEvent"][];
+        "application/cloudevents+json": components["schemas"]["CloudEvent"];
+        "application/json": components["schemas"]["EventCreate"];
+      };
+    };
+    responses: {
+      201: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["RawEventBatch"] | components["schemas"]["RawEvent"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  getEvent: {
+    parameters: {
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+      path: {
+        event_id: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["EventDetail"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  exportEvents: {
+    parameters: {
+      query: {
+        company_id?: string;
+        format: "csv" | "ndjson" | "parquet";
+        from?: string;
+        raw?: boolean;
+        to?: string;
+      };
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          undefined: string;
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  exportLedger: {
+    parameters: {
+      query: {
+        company_id?: string;
+        format: "csv" | "ndjson" | "parquet";
+        from?: string;
+        raw?: boolean;
+        to?: string;
+      };
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          undefined: string;
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  exportUsage: {
+    parameters: {
+      query: {
+        company_id?: string;
+        format: "csv" | "ndjson" | "parquet";
+        from?: string;
+        raw?: boolean;
+        to?: string;
+      };
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          undefined: string;
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  listFeatureCompanies: {
+    parameters: {
+      query: {
+        feature_id: string;
+        limit?: number;
+        offset?: number;
+        q?: string;
+      };
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["FeatureCompany"][];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  countFeatureCompanies: {
+    parameters: {
+      query: {
+        feature_id: string;
+        limit?: number;
+        offset?: number;
+        q?: string;
+      };
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["Count"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  listFeatureUsage: {
+    parameters: {
+      query?: {
+        company_id?: string;
+        company_keys?: {
+          [key: string]: string;
+        };
+        feature_ids?: string[];
+        include_usage_aggregation?: boolean;
+        limit?: number;
+        managed_by?: "ext_a" | "ext_b" | "native" | "psp";
+        offset?: number;
+        q?: string;
+        without_negative_entitlements?: boolean;
+      };
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["FeatureUsage"][];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  listFeatureUsageHistory: {
+    parameters: {
+      query: {
+        company_ids?: string[];
+        end_time: string;
+        feature_ids?: string[];
+        granularity?: "daily" | "hourly" | "monthly" | "weekly";
+        limit?: number;
+        offset?: number;
+        start_time: string;
+      };
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["FeatureUsageHistory"][];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  getFeatureUsageTimeSeries: {
+    parameters: {
+      query: {
+        company_id: string;
+        end_time: string;
+        feature_id: string;
+        granularity?: "daily" | "hourly" | "monthly" | "weekly";
+        start_time: string;
+      };
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["FeatureUsageTimeSeries"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  countFeatureUsage: {
+    parameters: {
+      query?: {
+        company_id?: string;
+        company_keys?: {
+          [key: string]: string;
+        };
+        feature_ids?: string[];
+        include_usage_aggregation?: boolean;
+        limit?: number;
+        managed_by?: "ext_a" | "ext_b" | "native" | "psp";
+        offset?: number;
+        q?: string;
+        without_negative_entitlements?: boolean;
+      };
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["Count"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  listFeatureUsers: {
+    parameters: {
+      query: {
+        feature_id: string;
+        limit?: number;
+        offset?: number;
+        q?: string;
+      };
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["FeatureCompanyUser"][];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  countFeatureUsers: {
+    parameters: {
+      query: {
+        feature_id: string;
+        limit?: number;
+        offset?: number;
+        q?: string;
+      };
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["Count"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  listFeatures: {
+    parameters: {
+      query?: {
+        boolean_require_event?: boolean;
+        feature_type?: ("boolean" | "event" | "license" | "trait")[];
+        ids?: string[];
+        limit?: number;
+        managed_by?: "ext_a" | "ext_b" | "native" | "psp";
+        offset?: number;
+        plan_version_id?: string;
+        q?: string;
+        without_company_override_for?: string;
+        without_plan_entitlement_for?: string;
+      };
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["FeatureDetail"][];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  createFeature: {
+    parameters: {
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["FeatureCreate"];
+      };
+    };
+    responses: {
+      201: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["FeatureDetail"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  getFeature: {
+    parameters: {
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+      path: {
+        feature_id: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["FeatureDetail"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  updateFeature: {
+    parameters: {
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+      path: {
+        feature_id: string;
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["FeatureUpdate"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["FeatureDetail"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  deleteFeature: {
+    parameters: {
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+      path: {
+        feature_id: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["Deleted"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  upsertFeatureForBillingProduct: {
+    parameters: {
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["BillingLinkedFeatureCreate"];
+      };
+    };
+    responses: {
+      201: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["FeatureDetail"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  countFeatures: {
+    parameters: {
+      query?: {
+        boolean_require_event?: boolean;
+        feature_type?: ("boolean" | "event" | "license" | "trait")[];
+        ids?: string[];
+        limit?: number;
+        managed_by?: "ext_a" | "ext_b" | "native" | "psp";
+        offset?: number;
+        plan_version_id?: string;
+        q?: string;
+        without_company_override_for?: string;
+        without_plan_entitlement_for?: string;
+      };
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["Count"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  listFlags: {
+    parameters: {
+      query?: {
+        feature_id?: string;
+        ids?: string[];
+        limit?: number;
+        offset?: number;
+        q?: string;
+      };
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["FlagDetail"][];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  createFlag: {
+    parameters: {
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["FlagWrite"];
+      };
+    };
+    responses: {
+      201: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["FlagDetail"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  getFlag: {
+    parameters: {
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+      path: {
+        flag_id: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["FlagDetail"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  updateFlag: {
+    parameters: {
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+      path: {
+        flag_id: string;
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["FlagUpdate"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["FlagDetail"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  deleteFlag: {
+    parameters: {
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+      path: {
+        flag_id: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["Deleted"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  updateFlagRules: {
+    parameters: {
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+      path: {
+        flag_id: string;
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["RulesUpdate"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["RulesDetail"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  checkFlag: {
+    parameters: {
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+      path: {
+        key: string;
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["CheckFlagRequestBody"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["CheckFlag"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  checkAndReserveFlag: {
+    parameters: {
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+      path: {
+        key: string;
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["CheckAndReserveRequestBody"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["CheckAndReserveFlag"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      402: components["responses"]["402"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      409: components["responses"]["409"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  checkFlags: {
+    parameters: {
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["CheckFlagRequestBody"];
+      };
+    };
+    responses: {
+      201: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["CheckFlags"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  checkFlagsBulk: {
+    parameters: {
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["CheckFlagsBulkRequestBody"];
+      };
+    };
+    responses: {
+      201: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["CheckFlagsBulk"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  countFlags: {
+    parameters: {
+      query?: {
+        feature_id?: string;
+        ids?: string[];
+        limit?: number;
+        offset?: number;
+        q?: string;
+      };
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["Count"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  getLive: {
+    parameters: {};
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            degraded?: string[];
+            status?: string;
+          };
+        };
+      };
+    };
+  };
+  getReady: {
+    parameters: {};
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            degraded?: string[];
+            status?: string;
+          };
+        };
+      };
+      503: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            error: string;
+          };
+        };
+      };
+    };
+  };
+  listLicenses: {
+    parameters: {
+      query?: {
+        feature_ids?: string[];
+        ids?: string[];
+        limit?: number;
+        name?: string;
+        offset?: number;
+      };
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["License"][];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  getSingleLicense: {
+    parameters: {
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+      path: {
+        license_id: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["License"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  countLicenses: {
+    parameters: {
+      query?: {
+        feature_ids?: string[];
+        ids?: string[];
+        limit?: number;
+        name?: string;
+        offset?: number;
+      };
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["Count"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  getLimits: {
+    parameters: {
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["AccountLimits"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  setLimits: {
+    parameters: {
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["LimitsUpdate"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["AccountLimits"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  managePlan: {
+    parameters: {
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["ManagePlanRequest"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["ManagePlanResult"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  previewManagePlan: {
+    parameters: {
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["ManagePlanRequest"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["ManagePlanPreview"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  cancelSubscription: {
+    parameters: {
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["SubscriptionCancel"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["ManagePlanResult"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  getMetrics: {
+    parameters: {};
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "text/plain": string;
+        };
+      };
+    };
+  };
+  listModelPrices: {
+    parameters: {
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["ModelPriceView"][];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  putModelPrices: {
+    parameters: {
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["ModelPriceView"][];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["ModelPriceView"][];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  evaluateFlags: {
+    parameters: {
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["OfrepRequest"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          ETag: components["headers"]["ETag"];
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["OfrepEvaluations"];
+        };
+      };
+      304: {
+        headers: {
+          [name: string]: unknown;
+        };
+      };
+      400: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["OfrepFailure"];
+        };
+      };
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["OfrepFailure"];
+        };
+      };
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  evaluateFlag: {
+    parameters: {
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+      path: {
+        key: string;
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["OfrepRequest"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          ETag: components["headers"]["ETag"];
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["OfrepEvaluation"];
+        };
+      };
+      304: {
+        headers: {
+          [name: string]: unknown;
+        };
+      };
+      400: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["OfrepFailure"];
+        };
+      };
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": components["schemas"]["OfrepFailure"];
+        };
+      };
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  getOpenApi: {
+    parameters: {};
+    responses: {
+      200: {
+        headers: {
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": Record<string, never>;
+        };
+      };
+    };
+  };
+  createPlanBundle: {
+    parameters: {
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["PlanBundleCreate"];
+      };
+    };
+    responses: {
+      201: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["PlanBundle"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  updatePlanBundle: {
+    parameters: {
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+      path: {
+        plan_id: string;
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["PlanBundleUpdate"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["PlanBundle"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  listPlanChanges: {
+    parameters: {
+      query?: {
+        action?: "checkout" | "company_upsert" | "fallback_plan" | "manage_plan" | "migration" | "plan_billing_product_changed" | "plan_deleted" | "plan_trait_change" | "plan_version_migration" | "quickstart" | "subscription_change";
+        base_plan_action?: "fallback" | "initial" | "trait" | "trial_expiry";
+        company_id?: string;
+        company_ids?: string[];
+        limit?: number;
+        offset?: number;
+      };
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["PlanChange"][];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  getPlanChange: {
+    parameters: {
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+      path: {
+        plan_change_id: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["PlanChange"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  listPlanEntitlements: {
+    parameters: {
+      query?: {
+        feature_id?: string;
+        feature_ids?: string[];
+        ids?: string[];
+        limit?: number;
+        offset?: number;
+        plan_id?: string;
+        plan_ids?: string[];
+        plan_version_id?: string;
+        plan_version_ids?: string[];
+        q?: string;
+        with_metered_products?: boolean;
+      };
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["PlanEntitlement"][];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  createPlanEntitlement: {
+    parameters: {
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["PlanEntitlementCreate"];
+      };
+    };
+    responses: {
+      201: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["PlanEntitlement"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  getPlanEntitlement: {
+    parameters: {
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+      path: {
+        plan_entitlement_id: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["PlanEntitlement"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  updatePlanEntitlement: {
+    parameters: {
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+      path: {
+        plan_entitlement_id: string;
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["PlanEntitlementUpdate"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["PlanEntitlement"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  deletePlanEntitlement: {
+    parameters: {
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+      path: {
+        plan_entitlement_id: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["Deleted"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  upsertPlanEntitlementForBillingProduct: {
+    parameters: {
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["BillingLinkedEntitlementCreate"];
+      };
+    };
+    responses: {
+      201: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["PlanEntitlement"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  countPlanEntitlements: {
+    parameters: {
+      query?: {
+        feature_id?: string;
+        feature_ids?: string[];
+        ids?: string[];
+        limit?: number;
+        offset?: number;
+        plan_id?: string;
+        plan_ids?: string[];
+        plan_version_id?: string;
+        plan_version_ids?: string[];
+        q?: string;
+        with_metered_products?: boolean;
+      };
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["Count"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  duplicatePlanEntitlements: {
+    parameters: {
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["EntitlementsDuplicate"];
+      };
+    };
+    responses: {
+      201: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["DuplicatedEntitlements"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  getPlanGroup: {
+    parameters: {
+      query?: {
+        include_company_counts?: boolean;
+      };
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["PlanGroupDetail"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  createPlanGroup: {
+    parameters: {
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["PlanGroupWrite"];
+      };
+    };
+    responses: {
+      201: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["PlanGroup"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  updatePlanGroup: {
+    parameters: {
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+      path: {
+        plan_group_id: string;
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["PlanGroupUpdate"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["PlanGroup"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  listCompanyMigrations: {
+    parameters: {
+      query: {
+        limit?: number;
+        migration_id: string;
+        offset?: number;
+        q?: string;
+        status?: "cancelled" | "completed" | "failed" | "in_progress" | "pending" | "skipped";
+      };
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["PlanVersionCompanyMigration"][];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  retryCompanyMigration: {
+    parameters: {
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+      path: {
+        plan_version_company_migration_id: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["PlanVersionCompanyMigration"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  countCompanyMigrations: {
+    parameters: {
+      query: {
+        limit?: number;
+        migration_id: string;
+        offset?: number;
+        q?: string;
+        status?: "cancelled" | "completed" | "failed" | "in_progress" | "pending" | "skipped";
+      };
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["Count"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  listMigrations: {
+    parameters: {
+      query: {
+        feature_id?: string;
+        limit?: number;
+        offset?: number;
+        plan_version_id: string;
+        status?: "cancelled" | "completed" | "failed" | "in_progress" | "pending";
+      };
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["PlanVersionMigration"][];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  createMigration: {
+    parameters: {
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["MigrationCreate"];
+      };
+    };
+    responses: {
+      201: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["PlanVersionMigration"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  getMigration: {
+    parameters: {
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+      path: {
+        plan_version_migration_id: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["PlanVersionMigration"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  cancelMigration: {
+    parameters: {
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+      path: {
+        plan_version_migration_id: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["PlanVersionMigration"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  completeMigrationNow: {
+    parameters: {
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+      path: {
+        plan_version_migration_id: string;
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["MigrationCompleteNow"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["PlanVersionMigration"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  retryMigration: {
+    parameters: {
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+      path: {
+        plan_version_migration_id: string;
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["MigrationRetry"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["PlanVersionMigration"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  countMigrations: {
+    parameters: {
+      query: {
+        feature_id?: string;
+        limit?: number;
+        offset?: number;
+        plan_version_id: string;
+        status?: "cancelled" | "completed" | "failed" | "in_progress" | "pending";
+      };
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["Count"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  previewMigration: {
+    parameters: {
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["MigrationPreviewRequest"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["PlanVersionMigrationPreview"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  listPlans: {
+    parameters: {
+      query?: {
+        company_id?: string;
+        company_scoped_only?: boolean;
+        exclude_company_scoped?: boolean;
+        exclude_unused?: boolean;
+        for_fallback_plan?: boolean;
+        for_initial_plan?: boolean;
+        for_trial_expiry_plan?: boolean;
+        has_product_id?: boolean;
+        ids?: string[];
+        include_draft_versions?: boolean;
+        limit?: number;
+        offset?: number;
+        plan_type?: "add_on" | "plan";
+        q?: string;
+        scoped_to_company_id?: string;
+        with_entitlements?: boolean;
+        with_published_version?: boolean;
+        without_entitlement_for?: string;
+        without_entitlement_for_include_drafts?: boolean;
+        without_paid_product_id?: boolean;
+      };
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["PlanDetail"][];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  createPlan: {
+    parameters: {
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["PlanCreate"];
+      };
+    };
+    responses: {
+      201: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["PlanDetail"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  getPlan: {
+    parameters: {
+      query?: {
+        plan_version_id?: string;
+      };
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+      path: {
+        plan_id: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["PlanDetail"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  updatePlan: {
+    parameters: {
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+      path: {
+        plan_id: string;
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["PlanUpdate"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["PlanDetail"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  deletePlan: {
+    parameters: {
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+      path: {
+        plan_id: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["Deleted"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  upsertBillingProductPlan: {
+    parameters: {
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+      path: {
+        plan_id: string;
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["BillingProductUpdate"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["BillingProductPlan"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  upsertPlanForBillingProduct: {
+    parameters: {
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["BillingLinkedPlanCreate"];
+      };
+    };
+    responses: {
+      201: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["PlanDetail"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  listBillingProductMatchCompanies: {
+    parameters: {
+      query: {
+        limit?: number;
+        offset?: number;
+        plan_id: string;
+        q?: string;
+      };
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["CompanyDetail"][];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  countBillingProductMatchCompanies: {
+    parameters: {
+      query: {
+        limit?: number;
+        offset?: number;
+        plan_id: string;
+        q?: string;
+      };
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["Count"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  countPlans: {
+    parameters: {
+      query?: {
+        company_id?: string;
+        company_scoped_only?: boolean;
+        exclude_company_scoped?: boolean;
+        exclude_unused?: boolean;
+        for_fallback_plan?: boolean;
+        for_initial_plan?: boolean;
+        for_trial_expiry_plan?: boolean;
+        has_product_id?: boolean;
+        ids?: string[];
+        include_draft_versions?: boolean;
+        limit?: number;
+        offset?: number;
+        plan_type?: "add_on" | "plan";
+        q?: string;
+        scoped_to_company_id?: string;
+        with_entitlements?: boolean;
+        with_published_version?: boolean;
+        without_entitlement_for?: string;
+        without_entitlement_for_include_drafts?: boolean;
+        without_paid_product_id?: boolean;
+      };
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["Count"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  listPlanIssues: {
+    parameters: {
+      query: {
+        plan_id: string;
+        plan_version_id?: string;
+      };
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["PlanIssue"][];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  deletePlanVersion: {
+    parameters: {
+      query?: {
+        promote_archived_version?: boolean;
+      };
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+      path: {
+        plan_version_id: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["Deleted"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  publishPlanVersion: {
+    parameters: {
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+      path: {
+        plan_version_id: string;
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["PlanPublish"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["PlanVersion"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  reconcile: {
+    parameters: {
+      query?: {
+        company_id?: string;
+      };
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/x-ndjson": string;
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  createSignedContext: {
+    parameters: {
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["SignedContextCreate"];
+      };
+    };
+    responses: {
+      201: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["SignedContextView"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  updateCustomerSubscriptionTrialEnd: {
+    parameters: {
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+      path: {
+        subscription_id: string;
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["TrialEndUpdate"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["BillingSubscriptionView"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  getFeatureUsageByCompany: {
+    parameters: {
+      query: {
+        keys: {
+          [key: string]: string;
+        };
+      };
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["FeatureUsageDetail"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  upsertUserTrait: {
+    parameters: {
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["TraitUpsert"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["UserDetail"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  getUserUsageByCompany: {
+    parameters: {
+      query: {
+        company_id: string;
+        end_time?: string;
+        feature_id?: string;
+        start_time?: string;
+      };
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["UserUsageByCompany"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  getUserUsageDetail: {
+    parameters: {
+      query: {
+        company_id: string;
+        end_time?: string;
+        start_time?: string;
+        user_id: string;
+      };
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["UserUsageDetail"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  listUsers: {
+    parameters: {
+      query?: {
+        company_id?: string;
+        ids?: string[];
+        limit?: number;
+        offset?: number;
+        plan_id?: string;
+        q?: string;
+      };
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["UserDetail"][];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  upsertUser: {
+    parameters: {
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["UserUpsert"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["UserDetail"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  getUser: {
+    parameters: {
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+      path: {
+        user_id: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["UserDetail"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  deleteUser: {
+    parameters: {
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+      path: {
+        user_id: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["Deleted"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  countUsers: {
+    parameters: {
+      query?: {
+        company_id?: string;
+        ids?: string[];
+        limit?: number;
+        offset?: number;
+        plan_id?: string;
+        q?: string;
+      };
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["Count"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  createUser: {
+    parameters: {
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["UserUpsert"];
+      };
+    };
+    responses: {
+      201: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["UserDetail"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  deleteUserByKeys: {
+    parameters: {
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["KeysBody"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["User"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  lookupUser: {
+    parameters: {
+      query: {
+        keys: {
+          [key: string]: string;
+        };
+      };
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["UserDetail"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  listCreditEventLedger: {
+    parameters: {
+      query: {
+        billing_credit_id?: string;
+        company_id: string;
+        end_time?: string;
+        event_type?: "grant" | "transfer" | "usage" | "zero_out";
+        feature_id?: string;
+        limit?: number;
+        offset?: number;
+        start_time?: string;
+      };
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["CreditLedgerEntry"][];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  countCreditEventLedger: {
+    parameters: {
+      query: {
+        billing_credit_id?: string;
+        company_id: string;
+        end_time?: string;
+        event_type?: "grant" | "transfer" | "usage" | "zero_out";
+        feature_id?: string;
+        limit?: number;
+        offset?: number;
+        start_time?: string;
+      };
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["Count"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  listWebhookEvents: {
+    parameters: {
+      query?: {
+        ids?: string[];
+        limit?: number;
+        offset?: number;
+        q?: string;
+        webhook_id?: string;
+      };
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["WebhookEventDetail"][];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  getWebhookEvent: {
+    parameters: {
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+      path: {
+        webhook_event_id: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["WebhookEventDetail"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  redeliverWebhookEvent: {
+    parameters: {
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+      path: {
+        webhook_event_id: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["WebhookEventDetail"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  countWebhookEvents: {
+    parameters: {
+      query?: {
+        ids?: string[];
+        limit?: number;
+        offset?: number;
+        q?: string;
+        webhook_id?: string;
+      };
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["Count"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  listWebhooks: {
+    parameters: {
+      query?: {
+        limit?: number;
+        offset?: number;
+        q?: string;
+      };
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["Webhook"][];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  createWebhook: {
+    parameters: {
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["WebhookCreate"];
+      };
+    };
+    responses: {
+      201: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["Webhook"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  getWebhook: {
+    parameters: {
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+      path: {
+        webhook_id: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["Webhook"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  updateWebhook: {
+    parameters: {
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+      path: {
+        webhook_id: string;
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["WebhookUpdate"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["Webhook"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  deleteWebhook: {
+    parameters: {
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+      path: {
+        webhook_id: string;
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["Deleted"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  rollWebhookSecret: {
+    parameters: {
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+      path: {
+        webhook_id: string;
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["WebhookRoll"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["Webhook"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  sendTestWebhookAction: {
+    parameters: {
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+      path: {
+        webhook_id: string;
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["WebhookTest"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["TestWebhook"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  countWebhooks: {
+    parameters: {
+      query?: {
+        limit?: number;
+        offset?: number;
+        q?: string;
+      };
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["Count"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+  getWhoAmI: {
+    parameters: {
+      header?: {
+        "X-Service-Environment-Id"?: components["parameters"]["Environment"];
+      };
+    };
+    responses: {
+      200: {
+        headers: {
+          "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+          "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+          "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+          [name: string]: unknown;
+        };
+        content: {
+          "application/json": {
+            data: components["schemas"]["WhoAmI"];
+            params: {
+              [key: string]: unknown;
+            };
+          };
+        };
+      };
+      400: components["responses"]["400"];
+      401: components["responses"]["401"];
+      403: components["responses"]["403"];
+      404: components["responses"]["404"];
+      429: components["responses"]["429"];
+      500: components["responses"]["500"];
+      503: components["responses"]["503"];
+    };
+  };
+}

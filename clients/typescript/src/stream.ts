@@ -1,0 +1,224 @@
+// The connection to the data stream: opened again whenever it ends, asking anew for what is held.
+import { parseMarked } from '../../../src/core/usage/exact-json.js'
+import type { EntityKind, Keys, StreamMessage } from './store.js'
+
+/** What of a WebSocket is used: that of browsers, of Node from 22 on, of edge runtimes, and of the package `ws`. */
+export interface SocketLike {
+  onopen: ((event: never) => void) | null
+  onmessage: ((event: never) => void) | null
+  onclose: ((event: never) => void) | null
+  onerror: ((event: never) => void) | null
+  send(text: string): void
+  close(code?: number, reason?: string): void
+}
+
+export type OpenSocket = (url: string, protocols: string[]) => SocketLike
+
+export interface StreamOptions {
+  readonly url: string
+  readonly key: string
+  readonly environmentId?: string | undefined
+  readonly open: OpenSocket
+  /** Keys of every entity held. */
+  readonly held: (kind: EntityKind) => readonly Keys[]
+  readonly heard: (message: StreamMessage) => void
+  /** Connected or not, and why not. */
+  readonly changed: (connected: boolean, reason: string) => void
+}
+
+/** What marks long integers while a message is parsed. */
+const mark = `${crypto.getRandomValues(new Uint32Array(4)).join('-')}:`
+
+/** Longest wait between attempts, ms. They begin with one second and double. */
+const waitMaxMs = 30_000
+/** Lists of keys in one message. */
+const listsMax = 500
+/** Asked for in vain, an entity is not asked for again for this long, ms. */
+const absentMs = 1_000
+/** An attempt that takes longer has failed, ms. */
+const openMs = 30_000
+
+const wire = { company: 'rulesengine.Company', user: 'rulesengine.User' } as const
+
+/** Bytes of a text in base64url: an offered subprotocol may hold no other characters. */
+function base64url(text: string): string {
+  const bytes = new TextEncoder().encode(text)
+  const binary = Array.from(bytes, byte => String.fromCharCode(byte)).join('')
+  return btoa(binary).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '')
+}
+
+export class Stream {
+  private socket: SocketLike | null = null
+  private connected = false
+  private closing = false
+  private failures = 0
+  private timer: ReturnType<typeof setTimeout> | null = null
+  /** Asked for and not told yet, by kind and keys; when in vain, ms. */
+  private readonly asked = new Map<string, number>()
+  private readonly waiting = new Map<string, Set<() => void>>()
+
+  constructor(private readonly options: StreamOptions) {}
+
+  get isConnected(): boolean {
+    return this.connected
+  }
+
+  /** Connect, now and whenever the connection ends. */
+  start(): void {
+    if (this.closing || this.socket !== null) return
+    const { url, key, environmentId, open } = this.options
+    const protocols = ['tollgate', `key.${base64url(key)}`]
+    if (environmentId !== undefined) protocols.push(`environment.${environmentId}`)
+    let socket: SocketLike
+    try {
+      socket = open(`${url.replace(/^http/, 'ws').replace(/\/$/, '')}/datastream`, protocols)
+    } catch (error) {
+      this.again(String(error))
+      return
+    }
+    this.socket = socket
+    const late = setTimeout(() => socket.close(), openMs)
+    socket.onopen = () => {
+      clearTimeout(late)
+      this.opened()
+    }
+    socket.onmessage = (event: { readonly data: unknown }) => this.message(String(event.data))
+    socket.onerror = () => {}
+    socket.onclose = (event: { readonly reason?: string; readonly code?: number }) => {
+      clearTimeout(late)
+      if (this.socket !== socket) return
+      this.ended(event.reason || `closed with ${event.code ?? 'no code'}`)
+    }
+  }
+
+  /** Ask for an entity; resolves when it was told, when there is none, or after the wait. Asks once for the same. */
+  want(kind: EntityKind, keys: Keys, waitMs: number): Promise<void> {
+    const name = nameOf(kind, keys)
+    const nowMs = Date.now()
+    const inVainMs = this.asked.get(name)
+    if (!this.connected || (inVainMs !== undefined && inVainMs > nowMs - absentMs)) return Promise.resolve()
+    return new Promise(resolve => {
+      const done = () => {
+        clearTimeout(timer)
+        waiters?.delete(done)
+        resolve()
+      }
+      const timer = setTimeout(done, waitMs)
+      let waiters = this.waiting.get(name)
+      if (waiters === undefined) {
+        waiters = new Set()
+        this.waiting.set(name, waiters)
+        this.ask(kind, [keys])
+      }
+      waiters.add(done)
+    })
+  }
+
+  /** An entity is not held any more. */
+  forget(kind: EntityKind, keys: Keys): void {
+    if (this.connected) this.send({ entity_type: wire[kind], keys, action: 'stop' })
+  }
+
+  close(): void {
+    this.closing = true
+    if (this.timer !== null) clearTimeout(this.timer)
+    this.socket?.close(1000)
+    this.socket = null
+    this.connected = false
+    this.release()
+  }
+
+  private opened(): void {
+    this.connected = true
+    this.failures = 0
+    this.send({ entity_type: 'rulesengine.Flags' })
+    for (const kind of ['company', 'user'] as const) {
+      const held = this.options.held(kind)
+      for (let i = 0; i < held.length; i += listsMax) this.ask(kind, held.slice(i, i + listsMax))
+    }
+    this.options.changed(true, 'connected')
+  }
+
+  private ask(kind: EntityKind, lists: readonly Keys[]): void {
+    this.send({ entity_type: wire[kind], keys_list: lists })
+  }
+
+  private send(data: object): void {
+    this.socket?.send(JSON.stringify({ data }))
+  }
+
+  private message(text: string): void {
+    let message: StreamMessage
+    try {
+      message = parseMarked(text, mark) as StreamMessage
+    } catch {
+      return
+    }
+    if (message.message_type === 'error') this.failed(message)
+    else {
+      this.options.heard(message)
+      if (message.message_type === 'full') this.told(message)
+    }
+  }
+
+  private told({ entity_type: type, data }: StreamMessage): void {
+    const kind = type === wire.company ? 'company' : type === wire.user ? 'user' : null
+    if (kind === null || this.waiting.size === 0) return
+    const { id, keys } = data as { readonly id: string; readonly keys: Keys }
+    for (const [name, waiters] of this.waiting) {
+      const wanted = keysOf(kind, name)
+      if (wanted === null) continue
+      const isIt = ([key, value]: readonly string[]) => keys[key!] === value || (key === 'id' && value === id)
+      if (Object.entries(wanted).some(isIt)) this.settle(name, waiters)
+    }
+  }
+
+  private failed({ data }: StreamMessage): void {
+    const { keys, entity_type: type } = data as { readonly keys?: Keys; readonly entity_type?: string }
+    if (!keys || !type) return
+    const name = nameOf(type === wire.user ? 'user' : 'company', keys)
+    if (this.asked.size > 10_000) this.asked.clear()
+    this.asked.set(name, Date.now())
+    const waiters = this.waiting.get(name)
+    if (waiters) this.settle(name, waiters)
+  }
+
+  private settle(name: string, waiters: ReadonlySet<() => void>): void {
+    this.waiting.delete(name)
+    for (const done of [...waiters]) done()
+  }
+
+  private release(): void {
+    for (const [name, waiters] of [...this.waiting]) this.settle(name, waiters)
+  }
+
+  private ended(reason: string): void {
+    this.socket = null
+    this.connected = false
+    this.release()
+    this.again(reason)
+  }
+
+  private again(reason: string): void {
+    if (this.closing) return
+    const waitMs = Math.min(waitMaxMs, 1_000 * 2 ** this.failures) * (0.5 + Math.random())
+    this.failures++
+    if (this.failures === 1) this.options.changed(false, reason)
+    this.timer = setTimeout(() => this.start(), waitMs)
+    unref(this.timer)
+  }
+}
+
+/** A timer of Node that keeps no process alive. */
+export function unref(timer: unknown): void {
+  ;(timer as { unref?: () => void }).unref?.()
+}
+
+function nameOf(kind: EntityKind, keys: Keys): string {
+  return `${kind} ${JSON.stringify(Object.entries(keys).sort())}`
+}
+
+function keysOf(kind: EntityKind, name: string): Keys | null {
+  if (!name.startsWith(`${kind} `)) return null
+  return Object.fromEntries(JSON.parse(name.slice(kind.length + 1)) as [string, string][])
+}

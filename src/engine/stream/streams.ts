@@ -1,0 +1,419 @@
+// The data stream: who is subscribed to which companies and users, what was last told of each, and what is told next.
+//
+//   version counters ──(every tick)──▶ changed? ──▶ ask its shard ──▶ compare by parts ──▶ one frame for all subscribers
+//
+// A change costs a look at two numbers a tick for each entity that somebody is subscribed to, and nothing elsewhere:
+// without a subscriber no timer runs. Changes between two looks are told as one.
+import { compileCatalog } from '../../core/catalog.js'
+import { type EngineParts, engineFlags } from '../../core/evaluator/engine-shapes.js'
+import { jsonText } from '../../json.js'
+import type { Metrics } from '../../metrics.js'
+import type { Changes } from '../../protocol/version-counters.js'
+import type { Answered } from '../shards/shards.js'
+import {
+  deleteFrame,
+  type EntityKind,
+  entityTypes,
+  flagDeleteFrame,
+  flagFrame,
+  flagsFrame,
+  fullFrame,
+  partialFrame,
+} from './frames.js'
+import {
+  type Environment,
+  type Held,
+  type Hub,
+  type StreamFigures,
+  type StreamOptions,
+  type StreamSink,
+  Subscriber,
+} from './subscriber.js'
+
+/** How often it is looked whether something changed, ms. */
+const tickMs = 10
+/** Questions that may be on their way to shards for the stream: few, as checks stand behind them. */
+const askingMax = 32
+/** For how long it is remembered what a key without connections was subscribed to, ms. */
+const rememberedMs = 600_000
+/** How long after a shard did not answer it is asked again, ms. */
+const retryMs = 100
+
+/** What the stream needs of the rest. */
+export interface StreamServices {
+  readonly shards: {
+    put(
+      kind: 'c' | 'u',
+      environmentId: string,
+      id: string,
+      message: { readonly type: 'engine' },
+      nowMs: number,
+      waiting: { resolve(answered: Answered<unknown>): void; reject(error: Error): void },
+    ): void
+    indexOf(id: string): number
+  }
+  readonly catalogs: { get(environmentId: string): Parameters<typeof compileCatalog>[0] }
+  readonly clock: {
+    now(environmentId: string): number
+    onJump(jumped: (environmentId: string) => void): void
+  }
+  readonly entities: {
+    /** The company or user with these keys; null: none. errors: ServiceError where they match two. */
+    find(kind: EntityKind, environmentId: string, keys: Readonly<Record<string, string>>): string | null
+  }
+  readonly changes: Changes
+  readonly metrics: Pick<Metrics, 'stream'>
+}
+
+export class Streams implements Hub {
+  readonly figures: StreamFigures
+  private connections = 0
+  private held = 0
+  private readonly environments = new Map<string, Environment>()
+  private asking = 0
+  /** To be asked as soon as few enough are. */
+  private readonly wanted = new Set<Held>()
+  private timer: NodeJS.Timeout | null = null
+  private ticks = 0
+
+  constructor(
+    private readonly services: StreamServices,
+    readonly options: StreamOptions,
+  ) {
+    this.figures = services.metrics.stream
+    services.clock.onJump(environmentId => this.jumped(environmentId))
+  }
+
+  /**
+   * A connection of a key.
+   *
+   * resumes  it asks only for its flags after a reconnect, as the protocol has it: what connections of its key asked
+   *          for is pushed to it too. false: it asks anew for whatever it holds.
+   */
+  connect(environmentId: string, keyId: string, sink: StreamSink, resumes: boolean): Subscriber {
+    const environment = this.environment(environmentId)
+    let memory = environment.memories.get(keyId)
+    if (memory === undefined) {
+      memory = { keyId, held: new Set(), connections: 0, idleSinceMs: 0 }
+      environment.memories.set(keyId, memory)
+    }
+    memory.connections++
+    const subscriber = new Subscriber(this, environment, memory, sink, resumes)
+    environment.subscribers.add(subscriber)
+    this.figures.connections.set(++this.connections)
+    this.timer ??= setInterval(() => this.tick(), tickMs)
+    if (!resumes) return subscriber
+    const since = performance.now() - rememberedMs
+    for (const held of memory.held) {
+      subscriber.subscribe(held)
+      if (held.changedAtMs > since) subscriber.behind(held)
+    }
+    return subscriber
+  }
+
+  /** Connections of an environment, and those of them by one key. */
+  connectionsOf(environmentId: string, keyId: string): { readonly all: number; readonly ofKey: number } {
+    const environment = this.environments.get(environmentId)
+    return {
+      all: environment?.subscribers.size ?? 0,
+      ofKey: environment?.memories.get(keyId)?.connections ?? 0,
+    }
+  }
+
+  /** A connection has ended. */
+  left(subscriber: Subscriber): void {
+    const { environment, memory } = subscriber
+    if (!environment.subscribers.delete(subscriber)) return
+    this.figures.connections.set(--this.connections)
+    memory.connections--
+    memory.idleSinceMs = performance.now()
+    for (const held of subscriber.held) this.unsubscribe(held, subscriber)
+    if (this.connections > 0 || this.timer === null) return
+    clearInterval(this.timer)
+    this.timer = null
+  }
+
+  /** End every connection: the service stops. */
+  close(code: number, reason: string): void {
+    for (const { subscribers } of this.environments.values())
+      for (const subscriber of [...subscribers]) subscriber.end(code, reason)
+    if (this.timer !== null) clearInterval(this.timer)
+    this.timer = null
+  }
+
+  /** An environment's time jumped: what is told of its companies may be another. */
+  private jumped(environmentId: string): void {
+    const environment = this.environments.get(environmentId)
+    if (environment === undefined) return
+    for (const held of environment.held.values()) held.version = -1
+    for (const subscriber of environment.subscribers) this.tellFlags(subscriber)
+  }
+
+  // ── what a connection asks ───────────────────────────────────────────────────────────────────
+
+  /** Tell all flags. */
+  tellFlags(subscriber: Subscriber): void {
+    const { environment } = subscriber
+    this.readFlags(environment)
+    subscriber.tell(flagsFrame([...environment.flags.values()], this.services.clock.now(environment.id)))
+  }
+
+  /** Tell one flag by its key. returns: whether there is one. */
+  tellFlag(subscriber: Subscriber, key: string): boolean {
+    const { environment } = subscriber
+    this.readFlags(environment)
+    const { flags } = this.services.catalogs.get(environment.id)
+    const id = flags.find(flag => flag.key === key)?.id
+    const text = id === undefined ? undefined : environment.flags.get(id)
+    if (text === undefined) return false
+    subscriber.tell(flagFrame(id!, text))
+    return true
+  }
+
+  /**
+   * Tell an entity whole, and its changes from then on.
+   *
+   * returns  why not, in words, or null.
+   */
+  start(
+    subscriber: Subscriber,
+    kind: EntityKind,
+    entityType: string,
+    keys: Readonly<Record<string, string>>,
+  ): string | null {
+    const { environment, memory } = subscriber
+    const id = this.services.entities.find(kind, environment.id, keys)
+    if (id === null) return `${entityTypes[kind].name} not found`
+    let held = environment.held.get(id)
+    if (held === undefined) {
+      if (environment.held.size >= this.options.streamEntitiesMax)
+        return `More than ${this.options.streamEntitiesMax} companies and users are subscribed to`
+      held = this.hold(environment, kind, id)
+    }
+    memory.held.add(held)
+    held.keys.add(memory)
+    subscriber.subscribe(held)
+    if (held.parts !== null && !this.isDue(held, this.services.clock.now(environment.id)))
+      subscriber.behind(held)
+    else {
+      held.waiting.push({ subscriber, keys, entityType })
+      if (!held.asking) this.wanted.add(held)
+      this.askWanted()
+    }
+    return null
+  }
+
+  /** The end of a subscription. */
+  stop(subscriber: Subscriber, kind: EntityKind, keys: Readonly<Record<string, string>>): void {
+    const { environment, memory } = subscriber
+    const id = this.services.entities.find(kind, environment.id, keys)
+    const held = id === null ? undefined : environment.held.get(id)
+    if (held === undefined) return
+    memory.held.delete(held)
+    held.keys.delete(memory)
+    subscriber.unsubscribe(held)
+    this.unsubscribe(held, subscriber)
+  }
+
+  /** The whole of an entity as a frame. */
+  frameOf(held: Held): Uint8Array | null {
+    if (held.frame === null && held.parts !== null) held.frame = fullFrame(held.kind, held.id, held.parts)
+    return held.frame
+  }
+
+  // ── looking ──────────────────────────────────────────────────────────────────────────────────
+
+  private tick(): void {
+    this.ticks++
+    const nowMs = performance.now()
+    for (const environment of this.environments.values()) {
+      if (environment.subscribers.size === 0) continue
+      this.readFlags(environment)
+      const presentMs = this.services.clock.now(environment.id)
+      for (const held of environment.held.values())
+        if (!held.asking && held.retryAtMs <= nowMs && this.isDue(held, presentMs)) this.wanted.add(held)
+    }
+    this.askWanted()
+    if (this.ticks % 100 === 0) this.lookOver(nowMs)
+  }
+
+  /** Whether an entity may be another than was told. */
+  private isDue(held: Held, presentMs: number): boolean {
+    const { changes } = this.services
+    if (held.parts === null || held.version !== held.environment.version) return true
+    if (changes.at(held.place) !== held.change || changes.era(held.shard) !== held.era) return true
+    return (
+      held.kind === 'company' && (changes.usesAt(held.place) !== held.uses || presentMs >= held.parts.untilMs)
+    )
+  }
+
+  private askWanted(): void {
+    for (const held of this.wanted) {
+      if (this.asking >= askingMax) return
+      this.wanted.delete(held)
+      if (held.environment.held.get(held.id) === held) this.ask(held)
+    }
+  }
+
+  private ask(held: Held): void {
+    const { changes, shards, clock } = this.services
+    const { environment, kind, id } = held
+    held.asking = true
+    this.asking++
+    this.readFlags(environment)
+    held.era = changes.era(held.shard)
+    held.change = changes.at(held.place)
+    if (kind === 'company') held.uses = changes.usesAt(held.place)
+    held.version = environment.version
+    const answered = () => {
+      held.asking = false
+      this.asking--
+    }
+    shards.put(
+      kind === 'company' ? 'c' : 'u',
+      environment.id,
+      id,
+      { type: 'engine' },
+      clock.now(environment.id),
+      {
+        resolve: ({ reply }) => {
+          answered()
+          this.heard(held, reply as EngineParts | null)
+          this.askWanted()
+        },
+        reject: () => {
+          answered()
+          held.version = -1
+          held.retryAtMs = performance.now() + retryMs
+        },
+      },
+    )
+  }
+
+  private heard(held: Held, parts: EngineParts | null): void {
+    if (held.environment.held.get(held.id) !== held) return
+    if (parts === null) {
+      this.gone(held)
+      return
+    }
+    const before = held.parts
+    held.parts = parts
+    const waiting = held.waiting
+    held.waiting = []
+    const changed = before === null ? null : partialFrame(held.kind, held.id, before, parts)
+    if (before === null || changed !== 'same') {
+      held.frame = null
+      held.changedAtMs = performance.now()
+    }
+    const asked = new Set(waiting.map(one => one.subscriber))
+    if (before !== null && changed !== 'same') {
+      const frame = changed ?? this.frameOf(held)!
+      for (const subscriber of held.subscribers) if (!asked.has(subscriber)) subscriber.push(held, frame)
+    }
+    for (const subscriber of asked) subscriber.behind(held)
+  }
+
+  private gone(held: Held): void {
+    const { environment, parts, waiting } = held
+    const frame = parts && deleteFrame(held.kind, held.id, parts)
+    for (const subscriber of [...held.subscribers]) {
+      if (frame !== null) subscriber.tell(frame)
+      subscriber.unsubscribe(held)
+    }
+    for (const { subscriber, keys, entityType } of waiting)
+      subscriber.fail(`${entityTypes[held.kind].name} not found`, keys, entityType)
+    for (const memory of held.keys) memory.held.delete(held)
+    environment.held.delete(held.id)
+    this.figures.held.set(--this.held)
+  }
+
+  /** Read the flags again where the catalog changed, and tell those that did. */
+  private readFlags(environment: Environment): void {
+    const data = this.services.catalogs.get(environment.id)
+    if (data.version === environment.version) return
+    const before = environment.flags
+    const isFirst = environment.version < 0
+    environment.version = data.version
+    const flags = engineFlags(compileCatalog(data))
+    environment.flags = new Map(flags.map(flag => [flag.id, jsonText(flag)]))
+    if (isFirst) return
+    for (const [id, text] of environment.flags)
+      if (before.get(id) !== text)
+        for (const subscriber of environment.subscribers) subscriber.tell(flagFrame(id, text))
+    for (const [id, text] of before)
+      if (!environment.flags.has(id))
+        for (const subscriber of environment.subscribers) subscriber.tell(flagDeleteFrame(id, text))
+  }
+
+  // ── what is held ─────────────────────────────────────────────────────────────────────────────
+
+  private environment(id: string): Environment {
+    let environment = this.environments.get(id)
+    if (environment === undefined) {
+      environment = {
+        id,
+        held: new Map(),
+        subscribers: new Set(),
+        memories: new Map(),
+        version: -1,
+        flags: new Map(),
+      }
+      this.environments.set(id, environment)
+    }
+    return environment
+  }
+
+  private hold(environment: Environment, kind: EntityKind, id: string): Held {
+    const { changes, shards } = this.services
+    const held: Held = {
+      kind,
+      id,
+      environment,
+      shard: shards.indexOf(id),
+      place: kind === 'company' ? changes.placeOf(id) : changes.placeOfUser(id),
+      era: 0,
+      change: 0,
+      uses: 0,
+      version: -1,
+      retryAtMs: 0,
+      asking: false,
+      parts: null,
+      frame: null,
+      changedAtMs: 0,
+      subscribers: new Set(),
+      keys: new Set(),
+      waiting: [],
+    }
+    environment.held.set(id, held)
+    this.figures.held.set(++this.held)
+    return held
+  }
+
+  private unsubscribe(held: Held, subscriber: Subscriber): void {
+    held.subscribers.delete(subscriber)
+    held.waiting = held.waiting.filter(one => one.subscriber !== subscriber)
+    this.letGo(held)
+  }
+
+  private letGo(held: Held): void {
+    if (held.subscribers.size > 0 || held.keys.size > 0) return
+    if (held.environment.held.delete(held.id)) this.figures.held.set(--this.held)
+  }
+
+  /** Once a second: close who reads too slowly, forget what keys without connections asked for. */
+  private lookOver(nowMs: number): void {
+    for (const environment of this.environments.values()) {
+      for (const subscriber of [...environment.subscribers]) subscriber.lookOver(nowMs)
+      for (const memory of environment.memories.values()) {
+        if (memory.connections > 0 || nowMs - memory.idleSinceMs < rememberedMs) continue
+        environment.memories.delete(memory.keyId)
+        for (const held of memory.held) {
+          held.keys.delete(memory)
+          this.letGo(held)
+        }
+      }
+      if (environment.subscribers.size + environment.memories.size === 0)
+        this.environments.delete(environment.id)
+    }
+  }
+}

@@ -1,0 +1,206 @@
+// One connection of the data stream: what it is subscribed to, and what waits until it reads on.
+
+import type { EngineParts } from '../../core/evaluator/engine-shapes.js'
+import type { Metrics } from '../../metrics.js'
+import { type EntityKind, errorFrame } from './frames.js'
+
+/** Settings of the stream. */
+export interface StreamOptions {
+  /** Companies and users of one environment that are subscribed to at once. */
+  readonly streamEntitiesMax: number
+  /** Bytes that wait for one connection before its changes are gathered instead of sent. */
+  readonly streamBufferBytes: number
+}
+
+/** An entity that somebody is subscribed to. */
+export interface Held {
+  readonly kind: EntityKind
+  readonly id: string
+  readonly environment: Environment
+  readonly shard: number
+  readonly place: number
+  /** The numbers as they stood before it was last asked. */
+  era: number
+  change: number
+  uses: number
+  /** Under which version of the catalog it was last asked. */
+  version: number
+  /** Not to be asked before, epoch ms of the process's clock; 0: whenever it changes. */
+  retryAtMs: number
+  asking: boolean
+  /** What was last told of it; null: nothing yet. */
+  parts: EngineParts | null
+  /** The same as a frame, once somebody needed it. */
+  frame: Uint8Array | null
+  /** When what is told of it last changed, ms of the process's clock. */
+  changedAtMs: number
+  readonly subscribers: Set<Subscriber>
+  /** Keys that are remembered to be subscribed. */
+  readonly keys: Set<KeyMemory>
+  /** Who asked and has not been told yet. */
+  waiting: Waiting[]
+}
+
+interface Waiting {
+  readonly subscriber: Subscriber
+  readonly keys: Readonly<Record<string, string>>
+  readonly entityType: string
+}
+
+/** What connections of one key asked for. */
+export interface KeyMemory {
+  readonly keyId: string
+  readonly held: Set<Held>
+  connections: number
+  idleSinceMs: number
+}
+
+/** An environment that somebody is connected to, or was lately. */
+export interface Environment {
+  readonly id: string
+  readonly held: Map<string, Held>
+  readonly subscribers: Set<Subscriber>
+  readonly memories: Map<string, KeyMemory>
+  /** Version of the catalog that its flags were told of; -1: none yet. */
+  version: number
+  /** JSON text of every flag by its id. */
+  flags: ReadonlyMap<string, string>
+}
+
+/** What is counted for metrics. */
+export type StreamFigures = Metrics['stream']
+
+/** Where connections come together (streams.ts). */
+export interface Hub {
+  readonly figures: StreamFigures
+  readonly options: StreamOptions
+  /** A connection has ended. */
+  left(subscriber: Subscriber): void
+  /** The whole of an entity as a frame; null: nothing was told of it yet. */
+  frameOf(held: Held): Uint8Array | null
+}
+
+/** The connection as the stream sees it. */
+export interface StreamSink {
+  send(frame: Uint8Array): void
+  /** Bytes that wait for the peer. */
+  buffered(): number
+  end(code: number, reason: string): void
+}
+
+/** The peer may take this long for what waits before it counts as one that reads too slowly, ms. */
+const stalledMs = 10_000
+/** Its code on close. */
+export const slowReader = 4008
+
+/**
+ * A connection. What it is too slow for is not queued: it is noted which entities changed, and each is told whole, as it
+ * is by then, when there is room again. So what waits is bounded by the buffer, one message, and the entities held.
+ */
+export class Subscriber {
+  readonly held = new Set<Held>()
+  /** Entities that were not told whole yet: a part of one says nothing. */
+  private readonly untold = new Set<Held>()
+  /** Entities to be told whole. */
+  private readonly late = new Set<Held>()
+  /** Since when something waits, ms of the process's clock; 0: nothing does. */
+  private stalledSinceMs = 0
+  private ended = false
+
+  constructor(
+    private readonly streams: Hub,
+    readonly environment: Environment,
+    readonly memory: KeyMemory,
+    private readonly sink: StreamSink,
+    private readonly resumes: boolean,
+  ) {}
+
+  subscribe(held: Held): void {
+    this.enlist(held)
+    if (!this.resumes) return
+    // connections of one key that resume hear of whatever one of them asks for
+    for (const other of this.environment.subscribers)
+      if (other.resumes && other.memory === this.memory) other.enlist(held)
+  }
+
+  private enlist(held: Held): void {
+    if (!this.held.has(held)) this.untold.add(held)
+    this.held.add(held)
+    held.subscribers.add(this)
+  }
+
+  unsubscribe(held: Held): void {
+    this.held.delete(held)
+    this.untold.delete(held)
+    this.late.delete(held)
+    held.subscribers.delete(this)
+  }
+
+  /** A change of an entity: sent, or noted where the connection is behind. */
+  push(held: Held, frame: Uint8Array): void {
+    if (this.late.has(held)) return
+    if (this.untold.has(held) || this.isFull()) this.behind(held)
+    else this.tell(frame)
+  }
+
+  /** The entity is told whole, now or when there is room. */
+  behind(held: Held): void {
+    this.late.add(held)
+    this.catchUp()
+  }
+
+  /** A message that cannot wait and is small or was asked for. */
+  tell(frame: Uint8Array): void {
+    if (this.ended) return
+    this.streams.figures.messages.count++
+    this.sink.send(frame)
+    if (this.stalledSinceMs === 0 && this.isFull()) this.stalledSinceMs = performance.now()
+  }
+
+  fail(error: string, keys: Readonly<Record<string, string>> | null, entityType: string | null): void {
+    this.tell(errorFrame(error, keys, entityType))
+  }
+
+  /** The peer has taken something. */
+  drained(): void {
+    if (!this.isFull()) this.stalledSinceMs = 0
+    this.catchUp()
+  }
+
+  lookOver(nowMs: number): void {
+    if (!this.isFull()) this.drained()
+    else if (this.stalledSinceMs > 0 && nowMs - this.stalledSinceMs > stalledMs) {
+      this.streams.figures.slow.count++
+      this.end(slowReader, 'The connection reads too slowly')
+    }
+  }
+
+  end(code: number, reason: string): void {
+    if (this.ended) return
+    this.left()
+    this.sink.end(code, reason)
+  }
+
+  /** The connection is over. */
+  left(): void {
+    this.ended = true
+    this.late.clear()
+    this.streams.left(this)
+  }
+
+  private isFull(): boolean {
+    return !this.ended && this.sink.buffered() > this.streams.options.streamBufferBytes
+  }
+
+  private catchUp(): void {
+    for (const held of this.late) {
+      if (this.isFull()) return
+      this.late.delete(held)
+      const frame = this.streams.frameOf(held)
+      // of one that is asked for now, the answer is told
+      if (frame === null) continue
+      this.untold.delete(held)
+      this.tell(frame)
+    }
+  }
+}

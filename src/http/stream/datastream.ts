@@ -1,0 +1,325 @@
+// GET /datastream: who may open it, and what its frames ask (docs/datastream.md).
+
+import { keyFault } from '../../api/keys/conditions.js'
+import type { KeyRecord } from '../../api/kit/call.js'
+import type { Config } from '../../config.js'
+import { type Bucket, fullBucket, hasToken, refill, take } from '../../core/bucket.js'
+import type { EntityKind } from '../../engine/stream/frames.js'
+import type { StreamSink, Subscriber } from '../../engine/stream/subscriber.js'
+import { ServiceError } from '../../errors.js'
+import { toFailure } from '../../storage/failure.js'
+import { admit } from '../admission/admit.js'
+import type { AppRequest, AppResponse, AppSocket, SocketListener, SocketRoute } from '../apps/app.js'
+import { failure, internalError } from '../request/respond.js'
+import type { Shared } from '../request/shared.js'
+import { forwardedAddress } from '../routing/headers.js'
+import { get } from '../routing/route.js'
+
+export const datastreamPath = '/datastream'
+/** What admission asks of whoever opens it: it tells everything of an environment's companies, and is no check. */
+const route = get(datastreamPath, { scope: 'read', handle: () => ({}) })
+/** Of one frame, bytes: room for a thousand lists of keys. */
+const frameBytesMax = 262_144
+/** Lists of keys in one frame. */
+const listsMax = 1_000
+/** Messages beyond the rate that a new connection may send at once. */
+const burstSeconds = 10
+/** How often it is looked whether a connection's key still opens it, ms. */
+const lookEveryMs = 2_000
+
+/** Codes on close (docs/datastream.md). */
+const goingAway = 1001
+const policy = 1008
+const keyGone = 4001
+
+/** The subprotocol of clients that ask again for what they hold, and cannot send headers. */
+const ownProtocol = 'tollgate'
+
+export type StreamSettings = Pick<
+  Config,
+  'streamConnectionsMax' | 'streamConnectionsPerKeyMax' | 'streamMessagesPerSecond'
+>
+
+/** The data stream over HTTP. */
+export class Datastream implements SocketRoute {
+  readonly frameBytesMax = frameBytesMax
+  private readonly open = new Set<Connection>()
+  private readonly looks = setInterval(() => this.look(), lookEveryMs).unref()
+
+  constructor(
+    readonly shared: Shared,
+    readonly settings: StreamSettings,
+  ) {}
+
+  upgrade(
+    res: AppResponse,
+    req: AppRequest,
+    accept: (listener: SocketListener, protocol: string) => void,
+  ): void {
+    const { shared } = this
+    const startedMs = performance.now()
+    let gone = false
+    let corked = true
+    res.onAborted(() => {
+      gone = true
+    })
+    const refuse = (error: unknown): void => {
+      if (gone) return
+      const known = toFailure(error)
+      if (!(known instanceof ServiceError)) shared.log.error({ err: error }, 'the data stream was not opened')
+      const reply = failure(known instanceof ServiceError ? known : internalError, '')
+      if (corked) shared.write(res, reply, false, true)
+      else res.cork(() => shared.write(res, reply, false, true))
+    }
+    try {
+      const offered = offeredIn(req)
+      shared.head.read(req)
+      shared.head.assertFramed()
+      const secret = shared.head.key || offered.key
+      const environmentId = shared.head.environmentId || offered.environment
+      const { services } = shared
+      if (services === null || shared.draining) throw new ServiceError('starting')
+      const address = this.addressOf(res)
+      const unknown = () => shared.strangers.failed(address, secret, startedMs)
+      if (secret === '') throw unknown()
+      const asker = {
+        mayAsk: () => shared.strangers.may(address, startedMs),
+        wallMs: () => services.clock.wall(),
+        contextToken: '',
+        remoteIp: () => address,
+      }
+      const enter = (key: KeyRecord | null): void => {
+        if (gone) return
+        if (key === null) throw unknown()
+        const { limits } = shared.options
+        const { outcome } = admit(route, key, environmentId, services.keys, limits, startedMs, asker)
+        if (outcome instanceof ServiceError) throw outcome
+        const { environment } = outcome
+        if (environment === null) throw new ServiceError('not_found', 'Environment not found')
+        this.requireRoom(environment.id, key.id)
+        services.keys.used(key.id, startedMs)
+        const connection = new Connection(this, key, environment.id, address, offered.isOwn)
+        accept(connection, offered.isOwn ? ownProtocol : '')
+      }
+      const found = services.keys.find(secret, asker)
+      if (!(found instanceof Promise)) enter(found)
+      else found.then(enter).catch(refuse)
+    } catch (error) {
+      refuse(error)
+    } finally {
+      corked = false
+    }
+  }
+
+  /** The client's address: the peer, or what trusted proxies tell of it in the head read last. */
+  private addressOf(res: AppResponse): string {
+    const { app, options, head } = this.shared
+    const hops = options.config.trustProxy
+    const forwarded = hops > 0 && head.forwardedFor !== '' ? forwardedAddress(head.forwardedFor, hops) : ''
+    return forwarded === '' ? app.addressOf(res) : forwarded
+  }
+
+  /** One more connection is let in. */
+  add(connection: Connection): void {
+    this.open.add(connection)
+  }
+
+  remove(connection: Connection): void {
+    this.open.delete(connection)
+  }
+
+  /** The service stops: every connection is told so. */
+  close(): void {
+    clearInterval(this.looks)
+    for (const connection of [...this.open]) connection.end(goingAway, 'The service stops; connect again')
+  }
+
+  private requireRoom(environmentId: string, keyId: string): void {
+    const { streamConnectionsMax, streamConnectionsPerKeyMax } = this.settings
+    const { all, ofKey } = this.shared.services!.streams.connectionsOf(environmentId, keyId)
+    const refusal = (max: number, whose: string) =>
+      new ServiceError(
+        'rate_limited',
+        `The ${whose} has ${max} connections to the data stream, as many as it may`,
+        {
+          retryAfterSeconds: 30,
+        },
+      )
+    if (ofKey >= streamConnectionsPerKeyMax) throw refusal(streamConnectionsPerKeyMax, 'key')
+    if (all >= streamConnectionsMax) throw refusal(streamConnectionsMax, 'environment')
+  }
+
+  /** Keys that were deleted, disabled or lost their scope open nothing any more (AL-3). */
+  private look(): void {
+    for (const connection of [...this.open])
+      if (!connection.mayStay()) connection.end(keyGone, 'The key does not open the data stream any more')
+  }
+}
+
+/** What a handshake offers as subprotocols: clients that can send no headers name their key and environment there. */
+function offeredIn(req: AppRequest): {
+  readonly isOwn: boolean
+  readonly key: string
+  readonly environment: string
+} {
+  const names = req
+    .getHeader('sec-websocket-protocol')
+    .split(',')
+    .map(name => name.trim())
+  const after = (prefix: string) => names.find(name => name.startsWith(prefix))?.slice(prefix.length) ?? ''
+  const key = Buffer.from(after('key.'), 'base64url').toString()
+  return { isOwn: names.includes(ownProtocol), key, environment: after('environment.') }
+}
+
+/** One connection and what it asks. */
+class Connection implements SocketListener, StreamSink {
+  private socket: AppSocket | null = null
+  private subscriber: Subscriber | null = null
+  private readonly budget: Bucket
+
+  constructor(
+    private readonly stream: Datastream,
+    private readonly key: KeyRecord,
+    private readonly environmentId: string,
+    private readonly address: string,
+    private readonly isOwn: boolean,
+  ) {
+    const ratePerSecond = stream.settings.streamMessagesPerSecond
+    this.budget = fullBucket({ ratePerSecond, burst: ratePerSecond * burstSeconds }, performance.now())
+  }
+
+  opened(socket: AppSocket): void {
+    this.socket = socket
+    const { services } = this.stream.shared
+    this.stream.add(this)
+    if (services === null) return socket.end(goingAway, 'The service stops; connect again')
+    this.subscriber = services.streams.connect(this.environmentId, this.key.id, this, !this.isOwn)
+  }
+
+  received(text: string): void {
+    const { subscriber, budget } = this
+    if (subscriber === null) return
+    refill(budget, performance.now())
+    if (!hasToken(budget)) {
+      const { streamMessagesPerSecond: rate } = this.stream.settings
+      this.end(policy, `More than ${rate} messages a second`)
+      return
+    }
+    take(budget)
+    try {
+      this.obey(readMessage(text))
+    } catch (error) {
+      if (!(error instanceof ServiceError)) throw error
+      subscriber.fail(error.message, null, null)
+    }
+  }
+
+  drained(): void {
+    this.subscriber?.drained()
+  }
+
+  closed(): void {
+    this.socket = null
+    this.stream.remove(this)
+    this.subscriber?.left()
+  }
+
+  send(frame: Uint8Array): void {
+    this.socket?.send(frame)
+  }
+
+  buffered(): number {
+    return this.socket?.buffered() ?? 0
+  }
+
+  end(code: number, reason: string): void {
+    const { socket } = this
+    this.socket = null
+    this.stream.remove(this)
+    this.subscriber?.left()
+    socket?.end(code, reason)
+  }
+
+  mayStay(): boolean {
+    const { services } = this.stream.shared
+    if (services === null) return true
+    const { key } = this
+    const now = services.keys.byId(key.id)
+    if (now === null || services.keys.environment(this.environmentId) === null) return false
+    // a value that a roll has replaced has an end of its own
+    for (const one of [key, now])
+      if (
+        one.conditions != null &&
+        keyFault(one.conditions, services.clock.wall(), () => this.address) !== null
+      )
+        return false
+    return now.scopes.some(scope => scope === 'read' || scope === 'write' || scope === 'admin')
+  }
+
+  private obey({ type, lists, isStop }: Message): void {
+    const subscriber = this.subscriber!
+    const { streams } = this.stream.shared.services!
+    if (type === 'rulesengine.Flags') {
+      if (!isStop) streams.tellFlags(subscriber)
+      return
+    }
+    if (type === 'rulesengine.Flag') {
+      const [keys = {}] = lists
+      if (!streams.tellFlag(subscriber, keys.key ?? '')) subscriber.fail('Flag not found', keys, type)
+      return
+    }
+    const kind = kinds.get(type)
+    if (kind === undefined) throw new ServiceError('body_invalid', 'entity_type is none that is streamed')
+    for (const keys of lists) {
+      try {
+        const problem = isStop
+          ? streams.stop(subscriber, kind, keys)
+          : streams.start(subscriber, kind, type, keys)
+        if (problem) subscriber.fail(problem, keys, type)
+      } catch (error) {
+        if (!(error instanceof ServiceError)) throw error
+        subscriber.fail(error.message, keys, type)
+      }
+    }
+  }
+}
+
+const kinds: ReadonlyMap<string, EntityKind> = new Map([
+  ['rulesengine.Company', 'company'],
+  ['rulesengine.Companies', 'company'],
+  ['rulesengine.User', 'user'],
+  ['rulesengine.Users', 'user'],
+])
+
+interface Message {
+  readonly type: string
+  readonly lists: readonly Readonly<Record<string, string>>[]
+  readonly isStop: boolean
+}
+
+/** errors: body_malformed, body_invalid (400), whose message the peer is told. */
+function readMessage(text: string): Message {
+  let parsed: unknown
+  try {
+    parsed = JSON.parse(text)
+  } catch {
+    throw new ServiceError('body_malformed', 'The message is not valid JSON')
+  }
+  const data = isRecord(parsed) ? parsed.data : null
+  if (!isRecord(data) || typeof data.entity_type !== 'string')
+    throw new ServiceError('body_invalid', 'data.entity_type is missing')
+  const { action = 'start', keys = null, keys_list: several = null } = data
+  if (action !== 'start' && action !== 'stop')
+    throw new ServiceError('body_invalid', 'data.action: start or stop')
+  if (several !== null && (!Array.isArray(several) || several.length > listsMax))
+    throw new ServiceError('body_invalid', `data.keys_list: at most ${listsMax}`)
+  const lists = [...(keys === null ? [] : [keys]), ...((several as unknown[] | null) ?? [])]
+  if (!lists.every(areKeys)) throw new ServiceError('body_invalid', 'data.keys: texts by name')
+  return { type: data.entity_type, lists, isStop: action === 'stop' }
+}
+
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+const areKeys = (value: unknown): value is Readonly<Record<string, string>> =>
+  isRecord(value) && Object.values(value).every(one => typeof one === 'string')

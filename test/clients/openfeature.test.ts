@@ -1,0 +1,78 @@
+// The OpenFeature providers through OpenFeature's own SDKs, against a real Tollgate: values, reasons, errors, events.
+import { type EventDetails, ProviderEvents, OpenFeature as Servers } from '@openfeature/server-sdk'
+import { ProviderEvents as PageEvents, OpenFeature as Pages } from '@openfeature/web-sdk'
+import t from 'tap'
+import { TollgateProvider } from '../../clients/typescript/src/openfeature-server.js'
+import { TollgateWebProvider } from '../../clients/typescript/src/openfeature-web.js'
+import { startHere } from '../harness.js'
+import { makeFlag, rule } from '../wire/flags.js'
+import { clientOf, publishableKey } from './make.js'
+
+t.setTimeout(120_000)
+
+const { client } = await startHere(t)
+const company = { slug: 'acme' }
+const made = await client.ok('POST', '/companies', { keys: company })
+await client.ok('POST', '/users', { keys: { id: 'u1' }, companies: [company] })
+const isIt = { condition_type: 'company', operator: 'eq', resource_ids: [made.id] }
+await makeFlag(client, 'chosen', false, [rule('chosen', [isIt])])
+await makeFlag(client, 'plain', true)
+
+t.test('the server’s provider', async t => {
+  const tollgate = clientOf(t, client)
+  await Servers.setProviderAndWait(new TollgateProvider(tollgate))
+  t.teardown(() => Servers.close())
+  const flags = Servers.getClient()
+  t.equal(flags.providerStatus, 'READY')
+  t.match(await flags.getBooleanDetails('chosen', false, { company }), {
+    value: true,
+    variant: 'on',
+    reason: 'TARGETING_MATCH',
+    flagMetadata: { source: 'local', company_id: made.id },
+  })
+  t.match(await flags.getBooleanDetails('chosen', true, { companyKey: 'acme', companyKeyName: 'slug' }), {
+    value: true,
+  })
+  t.match(await flags.getBooleanDetails('plain', false, { targetingKey: 'u1' }), {
+    value: true,
+    reason: 'DEFAULT',
+    flagMetadata: { source: 'local' },
+  })
+  t.match(await flags.getBooleanDetails('absent', true), {
+    value: true,
+    reason: 'ERROR',
+    errorCode: 'FLAG_NOT_FOUND',
+  })
+  t.match(await flags.getStringDetails('plain', 'x'), { value: 'x', errorCode: 'TYPE_MISMATCH' })
+  t.match(await flags.getNumberDetails('plain', 1), { value: 1, errorCode: 'TYPE_MISMATCH' })
+  t.match(await flags.getObjectDetails('plain', {}), { value: {}, errorCode: 'TYPE_MISMATCH' })
+  const changed = new Promise<EventDetails | undefined>(resolve =>
+    flags.addHandler(ProviderEvents.ConfigurationChanged, resolve),
+  )
+  await makeFlag(client, 'fresh', true)
+  t.match(await changed, { flagsChanged: ['fresh'] })
+  t.match(await flags.getBooleanDetails('fresh', false), { value: true, flagMetadata: { source: 'local' } })
+})
+
+t.test('the page’s provider, with a publishable key', async t => {
+  const tollgate = clientOf(t, client.as(await publishableKey(client)), { local: false })
+  await Pages.setContext({ company: { slug: 'other' } })
+  const provider = new TollgateWebProvider(tollgate, { pollMs: 0 })
+  await Pages.setProviderAndWait(provider)
+  t.teardown(() => Pages.close())
+  const flags = Pages.getClient()
+  t.match(flags.getBooleanDetails('chosen', true), {
+    value: false,
+    reason: 'DEFAULT',
+    flagMetadata: { source: 'http' },
+  })
+  await Pages.setContext({ company })
+  t.match(flags.getBooleanDetails('chosen', false), { value: true, variant: 'on', reason: 'TARGETING_MATCH' })
+  t.match(flags.getBooleanDetails('absent', true), { value: true, errorCode: 'FLAG_NOT_FOUND' })
+  t.match(flags.getStringDetails('plain', 'x'), { value: 'x', errorCode: 'TYPE_MISMATCH' })
+  const changed = new Promise(resolve => flags.addHandler(PageEvents.ConfigurationChanged, resolve))
+  await makeFlag(client, 'newer', true)
+  await provider.look()
+  t.match(await changed, { flagsChanged: ['newer'] })
+  t.equal(flags.getBooleanValue('newer', false), true)
+})
