@@ -1223,7 +1223,26 @@ export interface components {
       per_unit_price?: null | components["schemas"]["Count.o1"];
       price_external_id: components["schemas"]["Text255"];
       provider_type?: null | "ext_a" | "ext_b" | "native" | "psp";
-      up_to?: null | components["schemas"]["Count.o1"];
+      up_to?: null | number;
+    };
+    BillingPriceUpsert: {
+      billing_scheme?: "per_unit" | "tiered";
+      currency?: "aed" | "afn" | "all" | "amd" | "ang" | "aoa" | "ars" | "aud" | "awg" | "azn" | "bam" | "bbd" | "bdt" | "bif" | "bmd" | "bnd" | "bob" | "brl" | "bsd" | "bwp" | "byn" | "bzd" | "cad" | "cdf" | "chf" | "clp" | "cny" | "cop" | "crc" | "cve" | "czk" | "djf" | "dkk" | "dop" | "dzd" | "egp" | "etb" | "eur" | "fjd" | "fkp" | "gbp" | "gel" | "gip" | "gmd" | "gnf" | "gtq" | "gyd" | "hkd" | "hnl" | "htg" | "huf" | "idr" | "ils" | "inr" | "isk" | "jmd" | "jpy" | "kes" | "kgs" | "khr" | "kmf" | "krw" | "kyd" | "kzt" | "lak" | "lbp" | "lkr" | "lrd" | "lsl" | "mad" | "mdl" | "mga" | "mkd" | "mmk" | "mnt" | "mop" | "mur" | "mvr" | "mwk" | "mxn" | "myr" | "mzn" | "nad" | "ngn" | "nio" | "nok" | "npr" | "nzd" | "pab" | "pen" | "pgk" | "php" | "pkr" | "pln" | "pyg" | "qar" | "ron" | "rsd" | "rub" | "rwf" | "sar" | "sbd" | "scr" | "sek" | "sgd" | "shp" | "sle" | "sos" | "srd" | "std" | "szl" | "thb" | "tjs" | "top" | "try" | "ttd" | "twd" | "tzs" | "uah" | "ugx" | "usd" | "uyu" | "uzs" | "vnd" | "vuv" | "wst" | "xaf" | "xcd" | "xcg" | "xof" | "xpf" | "yer" | "zar" | "zmw";
+      external_account_id?: components["schemas"]["Text255"];
+      interval?: components["schemas"]["Text255"];
+      interval_count?: null | number;
+      is_active?: boolean;
+      meter_id?: null | components["schemas"]["Text255"];
+      nickname?: null | string;
+      package_size?: null | number;
+      price?: components["schemas"]["Count.o1"];
+      price_decimal?: null | components["schemas"]["DecimalText"];
+      price_external_id: components["schemas"]["ExternalId"];
+      price_tiers?: components["schemas"]["BillingPriceTierWrite"][];
+      product_external_id?: components["schemas"]["ExternalId"];
+      provider_type?: null | "ext_a" | "ext_b" | "native" | "psp";
+      tiers_mode?: null | "graduated" | "volume";
+      usage_type?: "licensed" | "metered";
     };
     BillingPriceView: {
       billing_scheme: "per_unit" | "tiered";
@@ -1249,25 +1268,6 @@ export interface components {
       provider_type: "ext_a" | "ext_b" | "native" | "psp";
       tiers_mode: null | "graduated" | "volume";
       updated_at: string;
-      usage_type: "licensed" | "metered";
-    };
-    BillingPriceWrite: {
-      billing_scheme: "per_unit" | "tiered";
-      currency: "aed" | "afn" | "all" | "amd" | "ang" | "aoa" | "ars" | "aud" | "awg" | "azn" | "bam" | "bbd" | "bdt" | "bif" | "bmd" | "bnd" | "bob" | "brl" | "bsd" | "bwp" | "byn" | "bzd" | "cad" | "cdf" | "chf" | "clp" | "cny" | "cop" | "crc" | "cve" | "czk" | "djf" | "dkk" | "dop" | "dzd" | "egp" | "etb" | "eur" | "fjd" | "fkp" | "gbp" | "gel" | "gip" | "gmd" | "gnf" | "gtq" | "gyd" | "hkd" | "hnl" | "htg" | "huf" | "idr" | "ils" | "inr" | "isk" | "jmd" | "jpy" | "kes" | "kgs" | "khr" | "kmf" | "krw" | "kyd" | "kzt" | "lak" | "lbp" | "lkr" | "lrd" | "lsl" | "mad" | "mdl" | "mga" | "mkd" | "mmk" | "mnt" | "mop" | "mur" | "mvr" | "mwk" | "mxn" | "myr" | "mzn" | "nad" | "ngn" | "nio" | "nok" | "npr" | "nzd" | "pab" | "pen" | "pgk" | "php" | "pkr" | "pln" | "pyg" | "qar" | "ron" | "rsd" | "rub" | "rwf" | "sar" | "sbd" | "scr" | "sek" | "sgd" | "shp" | "sle" | "sos" | "srd" | "std" | "szl" | "thb" | "tjs" | "top" | "try" | "ttd" | "twd" | "tzs" | "uah" | "ugx" | "usd" | "uyu" | "uzs" | "vnd" | "vuv" | "wst" | "xaf" | "xcd" | "xcg" | "xof" | "xpf" | "yer" | "zar" | "zmw";
-      external_account_id: components["schemas"]["Text255"];
-      interval: components["schemas"]["Text255"];
-      interval_count?: null | number;
-      is_active: boolean;
-      meter_id?: null | components["schemas"]["Text255"];
-      nickname?: null | string;
-      package_size?: null | number;
-      price: components["schemas"]["Count.o1"];
-      price_decimal?: null | components["schemas"]["DecimalText"];
-      price_external_id: components["schemas"]["ExternalId"];
-      price_tiers: components["schemas"]["BillingPriceTierWrite"][];
-      product_external_id: components["schemas"]["ExternalId"];
-      provider_type?: null | "ext_a" | "ext_b" | "native" | "psp";
-      tiers_mode?: null | "graduated" | "volume";
       usage_type: "licensed" | "metered";
     };
     BillingProduct: {
@@ -1342,7 +1342,7 @@ export interface components {
       yearly_price_id: null | string;
     };
     BillingProductPricing: {
-      billing_threshold?: null | components["schemas"]["Long"];
+      billing_threshold?: null | number;
       currency: "aed" | "afn" | "all" | "amd" | "ang" | "aoa" | "ars" | "aud" | "awg" | "azn" | "bam" | "bbd" | "bdt" | "bif" | "bmd" | "bnd" | "bob" | "brl" | "bsd" | "bwp" | "byn" | "bzd" | "cad" | "cdf" | "chf" | "clp" | "cny" | "cop" | "crc" | "cve" | "czk" | "djf" | "dkk" | "dop" | "dzd" | "egp" | "etb" | "eur" | "fjd" | "fkp" | "gbp" | "gel" | "gip" | "gmd" | "gnf" | "gtq" | "gyd" | "hkd" | "hnl" | "htg" | "huf" | "idr" | "ils" | "inr" | "isk" | "jmd" | "jpy" | "kes" | "kgs" | "khr" | "kmf" | "krw" | "kyd" | "kzt" | "lak" | "lbp" | "lkr" | "lrd" | "lsl" | "mad" | "mdl" | "mga" | "mkd" | "mmk" | "mnt" | "mop" | "mur" | "mvr" | "mwk" | "mxn" | "myr" | "mzn" | "nad" | "ngn" | "nio" | "nok" | "npr" | "nzd" | "pab" | "pen" | "pgk" | "php" | "pkr" | "pln" | "pyg" | "qar" | "ron" | "rsd" | "rub" | "rwf" | "sar" | "sbd" | "scr" | "sek" | "sgd" | "shp" | "sle" | "sos" | "srd" | "std" | "szl" | "thb" | "tjs" | "top" | "try" | "ttd" | "twd" | "tzs" | "uah" | "ugx" | "usd" | "uyu" | "uzs" | "vnd" | "vuv" | "wst" | "xaf" | "xcd" | "xcg" | "xof" | "xpf" | "yer" | "zar" | "zmw";
       interval: components["schemas"]["Text255"];
       meter_id?: null | string;
@@ -1387,7 +1387,7 @@ export interface components {
       external_id: components["schemas"]["ExternalId"];
       is_active?: null | boolean;
       name?: null | components["schemas"]["Text255"];
-      price: number;
+      price?: number;
       provider_type?: null | "ext_a" | "ext_b" | "native" | "psp";
     };
     BillingProductWrite: {
@@ -1470,6 +1470,32 @@ export interface components {
       started_at: string;
       subscription_external_id: string;
     };
+    BillingSubscriptionUpsert: {
+      application_id?: null | components["schemas"]["Text255"];
+      cancel_at?: null | components["schemas"]["Seconds"];
+      cancel_at_period_end?: boolean;
+      company_id?: null | string;
+      currency?: "aed" | "afn" | "all" | "amd" | "ang" | "aoa" | "ars" | "aud" | "awg" | "azn" | "bam" | "bbd" | "bdt" | "bif" | "bmd" | "bnd" | "bob" | "brl" | "bsd" | "bwp" | "byn" | "bzd" | "cad" | "cdf" | "chf" | "clp" | "cny" | "cop" | "crc" | "cve" | "czk" | "djf" | "dkk" | "dop" | "dzd" | "egp" | "etb" | "eur" | "fjd" | "fkp" | "gbp" | "gel" | "gip" | "gmd" | "gnf" | "gtq" | "gyd" | "hkd" | "hnl" | "htg" | "huf" | "idr" | "ils" | "inr" | "isk" | "jmd" | "jpy" | "kes" | "kgs" | "khr" | "kmf" | "krw" | "kyd" | "kzt" | "lak" | "lbp" | "lkr" | "lrd" | "lsl" | "mad" | "mdl" | "mga" | "mkd" | "mmk" | "mnt" | "mop" | "mur" | "mvr" | "mwk" | "mxn" | "myr" | "mzn" | "nad" | "ngn" | "nio" | "nok" | "npr" | "nzd" | "pab" | "pen" | "pgk" | "php" | "pkr" | "pln" | "pyg" | "qar" | "ron" | "rsd" | "rub" | "rwf" | "sar" | "sbd" | "scr" | "sek" | "sgd" | "shp" | "sle" | "sos" | "srd" | "std" | "szl" | "thb" | "tjs" | "top" | "try" | "ttd" | "twd" | "tzs" | "uah" | "ugx" | "usd" | "uyu" | "uzs" | "vnd" | "vuv" | "wst" | "xaf" | "xcd" | "xcg" | "xof" | "xpf" | "yer" | "zar" | "zmw";
+      customer_external_id?: components["schemas"]["Text255"];
+      default_payment_method_external_id?: null | components["schemas"]["Text255"];
+      default_payment_method_id?: null | string;
+      discounts?: components["schemas"]["BillingSubscriptionDiscount"][];
+      expired_at?: null | string;
+      interval?: null | components["schemas"]["Text255"];
+      metadata?: null | {
+        [key: string]: unknown;
+      };
+      period_end?: null | components["schemas"]["Seconds"];
+      period_start?: null | components["schemas"]["Seconds"];
+      product_external_ids?: components["schemas"]["BillingProductPricing"][];
+      provider_type?: null | "ext_a" | "ext_b" | "native" | "psp";
+      started_at?: null | string;
+      status?: null | components["schemas"]["Text255"];
+      subscription_external_id: components["schemas"]["ExternalId"];
+      total_price?: components["schemas"]["Count.o1"];
+      trial_end?: null | components["schemas"]["Seconds"];
+      trial_end_setting?: null | "cancel" | "subscribe";
+    };
     BillingSubscriptionView: {
       application_id: null | string;
       cancel_at: null | number;
@@ -1497,32 +1523,6 @@ export interface components {
       total_price: number;
       trial_end: null | number;
       trial_end_setting: null | "cancel" | "subscribe";
-    };
-    BillingSubscriptionWrite: {
-      application_id?: null | components["schemas"]["Text255"];
-      cancel_at?: null | components["schemas"]["Seconds"];
-      cancel_at_period_end: boolean;
-      company_id?: null | string;
-      currency: "aed" | "afn" | "all" | "amd" | "ang" | "aoa" | "ars" | "aud" | "awg" | "azn" | "bam" | "bbd" | "bdt" | "bif" | "bmd" | "bnd" | "bob" | "brl" | "bsd" | "bwp" | "byn" | "bzd" | "cad" | "cdf" | "chf" | "clp" | "cny" | "cop" | "crc" | "cve" | "czk" | "djf" | "dkk" | "dop" | "dzd" | "egp" | "etb" | "eur" | "fjd" | "fkp" | "gbp" | "gel" | "gip" | "gmd" | "gnf" | "gtq" | "gyd" | "hkd" | "hnl" | "htg" | "huf" | "idr" | "ils" | "inr" | "isk" | "jmd" | "jpy" | "kes" | "kgs" | "khr" | "kmf" | "krw" | "kyd" | "kzt" | "lak" | "lbp" | "lkr" | "lrd" | "lsl" | "mad" | "mdl" | "mga" | "mkd" | "mmk" | "mnt" | "mop" | "mur" | "mvr" | "mwk" | "mxn" | "myr" | "mzn" | "nad" | "ngn" | "nio" | "nok" | "npr" | "nzd" | "pab" | "pen" | "pgk" | "php" | "pkr" | "pln" | "pyg" | "qar" | "ron" | "rsd" | "rub" | "rwf" | "sar" | "sbd" | "scr" | "sek" | "sgd" | "shp" | "sle" | "sos" | "srd" | "std" | "szl" | "thb" | "tjs" | "top" | "try" | "ttd" | "twd" | "tzs" | "uah" | "ugx" | "usd" | "uyu" | "uzs" | "vnd" | "vuv" | "wst" | "xaf" | "xcd" | "xcg" | "xof" | "xpf" | "yer" | "zar" | "zmw";
-      customer_external_id: components["schemas"]["Text255"];
-      default_payment_method_external_id?: null | components["schemas"]["Text255"];
-      default_payment_method_id?: null | string;
-      discounts: components["schemas"]["BillingSubscriptionDiscount"][];
-      expired_at: null | string;
-      interval?: null | components["schemas"]["Text255"];
-      metadata?: null | {
-        [key: string]: unknown;
-      };
-      period_end?: null | components["schemas"]["Seconds"];
-      period_start?: null | components["schemas"]["Seconds"];
-      product_external_ids: components["schemas"]["BillingProductPricing"][];
-      provider_type?: null | "ext_a" | "ext_b" | "native" | "psp";
-      started_at?: null | string;
-      status?: null | components["schemas"]["Text255"];
-      subscription_external_id: components["schemas"]["ExternalId"];
-      total_price: components["schemas"]["Count.o1"];
-      trial_end?: null | components["schemas"]["Seconds"];
-      trial_end_setting?: null | "cancel" | "subscribe";
     };
     Buckets: {
       analytics?: components["schemas"]["RateAndBurst"];
@@ -2080,7 +2080,7 @@ export interface components {
       id?: null | string;
       metric_period?: null | "all_time" | "current_day" | "current_month" | "current_week";
       metric_period_month_reset?: null | "billing_cycle" | "first_of_month";
-      metric_value?: null | components["schemas"]["Long.o2"];
+      metric_value?: null | components["schemas"]["Long"];
       operator: "eq" | "gt" | "gte" | "is_empty" | "lt" | "lte" | "ne" | "not_empty";
       resource_ids: string[];
       trait_id?: null | string;
@@ -3035,13 +3035,13 @@ export interface components {
       updated_at: string;
       url: null | string;
     };
-    InvoiceWrite: {
-      amount_due: components["schemas"]["Long"];
-      amount_paid: components["schemas"]["Long"];
-      amount_remaining: components["schemas"]["Long"];
-      collection_method: string;
-      currency: string;
-      customer_external_id: components["schemas"]["ExternalId"];
+    InvoiceUpsert: {
+      amount_due?: components["schemas"]["Long"];
+      amount_paid?: components["schemas"]["Long"];
+      amount_remaining?: components["schemas"]["Long"];
+      collection_method?: string;
+      currency?: string;
+      customer_external_id?: components["schemas"]["ExternalId"];
       due_date?: null | string;
       ending_balance?: null | components["schemas"]["Long"];
       external_id?: null | components["schemas"]["ExternalId"];
@@ -3049,7 +3049,7 @@ export interface components {
       starting_balance?: null | components["schemas"]["Long"];
       status?: null | "draft" | "open" | "paid" | "uncollectible" | "void";
       subscription_external_id?: null | components["schemas"]["Text255"];
-      subtotal: components["schemas"]["Long"];
+      subtotal?: components["schemas"]["Long"];
       url?: null | string;
     };
     Keys: {
@@ -3097,8 +3097,6 @@ export interface components {
       price_behavior: null | "credit_burndown" | "overage" | "pay_as_you_go" | "pay_in_advance" | "tier";
     };
     Long: number;
-    "Long.o1": number;
-    "Long.o2": number;
     ManagePlanPreview: {
       subscription_change_preview?: components["schemas"]["PreviewSubscriptionChange"];
     };
@@ -4008,9 +4006,9 @@ export interface components {
       };
       event_usage?: null | {
         event_subtype: string;
-        quantity: number;
+        quantity: components["schemas"]["Long"];
       };
-      usage?: null | number;
+      usage?: null | components["schemas"]["Long"];
     };
     Preview: {
       description?: null | string;
@@ -4218,7 +4216,7 @@ export interface components {
       conditions: components["schemas"]["ConditionWrite"][];
       id?: null | string;
       name: string;
-      priority: components["schemas"]["Long.o2"];
+      priority: components["schemas"]["Long"];
       rule_type?: null | "company_override" | "company_override_usage_exceeded" | "default" | "global_override" | "plan_entitlement" | "plan_entitlement_usage_exceeded" | "standard";
       value: boolean;
     };
@@ -4314,7 +4312,7 @@ export interface components {
       [key: string]: string | number | boolean;
     };
     TraitUpsert: {
-      incr?: null | components["schemas"]["Long.o1"];
+      incr?: null | components["schemas"]["Long"];
       keys: components["schemas"]["Keys"];
       set?: null | string;
       trait: string;
@@ -7174,7 +7172,7 @@ export interface operations {
     };
     requestBody: {
       content: {
-        "application/json": components["schemas"]["InvoiceWrite"];
+        "application/json": components["schemas"]["InvoiceUpsert"];
       };
     };
     responses: {
@@ -7482,7 +7480,7 @@ export interface operations {
     };
     requestBody: {
       content: {
-        "application/json": components["schemas"]["BillingPriceWrite"];
+        "application/json": components["schemas"]["BillingPriceUpsert"];
       };
     };
     responses: {
@@ -7851,7 +7849,7 @@ export interface operations {
     };
     requestBody: {
       content: {
-        "application/json": components["schemas"]["BillingSubscriptionWrite"];
+        "application/json": components["schemas"]["BillingSubscriptionUpsert"];
       };
     };
     responses: {
