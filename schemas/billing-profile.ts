@@ -21,7 +21,7 @@ export interface BillingProfileUpdate {
   gating_days?: (Int32 & tags.Minimum<0> & tags.Maximum<3650>) | null | undefined
   is_default?: boolean | null | undefined
   name?: string | null | undefined
-  overdraft_limit?: (Long & tags.Minimum<0>) | null | undefined
+  overdraft_limit?: (Long & tags.Minimum<0> & tags.Maximum<9_007_199_254_740_991>) | null | undefined
   payment_gating?: PaymentGating | null | undefined
   payment_method_id?: string | null | undefined
   proration_behavior?: ProrationBehavior | null | undefined

@@ -29,7 +29,10 @@ export interface PublishableLimitsWrite {
   /** Write traits with new names. */
   name_traits?: boolean | null | undefined
   /** Largest quantity of one event. */
-  quantity_max?: (number & tags.Type<'int64'> & tags.Minimum<1>) | null | undefined
+  quantity_max?:
+    | (number & tags.Type<'int64'> & tags.Minimum<1> & tags.Maximum<9_007_199_254_740_991>)
+    | null
+    | undefined
 }
 
 /** The limits in force. */
