@@ -1,11 +1,12 @@
-// CloudEvents 1.0 as track events, so that what already speaks them needs no translator.
+// CloudEvents 1.0 as track events, for systems that already produce them.
 //
 //   type            the event's name
-//   source + id     the idempotency key: together they name one occurrence (CloudEvents 1.0, "id")
+//   source + id     the idempotency key: together they identify one occurrence (CloudEvents 1.0, "id")
 //   subject         the company: a service id (comp_…), pairs of keys (slug=acme&region=eu), else the value of the
 //                   key "subject"
-//   time            sent_at; its effective time too when a secret key sends it and it lies in the trusted clock's bounds
-//   data.company    the company's keys; wins over subject
+// time            sent_at; also the effective time if a secret key sends it and it is within the trusted clock's
+// bounds
+//   data.company    the company's keys; takes precedence over subject
 //   data.user       the user's keys
 //   data.quantity   default 1
 //   data.lease_id, data.reservation_id
@@ -15,18 +16,18 @@ import { parseTime } from '../core/instant.js'
 import { Unread } from './formats.js'
 import { aheadMsMax, firstError, trustedBackMsMax } from './judge.js'
 
-/** One CloudEvent, and a list of them, in their JSON formats. */
+/** Media types of one CloudEvent, and of a list. */
 export const cloudEventType = 'application/cloudevents+json'
 export const cloudEventBatchType = 'application/cloudevents-batch+json'
 
 const keyCharactersMax = 255
 
 /**
- * A CloudEvent as an event to be judged like any other.
+ * Convert a CloudEvent to an event.
  *
- * given    as parsed from JSON, anything.
- * secret   whether a secret key submits it. nowMs: server receipt, epoch ms.
- * returns  the event, or why it is none.
+ * given    parsed JSON of any shape.
+ * secret   whether a secret key sends it. nowMs: server receipt, epoch ms.
+ * returns  the event, or the reason why it is invalid.
  * source   decision: the mapping above; bounds of the time as EV-8.
  */
 export function fromCloudEvent(given: unknown, secret: boolean, nowMs: number): object {

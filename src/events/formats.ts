@@ -1,4 +1,5 @@
-// Events one per line (NDJSON): each line is read alone, so that one that cannot be read costs the others nothing.
+// Newline-delimited events (NDJSON): each line is parsed on its own, so that an invalid one does not affect the
+// others.
 import { outline } from '../json.js'
 import { withExactQuantities } from './quantities.js'
 
@@ -10,7 +11,7 @@ export const lineTypes: ReadonlySet<string> = new Set([
   'application/x-jsonlines',
 ])
 
-/** Something in a list of events that could not be read as one: stored as failed for this reason (EV-7). */
+/** An unreadable entry in a list of events. It is stored as failed for this reason (EV-7). */
 export class Unread {
   constructor(
     readonly given: unknown,
@@ -19,10 +20,10 @@ export class Unread {
 }
 
 /**
- * One entry per line that is not blank: what it parses to, or an Unread.
+ * One entry per non-blank line: the parsed value, or an Unread.
  *
- * max      lines are read until there is one more than this.
- * source   decision, EV-7 for lines
+ * max      at most one entry more than this is read.
+ * source   decision, EV-7 for lines.
  */
 export function readLines(text: string, max: number): readonly unknown[] {
   const events: unknown[] = []

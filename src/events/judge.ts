@@ -1,4 +1,4 @@
-// One event judged alone: its shape, its time, what its key may say. Pure; the wire's rules EV-6…10, EV-15.
+// Validates a single event: its shape, its time, and the rights of its key (EV-6…10, EV-15). No I/O.
 
 import {
   type CreateEventRequestBody,
@@ -31,7 +31,7 @@ export const aheadMsMax = 5 * 60_000
 export const trustedBackMsMax = 34 * dayMs
 const backfillBackMsMax = 365 * dayMs
 
-/** An event that passed, by its type, with its time settled. */
+/** A valid event of any type, with its effective time. */
 export type Judged = {
   readonly mode: EventMode
   /** Effective time, epoch ms (EV-15). */
@@ -45,16 +45,16 @@ export type Judged = {
   | { readonly type: 'inference'; readonly body: EventBodyInference }
 )
 
-/** `forbidden`: the key may not send such an event, whatever it says. */
+/** `forbidden`: the key may never send such an event. */
 export type Judgement = Judged | { readonly error: string; readonly forbidden?: true }
 
 /**
- * Judge one event.
+ * Validate one event.
  *
- * event    as parsed from JSON, anything.
- * secret   whether a secret key submits it.
+ * event    parsed JSON of any shape.
+ * secret   whether a secret key sends it.
  * nowMs    server receipt, epoch ms.
- * returns  the event with its time settled, or the message of the first rule it breaks.
+ * returns  the event with its effective time, or the message of the first broken rule.
  * source   EV-7…10, EV-15; bounds inclusive; AL-22, decision 31: publishable keys send no inference events.
  */
 export function judge(event: unknown, secret: boolean, nowMs: number): Judgement {
@@ -69,7 +69,7 @@ export function judge(event: unknown, secret: boolean, nowMs: number): Judgement
       if (!isTrack(body)) return { error: firstError(validateTrack(body), 'body') }
       const error = quantityError(body, secret)
       if (error !== null) return { error }
-      const { mode, capturedAtMs, sentAtMs, idempotencyKey } = time // spelled out: three times quicker than spread
+      const { mode, capturedAtMs, sentAtMs, idempotencyKey } = time // spelled out: three times faster than spread
       return { type: 'track', mode, capturedAtMs, sentAtMs, idempotencyKey, body }
     }
     case 'identify':
@@ -103,7 +103,7 @@ function settleTime(
   const backfill = event.backfill === true
   const trusted = event.trusted_client_clock === true
   const idempotencyKey = event.idempotency_key || null // an empty string is no key (EV-29)
-  // A store would keep another key, and a retry after a restart would be counted again.
+  // A store would change the key, and a retry after a restart would count again.
   if (idempotencyKey !== null && halfPair.test(idempotencyKey))
     return { error: 'idempotency_key: half a surrogate pair is no text' }
   const sentAtMs = event.sent_at == null ? null : parseTime(event.sent_at)
@@ -126,7 +126,7 @@ function settleTime(
   return { mode: 'trusted', capturedAtMs: sentAtMs, sentAtMs, idempotencyKey }
 }
 
-/** EV-10. Settling a hold at zero returns it whole, so 0 is allowed with a lease or reservation. */
+/** EV-10. Settling a hold with 0 returns all of it, so 0 is allowed with a lease or reservation. */
 function quantityError(body: TrackRead, secret: boolean): string | null {
   const quantity = body.quantity ?? 1
   if (!isQuantity(quantity)) return 'body.quantity is out of range'
@@ -148,7 +148,7 @@ function inferenceError(body: EventBodyInference): string | null {
   return namesError(body.company) ?? namesError(body.user)
 }
 
-/** They are read exactly up to 2^53 − 1; what is beyond is refused, not rounded. */
+/** Token counts. They are read exactly up to 2^53 − 1; larger ones are refused, not rounded. */
 const countsOf = (body: EventBodyInference) => [
   body.input_tokens,
   body.output_tokens,
@@ -158,7 +158,7 @@ const countsOf = (body: EventBodyInference) => [
   body.requests,
 ]
 
-/** What is wrong with the names of keys, or null (CU-2; their number: security 7). */
+/** An error in key names, or null (CU-2; decision for their number). */
 function namesError(keys: Readonly<Record<string, string>> | null | undefined): string | null {
   if (!keys) return null
   const names = Object.keys(keys)
@@ -170,7 +170,7 @@ function namesError(keys: Readonly<Record<string, string>> | null | undefined): 
 
 const isEmpty = (keys: object): boolean => Object.keys(keys).length === 0
 
-/** What is wrong with a value, in the words of the first member at fault; `at` names where it lies. */
+/** The first validation error as text; `at` is the path of the value. */
 export function firstError(
   validation: {
     readonly success: boolean

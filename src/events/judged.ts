@@ -1,6 +1,6 @@
-// Judged events on their way from the thread that read them. What a clone costs is counted in values, so a slice of
-// events is one list of numbers and one text, both handed over as they are; keys of companies and users and reasons
-// of failures stand there once and are meant by number afterwards. The receiver decodes one slice at a time.
+// Encodes validated events for the transfer from the parser thread to the HTTP thread. The cost of a structured clone
+// depends on the number of values, so a slice of events is one list of numbers and one text, both transferred.
+// Repeated keys and reasons are written once and referred to by number. The receiver decodes one slice at a time.
 
 import { type EventType, eventTypes } from '../../schemas/enums.js'
 import type { EventBodyFlagCheck, EventBodyIdentify, EventBodyInference } from '../../schemas/events.js'
@@ -9,10 +9,10 @@ import { type Quantity, quantityFromText } from '../core/usage/quantity.js'
 import type { Judged } from './judge.js'
 import { failedBody } from './text.js'
 
-/** Events of a slice: what the HTTP thread does with them takes it less than a millisecond. */
+/** Events per slice: the HTTP thread processes one in less than a millisecond. */
 export const eventsPerSlice = 128
 
-/** Some events, in order. Its bytes are transferred, not copied. */
+/** An encoded slice of events, in order. Its buffers are transferred, not copied. */
 export interface Slice {
   readonly count: number
   readonly numbers: Float64Array
@@ -27,9 +27,9 @@ const other = 2
 const modes: readonly EventMode[] = ['normal', 'trusted', 'backfill']
 const none = -1
 
-/** Events as they are judged, one after the other. */
+/** Encodes validated events one after the other. */
 export class JudgedWriting {
-  /** Events with an idempotency key so far. */
+  /** Number of events with an idempotency key. */
   keyed = 0
   private readonly slices: Slice[] = []
   private readonly known = new Map<string, number>()
@@ -38,7 +38,7 @@ export class JudgedWriting {
   private text = ''
   private count = 0
 
-  /** An event that broke a rule; `body` as it is kept of it. */
+  /** Add an invalid event; `body` is the text to store. */
   failed(type: EventType, body: string, reason: string): void {
     this.numbers.push(failed, eventTypes.indexOf(type), body.length)
     this.text += body
@@ -46,7 +46,7 @@ export class JudgedWriting {
     this.added()
   }
 
-  /** One that passed. body: `bodyText` of its own; event: the whole, as it was judged. */
+  /** Add a valid event. body: `bodyText` of its body; event: the whole event. */
   judged(judged: Judged, body: string, event: unknown): void {
     const { numbers } = this
     const { mode, capturedAtMs, sentAtMs, idempotencyKey } = judged
@@ -70,7 +70,7 @@ export class JudgedWriting {
       this.piece(reservation_id)
     } else {
       numbers.push(eventTypes.indexOf(judged.type))
-      // its traits are looked at by the receiver, who may refuse them (CU-33)
+      // the receiver checks the traits and may refuse them (CU-33)
       this.piece(judged.type === 'identify' ? failedBody(event) : null)
     }
     this.added()
@@ -98,7 +98,7 @@ export class JudgedWriting {
     this.count = 0
   }
 
-  /** One that no number holds is NaN, and its digits. */
+  /** Write a quantity; a bigint is written as NaN and its digits. */
   private quantity(quantity: Quantity): void {
     if (typeof quantity === 'number') this.numbers.push(quantity)
     else {
@@ -115,7 +115,7 @@ export class JudgedWriting {
     }
   }
 
-  /** A value that others may have too: its number, and at its first sight the value. */
+  /** Write a value that may repeat: its number, and on first use the value. */
   private refer(value: string | object | null | undefined): void {
     if (value === null || value === undefined) {
       this.numbers.push(none)
@@ -130,18 +130,18 @@ export class JudgedWriting {
   }
 }
 
-/** What is done with each event of a slice. */
+/** Receives the decoded events. */
 export interface Taking {
   failed(type: EventType, body: string, reason: string): void
   /**
-   * judged  of a track event's body only the members that the service reads.
-   * body    as it is stored.
-   * whole   what is kept of the event if it is refused yet; null of one that cannot be.
+   * judged  for a track event, only the body members that the service reads.
+   * body    the text to store.
+   * whole   the text to store if the event is refused later; null if it cannot be.
    */
   judged(judged: Judged, body: string, whole: string | null): void
 }
 
-/** The same events again; slices are read in their order. Texts are parts of their slice's one text (`ownText`). */
+/** Decodes slices in their order. Texts are substrings of the slice's text (`ownText` copies one). */
 export class JudgedReading {
   private readonly known: unknown[] = []
   private readonly decoder = new TextDecoder('utf-8', { ignoreBOM: true })
@@ -150,7 +150,7 @@ export class JudgedReading {
   private text = ''
   private textAt = 0
 
-  /** nowMs  effective time of events that tell none, epoch ms. */
+  /** nowMs  effective time of events without their own, epoch ms. */
   constructor(private readonly nowMs: number) {}
 
   read(slice: Slice, taking: Taking): void {
@@ -222,7 +222,7 @@ export class JudgedReading {
   private value<T>(): T | null {
     const number = this.number()
     if (number === none) return null
-    // parsed, so that what is kept of it is a text of its own
+    // parsed, so that the kept value does not reference the slice's text
     if (number === this.known.length) this.known.push(JSON.parse(this.piece()!))
     return this.known[number] as T
   }

@@ -1,4 +1,4 @@
-// A large body read and judged: what is asked, what is answered, and the work itself. Pure; it runs in workers/parse.ts.
+// Parses and validates a large body: the job, its result, and the work. No I/O; runs in workers/parse.ts.
 import { type ErrorCode, ServiceError } from '../errors.js'
 import { decodeUtf8 } from '../json.js'
 import { Unread } from './formats.js'
@@ -15,31 +15,31 @@ import {
 } from './read.js'
 import { bodyText, failedBody, typeOf } from './text.js'
 
-/** A key that events of the collector name. */
+/** A key named by events in a collector's body. */
 export interface Voice extends Speaker {
   /** Events of one group are acknowledged together. */
   readonly group: number
 }
 
-/** A body to read. Its bytes are transferred. */
+/** A body to parse. Its bytes are transferred. */
 export type ParseJob = { readonly bytes: Uint8Array } & (
   | { readonly format: BatchFormat; readonly speaker: Speaker }
   | {
       readonly format: 'collector'
-      /** Who speaks for events that name no key, of group 0. */
+      /** The sender of events that name no key; group 0. */
       readonly speaker: Speaker
-      /** Keys named by events, as far as they are known; null: nobody's. */
+      /** Keys named by events, as far as they are known; null: unknown. */
       readonly voices: ReadonlyMap<string, Voice | null>
     }
 )
 
-/** Events of one sender, judged. */
+/** Validated events of one sender. */
 export interface JudgedGroup {
   readonly group: number
   readonly count: number
-  /** How many of them have an idempotency key. */
+  /** Number of events with an idempotency key. */
   readonly keyed: number
-  /** Their places in the body; null: all of them, in order. */
+  /** Their indexes in the body; null: all events, in order. */
   readonly at: Uint32Array | null
   readonly slices: readonly Slice[]
 }
@@ -52,14 +52,14 @@ export type ParseReply =
         readonly extra: Readonly<Record<string, unknown>> | undefined
       }
     }
-  /** Keys that events name, some not known yet; the bytes come back for another job. */
+  /** Keys named by events that are not known yet; the bytes come back for another job. */
   | { readonly secrets: readonly string[]; readonly bytes: Uint8Array }
   | { readonly groups: readonly JudgedGroup[] }
 
 /**
- * Read and judge a body, exactly as the HTTP thread does with a small one.
+ * Parse and validate a body, exactly as the HTTP thread does with a small one.
  *
- * returns  the events judged; or what the caller hears (400); or which keys must be known first.
+ * returns  the validated events; or the error for the caller (400); or keys that must be looked up first.
  * source   EV-4, EV-7, decisions 3, 8, 20.
  */
 export function parseBody(job: ParseJob): ParseReply {
@@ -128,7 +128,7 @@ function judgeOne(event: unknown, { secret, nowMs }: Speaker, writing: JudgedWri
   }
 }
 
-/** What a reply carries that is handed over instead of copied. */
+/** Buffers of a reply that are transferred instead of copied. */
 export function transfersOf(reply: ParseReply): readonly ArrayBuffer[] {
   if ('refused' in reply) return []
   const views =

@@ -1,14 +1,14 @@
-// Events whose quantity is beyond 2^53 − 1: JSON.parse has rounded it, so the text is read again for its digits.
+// Restores quantities beyond 2^53 − 1, which JSON.parse has rounded, from the text.
 import { parseExactly } from '../json.js'
 
 /** Members of a track event's body that are `long`. */
 export const longMembers: ReadonlySet<string> = new Set(['quantity'])
 
 /**
- * A parsed event, list of events or `{events: […]}` with the quantities that JSON.parse rounded put right.
+ * Restore the rounded quantities of a parsed event, list of events or `{events: […]}`.
  *
- * parsed   what JSON.parse gave for the text.
- * returns  the same; of events with a quantity beyond ±(2^53 − 1), which is rare, its digits as a bigint.
+ * parsed   the result of JSON.parse for the text.
+ * returns  the same value, where quantities beyond ±(2^53 − 1), which are rare, are exact bigints.
  */
 export function withExactQuantities(parsed: unknown, text: string): unknown {
   const events = eventsOf(parsed)
@@ -31,7 +31,7 @@ function eventsOf(parsed: unknown): readonly unknown[] {
 
 type Part = { quantity?: unknown }
 
-/** The part of an event that holds its quantity: its body, or a CloudEvent's data. */
+/** The part of an event with its quantity: its body, or a CloudEvent's data. */
 function partOf(event: unknown): Part | null {
   if (typeof event !== 'object' || event === null) return null
   const { body, data } = event as { readonly body?: unknown; readonly data?: unknown }
@@ -39,7 +39,7 @@ function partOf(event: unknown): Part | null {
   return typeof part === 'object' && part !== null ? part : null
 }
 
-/** The same where the quantity was rounded, else null. */
+/** partOf if the quantity was rounded, else null. */
 function rounded(event: unknown): Part | null {
   const part = partOf(event)
   const quantity = part?.quantity

@@ -1,4 +1,4 @@
-// Lists of events as bodies carry them: read whole, or refused whole. What is wrong with one event is not seen here.
+// Reads lists of events from bodies: a body is read completely or refused. Single events are validated elsewhere.
 import { ServiceError } from '../errors.js'
 import { outline } from '../json.js'
 import { fromCloudEvent } from './cloud-event.js'
@@ -11,16 +11,16 @@ const batchEventsMax = 10_000
 /** `{events: […]}`, one event per line, or a list of CloudEvents. */
 export type BatchFormat = 'events' | 'lines' | 'cloud_events'
 
-/** What judging asks of who sends. */
+/** Facts about the sender that validation needs. */
 export interface Speaker {
-  /** Whether a secret key submits. */
+  /** Whether a secret key sends. */
   readonly secret: boolean
   /** Server receipt, epoch ms. */
   readonly nowMs: number
 }
 
 /**
- * The events of a batch, in order; what could not be read as an event of its format is an `Unread`.
+ * The events of a batch, in order; one that is unreadable in its format is an `Unread`.
  *
  * errors  body_malformed, body_invalid, batch_too_large (400).
  * source  EV-4, EV-7, decision 3.
@@ -44,7 +44,7 @@ export function readEvents(text: string): readonly unknown[] {
   return bounded(events)
 }
 
-/** Any JSON, quantities of events exact. errors: body_malformed (400). */
+/** Parse any JSON with exact event quantities. errors: body_malformed (400). */
 export function parse(text: string): unknown {
   try {
     return withExactQuantities(JSON.parse(text), text)
@@ -53,7 +53,7 @@ export function parse(text: string): unknown {
   }
 }
 
-/** The same of a list of events: its depth and the number of its entries are judged before it is parsed. */
+/** parse for a list of events: depth and length are checked before it is parsed. */
 function parseList(text: string): unknown {
   const { text: plain, entries } = outline(text)
   if (entries > batchEventsMax) throw tooMany()
@@ -68,20 +68,20 @@ function bounded(events: readonly unknown[]): readonly unknown[] {
 /** EV-4. */
 const tooMany = () => new ServiceError('batch_too_large', undefined, { extra: { max_size: batchEventsMax } })
 
-/** The key that an event of the collector names itself; '' when it names none (decision 8). */
+/** The key that an event in a collector's body names; '' for none (decision 8). */
 export function secretOf(event: unknown): string {
   const secret = typeof event === 'object' && event !== null && 'api_key' in event ? event.api_key : null
   return typeof secret === 'string' ? secret : ''
 }
 
-/** The different keys that events of the collector name. */
+/** The distinct keys that events in a collector's body name. */
 export function secretsOf(events: readonly unknown[]): readonly string[] {
   const secrets = new Set(events.map(secretOf))
   secrets.delete('')
   return [...secrets]
 }
 
-/** The collector writes `type` for `event_type`. */
+/** The collector uses `type` instead of `event_type`. */
 export function asEvent(event: unknown): unknown {
   if (typeof event !== 'object' || event === null || Array.isArray(event)) return event
   const { api_key: _, type, ...rest } = event as Record<string, unknown>

@@ -1,20 +1,20 @@
-// Reads track events of the usual shape from the bytes of a body, without making anything: it only says where their
-// parts lie. What is not plainly right (escapes, unknown members, another type, an odd number) is not judged here but
-// parsed and judged like any event (judge.ts); of what this passes, judging would say the same.
+// Scans track events of the usual shape in a body's bytes without allocating objects: it only records positions.
+// Anything unusual (escapes, unknown members, other types, odd numbers) is left to the parser and judge.ts. Every
+// event that the scan accepts is valid by judge.ts, with the same result.
 import { ascii } from '../bytes/ascii.js'
 import { dataViewOf } from '../bytes/data-view.js'
 import { parseTime } from '../core/instant.js'
 import { bodyText } from './text.js'
 
-/** What a scan found of one event: offsets into the body's bytes, which are those into its text (`Scan.text`). */
+/** One scanned event: offsets into the body's bytes, which equal offsets into its text (`Scan.text`). */
 export interface Scanned {
-  /** Its own body as it is stored: where it lies, or, when it is not compact there, `stored` says how it is. */
+  /** The event's body as stored: its position if it is compact there, else `stored` has the text. */
   bodyAt: number
   bodyEnd: number
   stored: string | null
   nameAt: number
   nameEnd: number
-  /** Ends at its beginning when there is none. */
+  /** Equal to the start if there is none. */
   keyAt: number
   keyEnd: number
   quantity: number
@@ -23,22 +23,22 @@ export interface Scanned {
   readonly user: ScannedKeys
 }
 
-/** Keys of a company or user. The first pair stands apart: nearly all have but one. */
+/** Keys of a company or user. The first pair is separate, because nearly all have only one. */
 export interface ScannedKeys {
-  /** Pairs; 0 when none is named. */
+  /** Number of pairs; 0 if none is named. */
   count: number
   nameAt: number
   nameEnd: number
   valueAt: number
   valueEnd: number
-  /** The whole object. */
+  /** Position of the whole object. */
   at: number
   end: number
 }
 
 const keysMax = 255
 const namesMax = 12
-/** A stored body of at most this many bytes is within its bound whatever it holds. */
+/** A body with at most this many bytes is within the bound after any escaping. */
 const storedBytesMax = 16_384
 
 const {
@@ -55,7 +55,7 @@ const {
   braceClose,
 } = ascii
 
-/** Bytes that stand in a string for themselves: neither its end, an escape, a control character, nor beyond ASCII. */
+/** Bytes that represent themselves in a string: no quote, escape, control character or non-ASCII byte. */
 const plain = Uint8Array.from({ length: 256 }, (_, byte) =>
   byte >= 0x20 && byte < 0x80 && byte !== quote && byte !== backslash ? 1 : 0,
 )
@@ -79,7 +79,7 @@ const words = {
   false: word('false'),
 }
 
-// Members met, one bit each: a second one of a name is not usual.
+// Bits of members seen; a duplicate member is not usual.
 const hasType = 1
 const hasKey = 2
 const hasTime = 4
@@ -102,7 +102,7 @@ const noKeys = (): ScannedKeys => ({
   end: 0,
 })
 
-/** A place for what is found; used again and again. */
+/** A new result object; reuse it for many events. */
 export function newScanned(): Scanned {
   return {
     bodyAt: 0,
@@ -120,27 +120,27 @@ export function newScanned(): Scanned {
 }
 
 /**
- * One body on its way through. The bytes are copied, and one zero stands behind them, at which everything ends.
+ * A body being scanned. The bytes are copied and end with a zero, at which every scan stops.
  * source  EV-7, EV-9, EV-10, decision 2: the same as judge.ts, for the usual shape.
  */
 export class Scan {
-  /** The body's text with one character for each byte. */
+  /** The body's text, one character per byte. */
   text = ''
   private bytes: Buffer = Buffer.alloc(bytesMin)
   /** The same bytes. */
   view = dataViewOf(this.bytes)
   private length = 0
   private at = 0
-  /** The body being read is not stored as it stands. */
+  /** The current event's body must be rewritten before it is stored. */
   private loose = false
   private readonly signs = new Int32Array(namesMax)
 
-  /** text: the body as decoded from UTF-8; byteLength: before it was. Positions at its first byte. */
+  /** text: the decoded body; byteLength: its length before decoding. Starts at the first byte. */
   begin(text: string, byteLength: number): void {
     const needed = (text.length === byteLength ? byteLength : 3 * text.length) + 1
     if (needed > this.bytes.length) this.resize(2 * needed)
     const { bytes } = this
-    // as many characters as bytes: all are ASCII, or no UTF-8, which its replacement tells as a byte beyond ASCII
+    // equal lengths: all ASCII, or invalid UTF-8, whose replacement characters are non-ASCII
     if (text.length === byteLength) {
       bytes.write(text, 0, 'latin1')
       this.text = text
@@ -154,8 +154,7 @@ export class Scan {
   }
 
   /**
-   * The same of a body as it was received. What of it is no UTF-8 can only lie in a body that is parsed to be stored,
-   * which replaces it.
+   * begin for a body in bytes. Invalid UTF-8 in it is detected when an event's body is parsed before it is stored.
    */
   beginBytes(body: Buffer): void {
     const { length } = body
@@ -167,7 +166,7 @@ export class Scan {
     this.at = 0
   }
 
-  /** Forget the body. */
+  /** Release the body. */
   end(): void {
     this.text = ''
     if (this.bytes.length > 1 << 20) this.resize(bytesMin)
@@ -178,7 +177,7 @@ export class Scan {
     this.view = dataViewOf(this.bytes)
   }
 
-  /** `{"events":[`: whether the body begins so, and the list is not empty. */
+  /** Whether the body begins with `{"events":[` and a non-empty list. */
   list(): boolean {
     if (this.token() !== braceOpen || this.token() !== quote) return false
     const at = this.at
@@ -190,7 +189,7 @@ export class Scan {
     return this.bytes[this.at] !== bracketClose
   }
 
-  /** After an event of a list: whether another follows; null when the list and the body end here, as they should. */
+  /** After an event of a list: whether another follows; null when list and body end correctly here. */
   next(): boolean | null {
     const byte = this.token()
     if (byte === comma) return true
@@ -204,10 +203,10 @@ export class Scan {
   }
 
   /**
-   * Read one event.
+   * Scan one event.
    *
    * negative  whether its quantity may be below zero.
-   * returns   false when it is not of the usual shape: then where the scan stands means nothing.
+   * returns   false when it is not of the usual shape; the position is undefined then.
    */
   event(found: Scanned, negative: boolean): boolean {
     if (this.token() !== braceOpen) return false
@@ -306,19 +305,19 @@ export class Scan {
     return this.loose ? this.compact(found) : true
   }
 
-  /** A body that is not stored as it stands. */
+  /** Rewrite a body that is not compact. */
   private compact(found: Scanned): boolean {
     try {
       const text = this.bytes.toString('utf8', found.bodyAt, found.bodyEnd)
-      if (text.includes('\ufffd')) return false // perhaps no UTF-8: judging says so
+      if (text.includes('\ufffd')) return false // perhaps invalid UTF-8, which the parser reports
       found.stored = bodyText(JSON.parse(text) as object, false)
       return true
     } catch {
-      return false // no JSON, or nothing to be stored: judging says what
+      return false // an error that the parser reports
     }
   }
 
-  /** Keys of a company or user: at least one pair, of plain text. */
+  /** Scan keys of a company or user: at least one pair, plain text. */
   private keys(found: ScannedKeys): boolean {
     const { bytes, signs } = this
     found.at = this.at
@@ -349,7 +348,7 @@ export class Scan {
     }
   }
 
-  /** Any value inside traits; what would be written differently than it stands makes the body loose. */
+  /** Scan any value within traits. One that would be written differently makes the body loose. */
   private value(depth: number): boolean {
     const { bytes } = this
     const byte = bytes[this.at]!
@@ -362,7 +361,7 @@ export class Scan {
 
   private members(depth: number): boolean {
     const { bytes, signs } = this
-    // names are compared on the first level alone: deeper is written anew
+    // duplicate names are detected at the first level only; deeper objects are rewritten
     if (depth > 0) this.loose = true
     this.at++
     this.tighten()
@@ -404,7 +403,7 @@ export class Scan {
     }
   }
 
-  /** A number: as JavaScript writes it, or the body is loose, and parsing says whether it is one at all. */
+  /** Scan a number. Unless written as JavaScript would, the body is loose, and the parser validates it. */
   private number(): boolean {
     const { bytes } = this
     const from = this.at
@@ -431,7 +430,7 @@ export class Scan {
     return true
   }
 
-  /** 1 to 9 digits, not 0; a fraction or an exponent is not usual. */
+  /** Scan 1 to 9 digits, not 0; fractions and exponents are not usual. */
   private quantity(found: Scanned, negative: boolean): boolean {
     const { bytes } = this
     let at = this.at
@@ -447,13 +446,13 @@ export class Scan {
     return true
   }
 
-  // ── pieces ───────────────────────────────────────────────────────────────────────────────────
+  // ── tokens ───────────────────────────────────────────────────────────────────────────────────
 
-  /** Where the last name, key or value that was read lies. */
+  /** Bounds of the name, key or value read last. */
   private from = 0
   private to = 0
 
-  /** A string of 1 to 255 plain characters. */
+  /** Scan a string of 1 to 255 plain characters. */
   private name(): boolean {
     if (this.bytes[this.at] !== quote) return false
     const from = this.at + 1
@@ -465,7 +464,7 @@ export class Scan {
     return true
   }
 
-  /** The closing quote of a plain string whose text begins here; -1 when it is not plain. */
+  /** The closing quote of a plain string whose text starts here; -1 if it is not plain. */
   private string(from: number): number {
     const { bytes } = this
     let at = from
@@ -477,7 +476,7 @@ export class Scan {
     return this.anyStringFrom(this.at + 1)
   }
 
-  /** Any string: escapes and what lies beyond ASCII make the body loose. */
+  /** Scan any string. Escapes and non-ASCII bytes make the body loose. */
   private anyStringFrom(from: number): boolean {
     const { bytes } = this
     let at = from
@@ -495,7 +494,7 @@ export class Scan {
     }
   }
 
-  /** The next byte that is not blank, and past it. */
+  /** Return the next non-blank byte and move past it. */
   private token(): number {
     this.skip()
     return this.bytes[this.at++]!
@@ -506,7 +505,7 @@ export class Scan {
     while (blank[bytes[this.at]!] === 1) this.at++
   }
 
-  /** The same inside a body, where blanks are not stored. */
+  /** token within a body, where blanks are not stored. */
   private tight(): number {
     this.tighten()
     return this.bytes[this.at++]!
@@ -535,12 +534,12 @@ export class Scan {
     return this.isWord(words.null)
   }
 
-  /** JSON.parse puts members that look like an index first. */
+  /** Whether a name is an array index: JSON.parse orders such members first. */
   private isNumeral(from: number): boolean {
     return isDigit(this.bytes[from]!)
   }
 
-  /** Whether a name may be one of those before it: alike in length, first and last character. */
+  /** Whether a name may repeat an earlier one: same length, first and last character. */
   private wasMet(from: number, to: number, count: number): boolean {
     const sign = this.sign(from, to)
     for (let i = 0; i < count; i++) if (this.signs[i] === sign) return true

@@ -1,4 +1,4 @@
-// What the audit log is told of one request: the change it asks for, written with it, and how it was answered.
+// The audit row of one request: written with its change, completed with its response.
 import { randomUUID } from 'node:crypto'
 import { performance } from 'node:perf_hooks'
 import type { Sql } from 'postgres'
@@ -6,19 +6,19 @@ import type { Services } from '../../api/kit/services.js'
 import type { AuditLog } from '../../engine/audit/audit.js'
 import type { AskedChange } from '../../engine/audit/row.js'
 
-/** The part of the audit log that requests speak to. */
+/** The part of the audit log that requests use. */
 export type AuditSink = Pick<AuditLog, 'note' | 'within' | 'failed'>
 
-/** What is known of a request before it is answered. */
+/** The request's data, known before its response. */
 export type Asked = Omit<AskedChange, 'id' | 'status' | 'responseBody' | 'startedAtMs' | 'endedAtMs'> & {
-  /** Of a success. */
+  /** The route's status of a success. */
   readonly expectedStatus: number
-  /** Of the monotonic clock. */
+  /** On the monotonic clock. */
   readonly startedMs: number
   readonly wallMs: () => number
 }
 
-/** One request of a key that is known, as the audit log will have it. */
+/** The audit row of one request with a known key. */
 export class Noting {
   private readonly id = randomUUID()
   private isNoted = false
@@ -28,12 +28,15 @@ export class Noting {
     private readonly asked: Asked,
   ) {}
 
-  /** Write the row in the transaction of the change: without it there is no change. Any number of times. */
+  /**
+   * Write the row in the transaction of the change, so that neither exists without the other. May be called
+   * repeatedly.
+   */
   within(tx: Sql): Promise<void> {
     return this.audit.within(tx, this.change(this.asked.expectedStatus, ''))
   }
 
-  /** The same services, whose changes of definitions write the row. */
+  /** The same services, whose changes of definitions also write the row. */
   services(services: Services): Services {
     const { catalogs } = services
     return {
@@ -50,7 +53,10 @@ export class Noting {
     }
   }
 
-  /** It was answered. Told once; what a limit refused is left out: a flood must not fill the log (source: decision). */
+  /**
+   * Record the response, once. Rate-limited requests are left out, so that a flood does not fill the log (source:
+   * decision).
+   */
   answered(status: number, body: string): void {
     if (this.isNoted || status === 429) return
     this.isNoted = true

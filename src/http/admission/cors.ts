@@ -1,9 +1,9 @@
-// Which pages may call: those of the origins that are set, and only routes a publishable key opens.
+// CORS: pages of the configured origins may use the routes that accept publishable keys.
 
-// Shown to browsers, besides the simple ones (AL-42).
+// Headers visible to pages, besides the safelisted ones (AL-42).
 const exposed = 'X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, X-Request-Id, ETag'
 
-/** The origins whose pages may read answers; null: all. */
+/** The origins whose pages may read responses; null: all. */
 export class Cors {
   private readonly lines = new Map<string, string>()
   private readonly anyone = linesFor('*')
@@ -22,14 +22,14 @@ export class Cors {
 const linesFor = (origin: string): string =>
   `\r\nAccess-Control-Allow-Origin: ${origin}\r\nAccess-Control-Expose-Headers: ${exposed}`
 
-/** The header lines of an answer to OPTIONS. `keyHeaders`, `environmentHeaders`: every accepted name (decision 7). */
+/** Header lines of the response to OPTIONS. `keyHeaders`, `environmentHeaders`: all accepted names (decision 7). */
 export function preflightHeaders(
   keyHeaders: readonly string[],
   environmentHeaders: readonly string[],
 ): readonly (readonly [name: string, value: string])[] {
-  // Engines that do not know "*" still find the names that matter.
+  // named explicitly for browsers that do not support "*"
   const own = ['Content-Type', 'Content-Encoding', 'If-None-Match', 'X-Service-Signed-Context']
-  // "*" stands for every header but this one.
+  // "*" allows every header except Authorization
   const allowed = [...own, ...keyHeaders, ...environmentHeaders, 'Authorization', '*']
   return [
     ['Access-Control-Allow-Methods', 'POST, OPTIONS'],

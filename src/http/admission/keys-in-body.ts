@@ -1,25 +1,25 @@
-// The keys that a collector's body names, found in its bytes before anybody is known to have sent it: nothing is
-// decompressed, decoded or parsed for a caller who may be nobody.
+// Finds the API keys in a collector's body by searching its bytes. The caller is not authenticated yet, so nothing is
+// decompressed, decoded or parsed.
 import { Buffer } from 'node:buffer'
 import { ascii } from '../../bytes/ascii.js'
 import { contextLengthMax } from '../../engine/account/signed-contexts.js'
 
-/** Largest body that is looked through for keys, bytes: a larger one needs its key in a header. */
+/** Largest body searched for keys, bytes; a larger one needs a key in a header. */
 export const keylessBytesMax = 65_536
 
-/** Most different keys that one body may name: more are somebody guessing. */
+/** Most distinct keys in one body; more suggest guessing. */
 export const keysNamedMax = 10
 
 const valueBytesMax = 256
-/** Places at which a key may stand that are looked at. */
+/** Most positions searched. */
 const placesMax = 100
 const member = Buffer.from('"api_key"')
 const { quote, backslash, colon } = ascii
 
 /**
- * The different keys that a body names as `"api_key": "…"`, in the order they come, at most `keysNamedMax`.
+ * The distinct keys in a body, as `"api_key": "…"`, in order, at most `keysNamedMax`.
  *
- * body  as received, not compressed. A name or value with an escape in it is not found: keys have none.
+ * body  as received, not compressed. Names and values with escapes are not found: keys have none.
  */
 export function namedKeys(body: Buffer): readonly string[] {
   const found = new Set<string>()
@@ -35,7 +35,7 @@ export function namedKeys(body: Buffer): readonly string[] {
 
 const contextMember = '"signed_context"'
 
-/** The signed context that a body names as `"signed_context": "…"`; '' when there is none. */
+/** The signed context in a body, as `"signed_context": "…"`; '' for none. */
 export function namedContext(body: Buffer): string {
   const at = body.indexOf(contextMember, 0, 'latin1')
   const from = at < 0 ? -1 : valueAt(body, at + contextMember.length)
@@ -43,7 +43,7 @@ export function namedContext(body: Buffer): string {
   return end > from ? body.toString('latin1', from, end) : ''
 }
 
-/** Where the text behind a name begins; -1 when no text follows. */
+/** Position of the string value after a name; -1 if there is none. */
 function valueAt(body: Buffer, nameEnd: number): number {
   let at = skipBlanks(body, nameEnd)
   if (body[at] !== colon) return -1
@@ -57,7 +57,7 @@ function skipBlanks(body: Buffer, from: number): number {
   return at
 }
 
-/** The end of a text of printable ASCII; -1 when it is longer, or something else. */
+/** End of a string of printable ASCII; -1 if it is longer or has other characters. */
 function endOf(body: Buffer, from: number, most = valueBytesMax): number {
   for (let at = from; at <= from + most; at++) {
     const byte = body[at]

@@ -1,4 +1,4 @@
-// The keys that events of one body name themselves (decision 8): each passes what a key in the header passes.
+// Admission of the keys that events of one body name (decision 8). Each is checked like a key in a header.
 import type { KeyRecord, Voice } from '../../api/kit/call.js'
 import type { Keys } from '../../api/kit/services.js'
 import { ServiceError } from '../../errors.js'
@@ -7,15 +7,15 @@ import { type Admission, type Asker, admit } from './admit.js'
 import { keysNamedMax } from './keys-in-body.js'
 import type { Limits } from './limits.js'
 
-/** Who sent the body. */
+/** The sender of the body. */
 export interface Caller extends Asker {
-  /** Whether an unknown key of this caller may be asked for in the store. */
+  /** Whether unknown keys of this caller may be looked up in the store. */
   mayAsk(): boolean
-  /** A key that the body names is nobody's. */
+  /** Report that a key in the body is unknown. */
   notKnown(secret: string): void
 }
 
-/** The request that named them. */
+/** The request with the body. */
 export interface NamingRequest {
   readonly route: Route
   readonly admission: Admission
@@ -26,13 +26,14 @@ export interface NamingRequest {
 }
 
 /**
- * Judge the keys that events name.
+ * Admit the keys that events name.
  *
- * secrets  each once.
- * returns  whose each is; null for nobody's, and for one that may not send events there: its events are nobody's too.
- * errors   body_invalid (400) for more than ten; rate_limited (429) when a key, or the caller for keys that nobody has,
- *          is over a limit: then nothing of the body may be taken.
- * source   decision 8; that one body holds ten keys at most, and that the caller pays for unknown ones: decisions.
+ * secrets  distinct.
+ * returns  the key's record and environment, by secret; null for an unknown key, and for one that may not send events
+ *          there. Its events are then treated as without a key.
+ * errors   body_invalid (400) for more than ten; rate_limited (429) when a key, or the caller for unknown keys,
+ *          exceeds a limit. Nothing of the body may be taken then.
+ * source   decision 8; the bound of ten, and charging the caller for unknown keys: decisions.
  */
 export async function admitNamed(
   { route, admission, environmentId, keys, limits }: NamingRequest,
@@ -67,7 +68,7 @@ function judge(
   limits: Limits,
   caller: Caller,
 ): Voice | null {
-  // an account-wide key says nowhere which environment its event belongs to
+  // an account-wide key does not say which environment its event belongs to
   if (key.environmentId === null) return null
   const nowMs = performance.now()
   try {
@@ -76,7 +77,7 @@ function judge(
     mustPass(outcome)
     return outcome instanceof ServiceError ? null : outcome
   } catch (error) {
-    // disabled, over, from elsewhere, or of an environment that is gone
+    // disabled, expired, from a refused address, or of a deleted environment
     if (error instanceof ServiceError && error.code === 'key_unknown') return null
     throw error
   }

@@ -1,4 +1,4 @@
-// Callers whom no key has let in yet: what each address may try, what is counted and logged of it.
+// Unauthenticated callers: a limit per address, and the count and log of failures.
 import { isIPv6 } from 'node:net'
 import { type Bucket, fullBucket, hasToken, refill, retryAfterSeconds, take } from '../../core/bucket.js'
 import { ServiceError } from '../../errors.js'
@@ -6,9 +6,9 @@ import type { Logger } from '../../log.js'
 import type { Metrics } from '../../metrics.js'
 import type { AuditSink } from './audit-notes.js'
 
-/** Addresses remembered; the one that was met first is forgotten for a new one. */
+/** Addresses in memory; a new one replaces the oldest. */
 const peersMax = 10_000
-/** A peer may fail for so many seconds' worth at once. */
+/** Burst of an address, in seconds of its rate. */
 const burstSeconds = 20
 const tellEveryMs = 1_000
 
@@ -17,11 +17,11 @@ export interface StrangersOptions {
   readonly ratePerSecond: number
   readonly log: Logger
   readonly metrics: Metrics['authFailures']
-  /** Told what is logged: of a flood one a second. */
+  /** The audit log. It gets one row per ten seconds. */
   readonly audit?: AuditSink | undefined
 }
 
-/** One budget for each address: a failed authentication costs one, and so does a body that is read to find its key. */
+/** A bucket per address. A failed authentication takes one token, and so does a body that is searched for keys. */
 export class Strangers {
   private readonly buckets = new Map<string, Bucket>()
   private toldAtMs = Number.NEGATIVE_INFINITY
@@ -29,12 +29,12 @@ export class Strangers {
 
   constructor(private readonly options: StrangersOptions) {}
 
-  /** Whether an address has something left. Nothing is taken. */
+  /** Whether an address has a token left. None is taken. */
   may(address: string, nowMs: number): boolean {
     return this.options.ratePerSecond === 0 || hasToken(this.bucket(address, nowMs))
   }
 
-  /** Take one from an address's budget, before anything is done for it. errors: rate_limited (429). */
+  /** Take a token of an address before work is done for it. errors: rate_limited (429). */
   take(address: string, nowMs: number): void {
     if (this.options.ratePerSecond === 0) return
     const bucket = this.bucket(address, nowMs)
@@ -42,7 +42,7 @@ export class Strangers {
     take(bucket)
   }
 
-  /** Whoever it was has shown a key: what was taken is given back. */
+  /** Return the token of an address whose caller turned out to have a known key. */
   giveBack(address: string, nowMs: number): void {
     if (this.options.ratePerSecond === 0) return
     const bucket = this.bucket(address, nowMs)
@@ -50,11 +50,11 @@ export class Strangers {
   }
 
   /**
-   * An authentication failed.
+   * Record a failed authentication.
    *
-   * secret   the key shown; '' for none. Of one in our own form its beginning is logged, of others nothing.
-   * paid     its share of the budget has been taken already.
-   * returns  what the caller hears: 401, or 429 when its address has failed too often. source: AL-1; the limit: decision
+   * secret   the key used; '' for none. Of a key in our format the first characters are logged, of others nothing.
+   * paid     its token has been taken already.
+   * returns  401, or 429 when its address has failed too often. source: AL-1; the limit: decision.
    */
   failed(address: string, secret: string, nowMs: number, paid = false): ServiceError {
     const { metrics } = this.options
@@ -76,7 +76,7 @@ export class Strangers {
     })
   }
 
-  /** One line a second, with how many there were. */
+  /** Log one line per second, with the number of failures. */
   private tell(address: string, secret: string, nowMs: number): void {
     this.untold++
     if (nowMs - this.toldAtMs < tellEveryMs) return
@@ -109,7 +109,7 @@ export class Strangers {
   }
 }
 
-/** Whoever has one IPv6 address has the 64 bits behind it too. */
+/** The address to count by: for IPv6 its network of 64 bits, because one caller usually has all of it. */
 function networkOf(address: string): string {
   if (!address.includes(':') || !isIPv6(address)) return address
   const [head = '', tail] = address.split('%', 1)[0]!.split('::')

@@ -1,17 +1,17 @@
-// The contract between Tollgate and an HTTP server. Two servers keep it: uws-app.ts and node-app.ts.
-// The shapes follow uWebSockets.js, so that its objects are handed over as they are and cost nothing to wrap.
+// The interface between Tollgate and an HTTP server, implemented by uws-app.ts and node-app.ts. It follows
+// uWebSockets.js, whose objects are used directly, without wrappers.
 
-/** One request. It may be read until its handler returns, and not later. */
+/** One request. It must not be read after its handler has returned. */
 export interface AppRequest {
   /** In lower case: `get`, `post`. */
   getMethod(): string
-  /** The path as it was sent, without the query. */
+  /** The path as sent, without the query. */
   getUrl(): string
-  /** What follows `?`; undefined without one. */
+  /** The text after `?`; undefined without one. */
   getQuery(): string | undefined
-  /** A parameter of the path by its position, as it was sent. */
+  /** A path parameter by position, as sent. */
   getParameter(index: number): string
-  /** The first header of this name; '' without one. */
+  /** The first header with this name; '' for none. */
   getHeader(name: string): string
   /** Every header in the order received, names in lower case. */
   forEach(each: (name: string, value: string) => void): void
@@ -23,28 +23,28 @@ export interface AppRequest {
  * It must not be touched after `end`, a `tryEnd` that reports the end, or the abort callback.
  */
 export interface AppResponse {
-  /** Called once when the peer leaves before the response has ended. */
+  /** Called once if the peer disconnects before the response has ended. */
   onAborted(aborted: () => void): unknown
-  /** The body, piece by piece; a request without a body gives one empty piece. The bytes are valid during the call only. */
+  /** The body in pieces; a request without body gives one empty piece. The bytes are valid only during the call. */
   onData(data: (chunk: ArrayBuffer, isLast: boolean) => void): unknown
-  /** Writes inside `write` leave together. */
+  /** Writes inside `write` are sent together. */
   cork(write: () => void): unknown
   /** `200 OK`; further header lines may follow, each after CRLF. */
   writeStatus(status: string | Uint8Array): this
   /** The value may carry further header lines, each after CRLF. */
   writeHeader(name: string, value: string): this
   end(body?: string | Uint8Array, closeConnection?: boolean): unknown
-  /** End a response that has no body. A Content-Length written before stays. */
+  /** End a response without body. A Content-Length written before is kept. */
   endWithoutBody(): unknown
   /**
    * Write a body of `totalBytes`, or the rest of it.
    *
-   * returns  [whether nothing is left to be sent, whether the response has ended].
+   * returns  [whether everything is sent, whether the response has ended].
    */
   tryEnd(rest: Uint8Array, totalBytes: number): [boolean, boolean]
   /** Write a piece of a body of unknown length; false: wait for `onWritable`. */
   write(piece: Uint8Array): boolean
-  /** Called with the bytes of the body written so far when more can be taken. */
+  /** Called, with the bytes of the body written so far, when more can be written. */
   onWritable(writable: (offset: number) => boolean): unknown
   /** Cut the connection. */
   close(): unknown
@@ -95,23 +95,23 @@ export type AppMethod = 'get' | 'post' | 'put' | 'del' | 'head' | 'options' | 'a
 /** An HTTP server. */
 export interface App {
   /**
-   * Serve a path: literal segments, `:name` for one segment, or the pattern `/*` for everything.
-   * A literal segment wins over a parameter, a parameter over `/*`, a method over `any`.
+   * Serve a path: literal segments, `:name` for one segment, or the pattern `/*` for all paths. A literal takes
+   * precedence over a parameter, a parameter over `/*`, a method over `any`.
    */
   on(method: AppMethod, path: string, handler: AppHandler): void
   /** Take WebSocket connections at a path without parameters. Other requests to it are for its handlers. */
   socket(path: string, route: SocketRoute): void
-  /** The peer's address as text; IPv4 over an IPv6 socket is written as IPv4. */
+  /** The peer's address as text. IPv4 over an IPv6 socket is written as IPv4. */
   addressOf(res: AppResponse): string
   /**
    * Accept connections.
    *
-   * port     0 takes any free one.
+   * port     0: any free one.
    * returns  the port.
-   * errors   rejects when the address cannot be had.
+   * errors   rejects when the address is not available.
    */
   listen(host: string, port: number): Promise<number>
-  /** Accept no more connections; those there are stay. */
+  /** Accept no more connections; existing ones stay. */
   stopListening(): void
   /** Close every connection. */
   close(): void

@@ -1,16 +1,16 @@
-// The native binary of the HTTP server: which file it is, whether it is the one that was looked at, whether it loads.
+// The native binary of the HTTP server: its path, its hash, and whether it loads.
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { prepareNative } from '../../config.js'
 
-/** `auto`: uWebSockets.js where its binary loads, else Node's `http`. */
+/** `auto`: uWebSockets.js if its binary loads, else Node's `http`. */
 export type HttpChoice = 'auto' | 'uws' | 'node'
 
 /**
- * SHA-256 of each binary of the locked version, by platform and ABI of Node (115: Node 20, 127: 22, 137: 24). Change
- * it with the version, after looking. A platform that is not named here is served by Node's `http`.
+ * SHA-256 of each binary of the locked version, by platform and ABI of Node (115: Node 20, 127: 22, 137: 24). When
+ * the version changes, examine the binaries and update the hashes. Other platforms use Node's `http`.
  */
 const recorded: Readonly<Record<string, string>> = {
   linux_x64_115: 'f4fa5d7b697529b45ac8aa3d57385d9af51bc1d2b26aa9f5b68ca4361542e665',
@@ -27,25 +27,25 @@ const recorded: Readonly<Record<string, string>> = {
   darwin_arm64_137: 'dd7623e7e600dcc1384c4a639ac05849f0c27125be8c431b702e0513e86613f0',
 }
 
-/** The platforms that a binary is recorded for, as `nativeProblem` takes them. */
+/** The platforms with a recorded binary, in the form of `nativeProblem`. */
 export const nativePlatforms = Object.keys(recorded)
 
 /** This platform and the ABI of this Node. */
 export const nativePlatform = `${process.platform}_${process.arch}_${process.versions.modules}`
 
-/** Which HTTP server a choice comes to on this machine. */
+/** The HTTP server that a choice selects on this machine. */
 export interface ChosenServer {
   readonly native: boolean
-  /** Why, for the log. */
+  /** The reason, for the log. */
   readonly reason: string
-  /** The binary is there and is another one than was recorded: somebody must look. */
+  /** The binary exists but differs from the recorded one. */
   readonly changed: boolean
 }
 
 /**
- * Find out which HTTP server runs under a choice. Loads the binary when it is the recorded one.
+ * Determine the HTTP server for a choice. Loads the binary if it is the recorded one.
  *
- * directory  where its package lies, as of `nativeProblem`.
+ * directory  of its package, as for `nativeProblem`.
  */
 export function chooseServer(choice: HttpChoice, directory = packageDirectory()): ChosenServer {
   if (choice === 'node') return { native: false, reason: 'TOLLGATE_HTTP=node asks for it', changed: false }
@@ -61,18 +61,18 @@ export function chooseServer(choice: HttpChoice, directory = packageDirectory())
   return { native: true, reason, changed: false }
 }
 
-/** Why a binary must not be loaded. */
+/** The reason why a binary must not be loaded. */
 export interface NativeProblem {
   readonly text: string
-  /** It is there, and is not the one that was recorded. */
+  /** It exists but differs from the recorded one. */
   readonly changed: boolean
 }
 
 /**
- * What is wrong with the binary that the HTTP server would load, or null.
+ * The reason why the binary must not be loaded, or null.
  *
- * platform   of which: this one unless given.
- * directory  where its package lies: as installed unless given; null: nowhere.
+ * platform   default: this one.
+ * directory  of its package; default: as installed; null: not installed.
  */
 export function nativeProblem(
   platform = nativePlatform,
@@ -94,7 +94,7 @@ export function nativeProblem(
   return { text: `${path} is not the binary that was recorded: its SHA-256 is ${found}`, changed: true }
 }
 
-/** The loader's own words, which the package says last; null when it loads. */
+/** The loader's error message, which the package prints last; null when it loads. */
 function loadFailure(): string | null {
   prepareNative()
   try {

@@ -1,4 +1,4 @@
-// The HTTP contract kept by Node's own server, for platforms where the native server does not load.
+// The HTTP interface on Node's own server, for platforms where the native server does not load.
 import { createServer, type IncomingMessage, type Server, ServerResponse, STATUS_CODES } from 'node:http'
 import { type AddressInfo, type Socket, Server as TcpServer } from 'node:net'
 import { headerBytesMax } from '../../config.js'
@@ -6,9 +6,9 @@ import type { App, AppHandler, AppMethod, AppRequest, AppResponse, SocketRoute }
 import { NodeSockets } from './node-sockets.js'
 import { PathTree } from './path-tree.js'
 
-/** A connection that sends nothing for this long is closed: between requests, within a head and within a body. */
+/** A connection that is silent for this long is closed: between requests, in headers and in bodies. */
 const silentMs = 10_000
-/** How often Node looks for heads and requests that take too long. */
+/** Interval at which Node checks for slow requests. */
 const checkMs = 1_000
 
 /** A server of Node's `http`. */
@@ -16,7 +16,7 @@ export class NodeApp implements App {
   private readonly trees = new Map<string, PathTree<AppHandler>>()
   private readonly server: Server
   private readonly sockets = new NodeSockets()
-  /** Every connection with its responses that have not left yet. */
+  /** Every connection with its unfinished responses. */
   private readonly connections = new Map<Socket, Set<NodeResponse>>()
 
   constructor() {
@@ -24,7 +24,7 @@ export class NodeApp implements App {
       {
         maxHeaderSize: headerBytesMax,
         headersTimeout: silentMs,
-        // A body may take long as long as it moves: silence is what ends it.
+        // a body may take any time while bytes arrive; only silence ends it
         requestTimeout: 0,
         keepAliveTimeout: silentMs,
         connectionsCheckingInterval: checkMs,
@@ -65,7 +65,7 @@ export class NodeApp implements App {
     })
   }
 
-  // The HTTP server's own `close` would also cut connections whose answer is still on its way.
+  // Node's own `close` would also cut connections with unfinished responses.
   stopListening(): void {
     TcpServer.prototype.close.call(this.server)
     for (const [socket, unanswered] of this.connections) if (unanswered.size === 0) socket.destroySoon()
@@ -77,7 +77,7 @@ export class NodeApp implements App {
     for (const socket of this.connections.keys()) socket.destroy()
   }
 
-  // A peer that says it sends no more has left, as on the native server.
+  // A peer that closes its sending side counts as disconnected, as on the native server.
   private connected(socket: Socket): void {
     const unanswered = new Set<NodeResponse>()
     this.connections.set(socket, unanswered)
@@ -141,7 +141,7 @@ function targetOf({ url }: IncomingMessage): { readonly path: string; readonly q
   return { path: target.slice(0, question), query: target.slice(question + 1) }
 }
 
-// A request that Node could not read: the same statuses, and an error in the interface's form.
+// Answers a request that Node could not parse, with the same statuses and error form.
 function refuse(error: NodeJS.ErrnoException, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy()
@@ -185,7 +185,7 @@ class NodeRequest implements AppRequest {
     return this.parameters[index] ?? ''
   }
 
-  // Node joins repeated headers of most names; the contract gives the first.
+  // Node joins repeated headers; the interface returns the first.
   getHeader(name: string): string {
     const value = this.req.headers[name]
     if (value === undefined) return ''
@@ -207,7 +207,7 @@ class NodeResponse implements AppResponse {
   private aborted: (() => void) | null = null
   private readonly headers: string[] = []
   private headWritten = false
-  /** Length of a body given whole. */
+  /** Length of a body written whole. */
   private totalBytes = 0
 
   constructor(
@@ -223,7 +223,7 @@ class NodeResponse implements AppResponse {
     this.aborted = aborted
   }
 
-  /** The peer has left before all of the response was sent. */
+  /** The peer disconnected before the response was complete. */
   abort(): void {
     this.aborted?.()
   }
@@ -234,7 +234,7 @@ class NodeResponse implements AppResponse {
     const length = Number(req.headers['content-length'] ?? Number.NaN)
     let received = 0
     let isWhole = false
-    // Node destroys a socket that times out. While the answer is worked out there is no such bound.
+    // Node destroys a socket that times out; there is no such limit while the answer is computed
     socket.setTimeout(silentMs)
     const complete = () => {
       isWhole = true
@@ -307,7 +307,7 @@ class NodeResponse implements AppResponse {
     return this.res.write(piece)
   }
 
-  // A body given whole counts as written when all of it has left; a body in pieces goes on when its buffer is empty.
+  // A body written whole counts as written when all of it is sent; one in pieces continues when its buffer is empty.
   onWritable(writable: (offset: number) => boolean): void {
     const { res } = this
     res.on('drain', () => {

@@ -1,4 +1,4 @@
-// Chooses the HTTP server: the native one where its binary loads, else Node's own.
+// Chooses the HTTP server: the native one if its binary loads, else Node's own.
 import type { App } from './app.js'
 import { chooseServer, type HttpChoice } from './native.js'
 
@@ -7,17 +7,17 @@ export type { HttpChoice } from './native.js'
 export interface OpenedApp {
   readonly app: App
   readonly name: 'uWebSockets.js' | 'Node http'
-  /** Why this one runs, for the log. */
+  /** The reason for this server, for the log. */
   readonly reason: string
-  /** The native binary is not the one that was recorded, and was not loaded: worth a warning. */
+  /** The native binary differs from the recorded one and was not loaded. */
   readonly changed: boolean
 }
 
 /**
  * Open the HTTP server of a choice.
  *
- * errors  rejects when `uws` is asked for and its binary is absent, does not load here, or is another one than was
- *         recorded; `auto` takes Node's `http` in each of these cases.
+ * errors  with `uws`: rejects when the binary is absent, does not load, or differs from the recorded one; `auto` uses
+ *         Node's `http` then.
  */
 export async function openApp(choice: HttpChoice): Promise<OpenedApp> {
   const { native, reason, changed } = chooseServer(choice)

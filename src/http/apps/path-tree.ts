@@ -1,4 +1,4 @@
-// Finds the handler of a path. The native server has its own; this one serves Node's.
+// Finds the handler of a path, for Node's server; the native server has its own.
 
 interface Node<Handler> {
   readonly literals: Map<string, Node<Handler>>
@@ -8,12 +8,12 @@ interface Node<Handler> {
 
 const empty = <Handler>(): Node<Handler> => ({ literals: new Map(), parameter: null, handler: null })
 
-/** Handlers by path: literal segments and `:name` parameters; a literal wins over a parameter. */
+/** Handlers by path: literal segments and `:name` parameters. Literals take precedence. */
 export class PathTree<Handler> {
   private readonly root = empty<Handler>()
   private fallback: Handler | null = null
 
-  /** `/*` is the handler of every path that no other has. */
+  /** `/*` is the handler of paths without another. */
   add(path: string, handler: Handler): void {
     if (path === '/*') {
       this.fallback = handler
@@ -39,7 +39,7 @@ export class PathTree<Handler> {
   /**
    * The handler of a path, or null.
    *
-   * parameters  filled with the segments that parameters stand for, as they were sent; a parameter is never empty.
+   * parameters  receives the parameter segments as sent; a parameter is never empty.
    */
   find(path: string, parameters: string[]): Handler | null {
     const segments = path.slice(1).split('/')

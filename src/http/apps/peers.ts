@@ -1,11 +1,11 @@
-// Where requests come from. Asking the system costs a tenth of a request; behind a proxy, or with one caller, everybody
-// who is connected has the same address, and it is known without asking.
+// Remote addresses of connections. Reading one costs a tenth of a request. Behind a proxy, or with a single caller,
+// all connections have the same address, which is then returned from memory.
 import type { HttpResponse, TemplatedApp } from 'uWebSockets.js'
 
 /** The addresses of an app's connections. */
 export class Peers {
   private connected = 0
-  /** Of everybody who is connected; null while some may have another. */
+  /** The address of all connections; null if they may differ. */
   private only: string | null = null
 
   constructor(app: TemplatedApp) {
@@ -16,12 +16,12 @@ export class Peers {
     app.filter(changed as (res: HttpResponse, change: unknown) => void)
   }
 
-  /** The address of the peer of a response that is still there. */
+  /** The peer's address of a response that has not ended. */
   addressOf(res: HttpResponse): string {
     return this.only ?? addressOf(res)
   }
 
-  // Who leaves does not say who it was: after a second address has been seen, all have to leave first.
+  // A closed connection does not reveal its address: after a second address appears, all must close first.
   private came(address: string): void {
     if (this.connected === 0) this.only = address
     else if (address !== this.only) this.only = null
@@ -29,7 +29,7 @@ export class Peers {
   }
 }
 
-/** The peer's address. One of IPv4 that arrived over an IPv6 socket is written as IPv4. */
+/** The peer's address. IPv4 over an IPv6 socket is written as IPv4. */
 function addressOf(res: HttpResponse): string {
   const bytes = new Uint8Array(res.getRemoteAddress())
   const at = bytes.length - 4

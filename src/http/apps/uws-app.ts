@@ -1,4 +1,4 @@
-// The HTTP contract kept by uWebSockets.js: the native server's own objects, handed over as they are.
+// The HTTP interface on uWebSockets.js, with the native server's own objects.
 import type { HttpResponse, TemplatedApp, us_listen_socket, WebSocket } from 'uWebSockets.js'
 import { prepareNative } from '../../config.js'
 import {
@@ -15,13 +15,13 @@ import {
 import { Peers } from './peers.js'
 
 prepareNative()
-// Loaded after its settings are in place, hence not a static import.
+// Imported dynamically, after its environment variables are set.
 const { default: uWS } = await import('uWebSockets.js')
 
-// One process per port: a second one is refused instead of quietly taking half of the connections.
+// One process per port: a second one fails instead of silently taking half of the connections.
 const exclusivePort = 1
 
-/** A server of uWebSockets.js. Importing this file fails where its binary does not load. */
+/** A server on uWebSockets.js. Importing this file fails if its binary does not load. */
 export class UwsApp implements App {
   private readonly app: TemplatedApp = uWS.App()
   private readonly peers = new Peers(this.app)

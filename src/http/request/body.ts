@@ -1,4 +1,5 @@
-// Bodies: bounded before they are kept, decompressed within the same bound, checked before they are parsed.
+// Request bodies: bounded while they are received, decompressed within the same bound, checked before they are
+// parsed.
 import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
 import type { IValidation } from 'typia'
@@ -13,7 +14,7 @@ import type { Parser, Route } from '../routing/route.js'
 export const bodyBytesMax = 1_048_576
 export const batchBytesMax = 8_388_608
 
-/** The bound of a route's body. */
+/** The size bound of a route's body. */
 export function boundOf(route: Route): number {
   return route.body === 'batch' ? batchBytesMax : bodyBytesMax
 }
@@ -32,10 +33,10 @@ export function tooLarge(route: Route): ServiceError {
   return new ServiceError('body_too_large', `The request body is larger than ${bodyBytesMax} bytes`)
 }
 
-/** How a body is compressed. */
+/** Content encodings of bodies. */
 export type Encoding = 'identity' | 'gzip'
 
-/** Of a Content-Encoding header; '' is none. 400 for those we do not read. */
+/** The encoding of a Content-Encoding header; '' is identity. 400 for unsupported ones. */
 export function encodingOf(header: string): Encoding | ServiceError {
   if (header === '') return 'identity'
   const name = header.trim().toLowerCase()
@@ -71,7 +72,7 @@ export async function decompress(bytes: Buffer, route: Route, group: string): Pr
   })
 }
 
-/** A body for a handler that parses it itself; `contentType` as the header has it. */
+/** A body for a handler that parses it itself; `contentType`: the header. */
 export function rawBody(bytes: Buffer, contentType = ''): RawBody {
   const type = mediaType(contentType)
   if (bytes.length >= largeBytes)
@@ -79,7 +80,7 @@ export function rawBody(bytes: Buffer, contentType = ''): RawBody {
   return new SmallBody(bytes, type)
 }
 
-/** A body read where it lies: the bytes are the server's again as soon as it returns, and are decoded before. */
+/** A body in the server's memory. The server reuses the bytes when the callback returns; they are decoded before. */
 export class SmallBody implements RawBody {
   readonly byteLength: number
   private decoded: string | null = null
@@ -98,7 +99,7 @@ export class SmallBody implements RawBody {
     return this.decoded
   }
 
-  /** Decode now, as the bytes are about to be used for another body. What is wrong with them is told by `text`. */
+  /** Decode now, because the bytes will be reused. `text` reports a decoding error. */
   keep(): void {
     try {
       this.text()
@@ -108,17 +109,18 @@ export class SmallBody implements RawBody {
   }
 }
 
-// Parameters are cut off. The two that nearly every caller sends are told by one comparison.
+// The media type without parameters. The two most common headers are recognised by one comparison.
 function mediaType(header: string): string {
   if (header === 'application/json' || header === '') return header
   return header.split(';', 1)[0]!.trim().toLowerCase()
 }
 
 /**
- * A body through its row's parser.
+ * Parse a body with its route's parser.
  *
- * text    the whole body; empty stands for an object without members, so that the message names what is missing.
- * errors  `body_malformed`: no JSON, too deep, U+0000 or half a surrogate pair in it; `body_invalid`: naming the members at fault.
+ * text    the whole body; empty counts as an object without members, so that the error names what is missing.
+ * errors  `body_malformed`: invalid JSON, too deep, with U+0000 or an unpaired surrogate; `body_invalid`: naming the
+ *         invalid members.
  */
 export function parseBody<Body>(text: string, parse: Parser<Body>): Body {
   assertPlain(text)
@@ -135,7 +137,7 @@ export function parseBody<Body>(text: string, parse: Parser<Body>): Body {
   throw new ServiceError('body_invalid', describe(parsed.errors))
 }
 
-// At most three members at fault, by path and expectation, never by value.
+// At most three invalid members, by path and expected type, never by value.
 function describe(errors: readonly IValidation.IError[]): string {
   const told = errors.slice(0, 3).map(({ path, expected, value }) => {
     const member = path.replace(/^\$input\.?/, '').slice(0, 100) || 'body'

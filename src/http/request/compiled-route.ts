@@ -1,4 +1,4 @@
-// A route as the server has it: its bound, its name, its counters.
+// A route prepared for serving: size bound, name, counters.
 import type { Metrics, Spread, Tally } from '../../metrics.js'
 import { LastAdmission } from '../admission/admit.js'
 import type { Route } from '../routing/route.js'
@@ -7,7 +7,7 @@ import { boundOf } from './body.js'
 /** A route with its counters. */
 export class Compiled {
   readonly bodyBytesMax: number
-  /** Pages of other origins may call it: a publishable key opens it. */
+  /** Pages of other origins may use it, because publishable keys may. */
   readonly isOpen: boolean
   /** One of the hot paths: it asks no store. */
   readonly isHot: boolean
