@@ -1,20 +1,20 @@
-// What an operator's tools ask: alive, ready, and the numbers. No key, no limit, no envelope.
+// Health endpoints: alive and ready. No key, no rate limit, no envelope.
 import type { Reply } from './request/respond.js'
 
-/** The state of the process, as main knows it. */
+/** The state of the process, from the server's start. */
 export interface Health {
-  /** Serving: settings read, stores open or known to be away, journal replayed. */
+  /** Serving: settings read, stores open or known to be down, journal replayed. */
   ready(): boolean
-  /** What works less well than it should, by name: "clickhouse", "shard 1". Empty when all is well. */
+  /** Impaired parts by name: "clickhouse", "shard 1". Empty when all is well. */
   degraded(): readonly string[]
 }
 
-/** GET /health/live: the process turns. */
+/** GET /health/live: the event loop runs. */
 export function live(): Reply {
   return { status: 200, headers: '', body: '{"status":"live"}' }
 }
 
-/** GET /health/ready: 200 when serving, also with something degraded, which it names; 503 before and while stopping. */
+/** GET /health/ready: 200 while serving, with the names of degraded parts; 503 before that and while stopping. */
 export function ready(health: Health, draining: boolean): Reply {
   const degraded = health.degraded()
   if (health.ready() && !draining) {

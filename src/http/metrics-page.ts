@@ -1,4 +1,4 @@
-// GET /metrics: the text made at most once a second, to whoever may have it.
+// GET /metrics: the metrics text, built at most once a second, with optional authentication.
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { Logger } from '../log.js'
 import type { Metrics } from '../metrics.js'
@@ -10,10 +10,10 @@ const keptMs = 1_000
 
 export interface MetricsPageOptions {
   readonly metrics: Metrics
-  /** What a caller must show as a bearer token; null: nothing. */
+  /** Required bearer token; null: none. */
   readonly token: string | null
   readonly log: Logger
-  /** Called before a text is made. */
+  /** Called before the text is built. */
   readonly before: () => void
 }
 

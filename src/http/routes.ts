@@ -1,4 +1,4 @@
-// The whole interface on one page. One line per operation, sorted by path: add yours in its place.
+// The route table: one line per operation, sorted by path.
 
 import {
   parseBillingDetailsUpdate,

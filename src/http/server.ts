@@ -1,4 +1,4 @@
-// The HTTP server: its routes and what it answers besides them, its start and its end.
+// The HTTP server: routes, other paths, start and stop.
 import type { Services } from '../api/kit/services.js'
 import { ServiceError } from '../errors.js'
 import { preflightHeaders } from './admission/cors.js'
@@ -14,13 +14,13 @@ import { Shared, type SharedOptions } from './request/shared.js'
 import type { Route } from './routing/route.js'
 import { Datastream, datastreamPath } from './stream/datastream.js'
 
-// How long answers already handed over may still be on their way to the network at a stop.
+// How long sent responses may take to leave the machine when stopping.
 const flushMs = 100
 
 export interface ServerOptions extends SharedOptions {
   readonly health: Health
   readonly routes: readonly Route[]
-  /** Another kind of exchange, where requests are traced. */
+  /** The Exchange subclass used with tracing. */
   readonly exchange?: typeof Exchange
 }
 
@@ -43,9 +43,9 @@ export class Server {
   /**
    * Accept connections.
    *
-   * port     0 takes any free one.
+   * port     0: any free one.
    * returns  the port.
-   * errors   rejects when the address cannot be had.
+   * errors   rejects when the address is not available.
    */
   listen(host: string, port: number): Promise<number> {
     return this.app.listen(host, port)
@@ -56,14 +56,14 @@ export class Server {
     return this.shared.services !== null && !this.shared.draining
   }
 
-  /** From now on requests reach their handlers. */
+  /** Start to pass requests to their handlers. */
   serve(services: Services): void {
     this.shared.services = services
   }
 
   /**
-   * Stop: accept no more connections, answer what is in flight, close the rest. Resolves when every connection
-   * is closed, at the latest `drainMs` from now.
+   * Stop: accept no more connections, answer requests in flight, close the rest. Resolves when every connection is
+   * closed, at the latest after `drainMs`.
    */
   async close(): Promise<void> {
     if (this.shared.draining) return
@@ -86,7 +86,7 @@ export class Server {
     }
   }
 
-  /** One that is no route's: framed as strictly, and without a body. */
+  /** Register a path outside the route table, with the same framing checks and without a body. */
   private other(method: AppMethod, path: string, handler: AppHandler): void {
     const { shared } = this
     this.app.on(method, path, (res, req) => {
@@ -125,7 +125,7 @@ export class Server {
     })
   }
 
-  /** Pages may ask before they call what a publishable key opens, and nothing else. */
+  /** Register OPTIONS for the routes that accept publishable keys. */
   private registerPreflights(): void {
     const { shared, options } = this
     const preflight = preflightHeaders(options.config.apiKeyHeaders, options.config.environmentHeaders)
@@ -144,7 +144,7 @@ export class Server {
     )
   }
 
-  /** Answer GET /metrics on this app: the server's own, or one that listens for nothing else. */
+  /** Register GET /metrics on this app: the server's own, or a separate one. */
   registerMetrics(app: App): void {
     const { metrics, log, config } = this.options
     const before = () => metrics.http.inFlight.set(this.shared.inFlight)

@@ -1,4 +1,4 @@
-// Who is asking, and may they: key, environment, budgets, scopes, in the order of AL-30.
+// Admission of a request: key, environment, rate limits, scopes, in the order of AL-30.
 import type { KeyScope } from '../../../schemas/enums.js'
 import { keyFault, reaches } from '../../api/keys/conditions.js'
 import type { EnvironmentRecord, KeyRecord } from '../../api/kit/call.js'
@@ -8,32 +8,38 @@ import { ServiceError } from '../../errors.js'
 import type { Route, Scope } from '../routing/route.js'
 import type { Allowance, Limits } from './limits.js'
 
-/** A request that may go on to its body. */
+/** An admitted request. */
 export interface Admission {
   readonly key: KeyRecord
   readonly environment: EnvironmentRecord | null
-  /** The header names an environment this account does not have: 404, after the body was judged (AL-11, AL-30). */
+  /**
+   * The header names an environment this account does not have: answered 404 after the body was validated (AL-11,
+   * AL-30).
+   */
   readonly environmentUnknown: boolean
-  /** What a server signed for this caller; null: nothing. */
+  /** The caller's signed context; null: none. */
   readonly signed: SignedContext | null
 }
 
-/** What admission decided: go on, or why not; with what the headers say either way. */
+/** The result of admission: the admission or the refusal, and the rate-limit headers. */
 export interface Judgement {
   readonly allowance: Allowance | null
   readonly outcome: Admission | ServiceError
 }
 
-/** A missing, unknown or deleted key; also one whose environment is gone (AL-1), or that is not taken now. */
+/**
+ * The 401 for a key that is missing, unknown or deleted, whose environment is deleted (AL-1), or that is not
+ * accepted now.
+ */
 export function unknownKey(why?: string): ServiceError {
   return new ServiceError('key_unknown', why)
 }
 
-/** Who shows a key, as far as its conditions ask. */
+/** The caller, as far as conditions of its key need it. */
 export interface Asker {
   /** The wall clock, epoch ms. */
   wallMs(): number
-  /** The signed context that was sent; ''  for none. Asked of publishable keys alone. */
+  /** The signed context; '' for none. Read only for publishable keys. */
   readonly contextToken: string
   remoteIp(): string
 }
@@ -94,13 +100,13 @@ const mustWait = (route: Route, key: KeyRecord, allowance: Allowance | null): bo
   !(route.neverLimited && permits(key.scopes, route.scope))
 
 /**
- * Judge a request whose key was found: the one way in, for keys in headers and keys in bodies alike.
+ * Admit a request with a known key, from a header or from a body.
  *
  * environmentId  the environment header, '' when absent.
  * monotonicMs    the limiter's clock (AL-44).
- * asker          asked only by keys that are not taken always and from anywhere.
- * returns        429 before 403 before 400 (AL-30); 401 throws, since it has no budget to show.
- * source         AL-10…14, AL-20…23, AL-30, AL-40…46
+ * asker          used only for keys with conditions.
+ * returns        429 before 403 before 400 (AL-30). A 401 is thrown, because it has no rate-limit headers.
+ * source         AL-10…14, AL-20…23, AL-30, AL-40…46.
  */
 export function admit(
   route: Route,
@@ -160,7 +166,7 @@ function refusalOf(
   return null
 }
 
-// Why the key may not call this route, or null.
+// The 403 if the key may not use this route, or null.
 function denial(
   route: Route,
   key: KeyRecord,
@@ -175,7 +181,7 @@ function denial(
       return 'This environment requires a signed context from publishable keys'
   }
   if (key.readonly) {
-    // Events of a readonly key are accepted, and recorded as failed by the handler (EV-6).
+    // events of a read-only key are accepted, and the handler stores them as failed (EV-6)
     if (route.scope === 'capture') return null
     if (route.mutates) return 'This key is read-only'
   }

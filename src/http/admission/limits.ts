@@ -1,4 +1,4 @@
-// The budgets of accounts and the caps of keys (service.md section 8; AL-40…46).
+// Rate limits of accounts and caps of keys (AL-40…46).
 import { type RateLimitBucket, rateLimitBuckets } from '../../../schemas/enums.js'
 import type { KeyRecord } from '../../api/kit/call.js'
 import type { LimitSetting } from '../../config.js'
@@ -16,10 +16,10 @@ import {
 } from '../../core/bucket.js'
 import type { LimitKind } from '../routing/route.js'
 
-/** One limit per bucket of the interface. */
+/** One limit per bucket. */
 export type LimitTable = Readonly<Record<RateLimitBucket, Limit>>
 
-/** The numbers of service.md section 8. */
+/** The default limits of the interface document. */
 export const defaultLimits: LimitTable = {
   global: { ratePerSecond: 300, burst: 600 },
   mutation: { ratePerSecond: 120, burst: 120 },
@@ -27,13 +27,13 @@ export const defaultLimits: LimitTable = {
   analytics: { ratePerSecond: 12, burst: 30 },
 }
 
-/** The table a setting stands for; null: no limits. Buckets a setting does not name keep the interface's numbers. */
+/** The limits of a setting; null: none. Buckets not named keep the defaults. */
 export function limitTable(setting: LimitSetting): LimitTable | null {
   if (setting === 'off') return null
   return setting === 'default' ? defaultLimits : { ...defaultLimits, ...setting }
 }
 
-/** What the headers of a response say (AL-42); a refusal names its bucket and when to come back. */
+/** Values of the rate-limit headers (AL-42). A refusal also has its bucket and Retry-After. */
 export interface Allowance {
   readonly limit: number
   readonly remaining: number
@@ -41,7 +41,7 @@ export interface Allowance {
   readonly refused: { readonly bucket: RateLimitBucket; readonly retryAfterSeconds: number } | null
 }
 
-/** Buckets in the order of the table: the first blocked one is the one a refusal names (AL-42). */
+/** Buckets in the order of the table: a refusal names the first exhausted one (AL-42). */
 type Chains = Readonly<Record<LimitKind, readonly NamedBucket[]>>
 
 /** Whose requests share buckets: those of publishable keys are a party of their own (AL-41). */
@@ -76,7 +76,7 @@ class Budget {
     return [this.bucket('global', nowMs), this.bucket('mutation', nowMs)]
   }
 
-  /** The buckets that apply, brought to the present. */
+  /** The applicable buckets, refilled up to now. */
   applying(kind: LimitKind, party: Party, nowMs: number, environmentId: string): readonly NamedBucket[] {
     const chain = this.chains(environmentId, party, nowMs)[kind]
     for (const bucket of chain) refill(bucket, nowMs)
@@ -102,7 +102,7 @@ class Budget {
       analytics: [global, this.bucket('analytics', nowMs)],
     }
     const environments = this.environments[parties[party]]
-    // environments that are gone leave theirs behind
+    // deleted environments leave entries behind
     if (environments.size >= environmentsMax) environments.clear()
     environments.set(environmentId, chains)
     return chains
@@ -113,14 +113,14 @@ class Budget {
   }
 }
 
-/** Environments whose buckets a budget keeps; beyond it, all of them begin full again. */
+/** Most environments with buckets; beyond it, all are dropped and start full again. */
 const environmentsMax = 10_000
 
 interface NamedBucket extends Bucket {
   readonly name: RateLimitBucket
 }
 
-/** Budgets of every account that asked something, and of every capped key. Bounded by the accounts and keys there are. */
+/** Limits of every account and capped key with requests. Their number bounds the memory. */
 export class Limits {
   private readonly accounts = new Map<string, Budget | null>()
   private readonly keys = new Map<string, { readonly percent: number; readonly budget: Budget }>()
@@ -128,14 +128,14 @@ export class Limits {
   /** The account that asked last. */
   private last: { readonly accountId: string; readonly budget: Budget | null } | null = null
 
-  /** `table` null: no limits unless an account has its own. */
+  /** `table` null: no limits except an account's own. */
   constructor(private readonly table: LimitTable | null) {}
 
   /**
-   * Give one account its own limits ("limits can be raised per account on request"), or take them back.
+   * Set or remove the limits of one account.
    *
-   * table    a table; `null`: no limits at all; `undefined`: those of everyone.
-   * effect   its buckets, and those of its capped keys at their next request, start full.
+   * table    a table; `null`: no limits; `undefined`: the defaults.
+   * effect   its buckets start full, and those of its capped keys at their next request.
    */
   setAccount(accountId: string, table: LimitTable | null | undefined): void {
     if (table === undefined) this.own.delete(accountId)
@@ -183,8 +183,8 @@ export class Limits {
     const over = firstBlocked(mine)
     if (over !== null) return refusal(over, over)
     const exhausted = firstBlocked(shared)
-    // source: decision, AL-43: the headers of a capped key describe its own limit also when it is the
-    // account's that refuses; when to come back is the account's.
+    // source: decision, AL-43: the headers of a capped key describe its own limit, even if the account's limit
+    // refuses; Retry-After is the account's.
     if (exhausted !== null) return refusal(mine[shared.indexOf(exhausted)]!, exhausted)
     for (const bucket of shared) take(bucket)
     for (const bucket of mine) take(bucket)
@@ -229,7 +229,7 @@ function firstBlocked(chain: readonly NamedBucket[]): NamedBucket | null {
   return null
 }
 
-// Fewest remaining requests; ties go to the longer reset (AL-42).
+// The bucket with the fewest remaining requests; ties: the longer reset (AL-42).
 function tightest(chain: readonly NamedBucket[]): NamedBucket {
   let found = chain[0]!
   for (let i = 1; i < chain.length; i++) {

@@ -1,5 +1,5 @@
-// One request from first byte to last: what must be read at once, admission, body, handler, answer.
-// The request object dies when its callback returns, the response when it is answered or aborted.
+// One request from first to last byte: reading, admission, body, handler, response. The request object is invalid
+// after its callback returns, the response after it is answered or aborted.
 
 import { Buffer } from 'node:buffer'
 import { performance } from 'node:perf_hooks'
@@ -44,36 +44,36 @@ import {
 } from './respond.js'
 import type { Shared } from './shared.js'
 
-// Beyond this an answer may not fit the socket at once.
+// Larger responses may not fit the socket at once.
 const largeLength = 65_536
-// Bodies of callers who have shown no key yet, together, bytes.
+// Bytes of bodies of unauthenticated callers, in total.
 const strangeBytesMax = 4_194_304
 const letterP = 0x70
 const nobody = { key: null, environment: null }
 const askNobody = { mayAsk: () => false }
 
-/** One request on its way: admission and body may end in either order, then the handler, then the answer. */
+/** One request. Admission and body may complete in either order; then come the handler and the response. */
 export class Exchange implements Listener, Caller {
   private readonly startedMs = performance.now()
-  /** Answered or aborted: the response must not be touched any more. */
+  /** Answered or aborted: the response must not be used any more. */
   settled = false
-  /** Inside a callback of the server, where writes are gathered anyway. */
+  /** Inside a callback of the server, which gathers writes. */
   private corked = true
   private headOnly = false
-  /** A check that went to its shard. */
+  /** A check that was sent to its shard. */
   private isChecking = false
-  /** Answered, and not all of it taken yet. */
+  /** Answered, but not completely sent. */
   private leaving = false
   private outflow: Outflow | null = null
   protected admission: Admission | null = null
   private headers = ''
-  /** Which pages may read the answer, as header lines. */
+  /** CORS header lines. */
   private cors = ''
-  /** The peer has left, or the response has been ended for good. */
+  /** The peer has disconnected, or the response has ended. */
   private isGone = false
-  /** The connection is closed with the answer. */
+  /** Close the connection after the response. */
   private cuts = false
-  /** The answer leaves in a later turn of the loop. */
+  /** The response is sent in a later turn of the event loop. */
   private isDeferred = false
   private secret = ''
   contextToken = ''
@@ -84,27 +84,27 @@ export class Exchange implements Listener, Caller {
   private forwardedFor = ''
   ifNoneMatch = ''
   private encoding: Encoding | ServiceError = 'identity'
-  /** Of a body that its handler parses. */
+  /** Content-Type of a body that its handler parses. */
   private contentType = ''
   private pieces: Buffer[] | null = null
   private received = 0
   private reserved = 0
   private group = ''
-  /** No header carries a key: one is looked for in the body, and until then the caller is nobody. */
+  /** No header has a key: the body is searched for one, and until then the caller is unauthenticated. */
   private keyless = false
-  /** What was received of such a body, bytes. */
+  /** Bytes received of such a body. */
   private strange = 0
-  /** A whole body that waits for admission. */
+  /** A complete body that waits for admission. */
   private waiting: Buffer | null = null
   private params = noParameters
   private echo: Readonly<Record<string, unknown>> = nothing
-  // Kept for the audit log, of changes alone.
+  // for the audit log; set for changes only
   private url = ''
   private asker: KeyRecord | null = null
   private requestBody: string | null = null
   private noted: Noting | null = null
   private requestId: string | null = null
-  /** What was asked, where its answer may be worth to be kept. */
+  /** The cache key, if this response may be cached. */
   private asked: Asked | null = null
 
   constructor(
@@ -113,7 +113,7 @@ export class Exchange implements Listener, Caller {
     private readonly res: AppResponse,
   ) {}
 
-  /** Whether the key in the header is one that is in memory. */
+  /** Whether the key in the header is in memory. */
   protected isKnown(req: AppRequest): boolean {
     const { services, head } = this.shared
     head.read(req)
@@ -126,13 +126,13 @@ export class Exchange implements Listener, Caller {
     return head.key || (this.compiled.route.ofrep ? bearerOf(head.authorization) : '')
   }
 
-  /** Everything up to the first wait. The request object is read here and nowhere else. */
+  /** Everything up to the first await. Only here may the request object be read. */
   begin(req: AppRequest, headOnly: boolean): void {
     const { shared, compiled, res } = this
     const { head } = shared
     this.headOnly = headOnly
     shared.inFlight++
-    // First of all: without it a response that is not answered at once would end the process.
+    // first, because an aborted response without this callback would end the process
     res.onAborted(() => this.abort())
     try {
       head.read(req)
@@ -160,7 +160,7 @@ export class Exchange implements Listener, Caller {
     if (!head.isChunked) return
     if (!chunkedBodies) throw new Misframed('length_required')
     if (this.compiled.route.body === 'none') throw new Misframed('framing_invalid', 'No body is taken here')
-    // what the chunks end with is not to be seen from here: nothing behind them is read
+    // trailers are not visible here, so nothing after them is read
     this.cuts = true
   }
 
@@ -172,7 +172,7 @@ export class Exchange implements Listener, Caller {
     cutOff(res, shared.writeHead, failure(error, this.headers), () => this.isGone)
   }
 
-  /** The client's address: the peer, or what trusted proxies tell of it in X-Forwarded-For. '' once answered. */
+  /** The client's address: the peer, or the entry of X-Forwarded-For that trusted proxies added. '' once answered. */
   remoteIp(): string {
     if (this.forwardedFor !== '') {
       const forwarded = forwardedAddress(this.forwardedFor, this.shared.options.config.trustProxy)
@@ -188,14 +188,14 @@ export class Exchange implements Listener, Caller {
   private copy(req: AppRequest, head: Head): void {
     const { route } = this.compiled
     this.environmentId = head.environmentId
-    // Without a "?" it is undefined, whatever its type says.
+    // without a "?" it is undefined, despite its type
     if (route.query !== null || route.noted) this.rawQuery = req.getQuery() ?? ''
     if (route.noted) this.url = req.getUrl()
     if (route.parameters.length > 0) this.parameters = parametersOf(req, route.parameters.length)
-    // A check leaves no trace of who asked.
+    // checks do not record the user agent
     if (route.limit !== 'check') this.userAgent = head.userAgent
     if (route.ofrep) this.ifNoneMatch = head.ifNoneMatch
-    // the value of a publishable key begins with its kind
+    // a publishable key begins with "p"
     if (this.secret.charCodeAt(0) === letterP) this.contextToken = head.signedContext
     if (route.body === 'none') return
     this.encoding = encodingOf(head.contentEncoding)
@@ -203,8 +203,8 @@ export class Exchange implements Listener, Caller {
   }
 
   /**
-   * Nobody has shown a key. Where one may stand in the body, that much of it is read as the caller's address may still
-   * try; what is compressed or long is refused unread (source: decision, security 1).
+   * Start a request without a key. If the route accepts keys in the body, the body is read within the limit of the
+   * caller's address; a compressed or large one is refused unread (source: decision).
    */
   private beginKeyless(head: Head): void {
     const { shared } = this
@@ -215,12 +215,12 @@ export class Exchange implements Listener, Caller {
     this.keyless = true
   }
 
-  /** 401, or 429 where the address has failed too often. paid: that was counted before. */
+  /** The 401, or a 429 when the address has failed too often. paid: its token was taken before. */
   private unknown(secret: string, paid = false): ServiceError {
     return this.shared.strangers.failed(this.remoteIp(), secret, this.startedMs, paid)
   }
 
-  /** The same of a body that nobody looks into. */
+  /** The 401 for a body that is not searched. */
   private unread(paid = false): ServiceError {
     const error = this.unknown('', paid)
     if (error.status !== 401) return error
@@ -230,12 +230,12 @@ export class Exchange implements Listener, Caller {
     )
   }
 
-  /** Whether an unknown key of this caller may be asked for in the store. */
+  /** Whether unknown keys of this caller may be looked up in the store. */
   mayAsk(): boolean {
     return this.shared.strangers.may(this.remoteIp(), this.startedMs)
   }
 
-  // Admission, then what follows it: at once when the key is in memory. Meanwhile the body comes in.
+  // Admission, then the rest: at once when the key is in memory. Meanwhile the body arrives.
   private find(secret: string): void {
     const found = this.shared.services!.keys.find(secret, this)
     if (found instanceof Promise) this.resume(found, key => this.enter(key))
@@ -273,14 +273,14 @@ export class Exchange implements Listener, Caller {
     try {
       return last.admit(route, key, this.environmentId, services!.keys, options.limits, this.startedMs, this)
     } catch (error) {
-      // a key that is disabled or over counts as one that nobody has
+      // a disabled or expired key counts as unknown
       const failed = this.unknown(this.secret)
       throw failed.status === 401 ? error : failed
     }
   }
 
   private data(chunk: ArrayBuffer, last: boolean): void {
-    // The server goes on reading a body that was answered before its end; nothing of it is kept.
+    // the server still delivers the rest of a body that was answered early; it is dropped
     if (this.settled || this.isDeferred) return
     this.corked = true
     try {
@@ -296,7 +296,7 @@ export class Exchange implements Listener, Caller {
     }
   }
 
-  // The usual case: the body in one piece. It is read where it lies when that is possible at once; a large one may leave.
+  // The usual case: the body in one piece. It is read in place if that is possible at once.
   private whole(chunk: ArrayBuffer): void {
     const inPlace = chunk.byteLength < longBytes && this.admission !== null && this.encoding === 'identity'
     const mayStand = this.compiled.route.keeps && this.admission?.signed === null
@@ -304,7 +304,7 @@ export class Exchange implements Listener, Caller {
     this.complete(inPlace ? Buffer.from(chunk) : Buffer.from(chunk.slice(0)))
   }
 
-  // What was asked before, and answered with what still stands.
+  // Answer from the response cache.
   private answerAgain(body: DataView): boolean {
     const { environment } = this.admission!
     if (environment === null || body.byteLength > askedBytesMax) return false
@@ -323,7 +323,7 @@ export class Exchange implements Listener, Caller {
     return true
   }
 
-  /** Whether an answer that stands for a while is kept. */
+  /** Whether the response may be cached. */
   get keeps(): boolean {
     return this.asked !== null
   }
@@ -335,7 +335,7 @@ export class Exchange implements Listener, Caller {
     if (last) this.complete(Buffer.concat(this.pieces, this.received))
   }
 
-  // Bodies of nobody are short, and few at once.
+  // Bodies of unauthenticated callers are short, and few at a time.
   private hold(bytes: number): void {
     if (this.received > keylessBytesMax) throw this.unread(true)
     const { shared } = this
@@ -344,7 +344,7 @@ export class Exchange implements Listener, Caller {
     if (shared.strange > strangeBytesMax) throw new ServiceError('overloaded')
   }
 
-  // Behind every body whose sender is known.
+  // Runs after all bodies of known callers.
   private searchKeys(bytes: Buffer): void {
     const { keys } = this.shared.services!
     const secrets = namedKeys(bytes)
@@ -360,7 +360,7 @@ export class Exchange implements Listener, Caller {
     this.resume(Promise.all(secrets.map(secret => keys.find(secret, this))), search)
   }
 
-  // The whole body, as received.
+  // The complete body, as received.
   private complete(bytes: Buffer): void {
     if (this.keyless) {
       this.shared.longBodies.addLast(bytes.length, () => {
@@ -381,7 +381,7 @@ export class Exchange implements Listener, Caller {
     this.resume(decompress(bytes, this.compiled.route, this.groupOf()), plain => this.take(plain))
   }
 
-  // What takes long waits for its turn, so that others need not wait for it.
+  // Long bodies wait for their turn, so that other requests need not wait for them.
   private take(bytes: Buffer): void {
     if (bytes.length < longBytes) return this.read(bytes)
     if (this.reserved === 0) this.reserve(bytes.length)
@@ -405,7 +405,7 @@ export class Exchange implements Listener, Caller {
     this.handle(body, text ?? '')
   }
 
-  /** The keys that events of a body name, each admitted as if it stood in the header. */
+  /** The keys that a body's events name, each admitted like a key in a header. */
   named(secrets: readonly string[]): Promise<ReadonlyMap<string, Voice | null>> {
     const { shared, compiled, admission, environmentId } = this
     const { limits } = shared.options
@@ -417,12 +417,12 @@ export class Exchange implements Listener, Caller {
     )
   }
 
-  /** A key that a known caller's body names is nobody's. */
+  /** Report that a key in a known caller's body is unknown. */
   notKnown(secret: string): void {
     if (!this.settled) this.unknown(secret)
   }
 
-  // Bodies in pieces or compressed count together, so that many slow ones cannot fill the memory.
+  // Bodies in pieces or compressed share one bound, so that many slow ones cannot fill the memory.
   private reserve(bytes: number): void {
     if (this.reserved === 0) this.group = this.groupOf()
     if (!this.shared.buffered.take(this.group, bytes)) throw new ServiceError('overloaded')
@@ -464,13 +464,13 @@ export class Exchange implements Listener, Caller {
     const answer = route.handle(call)
     if (answer instanceof Later) this.wait(answer)
     else if (answer instanceof Promise) {
-      // what is told by a promise may read its body later than now
+      // a handler with a promise may read its body later
       if (body instanceof SmallBody) body.keep()
       this.resume(answer, settled => this.conclude(settled), route.mutates)
     } else this.conclude(answer)
   }
 
-  /** As its handler has them: whoever may ask a store does so in the turn of the environment. */
+  /** The services for the handler, with store access in the environment's turn. */
   private services(): Services {
     const { services } = this.shared
     const { turns } = services!
@@ -486,7 +486,7 @@ export class Exchange implements Listener, Caller {
     answer.listen(this)
   }
 
-  // Go on when a promise settles, unless the caller has left meanwhile (`always`: even then).
+  // Continue when a promise settles, unless the caller has disconnected (`always`: even then).
   private resume<T>(promise: Promise<T>, next: (value: T) => void, always = false): void {
     promise.then(
       value => {
@@ -501,7 +501,7 @@ export class Exchange implements Listener, Caller {
     )
   }
 
-  /** Told by a Later among others' replies: what goes wrong here is this request's alone. */
+  /** Called by a Later among other replies, so errors must stay within this request. */
   succeed(answer: Answer): void {
     if (this.settled && !this.compiled.route.mutates) return
     try {
@@ -524,7 +524,7 @@ export class Exchange implements Listener, Caller {
     const reply = success(answer, status, echo, headers)
     if (this.asked !== null && answer.standing !== undefined)
       this.shared.services!.answers.keep(this.asked, answer.standing, reply.body)
-    // What went through is noted even if nobody waits for its answer any more.
+    // a completed change is audited even if the caller has disconnected
     if (this.settled) this.note(reply)
     else this.answer(reply)
   }
@@ -563,7 +563,7 @@ export class Exchange implements Listener, Caller {
     }
   }
 
-  /** Until the answer leaves, the server closes the connection where more lies behind the request. */
+  /** Delay the response: until then the server closes the connection if more data follows the request. */
   private defer(reply: Reply): void {
     if (this.isDeferred) return
     this.isDeferred = true
@@ -576,7 +576,7 @@ export class Exchange implements Listener, Caller {
     if (this.asker !== null && this.compiled.route.noted) this.noting()?.answered(status, body)
   }
 
-  // Of a key that is known; null where nobody keeps an audit log.
+  // The audit row of a request with a known key; null without an audit log.
   private noting(): Noting | null {
     const { compiled, shared, asker } = this
     const { audit } = shared.options
@@ -600,18 +600,18 @@ export class Exchange implements Listener, Caller {
     return this.noted
   }
 
-  /** Its name in logs and answers. */
+  /** The request's id in logs and responses. */
   private ownId(): string {
     this.requestId ??= this.shared.nextRequestId()
     return this.requestId
   }
 
-  /** Write its row of the audit log in the transaction of the change that it asks for. */
+  /** Write the audit row in the transaction of the change. */
   async record(tx: Sql): Promise<void> {
     await this.noting()?.within(tx)
   }
 
-  // A large answer is in flight until its last byte has left.
+  // A large response is in flight until its last byte is sent.
   private writeLarge(reply: Reply): void {
     const { res, shared } = this
     shared.writeHead(res, reply)
@@ -619,7 +619,7 @@ export class Exchange implements Listener, Caller {
     if (!this.leaving) shared.left()
   }
 
-  // A stream: what fails before its first piece is still told with a status.
+  // A stream. An error before its first piece is still answered with a status.
   private pour({ type, name, pieces }: Stream): void {
     const iterator = pieces[Symbol.asyncIterator]()
     this.resume(iterator.next(), first => {
@@ -680,7 +680,7 @@ export class Exchange implements Listener, Caller {
   }
 }
 
-/** An answer in pieces as one body. */
+/** A response in pieces, joined. */
 function whole(reply: Reply): Reply {
   return reply.pieces === undefined ? reply : { ...reply, bytes: bytesOf(reply.pieces) }
 }

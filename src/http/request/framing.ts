@@ -4,7 +4,7 @@ import { type ErrorCode, ServiceError } from '../../errors.js'
 import type { AppResponse } from '../apps/app.js'
 import type { Reply } from './respond.js'
 
-/** A request whose end is not certain, or whose head is too large: its connection is cut. */
+/** A request with ambiguous framing, or with too large headers. Its connection is cut. */
 export class Misframed extends ServiceError {
   constructor(
     code: Extract<ErrorCode, 'framing_invalid' | 'length_required' | 'head_too_large'>,
@@ -14,14 +14,14 @@ export class Misframed extends ServiceError {
   }
 }
 
-// More than the native server gathers before it writes: the answer leaves although more of the connection is read.
+// More than the native server buffers before it writes, so that the response is sent while the connection is read.
 const writtenAtOnce = 20_000
 
 /**
- * Answer, and cut the connection. The response ends in a later turn of the loop: until then the server takes what lies
- * behind the request for pipelining, which it answers by closing.
+ * Answer and cut the connection. The response ends in a later turn of the loop. Until then the server treats data
+ * after the request as pipelining, which it answers by closing the connection.
  *
- * isGone  whether the response must not be touched any more.
+ * isGone  whether the response must not be used any more.
  */
 export function cutOff(
   res: AppResponse,
@@ -31,7 +31,7 @@ export function cutOff(
 ): void {
   res.cork(() => {
     writeHead(res, { ...reply, headers: `${reply.headers}\r\nConnection: close` })
-    // blanks behind JSON mean nothing
+    // trailing blanks are allowed in JSON
     res.write(Buffer.from(reply.body.padEnd(writtenAtOnce)))
   })
   setImmediate(() => {

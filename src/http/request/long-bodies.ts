@@ -1,14 +1,14 @@
-// Bodies that take long to be dealt with: a little of them in every turn of the loop, and checks first. Whoever asks for
-// little in between waits for one of them at most, not for all that came together. A check on its way to its shard is
-// answered before the next one's turn: it would wait for that before it leaves, and again when it has come back.
+// A scheduler for long bodies: a limited amount per turn of the event loop, with checks first. A small request then
+// waits for one long body at most. A turn lets pending checks complete first, because a check would otherwise wait
+// for a turn twice: before it is sent to its shard, and after its reply.
 
-/** From this size on a body is one that takes long: half a tenth of a millisecond and more, as events. */
+/** Bodies of this size and more are long: parsing one takes 0.05 ms and more. */
 export const longBytes = 8_192
 
-/** Bytes dealt with in one turn, or one body where that is larger: as events about half a millisecond. */
+/** Bytes per turn, or one larger body: about half a millisecond of work. */
 const turnBytes = 49_152
 
-/** How long a turn waits for checks, ms: one whose company must be loaded first takes longer. */
+/** How long a turn waits for checks, ms. A check that must load its company takes longer. */
 const usualMs = 1
 
 interface Waiting {
@@ -18,36 +18,36 @@ interface Waiting {
 
 export class LongBodies {
   private waiting: Waiting[] = []
-  /** Of callers who have shown no key yet: dealt with, one a turn, while no other waits. */
+  /** Bodies of unauthenticated callers: one per turn, when no other waits. */
   private last: Waiting[] = []
-  /** Checks that went to a shard so far, and how many of them have been answered. */
+  /** Checks sent to a shard so far, and how many were answered. */
   private asked = 0
   private answered = 0
-  /** Set while a turn waits: for as many answers as had been asked for when it came. */
+  /** While a turn waits: the number of answers it waits for, which is the number of checks sent when it came. */
   private until = Number.POSITIVE_INFINITY
   private gaveWay = false
   private timer: NodeJS.Timeout | undefined
 
   constructor(private readonly givesWayMs = usualMs) {}
 
-  /** Checks under way. */
+  /** Checks in flight. */
   get checks(): number {
     return this.asked - this.answered
   }
 
-  /** Have a body of so many bytes dealt with in the order they came; never at once. `work` must not throw. */
+  /** Queue the work for a body, in order, for a later turn. `work` must not throw. */
   add(bytes: number, work: () => void): void {
     this.waiting.push({ bytes, work })
     if (this.waiting.length + this.last.length === 1) setImmediate(this.turn)
   }
 
-  /** The same behind all that `add` was or will be given. */
+  /** add, after everything that `add` was or will be given. */
   addLast(bytes: number, work: () => void): void {
     this.last.push({ bytes, work })
     if (this.waiting.length + this.last.length === 1) setImmediate(this.turn)
   }
 
-  /** A check goes to its shard; `checked` is to be called once, whatever becomes of it. */
+  /** A check is sent to its shard. Call `checked` once when it is answered or fails. */
   checking(): void {
     this.asked++
   }
@@ -60,7 +60,7 @@ export class LongBodies {
     setImmediate(this.turn)
   }
 
-  // Between two turns the loop reads what its sockets have.
+  // Between two turns the event loop reads its sockets.
   private readonly turn = (): void => {
     if (this.givesWay()) return
     if (this.waiting.length === 0) {
@@ -79,7 +79,9 @@ export class LongBodies {
     if (this.waiting.length + this.last.length > 0) setImmediate(this.turn)
   }
 
-  /** Whether the turn waits for the checks under way: once, so that it comes where there are always some. */
+  /**
+   * Whether the turn waits for checks in flight. Only once, so that a constant stream of checks does not block it.
+   */
   private givesWay(): boolean {
     this.until = Number.POSITIVE_INFINITY
     this.gaveWay = !this.gaveWay && this.checks > 0

@@ -1,12 +1,12 @@
-// An answer of unknown length on its way out: written as its reader takes it, never gathered.
+// Streams a response of unknown length as fast as its reader takes it.
 import type { AppResponse } from '../apps/app.js'
 
-/** Writes pieces to a response whose head is written. Holds one piece at a time beside what the socket buffers. */
+/** Writes pieces to a response with written headers. It holds one piece besides the socket's buffer. */
 export class Outflow {
   private over = false
   private writable: (() => void) | null = null
 
-  /** `ended` hears once how it ended: null, or what made the rest impossible. */
+  /** `ended` is called once: with null, or with the error that stopped the stream. */
   constructor(
     private readonly res: AppResponse,
     private readonly pieces: AsyncIterator<Uint8Array>,
@@ -18,7 +18,7 @@ export class Outflow {
     })
   }
 
-  /** Write `first` and what follows. A failure cuts the connection, so that no reader takes a part for the whole. */
+  /** Write `first` and the rest. An error cuts the connection, so that an incomplete response is noticed. */
   async run(first: IteratorResult<Uint8Array>): Promise<void> {
     try {
       for (let next = first; !this.over && next.done !== true; next = await this.pieces.next())
@@ -36,7 +36,7 @@ export class Outflow {
     }
   }
 
-  /** The reader has left: the response must not be touched any more. */
+  /** The reader has disconnected: the response must not be used any more. */
   abort(): void {
     if (this.over) return
     this.over = true
@@ -60,10 +60,10 @@ export class Outflow {
 }
 
 /**
- * Send an answer that may not fit the socket at once, as its reader takes it.
+ * Send a response that may not fit the socket at once.
  *
- * ended    hears when its last byte has left, where that is later.
- * returns  whether it has left already.
+ * ended    called when its last byte is sent, if that is later.
+ * returns  whether it is sent already.
  */
 export function sendLarge(res: AppResponse, bytes: Uint8Array, ended: () => void): boolean {
   const [, whole] = res.tryEnd(bytes, bytes.length)

@@ -1,11 +1,11 @@
-// What a handler is given of a request.
+// The call object of handlers.
 import type { Sql } from 'postgres'
 import type { Call, EnvironmentRecord, KeyRecord, Voice } from '../../api/kit/call.js'
 import type { Services } from '../../api/kit/services.js'
 import type { SignedContext } from '../../engine/account/signed-contexts.js'
 import { ServiceError } from '../../errors.js'
 
-/** One request as its handler sees it; `exchange` is asked while the response is still there. */
+/** A request as its handler sees it. `exchange` is used only before the response is sent. */
 export class Request implements Call<unknown, unknown> {
   constructor(
     private readonly exchange: {

@@ -1,4 +1,4 @@
-// What leaves: the envelope, the headers every response has, and errors as statuses.
+// Builds responses: the envelope, the common headers, and errors.
 import type { Answer } from '../../api/kit/call.js'
 import { ServiceError } from '../../errors.js'
 import { jsonText } from '../../json.js'
@@ -7,29 +7,29 @@ import type { Allowance } from '../admission/limits.js'
 /** A response ready to be written. */
 export interface Reply {
   readonly status: number
-  /** Further header lines, each `\r\nName: value`; they follow the fixed ones in one write. */
+  /** Further header lines, each `\r\nName: value`; written together with the fixed ones. */
   readonly headers: string
-  /** '' with 204 and 304, and where it comes in pieces. */
+  /** '' with 204 and 304, and for a body in pieces. */
   readonly body: string
   readonly pieces?: readonly string[]
-  /** The body as bytes, where it was kept so. */
+  /** The body as bytes, if it was cached so. */
   readonly bytes?: Uint8Array
 }
 
-/** The headers of every response as one value of Content-Type: one crossing into the server instead of three. */
+/** The fixed headers as one value of Content-Type: one call into the native server instead of three. */
 export const fixedHeaders = headersOf('application/json')
 
-/** The same for an answer of another type. */
+/** fixedHeaders for another content type. */
 export function headersOf(contentType: string): string {
   return `${contentType}\r\nX-Content-Type-Options: nosniff\r\nCache-Control: no-store`
 }
 
-/** The header line of an answer that is kept as a file. `name`: ours, never a caller's. */
+/** The header line of a download. `name` is never a caller's text. */
 export function attachment(name: string): string {
   return `\r\nContent-Disposition: attachment; filename="${name}"`
 }
 
-/** These header lines, and figures of the tightest budget where something is limited (AL-42). */
+/** These header lines, followed by the rate-limit headers if there is a limit (AL-42). */
 export function allowanceHeaders(allowance: Allowance | null, before: string): string {
   if (allowance === null) return before
   const { limit, remaining, resetSeconds } = allowance
@@ -45,13 +45,13 @@ export function allowanceHeaders(allowance: Allowance | null, before: string): s
   return told.lines
 }
 
-// What was told last: a budget that is hardly used looks the same again and again.
+// The last result: it repeats while a limit is hardly used.
 let told = { limit: -1, remaining: -1, resetSeconds: -1, before: '', lines: '' }
 
-// The head that was written last; as bytes from its second time on.
+// The last status and headers; kept as bytes from the second use on.
 const last = { status: 0, headers: '', bytes: null as Buffer | null }
 
-/** Everything from the status to the last header of a reply, to be written as the status: one crossing instead of two. */
+/** The response head from status to last header, written as the status: one call instead of two. */
 export function headOf(status: number, headers: string): string | Buffer {
   if (status === last.status && headers === last.headers) {
     last.bytes ??= Buffer.from(headText(status, headers))
@@ -66,14 +66,14 @@ export function headOf(status: number, headers: string): string | Buffer {
 const headText = (status: number, headers: string): string =>
   `${statusLine(status)}\r\nContent-Type: ${fixedHeaders}${headers}`
 
-/** Characters of an answer. Lists whose rows callers make large are bounded before they are written (page-weight.ts). */
+/** Longest response, characters. Lists with rows that callers can make large are bounded earlier (page-weight.ts). */
 const answerLengthMax = 134_217_728
 
 /**
  * A handler's answer in its envelope (AL-33).
  *
- * paramsJson  the echo of the path and query parameters given, serialised.
- * errors      query_invalid (400) for one that is too long; what JSON.stringify throws: our bug.
+ * paramsJson  the echo of the path and query parameters, serialised.
+ * errors      query_invalid (400) for an answer that is too long; errors of JSON.stringify are bugs.
  */
 export function success(answer: Answer, status: number, paramsJson: string, headers: string): Reply {
   const own = answer.headers === undefined ? headers : headers + lines(answer.headers)
@@ -95,14 +95,14 @@ export function success(answer: Answer, status: number, paramsJson: string, head
   return { status: code, headers: own, body: `{"data":${data},"params":${paramsJson}}` }
 }
 
-/** Path parameters as they are echoed: their names are the routes' own and need no escapes. */
+/** The echo of path parameters. Their names come from the routes and need no escapes. */
 export function echoOf(params: Readonly<Record<string, string>>): string {
   let json = ''
   for (const name in params) json += `${json === '' ? '{' : ','}"${name}":${JSON.stringify(params[name])}`
   return json === '' ? '{}' : `${json}}`
 }
 
-/** Texts one after the other, as bytes. */
+/** Concatenated texts as bytes. */
 export function bytesOf(pieces: readonly string[]): Buffer {
   let length = 0
   for (const piece of pieces) length += Buffer.byteLength(piece)
@@ -112,12 +112,12 @@ export function bytesOf(pieces: readonly string[]): Buffer {
   return bytes
 }
 
-/** Statuses whose answers end with their head. */
+/** Whether responses with this status have no body. */
 export function isBodiless(status: number): boolean {
   return status === 204 || status === 304
 }
 
-/** A failure the caller is told of (AL-31); 429 and 503 say when to come back. */
+/** An error response (AL-31); 429 and 503 have Retry-After. */
 export function failure(error: ServiceError, headers: string): Reply {
   const retry = error.retryAfterSeconds === undefined ? '' : `\r\nRetry-After: ${error.retryAfterSeconds}`
   return {
@@ -127,7 +127,7 @@ export function failure(error: ServiceError, headers: string): Reply {
   }
 }
 
-/** Anything we did not name is our bug: the caller learns no more than that. */
+/** The error for unexpected exceptions: the caller gets no details. */
 export const internalError = new ServiceError('internal')
 
 function lines(headers: Readonly<Record<string, string>>): string {
@@ -156,7 +156,7 @@ const reasons: Readonly<Record<number, string>> = {
   503: '503 Service Unavailable',
 }
 
-/** A status with its reason, as the status line has it. */
+/** A status with its reason phrase. */
 export function statusLine(status: number): string {
   return reasons[status] ?? String(status)
 }

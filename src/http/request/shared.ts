@@ -1,4 +1,4 @@
-// What all requests of a server have in common: what they are told of, what is counted over them, and how they leave.
+// State shared by all requests of a server: services, counters, logging, and writing of responses.
 import type { Services } from '../../api/kit/services.js'
 import type { Config } from '../../config.js'
 import { type ErrorCode, ServiceError } from '../../errors.js'
@@ -35,31 +35,31 @@ export interface SharedOptions {
   readonly log: Logger
   readonly metrics: Metrics
   readonly limits: Limits
-  /** Told of changes and of reads of secrets that a known key asked for, and of keys that nobody knows. */
+  /** Receives changes, reads of secrets, and failed authentications. */
   readonly audit?: AuditSink
 }
 
-/** What all requests of a server share. */
+/** The shared state of a server's requests. */
 export class Shared {
   services: Services | null = null
   draining = false
   inFlight = 0
-  /** Bytes of bodies that are being received or decompressed. */
+  /** Bytes of bodies being received or decompressed. */
   readonly buffered: ByteShares
-  /** The same of bodies whose sender has shown no key yet. */
+  /** The same for unauthenticated callers. */
   strange = 0
   readonly longBodies = new LongBodies()
   readonly strangers: Strangers
   readonly cors: Cors
   private whenIdle: (() => void) | null = null
   private requests = 0
-  /** When a line of each kind was last written, ms of the monotonic clock. */
+  /** When a line of each kind was last logged, ms of the monotonic clock. */
   private readonly told = new Map<ErrorCode | 'slow', number>()
-  // Tells the requests of one start from those of the next.
+  // Distinguishes request ids of different starts.
   private readonly start = Date.now().toString(36)
 
   readonly log: Logger
-  /** Whether every request is logged; checked once. */
+  /** Whether every request is logged; determined once. */
   readonly logsRequests: boolean
   /** Of the request that is being begun. */
   readonly head: Head
@@ -81,7 +81,7 @@ export class Shared {
     this.head = new Head(options.config.apiKeyHeaders, options.config.environmentHeaders)
   }
 
-  /** A name for a request in logs and error answers. */
+  /** A request id for logs and error responses. */
   nextRequestId(): string {
     this.requests++
     return `req_${this.start}_${this.requests.toString(36)}`
@@ -92,7 +92,7 @@ export class Shared {
     if (this.inFlight === 0) this.whenIdle?.()
   }
 
-  /** Resolves when nothing is in flight, or after the deadline. */
+  /** Resolves when no request is in flight, or at the deadline. */
   idle(deadlineMs: number): Promise<void> {
     if (this.inFlight === 0) return Promise.resolve()
     return new Promise(resolve => {
@@ -104,7 +104,7 @@ export class Shared {
     })
   }
 
-  /** What we did not name is our bug, logged whole. Refusals come in floods: one line a second for each kind. */
+  /** Log an error: bugs completely, refusals at most one line per second and kind. */
   logFailure(line: RequestLine, error: unknown): void {
     if (!(error instanceof ServiceError)) {
       this.log.error({ ...line, err: error }, 'failed')
@@ -114,7 +114,7 @@ export class Shared {
     this.log.warn({ ...line, reason: error.message, err: error.cause }, 'unavailable')
   }
 
-  /** Whether a line of a kind that comes in floods may be written: one a second. */
+  /** Whether a line of a rate-limited kind may be logged now: one per second. */
   mayTell(kind: ErrorCode | 'slow'): boolean {
     const nowMs = performance.now()
     if (nowMs - (this.told.get(kind) ?? Number.NEGATIVE_INFINITY) < 1_000) return false
@@ -122,7 +122,7 @@ export class Shared {
     return true
   }
 
-  /** Write a whole response; the caller has corked or is in a callback of the server. */
+  /** Write a complete response. The caller has corked it or is in a callback of the server. */
   write(res: AppResponse, reply: Reply, headOnly: boolean, cuts = false): void {
     this.writeHead(res, reply)
     if (!headOnly && !isBodiless(reply.status)) {
@@ -130,7 +130,7 @@ export class Shared {
       return
     }
     if (cuts && !headOnly) return void res.end('', true)
-    // Given a length, `endWithoutBody` would leave the response pending: a trap of this build.
+    // with a length argument, this build's `endWithoutBody` would leave the response pending
     if (headOnly) res.writeHeader('Content-Length', String(Buffer.byteLength(reply.body)))
     res.endWithoutBody()
   }

@@ -1,12 +1,12 @@
-// A request that is traced: one span from its first byte to its answer, parent of what is done for it.
-// It names the route, the status and the environment, and nothing that a caller sent.
+// A traced request: one span from its first byte to its response. The span has the route, the status and the
+// environment, and nothing sent by the caller.
 
 import type { Trace, Tracing } from '../../tracing.js'
 import type { AppRequest } from '../apps/app.js'
 import { Exchange } from './exchange.js'
 import type { Reply } from './respond.js'
 
-/** The kind of exchange a server has when requests are traced. */
+/** The subclass of Exchange that a server uses when tracing is on. */
 export function tracedExchange(tracing: Tracing): typeof Exchange {
   return class extends Exchange {
     private trace: Trace | undefined
@@ -21,7 +21,7 @@ export function tracedExchange(tracing: Tracing): typeof Exchange {
       super.begin(req, headOnly)
     }
 
-    // Whether a request is traced is for callers to say whose key is known.
+    // only callers with a known key may decide that a request is traced
     private parentOf(req: AppRequest): [traceparent: string, tracestate: string] {
       return this.isKnown(req) ? [req.getHeader('traceparent'), req.getHeader('tracestate')] : ['', '']
     }
@@ -36,7 +36,7 @@ export function tracedExchange(tracing: Tracing): typeof Exchange {
       this.end(reply.status)
     }
 
-    // Of a stream, when its last byte has left; otherwise it has been answered already.
+    // for a stream: when its last byte is sent; otherwise it has been answered already
     protected override gone(): void {
       super.gone()
       this.end(200)

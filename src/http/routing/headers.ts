@@ -1,4 +1,4 @@
-// What a request says of itself: headers, path, address, and the keys it offers.
+// Reads headers, path parameters, the client's address and keys from a request.
 import { isIP } from 'node:net'
 import { ServiceError } from '../../errors.js'
 import type { AppRequest } from '../apps/app.js'
@@ -9,13 +9,16 @@ export function bearerOf(authorization: string): string {
   return /^bearer /i.test(authorization) ? authorization.slice(7).trim() : ''
 }
 
-/** The path's parameters as they came. */
+/** The path parameters as sent. */
 export function parametersOf(req: AppRequest, count: number): readonly string[] {
   if (count === 1) return [req.getParameter(0)]
   return Array.from({ length: count }, (_, i) => req.getParameter(i))
 }
 
-/** Path parameters by name. errors: query_invalid (400) for what is no UTF-8; not_found (404) for a stray % and U+0000, which no name has (AL-32). */
+/**
+ * Path parameters by name. errors: query_invalid (400) for invalid UTF-8; not_found (404) for an invalid escape or
+ * U+0000, which no name has (AL-32).
+ */
 export function decodeParameters(route: Route, raw: readonly string[]): Readonly<Record<string, string>> {
   const params: Record<string, string> = {}
   for (let i = 0; i < raw.length; i++) params[route.parameters[i]!] = decodeParameter(raw[i]!)
@@ -41,11 +44,11 @@ const notAscii = /[^\x20-\x7e]/
 const notEncoded = /%(?![0-9a-fA-F]{2})/
 
 /**
- * The client's address as the proxies in front tell it.
+ * The client's address as reported by proxies.
  *
- * header  X-Forwarded-For, to which each proxy has added the address it saw.
- * hops    how many proxies are trusted: the address is that many entries from the right.
- * returns '' where that entry is no address.
+ * header  X-Forwarded-For, to which each proxy appends the address it saw.
+ * hops    number of trusted proxies: the address is that many entries from the right.
+ * returns '' if that entry is not an address.
  */
 export function forwardedAddress(header: string, hops: number): string {
   const entries = header.split(',')

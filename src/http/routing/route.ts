@@ -1,5 +1,5 @@
-// Rows of the route table and what a row is compiled to. Authentication, limits, envelope and errors are
-// the same for every row, so no row mentions them.
+// Rows of the route table and their compiled form. Authentication, limits, envelope and errors are the same for every
+// row, so rows do not mention them.
 import type { IValidation } from 'typia'
 import type { Call, Handler, RawBody } from '../../api/kit/call.js'
 import type { QueryShape } from '../../api/kit/query.js'
@@ -7,12 +7,12 @@ import type { QueryShape } from '../../api/kit/query.js'
 export type Method = 'get' | 'post' | 'put' | 'del'
 
 /**
- * What a key needs (AL-20). `check`: read or capture. `any`: every secret key.
- * Publishable keys pass `check` and `capture` only (AL-22).
+ * The scope that a route needs (AL-20). `check`: read, capture or check. `any`: every secret key.
+ * Publishable keys may use `check` and `capture` only (AL-22).
  */
 export type Scope = 'read' | 'write' | 'admin' | 'capture' | 'check' | 'any'
 
-/** Which budgets a request takes from (service.md section 8); every one takes from global. */
+/** The rate-limit buckets of a route; every kind includes global. */
 export type LimitKind = 'read' | 'check' | 'mutation' | 'ingest' | 'analytics'
 
 /** A parser made by `typia.json.createValidateParse`. */
@@ -22,45 +22,45 @@ interface Common<Body, Query> {
   readonly scope: Scope
   /** Defaults to `read` for GET and `mutation` for the rest. */
   readonly limit?: LimitKind
-  /** `optional`: works at the level of the account too (AL-11). Defaults to `required`. */
+  /** `optional`: also account-wide (AL-11). Default `required`. */
   readonly environment?: 'required' | 'optional'
-  /** It belongs to the account as a whole: not for keys that are bound to an environment. */
+  /** An account-wide operation: not for keys bound to an environment. */
   readonly ofAccount?: boolean
-  /** A read that the audit log keeps: of secrets, of what leaves the house, of the log itself. */
+  /** A read that the audit log records: of secrets, of exports, of the log itself. */
   readonly recorded?: boolean
-  /** Status of a success. Defaults to 200. */
+  /** Status of a success. Default 200. */
   readonly status?: number
-  /** A POST or PUT that changes nothing, e.g. a preview: open to readonly keys (AL-21). */
+  /** A POST or PUT that changes nothing, e.g. a preview: allowed for read-only keys (AL-21). */
   readonly safe?: boolean
-  /** Its answers may be kept and given again while they stand: they rest on body, path and environment alone. */
+  /** Its responses may be cached: they depend on body, path and environment only. */
   readonly keeps?: boolean
-  /** No exhausted budget refuses who may call it: the way to undo limits that were set too low. */
+  /** Never refused by rate limits, so that limits set too low can be undone. */
   readonly neverLimited?: boolean
-  /** Spoken by clients of another protocol: a bearer key is one, If-None-Match is read, answers have no envelope. */
+  /** A route of another protocol: accepts a bearer key, reads If-None-Match, has no envelope. */
   readonly protocol?: 'ofrep'
-  /** Where no header carries a key, the first known one that the body names speaks for it (decision 8: the collector). */
+  /** Without a key in a header, the first known key in the body is used (decision 8: the collector). */
   readonly keysInBody?: boolean
   readonly handle: Handler<Body, Query>
 }
 
-/** How a row says what its handler's body is: not at all, as received, or through a parser. */
+/** How the handler's body is read: not at all, as received, or by a parser. */
 type BodySpec<Body> = [Body] extends [undefined]
   ? { readonly body?: undefined; readonly raw?: undefined }
   : [Body] extends [RawBody]
     ? { readonly body?: undefined; readonly raw: 'one' | 'batch' }
     : { readonly body: Parser<Body>; readonly raw?: undefined }
 
-/** What a row without query parameters has. */
+/** The query of a row without query parameters. */
 type NoQuery = Readonly<Record<string, never>>
 
 type QuerySpec<Query> = NoQuery extends Query
   ? { readonly query?: QueryShape<Query> }
   : { readonly query: QueryShape<Query> }
 
-/** A row: the handler's type decides which parser and which query shape fit it. */
+/** A row: the handler's type determines the parser and the query shape. */
 export type RowSpec<Body, Query> = Common<Body, Query> & BodySpec<Body> & QuerySpec<Query>
 
-/** A compiled row. What the types tied together at the row is opaque from here on. */
+/** A compiled row. Its type parameters are erased. */
 export interface Route {
   readonly method: Method
   /** With `:name` parameters. */
@@ -71,11 +71,14 @@ export interface Route {
   readonly environmentRequired: boolean
   readonly ofAccount: boolean
   readonly status: number
-  /** A readonly key may not call it (AL-21). */
+  /** Not for read-only keys (AL-21). */
   readonly mutates: boolean
-  /** The audit log is told of it. */
+  /** The audit log records it. */
   readonly noted: boolean
-  /** `none`: a body is not looked at; `parsed`; `one` and `batch`: as received, with the bound of an ordinary body or of a batch. */
+  /**
+   * `none`: the body is ignored; `parsed`; `one` and `batch`: as received, with the bound of an ordinary body or of
+   * a batch.
+   */
   readonly body: 'none' | 'parsed' | 'one' | 'batch'
   readonly parse: Parser<unknown> | null
   readonly query: QueryShape<unknown> | null
@@ -86,7 +89,7 @@ export interface Route {
   readonly handle: (call: Call<unknown, unknown>) => ReturnType<Handler>
 }
 
-/** GET: reads; counts against global only, unless `limit` says `analytics`. */
+/** A GET route: reads; limited by global only, unless `limit` is `analytics`. */
 export function get<Query = NoQuery>(path: string, spec: RowSpec<undefined, Query>): Route {
   return compile('get', path, spec)
 }
@@ -103,7 +106,7 @@ export function del<Body = undefined, Query = NoQuery>(path: string, spec: RowSp
   return compile('del', path, spec)
 }
 
-/** One operation under two paths, e.g. a documented one and the one clients really use. */
+/** The same operation under a second path, e.g. a documented path and one that clients use. */
 export function also(path: string, route: Route): Route {
   return { ...route, path, parameters: parametersOf(path) }
 }
@@ -129,7 +132,7 @@ function compile<Body, Query>(method: Method, path: string, spec: RowSpec<Body, 
     keeps: spec.keeps === true,
     neverLimited: spec.neverLimited === true,
     keysInBody: spec.keysInBody === true,
-    // The row's type has tied parser, query and handler together; the table holds rows of every type.
+    // the row's type has checked that parser, query and handler fit; the table mixes rows of all types
     handle: spec.handle as unknown as Route['handle'],
   }
 }
@@ -139,7 +142,7 @@ function parametersOf(path: string): readonly string[] {
   return names.map(name => name.slice(1))
 }
 
-/** Throws when two rows answer the same method and path: called once, when the table is loaded. */
+/** Throws if two rows have the same method and path. Called once, when the table is loaded. */
 export function assertDistinct(routes: readonly Route[]): void {
   const seen = new Set<string>()
   for (const route of routes) {
