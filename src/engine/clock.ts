@@ -1,26 +1,27 @@
-// Now, per environment: the wall clock, never backwards, shifted by the environment's test clock (decisions 10, 11).
+// The present per environment: the wall clock, never backwards, shifted by the environment's test clock (decisions
+// 10, 11).
 import type { Sql } from 'postgres'
 
-/** The wire writes years with four digits. */
+/** Years on the wire have four digits. */
 const latestMs = Date.UTC(9999, 0, 1)
 
-/** A test clock: an offset that ticks on with the wall clock, or an instant that stands still. Epoch ms. */
+/** A test clock: a running offset from the wall clock, or a frozen instant. Epoch ms. */
 export type TestClock =
   | { readonly kind: 'ticking'; readonly offsetMs: number }
   | { readonly kind: 'frozen'; readonly atMs: number }
 
-/** What a caller asks of a test clock: an instant or an offset from the wall clock, ticking unless frozen. */
+/** A requested test clock: an instant or an offset from the wall clock, running unless frozen. */
 export type ClockWish =
   | { readonly atMs: number; readonly frozen: boolean }
   | { readonly offsetMs: number; readonly frozen: boolean }
 
 /**
- * The test clock a wish comes to.
+ * The test clock for a request.
  *
  * wish       `atMs` epoch ms, or `offsetMs` from the wall clock.
- * presentMs  the environment's present, which the new one may not precede.
+ * presentMs  the environment's present; the new one may not be earlier.
  * wallMs     the wall clock.
- * returns    the clock, or why not: `earlier` than the present, or `too_late` for a four-digit year.
+ * returns    the clock, or the fault: `earlier` than the present, or `too_late` for a four-digit year.
  * source     decision 11.
  */
 export function settleClock(
@@ -35,8 +36,8 @@ export function settleClock(
 }
 
 /**
- * The clock of the HTTP thread. A test clock holds in memory from the tick it is set, and is then written;
- * when the write fails the former clock is back and the caller is told.
+ * The clock of the HTTP thread. A test clock is in force from the tick it is set, and is then stored. If that
+ * fails, the former clock is restored and the caller gets the error.
  */
 export class ServiceClock {
   readonly #sql: Sql
@@ -44,17 +45,17 @@ export class ServiceClock {
   readonly #test = new Map<string, TestClock>()
   readonly #listeners: ((environmentId: string) => void)[] = []
   #wallMs = 0
-  /** Writes go out in the order the clocks were set. */
+  /** Clocks are stored in the order they were set. */
   #writes: Promise<unknown> = Promise.resolve()
 
-  /** floorMs  an instant before which time may not begin. */
+  /** floorMs  earliest possible present. */
   constructor(options: { sql: Sql; source?: () => number; floorMs?: number }) {
     this.#sql = options.sql
     this.#wallMs = options.floorMs ?? 0
     this.#source = options.source ?? Date.now
   }
 
-  /** Read the test clocks, at start. */
+  /** Load the test clocks, at start. */
   async load(): Promise<void> {
     const rows = await this.#sql<
       { id: string; clock_offset_ms: string | number | null; clock_frozen_at: Date | null }[]
@@ -105,7 +106,7 @@ export class ServiceClock {
     this.#test.delete(environmentId)
   }
 
-  /** Be told, in the same tick, when an environment's time jumps; for those who sleep until an instant. */
+  /** Register a listener, called in the same tick when an environment's time jumps. */
   onJump(listener: (environmentId: string) => void): void {
     this.#listeners.push(listener)
   }

@@ -1,21 +1,21 @@
-// Lets a bounded number of pieces of work run at once, and shares the places fairly: between groups (environments) in
-// turn, within a group in the order of asking. One group's queue is no other's (issue 20, security 5).
+// Limits concurrent work and shares the places fairly: among groups (environments) in turn, within a group in
+// order. Each group has its own queue.
 import { ServiceError } from '../errors.js'
 
 export interface FairGateOptions {
-  /** Pieces of work at once. */
+  /** Concurrent places. */
   readonly places: number
-  /** Places that one group may have, however free the others are: the rest answer whoever comes next. */
+  /** Most places of one group, even if others are free; those remain for other groups. */
   readonly perGroup: number
-  /** Work of one group that may wait; beyond: 503. */
+  /** Most waiting work of one group; beyond: 503. */
   readonly waitingMax?: number
   /** Longest wait for a place, ms; beyond: 503. null: as long as it takes. */
   readonly patienceMs?: number | null
-  /** What is waited for, as errors name it. */
+  /** Name of the resource in errors. */
   readonly name: string
 }
 
-/** Gives the place back. Once. */
+/** Frees the place. Call it once. */
 export type Leave = () => void
 
 interface Waiter {
@@ -24,7 +24,7 @@ interface Waiter {
 
 interface Group {
   held: number
-  /** When it was served last, in numbers of servings; 0: not since it is known. */
+  /** Number of its last turn; 0: none yet. */
   served: number
   readonly waiting: Set<Waiter>
 }
@@ -33,7 +33,7 @@ const defaultWaitingMax = 2_000
 const defaultPatienceMs = 10_000
 
 export class FairGate {
-  /** Groups that hold or wait. */
+  /** Groups that hold places or wait. */
   private readonly groups = new Map<string, Group>()
   private free: number
   private servings = 0
@@ -47,7 +47,7 @@ export class FairGate {
     return this.groups.size === 0
   }
 
-  /** Work that waits, over all groups. */
+  /** Waiting work of all groups. */
   get waiting(): number {
     let sum = 0
     for (const { waiting } of this.groups.values()) sum += waiting.size
@@ -57,14 +57,14 @@ export class FairGate {
   /**
    * Wait for a place.
    *
-   * returns  what gives it back.
-   * errors   overloaded (503) when too much of the group waits already, or none is free in time.
+   * returns  the function that frees it.
+   * errors   overloaded (503) when too much of the group waits, or no place is free in time.
    */
   enter(name: string): Promise<Leave> {
     const { perGroup, waitingMax = defaultWaitingMax, name: what } = this.options
     const group = this.groups.get(name) ?? { held: 0, served: 0, waiting: new Set<Waiter>() }
     this.groups.set(name, group)
-    // where a place is free, everybody who waits has as many as one group may have
+    // if a place is free, every waiting group is at its own maximum
     if (this.free > 0 && group.held < perGroup) return Promise.resolve(this.take(name, group))
     if (group.waiting.size >= waitingMax)
       return Promise.reject(new ServiceError('overloaded', `Too many requests wait for ${what}; try again`))

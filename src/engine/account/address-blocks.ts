@@ -1,4 +1,4 @@
-// Blocks of addresses in CIDR notation, of both kinds, as a key's list of addresses has them.
+// Address blocks in CIDR notation, IPv4 and IPv6, for the address lists of keys.
 import { BlockList, isIP } from 'node:net'
 import type { AddressList } from './key-types.js'
 
@@ -8,7 +8,7 @@ interface Block {
   readonly family: 'ipv4' | 'ipv6'
 }
 
-/** `203.0.113.0/24`, `2001:db8::/32`, or one address; null for what is neither. */
+/** Parse `203.0.113.0/24`, `2001:db8::/32`, or a single address; null if invalid. */
 function blockOf(text: string): Block | null {
   const [, address = '', bits] = /^([^/%]+)(?:\/(\d{1,3}))?$/.exec(text) ?? []
   const version = isIP(address)
@@ -18,16 +18,15 @@ function blockOf(text: string): Block | null {
   return given > most ? null : { address, bits: given, family: version === 4 ? 'ipv4' : 'ipv6' }
 }
 
-/** Whether a text names a block of addresses. */
+/** Whether a text is a valid block. */
 export function isAddressBlock(text: string): boolean {
   return blockOf(text) !== null
 }
 
 /**
- * The blocks, to be asked for single addresses. An IPv4 address that is written as an IPv6 one lies in the block of its
- * IPv4 address.
+ * A list of blocks that can be asked for addresses. An IPv4 address written as IPv6 matches blocks of its IPv4 form.
  *
- * texts  what names no block is left out: a list that was stored was judged before.
+ * texts  invalid ones are left out: stored lists were validated before.
  */
 export function addressList(texts: readonly string[]): AddressList {
   const list = new BlockList()

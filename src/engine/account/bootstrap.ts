@@ -1,4 +1,4 @@
-// The first start: one account, its two environments and the keys to begin with; every later start finds them.
+// The first start creates the account, two environments and the first keys. Every later start finds them.
 import { createHash, randomBytes } from 'node:crypto'
 import { mkdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -25,38 +25,37 @@ export interface BootstrapConfig {
 export interface Bootstrapped {
   readonly accountId: string
   readonly pepper: Buffer
-  /** Tried for values that the pepper does not know. */
+  /** Second pepper to try for values unknown under `pepper`. */
   readonly formerPepper: Buffer | null
-  /** The bootstrap key's value when this start made it: to be printed, once. */
+  /** The bootstrap key's value if this start created it, to be printed once. */
   readonly madeKey: string | null
-  /** What the operator should know, a sentence each. */
+  /** Notes for the operator, one sentence each. */
   readonly notes: readonly string[]
 }
 
-/** How values of keys are stored. */
+/** How key values are hashed. */
 export interface Hashing {
   hash(value: string): Buffer
-  /** Names the pepper of these hashes. */
+  /** Identifies the pepper of these hashes. */
   readonly pepperId: string
 }
 
-/** Left in the data directory by a restore, for the audit log. */
+/** File that a restore leaves in the data directory, for the audit log. */
 export const restoredFile = 'restored'
 
-/** Any number: the lock under which starts of several processes take turns. */
+/** Advisory lock that serialises starts of several processes. An arbitrary number. */
 const bootstrapLock = 7_084_155_001
 
 /**
- * See that the account, its environments *Development* and *Production*, their publishable keys and the bootstrap key
- * exist, that hashes are under the pepper, and that the members are those of the members file.
+ * Ensure that the account, its environments *Development* and *Production*, their publishable keys and the
+ * bootstrap key exist, that hashes use the current pepper, and that the members equal those of the members file.
+ * Idempotent; safe in several processes at once.
  *
- * config    a `bootstrapKey` that was never there before becomes the value of the bootstrap key.
- * returns   the account, the pepper of key hashes, and the bootstrap key's value if it was made now.
- * errors    ConfigError for a new `bootstrapKey` that is easy to guess; a members file that cannot be read, with its
- *           name and the member at fault; what files and database throw.
- * source    decisions 13, 14; AL-2, AL-5; architecture.md, settings; what becomes of the first key: first-key.ts
- *
- * May run any number of times and in several processes at once.
+ * config    a new `bootstrapKey` becomes the value of the bootstrap key.
+ * returns   the account, the pepper, and the bootstrap key's value if it was created now.
+ * errors    ConfigError for a new `bootstrapKey` that is easy to guess, and for an invalid members file, with its
+ *           name and the invalid member; errors of files and the database.
+ * source    decisions 13, 14; AL-2, AL-5; for the bootstrap key see first-key.ts.
  */
 export async function bootstrap(sql: Sql, config: BootstrapConfig): Promise<Bootstrapped> {
   await mkdir(config.dataDir, { recursive: true })
@@ -101,12 +100,12 @@ export async function bootstrap(sql: Sql, config: BootstrapConfig): Promise<Boot
   return bootstrapped
 }
 
-/** A value that is a setting lies in no file, nor does one that it replaced. */
+/** Remove the key's file when its value comes from a setting or was replaced. */
 async function removeFileOf(key: FirstKey, dataDir: string): Promise<void> {
   if (key.fromSetting) await rm(join(dataDir, 'bootstrap-key'), { force: true })
 }
 
-/** What the operator did to the installation, in the audit log with it. */
+/** Record the operator's actions on the installation in the audit log. */
 async function recordStart(
   tx: Sql,
   accountId: string,
@@ -118,7 +117,7 @@ async function recordStart(
   await writeRows(tx, [rowOfEvent(event, Date.now())], true)
 }
 
-/** Remember what the installation has; whether it is another than the last, or the first. */
+/** Store a value of the installation. Returns whether it differs from the last one, or is the first. */
 async function isOther(tx: Sql, name: string, value: string): Promise<boolean> {
   const rows = await tx`
     insert into installation (name, value, updated_at) values (${name}, ${value}, now())
@@ -134,9 +133,9 @@ interface Peppers extends Hashing {
 }
 
 /**
- * Notice another pepper than the last, and hash what can be hashed without being shown: publishable keys.
+ * Detect a changed pepper, and rehash what can be rehashed without callers: publishable keys.
  *
- * returns  what the operator should know.
+ * returns  notes for the operator.
  */
 async function seeToPepper(
   tx: Sql,
@@ -189,7 +188,7 @@ async function makeAccount(sql: Sql, hashing: Hashing): Promise<string> {
 }
 
 /**
- * Write an environment and its publishable key (AL-5).
+ * Insert an environment and its publishable key (AL-5).
  *
  * returns  the environment's id.
  */
@@ -217,7 +216,7 @@ export async function insertEnvironment(
   return id
 }
 
-/** Write the publishable key of an environment: scope capture alone (AL-2), its value readable (decision 13). */
+/** Insert the publishable key of an environment: only scope capture (AL-2), value readable (decision 13). */
 export async function insertPublishableKey(
   sql: Sql,
   hashing: Hashing,

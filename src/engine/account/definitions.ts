@@ -1,4 +1,4 @@
-// Keys, clock, traits and catalogs, opened together and in the order they need each other.
+// Opens keys, clock, traits and catalogs in the order of their dependencies.
 import type { Logger } from 'pino'
 import type { Sql } from 'postgres'
 import type { Announce } from '../../catalog/announce.js'
@@ -16,15 +16,15 @@ export interface Definitions {
   readonly traits: TraitRegistry
   /** Not started: `start()` loads the catalogs and hands them to the shards. */
   readonly catalogs: CatalogCache
-  /** Writes what is still noted, and stops trying to reach shards. */
+  /** Flush pending writes and stop retrying shards. */
   close(): Promise<void>
 }
 
 /**
- * See to the account (bootstrap) and read keys, test clocks and trait definitions. The schema must be in place.
+ * Run bootstrap, then read keys, test clocks and trait definitions. The schema must be migrated.
  *
  * announce  hands a catalog to every shard; see catalog/announce.ts.
- * errors    what bootstrap and the database throw.
+ * errors    those of bootstrap and of the database.
  */
 export async function openDefinitions(options: {
   sql: Sql
@@ -32,7 +32,7 @@ export async function openDefinitions(options: {
   config: BootstrapConfig
   announce: Announce
   loaders?: Loaders
-  /** Time does not begin before it. */
+  /** Earliest possible present. */
   floorMs?: number
 }): Promise<Definitions> {
   const { sql, log, config, announce, loaders, floorMs = 0 } = options

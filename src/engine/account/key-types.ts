@@ -1,8 +1,8 @@
-// Keys and environments as the HTTP thread holds them: records, and what may be asked of them.
+// Types of keys and environments in memory on the HTTP thread.
 import type { EnvironmentType, KeyScope } from '../../../schemas/enums.js'
 import type { ContextSecrets } from './signed-contexts.js'
 
-/** The key that asks. */
+/** An API key. */
 export interface KeyRecord {
   readonly id: string
   readonly accountId: string
@@ -14,13 +14,15 @@ export interface KeyRecord {
   /** null: an account-wide key. */
   readonly environmentId: string | null
   readonly rateLimitPercent: number | null
-  /** The first key: bound to an environment, and yet of the whole account (decision 14). Absent: false. */
+  /**
+   * The bootstrap key: bound to an environment, but with rights on the whole account (decision 14). Absent: false.
+   */
   readonly bootstrap?: boolean
-  /** When and from where it is taken; null or absent: always, from anywhere. */
+  /** When and from where it is accepted; null or absent: always, from anywhere. */
   readonly conditions?: KeyConditions | null
 }
 
-/** What is asked of a key at each request, beside its scopes (src/api/keys/conditions.ts). */
+/** Conditions checked at each request, besides scopes (src/api/keys/conditions.ts). */
 export interface KeyConditions {
   readonly disabled: boolean
   /** Epoch ms. */
@@ -29,26 +31,26 @@ export interface KeyConditions {
   readonly expiresAtMs: number | null
   /** Null: any. */
   readonly addresses: AddressList | null
-  /** The value that was shown is one that a roll has replaced; it is taken until `expiresAtMs`. */
+  /** The value used is one replaced by a roll; it is accepted until `expiresAtMs`. */
   readonly replaced: boolean
 }
 
-/** Blocks of addresses. */
+/** A list of address blocks. */
 export interface AddressList {
-  /** Whether the address lies in one of them; false for what is no address. */
+  /** Whether the address is in one of the blocks; false for an invalid address. */
   has(address: string): boolean
 }
 
-/** Permissions of a publishable key beside checks, identify and track. */
+/** Rights and limits of a publishable key besides checks, identify and track. */
 export interface PublishableKeyLimits {
   readonly createCompanies: boolean
   readonly addCompanyKeys: boolean
-  /** Names of events that no definition counts. */
+  /** Event names that no definition counts. */
   readonly nameEvents: boolean
   readonly nameTraits: boolean
-  /** The most that one event may count. */
+  /** Largest quantity of one event. */
   readonly quantityMax: number
-  /** Some of it was set, and is not what environments of this type have. */
+  /** Some of them were set and differ from the defaults of this type of environment. */
   readonly isOwn: boolean
 }
 
@@ -58,33 +60,33 @@ export interface EnvironmentRecord {
   readonly name: string
   readonly environmentType: EnvironmentType
   readonly requireContextSignature: boolean
-  /** What its publishable key may do. */
+  /** Limits of its publishable keys. */
   readonly publishable: PublishableKeyLimits
-  /** What contexts are signed with; null: nothing yet. */
+  /** Secrets for signed contexts; null: none yet. */
   readonly contextSecrets: ContextSecrets | null
   readonly createdAtMs: number
   readonly updatedAtMs: number
 }
 
-/** A value that a roll replaced, as it is stored, and until when it is taken, epoch ms. */
+/** Hash of a value replaced by a roll, and the time until which it is accepted, epoch ms. */
 export interface FormerValue {
   readonly hash: Uint8Array
   readonly untilMs: number
 }
 
-/** For whom an unknown key is looked up. */
+/** The caller for whom an unknown key is looked up. */
 export interface KeyAsker {
   mayAsk(): boolean
 }
 
-/** Keys and environments, in memory on the HTTP thread, backed by Postgres (src/engine/account/keys.ts). */
+/** Keys and environments in memory on the HTTP thread, stored in Postgres (src/engine/account/keys.ts). */
 export interface Keys {
   /**
-   * The key with this secret, or null. A known secret answers at once; an unknown one costs at most one look
-   * into Postgres and is remembered briefly; all that are asked for in one tick share a statement. Throws `store_away`
-   * when Postgres is needed and away.
+   * The key with this secret, or null. A known secret is found at once. An unknown one costs at most one Postgres
+   * lookup and is remembered briefly; lookups of one tick share a statement. Throws `store_away` when Postgres is
+   * needed but down.
    *
-   * asker  whoever has asked too often for keys that nobody has is not looked up for; absent: always.
+   * asker  no lookup is made for a caller with too many unknown keys; absent: always looked up.
    */
   find(secret: string, asker?: KeyAsker): KeyRecord | null | Promise<KeyRecord | null>
   /** The key with this id, or null. Always in memory. */
@@ -93,23 +95,23 @@ export interface Keys {
   environment(environmentId: string): EnvironmentRecord | null
   /** Environments of the account, oldest first. */
   environments(accountId: string): readonly EnvironmentRecord[]
-  /** Notes a use at this time of the monotonic clock, ms; written at most once a minute per key (AL-4). */
+  /** Note a use at this time of the monotonic clock, ms; written at most once a minute per key (AL-4). */
   used(keyId: string, monotonicMs: number): void
-  /** Writes to keys take turns, so that memory takes them over in the order of Postgres. */
+  /** Serialises writes of keys, so that memory changes in the order of Postgres. */
   inOrder<T>(work: () => Promise<T>): Promise<T>
-  /** What Postgres keeps of a value. */
+  /** The stored hash of a value. */
   hash(value: string): Buffer
-  /** Names the pepper of these hashes without telling it. */
+  /** Identifies the pepper without revealing it. */
   readonly pepperId: string
   /**
-   * Takes over a key that was written; `hash` null: a key already known, changed. `former`: the value its last roll
-   * replaced; left out, that of a key already known stays.
+   * Store a written key in memory. `hash` null: a changed known key. `former`: the value replaced by its last roll;
+   * absent: unchanged.
    */
   put(record: KeyRecord, hash: Uint8Array | null, former?: FormerValue | null): void
-  /** The key is gone: from this tick nobody is let in by it (AL-3). */
+  /** Remove a deleted key; it is refused from this tick on (AL-3). */
   forget(keyId: string): void
-  /** Takes over an environment that was written; one older than what is known is ignored. */
+  /** Store a written environment in memory; one older than the known one is ignored. */
   putEnvironment(record: EnvironmentRecord): void
-  /** The environment is gone, and its keys with it. */
+  /** Remove a deleted environment and its keys. */
   forgetEnvironment(environmentId: string): void
 }

@@ -1,4 +1,4 @@
-// The values of keys: how they are made, what is stored of them, and how hard they are to guess.
+// Key values: generation, hashing, and an estimate of how hard they are to guess.
 import { createHmac, randomBytes } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 import type { EnvironmentType } from '../../../schemas/enums.js'
@@ -13,8 +13,8 @@ const checksumLength = 6
 const ownForm = /^(sk|pk)_(prod|stag|dev|acct)_([\w-]{43})([\w-]{6})?$/
 
 /**
- * A new key value: its prefix, 256 random bits and a checksum, by which a scanner tells a value from chance and a
- * typing error is told without asking anybody.
+ * A new key value: its prefix, 256 random bits and a checksum. With the checksum scanners recognise values, and
+ * typing errors are detected without a lookup.
  *
  * type     of the key's environment; null: an account-wide key.
  * source   AL-2; the checksum: decision.
@@ -25,14 +25,14 @@ export function newKeyValue(kind: 'secret' | 'publishable', type: EnvironmentTyp
   return value + checksumOf(value)
 }
 
-/** CRC-32 of everything before it, big-endian, as base64url without padding. */
+/** CRC-32 of the rest of the value, big-endian, as base64url without padding. */
 function checksumOf(value: string): string {
   const bytes = Buffer.alloc(4)
   bytes.writeUInt32BE(crc32(value))
   return bytes.toString('base64url')
 }
 
-/** Whether a value may be one of ours: it has their form, and its checksum, where it has one, is right. */
+/** Whether a value has our format and, if it has a checksum, a correct one. */
 export function mayBeOurs(value: string): boolean {
   const parts = ownForm.exec(value)
   if (parts === null) return false
@@ -41,39 +41,39 @@ export function mayBeOurs(value: string): boolean {
 }
 
 /**
- * What is stored of a key's value: HMAC-SHA-256 under the server's pepper.
+ * The stored form of a key's value: HMAC-SHA-256 under the pepper.
  *
- * pepper   the server's own secret; another pepper knows none of the keys.
+ * pepper   the server's secret; with another pepper no key is found.
  * source   AL-2.
  */
 export function hashKey(pepper: Buffer, value: string): Buffer {
   return createHmac('sha256', pepper).update(value).digest()
 }
 
-/** A name for a pepper that does not tell it: which hashes were made under it. */
+/** An id of a pepper that does not reveal it. */
 export function pepperId(pepper: Buffer): string {
   return createHmac('sha256', pepper).update('which pepper this is').digest('hex').slice(0, 16)
 }
 
-/** Shorter values are shown no part of. */
+/** No part of a shorter value is shown. */
 const shownFrom = 40
 
-/** The end of a value, as lists show it; null for a value so short that this would help to guess it. */
+/** The last characters of a value for lists; null for a value so short that they would help to guess it. */
 export function lastFour(value: string): string | null {
   return value.length < shownFrom ? null : value.slice(-4)
 }
 
-/** Bits that a letter of a word is worth. */
+/** Estimated bits per letter of a word. */
 const wordBitsPerLetter = 2
 const bitsDrawn = 128
-/** What chance leaves of a value of so many bits, nearly always, when what looks like order is taken off. */
+/** Bits that almost every random value of 128 bits keeps after deductions for apparent patterns. */
 const bitsLeft = 112
 
 /**
- * Whether a value that somebody chose is as hard to guess as 128 random bits: long enough for its kinds of characters,
- * and without much that repeats, counts on, or reads like a word.
+ * Whether a chosen value is as hard to guess as 128 random bits: long enough for its character classes, without much
+ * repetition, counting or words.
  *
- * returns  true for `openssl rand -hex 32` and whatever else a generator makes with room to spare.
+ * returns  true for `openssl rand -hex 32` and other generated values with some reserve.
  */
 export function isHardToGuess(value: string): boolean {
   const random = value.replace(/^(sk|pk)_(prod|stag|dev|acct)_/, '')

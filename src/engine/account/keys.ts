@@ -1,4 +1,4 @@
-// Keys and environments: all of them in memory on the HTTP thread, so that asking who calls costs one look into a Map.
+// All keys and environments, in memory on the HTTP thread, so that authentication costs one Map lookup.
 import { timingSafeEqual } from 'node:crypto'
 import type { Logger } from 'pino'
 import type { Sql } from 'postgres'
@@ -24,25 +24,25 @@ const unknownForMs = 5_000
 const lookupsMax = 1_000
 const usedEveryMs = 60_000
 const flushAfterMs = 1_000
-/** Values that were shown are forgotten so often: those in use are shown again, and cost one hash. */
+/** Interval at which plain values are dropped from memory. Values in use come back and cost one hash. */
 const valuesKeptMs = 60_000
-/** How often it is asked whether somebody else changed keys. */
+/** Interval at which changes of keys by other processes are detected. */
 const lookEveryMs = 2_000
 
-/** A value by which a key is found. */
+/** A value of a key. */
 interface Entry {
   record: KeyRecord
   readonly hash: Buffer
-  /** The value, once somebody has shown it: the next request finds the entry by it without hashing. */
+  /** The plain value after its first use: later requests find the entry without hashing. */
   value: string | null
 }
 
 /** A key in memory. */
 interface Held {
   entry: Entry
-  /** Its value before the last roll. */
+  /** The value before the last roll. */
   former: (Entry & { readonly untilMs: number }) | null
-  /** Of the monotonic clock, when a use was noted last. */
+  /** Monotonic time of the last noted use. */
   usedAtMs: number
 }
 
@@ -122,13 +122,13 @@ function conditionsOf(row: KeyRow): KeyConditions | null {
   }
 }
 
-/** The value that the last roll replaced; null when there was none. */
+/** The value replaced by the last roll; null: none. */
 export function formerValue(row: KeyRow): FormerValue | null {
   if (row.previous_hash === null || row.previous_until === null) return null
   return { hash: row.previous_hash, untilMs: row.previous_until.getTime() }
 }
 
-/** A key as its former value finds it: it ends when the overlap does, or before. */
+/** The key's record for its former value: it expires at the end of the overlap, or earlier. */
 function formerRecord(record: KeyRecord, untilMs: number): KeyRecord {
   const own = record.conditions ?? null
   const expires = own?.expiresAtMs ?? null
@@ -156,10 +156,10 @@ export function environmentRecord(row: EnvironmentRow): EnvironmentRecord {
   }
 }
 
-/** What publishable keys may count at once unless the environment says otherwise. */
+/** Default of the largest quantity of one event of a publishable key. */
 const quantityMaxUnlessTold = 10_000
 
-/** Of members that were not set: in production a publishable key makes and names nothing (source: decision). */
+/** Limits with defaults: in production a publishable key may create and name nothing (source: decision). */
 function publishableLimits(type: EnvironmentType, set: PublishableLimitsWrite | null): PublishableKeyLimits {
   const free = type !== 'production'
   return {
@@ -182,9 +182,9 @@ function contextSecrets(row: EnvironmentRow): ContextSecrets | null {
 }
 
 /**
- * All keys and environments, in memory; Postgres is the truth and is asked for a key this process did not make.
- * Whoever writes a key or environment tells the ring after the commit; nothing here writes but `last_used_at`.
- * A flood of unknown values costs one hash each and at most one statement at a time.
+ * All keys and environments. Postgres is the source of truth and is read for keys that another process wrote. A
+ * writer of a key or environment updates the ring after its commit; the ring itself writes only `last_used_at`. A
+ * flood of unknown values costs one hash each and one statement at a time.
  */
 export class KeyRing implements Keys {
   readonly #sql: Sql
@@ -194,13 +194,13 @@ export class KeyRing implements Keys {
   readonly #former: Buffer | null
   readonly #byId = new Map<string, Held>()
   readonly #byHash = new Map<string, Entry>()
-  /** At most two values per key, so no larger than twice the keys are many. */
+  /** At most two values per key, which bounds its size. */
   readonly #byValue = new Map<string, Entry>()
-  /** Found last: one caller asks again and again. */
+  /** The entry found last: a caller usually repeats. */
   #last: Entry | null = null
-  /** Used last. */
+  /** The key used last. */
   #lastHeld: Held | null = null
-  /** Hash of a value nobody has → epoch ms until which that is believed. */
+  /** Hash of an unknown value → epoch ms until which it counts as unknown. */
   readonly #unknown = new Map<string, number>()
   readonly #environments = new Map<string, EnvironmentRecord>()
   readonly #byAccount = new Map<string, readonly EnvironmentRecord[]>()
@@ -210,13 +210,13 @@ export class KeyRing implements Keys {
   #line: Promise<unknown> = Promise.resolve()
   #used = new Map<string, Use>()
   #flushing: NodeJS.Timeout | null = null
-  /** Counts what was told to the ring, so that a load that overlapped is repeated rather than believed. */
+  /** Number of updates of the ring. A load that overlapped with one is repeated. */
   #told = 0
-  /** Of key_version, when the keys were read last. */
+  /** Value of key_version at the last load. */
   #version: string | null = null
   readonly #timers: NodeJS.Timeout[] = []
 
-  /** formerPepper  tried for a value that the pepper does not know; what it finds is hashed anew. */
+  /** formerPepper  tried for values unknown under the pepper; the keys found are rehashed. */
   constructor(options: {
     sql: Sql
     pepper: Buffer
@@ -232,9 +232,9 @@ export class KeyRing implements Keys {
   }
 
   /**
-   * Read every key and environment, at start and whenever another process may have changed them.
+   * Load all keys and environments, at start and after changes by another process.
    *
-   * errors   whatever the database throws; memory is then as it was.
+   * errors   those of the database; memory is unchanged then.
    */
   async load(): Promise<void> {
     for (;;) {
@@ -257,8 +257,8 @@ export class KeyRing implements Keys {
   }
 
   /**
-   * From now on notice what somebody else changes in the keys, by SQL for one: within two seconds, as long as Postgres
-   * answers. And forget values that were shown, once a minute.
+   * Start to detect changes by others, such as manual SQL, within two seconds while Postgres is up; and to drop plain
+   * values once a minute.
    *
    * source  AL-3, at most five seconds everywhere.
    */
@@ -278,17 +278,17 @@ export class KeyRing implements Keys {
     for (const timer of this.#timers) timer.unref()
   }
 
-  /** Watch no longer. */
+  /** Stop watching. */
   stop(): void {
     for (const timer of this.#timers.splice(0)) clearInterval(timer)
   }
 
-  /** Read the keys again if they were changed since they were read. */
+  /** Reload the keys if they changed since the last load. */
   async lookAgain(): Promise<void> {
     if ((await this.#storedVersion()) !== this.#version) await this.load()
   }
 
-  /** Let go of the values that were shown: whoever shows one again is found by its hash. */
+  /** Drop plain values. Their next use is found by hash. */
   forgetValues(): void {
     for (const entry of this.#byValue.values()) entry.value = null
     this.#byValue.clear()
@@ -426,12 +426,12 @@ export class KeyRing implements Keys {
     for (const listener of this.#removed) listener(environmentId)
   }
 
-  /** Be told, in the same tick, of every environment that is gone; for those who keep anything of it. */
+  /** Register a listener, called in the same tick for every removed environment. */
   onEnvironmentRemoved(listener: (environmentId: string) => void): void {
     this.#removed.push(listener)
   }
 
-  /** Write the noted uses now. A failure keeps them for the next time. */
+  /** Write the noted uses now. After a failure they are kept for the next time. */
   async flush(): Promise<void> {
     if (this.#flushing) clearTimeout(this.#flushing)
     this.#flushing = null
@@ -471,13 +471,13 @@ export class KeyRing implements Keys {
     const known = this.#hashed(value)
     if (known !== null) return known
     const hex = this.hash(value).toString('hex')
-    // only the bootstrap key, which is always in memory, may have another form
+    // only the bootstrap key, which is always in memory, may have another format
     if ((this.#unknown.get(hex) ?? 0) > this.#nowMs() || !mayBeOurs(value)) return null
     if (asker !== undefined && !asker.mayAsk()) return null
     return this.#lookUp(hex, value)
   }
 
-  /** The key in memory that a value opens, by its hash; null when there is none. */
+  /** The key in memory with this value, found by hash; null: none. */
   #hashed(value: string): KeyRecord | null {
     const entry = this.#entryOf(this.hash(value))
     if (entry !== null) return this.#recognise(entry, value)
@@ -498,7 +498,7 @@ export class KeyRing implements Keys {
     return entry.record
   }
 
-  /** A value that only the former pepper knows: from now on it is known by the pepper, here and in Postgres. */
+  /** Rehash a value known only under the former pepper, in memory and in Postgres. */
   #hashAnew(old: Entry, value: string): Entry {
     const held = this.#byId.get(old.record.id)!
     this.#leave(old)
@@ -515,7 +515,7 @@ export class KeyRing implements Keys {
     return entry
   }
 
-  /** Everyone who waits while a statement runs is answered by the next one. */
+  /** Look up a hash in Postgres. Callers during a running statement share the next one. */
   #lookUp(hex: string, value: string): Promise<KeyRecord | null> {
     const running = this.#lookups.get(hex)
     if (running) return running.promise
@@ -533,7 +533,7 @@ export class KeyRing implements Keys {
 
   async #lookAll(): Promise<void> {
     this.#looking = true
-    // whatever is asked for in this tick goes into the first statement
+    // lookups of this tick join the first statement
     await Promise.resolve()
     while (this.#lookups.size > 0) {
       const asked = this.#lookups
@@ -561,7 +561,7 @@ export class KeyRing implements Keys {
           select decode(hash, 'hex') as hash from jsonb_array_elements_text(${this.#sql.json(hexes)}) as hash)
         select ${this.#columns()} from api_keys
         where secret_hash in (select hash from asked) or previous_hash in (select hash from asked)`
-      // A key deleted meanwhile must not come back by what was read before.
+      // rows read before an update must not restore a deleted key
       if (told !== this.#told) continue
       for (const row of rows) this.put(keyRecord(row), row.secret_hash, formerValue(row))
       return

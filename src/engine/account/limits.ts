@@ -1,24 +1,24 @@
-// Request limits of single accounts: kept in Postgres, told to the limiter at start and at every change.
+// Rate limits of single accounts: stored in Postgres, passed to the limiter at start and after changes.
 import type { Sql } from 'postgres'
 import type { LimitSetting } from '../../config.js'
 
-/** Rates and bursts as they are stored and spoken: `[rate per second, burst]`. */
+/** Rates and bursts as stored and on the wire: `[rate per second, burst]`. */
 export type LimitPairs = Readonly<Partial<Record<LimitName, readonly [ratePerSecond: number, burst: number]>>>
 export type LimitName = 'global' | 'mutation' | 'events_ingest' | 'analytics'
 
-/** An account's own limits; null: those of everyone. */
+/** An account's own limits; null: the defaults. */
 export type OwnLimits = LimitPairs | 'off' | null
 
 export class AccountLimits {
   private readonly own = new Map<string, OwnLimits>()
 
-  /** tell  hears the limits of an account from now on; undefined: those of everyone. */
+  /** tell  receives the limits of an account, at start and after changes; undefined: the defaults. */
   constructor(
     private readonly sql: Sql,
     private readonly tell: (accountId: string, setting: LimitSetting | undefined) => void,
   ) {}
 
-  /** Read what is stored, once, at start. */
+  /** Load the stored limits, once, at start. */
   async load(): Promise<void> {
     const rows = await this.sql<{ account_id: string; limits: LimitPairs | 'off' }[]>`
       select account_id, limits from account_limits`
@@ -30,9 +30,9 @@ export class AccountLimits {
   }
 
   /**
-   * In force once it is stored; budgets start full. Members that name no bucket are left out.
+   * Set limits. They are in force once stored; buckets start full. Names of unknown buckets are left out.
    *
-   * record  writes what else belongs to the change, in its transaction.
+   * record  writes other rows of the change in its transaction.
    */
   async set(
     accountId: string,

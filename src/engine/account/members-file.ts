@@ -1,4 +1,4 @@
-// The members file: the people of the account, as the operator lists them.
+// The members file: account members as listed by the operator.
 import { readFile } from 'node:fs/promises'
 import type { Sql } from 'postgres'
 import { accountMemberPermissions, accountMemberRoles } from '../../../schemas/enums.js'
@@ -15,7 +15,7 @@ export interface MemberEntry {
   readonly permissions?: Readonly<Record<string, readonly string[]>>
 }
 
-/** The members file: a JSON list of members as GET /account-members shows them; `email` or `id` tells them apart. */
+/** Read the members file: a JSON list in the form of GET /account-members; `email` or `id` identifies a member. */
 export async function readMembers(path: string): Promise<readonly MemberEntry[]> {
   const parsed: unknown = JSON.parse(await readFile(path, 'utf8'))
   if (!Array.isArray(parsed)) throw new Error(`${path}: not a list of members`)
@@ -47,7 +47,7 @@ function memberFault(member: unknown): string | null {
   return null
 }
 
-/** The account's members become those of the file: others go, and what named them as maintainer names nobody. */
+/** Replace the account's members by those of the file. References to removed maintainers become empty. */
 export async function seeToMembers(
   sql: Sql,
   accountId: string,

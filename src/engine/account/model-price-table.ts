@@ -1,5 +1,5 @@
-// The built-in price table (decision 18): models an installation is sure to know. Prices of real models change faster
-// than releases do, so they are an account's own: PUT /model-prices.
+// The built-in price table (decision 18). It has only example models: prices of real models change faster than
+// releases, so accounts set their own with PUT /model-prices.
 import type { ModelPrice } from '../../core/pricing/model-price.js'
 
 const price = (
@@ -21,7 +21,7 @@ const price = (
   perRequest: null,
 })
 
-/** For trying things out: one small and one large model of the provider "tollgate". */
+/** Examples: a small and a large model of the provider "tollgate". */
 export const builtInPrices: readonly ModelPrice[] = [
   price('sample-small', '0.5', '0.05', '0.625', '2'),
   price('sample-large', '3', '0.3', '3.75', '15'),

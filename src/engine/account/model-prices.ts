@@ -1,4 +1,4 @@
-// Prices of inference models, in memory on the HTTP thread: the built-in table and what each account put beside it.
+// Prices of inference models, in memory on the HTTP thread: the built-in table and each account's own.
 import type { Sql } from 'postgres'
 import type { InferenceCost } from '../../core/company/message.js'
 import { derivedId } from '../../core/id.js'
@@ -28,7 +28,7 @@ interface PriceRow {
 
 const builtIn = priceTable(builtInPrices)
 
-/** Id of a price, as the stored event names it: worked out from what identifies it. */
+/** Id of a price in stored events, derived from its key members. */
 const priceId = (accountId: string, price: ModelPrice): string =>
   derivedId('mpri_', accountId, price.provider, price.model, price.currency, price.effectiveAtMs)
 
@@ -38,7 +38,7 @@ export class ModelPrices {
 
   constructor(private readonly sql: Sql) {}
 
-  /** Read every account's prices, at start. */
+  /** Load every account's prices, at start. */
   async load(): Promise<void> {
     const rows = await this.sql<PriceRow[]>`select * from model_prices order by created_at, id`
     const prices = new Map<string, ModelPrice[]>()
@@ -57,9 +57,9 @@ export class ModelPrices {
   }
 
   /**
-   * Replace the account's own prices; in force for events from now on (decision 18).
+   * Replace the account's own prices; they apply to events from now on (decision 18).
    *
-   * record  writes what else belongs to the change, in its transaction.
+   * record  writes other rows of the change in its transaction.
    */
   async put(
     accountId: string,
@@ -93,10 +93,10 @@ export class ModelPrices {
   }
 
   /**
-   * What an inference costs: by the account's price in force at its time, else the built-in one.
+   * The cost of an inference, by the account's price in force at its time, else the built-in one.
    *
-   * returns  null when no price is known (EV-63).
-   * source   EV-62, EV-67: names are taken verbatim.
+   * returns  null without a price (EV-63).
+   * source   EV-62, EV-67: names are compared exactly.
    */
   cost(
     accountId: string,

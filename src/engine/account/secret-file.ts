@@ -1,8 +1,8 @@
-// Files of the data directory that hold a secret: readable by their owner alone, whole or not there at all.
+// Files with secrets in the data directory: readable by their owner only, written atomically.
 import { randomBytes } from 'node:crypto'
 import { link, readFile, rename, rm, writeFile } from 'node:fs/promises'
 
-/** The text of a file that only its owner may read; made, whole or not at all, when it does not exist. */
+/** The text of a file that only its owner may read; created atomically if absent. */
 export async function keep(path: string, make: () => string): Promise<string> {
   try {
     return (await readFile(path, 'utf8')).trim()
@@ -13,7 +13,7 @@ export async function keep(path: string, make: () => string): Promise<string> {
   try {
     await link(draft, path)
   } catch (error) {
-    // Another process was first: its text counts.
+    // another process was first; its text counts
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
   } finally {
     await rm(draft, { force: true })
@@ -21,7 +21,7 @@ export async function keep(path: string, make: () => string): Promise<string> {
   return (await readFile(path, 'utf8')).trim()
 }
 
-/** The text of such a file from now on. */
+/** Replace the text of such a file. */
 export async function replace(path: string, text: string): Promise<void> {
   await rename(await draftOf(path, text), path)
 }

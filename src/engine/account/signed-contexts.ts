@@ -1,5 +1,5 @@
-// Signed contexts: a server says who its caller's page speaks for, and the holder of a publishable key can neither alter
-// it nor make one (AL-14).
+// Signed contexts: a server signs the company and user of its page, so that the holder of a publishable key can
+// neither alter nor create one (AL-14).
 //
 //   v1.<payload>.<signature>
 //   payload    base64url of the JSON {"exp": seconds, "company"?: keys, "user"?: keys,
@@ -10,10 +10,10 @@ import { validateSignedPayload } from '../../../schemas/signed-contexts.js'
 
 /** Longest signed context, characters: it must fit a header. */
 export const contextLengthMax = 8_192
-/** How far ahead a context may end, ms. */
+/** Longest validity of a context, ms. */
 export const contextAheadMsMax = 7 * 86_400_000
 
-/** What a server said of company and user. */
+/** The company and user in a signed context. */
 export interface SignedContext {
   readonly company: Readonly<Record<string, string>> | null
   readonly user: Readonly<Record<string, string>> | null
@@ -21,10 +21,10 @@ export interface SignedContext {
   readonly userTraits: Readonly<Record<string, unknown>> | null
 }
 
-/** What contexts of an environment are signed with. */
+/** The secrets that sign contexts of an environment. */
 export interface ContextSecrets {
   readonly secret: string
-  /** The one before, while it is still taken; null: none. */
+  /** The former secret while it is still accepted; null: none. */
   readonly former: { readonly secret: string; readonly untilMs: number } | null
 }
 
@@ -36,7 +36,7 @@ export function newContextSecret(): string {
 /**
  * Sign a context.
  *
- * payload  as the format says; `exp` in seconds since 1970.
+ * payload  in the format above; `exp` in epoch seconds.
  */
 export function signContext(secret: string, environmentId: string, payload: object): string {
   const encoded = Buffer.from(JSON.stringify(payload)).toString('base64url')
@@ -44,10 +44,10 @@ export function signContext(secret: string, environmentId: string, payload: obje
 }
 
 /**
- * Read a signed context.
+ * Verify a signed context.
  *
- * secrets  of the environment it is used in; null: it has none, so nothing was signed for it.
- * returns  what it says, or why it is not believed.
+ * secrets  of the environment; null: it has none, so every context is invalid.
+ * returns  its content, or the reason why it is invalid.
  */
 export function readContext(
   token: string,

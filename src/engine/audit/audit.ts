@@ -1,5 +1,5 @@
-// The audit log's writer. Rows of definitions, keys, environments and limits are written in the transaction of the change
-// itself; other changes are noted as they are answered and written in batches. Then every row joins the chain.
+// Writes the audit log. Rows for definitions, keys, environments and limits are written in the transaction of the
+// change. Other rows are queued with the response and written in batches. Then every row is added to the hash chain.
 import type { Logger } from 'pino'
 import type { Sql } from 'postgres'
 import { isAway } from '../../storage/away.js'
@@ -8,22 +8,22 @@ import { type AskedChange, type Row, rowOf, rowOfEvent, type SystemEvent, writeR
 
 const flushAfterMs = 500
 const rowsPerStatement = 200
-/** Failed authentications of so long are one row. */
+/** Failed authentications of this time share one row. */
 const failuresEveryMs = 10_000
-/** Kept while Postgres is away. */
+/** Queued bytes while Postgres is down. */
 const pendingBytesMax = 67_108_864
-/** What a row weighs besides its texts. */
+/** Bytes of a row besides its texts. */
 const rowBytes = 500
 
-/** Authentications that failed, as they are sampled. */
+/** A sample of failed authentications. */
 export interface FailedAuthentications {
   readonly remoteIp: string
-  /** The beginning of the key that was shown, as it may be logged. */
+  /** The first characters of the key, as far as they may be logged. */
   readonly keyPrefix: string
   readonly count: number
 }
 
-/** Notes what was asked; a flood while Postgres is away costs a bounded memory and the oldest rows. */
+/** The audit log's writer. A flood while Postgres is down costs bounded memory and the oldest rows. */
 export class AuditLog {
   #pending: Row[] = []
   #bytes = 0
@@ -33,7 +33,7 @@ export class AuditLog {
   #failures: FailedAuthentications[] = []
   #failuresTimer: NodeJS.Timeout | null = null
 
-  /** accountId  whom failed authentications are noted for. */
+  /** accountId  the account for failed authentications. */
   constructor(
     private readonly sql: Sql,
     private readonly log: Logger,
@@ -41,31 +41,31 @@ export class AuditLog {
     private readonly bytesMax = pendingBytesMax,
   ) {}
 
-  /** Take what an earlier process left into the chain. */
+  /** Add rows left by an earlier process to the chain. */
   async open(): Promise<void> {
     await extendChain(this.sql, true)
   }
 
-  /** Note what was answered; written within a second. A row that is there already gets its answer. */
+  /** Queue a row with its response; written within a second. An existing row gets its response. */
   note(change: AskedChange): void {
     this.#add(rowOf(change))
   }
 
   /**
-   * Write the row of a change in the change's own transaction: without it the change is not made. Its answer is added
-   * when it is noted; `note` may come never, and the row stays.
+   * Write the row of a change in the change's own transaction, so that neither exists without the other. `note`
+   * adds the response; if it is never called, the row remains without one.
    */
   async within(tx: Sql, change: AskedChange): Promise<void> {
     await writeRows(tx, [rowOf(change)], false)
   }
 
-  /** Write what no key asked for, now. Rejects when it cannot be written. */
+  /** Write a system event now. Rejects on failure. */
   async record(event: SystemEvent): Promise<void> {
     await writeRows(this.sql, [rowOfEvent(event, Date.now())], true)
     this.#flushSoon()
   }
 
-  /** Note authentications that failed: one row for those of ten seconds, with at most 20 of the samples. */
+  /** Record failed authentications: one row per ten seconds, with at most 20 samples. */
   failed(sample: FailedAuthentications): void {
     this.#failures.push(sample)
     this.#failuresTimer ??= setTimeout(() => this.#noteFailures(), failuresEveryMs).unref()
@@ -97,21 +97,21 @@ export class AuditLog {
     )
   }
 
-  /** The end of the chain, with everything answered until now in it. */
+  /** The end of the chain, covering everything answered so far. */
   async head(): Promise<ChainHead> {
     await this.flush()
     return chainHead(this.sql)
   }
 
   /**
-   * Write what was noted so far. Failures are logged, not thrown: rows stay while Postgres is away, and whoever reads
-   * after this fails by himself.
+   * Write all queued rows. Failures are logged, not thrown: rows stay queued while Postgres is down, and a reader
+   * afterwards fails by itself.
    */
   async flush(): Promise<void> {
     if (this.#timer) clearTimeout(this.#timer)
     this.#timer = null
     this.#noteFailures()
-    // what is noted while a batch is under way goes with the next one
+    // rows queued during a batch are written in the next one
     await this.#flushing
     this.#flushing ??= this.#write().finally(() => {
       this.#flushing = null

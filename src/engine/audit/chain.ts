@@ -1,9 +1,9 @@
-// The chain of the audit log: each row carries the hash of the row before it, so that none is altered, removed or put
-// between two others unseen.
+// The hash chain of the audit log: each row has the hash of the row before it, so that an altered, removed or
+// inserted row is detected.
 import { createHash } from 'node:crypto'
 import type { Sql } from 'postgres'
 
-/** A row of the chain with everything that its hash covers. Times are ISO 8601 with milliseconds. */
+/** A row of the chain with all hashed members. Times are ISO 8601 with milliseconds. */
 export interface ChainedRow {
   readonly seq: number
   readonly previous_hash: string
@@ -30,16 +30,16 @@ export interface ChainedRow {
   readonly ended_at: string
 }
 
-/** Before the first row. */
+/** The hash before the first row. */
 export const firstHash = '0'.repeat(64)
 
-/** Any number: who adds to the chain holds this lock. */
+/** Advisory lock for extending the chain. An arbitrary number. */
 const chainLock = 7_084_155_002
 const rowsAtOnce = 200
-/** A row whose answer never came is taken into the chain as it is after so many seconds. */
+/** A row without a response is added to the chain after this many seconds. */
 const unansweredSeconds = 60
 
-/** The members in the order in which they are hashed; never changed. */
+/** The hashed members, in order. Never change it. */
 const hashed = [
   'seq',
   'id',
@@ -64,7 +64,7 @@ const hashed = [
   'ended_at',
 ] as const satisfies readonly (keyof ChainedRow)[]
 
-/** SHA-256, as hex, of the previous hash, a line feed, and the row as a JSON list of its members in their order. */
+/** SHA-256, hex, of the previous hash, a line feed, and the row as a JSON array of its members in order. */
 export function hashOfRow(previousHash: string, row: Omit<ChainedRow, 'hash' | 'previous_hash'>): string {
   const canonical = JSON.stringify(hashed.map(name => row[name]))
   return createHash('sha256').update(`${previousHash}\n${canonical}`).digest('hex')
@@ -89,14 +89,14 @@ const asRow = (row: StoredRow, seq: number): ChainedRow => ({
   ended_at: row.ended_at.toISOString(),
 })
 
-/** Seq 0 while nothing is in the chain. */
+/** Seq 0 while the chain is empty. */
 export async function chainHead(sql: Sql): Promise<ChainHead> {
   const [row] = await sql<{ seq: string; hash: string }[]>`
     select seq, hash from audit_logs where seq is not null order by seq desc limit 1`
   return row === undefined ? { seq: 0, hash: firstHash } : { seq: Number(row.seq), hash: row.hash }
 }
 
-/** Rows of the chain behind a place in it, in its order. */
+/** Rows of the chain after a position, in order. */
 export async function chainedRows(sql: Sql, afterSeq: number, limit: number): Promise<readonly ChainedRow[]> {
   const rows = await sql<StoredRow[]>`
     select * from audit_logs where seq > ${afterSeq} order by seq limit ${limit}`
@@ -104,11 +104,10 @@ export async function chainedRows(sql: Sql, afterSeq: number, limit: number): Pr
 }
 
 /**
- * Take the rows that are durable and not in the chain yet into it, in the order in which they were begun. One process at
- * a time does; the others' rows are in it, too.
+ * Add durable rows to the chain, in the order of their start. One process at a time; it adds rows of all processes.
  *
- * everything  also rows whose answer is not in them: those of a process that ended.
- * source      decision: the changes themselves take no turns for it, and every row is in the chain within a second.
+ * everything  also rows without a response, left by an ended process.
+ * source      decision: changes do not wait for the chain; every row joins it within a second.
  */
 export async function extendChain(sql: Sql, everything: boolean): Promise<void> {
   for (;;) {
@@ -137,11 +136,11 @@ export async function extendChain(sql: Sql, everything: boolean): Promise<void> 
   }
 }
 
-/** Where a chain is broken, in words; null where it holds. */
+/** Verifies a chain row by row. */
 export class ChainReader {
   private head: ChainHead
 
-  /** from  a place that is trusted; the beginning when left out. */
+  /** from  a trusted position; default: the beginning. */
   constructor(from: ChainHead = { seq: 0, hash: firstHash }) {
     this.head = from
   }
@@ -150,7 +149,7 @@ export class ChainReader {
     return this.head
   }
 
-  /** The next row of the chain, as it is read. */
+  /** Check the next row. Returns the fault in words, or null. */
   fault(row: ChainedRow): string | null {
     const { seq, hash } = this.head
     if (row.seq !== seq + 1)

@@ -1,9 +1,9 @@
-// Bodies and addresses as the audit log keeps them: compact, bounded, and without secrets, by name and by shape.
+// Redacts bodies and URLs for the audit log: compact, bounded, and without secrets, by name and by shape.
 import { jsonText, parseExactly } from '../../json.js'
 
-/** Of a text that is kept. */
+/** Longest kept text, bytes. */
 export const keptBytesMax = 16_384
-/** Longer texts within a body are cut, so that one of them does not push the rest out. */
+/** Longer texts within a body are cut, so that one text does not displace the rest. */
 const textCharactersMax = 1_024
 const shortCharactersMax = 64
 
@@ -18,7 +18,7 @@ const secretName =
 const judgedNames = new Map<string, boolean>()
 const judgedNamesMax = 4_096
 
-/** Whether a member of this name holds a secret, however it is spelled: apiKey, secret_key, PRIVATE-KEY. */
+/** Whether a member's name means a secret, in any spelling: apiKey, secret_key, PRIVATE-KEY. */
 function isSecretName(name: string): boolean {
   const judged = judgedNames.get(name)
   if (judged !== undefined) return judged
@@ -39,12 +39,12 @@ const shapes: readonly (readonly [hint: RegExp | string, shape: RegExp])[] = [
 const secretCharactersMin = 8
 const runCharactersMin = 20
 
-/** Runs of characters that keys are made of. */
+/** Strings of characters that occur in keys. */
 const run = /[A-Za-z0-9+_=-]{20,}/g
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 const url = /\bhttps?:\/\/[^\s"'<>]+/gi
 
-/** Whether a run of characters is drawn at random rather than written: kinds of characters mixed, and few repeated. */
+/** Whether a string looks random: mixed character classes, few repetitions. */
 function looksDrawn(text: string): boolean {
   if (uuid.test(text)) return false
   const isHex = text.length >= 32 && /^[0-9a-f]+$/i.test(text) && /\d/.test(text) && /[a-f]/i.test(text)
@@ -55,7 +55,7 @@ function looksDrawn(text: string): boolean {
   return new Set(text).size >= Math.min(10, text.length / 2)
 }
 
-/** A text without what looks like a secret in it. */
+/** A text with likely secrets replaced. */
 export function redactText(text: string): string {
   if (text.length < secretCharactersMin) return text
   let clean = text
@@ -67,7 +67,7 @@ export function redactText(text: string): string {
   return clean.replaceAll(run, found => (looksDrawn(found) ? mask : found))
 }
 
-/** An address without user, values of its query, and parts of its path that look like secrets. */
+/** A URL without user, query values, and path segments that look like secrets. */
 function redactUrl(text: string): string {
   const [, scheme, authority = '', path = '', query] =
     /^(https?:\/\/)([^/?#]*)([^?#]*)(?:[?#](.*))?$/i.exec(text) ?? []
@@ -85,7 +85,7 @@ function redactUrl(text: string): string {
 const isSecretPart = (part: string): boolean =>
   part.length >= 16 && !uuid.test(part) && /\d/.test(part) && /[A-Za-z]/.test(part)
 
-/** What was asked: a path and its query, of which values with secret names or shapes are left out. */
+/** A path and query, without values of secret names or shapes. */
 export function redactQuery(asked: string): string {
   const [path = '', query] = asked.split('?', 2)
   if (query === undefined) return path
@@ -97,7 +97,7 @@ export function redactQuery(asked: string): string {
   return `${path}?${pairs.join('&')}`
 }
 
-// Of texts that are no JSON: within them a member's name is looked for as it would be written.
+// For texts that are not JSON: finds members as they would be written in JSON.
 const member = /"([A-Za-z_-]{2,64})"(\s*:\s*)(?:"(?:[^"\\]|\\.)*(?:"|$)|[^\s",}\]]+)/g
 
 /**
@@ -135,7 +135,7 @@ function redactLoose(text: string): string {
   )
 }
 
-/** Looks at no more of a body than may be kept of it. */
+/** Redacts a JSON value. It stops when the kept size is reached. */
 class Cleaner {
   private charactersLeft = 2 * keptBytesMax
   /** A text or a name that is not short was met. */
@@ -206,7 +206,7 @@ class Cleaner {
   }
 }
 
-/** At most so many bytes of a text, without what Postgres keeps in no text: U+0000 and halves of characters. */
+/** A text cut to a number of bytes, without U+0000 and partial characters, which Postgres cannot store. */
 export function storable(text: string, bytesMax: number): string {
   const bytes = Buffer.from(text.replaceAll('\0', ''))
   return bytes.length <= bytesMax ? bytes.toString() : `${bytes.subarray(0, bytesMax - 8).toString()}…`

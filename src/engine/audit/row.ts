@@ -1,22 +1,22 @@
-// A row of the audit log, made of what was asked and how it ended.
+// Builds and writes rows of the audit log from a request and its response.
 import { randomUUID } from 'node:crypto'
 import type { Sql } from 'postgres'
 import type { KeyRecord } from '../account/key-types.js'
 import { parsedOrNot, redactBody, redactQuery, redactText, storable } from './redact.js'
 
-/** What was asked by a key that is known, as the front end saw it. */
+/** A request with a known key, from the HTTP front. */
 export interface AskedChange {
-  /** Of the row; made before anything is done. */
+  /** The row's id, assigned before any work is done. */
   readonly id: string
-  /** `read`: of secrets, exports, or the log itself. */
+  /** `read`: of secrets, exports, or the audit log itself. */
   readonly kind: 'change' | 'read'
   readonly key: KeyRecord
   readonly environmentId: string | null
   readonly method: string
-  /** The route's path with `:name` parameters, and what stood in their places, still percent-encoded. */
+  /** The route's path with `:name` parameters, and their values, still percent-encoded. */
   readonly path: string
   readonly parameters: readonly string[]
-  /** Path and query as asked. */
+  /** Path and query as sent. */
   readonly url: string
   /** Null without a body. */
   readonly requestBody: string | null
@@ -29,11 +29,11 @@ export interface AskedChange {
   readonly endedAtMs: number
 }
 
-/** What no key asked for: the operator did it, or nobody was let in. */
+/** An event without a key: an action of the operator, or failed authentications. */
 export interface SystemEvent {
   readonly kind: 'system' | 'auth_failure'
   readonly accountId: string
-  /** What was done, in the place of a path: `backup`, `pepper/changed`. */
+  /** The action, stored as path: `backup`, `pepper/changed`. */
   readonly what: string
   readonly resourceType: string
   readonly resourceId?: string | null
@@ -125,13 +125,12 @@ export function rowOfEvent(event: SystemEvent, atMs: number): Row {
 }
 
 /**
- * Write rows; what a row lacks of its answer is added to one that is there and not in the chain yet. A repeated batch
- * writes nothing twice.
+ * Write rows. An existing row outside the chain gets the missing response. Idempotent.
  *
- * complete  whether the answers are in the rows.
+ * complete  whether the rows have their responses.
  */
 export async function writeRows(sql: Sql, rows: readonly Row[], complete: boolean): Promise<void> {
-  // an account that is gone meanwhile takes its rows with it
+  // rows of a deleted account are dropped
   await sql`
     insert into audit_logs (id, kind, account_id, environment_id, actor_type, api_key_id, method, url, resource_type,
       resource_id, resource_name, secondary_resource, req_body, resp_body, resp_code, remote_ip, user_agent,
@@ -148,7 +147,7 @@ export async function writeRows(sql: Sql, rows: readonly Row[], complete: boolea
 }
 
 /**
- * What a route changes: the last parameter's noun, else the first part of the path in the singular.
+ * The resource that a route changes: the noun of the last parameter, else the first path segment in the singular.
  *
  * source  decision: `/flags/:flag_id/rules` changes the rules of a flag.
  */
@@ -164,7 +163,7 @@ function singular(part: string): string {
   return part.replaceAll('-', '_').replace(/ies$/, 'y').replace(/s$/, '')
 }
 
-/** The id and name that an answer shows of its resource. */
+/** Id and name of the resource in a response. */
 function shownOf(body: string, parsed: unknown): { readonly id: unknown; readonly name: unknown } {
   if (body.length > parsedCharactersMax || parsed === undefined || !body.startsWith('{"data":{'))
     return { id: null, name: null }

@@ -1,6 +1,6 @@
-// Key pairs of companies and users → ids, within an environment. On one node the directory is the authority
-// for who owns a pair: it lives on the HTTP thread, is filled from Postgres at start, and every claim is settled
-// here before a message leaves. The actors hold the keys of each entity; the directory only finds them.
+// Maps key pairs of companies and users to ids, per environment. On one node the directory is the authority for who
+// owns a pair: it lives on the HTTP thread, is filled from Postgres at start, and decides every claim before a
+// message is sent. The actors hold the keys of each entity; the directory only finds them.
 
 import type { KeyPair } from '../../core/company/entity.js'
 import type { Fact } from '../../core/company/message.js'
@@ -13,28 +13,28 @@ export type DirectoryKind = 'company' | 'user'
 
 const servicePrefix = { company: 'comp_', user: 'user_' } as const
 
-/** What keys (and perhaps an id) resolve to. */
+/** The result of resolving keys (and perhaps an id). */
 export type Resolution =
   | { readonly found: string }
   | { readonly found: null; readonly reason: 'unknown' | 'ambiguous' | 'unknown_id' }
 
-/** Writes under way that hold on to a pair. */
+/** A pair's claim by writes in flight. */
 interface Claim {
   readonly id: string
   count: number
-  /** Whether the entity has the pair by what is durable so far: what is left when the last write is settled. */
+  /** Whether the entity owns the pair by durable writes: the state that remains if the claim is released. */
   durable: boolean
-  /** Whose it was, latest first: entities whose deletions were under way. Until those are durable it may be theirs. */
+  /** Former owners, latest first, whose deletions were in flight. Until those are durable the pair may be theirs. */
   readonly from: readonly string[]
 }
 
-/** A body as it was received, and as a text with one character for each byte. */
+/** A body as received, and as text with one character per byte. */
 export interface Sent {
   readonly view: DataView
   readonly text: string
 }
 
-/** Where in a body one key stands, `{"name":"value"}`, and where in it its name and its value, without quotes. */
+/** Position of a key `{"name":"value"}` in a body, and of its name and value, without quotes. */
 export interface SentKey {
   readonly at: number
   readonly end: number
@@ -44,11 +44,11 @@ export interface SentKey {
   readonly valueEnd: number
 }
 
-/** An entity whose deletion is under way. */
+/** An entity whose deletion is in flight. */
 interface Retired {
   readonly kind: DirectoryKind
   readonly environmentId: string
-  /** Pairs that came back to it from writes that were lost: free once it is gone. */
+  /** Pairs returned by lost writes: they are free once the entity is deleted. */
   readonly returned: KeyPair[]
 }
 
@@ -57,49 +57,48 @@ const fromNobody: readonly string[] = []
 const isUser = (id: string): boolean => id.startsWith(servicePrefix.user)
 
 /**
- * Pairs in use and pairs claimed by requests under way. A claim counts at once, so that two simultaneous
- * upserts with the same new key meet the same id (CU-19); it is kept when the write is durable and given
- * back when it was refused or lost.
+ * Owned pairs, and pairs claimed by requests in flight. A claim counts at once, so that two simultaneous upserts with
+ * one new key get the same id (CU-19). It is kept when the write is durable and released when it was refused or lost.
  *
- * Invariant: writes to one entity are settled in the order they were decided in, so the last one settled says
- * whether a pair is the entity's.
+ * Invariant: writes to one entity are settled in the order they were decided, so the last one settled decides whether
+ * a pair belongs to the entity.
  */
 export class Directory {
   /** Ids by pair. */
   private readonly pairs = new Pairs<string>()
   private readonly claims = new Pairs<Claim>()
-  /** Ids of entities by environment: a place in a set costs a third less than one in a map. */
+  /** Ids of entities by environment. A set entry costs a third less than a map entry. */
   private readonly environments = new Map<string, Set<string>>()
-  /** How many of them are users. */
+  /** Number of users by environment. */
   private readonly users = new Map<string, number>()
-  /** Entities whose creation is under way and not known to be durable. */
+  /** Entities whose creation is not known to be durable. */
   private readonly unconfirmed = new Set<string>()
-  /** Entities whose deletion is under way: nobody finds them any more. */
+  /** Entities whose deletion is in flight. They are not found any more. */
   private readonly retired = new Map<string, Retired>()
-  /** Claims by entity on pairs of such. */
+  /** Claims, by entity, on pairs of entities whose deletion is in flight. */
   private readonly taking = new Map<string, Set<Claim>>()
   /** Company id or ids of each user (EV-35). */
   private readonly memberships = new Map<string, string | string[]>()
   /** Number of users by company id. */
   private readonly members = new Map<string, number>()
-  /** Raised whenever a pair may have ceased to find whom it found, or an id to be known. */
+  /** Epoch: incremented when a pair may have moved or an id been removed. Caches compare it. */
   departures = 0
   private readonly met = { company: new Met(), user: new Met() }
 
-  /** Companies and users known. */
+  /** Number of companies and users. */
   get size(): number {
     let size = 0
     for (const entities of this.environments.values()) size += entities.size
     return size
   }
 
-  /** Companies or users of an environment, those that are about to be made or deleted among them. */
+  /** Number of companies or users of an environment, including those being created or deleted. */
   countOf(kind: DirectoryKind, environmentId: string): number {
     const users = this.users.get(environmentId) ?? 0
     return kind === 'user' ? users : (this.environments.get(environmentId)?.size ?? 0) - users
   }
 
-  /** Names of keys that companies or users of an environment have. */
+  /** Number of distinct key names of companies or users of an environment. */
   keyNames(kind: DirectoryKind, environmentId: string): number {
     return this.pairs.names(kind, environmentId)
   }
@@ -113,7 +112,7 @@ export class Directory {
       this.users.set(environmentId, this.users.get(environmentId)! - 1)
   }
 
-  /** Whether the entity exists, in this environment. */
+  /** Whether the entity exists in this environment. */
   has(environmentId: string, id: string): boolean {
     return this.isKnown(environmentId, id) && !this.isRetired(id)
   }
@@ -126,12 +125,12 @@ export class Directory {
     return this.retired.size > 0 && this.retired.has(id)
   }
 
-  /** Whether the entity's deletion is under way, in this environment. */
+  /** Whether the entity's deletion is in flight in this environment. */
   isEnding(environmentId: string, id: string): boolean {
     return this.isRetired(id) && this.retired.get(id)!.environmentId === environmentId
   }
 
-  /** An entity with any of these keys whose deletion is under way, or null; a pair that another took is no longer its. */
+  /** An entity with any of these keys whose deletion is in flight, or null. Pairs taken by others do not count. */
   findEnding(
     kind: DirectoryKind,
     environmentId: string,
@@ -145,10 +144,10 @@ export class Directory {
   }
 
   /**
-   * Find an entity by any of its keys.
+   * Find an entity by its keys.
    *
    * keys     name → value; the reserved name `id` with a service id addresses the entity (CU-2, EV-30).
-   * returns  the id; or why there is none: no pair matches, pairs match two entities, or a service id is unknown.
+   * returns  the id, or the reason: no pair matches, pairs match two entities, or a service id is unknown.
    * source   CU-2, CU-3, EV-30, EV-32, EV-33.
    */
   resolve(kind: DirectoryKind, environmentId: string, keys: Readonly<Record<string, string>>): Resolution {
@@ -167,7 +166,7 @@ export class Directory {
     return found === null ? { found: null, reason: 'unknown' } : { found }
   }
 
-  /** `resolve` for one pair; null whatever the reason that nothing is found. */
+  /** `resolve` for one pair; null for any failure. */
   find(kind: DirectoryKind, environmentId: string, name: string, value: string): string | null {
     if (isServiceId(kind, name, value)) return this.has(environmentId, value) ? ownText(value) : null
     const id = this.pairs.get(kind, environmentId, name, value)
@@ -175,9 +174,9 @@ export class Directory {
   }
 
   /**
-   * `find`, by one key where it stands in a body; null also for somebody who is not there any more.
+   * `find` for one key at its position in a body; null also for a removed entity.
    *
-   * body  its text has one character for each byte.
+   * body  its text has one character per byte.
    */
   findSent(kind: DirectoryKind, environmentId: string, { text, view }: Sent, key: SentKey): string | null {
     const met = kind === 'company' ? this.met.company : this.met.user
@@ -191,7 +190,7 @@ export class Directory {
     return id
   }
 
-  /** A new id for an entity that is about to be created; known at once, forgotten if the creation fails. */
+  /** A new id for an entity about to be created. Known at once, forgotten if the creation fails. */
   mint(kind: DirectoryKind, environmentId: string): string {
     const id = newId(servicePrefix[kind])
     this.load(environmentId, id)
@@ -199,26 +198,26 @@ export class Directory {
     return id
   }
 
-  /** Whether the entity's creation, or its having a pair of one that is being deleted, is not known to be durable yet. */
+  /** Whether the entity's creation, or its claim on a pair of an entity being deleted, is not durable yet. */
   isUnconfirmed(id: string): boolean {
     if (this.unconfirmed.size > 0 && this.unconfirmed.has(id)) return true
     return this.taking.size > 0 && this.awaited(id).length > 0
   }
 
-  /** Entities whose deletion must be durable before a write to this one may leave: it claims pairs of theirs. */
+  /** Entities whose deletion must be durable before a write to this one is sent, because it claims their pairs. */
   awaited(id: string): readonly string[] {
     const claims = this.taking.get(id)
     if (claims === undefined) return fromNobody
     return [...new Set([...claims].flatMap(claim => claim.from))].filter(from => this.isRetired(from))
   }
 
-  /** Whether an entity that is there, or about to be, still has all these pairs or claims on them. */
+  /** Whether an entity that exists or is being created still owns or claims all these pairs. */
   holds(kind: DirectoryKind, environmentId: string, id: string, pairs: readonly KeyPair[]): boolean {
     if (this.isRetired(id)) return false
     return pairs.every(([name, value]) => this.pairs.get(kind, environmentId, name, value) === id)
   }
 
-  /** Claim pairs for an entity while a write is under way; the caller has resolved them to it or to nobody. */
+  /** Claim pairs for a write in flight. The caller has resolved them to this entity or to none. */
   claim(kind: DirectoryKind, environmentId: string, id: string, pairs: readonly KeyPair[]): void {
     for (const [name, value] of pairs) {
       const owner = this.pairs.get(kind, environmentId, name, value)
@@ -251,7 +250,7 @@ export class Directory {
     if (claims?.delete(claim) && claims.size === 0) this.taking.delete(claim.id)
   }
 
-  /** The write is durable: its pairs stay, the freed ones go. */
+  /** Settle a durable write: its pairs stay, the freed ones are removed. */
   confirm(
     kind: DirectoryKind,
     environmentId: string,
@@ -259,7 +258,7 @@ export class Directory {
     pairs: readonly KeyPair[],
     freed: readonly KeyPair[],
   ): void {
-    // a write that came after a deletion made the entity anew
+    // a write after a deletion has created the entity again
     this.load(environmentId, id)
     this.unconfirmed.delete(id)
     for (const [name, value] of pairs) {
@@ -275,7 +274,7 @@ export class Directory {
     this.free(kind, environmentId, id, freed)
   }
 
-  /** The write was refused or lost: pairs that nobody else holds on to go; so does an id that was never created. */
+  /** Settle a refused or lost write: pairs without another holder are removed, and an id that was never created. */
   release(kind: DirectoryKind, environmentId: string, id: string, pairs: readonly KeyPair[]): void {
     let held = false
     for (const [name, value] of pairs) {
@@ -294,7 +293,7 @@ export class Directory {
     this.drop(environmentId, id)
   }
 
-  /** A pair that was not taken in the end is nobody's, or again that of one whose deletion is still under way. */
+  /** Release a pair: it is free, or belongs again to the entity whose deletion is still in flight. */
   private giveBack(
     kind: DirectoryKind,
     environmentId: string,
@@ -308,7 +307,7 @@ export class Directory {
     this.retired.get(former)!.returned.push([name, value])
   }
 
-  /** Pairs that an entity gave up are free for others, unless a later write of its own is about to take them back. */
+  /** Free the pairs that an entity gave up, unless a later write of its own claims them. */
   free(kind: DirectoryKind, environmentId: string, id: string, freed: readonly KeyPair[]): void {
     for (const [name, value] of freed) {
       if (this.pairs.get(kind, environmentId, name, value) !== id) continue
@@ -322,15 +321,15 @@ export class Directory {
   }
 
   /**
-   * The entity is about to be deleted: its pairs may be claimed by others from now on (CU-50), whose writes must not
-   * leave before the deletion is durable (`awaited`).
+   * Mark an entity whose deletion starts: its pairs may be claimed by others from now on (CU-50). Their writes must
+   * wait until the deletion is durable (`awaited`).
    */
   retire(kind: DirectoryKind, environmentId: string, id: string): void {
     this.departures++
     if (!this.retired.has(id)) this.retired.set(id, { kind, environmentId, returned: [] })
   }
 
-  /** The entity is gone (CU-50, CU-52); its pairs were freed with its deletion. */
+  /** Remove a deleted entity (CU-50, CU-52); its pairs were freed with its deletion. */
   forget(environmentId: string, id: string): void {
     this.departures++
     const retired = this.retired.get(id)
@@ -344,7 +343,7 @@ export class Directory {
     this.members.delete(id)
   }
 
-  /** Everything of an environment is gone (AL-13). */
+  /** Remove everything of a deleted environment (AL-13). */
   forgetEnvironment(environmentId: string): void {
     this.departures++
     for (const id of this.environments.get(environmentId) ?? []) this.forget(environmentId, id)
@@ -354,7 +353,7 @@ export class Directory {
     this.claims.forgetEnvironment(environmentId)
   }
 
-  /** Companies of a user that still exist, oldest membership first. */
+  /** Existing companies of a user, oldest membership first. */
   companiesOf(environmentId: string, userId: string): readonly string[] {
     return this.held(userId).filter(companyId => this.has(environmentId, companyId))
   }
@@ -370,7 +369,7 @@ export class Directory {
     return typeof held === 'string' ? held === companyId : (held?.includes(companyId) ?? false)
   }
 
-  /** How many users a company has. */
+  /** Number of users of a company. */
   membersOf(companyId: string): number {
     return this.members.get(companyId) ?? 0
   }
@@ -398,7 +397,7 @@ export class Directory {
     else this.members.delete(companyId)
   }
 
-  /** One entity as Postgres knows it, at start. */
+  /** Add an entity from Postgres, at start. */
   load(environmentId: string, id: string): void {
     const entities = this.environments.get(environmentId)
     const before = entities?.size ?? 0
@@ -408,7 +407,7 @@ export class Directory {
       this.users.set(environmentId, (this.users.get(environmentId) ?? 0) + 1)
   }
 
-  /** One key pair as Postgres knows it, at start; returns whose it was until now, or null. */
+  /** Add a key pair from Postgres, at start. Returns its former owner, or null. */
   loadPair(
     kind: DirectoryKind,
     environmentId: string,
@@ -423,8 +422,8 @@ export class Directory {
   }
 
   /**
-   * Apply the identity effects of a fact once more: what a shard met in its journal after it died between
-   * making a write durable and telling us.
+   * Apply the identity effects of a fact again: a restarted shard may find facts in its journal whose replies were
+   * lost.
    */
   replay(fact: Fact): void {
     if (fact.k === 'e') return
@@ -461,7 +460,7 @@ export class Directory {
   }
 }
 
-/** Whether a key addresses an entity by its service id: the reserved name `id` with the service's prefix (CU-2). */
+/** Whether a key is a service id: the reserved name `id` with the service's prefix (CU-2). */
 export function isServiceId(kind: DirectoryKind, name: string, value: string): boolean {
   return name === 'id' && value.startsWith(kind === 'company' ? servicePrefix.company : servicePrefix.user)
 }

@@ -1,5 +1,5 @@
-// Writes to companies and users from the HTTP thread: keys resolved and claimed, traits flattened, the actor asked,
-// the directory told. Rooms and ingestion go through here, so that a pair is never owned twice.
+// Writes to companies and users from the HTTP thread: resolves and claims keys, flattens traits, asks the actor,
+// updates the directory. All handlers and event intake use it, so that a pair never has two owners.
 import type { TraitRegistry } from '../../catalog/traits.js'
 import type { EntityBrief, KeyPair, WriteReply } from '../../core/company/entity.js'
 import type {
@@ -18,14 +18,14 @@ import { noQuotas, Quotas } from './quotas.js'
 
 export type Keys = Readonly<Record<string, string>>
 
-/** Keys as given; an empty map is as if absent. */
+/** The given keys; null if empty. */
 export function givenKeys(keys: Keys | null | undefined): Keys | null {
   if (!keys) return null
   for (const _ in keys) return keys
   return null
 }
 
-/** What a caller wants written to an entity, as the wire says it. */
+/** A requested write to an entity, in wire form. */
 export interface Wanted {
   readonly keys: Keys
   readonly removeKeys?: readonly string[] | undefined
@@ -34,22 +34,22 @@ export interface Wanted {
   readonly lastSeenAtMs?: number | null | undefined
 }
 
-/** An entity that a write is going to: found, or about to be created. */
+/** The entity of a write: found, or about to be created. */
 export interface Target {
   readonly kind: DirectoryKind
   readonly environmentId: string
   readonly id: string
-  /** The id was made for this write. */
+  /** The id was created for this write. */
   readonly minted: boolean
-  /** Its creation is not known to be durable yet: every write carries enough to create it. */
+  /** Its creation is not known to be durable yet, so every write carries enough to create it. */
   readonly unconfirmed: boolean
-  /** Pairs claimed for the time of this write. */
+  /** Pairs claimed for the duration of this write. */
   readonly claimed: readonly KeyPair[]
-  /** Entities whose deletion must be durable before this write leaves: they had some of its pairs. */
+  /** Entities whose deletion must be durable before this write is sent, because they had some of its pairs. */
   readonly after: readonly string[]
 }
 
-/** What a deletion tells: the entity as it was. */
+/** Reply to a deletion: the entity as it was. */
 export interface Removed {
   readonly was: EntityBrief | null
 }
@@ -60,14 +60,14 @@ interface Ending {
   readonly environmentId: string
   readonly id: string
   readonly nowMs: number
-  /** Deletions that must be durable before this one is told. */
+  /** Deletions that must be durable before this one is sent. */
   readonly after: readonly string[]
   was: EntityBrief | null
-  /** An attempt failed: it may have been made all the same. */
+  /** An attempt failed, but may have succeeded at the shard. */
   doubtful: boolean
-  /** The attempt under way. */
+  /** The attempt in flight. */
   attempt: Promise<Answered<Removed>> | null
-  /** Until the next one. */
+  /** Timer until the next attempt. */
   timer: NodeJS.Timeout | null
 }
 
@@ -76,7 +76,7 @@ const shardKind = { company: 'c', user: 'u' } as const
 export class Entities {
   /** Trait definitions introduced by writes that are not known to be durable. */
   private readonly introductions = new Map<string, TraitIntroduction>()
-  /** By the id of who is deleted. */
+  /** By the id of the entity being deleted. */
   private readonly endings = new Map<string, Ending>()
 
   constructor(
@@ -84,18 +84,18 @@ export class Entities {
     private readonly shards: Shards,
     private readonly traits: TraitRegistry,
     readonly quotas = new Quotas(directory, noQuotas),
-    /** Between attempts at a deletion. */
+    /** Wait between attempts at a deletion. */
     private readonly retryMs = 1_000,
-    /** Of writes that events cause; absent: all are done at once. */
+    /** Limits concurrent writes caused by events; absent: no limit. */
     private readonly pacing: Pacing | null = null,
   ) {}
 
   /**
    * Claim the keys of a write for the entity they name, or for a new one.
    *
-   * id       the entity found already, or null: it is to be created.
-   * returns  the target; it must be settled by `confirm` or `release`.
-   * errors   quota_full (429) when the environment may have no other, or no other name of keys.
+   * id       the entity already found, or null: it is to be created.
+   * returns  the target; settle it with `confirm` or `release`.
+   * errors   quota_full (429) when the environment may have no more entities or key names.
    */
   target(kind: DirectoryKind, environmentId: string, id: string | null, keys: Keys): Target {
     const minted = id === null
@@ -115,22 +115,22 @@ export class Entities {
     }
   }
 
-  /** The write is durable. */
+  /** Settle a durable write. */
   confirm(target: Target, freed: readonly KeyPair[]): void {
     this.directory.confirm(target.kind, target.environmentId, target.id, target.claimed, freed)
   }
 
-  /** The write was refused or lost. */
+  /** Settle a refused or lost write. */
   release(target: Target): void {
     this.directory.release(target.kind, target.environmentId, target.id, target.claimed)
   }
 
   /**
-   * The write as the actor takes it: traits flattened, their definitions found or introduced.
+   * The write in the actor's form: traits flattened, their definitions found or introduced.
    *
    * atMs    time of the trait writes (EV-42).
-   * client  a publishable key says it: believed of traits alone whose definition allows that.
-   * errors  value_invalid (400) where traits are too deep, too many, or no traits at all.
+   * client  sent with a publishable key: trusted only for traits whose definition allows it.
+   * errors  value_invalid (400) for traits that are too deep, too many, or invalid.
    * source  CU-30…34.
    */
   write(
@@ -152,7 +152,7 @@ export class Entities {
       if (introduction) introduces.push(introduction)
     }
     return {
-      // a service id addresses an entity and is no key of it (CU-2)
+      // a service id addresses an entity and is not one of its keys (CU-2)
       addKeys: Object.entries(wanted.keys).filter(([name, value]) => !isServiceId(kind, name, value)),
       removeKeys: wanted.removeKeys ?? [],
       name: wanted.name ?? null,
@@ -163,7 +163,7 @@ export class Entities {
     }
   }
 
-  /** The definition of a trait, introduced at first sight and again until a write that carries it is durable. */
+  /** The definition of a trait. It is introduced at first use, and again until a write that carries it is durable. */
   introduce(
     kind: DirectoryKind,
     environmentId: string,
@@ -177,7 +177,7 @@ export class Entities {
   }
 
   /**
-   * Ask the actor of a target; settle the target by what it answers.
+   * Ask the actor of a target, and settle the target by the reply.
    *
    * errors  Refused; 503 when the write, or a deletion it waits for, could not be made durable.
    */
@@ -186,7 +186,7 @@ export class Entities {
     message: CompanyMessage | UserMessage,
     nowMs: number,
   ): Promise<Answered<WriteReply>> {
-    // only where there is something to wait for: requests leave in the order they came in
+    // awaited only when necessary, so that requests are sent in their order
     if (target.after.length > 0 || !this.holds(target)) await this.becomeFree(target)
     try {
       const answered = await this.shards.ask<WriteReply>(
@@ -205,7 +205,8 @@ export class Entities {
       if ('write' in message && message.write) this.introduced(target, message.write)
       return answered
     } catch (error) {
-      // a shard that died may have made the write durable: it tells with its restart, and until then the pairs are held
+      // a shard that died may have made the write durable and reports it after its restart; until then the claim
+      // stays
       if (error instanceof Refused) this.release(target)
       else void this.shards.restarted(target.id).then(() => this.release(target))
       throw error
@@ -213,9 +214,9 @@ export class Entities {
   }
 
   /**
-   * Do writes that events of an environment cause, when not too many of these are ahead of Postgres.
+   * Run writes caused by events of an environment, once few enough of them are ahead of Postgres.
    *
-   * writes  how many they are; none: only wait until there is room.
+   * writes  their number; 0: only wait until there is room.
    */
   paced<T>(environmentId: string, writes: number, work: () => Promise<T>): Promise<T> {
     return this.pacing === null ? work() : this.pacing.run(environmentId, writes, work)
@@ -226,8 +227,8 @@ export class Entities {
   }
 
   /**
-   * Wait until the pairs of a target are free for good. Two journals know no order: were this write durable first, a
-   * kill would bring back whom they belonged to, and they would have two owners.
+   * Wait until a target's pairs are free for good. Two journals have no common order: if this write were durable
+   * first, a kill would bring back the former owner, and the pair would have two.
    */
   private async becomeFree(target: Target): Promise<void> {
     try {
@@ -241,11 +242,11 @@ export class Entities {
   }
 
   /**
-   * Delete a company or user. From this tick on nobody finds it, and its keys may be claimed by others, whose writes
-   * wait for it. A deletion that could not be made durable is tried again until it is; whoever asks for it meanwhile
-   * hears what becomes of it.
+   * Delete a company or user. From this tick on it is not found, and its keys may be claimed by others, whose
+   * writes wait for the deletion. A deletion that failed to become durable is retried until it succeeds; requests
+   * for the entity meanwhile get the outcome.
    *
-   * errors  Refused `not_found` when it is gone already; 503 when it is not durable yet.
+   * errors  Refused `not_found` when it is deleted already; 503 when it is not durable yet.
    * source  CU-50, CU-52.
    */
   remove(kind: DirectoryKind, environmentId: string, id: string, nowMs: number): Promise<Answered<Removed>> {
@@ -261,9 +262,9 @@ export class Entities {
   }
 
   /**
-   * Whom a deletion by keys means: an entity that is there, or one whose deletion is not durable yet.
+   * The entity of a deletion by keys: an existing one, or one whose deletion is not durable yet.
    *
-   * returns  its id, or null for nobody.
+   * returns  its id, or null for none.
    * errors   keys_ambiguous (400) when pairs match two entities.
    * source   CU-51.
    */
@@ -271,7 +272,7 @@ export class Entities {
     return this.find(kind, environmentId, keys) ?? this.directory.findEnding(kind, environmentId, keys)
   }
 
-  /** The attempt under way, or one that begins now. */
+  /** The attempt in flight, or a new one. */
   private attempt(ending: Ending): Promise<Answered<Removed>> {
     ending.attempt ??= this.end(ending)
     return ending.attempt
@@ -293,12 +294,12 @@ export class Entities {
       }
       this.over(ending)
       if (!ending.doubtful) throw error
-      // an attempt that seemed to fail had been made
+      // an attempt that seemed to fail has succeeded
       return { reply: { was: ending.was }, shard: 0, sequence: 0 }
     }
   }
 
-  /** Ask what it is, and to delete it, in one batch. */
+  /** Read the entity and delete it, in one batch. */
   private async askToEnd(ending: Ending): Promise<Answered<WriteReply>> {
     const { kind, environmentId, id, nowMs } = ending
     const ask = <Reply>(type: 'brief' | 'delete') =>
@@ -330,7 +331,7 @@ export class Entities {
     ending.timer = setTimeout(again, this.retryMs).unref()
   }
 
-  /** Resolves when none of these is left; rejects with 503 when that cannot be made durable now. */
+  /** Resolves when these deletions are durable; rejects with 503 if that fails now. */
   private async ended(ids: readonly string[]): Promise<void> {
     for (const id of ids) {
       const ending = this.endings.get(id)
@@ -338,7 +339,7 @@ export class Entities {
     }
   }
 
-  /** The definitions that a durable write carried are on their way to Postgres. */
+  /** Register the definitions that a durable write carried; they are on their way to Postgres. */
   introduced(target: Pick<Target, 'kind' | 'environmentId'>, write: EntityWrite): void {
     for (const { name } of write.introduces) {
       const trait = this.traits.find(target.environmentId, target.kind, name)
@@ -347,9 +348,9 @@ export class Entities {
   }
 
   /**
-   * Find the entity that a lookup, delete or check means.
+   * Find the entity of a lookup, deletion or check.
    *
-   * returns  its id, or null when nothing matches.
+   * returns  its id, or null if none matches.
    * errors   keys_ambiguous (400) when pairs match two entities.
    * source   CU-3, FE-77.
    */

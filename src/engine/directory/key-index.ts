@@ -1,5 +1,5 @@
-// Something for each key pair. Environment, kind and name are kept once for all their values: a pair costs its value
-// and a place in a map, and to find it no text is put together.
+// A map from key pairs to values. Environment, kind and name are stored once for all their pairs, so a pair costs
+// only its value and a map entry, and a lookup builds no text.
 import type { EntityType } from '../../../schemas/enums.js'
 
 interface Names<T> {
@@ -7,7 +7,7 @@ interface Names<T> {
   readonly user: Map<string, Map<string, T>>
 }
 
-// not by the name of the member: looking that up would cost as much as a map
+// not by a dynamic member name, whose lookup would cost as much as a map
 function namesOf<T>(environment: Names<T>, kind: EntityType): Map<string, Map<string, T>> {
   return kind === 'company' ? environment.company : environment.user
 }
@@ -25,7 +25,7 @@ export class Pairs<T> {
     return environment && namesOf(environment, kind).get(name)?.get(value)
   }
 
-  /** How many names there are of a kind. */
+  /** Number of names of a kind. */
   names(kind: EntityType, environmentId: string): number {
     const environment = this.environments.get(environmentId)
     return environment === undefined ? 0 : namesOf(environment, kind).size

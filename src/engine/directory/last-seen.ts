@@ -1,32 +1,32 @@
-// Times that move with every event or check and are written in bulk: when a user was last seen, when a flag was
-// last checked. Best effort for checks (FE-101…103); for events the stored events themselves can tell them again.
+// Times that change with every event or check and are written in bulk: users' last_seen_at and flags'
+// last_checked_at. Best effort for checks (FE-101…103); for events they can be restored from the stored events.
 import type { Sql } from 'postgres'
 import type { Shards } from '../shards/shards.js'
 
-/** Users seen by events and checks that do not pass through their actor; told to it once a second. */
+/** Last-seen times of users from events and checks that do not reach their actor; sent to it once a second. */
 export class UserSeen {
   private readonly noted = new Map<string, { environmentId: string; atMs: number }>()
 
-  /** Note that a user was seen; only ever later (CU-46). */
+  /** Note that a user was seen; the time only grows (CU-46). */
   note(userId: string, environmentId: string, atMs: number): void {
     const had = this.noted.get(userId)
     if (had === undefined) this.noted.set(userId, { environmentId, atMs })
     else if (had.atMs < atMs) had.atMs = atMs
   }
 
-  /** What is noted and not told yet, epoch ms: a read of the user takes the later of this and its actor's. */
+  /** The noted time that was not sent yet, epoch ms. Readers use the later of it and the actor's. */
   of(userId: string): number | null {
     return this.noted.get(userId)?.atMs ?? null
   }
 
-  /** Take back what is noted of a user; returns it. An explicit time or the user's end comes after it (CU-46). */
+  /** Drop and return the noted time of a user, because an explicit time or a deletion follows (CU-46). */
   drop(userId: string): number | null {
     const atMs = this.of(userId)
     this.noted.delete(userId)
     return atMs
   }
 
-  /** Tell the actors; what could not be told stays noted. */
+  /** Send the times to the actors. Those that fail are kept. */
   async flush(shards: Shards, now: (environmentId: string) => number): Promise<void> {
     const batch = [...this.noted]
     await Promise.allSettled(
@@ -38,10 +38,10 @@ export class UserSeen {
   }
 }
 
-/** Latest check of each flag by environment and flag key (FE-102), written to Postgres every few seconds. */
+/** The latest check of each flag, by environment and flag key (FE-102), written to Postgres every few seconds. */
 export class CheckedFlags {
   private readonly latest = new Map<string, number>()
-  /** What was noted since the last write. */
+  /** Noted since the last write. */
   private unwritten = new Map<string, Check>()
 
   note(environmentId: string, flagKey: string, atMs: number): void {
@@ -57,7 +57,7 @@ export class CheckedFlags {
     return this.latest.get(`${environmentId}\0${flagKey}`) ?? null
   }
 
-  /** Write what is not written, never earlier than what is there; what could not be written stays for the next time. */
+  /** Write the noted times, never over later ones. Those that fail are kept. */
   async flush(sql: Sql): Promise<void> {
     const checks = this.unwritten
     if (checks.size === 0) return
@@ -73,7 +73,7 @@ export class CheckedFlags {
         on conflict (environment_id, flag_id) do update
         set last_checked_at = greatest(flag_last_checks.last_checked_at, excluded.last_checked_at)`
     } catch {
-      // Postgres is away: what was noted meanwhile is newer.
+      // Postgres is down; times noted in between are newer
       for (const [name, check] of checks) if (!this.unwritten.has(name)) this.unwritten.set(name, check)
     }
   }

@@ -1,5 +1,5 @@
-// How many companies, users and names of keys an environment may have; its names of events the shards count. Callers make them by naming them, all of them are
-// in memory, so their number needs a bound that one environment reaches alone (security 7).
+// Quotas of companies, users and key names per environment; shards count event names. Callers create these by naming
+// them and all are in memory, so each environment needs its own bound.
 import type { KeyPair } from '../../core/company/entity.js'
 import { quotaToldFrom } from '../../core/company/entity-bounds.js'
 import type { ShardFigures } from '../../core/company/message.js'
@@ -10,7 +10,7 @@ import type { Directory, DirectoryKind } from './directory.js'
 export interface QuotaSettings {
   readonly companiesMax: number
   readonly usersMax: number
-  /** Names of keys, of companies and of users each. */
+  /** Key names, for companies and for users each. */
   readonly keyNamesMax: number
 }
 
@@ -23,9 +23,9 @@ export const noQuotas: QuotaSettings = {
 export type Quota = 'companies' | 'users' | 'key_names' | 'event_names'
 
 export class Quotas {
-  /** Writes and events that were refused. */
+  /** Refused writes and events. */
   readonly refused: Record<Quota, number> = { companies: 0, users: 0, key_names: 0, event_names: 0 }
-  /** Part of its names of events that an environment has in the fullest shard. */
+  /** The environment's share of event names in the fullest shard. */
   private readonly eventNames = new Map<string, number>()
 
   constructor(
@@ -34,9 +34,9 @@ export class Quotas {
   ) {}
 
   /**
-   * Why an entity cannot be made, or have these keys, or null.
+   * The reason why an entity cannot be created or get these keys, or null.
    *
-   * makes  it is not there yet.
+   * makes  it does not exist yet.
    */
   refusal(
     kind: DirectoryKind,
@@ -55,7 +55,7 @@ export class Quotas {
     }
     let names = -1
     for (const [name] of pairs) {
-      // the name that service ids are given under is nobody's own (CU-2)
+      // the reserved name of service ids does not count (CU-2)
       if (name === 'id' || directory.hasKeyName(kind, environmentId, name)) continue
       if (names < 0) names = directory.keyNames(kind, environmentId)
       if (++names <= settings.keyNamesMax) continue
@@ -65,7 +65,7 @@ export class Quotas {
     return null
   }
 
-  /** Throws `quota_full` (429) for what `refusal` tells. */
+  /** Throws `quota_full` (429) with the reason from `refusal`. */
   require(kind: DirectoryKind, environmentId: string, makes: boolean, pairs: readonly KeyPair[]): void {
     const refusal = this.refusal(kind, environmentId, makes, pairs)
     if (refusal !== null)
@@ -75,7 +75,7 @@ export class Quotas {
       })
   }
 
-  /** What the shards, which count names of events, say of them. */
+  /** Record the figures of the shards, which count event names. */
   noteEventNames(shards: readonly Pick<ShardFigures, 'eventNames' | 'eventNamesRefused'>[]): void {
     this.eventNames.clear()
     let refused = 0
@@ -84,11 +84,11 @@ export class Quotas {
       for (const [environmentId, part] of eventNames)
         this.eventNames.set(environmentId, Math.max(part, this.eventNames.get(environmentId) ?? 0))
     }
-    // a shard that died counts from nothing
+    // a restarted shard counts from zero
     this.refused.event_names = Math.max(this.refused.event_names, refused)
   }
 
-  /** Quotas that are nearly used up, by the part that is. */
+  /** Nearly exhausted quotas, by their used share. */
   used(
     environmentIds: readonly string[],
   ): readonly { readonly environmentId: string; readonly quota: Quota; readonly part: number }[] {
