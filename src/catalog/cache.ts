@@ -13,12 +13,12 @@ import type { TraitRegistry } from './traits.js'
 const waitingMax = 500
 const patienceMs = 10_000
 
-/** Whose definitions change. */
+/** The account or environment whose definitions change. */
 export interface ChangeScope {
   readonly accountId: string
   /** null: all environments of the account. */
   readonly environmentId: string | null
-  /** Whose turn it takes: the environment of whoever asks. The environment that changes, or the account, unless told. */
+  /** The queue of the change: the caller's environment. Default: the changed environment, or the account. */
   readonly group?: string
 }
 
@@ -116,7 +116,7 @@ export class CatalogCache implements DefinitionChanges {
    * Environments that ask take turns: one waits for one change of each other (security 5).
    *
    * scope    one environment, or (`environmentId` null) all environments the account has when the work is done.
-   * work     its statements. What it throws rolls back and is passed on; database refusals become 400 or 503.
+   * work     its statements. Errors it throws roll back and are passed on; database refusals become 400 or 503.
    * returns  the result of `work`, once every shard has the version it made or a newer one.
    * errors   `overloaded` when its turn does not come in time, or too many of the environment wait: nothing is done. Also
    *          when the shards are not reached in time: the change is committed and will reach them.

@@ -91,7 +91,7 @@ export class ArchiveWriter {
   /**
    * Write the table of contents, which completes the backup.
    *
-   * returns  its SHA-256, hex. Whoever notes it can recognise this backup later.
+   * returns  its SHA-256, hex. It identifies this backup later.
    */
   async finish(
     contents: Omit<Contents, 'format' | 'files'>,

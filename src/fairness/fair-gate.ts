@@ -42,7 +42,7 @@ export class FairGate {
     this.free = options.places
   }
 
-  /** Nobody holds a place or waits for one. */
+  /** No work runs or waits. */
   get isIdle(): boolean {
     return this.groups.size === 0
   }

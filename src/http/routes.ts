@@ -139,7 +139,7 @@ import * as users from '../api/users/handlers.js'
 import * as webhooks from '../api/webhooks/handlers.js'
 import { assertDistinct, del, get, post, put, type Route } from './routing/route.js'
 
-/** Of a check only the preflight has members of 64 bits. */
+/** Only the preflight of a check has 64-bit members. */
 const checkBody = exactly(parseCheck, ({ preflight }) => preflight)
 
 // biome-ignore format: one line per operation, however long.

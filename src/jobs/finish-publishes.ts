@@ -10,7 +10,7 @@ const perTurn = 100
  * Finish them: their companies go on the plans and are billed from the publish on. An amendment waits for the migration
  * that moves its company.
  *
- * errors  of Postgres. What cannot be finished now is tried again in the next turn.
+ * errors  those of Postgres. A publish that cannot be finished now is retried in the next run.
  * source  PB-13, PB-60.
  */
 export async function finishPublishes(services: Services): Promise<void> {
@@ -46,7 +46,7 @@ function callOf(services: Services, row: PublishRow): Call<PlanPublish, unknown>
   }
 }
 
-/** Of the key that published only its id is kept. */
+/** Only the id of the publishing key is stored. */
 const namelessKey = {
   name: '',
   description: null,

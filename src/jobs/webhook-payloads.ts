@@ -62,7 +62,7 @@ async function bodyOf(place: EntityPlace, happened: Happened): Promise<unknown> 
   }
 }
 
-/** What a company was, its quantities numbers and bigints again: the journal keeps those beyond ±(2^53 − 1) as text. */
+/** A company before its deletion, with quantities converted back: the journal stores those beyond ±(2^53 − 1) as text. */
 function withQuantities(last: CompanyDescription): CompanyDescription {
   return {
     ...last,

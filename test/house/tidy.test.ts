@@ -63,6 +63,41 @@ t.test('files stay of a size that one can read', async t => {
   )
 })
 
+/** Text of each comment, its lines joined, with the line where it begins. A label (`errors  …`) begins a new text. */
+function comments(path: string): readonly { readonly line: number; readonly text: string }[] {
+  const found: { line: number; text: string }[] = []
+  let open = false
+  for (const [at, line] of read(path).split('\n').entries()) {
+    const words = /^\s*(?:\/\/|\/\*\*?|\*)(?!\/)\s?(.*?)\s*(?:\*\/)?$/.exec(line)?.[1]
+    const label = words && /^[\w, ]+? {2,}(\S.*)$/.exec(words)?.[1]
+    const last = found.at(-1)
+    if (words && open && last && !label) last.text += ` ${words}`
+    else if (words) found.push({ line: at + 1, text: label ?? words })
+    open = !!words
+  }
+  return found
+}
+
+/** Folders whose comments were rewritten. The list grows. */
+const plain = [
+  'schemas',
+  ...['analytics', 'catalog', 'cli', 'events', 'jobs', 'storage'].map(name => `src/${name}`),
+]
+
+t.test('a sentence of a comment begins with its subject', async t => {
+  const start = /(?:^|[.:] )(?:Of|Who|Whom|Whose|Whoever|What|Those|Nobody) /
+  t.same(
+    product
+      .filter(path => plain.some(folder => path.startsWith(`${folder}/`)) || /^src\/[^/]+$/.test(path))
+      .flatMap(path =>
+        comments(path)
+          .filter(({ text }) => start.test(text))
+          .map(({ line, text }) => `${path}:${line} ${text.slice(0, 60)}`),
+      ),
+    [],
+  )
+})
+
 t.test('lines end as they should', async t => {
   t.same(matching([...written, ...statements], /\r|[ \t]\n|[^\n]$/), [])
 })

@@ -19,7 +19,7 @@ import { acknowledged, callerJson, ingestMany, repeatJson } from './ingest.js'
 import { namesEvents, quantityMaxOf } from './publishable.js'
 
 const scan = new Scan()
-/** What was found of the events of a body; used again for the next. */
+/** Scanned events of a body; reused for the next body. */
 const found: Scanned[] = []
 const capturedAtFrom = '{"captured_at":"'.length
 /** Rows by shard; taken before anything else runs. */
@@ -184,7 +184,7 @@ function noteSeen({ services, environmentId, nowMs }: Sender): void {
   if (use.userId !== null) services.userSeen.note(use.userId, environmentId, nowMs)
 }
 
-/** Who has these keys, when that is one whom nothing is under way for. */
+/** The entity with these keys, unless a write to it is in flight. */
 function find(sender: Sender, kind: DirectoryKind, keys: ScannedKeys): string | null {
   const { services, environmentId } = sender
   const { directory } = services
@@ -349,7 +349,7 @@ class Uses {
     return true
   }
 
-  /** As `Batch.commit`. What was taken leaves at once; resolves when it is durable. */
+  /** `Batch.commit`: sends the events at once; resolves when they are durable. */
   async commit(): Promise<void> {
     const applied = this.applied()
     const { shards } = this.sender.services
@@ -410,7 +410,7 @@ class Uses {
     return rows.reduce((sum, { count }) => sum + count, 0)
   }
 
-  /** What was received is let go of, so that it does not grow old in memory while the journal writes. */
+  /** The body is released, so that it does not grow old in memory during the journal write. */
   private sent(): void {
     this.text = ''
     scan.end()

@@ -51,7 +51,7 @@ export type Exact<Body> = unknown extends Body
             : Exact<Body[Name]>
         }
 
-/** What a validator says of a body whose digits `exactly` has kept. */
+/** Validate a body with the exact quantities that `exactly` kept. */
 export function validExactly<Body>(
   validate: (body: unknown) => IValidation<Body>,
   body: unknown,

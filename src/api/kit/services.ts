@@ -74,7 +74,7 @@ export interface Services {
   readonly directory: Directory
   readonly entities: Entities
   readonly answers: Answers
-  /** Who is connected to the data stream. */
+  /** The connections of the data stream. */
   readonly streams: Streams
   readonly dedupe: Dedupe
   readonly holdKeys: HoldKeys

@@ -104,7 +104,7 @@ function monthsOf(price: StoredPrice): number {
 /** A trait that is a quantity has no more characters. */
 const quantityCharactersMax = 40
 
-/** What is kept of a company until the publish is done. */
+/** The part of a company that is stored until the publish is done. */
 function keptOf({ id, plan, addOns, subscriptions, schedule, traits }: CompanySnapshot): PublishedFor {
   const quantities = traits.filter(([, text]) => text.length <= quantityCharactersMax)
   return { id, plan, addOns, subscriptions, schedule, traits: quantities }

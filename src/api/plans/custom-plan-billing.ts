@@ -5,7 +5,7 @@ import type { PlanRow, PlanVersionRow } from '../../catalog/plans.js'
 import type { CompanySnapshot } from '../../core/company/state.js'
 import type { Call } from '../kit/call.js'
 
-/** What the billing of a custom plan asks of its company. */
+/** The part of a company that the billing of its custom plan needs. */
 export type PublishedFor = Pick<
   CompanySnapshot,
   'id' | 'plan' | 'addOns' | 'subscriptions' | 'schedule' | 'traits'

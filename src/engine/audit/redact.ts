@@ -102,7 +102,7 @@ const member = /"([A-Za-z_-]{2,64})"(\s*:\s*)(?:"(?:[^"\\]|\\.)*(?:"|$)|[^\s",}\
 
 /**
  * A body as it is kept: compact JSON, so that blanks cannot push anything out; long texts in it cut; secrets replaced.
- * What is no JSON is kept as a text.
+ * A body that is not JSON is kept as text.
  *
  * parsed   what the body says, where it was read already; undefined: it is no JSON.
  * returns  at most `keptBytesMax` bytes; of a longer one its beginning.
@@ -117,7 +117,7 @@ export function redactBody(body: string, parsed: unknown = parsedOrNot(body)): s
   return storable(jsonText(new Cleaner(shortCharactersMax, texts).clean(parsed, 0)), keptBytesMax)
 }
 
-/** What a body says; undefined for one that is no JSON. */
+/** The parsed body; undefined if it is not JSON. */
 export function parsedOrNot(body: string): unknown {
   try {
     return parseExactly(body)

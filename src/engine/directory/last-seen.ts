@@ -26,7 +26,7 @@ export class UserSeen {
     return atMs
   }
 
-  /** Send the times to the actors. Those that fail are kept. */
+  /** Send the times to the actors. Unsent times are kept. */
   async flush(shards: Shards, now: (environmentId: string) => number): Promise<void> {
     const batch = [...this.noted]
     await Promise.allSettled(
@@ -57,7 +57,7 @@ export class CheckedFlags {
     return this.latest.get(`${environmentId}\0${flagKey}`) ?? null
   }
 
-  /** Write the noted times, never over later ones. Those that fail are kept. */
+  /** Write the noted times, never over later ones. Unwritten times are kept. */
   async flush(sql: Sql): Promise<void> {
     const checks = this.unwritten
     if (checks.size === 0) return

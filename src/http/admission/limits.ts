@@ -44,7 +44,7 @@ export interface Allowance {
 /** Buckets in the order of the table: a refusal names the first exhausted one (AL-42). */
 type Chains = Readonly<Record<LimitKind, readonly NamedBucket[]>>
 
-/** Whose requests share buckets: those of publishable keys are a party of their own (AL-41). */
+/** Groups of requests that share buckets. Publishable keys have their own (AL-41). */
 const parties = { rest: 0, production: 1, publishable: 2 } as const
 type Party = keyof typeof parties
 
@@ -58,7 +58,7 @@ class Budget {
     new Map<string, Chains>(),
     new Map<string, Chains>(),
   ] as const
-  /** Those that were asked for last. */
+  /** The buckets used last. */
   private last: {
     readonly environmentId: string
     readonly party: Party

@@ -52,7 +52,7 @@ export class Strangers {
   /**
    * Record a failed authentication.
    *
-   * secret   the key used; '' for none. Of a key in our format the first characters are logged, of others nothing.
+   * secret   the key used; '' for none. Only a key in our format is logged, with its first characters.
    * paid     its token has been taken already.
    * returns  401, or 429 when its address has failed too often. source: AL-1; the limit: decision.
    */

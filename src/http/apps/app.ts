@@ -61,7 +61,7 @@ export interface AppSocket {
   end(code: number, reason: string): void
 }
 
-/** Who hears of a WebSocket connection. */
+/** Receives the events of a WebSocket connection. */
 export interface SocketListener {
   opened(socket: AppSocket): void
   /** A text frame. */

@@ -98,7 +98,7 @@ export class UwsApp implements App {
   }
 }
 
-/** What goes with a connection from its upgrade on. */
+/** Data attached to a connection at its upgrade. */
 interface Held {
   readonly listener: SocketListener
   /** From its opening on. */

@@ -429,7 +429,7 @@ export class Exchange implements Listener, Caller {
     this.reserved += bytes
   }
 
-  /** Whose the request is, where environments take turns or share something; '' while that is not known. */
+  /** The group of the request for fair sharing: its environment, else its account; '' while unknown. */
   private groupOf(): string {
     const { key, environment } = this.admission ?? nobody
     return environment?.id ?? key?.environmentId ?? key?.accountId ?? ''

@@ -8,7 +8,7 @@ const headersMax = 100
 /** Digits of a Content-Length. */
 const lengthDigitsMax = 15
 
-/** What is kept of a header. */
+/** The header values that are read. */
 type Part =
   | 'key'
   | 'environmentId'
@@ -50,7 +50,7 @@ interface Wanted {
  * Texts are '' where the header is not there; of a header that comes twice the first counts.
  */
 export class Head {
-  /** Of the first key header, in the order of the setting, that is not empty. */
+  /** Value of the first non-empty key header, in the order of the setting. */
   key = ''
   environmentId = ''
   authorization = ''

@@ -61,7 +61,7 @@ export class Shared {
   readonly log: Logger
   /** Whether every request is logged; determined once. */
   readonly logsRequests: boolean
-  /** Of the request that is being begun. */
+  /** Headers of the request being started. */
   readonly head: Head
 
   constructor(

@@ -16,9 +16,9 @@ import { forwardedAddress } from '../routing/headers.js'
 import { get } from '../routing/route.js'
 
 export const datastreamPath = '/datastream'
-/** What admission asks of whoever opens it: it tells everything of an environment's companies, and is no check. */
+/** The requirements for opening a stream: scope read, because it shows all companies of an environment. */
 const route = get(datastreamPath, { scope: 'read', handle: () => ({}) })
-/** Of one frame, bytes: room for a thousand lists of keys. */
+/** Largest frame, bytes: room for a thousand lists of keys. */
 const frameBytesMax = 262_144
 /** Lists of keys in one frame. */
 const listsMax = 1_000
@@ -156,7 +156,7 @@ export class Datastream implements SocketRoute {
   }
 }
 
-/** What a handshake offers as subprotocols: clients that can send no headers name their key and environment there. */
+/** The subprotocols that a handshake offers: clients that can send no headers name their key and environment there. */
 function offeredIn(req: AppRequest): {
   readonly isOwn: boolean
   readonly key: string

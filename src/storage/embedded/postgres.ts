@@ -249,7 +249,7 @@ async function madeDirectory(path: string): Promise<string> {
   return real
 }
 
-/** Beside the data if the path is short enough and accessible, else a private directory with a reproducible name. */
+/** A directory beside the data if the path is short enough and accessible, else a private directory with a reproducible name. */
 async function socketsFor(directory: string, runAs: User | null): Promise<string> {
   const path = socketDirectory(directory, socketName, beside => closedAbove(beside, runAs) === null)
   mustReach(path, runAs)
