@@ -195,3 +195,10 @@ t.test('every call is typed by the interface’s document', async t => {
   t.equal(refused.response.status, 400)
   t.type(refused.error!.error, 'string')
 })
+
+t.test('a close that may not wait says what is left, and ends', async t => {
+  const away = clientOf(t, client, { url: 'http://127.0.0.1:9', local: false, events: { flushMs: 1 } })
+  away.track('call', { company: { slug: 'away' } })
+  t.equal(await away.close(50), 1)
+  t.equal(away.track('call', { company: { slug: 'away' } }), null, 'nothing is taken any more')
+})

@@ -69,7 +69,7 @@ export class Events {
   /** Send what waits. Resolves when everything added until now is acknowledged or given up. */
   async flush(): Promise<void> {
     this.wake?.()
-    while (this.size > 0) {
+    while (this.size > 0 && !this.closed) {
       this.begin()
       await this.sending
     }
@@ -112,7 +112,7 @@ export class Events {
   private begin(): void {
     if (this.timer !== null) clearTimeout(this.timer)
     this.timer = null
-    if (this.waiting.length === 0) return
+    if (this.waiting.length === 0 || this.closed) return
     this.sending ??= this.send().finally(() => {
       this.sending = null
       if (this.waiting.length > 0 && !this.closed) this.begin()

@@ -1,4 +1,5 @@
 // The client: checks here or over HTTP, events, leases, and every call of the interface, typed.
+import type { EngineCompanyMetric } from '../../../src/core/evaluator/engine-shapes.js'
 import { evaluateWith } from '../../../src/core/evaluator/evaluate.js'
 import { inContext } from '../../../src/core/flags/flag.js'
 import { type Api, type Connection, headersOf, makeApi } from './api.js'
@@ -285,7 +286,7 @@ export class Tollgate {
     if (key === null || type !== 'track' || event === undefined || !company || this.stream === null)
       return key
     const held = this.store.companies.find(company)
-    if (held !== null) this.usage.add(key, held.id, event, quantity)
+    if (held !== null) this.usage.add(key, held.id, event, quantity, held.company.metrics)
     return key
   }
 
@@ -381,10 +382,9 @@ export class Tollgate {
   }
 
   private figuresTold(companyId: string, { message_type: kind, data }: StreamMessage): void {
-    if (kind === 'full') this.usage.told(companyId, null)
-    const { metrics } = data as { readonly metrics?: readonly { readonly event_subtype: string }[] }
-    for (const { event_subtype: subtype } of metrics ?? []) this.usage.told(companyId, subtype)
+    const { metrics = [] } = data as { readonly metrics?: readonly EngineCompanyMetric[] }
     if (kind === 'delete') this.usage.forget(companyId)
+    else this.usage.told(companyId, metrics, kind === 'full')
   }
 
   private tell(change: Change): void {
