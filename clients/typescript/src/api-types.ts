@@ -1719,7 +1719,7 @@ export interface components {
       type: string;
     };
     CollectorBatch: {
-      events: components["schemas"]["Sentapi_keystringundefinedtypeflag_checkidentifyinferencetrackbodyobject"][];
+      events: components["schemas"]["Sentapi_keystringundefinedtypetrackinferenceidentifyflag_checkbodyobject"][];
     };
     Company: {
       created_at: string;
@@ -4234,7 +4234,7 @@ export interface components {
       to_plan_name: string;
     };
     Seconds: number;
-    Sentapi_keystringundefinedtypeflag_checkidentifyinferencetrackbodyobject: {
+    Sentapi_keystringundefinedtypetrackinferenceidentifyflag_checkbodyobject: {
       api_key?: string;
       backfill?: null | boolean;
       body: Record<string, never>;
