@@ -127,7 +127,7 @@ function readAll(env: Env) {
 export type Config = ReturnType<typeof readConfig>
 
 /** Settings of the command line, tests and benchmarks, which the server ignores. */
-const others = /^TOLLGATE_(URL|KEY|KEY_FILE|SEED|RUNS|ROUNDS|HOSTILE|(TEST|BENCH|SIMULATE|COVERED)_.*)$/
+const others = /^TOLLGATE_(URL|KEY|KEY_FILE|SEED|RUNS|(TEST|BENCH|SIMULATE|COVERED)_.*)$/
 /** Variables that Kubernetes sets for a service named `tollgate`. */
 const serviceLinks = /^TOLLGATE_(SERVICE_(HOST|PORT).*|PORT_\d+_.*)$/
 

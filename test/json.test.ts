@@ -1,7 +1,9 @@
 // What JSON text may not hold.
+
 import { array, assert, constantFrom, property } from 'fast-check'
 import t from 'tap'
 import { assertPlain, depthMax, hasHalfPair, hasNul, outline, tooDeep } from '../src/json.js'
+import { seed } from './random.js'
 
 t.test('a body nests to a bound and no further', async t => {
   const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth)
@@ -34,7 +36,6 @@ t.test(
 )
 
 t.test('depth is counted as a plain reading counts it', async t => {
-  const seed = Number(process.env.TOLLGATE_SEED ?? Date.now() % 2 ** 31)
   const piece = constantFrom('[', '{', ']', '}', '"', '\\', '\\"', 'a', '"a"', '"[\\""')
   const law = property(array(piece, { minLength: 8, maxLength: 60 }), pieces => {
     const text = pieces.join('')

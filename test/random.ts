@@ -1,11 +1,20 @@
 // A seeded generator for tests, so that a run can be had again.
 
+/** Every random choice of a file comes from it: TOLLGATE_SEED, which `tools/test` sets for a whole run. */
+export const seed = Number(process.env.TOLLGATE_SEED ?? Date.now() % 2 ** 31)
+
+/** How often a law runs: `usual` times TOLLGATE_RUNS, which is 1 unless given; at least once. */
+export const times = (usual: number): number =>
+  Math.max(1, Math.ceil(usual * Number(process.env.TOLLGATE_RUNS ?? 1)))
+
 /** Equal seeds, equal choices. */
 export class Random {
+  readonly seed: number
   private state: number
 
-  constructor(readonly seed: number = Number(process.env.TOLLGATE_SEED ?? Date.now() % 2 ** 31)) {
-    this.state = seed
+  constructor(first: number = seed) {
+    this.seed = first
+    this.state = first
   }
 
   /** From 0 up to 1 (mulberry32). */

@@ -4,12 +4,10 @@ import { type Client, startHere } from '../harness.js'
 import { booleanFeature, publishDraftOf, publishedPlan } from './planned.js'
 import { isShaped, shapes } from './shape.js'
 
-t.setTimeout(120_000)
-
 const company = (client: Client, slug: string, more: object = {}) =>
   client.ok('POST', '/companies', { keys: { slug }, ...more })
 
-t.test('PUT /company-plans', { timeout: 120_000 }, async t => {
+t.test('PUT /company-plans', async t => {
   const { client } = await startHere(t)
   const dark = await booleanFeature(client, 'Dark mode')
   const granting = [{ feature_id: dark.id, value_type: 'boolean', value_bool: true }]

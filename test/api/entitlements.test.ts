@@ -5,9 +5,7 @@ import { startHere } from '../harness.js'
 import { booleanFeature, companyOf, eventFeature, publishDraftOf, publishedPlan } from './planned.js'
 import { isShaped, shapes } from './shape.js'
 
-t.setTimeout(120_000)
-
-t.test('plan entitlements', { timeout: 120_000 }, async t => {
+t.test('plan entitlements', async t => {
   const { client, tollgate } = await startHere(t)
   const exports_ = await eventFeature(client, 'Exports', 'export')
   const tokens = await eventFeature(client, 'Tokens', 'completion', { event_source: 'inference' })

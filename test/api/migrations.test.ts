@@ -6,8 +6,6 @@ import { type Client, startHere } from '../harness.js'
 import { booleanFeature, publishDraftOf, publishedPlan } from './planned.js'
 import { isShaped, shapes } from './shape.js'
 
-t.setTimeout(120_000)
-
 /** Give a company a billing subscription, as billing will. */
 async function subscribe(
   { services }: Tollgate,
@@ -38,7 +36,7 @@ async function subscribe(
 const company = (client: Client, slug: string, more: object = {}) =>
   client.ok('POST', '/companies', { keys: { slug }, ...more })
 
-t.test('publishing and migrations', { timeout: 120_000 }, async t => {
+t.test('publishing and migrations', async t => {
   const { client, tollgate } = await startHere(t)
   const { environment_id: environmentId } = await client.ok('GET', '/whoami')
   const dark = await booleanFeature(client, 'Dark mode')

@@ -4,9 +4,7 @@ import { startHere } from '../harness.js'
 import { booleanFeature, eventFeature, publishedPlan } from './planned.js'
 import { isShaped, shapes } from './shape.js'
 
-t.setTimeout(120_000)
-
-t.test('company overrides', { timeout: 120_000 }, async t => {
+t.test('company overrides', async t => {
   const { client } = await startHere(t)
   const exports_ = await eventFeature(client, 'Exports', 'export')
   const dark = await booleanFeature(client, 'Dark mode')

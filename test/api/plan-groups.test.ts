@@ -27,9 +27,7 @@ const settings = {
   ordered_plans: [],
 }
 
-t.setTimeout(120_000)
-
-t.test('plan groups', { timeout: 120_000 }, async t => {
+t.test('plan groups', async t => {
   const { client } = await startHere(t)
   const plan = (name: string, more: object = {}) => publishedPlan(client, name, [], more)
   async function priced(name: string, costs: object) {

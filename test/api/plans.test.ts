@@ -4,9 +4,7 @@ import { startHere } from '../harness.js'
 import { companyOf, eventFeature, publishOnly as publish, publishedPlan as published } from './planned.js'
 import { isShaped, shapes } from './shape.js'
 
-t.setTimeout(120_000)
-
-t.test('plans', { timeout: 120_000 }, async t => {
+t.test('plans', async t => {
   const { client, tollgate } = await startHere(t)
   const feature = await eventFeature(client, 'Exports', 'export')
 

@@ -101,7 +101,7 @@ t.test('stores that are not to be reached', async t => {
 })
 
 // It ends, so it does not wait for ever.
-t.test('stores that take a connection and say nothing', { timeout: 60_000 }, async t => {
+t.test('stores that take a connection and say nothing', async t => {
   const port = await listening(createServer(socket => socket.on('error', () => {})))
   const [postgres, clickhouse] = await Promise.all([
     examine({ DATABASE_URL: `postgres://127.0.0.1:${port}/none` }),

@@ -12,8 +12,6 @@ import { Failure } from '../../src/cli/io.js'
 import { command } from '../command.js'
 import { temporaryDirectory } from '../stores.js'
 
-t.setTimeout(120_000)
-
 const fixture = fileURLToPath(new URL('../../../test/fixtures/upgrade-0.1.0/backup/', import.meta.url))
 const original = await readFile(join(fixture, 'backup.json'), 'utf8')
 const pepper = gunzipSync(await readFile(join(fixture, 'pepper.gz')))

@@ -4,12 +4,12 @@ import { judge } from '../../src/events/judge.js'
 import { readEvents } from '../../src/events/read.js'
 import { newScanned, Scan, type Scanned, type ScannedKeys } from '../../src/events/scan.js'
 import { bodyText } from '../../src/events/text.js'
-import { Random } from '../random.js'
+import { Random, times } from '../random.js'
 import { eventText, mutated } from './usual-bodies.js'
 
 const nowMs = Date.parse('2026-03-15T10:00:00Z')
 const scan = new Scan()
-const rounds = Number(process.env.TOLLGATE_ROUNDS ?? 40_000)
+const rounds = times(20_000)
 
 interface Plain {
   name: string

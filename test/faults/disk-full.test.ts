@@ -26,7 +26,7 @@ t.test('the disk is full, then has room again', { skip: reason ?? false }, async
   await load.prepare()
 
   load.start(8)
-  await new Promise(resolve => setTimeout(resolve, 500))
+  await load.answered(100)
   // Large events use up what a journal has written ahead; segments that go make room again.
   const fillJournalOf = async (slug: string) => {
     for (let tries = 0; tries < 1_000; tries++) {

@@ -1,12 +1,11 @@
 // kill -9 at any moment under mixed load, again and again over one data directory (promises 1 to 3).
-// TOLLGATE_ROUNDS raises the number of rounds, TOLLGATE_SEED repeats a run's choices.
 import t from 'tap'
 import { embedded, Process } from '../harness.js'
-import { Random } from '../random.js'
+import { Random, times } from '../random.js'
 import { temporaryDirectory } from '../stores.js'
 import { Load } from './load.js'
 
-const rounds = Number(process.env.TOLLGATE_ROUNDS ?? 3)
+const rounds = times(3)
 const random = new Random()
 const clients = 12
 const killedWithinMs = 2_000

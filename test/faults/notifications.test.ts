@@ -2,17 +2,17 @@
 // delivery is made once, with the same id at every attempt (security 12).
 import t from 'tap'
 import { Process } from '../harness.js'
-import { Random } from '../random.js'
+import { Random, times } from '../random.js'
 import { temporaryDirectory } from '../stores.js'
 import { receiver } from '../wire/receiver.js'
 
-const rounds = Number(process.env.TOLLGATE_ROUNDS ?? 3)
+const rounds = times(3)
 const clients = 8
 /** A process is killed after this many further acknowledgements at the least, and so many at the most. */
 const acknowledged = { least: 10, most: 80 }
 const random = new Random()
 
-t.setTimeout(300_000)
+t.setTimeout(times(300_000))
 
 interface Row {
   readonly id: string

@@ -19,7 +19,7 @@ t.test('SIGTERM under load: what was accepted is answered, exit 0, and a restart
   await load.prepare()
   for (let round = 0; round < 2; round++) {
     load.start(10)
-    await new Promise(resolve => setTimeout(resolve, 500 + random.below(1_000)))
+    await load.answered(100 + random.below(400))
     const stoppedAtMs = performance.now()
     t.equal(await running.end('SIGTERM'), 0)
     const unanswered = load.broken.filter(sentAtMs => sentAtMs < stoppedAtMs - onItsWayMs)

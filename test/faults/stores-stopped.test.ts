@@ -8,7 +8,7 @@ import { temporaryDirectory } from '../stores.js'
 
 const companies = Array.from({ length: 6 }, (_, index) => `co${index}`)
 /** So many events and checks of each company are answered while a store is away: none of them waits for it. */
-const pairsWhileAway = 100
+const pairsWhileAway = 50
 
 const childrenOf = (pid: number): number[] =>
   readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').filter(Boolean).map(Number)

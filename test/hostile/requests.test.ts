@@ -1,18 +1,17 @@
 // Nonsense for every route of a whole Tollgate: no answer is our fault, nothing ends it, memory stays bounded.
-// TOLLGATE_HOSTILE raises the number of requests, TOLLGATE_SEED repeats a run.
 import { readFileSync } from 'node:fs'
 import { gzipSync } from 'node:zlib'
 import t from 'tap'
 import { routes } from '../../src/http/routes.js'
 import type { Route } from '../../src/http/routing/route.js'
 import { type Client, Process } from '../harness.js'
-import { Random } from '../random.js'
+import { Random, times } from '../random.js'
 import { temporaryDirectory } from '../stores.js'
 import { readTakes } from './grammar.js'
 import { Maker, mutate } from './make.js'
 import { fill, type Heard, KnownIds, portrait, sendRaw } from './world.js'
 
-const requests = Number(process.env.TOLLGATE_HOSTILE ?? 2_000)
+const requests = times(2_000)
 const random = new Random()
 const takes = readTakes()
 const atOnce = 8

@@ -5,8 +5,6 @@ import type { Route, Scope } from '../../src/http/routing/route.js'
 import { startHere } from '../harness.js'
 import { sendRaw } from './world.js'
 
-t.setTimeout(300_000)
-
 /** AL-20, written down once more: what a scope opens. */
 const opens: Readonly<Record<string, readonly Scope[]>> = {
   admin: ['admin', 'write', 'read', 'check', 'any'],

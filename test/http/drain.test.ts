@@ -9,7 +9,8 @@ const pause = (ms: number) => new Promise(resolve => setTimeout(resolve, ms))
 let entered = 0
 const slow: Handler = async call => {
   entered++
-  await pause(Number(call.params.ms))
+  // what nobody waits for any more holds up no end of the tests
+  await new Promise(resolve => setTimeout(resolve, Number(call.params.ms)).unref())
   return { data: 'done' }
 }
 const largeLength = 15_000_000
@@ -60,7 +61,7 @@ t.test('under load every request is answered or never accepted', async t => {
     }
   }
   const workers = Array.from({ length: 16 }, worker)
-  await pause(200)
+  while (answered < 100) await pause(5)
   stopping = true
   await server.close()
   await Promise.all(workers)
@@ -86,16 +87,16 @@ for (const path of ['/large', '/large-bytes'])
   })
 
 t.test('a reader of a large answer who leaves does not hold up a stop', async t => {
-  const { server, port } = await start(routes, { drainMs: 10_000 })
+  // longer than the test may take
+  const { server, port } = await start(routes, { drainMs: 3_600_000 })
   const socket = await dial(port)
-  socket.pause()
   socket.write(`GET /large HTTP/1.1\r\nHost: a\r\nX-Service-Api-Key: ${key}\r\n\r\n`)
-  await pause(100)
-  const started = Date.now()
+  // its first bytes are here, the rest waits for a reader
+  await new Promise<void>(resolve => socket.once('readable', () => resolve()))
   const closing = server.close()
   socket.destroy()
   await closing
-  t.ok(Date.now() - started < 3_000)
+  t.notOk(server.serving, 'the stop came to its end')
 })
 
 t.test('a large answer on a connection that goes on', async t => {
@@ -110,11 +111,10 @@ t.test('a large answer on a connection that goes on', async t => {
 
 t.test('a stop does not wait longer than it may', async t => {
   const { server, port } = await start(routes, { drainMs: 100 })
-  const hanging = ask(port, { path: '/slow/2000', key })
+  const before = entered
+  const hanging = ask(port, { path: '/slow/3600000', key })
   hanging.catch(() => {})
-  await pause(100)
-  const started = Date.now()
+  while (entered === before) await pause(5)
   await server.close()
-  t.ok(Date.now() - started < 1_000)
   await t.rejects(hanging)
 })

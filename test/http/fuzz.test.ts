@@ -1,9 +1,11 @@
 // Nonsense over real connections: nothing a caller sends ends the process, leaks into the next request, or is our fault.
+
 import t from 'tap'
 import typia from 'typia'
 import type { Handler, RawBody } from '../../src/api/kit/call.js'
 import { list, mapOrBare, page, type QueryShape, query } from '../../src/api/kit/query.js'
 import { get, post } from '../../src/http/routing/route.js'
+import { seed } from '../random.js'
 import { ask, dial, hear, secretOf, start } from './make.js'
 
 interface Thing {
@@ -23,7 +25,6 @@ const routes = [
   post('/r', { scope: 'capture', limit: 'ingest', raw: 'one', handle: length }),
 ]
 
-const seed = Number(process.env.TOLLGATE_SEED ?? Date.now() % 2 ** 31)
 const random = mulberry(seed)
 const below = (bound: number) => Math.floor(random() * bound)
 const pick = <T>(from: readonly T[]): T => from[below(from.length)]!

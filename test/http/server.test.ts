@@ -469,7 +469,7 @@ t.test('connections that behave badly', async t => {
     whole.write(`${head('POST /slow', 'Content-Length: 2')}{}`)
     await pause(20)
     whole.destroy()
-    await pause(150)
+    while (aborted.length === 0) await pause(5)
     t.same(aborted, ['finished'], 'the handler went on to its end')
     t.equal(metrics.http.aborted.count - before, 2)
     t.ok(await alive())

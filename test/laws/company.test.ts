@@ -1,5 +1,6 @@
 // Replay rebuilds the company (promises 3 and 7): the effects of a random life, folded again from any snapshot on,
-// give the same state. The seed is printed; TOLLGATE_SEED repeats a run, TOLLGATE_RUNS makes it longer.
+// give the same state.
+
 import fc from 'fast-check'
 import t from 'tap'
 import { compileCatalog } from '../../src/core/catalog.js'
@@ -8,9 +9,9 @@ import type { AcceptedEvent, CompanyMessage, Effect, EntityWrite } from '../../s
 import { decodeCompany, encodeCompany } from '../../src/core/company/state.js'
 import { settle } from '../../src/core/credits/company-accounts.js'
 import { catalogData, entitlement, feature, plan } from '../core/make.js'
+import { seed, times } from '../random.js'
 
-const seed = Number(process.env.TOLLGATE_SEED ?? Date.now() % 1_000_000)
-const runs = Number(process.env.TOLLGATE_RUNS ?? 200)
+const runs = times(200)
 const start = Date.UTC(2026, 2, 1)
 const catalog = compileCatalog(
   catalogData({

@@ -1,13 +1,13 @@
 // Laws of the credit core, over random histories: conservation, replay, sweeps, split draws, order, interleavings.
-// TOLLGATE_SEED repeats a run, TOLLGATE_RUNS says how many histories.
+
 import t from 'tap'
 import { lesser } from '../../src/core/credits/amount.js'
 import { burn, firstToBurn, type GrantState, usable } from '../../src/core/credits/grant.js'
 import { debtIn, isSame, type World } from '../core/credit-world.js'
+import { seed, times } from '../random.js'
 import { History, historyWith, type Random, randomOf } from './credit-history.js'
 
-const seed = Number(process.env.TOLLGATE_SEED ?? Date.now() % 2 ** 31)
-const runs = Number(process.env.TOLLGATE_RUNS ?? 300)
+const runs = times(120)
 const stepsPerRun = 200
 t.setTimeout(Math.max(120_000, runs * 500))
 t.comment(`seed ${seed}, ${runs} histories of ${stepsPerRun} operations`)

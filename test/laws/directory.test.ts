@@ -1,7 +1,7 @@
 // Law: whatever writes, deletions, refusals, journal failures and deaths of a shard overlap, once all is quiet every
 // pair belongs to the one company that holds it, and the directory finds exactly the companies there are. At no instant
 // would a kill bring back a pair with two owners, or a company that somebody was told is gone.
-// The seed is printed; TOLLGATE_SEED repeats a run, TOLLGATE_RUNS makes it longer.
+
 import t from 'tap'
 import { TraitRegistry } from '../../src/catalog/traits.js'
 import { compileCatalog } from '../../src/core/catalog.js'
@@ -16,9 +16,9 @@ import { Refused, type Shards } from '../../src/engine/shards/shards.js'
 import { ServiceError } from '../../src/errors.js'
 import { catalogData } from '../core/make.js'
 import { sentKey } from '../engine/sent-key.js'
+import { seed, times } from '../random.js'
 
-const seed = Number(process.env.TOLLGATE_SEED ?? Date.now() % 1_000_000)
-const runs = Number(process.env.TOLLGATE_RUNS ?? 150)
+const runs = times(150)
 const env = 'env_1'
 const catalog = compileCatalog(catalogData())
 

@@ -6,8 +6,6 @@ import t from 'tap'
 import { type Client, startHere } from '../harness.js'
 import { Random } from '../random.js'
 
-t.setTimeout(240_000)
-
 const random = new Random()
 t.comment(`TOLLGATE_SEED=${random.seed}`)
 

@@ -5,16 +5,14 @@ import { isDeepStrictEqual } from 'node:util'
 import t from 'tap'
 import { eventFeature } from '../api/planned.js'
 import { type Client, Process } from '../harness.js'
-import { Random } from '../random.js'
+import { Random, times } from '../random.js'
 import { temporaryDirectory } from '../stores.js'
 import { type CompanyModel, PlanModel, type PlanName, type Strategy, type Version } from './plan-model.js'
 
-t.setTimeout(600_000)
+t.setTimeout(times(600_000))
 
 const random = new Random()
-const steps = Number(process.env.TOLLGATE_STEPS ?? 50)
-// no setting of the processes that are started here
-delete process.env.TOLLGATE_STEPS
+const steps = times(50)
 const dayMs = 86_400_000
 const start = Date.UTC(2031, 0, 1)
 const prices = { basic: 1000, free: null, gratis: null, lapsed: null, pro: 3000, tried: 2000 } as const

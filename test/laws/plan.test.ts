@@ -1,5 +1,6 @@
 // Laws of a company's plans over random lives: what time has changed counts before it is written down and after alike,
 // records make one unbroken line, and replay rebuilds the plans. The seed is printed; TOLLGATE_SEED repeats a run.
+
 import fc from 'fast-check'
 import t from 'tap'
 import { compileCatalog } from '../../src/core/catalog.js'
@@ -10,9 +11,9 @@ import { standing } from '../../src/core/plans/plan.js'
 import { type HeldVersion, settlePlans } from '../../src/core/plans/plan-change.js'
 import { dayMs } from '../../src/core/usage/period.js'
 import { catalogData, company, holding, plan, planVersion } from '../core/make.js'
+import { seed, times } from '../random.js'
 
-const seed = Number(process.env.TOLLGATE_SEED ?? Date.now() % 1_000_000)
-const runs = Number(process.env.TOLLGATE_RUNS ?? 300)
+const runs = times(200)
 const start = Date.UTC(2026, 2, 1)
 
 const versioned = (id: string, more: object = {}) =>

@@ -1,4 +1,5 @@
 // Counters of 64 bits against sums of BigInt: random quantities, through the journal's facts and through snapshots.
+
 import fc from 'fast-check'
 import t from 'tap'
 import { applyUse, hasRoomFor, newCompany } from '../../src/core/company/company.js'
@@ -9,8 +10,8 @@ import { type Quantity, quantityMax, quantityOf } from '../../src/core/usage/qua
 import { FactReader } from '../../src/journal/records/fact-decoder.js'
 import { factText } from '../../src/journal/records/fact-encoder.js'
 import { SnapshotReader } from '../../workers/company/snapshot-decoder.js'
+import { seed } from '../random.js'
 
-const seed = Number(process.env.TOLLGATE_SEED ?? Date.now() % 2 ** 31)
 const noon = Date.UTC(2026, 2, 11, 12)
 const reader = new FactReader()
 const snapshots = new SnapshotReader()

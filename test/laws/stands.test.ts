@@ -12,9 +12,9 @@ import { cycleOf } from '../../src/core/plans/plan.js'
 import { addUsage, newCounter } from '../../src/core/usage/counter.js'
 import { dayMs } from '../../src/core/usage/period.js'
 import * as make from '../core/make.js'
-import { Random } from '../random.js'
+import { Random, times } from '../random.js'
 
-const runs = Number(process.env.TOLLGATE_RUNS ?? 4_000)
+const runs = times(1_500)
 const random = new Random()
 // somewhere within a minute, an hour, a day and a month: other boundaries than these are those of the company
 const aroundMs = Date.UTC(2027, 10, 17, 12, 30, 20)

@@ -7,8 +7,6 @@ import { clickHouseInTurn, sqlInTurn } from '../../src/storage/in-turn.js'
 import { closePostgres, openPostgres } from '../../src/storage/postgres.js'
 import { startStores } from '../stores.js'
 
-t.setTimeout(120_000)
-
 t.test('statements in turn', async t => {
   const { sql: plain, postgres, clickhouse } = await startStores(t, { migrated: false })
   const four = openPostgres(postgres, { max: 4 })

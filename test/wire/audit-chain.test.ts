@@ -8,8 +8,6 @@ import { command } from '../command.js'
 import { Process, startHere } from '../harness.js'
 import { temporaryDirectory } from '../stores.js'
 
-t.setTimeout(180_000)
-
 const { client, tollgate } = await startHere(t)
 const { sql } = tollgate.services
 const flag = (key: string) => ({

@@ -7,8 +7,6 @@ import { temporaryDirectory } from '../stores.js'
 import { linkedPlan, subscriptionBody } from './billing-world.js'
 import { CreditWorld } from './credit-world.js'
 
-t.setTimeout(180_000)
-
 const dataDir = await temporaryDirectory(t)
 let running = await Process.start(dataDir)
 let client: Client = running.client

@@ -6,8 +6,6 @@ import { startHere } from '../harness.js'
 import { billingShapes } from './billing-shapes.js'
 import { linkedPlan, offerPlans, seconds, subscriptionBody } from './billing-world.js'
 
-t.setTimeout(120_000)
-
 t.test('billing', async t => {
   const { client, tollgate } = await startHere(t)
   const { environment_id: environmentId } = await client.ok('GET', '/whoami')

@@ -3,8 +3,6 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import t from 'tap'
 import { startHere } from '../harness.js'
 
-t.setTimeout(240_000)
-
 const { client, tollgate } = await startHere(t, {
   TOLLGATE_LIMITS:
     '{"global":[1000000,1000000],"mutation":[1000000,1000000],"events_ingest":[1000000,1000000]}',

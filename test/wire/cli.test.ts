@@ -10,8 +10,6 @@ import t from 'tap'
 import { bootstrapKey, embedded, Process, startHere } from '../harness.js'
 import { temporaryDirectory } from '../stores.js'
 
-t.setTimeout(120_000)
-
 const program = fileURLToPath(new URL('../../../bin/tollgate', import.meta.url))
 const { client } = await startHere(t)
 const directory = await temporaryDirectory(t)

@@ -7,8 +7,6 @@ import { endpointOf, endpoints, faultsOf } from '../documented.js'
 import { startHere } from '../harness.js'
 import { temporaryDirectory } from '../stores.js'
 
-t.setTimeout(120_000)
-
 t.test('a member too few, one too many, one of another kind', async t => {
   t.equal(endpoints.length, 247)
   t.equal(endpointOf('GET', '/companies/count?q=x')?.data, 'CountResponse')

@@ -5,8 +5,6 @@ import { eventFeature, publishedPlan } from '../api/planned.js'
 import { startHere } from '../harness.js'
 import { CreditWorld } from './credit-world.js'
 
-t.setTimeout(180_000)
-
 const { client, tollgate } = await startHere(t)
 const world = new CreditWorld(client)
 

@@ -12,8 +12,6 @@ import { command } from '../command.js'
 import { bootstrapKey, startHere } from '../harness.js'
 import { temporaryDirectory } from '../stores.js'
 
-t.setTimeout(180_000)
-
 const dataDir = join(await temporaryDirectory(t), 'data')
 const { client, tollgate } = await startHere(t, { TOLLGATE_DATA_DIR: dataDir, TOLLGATE_LIMITS: 'off' })
 const fetched = (path: string) => fetch(client.url + path, { headers: { 'X-Service-Api-Key': client.key } })

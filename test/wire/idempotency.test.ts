@@ -5,8 +5,6 @@ import type { Client } from '../harness.js'
 import { startHere } from '../harness.js'
 import { temporaryDirectory } from '../stores.js'
 
-t.setTimeout(240_000)
-
 const TOLLGATE_DATA_DIR = await temporaryDirectory(t)
 let { client, tollgate } = await startHere(t, { TOLLGATE_DATA_DIR })
 const again = async (): Promise<void> => {

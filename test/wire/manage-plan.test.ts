@@ -23,8 +23,6 @@ const finance = {
   nullable: 'proration_billed_at trial_end tax_amount tax_display_name',
 }
 
-t.setTimeout(120_000)
-
 t.test('managing plans', async t => {
   const { client, tollgate } = await startHere(t)
   const { environment_id: environmentId } = await client.ok('GET', '/whoami')

@@ -5,8 +5,6 @@ import { eventFeature, publishDraftOf, publishedPlan } from '../api/planned.js'
 import { startHere } from '../harness.js'
 import { linkedPlan, offerPlans, seconds, subscriptionBody } from './billing-world.js'
 
-t.setTimeout(180_000)
-
 t.test('migrations of companies that pay', async t => {
   const { client, tollgate } = await startHere(t)
   const { environment_id: environmentId } = await client.ok('GET', '/whoami')

@@ -6,8 +6,6 @@ import { embedded, Process } from '../harness.js'
 import { read } from '../house/source.js'
 import { temporaryDirectory } from '../stores.js'
 
-t.setTimeout(120_000)
-
 const missing = ['bash', 'curl', 'sed'].filter(name => spawnSync(name, ['--version']).error !== undefined)
 const skip = missing.length > 0 && `not installed: ${missing.join(', ')}`
 

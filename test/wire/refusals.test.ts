@@ -7,8 +7,6 @@ import type { Route } from '../../src/http/routing/route.js'
 import { startHere } from '../harness.js'
 import { Sampler } from './sample.js'
 
-t.setTimeout(240_000)
-
 const { client } = await startHere(t)
 const document = openApi(routes)
 const sampler = new Sampler(document)

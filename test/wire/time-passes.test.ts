@@ -7,8 +7,6 @@ import { offerPlans, seconds } from './billing-world.js'
 import { CreditWorld } from './credit-world.js'
 import { receiver } from './receiver.js'
 
-t.setTimeout(180_000)
-
 const settings = { TOLLGATE_WEBHOOK_PRIVATE_ADDRESSES: 'true' }
 const nothingElse = {
   credit_bundles: [],

@@ -4,8 +4,6 @@ import { eventFeature, publishDraftOf, publishedPlan } from '../api/planned.js'
 import { startHere } from '../harness.js'
 import { offerPlans, seconds } from './billing-world.js'
 
-t.setTimeout(120_000)
-
 t.test('trials', async t => {
   const { client, tollgate } = await startHere(t)
   const { environment_id: environmentId } = await client.ok('GET', '/whoami')

@@ -4,13 +4,13 @@ import t from 'tap'
 import { titleOf } from '../../src/http/openapi/openapi.js'
 import { routes } from '../../src/http/routes.js'
 import { startHere } from '../harness.js'
-import { Random } from '../random.js'
+import { Random, times } from '../random.js'
 import { notUpdates, updateCases } from './update-cases.js'
 
-t.setTimeout(240_000)
+t.setTimeout(times(240_000))
 
-/** Bodies of each thing beside the empty and the full one; TOLLGATE_ROUNDS asks for more. */
-const rounds = Number(process.env.TOLLGATE_ROUNDS ?? 8)
+/** Bodies of each thing beside the empty and the full one. */
+const rounds = times(8)
 
 const { client } = await startHere(t)
 const cases = await updateCases(client)

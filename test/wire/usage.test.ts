@@ -5,7 +5,8 @@ import { companyOf, eventFeature, publishDraftOf, publishedPlan } from '../api/p
 import { isShaped, type Shape } from '../api/shape.js'
 import { entitlement, stored } from '../core/make.js'
 import { type Client, startHere } from '../harness.js'
-import { randomFrom, seedOf } from '../workers/history.js'
+import { seed } from '../random.js'
+import { randomFrom } from '../workers/history.js'
 
 const hourMs = 3_600_000
 const dayMs = 24 * hourMs
@@ -74,7 +75,6 @@ const total = (sent: readonly Sent[], fromMs: number, toMs: number): number =>
   sent.filter(({ atMs }) => atMs >= fromMs && atMs < toMs).reduce((sum, one) => sum + one.quantity, 0)
 
 t.test('usage', async t => {
-  const seed = seedOf()
   t.comment(`seed ${seed}`)
   const random = randomFrom(seed)
   const { client, tollgate } = await startHere(t)

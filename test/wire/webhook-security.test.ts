@@ -7,8 +7,6 @@ import { insertEvents, payloadBytesMax, queuedRow } from '../../src/engine/webho
 import { type Client, startHere } from '../harness.js'
 import { isSigned, type Received, receiver } from './receiver.js'
 
-t.setTimeout(180_000)
-
 const settings = {
   TOLLGATE_WEBHOOK_PRIVATE_ADDRESSES: 'true',
   TOLLGATE_WEBHOOK_RETRY_MS: '5',

@@ -7,8 +7,6 @@ import { temporaryDirectory } from '../stores.js'
 import { CreditWorld } from './credit-world.js'
 import { isSigned, receiver } from './receiver.js'
 
-t.setTimeout(180_000)
-
 const settings = { TOLLGATE_WEBHOOK_PRIVATE_ADDRESSES: 'true', TOLLGATE_WEBHOOK_RETRY_MS: '5' }
 const { client, tollgate } = await startHere(t, settings)
 

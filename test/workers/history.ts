@@ -21,10 +21,6 @@ export function randomFrom(seed: number): (below: number) => number {
   }
 }
 
-export function seedOf(): number {
-  return Number(process.env.TOLLGATE_SEED ?? Date.now() % 1_000_000)
-}
-
 interface Held {
   /** Keys, traits, name and times; a company has no memberships. */
   readonly state: User

@@ -1,4 +1,5 @@
 // Ledger rows from the journal's text: the short ways give what the long ones do.
+
 import { isDeepStrictEqual } from 'node:util'
 import fc from 'fast-check'
 import t from 'tap'
@@ -19,8 +20,7 @@ import { drawColumns, drawRows } from '../../src/journal/records/ledger-rows.js'
 import { creditFactOf, ledgerRows } from '../../workers/project/ledger.js'
 import { configOf, overdraftOf } from '../core/credit-world.js'
 import { draw, fact, tellable } from '../journal/facts.js'
-
-const seed = Number(process.env.TOLLGATE_SEED ?? Date.now() % 2 ** 31)
+import { seed } from '../random.js'
 
 t.test('a fact read for its credits alone gives the rows of the whole fact', async t => {
   t.comment(`seed ${seed}`)

@@ -9,10 +9,10 @@ import { postgresChunks } from '../../workers/project/chunks.js'
 import { ClickHouseProjection } from '../../workers/project/clickhouse.js'
 import { PostgresProjection } from '../../workers/project/postgres.js'
 import { postgresRows } from '../../workers/project/rows.js'
+import { seed } from '../random.js'
 import { type Stores, startStores } from '../stores.js'
-import { emptyShown, History, line, randomFrom, type Shown, seedOf, sorted } from './history.js'
+import { emptyShown, History, line, randomFrom, type Shown, sorted } from './history.js'
 
-const seed = seedOf()
 const shards = [0, 1]
 
 /** What is stored of an environment, in the shape of History.expected. */
@@ -62,9 +62,7 @@ async function counted({ clickhouse }: Stores, environmentId: string): Promise<R
   }
 }
 
-t.setTimeout(120_000)
-
-t.test('projections with real stores', { timeout: 120_000 }, async t => {
+t.test('projections with real stores', async t => {
   t.comment(`seed ${seed}`)
   const stores = await startStores(t)
 

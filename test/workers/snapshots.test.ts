@@ -1,4 +1,5 @@
 // Snapshots in the real Postgres: a statement that was given up may run after its successor. How they are read.
+
 import fc from 'fast-check'
 import t from 'tap'
 import { newCompany } from '../../src/core/company/company.js'
@@ -6,6 +7,7 @@ import { encodeCompany, encodeUser } from '../../src/core/company/state.js'
 import { newUser } from '../../src/core/company/user.js'
 import { SnapshotReader } from '../../workers/company/snapshot-decoder.js'
 import { postgresSnapshots, type SnapshotRow, snapshotLine } from '../../workers/company/snapshots.js'
+import { seed } from '../random.js'
 import { startStores } from '../stores.js'
 
 const row = (sequence: number, generation = 'g1'): SnapshotRow => ({
@@ -85,7 +87,7 @@ t.test('snapshots read where they lie are those that JSON.parse gives', async t 
       const text = JSON.stringify(company)
       t.strictSame(JSON.stringify(read(text)), JSON.stringify(JSON.parse(text)))
     }),
-    { numRuns: 2_000, seed: Number(process.env.TOLLGATE_SEED ?? Date.now() >>> 0) },
+    { numRuns: 2_000, seed },
   )
   const whole = JSON.stringify({ ...encodeCompany(newCompany('comp_1', 'env_1')), exists: true })
   t.strictSame(read(whole), JSON.parse(whole))

@@ -1,10 +1,11 @@
 // What many companies have alike is kept once, and still each has its own (decision: bytes per company).
+
 import fc from 'fast-check'
 import t from 'tap'
 import { Few, Names } from '../../../src/core/company/shared-names.js'
 import { type NamedText, NamedTexts } from '../../../src/core/company/text-map.js'
+import { seed } from '../../random.js'
 
-const seed = Number(process.env.TOLLGATE_SEED ?? Date.now() % 2 ** 31)
 t.comment(`seed ${seed}`)
 
 /** Few names meet each other often, many names make lists longer than are shared. */

@@ -1,4 +1,5 @@
 // Exact credits: the arithmetic of CR-2.
+
 import fc from 'fast-check'
 import t, { type Test } from 'tap'
 import {
@@ -17,8 +18,8 @@ import {
   sum,
   wholeCredits,
 } from '../../../src/core/credits/amount.js'
+import { seed } from '../../random.js'
 
-const seed = Number(process.env.TOLLGATE_SEED ?? Date.now() % 2 ** 31)
 t.comment(`seed ${seed}`)
 
 function holds(t: Test, property: Parameters<typeof fc.assert>[0]): void {

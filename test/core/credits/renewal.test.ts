@@ -1,4 +1,5 @@
 // Grants that renew (decision 30): beside what is left, each with an end of its own, exact at every instant.
+
 import t from 'tap'
 import type { CreditConfig } from '../../../src/core/credits/account.js'
 import { due, figures } from '../../../src/core/credits/balance.js'
@@ -7,6 +8,7 @@ import { decodeAccount, encodeAccount } from '../../../src/core/credits/ledger-j
 import { followPlan } from '../../../src/core/credits/plan-grant.js'
 import { addMonthsClamped } from '../../../src/core/usage/period.js'
 import { randomOf } from '../../laws/credit-history.js'
+import { seed } from '../../random.js'
 import { configOf, creditId, dayMs, planGrant, startMs, World } from '../credit-world.js'
 
 const nano = 1_000_000_000n
@@ -139,7 +141,6 @@ t.test('decision 30 grants by hand renew until one of theirs is zeroed out', asy
 })
 
 t.test('decision 30 at any instant there is what a plain count of boundaries says', async t => {
-  const seed = Number(process.env.TOLLGATE_SEED ?? Date.now() % 1_000_000)
   t.comment(`seed ${seed}`)
   const random = randomOf(seed)
   for (let round = 0; round < 300; round++) {

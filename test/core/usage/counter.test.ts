@@ -1,4 +1,5 @@
 // Counters: windows, late and early events, cycles that move (US-1…3, EV-15…17, EV-46, EV-58…60).
+
 import fc from 'fast-check'
 import t from 'tap'
 import {
@@ -15,6 +16,7 @@ import {
   setCycleUsage,
 } from '../../../src/core/usage/counter.js'
 import { type Cycle, dayMs, metricWindow, runningCycle } from '../../../src/core/usage/period.js'
+import { seed } from '../../random.js'
 import { at, vectors } from '../vectors.js'
 
 interface EffectCase {
@@ -266,7 +268,6 @@ t.test('FE-52 a subscription that ends leaves no room behind, events ahead stay'
   t.equal(readCounter(counter, 'current_week', 'first_of_month', midnight, null), 9)
 })
 
-const seed = Number(process.env.TOLLGATE_SEED ?? Date.now() % 2 ** 31)
 t.comment(`seed ${seed}`)
 
 /** A year from here, in minutes, so that every kind of boundary is met. */

@@ -1,4 +1,5 @@
 // The idempotency window (EV-25…29).
+
 import t from 'tap'
 import { encodeId } from '../../../src/core/id.js'
 import {
@@ -10,6 +11,7 @@ import {
   windowMs,
 } from '../../../src/engine/idempotency/dedupe.js'
 import { unpackClaim } from '../../../src/protocol/packed-claim.js'
+import { seed } from '../../random.js'
 
 /** The n-th event's id. */
 const id = (n: number) => encodeId('evt_', n, 0xffff_ffff - n)
@@ -131,7 +133,6 @@ t.test('EV-25 keys of any text are told apart, also where one ends and another b
 })
 
 t.test('EV-25…28 ten thousands of random claims agree with a plain map', async t => {
-  const seed = Number(process.env.TOLLGATE_SEED ?? Math.floor(Math.random() * 2 ** 31))
   t.comment(`TOLLGATE_SEED=${seed}`)
   let state = seed
   const random = (below: number) => {

@@ -16,8 +16,6 @@ import { Refused } from '../../../src/engine/shards/shards.js'
 import { ServiceError } from '../../../src/errors.js'
 import { silent, startStores } from '../../stores.js'
 
-t.setTimeout(120_000)
-
 const env = 'env_1'
 const now = new Date('2026-03-01T00:00:00Z')
 
@@ -77,7 +75,7 @@ function companies(answer: Answer): {
 
 const done: MigrationReply = { outcome: 'completed', fromVersionId: 'v1', effectiveAtMs: null }
 
-t.test('migrations', { timeout: 120_000 }, async t => {
+t.test('migrations', async t => {
   const { sql } = await startStores(t)
   await definitions(sql)
   let clockMs = now.getTime()

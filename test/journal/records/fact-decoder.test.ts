@@ -1,4 +1,5 @@
 // Facts read from bytes are what JSON.parse makes of them, whatever their form.
+
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import t from 'tap'
@@ -8,9 +9,9 @@ import { printOfText, unknownPrint } from '../../../src/core/usage/fingerprint.j
 import { FactReader } from '../../../src/journal/records/fact-decoder.js'
 import { factText } from '../../../src/journal/records/fact-encoder.js'
 import { drawRows } from '../../../src/journal/records/ledger-rows.js'
+import { seed } from '../../random.js'
 import { draw, fact, tellable } from '../facts.js'
 
-const seed = Number(process.env.TOLLGATE_SEED ?? Date.now() % 2 ** 31)
 const reader = new FactReader()
 const prefixes = ['comp_', 'user_']
 

@@ -1,11 +1,11 @@
 // The journal's own writing of facts is JSON.stringify's.
+
 import fc from 'fast-check'
 import t from 'tap'
 import type { Effect } from '../../../src/core/company/message.js'
 import { factText } from '../../../src/journal/records/fact-encoder.js'
+import { seed } from '../../random.js'
 import { fact } from '../facts.js'
-
-const seed = Number(process.env.TOLLGATE_SEED ?? Date.now() % 2 ** 31)
 
 t.test('a fact is written as JSON.stringify writes it', async t => {
   t.comment(`seed ${seed}`)

@@ -19,8 +19,6 @@ import { isPostmasterOf, startOf } from '../../../src/storage/process.js'
 import { silent, temporaryDirectory } from '../../stores.js'
 import { eventually, gone, hold, killHard } from './hold.js'
 
-t.setTimeout(180_000)
-
 const asRoot = process.getuid?.() === 0
 const nobody = 65_534
 
