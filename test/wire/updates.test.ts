@@ -7,7 +7,7 @@ import { startHere } from '../harness.js'
 import { Random, times } from '../random.js'
 import { notUpdates, updateCases } from './update-cases.js'
 
-t.setTimeout(times(240_000))
+t.setTimeout(times(900_000))
 
 /** Bodies of each thing beside the empty and the full one. */
 const rounds = times(8)

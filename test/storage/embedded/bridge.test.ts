@@ -179,7 +179,10 @@ t.test('bridge', async t => {
     const abort = new AbortController()
     const slow = Array.from({ length: 8 }, () =>
       clickhouse.client
-        .query({ query: 'SELECT sum(sleepEachRow(1)) FROM numbers(20)', abort_signal: abort.signal })
+        .query({
+          query: 'SELECT sum(sleepEachRow(1)) FROM numbers(20) SETTINGS max_block_size = 1',
+          abort_signal: abort.signal,
+        })
         .catch(() => {}),
     )
     const inserted = clickhouse.insertRaw({ table: 'quick', rows: '{"id":1}' }).then(() => 'inserted')
