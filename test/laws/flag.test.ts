@@ -1,5 +1,6 @@
 // Compiled evaluation against the plain interpreter: generated definitions and companies, time moved over every
 // boundary there is, no difference allowed. Also: snapshots in the wire's shapes answer as live state does.
+
 import fc from 'fast-check'
 import t from 'tap'
 import { comparableOperators, type TraitType } from '../../schemas/enums.js'
@@ -38,9 +39,9 @@ import { dayMs, metricWindow } from '../../src/core/usage/period.js'
 import { addQuantity, type Quantity } from '../../src/core/usage/quantity.js'
 import { jsonText, parseExactly } from '../../src/json.js'
 import * as make from '../core/make.js'
+import { seed, times } from '../random.js'
 import { interpret, type Use, type Verdict, type World } from './interpreter.js'
 
-const seed = Number(process.env.TOLLGATE_SEED ?? Date.now() % 2 ** 31)
 const startMs = Date.UTC(2027, 10, 25, 7, 30)
 const horizonDays = 130
 
@@ -529,7 +530,7 @@ t.test('compiled checks answer as the rules read, over 10 000 flag and company p
     t.ok((seen.get(type) ?? 0) > 100, `${type} was met`)
 })
 
-const runs = Number(process.env.TOLLGATE_RUNS ?? 500)
+const runs = times(500)
 
 t.test(
   'snapshots in the wire’s shapes answer as live state does, in every member (FE-1, FE-5, FE-52)',

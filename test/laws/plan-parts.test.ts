@@ -5,7 +5,7 @@ import { isDeepStrictEqual } from 'node:util'
 import t from 'tap'
 import { eventFeature, publishDraftOf } from '../api/planned.js'
 import { type Client, Process } from '../harness.js'
-import { Random } from '../random.js'
+import { Random, times } from '../random.js'
 import { temporaryDirectory } from '../stores.js'
 import { type Linked, linkedPlan, subscriptionBody } from '../wire/billing-world.js'
 import {
@@ -19,9 +19,7 @@ import {
 t.setTimeout(600_000)
 
 const random = new Random()
-const steps = Number(process.env.TOLLGATE_STEPS ?? 60)
-// no setting of the processes that are started here
-delete process.env.TOLLGATE_STEPS
+const steps = times(60)
 const dayMs = 86_400_000
 const start = Date.UTC(2031, 0, 1)
 const seconds = (ms: number) => Math.floor(ms / 1000)
