@@ -25,6 +25,7 @@ export function readConfig(env: Env) {
     },
   })
   const config = Object.freeze(readAll(noting))
+  mustBeComplete(config)
   refuseUnknown(Object.keys(env), [...names])
   return config
 }
@@ -53,7 +54,14 @@ function readAll(env: Env) {
     clockBack: boolean(env, 'TOLLGATE_CLOCK_BACK', false), // start with the machine's clock even if it is behind the last known time
     databaseUrl: url(env, 'DATABASE_URL', ['postgres:', 'postgresql:']), // null: the embedded Postgres
     clickhouseUrl: url(env, 'CLICKHOUSE_URL', ['http:', 'https:']), // null: the embedded ClickHouse
-    tracesUrl: tracesUrl(env), // URL that OpenTelemetry traces are sent to; null: no tracing
+    redisUrl: redisUrl(env), // turns on several nodes; null: this one is alone
+    nodeId: given(env, 'TOLLGATE_NODE_ID'), // how it is called; null: by the address it announces
+    nodeListen: address(env, 'TOLLGATE_NODE_LISTEN'), // host:port where other nodes ask it; null: TOLLGATE_HOST and any free port
+    nodeAddress: address(env, 'TOLLGATE_NODE_ADDRESS'), // host:port it tells them; null: where it listens
+    clusterSecret: clusterSecret(env), // what nodes know of each other; needed with REDIS_URL
+    redisDurability: durability(env), // what an acknowledged write has survived: fsync, replicas:N, accept-loss
+    leaseMs: integer(env, 'TOLLGATE_LEASE_MS', 2_000, { min: 500, max: 60_000 }), // a node that is silent for so long is replaced
+    tracesUrl: tracesUrl(env), // where OpenTelemetry traces are posted to; null: none are made
     logLevel: oneOf(env, 'TOLLGATE_LOG_LEVEL', 'info', logLevels),
     slowRequestMs: integer(env, 'TOLLGATE_SLOW_REQUEST_MS', 1_000, { min: 1, max: 600_000 }), // threshold for a logged warning
     drainMs: integer(env, 'TOLLGATE_DRAIN_MS', 10_000, { min: 0, max: 600_000 }), // longest wait for requests in flight when stopping
@@ -155,7 +163,20 @@ function editDistance(a: string, b: string): number {
   return row[b.length]!
 }
 
-/** An invalid setting. The start stops with this message. */
+/** Settings that several nodes need besides REDIS_URL; throws ConfigError that names the first that is missing. */
+function mustBeComplete(config: Config): void {
+  if (config.redisUrl === null) return
+  const needed = {
+    DATABASE_URL: config.databaseUrl,
+    CLICKHOUSE_URL: config.clickhouseUrl,
+    TOLLGATE_PEPPER: config.pepper,
+    TOLLGATE_CLUSTER_SECRET: config.clusterSecret,
+  }
+  for (const [name, value] of Object.entries(needed))
+    if (value === null) throw new ConfigError(`REDIS_URL: several nodes need ${name}, the same on each`)
+}
+
+/** A setting is wrong; the start stops with this message. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError'
 }
@@ -178,8 +199,10 @@ const secrets: ReadonlySet<string> = new Set([
   'TOLLGATE_PEPPER_PREVIOUS',
   'TOLLGATE_BACKUP_KEY',
   'TOLLGATE_METRICS_TOKEN',
+  'TOLLGATE_CLUSTER_SECRET',
   'DATABASE_URL',
   'CLICKHOUSE_URL',
+  'REDIS_URL',
 ])
 const secretBytesMax = 65_536
 
@@ -298,6 +321,27 @@ function bootstrapKey(env: Env): string | null {
   if (value === null || /^[\x21-\x7e]{16,256}$/.test(value)) return value
   throw new ConfigError(
     `TOLLGATE_BOOTSTRAP_KEY: expected 16 to 256 printable characters without blanks, given ${value.length} characters`,
+  )
+}
+
+function redisUrl(env: Env): string | null {
+  const value = given(env, 'REDIS_URL')
+  if (value?.includes(','))
+    throw new ConfigError('REDIS_URL: a list of addresses, a Redis Cluster, is not supported: name one Redis')
+  return url(env, 'REDIS_URL', ['redis:', 'rediss:'])
+}
+
+function durability(env: Env): string {
+  const value = given(env, 'TOLLGATE_REDIS_DURABILITY') ?? 'fsync'
+  if (/^(fsync|replicas:[1-9]|accept-loss)$/.test(value)) return value
+  throw wrong('TOLLGATE_REDIS_DURABILITY', 'fsync, replicas:1 to replicas:9, or accept-loss', value)
+}
+
+function clusterSecret(env: Env): string | null {
+  const value = given(env, 'TOLLGATE_CLUSTER_SECRET')
+  if (value === null || value.length >= 32) return value
+  throw new ConfigError(
+    `TOLLGATE_CLUSTER_SECRET: expected 32 characters or more, hard to guess, given ${value.length} characters`,
   )
 }
 

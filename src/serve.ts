@@ -1,5 +1,4 @@
-// Opens shards, projectors, directory and HTTP over the running stores, and closes them in reverse order.
-import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+// Opens everything over the stores in order and closes it in the opposite order: shards, projectors, directory, HTTP.
 import { join } from 'node:path'
 import type { Logger } from 'pino'
 import type { Sql } from 'postgres'
@@ -8,6 +7,8 @@ import type { Services } from './api/kit/services.js'
 import { SharedReads } from './api/kit/shared-reads.js'
 import { loadCredits, loadPlanCreditGrants } from './catalog/credits.js'
 import { plansLoader } from './catalog/plans.js'
+import type { Cluster } from './cluster/open.js'
+import { reloading } from './cluster/reload.js'
 import type { Config } from './config.js'
 import type { CatalogData } from './core/catalog.js'
 import type { CheckCounts, ShardNotice } from './core/company/message.js'
@@ -32,9 +33,18 @@ import { Backlog } from './engine/recovery/backlog.js'
 import { type KeptPoint, keepPoint } from './engine/recovery/backup.js'
 import { ClockMark } from './engine/recovery/clock-mark.js'
 import { ControlSocket } from './engine/recovery/control.js'
-import { Projections, type ProjectionsOptions } from './engine/recovery/projections.js'
+import {
+  drainJournals,
+  keepShardCount,
+  openJournals,
+  removeDrained,
+  shardCount,
+  startProjections,
+} from './engine/recovery/journals.js'
+import { PostgresWatch } from './engine/recovery/postgres-watch.js'
+import type { Projections } from './engine/recovery/projections.js'
 import type { Phases } from './engine/recovery/start-phases.js'
-import { allOf, fillMemory, rememberAgain, restorePositions, storedIn } from './engine/recovery/warm-up.js'
+import { allOf, fillMemory, rememberAgain, storedIn } from './engine/recovery/warm-up.js'
 import { Shards } from './engine/shards/shards.js'
 import { shardFile } from './engine/shards/thread.js'
 import { Streams } from './engine/stream/streams.js'
@@ -47,35 +57,31 @@ import { Limits, limitTable } from './http/admission/limits.js'
 import { openApp } from './http/apps/open-app.js'
 import { routes } from './http/routes.js'
 import { Server } from './http/server.js'
+import { telling } from './http/telling.js'
 import { finishPublishes } from './jobs/finish-publishes.js'
 import { tellExpired } from './jobs/override-expiry.js'
 import { settleDue } from './jobs/settle-due.js'
 import { tellTrialEnds } from './jobs/trial-ends.js'
 import { composeHappened } from './jobs/webhook-payloads.js'
-import { nodeDisk } from './journal/disk.js'
-import { journalGeneration, shardDirectory } from './journal/segment.js'
 import { createMetrics, type Metrics } from './metrics.js'
 import type { Addresses, Opened, Tollgate } from './opened.js'
-import { Positions } from './protocol/positions.js'
+import { packedClaimBytes } from './protocol/packed-claim.js'
 import type { ProjectedChunk } from './protocol/projector-messages.js'
-import type { ShardOptions } from './protocol/shard-options.js'
-import { Changes } from './protocol/version-counters.js'
 import { openClickHouse } from './storage/clickhouse.js'
 import { dropClones } from './storage/dump.js'
+import { Holder, type Holding } from './storage/holder.js'
 import { migrate } from './storage/migrate.js'
-import { closePostgres, openPostgres, type PostgresAddress, postgresHealthy } from './storage/postgres.js'
+import { closePostgres, openPostgres, postgresHealthy } from './storage/postgres.js'
 
 const parserFile = new URL('../workers/parse.js', import.meta.url)
-/** Interval of the search for ended trials, subscriptions and overrides. */
+/** A node that was put out exits with this: its supervisor starts it again. */
+const outCode = 75
+/** How often what time has ended is looked for: trials, subscriptions, overrides. */
 const expiriesMs = 2_000
-/** Interval of health checks of Postgres. */
-const healthMs = 2_000
-/** Interval at which idempotency keys of holds that ended a day ago are deleted from Postgres. */
+/** How often keys of holds that are over for a day are removed from Postgres. */
 const pruneMs = 3_600_000
 /** How long writes of events wait for a stalled Postgres. Afterwards they go ahead until it moves again. */
 const pacedMs = 5_000
-/** Longest wait of a drain for a store. */
-const drainMsMax = 600_000
 
 /**
  * Serve over running stores.
@@ -94,20 +100,27 @@ export async function serve(from: {
   const { config, log, opened, phases, floorMs, addresses } = from
   const sql = openPostgres(addresses.postgres, { max: 8 })
   opened.add(() => closePostgres(sql))
-  const requests = openPostgres(addresses.postgres, { max: postgresPlaces.places })
+  let watch: PostgresWatch | null = null
+  const closed = () => watch?.doubt()
+  const requests = openPostgres(addresses.postgres, { max: postgresPlaces.places, closed })
   opened.add(() => closePostgres(requests))
   let yielding: Yielding | null = null
   const clickhouse = openClickHouse(addresses.clickhouse, { max: 32, asked: more => yielding?.asked(more) })
   opened.add(() => clickhouse.close())
+  const holding = config.redisUrl === null ? 'alone' : 'shared'
+  const holder = config.databaseUrl === null ? null : await holdPostgres(addresses, holding, log, opened)
   await phases.time('migrate', () => migrate({ postgres: addresses.postgres, clickhouse }))
-  // left over from a backup whose service was killed
+  await holder?.begin()
+  // of a backup whose service was killed
   await dropClones(clickhouse)
+
+  const cluster = config.redisUrl === null ? null : await joinCluster(from, sql)
 
   let running: Shards | null = null
   const announce = async (data: CatalogData) => running?.announce(data)
   const loaders = { plans: plansLoader(loadPlanCreditGrants), credits: loadCredits }
   const definitions = await phases.time('definitions', () =>
-    openDefinitions({ sql, log, config, announce, loaders, floorMs }),
+    openDefinitions({ sql, log, config, announce, loaders, floorMs, ...(cluster && { told: cluster.told }) }),
   )
   opened.add(() => definitions.close())
   const { keys, clock, traits, catalogs } = definitions
@@ -116,8 +129,11 @@ export async function serve(from: {
 
   const directory = new Directory()
   const idempotencyKeysMax = Math.floor(config.idempotencyBytes / keyBytes)
-  const dedupe = new Dedupe(idempotencyKeysMax)
+  const dedupe = cluster?.window ?? new Dedupe(idempotencyKeysMax)
   const holdKeys = new HoldKeys(idempotencyKeysMax)
+  if (cluster !== null) holdKeys.shared = cluster.holdKey
+  const isHere = () => cluster === null || cluster.node.isFirst
+  const once = cluster === null ? {} : { isHere }
   const userSeen = new UserSeen()
   const checkedFlags = new CheckedFlags()
   const modelPrices = new ModelPrices(sql)
@@ -128,12 +144,12 @@ export async function serve(from: {
   const journalDir = join(config.dataDir, 'journal')
   await removeDrained(journalDir)
   const count = await shardCount(journalDir)
-  if (count !== null && count !== config.shards) {
+  if (count !== null && (cluster !== null || count !== config.shards)) {
     await drainJournals({ config, log, sql, addresses, count })
     await removeDrained(journalDir)
   }
-  await keepShardCount(journalDir, config.shards)
-  const journals = await openJournals(config, sql, addresses.postgres, config.shards)
+  if (cluster === null) await keepShardCount(journalDir, config.shards)
+  const journals = cluster?.journals ?? (await openJournals(config, sql, addresses.postgres, config.shards))
 
   let projections: Projections | null = null
   let outbox: Outbox | null = null
@@ -146,15 +162,25 @@ export async function serve(from: {
     for (const [environmentId, userId, atMs] of users) userSeen.note(userId, environmentId, atMs)
     projections?.recordChecks(rows, counts)
   }
-  const starting = phases.time('replay', () =>
-    (traced?.Shards ?? Shards).start({
-      shards: journals.options.map(options => ({ ...options, tellsGroups: traced !== null })),
-      workerFile: shardFile,
-      log,
-      catalogs: () => catalogs.ids().map(id => catalogs.get(id)),
-      onNotice: heard,
-    }),
+  const shared = cluster?.startShards({
+    workerFile: shardFile,
+    log,
+    catalogs: () => catalogs.ids().map(id => catalogs.get(id)),
+    onNotice: heard,
+  })
+  const starting: Promise<Shards> = phases.time(
+    'replay',
+    async () =>
+      shared ??
+      (traced?.Shards ?? Shards).start({
+        shards: journals.options.map(options => ({ ...options, tellsGroups: traced !== null })),
+        workerFile: shardFile,
+        log,
+        catalogs: () => catalogs.ids().map(id => catalogs.get(id)),
+        onNotice: heard,
+      }),
   )
+  if (cluster !== null) opened.add(() => cluster.closeThreads())
   opened.add(() =>
     starting.then(
       shards => shards.close(),
@@ -180,16 +206,20 @@ export async function serve(from: {
     holdKeys: () => holdKeys.load(sql),
   }
   const memory = { directory, dedupe, traits, holdKeys }
-  const filling = fillMemory(stored, memory, clock.wall(), phases).finally(() => closePostgres(unbounded))
+  const filling = (
+    cluster === null ? fillMemory(stored, memory, clock.wall(), phases) : cluster.fill(memory, phases)
+  ).finally(() => closePostgres(unbounded))
   const [shards] = await allOf([starting, filling])
   running = shards
   await phases.time('catalogs', () => catalogs.start())
 
-  projections = await startProjections(journals, addresses, log, {
+  const hears = {
     chunk: traced?.chunk,
     announced: () => outbox?.wake(),
-    lastOf: environmentId => shards.lastOf(environmentId),
-  })
+    lastOf: (environmentId: string) => shards.lastOf(environmentId),
+  }
+  const sharedProjections = await cluster?.startProjections({ ...addresses, log, ...hears })
+  projections = sharedProjections ?? (await startProjections(journals, addresses, log, hears))
   opened.add(() => projections!.stop())
   yielding = openYielding(opened, projections)
   let divided = 0
@@ -210,7 +240,9 @@ export async function serve(from: {
       .catch(error => log.warn({ err: error }, 'idempotency keys stay in memory'))
   }, 1_000)
   const pruning = setInterval(
-    () => void holdKeys.prune(sql).catch(error => log.warn({ err: error }, 'old keys are not removed')),
+    () =>
+      isHere() &&
+      void holdKeys.prune(sql).catch(error => log.warn({ err: error }, 'old keys are not removed')),
     pruneMs,
   )
   opened.add(async () => {
@@ -219,10 +251,12 @@ export async function serve(from: {
     clearInterval(pruning)
   })
 
-  const backlog = new Backlog(
-    journals.options.map(one => one.journalDir),
-    config.journalBacklogBytesMax,
-  )
+  const backlog =
+    cluster?.backlog ??
+    new Backlog(
+      journals.options.map(one => one.journalDir),
+      config.journalBacklogBytesMax,
+    )
   opened.add(async () => backlog.stop())
   const audit = new AuditLog(sql, log, definitions.bootstrapped.accountId)
   await audit.open()
@@ -232,6 +266,7 @@ export async function serve(from: {
     log,
     privateAddresses: config.webhookPrivateAddresses,
     retryMs: config.webhookRetryMs,
+    ...once,
     deactivated: ({ environmentId }) =>
       void webhooks.load(environmentId).catch(error => log.warn({ err: error }, 'webhooks not read')),
   })
@@ -245,6 +280,7 @@ export async function serve(from: {
   const notices = new Outbox({
     sql,
     log,
+    ...once,
     webhooks,
     pendingBytesMax: config.webhookPendingBytesMax,
     accountOf: id => keys.environment(id)?.accountId ?? null,
@@ -257,6 +293,7 @@ export async function serve(from: {
   const migrations = new Migrations({
     sql,
     log,
+    ...once,
     shards,
     projections,
     now: id => clock.now(id),
@@ -281,16 +318,23 @@ export async function serve(from: {
   const quotas = new Quotas(directory, config)
   const pacing = new Pacing({
     behindMax: config.writesBehindMax,
-    position: shard => journals.positions.get(shard, 'postgres'),
+    position: shard =>
+      shared === undefined || shared.owns(shard)
+        ? journals.positions.get(shard, 'postgres')
+        : Number.MAX_SAFE_INTEGER,
     reached: (shard, sequence) => projections!.reached('postgres', shard, sequence, pacedMs),
   })
-  const entities = new Entities(directory, shards, traits, quotas, undefined, pacing)
+  const pairs = cluster?.pairs(directory) ?? null
+  const entities = new Entities(directory, shards, traits, quotas, undefined, pacing, pairs)
   const answers = new Answers(journals.changes, directory, config.flagCheckRowsPerSecond)
   const limits = new Limits(limitTable(config.limits))
   const accountLimits = new AccountLimits(sql, (accountId, setting) =>
     limits.setAccount(accountId, setting === undefined ? undefined : limitTable(setting)),
   )
   await accountLimits.load()
+  const postgres = new PostgresWatch(() => postgresHealthy(sql))
+  watch = postgres
+  opened.add(() => postgres.stop())
   const services: Services = {
     log,
     sql,
@@ -309,6 +353,7 @@ export async function serve(from: {
     dedupe,
     holdKeys,
     projections,
+    postgres,
     migrations,
     userSeen,
     checkedFlags,
@@ -356,8 +401,9 @@ export async function serve(from: {
   const looks = [() => settleDue(services, catalogs.ids()), finishPublishes, tellTrialEnds, tellExpired]
   let looking: Promise<void> | null = null
   const look = async (): Promise<void> => {
-    for (const one of looks)
-      await one(services).catch(error => log.warn({ err: error }, 'what time has ended waits for a store'))
+    if (isHere())
+      for (const one of looks)
+        await one(services).catch(error => log.warn({ err: error }, 'what time has ended waits for a store'))
     looking = null
   }
   const expiries = setInterval(() => {
@@ -372,19 +418,6 @@ export async function serve(from: {
   opened.add(async () => stopCollecting())
   const gauges = setInterval(() => void report(services, metrics, yielding, catalogs.ids()), 2_000)
   opened.add(async () => clearInterval(gauges))
-  let postgresAnswers = true
-  let asking: Promise<void> | null = null
-  const askPostgres = async (): Promise<void> => {
-    postgresAnswers = await postgresHealthy(sql)
-    asking = null
-  }
-  const asks = setInterval(() => {
-    asking ??= askPostgres()
-  }, healthMs)
-  opened.add(async () => {
-    clearInterval(asks)
-    await asking
-  })
   const http = await openApp(config.http)
   if (http.changed) log.warn({ reason: http.reason }, 'the native HTTP server is not loaded')
   log.info({ server: http.name, reason: http.reason }, 'HTTP server')
@@ -394,16 +427,17 @@ export async function serve(from: {
     metrics,
     limits,
     health: {
-      ready: () => server.serving,
+      ready: () => server.serving && (cluster === null || cluster.node.isReady),
       degraded: () => [
+        ...(cluster?.node.degraded() ?? []),
         ...shards.degraded.map(shard => `shard ${shard}`),
-        ...(postgresAnswers ? [] : ['Postgres']),
+        ...(postgres.answers ? [] : ['Postgres']),
         ...projections!.degraded(),
         ...fullWindows(dedupe),
         ...fullQuotas(quotas, catalogs.ids()),
       ],
     },
-    routes,
+    routes: cluster === null ? routes : telling(routes, cluster.changing),
     audit,
     exchange: traced?.Exchange,
   })
@@ -417,6 +451,16 @@ export async function serve(from: {
       app.close()
     })
   }
+  if (cluster !== null) {
+    await cluster.seed(eventClaims(clickhouse, clock.wall() - windowMs, claimsAtOnce), packedClaimBytes)
+    await cluster.serve({
+      shards: shared!,
+      projections: sharedProjections!,
+      pairs: pairs!,
+      memory,
+      reload: reloading({ keys, clock, accountLimits, webhooks, modelPrices, catalogs }),
+    })
+  }
   const port = await server.listen(config.host, config.port)
   opened.add(() => server.close())
   server.serve(services)
@@ -424,37 +468,70 @@ export async function serve(from: {
   log.info({ ms: phases.told() }, 'ready')
   notices.start()
   deliveries.start()
-  await listenToOperator(config, log, opened, async () => {
-    // the audit log records every backup
-    const { accountId } = definitions.bootstrapped
-    await audit.record({ kind: 'system', accountId, what: 'backup', resourceType: 'backup' })
-    return keepPoint({
-      shards,
-      projections: projections!,
-      positions: journals.positions,
-      generation: journals.generation,
-      postgres: addresses.postgres,
-      clickhouse,
-      clickhouseAddress: addresses.clickhouse,
-      flush: () => audit.flush(),
+  if (cluster === null)
+    await listenToOperator(config, log, opened, async () => {
+      // no backup that the log does not tell of
+      const { accountId } = definitions.bootstrapped
+      await audit.record({ kind: 'system', accountId, what: 'backup', resourceType: 'backup' })
+      return keepPoint({
+        shards,
+        projections: projections!,
+        positions: journals.positions,
+        generation: journals.generation,
+        postgres: addresses.postgres,
+        clickhouse,
+        clickhouseAddress: addresses.clickhouse,
+        flush: () => audit.flush(),
+      })
     })
-  })
   let stopping: Promise<void> | null = null
   return {
     port,
     services,
     madeKey: definitions.bootstrapped.madeKey,
     stop: () => {
-      stopping ??= opened.close(log)
+      stopping ??= (cluster?.drain(config.drainMs) ?? Promise.resolve()).then(() => opened.close(log))
       return stopping
     },
   }
 }
 
-/**
- * Start throttling the embedded ClickHouse in favour of requests; null without one, or if the system does not
- * permit it.
- */
+/** Join the other nodes of this Postgres; loaded only where there may be some. */
+async function joinCluster(
+  { config, log, opened, addresses }: Parameters<typeof serve>[0],
+  sql: Sql,
+): Promise<Cluster> {
+  const { Cluster } = await import('./cluster/open.js')
+  const cluster = await Cluster.open({
+    config,
+    log,
+    sql,
+    ...addresses,
+    out: () => {
+      log.fatal('this node was silent for longer than its lease: it ends, to be started anew')
+      log.flush(() => process.exit(outCode))
+    },
+  })
+  opened.add(() => cluster.close())
+  return cluster
+}
+
+/** Keep other Tollgates off this Postgres; a process that loses it to another one ends. */
+async function holdPostgres(
+  addresses: Addresses,
+  holding: Holding,
+  log: Logger,
+  opened: Opened,
+): Promise<Holder> {
+  const holder = await Holder.take(addresses.postgres, holding, log, message => {
+    log.fatal({ reason: message }, 'stopped: the stores have another owner')
+    log.flush(() => process.exit(1))
+  })
+  opened.add(() => holder.release())
+  return holder
+}
+
+/** Have the embedded ClickHouse give way to requests; null where there is none, or it cannot be told to. */
 function openYielding(opened: Opened, projections: Projections): Yielding | null {
   const { clickhouse } = opened
   const standby = clickhouse === null ? null : Standby.open()
@@ -570,129 +647,4 @@ async function traceEverything(url: string, log: Logger, opened: Opened) {
     tracing.alone({ name: `project to ${store}`, fromMs, toMs, attributes, failed })
   }
   return { Shards: tracedShards(tracing), Exchange: tracedExchange(tracing), chunk }
-}
-
-interface Journals {
-  readonly directory: string
-  readonly generation: string
-  readonly positions: Positions
-  readonly changes: Changes
-  readonly options: readonly ShardOptions[]
-}
-
-/** The journals of `count` shards, with their checkpoints from Postgres. */
-async function openJournals(
-  config: Config,
-  sql: Sql,
-  postgres: PostgresAddress,
-  count: number,
-): Promise<Journals> {
-  const directory = join(config.dataDir, 'journal')
-  await mkdir(directory, { recursive: true, mode: 0o700 })
-  const generation = await journalGeneration(nodeDisk, directory)
-  const positions = Positions.make(count)
-  const changes = Changes.make(count)
-  await restorePositions(storedIn(sql), generation, positions)
-  const options = Array.from({ length: count }, (_, index) => ({
-    index,
-    count,
-    journalDir: shardDirectory(directory, index),
-    segmentBytes: config.journalSegmentBytes,
-    generation,
-    postgres,
-    positions: positions.memory,
-    changes: changes.memory,
-    pendingBytesMax: config.journalPendingBytesMax,
-    checkpointMs: config.checkpointIntervalMs,
-    actorsMax: config.actorsMax,
-    checkRowsPerSecond: config.flagCheckRowsPerSecond,
-    eventNamesMax: config.eventNamesMax,
-  }))
-  return { directory, generation, positions, changes, options }
-}
-
-function startProjections(
-  journals: Journals,
-  addresses: Addresses,
-  log: Logger,
-  more: Pick<ProjectionsOptions, 'chunk' | 'announced' | 'lastOf'> = {},
-): Promise<Projections> {
-  return Projections.start({
-    positions: journals.positions,
-    generation: journals.generation,
-    journalDirectory: journals.directory,
-    postgres: addresses.postgres,
-    clickhouse: addresses.clickhouse,
-    log,
-    ...more,
-  })
-}
-
-/**
- * Handle a changed number of shards, which changes the owner of each company: write everything in the old journals to
- * the stores under the old number, then start new journals.
- */
-async function drainJournals(from: {
-  config: Config
-  log: Logger
-  sql: Sql
-  addresses: Addresses
-  count: number
-}): Promise<void> {
-  const { config, log, sql, addresses, count } = from
-  log.info({ from: count, to: config.shards }, 'the number of shards has changed: journals are drained')
-  const journals = await openJournals(config, sql, addresses.postgres, count)
-  const shards = await Shards.start({
-    shards: journals.options,
-    workerFile: shardFile,
-    log,
-    catalogs: () => [],
-    onNotice: () => {},
-  })
-  try {
-    const projections = await startProjections(journals, addresses, log)
-    try {
-      await projections.barrier('postgres', drainMsMax)
-      await projections.barrier('clickhouse', drainMsMax)
-      await shards.checkpoint()
-    } finally {
-      await projections.stop()
-    }
-  } finally {
-    await shards.close()
-  }
-  // renamed in one step, so that a start after a crash does not find a partly deleted directory
-  await rename(journals.directory, drainedDirectory(journals.directory))
-}
-
-/** Directory of drained journals that wait for deletion. */
-const drainedDirectory = (directory: string): string => `${directory}.drained`
-
-async function removeDrained(directory: string): Promise<void> {
-  await rm(drainedDirectory(directory), { recursive: true, force: true })
-}
-
-/**
- * The number of shards that wrote the journals on disk; null before the first start.
- *
- * errors  Error naming the file when it contains no valid number, because the number decides which journals are read.
- */
-async function shardCount(directory: string): Promise<number | null> {
-  const path = join(directory, 'shards')
-  const text = await readFile(path, 'utf8').catch(error => {
-    if (error.code === 'ENOENT') return null
-    throw error
-  })
-  if (text === null) return null
-  if (/^[1-9]\d{0,2}\n$/.test(text)) return Number(text)
-  throw new Error(`${path} does not hold the number of shards that its journals were written by`)
-}
-
-/** Store the number in one step: after a crash the file has the old number or the new one. */
-async function keepShardCount(directory: string, count: number): Promise<void> {
-  if ((await shardCount(directory)) === count) return
-  await mkdir(directory, { recursive: true, mode: 0o700 })
-  const draft = join(directory, 'shards.new')
-  await writeFile(draft, `${count}\n`, { flush: true })
-  await rename(draft, join(directory, 'shards'))
 }

@@ -66,6 +66,15 @@ export interface Settings {
   readonly DATABASE_URL_FILE?: string | undefined
   readonly CLICKHOUSE_URL?: string | undefined
   readonly CLICKHOUSE_URL_FILE?: string | undefined
+  readonly REDIS_URL?: string | undefined
+  readonly REDIS_URL_FILE?: string | undefined
+  readonly TOLLGATE_CLUSTER_SECRET?: string | undefined
+  readonly TOLLGATE_CLUSTER_SECRET_FILE?: string | undefined
+  readonly TOLLGATE_NODE_ID?: string | undefined
+  readonly TOLLGATE_NODE_LISTEN?: string | undefined
+  readonly TOLLGATE_NODE_ADDRESS?: string | undefined
+  readonly TOLLGATE_REDIS_DURABILITY?: 'fsync' | 'accept-loss' | `replicas:${number}` | undefined
+  readonly TOLLGATE_LEASE_MS?: number | string | undefined
 }
 
 /** A Tollgate that serves. */

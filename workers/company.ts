@@ -17,7 +17,6 @@ import type {
   Fact,
   Question,
   ShardControl,
-  ShardFigures,
   ShardNotice,
   ShardRequest,
   Still,
@@ -31,29 +30,29 @@ import { itemsOf, type UsesRequest } from '../src/core/usage/batch.js'
 import { collectWhenIdle } from '../src/host/idle-gc.js'
 import { nodeDisk } from '../src/journal/disk.js'
 import { type FileJournal, openFileJournal } from '../src/journal/file-journal.js'
-import { type FramedRecords, type NewRecord, RecordFlag } from '../src/journal/journal.js'
-import { eventRow, monthOf } from '../src/journal/records/event-row.js'
-import { factText } from '../src/journal/records/fact-encoder.js'
-import { drawRows } from '../src/journal/records/ledger-rows.js'
+import type { FramedRecords, NewRecord } from '../src/journal/journal.js'
 import { allFailed, type Cells, Replies, unpack } from '../src/protocol/message-codec.js'
 import { closed } from '../src/protocol/port.js'
 import { Positions } from '../src/protocol/positions.js'
 import { Changes } from '../src/protocol/version-counters.js'
+import { isFenced } from '../src/redis/claims.js'
 import { openPostgres } from '../src/storage/postgres.js'
 import { type Actor, Actors, timeOf } from './company/actors.js'
 import { answerOf, rememberTold, standsUntil, tellRecorded } from './company/answer.js'
 import { FlagChecks } from './company/checks.js'
+import { type EventClaims, HeldKeys, sorted } from './company/claimed.js'
 import { lookAfter, lookBefore } from './company/event-detector.js'
 import { EventNames } from './company/event-names.js'
 import { FailedEvents } from './company/failed-events.js'
+import { figuresOf } from './company/figures.js'
 import { type Groups, groupWritten, noteGroup } from './company/group.js'
-import { flagsOf, isQuestion, isTimed, leavesTimeAlone } from './company/kinds.js'
+import { concernsAll, flagsOf, isQuestion, isTimed, leavesTimeAlone } from './company/kinds.js'
 import { LastRecords } from './company/last-records.js'
 import { Posts } from './company/mailbox.js'
+import { recordOf } from './company/record.js'
 import { replayTail } from './company/replay.js'
-import { rowExtra } from './company/row-extra.js'
-import { loadSnapshots, postgresSnapshots, storeSnapshots, writeSnapshot } from './company/snapshots.js'
-import type { ShardStorage, ShardTask } from './company/task.js'
+import { loadSnapshots, postgresSnapshots, storeChanged } from './company/snapshots.js'
+import { Fate, type ShardStorage, type ShardTask } from './company/task.js'
 import { PlainUses } from './company/uses.js'
 
 /** Runs until the port closes. Rejects, and the thread is replaced, when the shard cannot go on. */
@@ -67,12 +66,13 @@ export default function shard(task: ShardTask): Promise<void> {
 export async function runShard(task: ShardTask, storage: ShardStorage): Promise<void> {
   const over = closed(task.port)
   const running = await Shard.start(task, storage)
-  await over
-  await running.stop()
+  try {
+    await Promise.race([over, running.fate.failed])
+  } finally {
+    await running.stop()
+  }
 }
 
-/** Snapshots written by one statement. */
-const snapshotsPerStatement = 500
 /** How often what time alone brings is written down; readers see it to the millisecond without (CR-76). */
 const sweepMs = 10_000
 /** Changed actors that start a checkpoint before its time. */
@@ -88,7 +88,7 @@ const toldNothing: readonly Notice[] = []
 
 class Shard {
   private readonly catalogs = new Map<string, Catalog>()
-  private readonly actors: Actors
+  readonly actors: Actors
   private readonly checks: FlagChecks
   private readonly changes: Changes
   /** Requests that wait for an actor to be loaded, and the ids wanted. */
@@ -100,13 +100,13 @@ class Shard {
   private readonly last: LastRecords
   /** Gathered while a batch is handled, appended at its end. */
   private records: (NewRecord | FramedRecords)[] = []
-  private readonly plainUses: PlainUses
+  readonly plainUses: PlainUses
   private readonly writes = new Replies()
   private readonly reads = new Replies()
   private readonly failedEvents = new FailedEvents()
   private broken = false
   /** Actors asked of storage since the thread started. */
-  private coldLoads = 0
+  coldLoads = 0
   /** Appends that failed, each with actors forgotten. */
   private failures = 0
   private checkpointing: Promise<void> | null = null
@@ -120,14 +120,21 @@ class Shard {
   /** Which catalog an environment has, by a number: a company that named the catalog itself would keep it in memory. */
   private readonly editions = new Map<string, number>()
   private edition = 0
+  /** Idempotency keys claimed for events that are not recorded yet, and what requests repeat. */
+  private readonly keys: HeldKeys
+  /** Facts of this batch that other nodes are told of before its replies leave. */
+  private told: Fact[] = []
+  private covered = 0 // how far the checkpoint before this one came
+  /** Fails when the shard is another node's by now. */
+  readonly fate = new Fate()
 
   private constructor(
     private readonly task: ShardTask,
-    private readonly journal: FileJournal,
+    readonly journal: FileJournal,
     private readonly storage: ShardStorage,
     private readonly positions: Positions,
     /** Sizes and times of the groups written since they were last asked for. */
-    private readonly groups: Groups,
+    readonly groups: Groups,
   ) {
     const { options } = task
     this.actors = new Actors(options.actorsMax)
@@ -137,6 +144,7 @@ class Shard {
     this.checks = new FlagChecks(run, options.checkRowsPerSecond)
     this.next = journal.committed + 1
     this.last = new LastRecords(journal.committed)
+    this.keys = new HeldKeys(storage.shared ?? null)
     for (const data of task.catalogs) this.hold(data)
   }
 
@@ -157,7 +165,7 @@ class Shard {
     })
     const shard = new Shard(task, journal, storage, positions, groups)
     const replayed = await shard.replay(null)
-    const posts = new Posts(cells => shard.turn(take => unpack(cells, take)))
+    const posts = new Posts(cells => shard.post(cells))
     port.on('message', (cells: Cells) => posts.add(cells))
     shard.timers.push(
       setInterval(() => shard.checkpointDue(), options.checkpointMs),
@@ -177,6 +185,29 @@ class Shard {
   }
 
   // ── messages ─────────────────────────────────────────────────────────────────────────────────
+
+  /** What was posted together: at once what claims no key that nodes share, the rest when its keys are claimed. */
+  private post(cells: Cells): void {
+    const { shared } = this.storage
+    if (shared === undefined) return this.turn(take => unpack(cells, take))
+    const requests: ShardRequest[] = []
+    unpack(cells, request => requests.push(request))
+    const { free, keyed } = sorted(requests)
+    if (free.length > 0) this.turn(take => free.forEach(take))
+    if (keyed.length > 0) void this.claim(keyed, shared)
+  }
+
+  private async claim(keyed: readonly ShardRequest[], shared: EventClaims): Promise<void> {
+    const claimed = await this.keys.claim(keyed, shared)
+    if (claimed instanceof Error && isFenced(claimed)) return this.fate.fail(claimed)
+    this.turn(take => {
+      for (const [i, one] of keyed.entries()) {
+        const left = claimed instanceof Error ? claimed : claimed[i]!
+        if (left instanceof Error) this.reads.failed(one.n, 'overloaded', left.message)
+        else take(left)
+      }
+    })
+  }
 
   /** Deal with what came together. */
   private turn(give: (take: (request: ShardRequest) => void) => void): void {
@@ -239,6 +270,7 @@ class Shard {
       return
     }
     if (this.refuses) {
+      this.keys.forgo(request)
       this.reads.failed(request.n, 'overloaded', 'The journal does not take writes now')
       return
     }
@@ -248,7 +280,7 @@ class Shard {
       if (actor) this.settle(actor, env, at)
       this.ingestEvent(actor, env, id, at, m as EventMessage)
     }
-    this.writes.answered(request.n, this.failedEvents.take(), this.next - 1)
+    this.writes.answered(request.n, this.keys.repeats(request.n, this.failedEvents.take()), this.next - 1)
   }
 
   private ingestEvent(actor: Actor | null, env: string, id: string, at: number, m: EventMessage): void {
@@ -295,11 +327,13 @@ class Shard {
 
   private write(n: number, actor: Actor | null, env: string, id: string, m: Write, at: number): void {
     if (this.refuses) {
+      if (m.type === 'event') this.keys.free(m.event)
       this.reads.failed(n, 'overloaded', 'The journal does not take writes now')
       return
     }
     const decision = this.decide(actor, env, m, at)
     if ('refused' in decision) {
+      if (m.type === 'event') this.keys.free(m.event)
       this.reads.refused(n, decision.refused, decision.detail)
       return
     }
@@ -389,23 +423,9 @@ class Shard {
     }
     const k = actor?.k ?? 'e'
     const fact: Fact = tell.length === 0 ? { k, id, env, at, fx } : { k, id, env, at, tell, fx }
-    const claim = event !== null && event.idempotencyKey !== null && event.failure === null ? event : null
-    // an event's draws are of its time (CR-48), so of its month
-    const ledger = event && flags & RecordFlag.draws ? drawRows(env, id, at, fx) : ''
-    this.records.push({
-      flags:
-        flags |
-        (event ? RecordFlag.event : 0) |
-        (ledger === '' ? 0 : RecordFlag.drawsInRows) |
-        (tell.length > 0 ? RecordFlag.tells : 0),
-      month: event ? monthOf(event.capturedAtMs) : 0,
-      row: event ? eventRow(event, rowExtra(this.catalogs.get(env), env, event, at)) : '',
-      ledger,
-      fact: factText(
-        claim === null ? fact : { ...fact, ik: [claim.idempotencyKey!, claim.id, claim.capturedAtMs] },
-        ledger !== '',
-      ),
-    })
+    if (this.storage.shared !== undefined && concernsAll(fx, flags)) this.told.push(fact)
+    if (event) this.keys.written(event, sequence)
+    this.records.push(recordOf(fact, flags, event, this.catalogs.get(env)))
   }
 
   /** The end of a batch: reads leave at once, writes when their group is durable. */
@@ -420,13 +440,15 @@ class Shard {
     this.gatherUses()
     if (this.writes.isEmpty && this.records.length === 0) return
     const writes = this.writes.isEmpty ? null : this.writes.take()
-    const records = this.records
+    const { records, told } = this
     this.records = []
+    this.told = []
     const appended = this.journal.append(records)
     this.plainUses.clear()
     appended.then(
       () => {
-        if (writes !== null) this.task.port.postMessage(writes)
+        if (told.length > 0) this.tell({ notice: 'durable', facts: told, replies: writes })
+        else if (writes !== null) this.task.port.postMessage(writes)
       },
       () => {
         if (writes !== null)
@@ -489,8 +511,10 @@ class Shard {
     } catch (error) {
       this.loading = false
       const detail = error instanceof Error ? error.message : undefined
-      for (const request of parked)
+      for (const request of parked) {
+        this.keys.forgo(request)
         this.reads.failed(request.n, 'store_away', detail && 'A company cannot be loaded now')
+      }
       this.finish()
     }
   }
@@ -542,7 +566,8 @@ class Shard {
       try {
         await this.journal.reopen()
         break
-      } catch {
+      } catch (error) {
+        if (isFenced(error)) return this.fate.fail(error)
         await new Promise(resolve => setTimeout(resolve, delayMs))
       }
     }
@@ -575,16 +600,10 @@ class Shard {
     const upTo = this.next - 1
     const dirty = [...this.actors.dirty]
     try {
-      for (let at = 0; at < dirty.length; at += snapshotsPerStatement) {
-        const changed = dirty
-          .slice(at, at + snapshotsPerStatement)
-          .filter(actor => this.actors.dirty.has(actor))
-        const written = changed.map(writeSnapshot)
-        for (const { actor } of written) this.actors.dirty.delete(actor)
-        // a snapshot may hold facts of a group under way: it is stored only once they are durable
-        await this.journal.append([])
-        await storeSnapshots(this.storage.snapshots, options.generation, written)
-      }
+      // a snapshot may hold facts of a group under way: it is stored only once they are durable
+      await storeChanged(this.storage.snapshots, options.generation, dirty, this.actors.dirty, () =>
+        this.journal.append([]),
+      )
     } catch (error) {
       for (const actor of dirty) if (this.actors.get(actor.state.id) === actor) this.actors.dirty.add(actor)
       throw error
@@ -594,8 +613,15 @@ class Shard {
     // records that are no actor's may still be under way
     await this.journal.append([])
     if (this.failures !== failures) throw new Error('the journal failed while a checkpoint was written')
-    await this.storage.snapshots.checkpointed(options.generation, options.index, upTo)
-    this.positions.set(options.index, 'checkpointed', upTo)
+    // whoever takes over tells other nodes what the tail holds: what may not be told yet stays in it
+    const covers = this.storage.shared === undefined ? upTo : this.covered
+    this.covered = upTo
+    await this.storage.snapshots.checkpointed(options.generation, options.index, covers)
+    this.positions.set(
+      options.index,
+      'checkpointed',
+      Math.max(covers, this.positions.get(options.index, 'checkpointed')),
+    )
     await this.trim()
     this.actors.evict()
   }
@@ -651,19 +677,7 @@ class Shard {
         this.reads.answered(n, this.last.of(control.environmentId), 0)
         return
       case 'stats':
-        this.reads.answered(
-          n,
-          {
-            actors: this.actors.size,
-            dirty: this.actors.dirty.size,
-            heapBytes: process.memoryUsage().heapUsed,
-            journalPendingBytes: this.journal.pendingBytes,
-            coldLoads: this.coldLoads,
-            ...this.plainUses.eventNames.figures(),
-            groups: this.groups.splice(0),
-          } satisfies ShardFigures,
-          0,
-        )
+        this.reads.answered(n, figuresOf(this), 0)
         return
     }
   }

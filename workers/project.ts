@@ -1,6 +1,6 @@
 // The entry of the projectors: one thread that tells Postgres and ClickHouse what the journals say, every shard's
 // into both, behind the committed ends. Nothing else writes companies, users, events or usage to a store.
-
+import { ServiceError } from '../src/errors.js'
 import { turns } from '../src/host/concurrency.js'
 import { collectWhenIdle } from '../src/host/idle-gc.js'
 import { monotonicMs } from '../src/host/monotonic.js'
@@ -10,11 +10,14 @@ import { FileJournalReader } from '../src/journal/reader.js'
 import type { Port } from '../src/protocol/port.js'
 import { Positions } from '../src/protocol/positions.js'
 import type {
+  ProjectedShard,
   ProjectedStore,
   ProjectorNotice,
   ProjectorOptions,
   ProjectorRequest,
 } from '../src/protocol/projector-messages.js'
+import type { RedisAddress } from '../src/protocol/shard-options.js'
+import { isAway } from '../src/storage/away.js'
 import { type ClickHouse, openClickHouse } from '../src/storage/clickhouse.js'
 import { closePostgres, openPostgres } from '../src/storage/postgres.js'
 import { CheckWriter } from './project/checks.js'
@@ -45,19 +48,30 @@ export interface ProjectorStorage {
 }
 
 /** Runs until it is told to stop or the port closes. */
-export default function project(task: ProjectorTask): Promise<void> {
+export default async function project(task: ProjectorTask): Promise<void> {
   const { options } = task
-  const sql = openPostgres(options.postgres, { max: Math.min(8, 1 + options.shards.length) })
+  const journals = options.redis === undefined ? null : await journalsIn(options.redis)
+  const sql = openPostgres(options.postgres, {
+    max: journals === null ? Math.min(8, 1 + options.shards.length) : 8,
+  })
   const clickhouse = openClickHouse(options.clickhouse, { max: 4 })
   collectWhenIdle()
   lowerThread(afterRequests)
   return runProjectors(task, {
-    disk: nodeDisk,
+    disk: journals?.disk ?? nodeDisk,
     rows: postgresRows(sql),
     chunks: postgresChunks(sql),
     clickhouse,
-    close: () => Promise.all([closePostgres(sql, 1_000), clickhouse.close()]),
+    close: () => Promise.all([closePostgres(sql, 1_000), clickhouse.close(), journals?.close()]),
   })
+}
+
+/** Loaded by a node among several alone. */
+async function journalsIn(address: RedisAddress) {
+  const { RedisClient } = await import('../src/redis/redis.js')
+  const { RedisDisk } = await import('../src/redis/disk.js')
+  const redis = await RedisClient.open(address)
+  return { disk: new RedisDisk(redis), close: () => redis.close() }
 }
 
 /** The same over any storage. */
@@ -70,8 +84,10 @@ class Projectors {
   readonly #options: ProjectorOptions
   readonly #positions: Positions
   readonly #storage: ProjectorStorage
-  readonly #readers: FileJournalReader[] = []
+  readonly #readers = new Map<number, FileJournalReader[]>()
   readonly #streams = new Map<string, Stream>()
+  /** Stores into which nothing is written for now. */
+  readonly #holding = new Set<ProjectedStore>()
   /** The highest sequence somebody waits for, by store and shard. */
   readonly #wanted = new Map<string, number>()
   readonly #checks: CheckWriter
@@ -91,10 +107,7 @@ class Projectors {
   }
 
   async run(): Promise<void> {
-    for (const { index, directory } of this.#options.shards) {
-      this.#start(this.#postgresOf(index, directory))
-      this.#start(this.#clickhouseOf(index, directory))
-    }
+    for (const shard of this.#options.shards) this.#own(shard)
     this.#port.on('message', (request: ProjectorRequest) => this.#take(request))
     this.#port.on('close', () => this.#end(0))
     const checking = setInterval(() => void this.#checks.flush(), checksMs)
@@ -103,16 +116,36 @@ class Projectors {
     await Promise.all([...this.#streams.values()].map(stream => stream.ended))
     this.#checks.held = false
     await this.#checks.flush()
-    await Promise.all(this.#readers.map(reader => reader.close()))
+    await Promise.all([...this.#readers.values()].flat().map(reader => reader.close()))
     await this.#storage.close()
     this.#port.close()
+  }
+
+  #own({ index, directory }: ProjectedShard): void {
+    this.#start(this.#postgresOf(index, directory))
+    this.#start(this.#clickhouseOf(index, directory))
+    for (const store of ['postgres', 'clickhouse'] as const)
+      if (this.#holding.has(store)) void this.#streams.get(`${store} ${index}`)!.hold()
+  }
+
+  async #disown(index: number): Promise<void> {
+    const streams = [`postgres ${index}`, `clickhouse ${index}`].flatMap(key => this.#streams.get(key) ?? [])
+    for (const stream of streams) stream.stop(true)
+    await Promise.all(streams.map(stream => stream.ended))
+    for (const key of [`postgres ${index}`, `clickhouse ${index}`]) {
+      this.#streams.delete(key)
+      this.#wanted.delete(key)
+    }
+    await Promise.all((this.#readers.get(index) ?? []).map(reader => reader.close()))
+    this.#readers.delete(index)
+    this.#tell({ type: 'disowned', index })
   }
 
   #postgresOf(shard: number, directory: string): Projection {
     const { generation, postgres } = this.#bounds()
     return new PostgresProjection({
       store: this.#storage.rows,
-      reader: this.#reader(directory),
+      reader: this.#reader(shard, directory),
       positions: this.#positions,
       generation,
       shard,
@@ -128,7 +161,7 @@ class Projectors {
       turn: this.#turns,
       chunks: this.#storage.chunks,
       clickhouse: this.#storage.clickhouse,
-      reader: this.#reader(directory),
+      reader: this.#reader(shard, directory),
       positions: this.#positions,
       generation,
       shard,
@@ -145,9 +178,9 @@ class Projectors {
     }
   }
 
-  #reader(directory: string): FileJournalReader {
+  #reader(shard: number, directory: string): FileJournalReader {
     const reader = new FileJournalReader({ directory, disk: this.#storage.disk })
-    this.#readers.push(reader)
+    this.#readers.set(shard, [...(this.#readers.get(shard) ?? []), reader])
     return reader
   }
 
@@ -162,7 +195,8 @@ class Projectors {
       retryMaxMs: 2_000,
       now: Date.now,
       moved: () => this.#moved(store, shard),
-      failing: (_, error) => this.#tell({ type: 'failing', store, shard, error: text(error) }),
+      failing: (_, error) =>
+        this.#tell({ type: 'failing', store, shard, error: text(error), away: saysAway(error) }),
       recovered: () => this.#tell({ type: 'recovered', store, shard }),
       attempted: this.#options.tellsChunks
         ? (_, attempt) => this.#attempted(store, shard, attempt)
@@ -184,11 +218,18 @@ class Projectors {
       case 'checks':
         this.#checks.add(request.counts, request.rows)
         return
+      case 'own':
+        this.#own(request.shard)
+        return
+      case 'disown':
+        void this.#disown(request.index)
+        return
       case 'hold':
         void this.#hold(request.store)
         return
       case 'release':
         this.#checks.held = false
+        this.#holding.clear()
         for (const stream of this.#streams.values()) stream.release()
         return
       case 'stop':
@@ -198,6 +239,7 @@ class Projectors {
   }
 
   async #hold(store: ProjectedStore): Promise<void> {
+    this.#holding.add(store)
     const streams = [...this.#streams].filter(([key]) => key.startsWith(store)).map(([, stream]) => stream)
     if (store === 'clickhouse') this.#checks.held = true
     await Promise.all([...streams.map(stream => stream.hold()), this.#checks.sent])
@@ -231,6 +273,9 @@ class Projectors {
     this.#port.postMessage(notice)
   }
 }
+
+const saysAway = (error: unknown): boolean =>
+  isAway(error) || (error instanceof ServiceError && error.code === 'store_away')
 
 function text(error: unknown): string {
   if (!(error instanceof Error)) return String(error)

@@ -65,6 +65,7 @@ export class CatalogCache implements DefinitionChanges {
   readonly #announce: Announce
   readonly #loaders: Loaders
   readonly #patienceMs: number
+  readonly #told: ((versions: readonly Version[]) => Promise<void>) | null
   readonly #courses = new Map<string, Course>()
   /** One transaction of an account at a time, its environments in turn: one connection each, however many wait. */
   readonly #gates = new Map<string, FairGate>()
@@ -78,7 +79,10 @@ export class CatalogCache implements DefinitionChanges {
     loaders?: Loaders
     /** Longest wait of a caller for the shards. After it the caller gets an error; the change continues. */
     patienceMs?: number
+    /** Tells other nodes of what was changed here; resolves when they have it. */
+    told?: (versions: readonly Version[]) => Promise<void>
   }) {
+    this.#told = options.told ?? null
     this.#sql = options.sql
     this.#log = options.log
     this.#traits = options.traits
@@ -123,7 +127,10 @@ export class CatalogCache implements DefinitionChanges {
    */
   async change<T>(scope: ChangeScope, work: (sql: Sql) => Promise<T>): Promise<T> {
     const { result, versions } = await this.#inTurn(scope, () => this.#transact(scope, work))
-    await Promise.all(versions.map(({ id, version }) => this.#reach(id, version)))
+    await Promise.all([
+      ...versions.map(({ id, version }) => this.#reach(id, version)),
+      ...(this.#told === null ? [] : [this.#told(versions)]),
+    ])
     return result
   }
 
@@ -247,6 +254,12 @@ export class CatalogCache implements DefinitionChanges {
     for (const waiter of [...course.waiters])
       if (waiter.version <= Math.max(data.version, wanted)) waiter.resolve()
   }
+}
+
+/** An environment's version. */
+export interface Version {
+  readonly id: string
+  readonly version: number
 }
 
 interface VersionRow {

@@ -55,6 +55,14 @@ export class ServiceClock {
     this.#source = options.source ?? Date.now
   }
 
+  /** Read the test clocks again: another node has set one. */
+  async reload(): Promise<void> {
+    const had = [...this.#test.keys()]
+    await this.load()
+    for (const id of new Set([...had, ...this.#test.keys()]))
+      for (const listener of this.#listeners) listener(id)
+  }
+
   /** Load the test clocks, at start. */
   async load(): Promise<void> {
     const rows = await this.#sql<
@@ -62,6 +70,7 @@ export class ServiceClock {
     >`
       select id, clock_offset_ms, clock_frozen_at from environments
       where clock_offset_ms is not null or clock_frozen_at is not null`
+    this.#test.clear()
     for (const row of rows) {
       const clock: TestClock =
         row.clock_frozen_at === null

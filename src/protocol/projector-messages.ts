@@ -3,6 +3,7 @@
 import type { Sequence } from '../journal/journal.js'
 import type { ClickHouseAddress } from '../storage/clickhouse.js'
 import type { PostgresAddress } from '../storage/postgres.js'
+import type { RedisAddress } from './shard-options.js'
 
 export type ProjectedStore = 'postgres' | 'clickhouse'
 
@@ -19,6 +20,8 @@ export interface ProjectorOptions {
   readonly shards: readonly ProjectedShard[]
   /** Shared positions of all shards (positions.ts). */
   readonly positions: SharedArrayBuffer
+  /** Of one node among several: where the journals lie; `shards` are those it owns when the thread starts. */
+  readonly redis?: RedisAddress | undefined
   readonly postgres: PostgresAddress
   readonly clickhouse: ClickHouseAddress
   /** Bounds of one chunk for ClickHouse; defaults 100 000 rows, 48 MiB. */
@@ -41,6 +44,10 @@ export type ProjectorRequest =
     }
   /** Flag checks: JSONEachRow lines of tables flag_checks and events, not journaled. */
   | { readonly type: 'checks'; readonly counts: readonly string[]; readonly rows: readonly string[] }
+  /** Project this journal too. */
+  | { readonly type: 'own'; readonly shard: ProjectedShard }
+  /** Project it no more; `disowned` is told when nothing of it is under way. */
+  | { readonly type: 'disown'; readonly index: number }
   /** Begin nothing more for this store; `held` is told when nothing is under way. */
   | { readonly type: 'hold'; readonly store: ProjectedStore }
   /** Go on with both stores. */
@@ -51,12 +58,15 @@ export type ProjectorRequest =
 export type ProjectorNotice =
   /** The position of a shard somebody waited for has moved; it is in the shared positions. */
   | { readonly type: 'moved'; readonly store: ProjectedStore; readonly shard: number }
+  | { readonly type: 'disowned'; readonly index: number }
   | { readonly type: 'held'; readonly store: ProjectedStore }
   | {
       readonly type: 'failing'
       readonly store: ProjectedStore
       readonly shard: number
       readonly error: string
+      /** The store does not answer, rather than that it refuses. */
+      readonly away: boolean
     }
   /** Rows are in the outbox of webhooks. */
   | { readonly type: 'announced' }

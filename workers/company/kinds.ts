@@ -54,3 +54,12 @@ export function leavesTimeAlone(company: Company, fx: readonly Effect[], flags: 
   }
   return true
 }
+
+/** Whether every node keeps something of these effects in memory: entities, their keys and members, keys of holds. */
+export function concernsAll(fx: readonly Effect[], flags: number): boolean {
+  if (flags & RecordFlag.identity) return true
+  return (
+    (flags & RecordFlag.ledger) !== 0 &&
+    fx.some(effect => effect.t === 'credit_hold' && effect.key !== undefined)
+  )
+}

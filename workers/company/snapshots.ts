@@ -106,6 +106,30 @@ export async function storeSnapshots(
   )
 }
 
+/** Snapshots written by one statement. */
+const snapshotsPerStatement = 500
+
+/**
+ * Store the snapshots of actors that are still changed when their turn comes; from then on they are not.
+ *
+ * durable  resolves when everything that the snapshots hold is.
+ */
+export async function storeChanged(
+  store: SnapshotStore,
+  generation: string,
+  wanted: readonly Actor[],
+  dirty: Set<Actor>,
+  durable: () => Promise<unknown>,
+): Promise<void> {
+  for (let at = 0; at < wanted.length; at += snapshotsPerStatement) {
+    const changed = wanted.slice(at, at + snapshotsPerStatement).filter(actor => dirty.has(actor))
+    const written = changed.map(writeSnapshot)
+    for (const { actor } of written) dirty.delete(actor)
+    await durable()
+    await storeSnapshots(store, generation, written)
+  }
+}
+
 const reader = new SnapshotReader()
 const endOfLine = 0x0a
 const space = 0x20

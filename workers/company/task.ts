@@ -3,6 +3,7 @@ import type { CatalogData } from '../../src/core/catalog.js'
 import type { JournalDisk } from '../../src/journal/disk.js'
 import type { Port } from '../../src/protocol/port.js'
 import type { ShardOptions } from '../../src/protocol/shard-options.js'
+import type { EventClaims } from './claimed.js'
 import type { SnapshotStore } from './snapshots.js'
 
 /** What the HTTP thread gives a shard at its start. */
@@ -20,4 +21,19 @@ export interface ShardTask {
 export interface ShardStorage {
   readonly disk: JournalDisk
   readonly snapshots: SnapshotStore
+  /** Of one node among several: where idempotency keys are claimed, and that others are told of entities first. */
+  readonly shared?: EventClaims
+}
+
+/** Whether a shard can go on. */
+export class Fate {
+  fail: (error: unknown) => void = () => {}
+  /** Rejects when it cannot. */
+  readonly failed = new Promise<never>((_, reject) => {
+    this.fail = reject
+  })
+
+  constructor() {
+    this.failed.catch(() => {})
+  }
 }

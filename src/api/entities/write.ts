@@ -259,10 +259,10 @@ function traitPath(call: EntityCall, kind: DirectoryKind, name: string) {
 }
 
 /**
- * Wait for the actor's write and until Postgres shows it.
+ * Wait for a write of an actor, and until Postgres shows it, or is known to be away: the write is taken all the same.
  *
- * refusals  error code and message for each refusal.
- * errors    those; 503 when the write or the wait failed: the write may have happened.
+ * refusals  what the caller hears of each refusal.
+ * errors    those; 503 when it is not certain that the write was made.
  */
 export async function settled<Reply>(
   call: EntityCall,
@@ -270,11 +270,25 @@ export async function settled<Reply>(
   refusals: Refusals,
 ): Promise<Reply> {
   const { reply, shard, sequence } = await orRefused(written, refusals)
-  await call.services.projections.reached('postgres', shard, sequence)
+  await shown(call, [{ shard, sequence }])
   return reply
 }
 
-/** settled without waiting for Postgres. */
+/**
+ * These writes are durable: their caller hears no 503 any more. Waits until Postgres shows them; lists follow later
+ * where it does not.
+ */
+export async function shown(
+  call: EntityCall,
+  written: readonly Pick<Answered<unknown>, 'shard' | 'sequence'>[],
+): Promise<void> {
+  call.taken?.()
+  const { projections } = call.services
+  const reached = written.map(({ shard, sequence }) => projections.reached('postgres', shard, sequence))
+  await Promise.allSettled(reached)
+}
+
+/** The same, without waiting for Postgres. */
 export async function orRefused<T>(answer: Promise<T>, refusals: Refusals): Promise<T> {
   try {
     return await answer

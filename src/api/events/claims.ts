@@ -111,11 +111,18 @@ export class Claims {
     this.sender.services.dedupe.release(this.sender.environmentId, key, eventId)
   }
 
-  /** Release the keys of events that were stored as failed (EV-28). If sent again, they are stored again. */
-  failed(events: readonly FailedEvent[]): void {
+  /**
+   * Events that became durable as failed: those give their keys back (EV-28), and are stored once more when sent again.
+   * Returns them without those that repeat a key which another node knows.
+   */
+  failed(given: readonly FailedEvent[]): readonly FailedEvent[] {
     const { metrics, dedupe } = this.sender.services
+    const events = given.filter(([, , repeats]) => repeats === undefined)
+    const repeats = given.flatMap(([, , first]) => first ?? [])
+    metrics.events.duplicate.count += repeats.length
+    metrics.events.differing.count += repeats.filter(({ other }) => other).length
     metrics.events.failed.count += events.length
-    const ids = new Set(events.map(([eventId]) => eventId))
+    const ids = new Set(given.map(([eventId]) => eventId))
     let kept = 0
     for (let i = 0; i < this.keys.length; i++) {
       const eventId = this.eventId(i)
@@ -132,6 +139,7 @@ export class Claims {
     this.keys.length = kept
     this.ids.length = 2 * kept
     this.owners.length = kept
+    return events
   }
 
   /** All events are durable. */
@@ -154,13 +162,11 @@ export class Claims {
     this.settle?.reject(new ServiceError('overloaded'))
   }
 
-  /**
-   * Waits for the shard's reply to a single event. On failure its key is released before the caller gets the error.
-   */
-  waitingFor(later: Later): Waiting {
+  /** Who waits at the shard for the one event here: its keys are given back before its caller hears that it failed. */
+  waitingFor(later: Later, failed: (events: readonly FailedEvent[]) => void): Waiting {
     return {
       resolve: answered => {
-        if (answered.reply !== null) this.failed(answered.reply as readonly FailedEvent[])
+        if (answered.reply !== null) failed(answered.reply as readonly FailedEvent[])
         later.resolve(answered)
       },
       reject: error => {

@@ -14,7 +14,7 @@ import type { DirectoryKind } from '../../engine/directory/directory.js'
 import type { Target, Wanted } from '../../engine/directory/entities.js'
 import type { Claim } from '../../engine/idempotency/dedupe.js'
 import { newId } from '../../engine/ids.js'
-import { Refused, type Undelivered } from '../../engine/shards/shards.js'
+import type { Undelivered } from '../../engine/shards/shards.js'
 import { ServiceError } from '../../errors.js'
 import { Unread } from '../../events/formats.js'
 import { type Judged, judge } from '../../events/judge.js'
@@ -23,10 +23,9 @@ import { type Answer, Later } from '../kit/call.js'
 import { isoTime } from '../kit/time.js'
 import { withContext } from './applied-context.js'
 import { Claims, type Failure, nameOf, nothingUndone, type Sender, type Undone } from './claims.js'
+import { type Draft, describe } from './draft.js'
 import { isOfOneEvent, isPublic, refuseBeyond, unnamed } from './publishable.js'
-
-/** An event under construction. */
-type Draft = { -readonly [Member in keyof AcceptedEvent]: AcceptedEvent[Member] }
+import { refusedAsTooLarge, unlessGone } from './refusals.js'
 
 /** Data of one acknowledgement. `failure` is null unless the event is stored as failed. */
 interface Acknowledged {
@@ -120,7 +119,9 @@ export class Batch {
   private readonly identifies: { readonly eventId: string; readonly run: () => Promise<unknown> }[] = []
   private readonly claims: Claims
   private joined: Set<string> | null = null
-  /** Reasons why durable events count as failed, by event id; null: none. */
+  /** Whom the preludes and identify events write. */
+  private readonly targets: Target[] = []
+  /** Why events became durable as failed, by their ids. */
   private failures: Map<string, string> | null = null
 
   /** `plain`: the events are known to pass `assertPlain`. */
@@ -219,7 +220,8 @@ export class Batch {
       this.committed(1)
       return { json: this.acknowledgements()[0]! }
     })
-    this.sender.services.shards.putEvent(items[0]!, this.sender.nowMs, claims.waitingFor(later))
+    const waiting = claims.waitingFor(later, failed => this.failed(failed))
+    this.sender.services.shards.putEvent(items[0]!, this.sender.nowMs, waiting)
     return later
   }
 
@@ -238,6 +240,13 @@ export class Batch {
   }
 
   private async deliverInOrder(): Promise<Undone> {
+    const { entities } = this.sender.services
+    if (entities.isShared)
+      try {
+        await entities.secure(this.targets)
+      } catch (error) {
+        return { ...nothingUndone, whole: { error } }
+      }
     const failure = await this.inPieces(this.preludes)
     if (failure !== null) return { ...nothingUndone, whole: failure }
     const identifies = new Map<string, Failure>()
@@ -281,8 +290,17 @@ export class Batch {
 
   /** Handle events that became durable as failed, because their company cannot use them (decision 27). */
   private failed(events: readonly FailedEvent[]): void {
-    this.claims.failed(events)
-    this.failures = new Map([...(this.failures ?? []), ...events])
+    const failed = this.claims.failed(events)
+    this.failures = new Map([
+      ...(this.failures ?? []),
+      ...failed.map(([id, reason]) => [id, reason] as const),
+    ])
+    for (const [id, , first] of events) {
+      if (first === undefined) continue
+      const place = this.acks.findIndex(({ eventId }) => eventId === id)
+      const { eventId, capturedAtMs, other } = first
+      this.acks[place] = { eventId, capturedAtMs, failure: null, repeats: other ? 'other' : 'same' }
+    }
   }
 
   private claim({ id, idempotencyKey, capturedAtMs }: Draft, print: number): Claim | null {
@@ -456,6 +474,7 @@ export class Batch {
     const companyTarget = body.company
       ? entities.target('company', environmentId, company.id, body.company.keys)
       : null
+    this.targets.push(userTarget, ...(companyTarget ? [companyTarget] : []))
     if (companyTarget && writes.company) {
       const write = writes.company
       this.preludes.push(async () => {
@@ -476,7 +495,10 @@ export class Batch {
     this.acks.push({ eventId: event.id, capturedAtMs: event.capturedAtMs, failure: null })
     this.claims.ownedBy(event.id, userTarget.id)
     const run = async () => {
-      if (tooLarge === null) tooLarge = await refusedAsTooLarge(entities.ask(userTarget, message, nowMs))
+      if (tooLarge === null)
+        tooLarge = await refusedAsTooLarge(entities.ask(userTarget, message, nowMs), repeats =>
+          this.failed(repeats),
+        )
       else entities.release(userTarget)
       if (tooLarge !== null) return this.keepFailed(event, userTarget.minted, tooLarge)
       if (companyId !== null) services.directory.join(userTarget.id, companyId)
@@ -519,6 +541,7 @@ export class Batch {
   private ensureCompany(id: string | null, keys: Readonly<Record<string, string>>): string {
     const { services, environmentId, nowMs } = this.sender
     const target = services.entities.target('company', environmentId, id, keys)
+    this.targets.push(target)
     const write = services.entities.write('company', environmentId, { keys }, nowMs)
     this.preludes.push(() => services.entities.ask(target, { type: 'ensure', write }, nowMs))
     return target.id
@@ -538,6 +561,7 @@ export class Batch {
     if (target === null && this.joined?.has(member)) return
     this.joined ??= new Set()
     this.joined.add(member)
+    if (target) this.targets.push(target)
     this.preludes.push(async () => {
       if (target) {
         const write = services.entities.write('user', environmentId, { keys }, nowMs)
@@ -643,7 +667,7 @@ export class Batch {
 
 /** Extra members in the acknowledgement of a duplicate, and of one with other content. */
 export const repeatJson = ',"duplicate":true'
-const otherJson = `${repeatJson},"content_differs":true`
+export const otherJson = `${repeatJson},"content_differs":true`
 
 // A caller usually sends many events, so its JSON is kept.
 let lastCaller = { remoteIp: '', userAgent: '', json: ',"remote_addr":"","remote_ip":"","user_agent":""' }
@@ -656,43 +680,4 @@ export function callerJson({ remoteIp, userAgent }: Sender): string {
     lastCaller = { remoteIp, userAgent, json }
   }
   return lastCaller.json
-}
-
-/** Fill the members of an event's record that come from its body (EV-70). */
-function describe(event: Draft, judged: Judged): void {
-  switch (judged.type) {
-    case 'track':
-      event.subtype = judged.body.event
-      event.quantity = judged.body.quantity ?? 1
-      event.leaseId = judged.body.lease_id || null
-      event.reservationId = judged.body.reservation_id || null
-      return
-    case 'inference':
-      event.subtype = judged.body.event || null
-      event.quantity = judged.body.requests ?? 1
-      event.leaseId = judged.body.lease_id || null
-      event.reservationId = judged.body.reservation_id || null
-      return
-    case 'flag_check':
-      event.subtype = judged.body.flag_key
-      return
-    case 'identify':
-      return
-  }
-}
-
-/** Why an entity write was refused as too large; null when it succeeded. */
-async function refusedAsTooLarge(asked: Promise<unknown>): Promise<string | null> {
-  try {
-    await asked
-    return null
-  } catch (error) {
-    if (!(error instanceof Refused && error.refusal === 'entity_full')) throw error
-    return error.detail ?? 'too large'
-  }
-}
-
-/** A user deleted in the meantime needs no membership (CU-53). */
-function unlessGone(error: unknown): void {
-  if (!(error instanceof Refused && error.refusal === 'not_found')) throw error
 }

@@ -2,7 +2,7 @@
 // found in what was received, and their places cross to the shard. From the first event of a body that is not of this
 // kind on, everything goes the way of any event (ingest.ts); callers see no difference.
 import { Buffer } from 'node:buffer'
-import type { FailedEvent } from '../../core/company/message.js'
+import type { FailedEvent, RepeatOf } from '../../core/company/message.js'
 import { decodeId, encodeId, writeId } from '../../core/id.js'
 import { actorIdLength, UseRows } from '../../core/usage/batch.js'
 import { differ, printOf } from '../../core/usage/fingerprint.js'
@@ -15,7 +15,7 @@ import { newScanned, Scan, type Scanned, type ScannedKeys } from '../../events/s
 import { type Answer, Later } from '../kit/call.js'
 import { isoTime } from '../kit/time.js'
 import { Claims, nameOf, nothingUndone, type Sender } from './claims.js'
-import { acknowledged, callerJson, ingestMany, repeatJson } from './ingest.js'
+import { acknowledged, callerJson, ingestMany, otherJson, repeatJson } from './ingest.js'
 import { namesEvents, quantityMaxOf } from './publishable.js'
 
 const scan = new Scan()
@@ -300,6 +300,8 @@ class Uses {
   private readonly ids: number[] = []
   /** When a duplicate's first event was, by its place. */
   private times: Map<number, number> | null = null
+  /** Duplicates that say something else than their first. */
+  private readonly others = new Set<number>()
   private text = ''
   /** Why events became durable as failed, by their ids; null: none did. */
   private failures: Map<string, string> | null = null
@@ -378,7 +380,11 @@ class Uses {
     const list = rows[index]!
     const posted = this.posted(list)
     this.sent()
-    this.sender.services.shards.putUse(index, posted, claims.waitingFor(later))
+    this.sender.services.shards.putUse(
+      index,
+      posted,
+      claims.waitingFor(later, failed => this.failed(failed)),
+    )
     list.clear()
     return later
   }
@@ -397,8 +403,25 @@ class Uses {
   }
 
   private failed(events: readonly FailedEvent[]): void {
-    this.claims.failed(events)
-    this.failures = new Map([...(this.failures ?? []), ...events])
+    const failed = this.claims.failed(events)
+    this.failures = new Map([
+      ...(this.failures ?? []),
+      ...failed.map(([id, reason]) => [id, reason] as const),
+    ])
+    for (const [id, , first] of events) if (first !== undefined) this.repeats(id, first)
+  }
+
+  /** Another node knows the first event with this one's key. */
+  private repeats(id: string, first: RepeatOf): void {
+    const { ids } = this
+    let place = 0
+    while (encodeId('evt_', ids[2 * place]!, ids[2 * place + 1]!) !== id) place++
+    const [high, low] = decodeId('evt_', first.eventId)!
+    ids[2 * place] = high
+    ids[2 * place + 1] = low
+    this.times ??= new Map()
+    this.times.set(place, first.capturedAtMs)
+    if (first.other) this.others.add(place)
   }
 
   private posted(list: UseRows) {
@@ -454,7 +477,8 @@ class Uses {
       const time = isoTime(times?.get(i) ?? sender.nowMs)
       const id = encodeId('evt_', ids[2 * i]!, ids[2 * i + 1]!)
       const error = report ? `,"error":${JSON.stringify(failures?.get(id) ?? null)}` : ''
-      acks.push(`{"captured_at":"${time}","event_id":"${id}${end}${error}${times?.has(i) ? repeatJson : ''}}`)
+      const repeats = this.others.has(i) ? otherJson : times?.has(i) ? repeatJson : ''
+      acks.push(`{"captured_at":"${time}","event_id":"${id}${end}${error}${repeats}}`)
     }
     return acks.join(',')
   }

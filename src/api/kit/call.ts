@@ -61,7 +61,9 @@ export interface Call<Body = undefined, Query = Readonly<Record<string, never>>>
    * `catalogs.change` calls it for changes of definitions. Absent where no audit log is kept.
    */
   record?(tx: Sql): Promise<void>
-  /** The caller's If-None-Match; '' or absent: none. Read only for routes whose protocol uses it. */
+  /** What was asked is durable: from now on the caller is told of it, whatever else fails (202). Absent: nobody is told. */
+  taken?(): void
+  /** What the caller already has, as its ETag; '' or absent: nothing. Read where the row's protocol knows it. */
   readonly ifNoneMatch?: string
   /** Whether the answer may be cached if the handler returns its version stamp. */
   readonly keeps?: boolean

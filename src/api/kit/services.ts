@@ -19,6 +19,7 @@ import type { HoldKeys } from '../../engine/idempotency/hold-keys.js'
 import type { Migrations } from '../../engine/migrations/migrations.js'
 import type { Parsers } from '../../engine/parsing/parser-pool.js'
 import type { Backlog } from '../../engine/recovery/backlog.js'
+import type { PostgresWatch } from '../../engine/recovery/postgres-watch.js'
 import type { Projections } from '../../engine/recovery/projections.js'
 import type { Shards } from '../../engine/shards/shards.js'
 import type { Streams } from '../../engine/stream/streams.js'
@@ -79,6 +80,8 @@ export interface Services {
   readonly dedupe: Dedupe
   readonly holdKeys: HoldKeys
   readonly projections: Projections
+  /** Whether Postgres answers; absent: nobody looks. */
+  readonly postgres?: PostgresWatch
   readonly migrations: Migrations
   readonly userSeen: UserSeen
   readonly checkedFlags: CheckedFlags

@@ -22,6 +22,7 @@ import {
   readyUpsert,
   requireKeys,
   settled,
+  shown,
 } from '../entities/write.js'
 import type { Answer, Call, Handler } from '../kit/call.js'
 import type { Exact } from '../kit/long.js'
@@ -102,11 +103,15 @@ async function write(call: Call<UserUpsert>, ready: () => ReadyWrite): Promise<U
     }
     // an explicit time replaces times noted before (CU-46)
     if (write.lastSeenAtMs !== null) notedMs = userSeen.drop(target.id)
+    if (entities.isShared)
+      await entities.secure([target, ...making.map(company => company.target)]).catch(error => {
+        making.length = 0
+        throw error
+      })
     const asked = entities.ask(target, message, nowMs)
     const written = await orRefused(asked, refusals)
     const made = await Promise.all(making.splice(0).map(company => makeCompany(call, company)))
-    for (const { shard, sequence } of [written, ...made])
-      await services.projections.reached('postgres', shard, sequence)
+    await shown(call, [written, ...made])
   } catch (error) {
     for (const company of making) entities.release(company.target)
     if (notedMs !== null) userSeen.note(target.id, environment.id, notedMs)

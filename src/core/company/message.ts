@@ -14,7 +14,14 @@ import type { Notice } from './domain-events.js'
 import type { KeyPair } from './entity.js'
 
 /** An event that its company took without effect: its id, and why it is stored as failed (decision 27). */
-export type FailedEvent = readonly [eventId: string, reason: string]
+export type FailedEvent = readonly [eventId: string, reason: string, repeats?: RepeatOf]
+
+/** The event that an idempotency key was used by first, and whether the repeat says something else. */
+export interface RepeatOf {
+  readonly eventId: string
+  readonly capturedAtMs: number
+  readonly other: boolean
+}
 
 /** How an event's time was settled (EV-15, EV-16). */
 export type EventMode = 'normal' | 'trusted' | 'backfill'
@@ -374,6 +381,8 @@ export type ShardNotice =
   | { readonly notice: 'mended' }
   /** Met in a replay after a death: identity effects, which the directory applies again, and idempotency claims. */
   | { readonly notice: 'identity'; readonly facts: readonly Fact[] }
+  /** Of one node among several: a group is durable, and other nodes are told of its entities before these replies (a post, or null) leave. */
+  | { readonly notice: 'durable'; readonly facts: readonly Fact[]; readonly replies: unknown }
   /** Flag checks since the last notice (FE-100…103): counts, raw rows for ClickHouse, last check per flag. */
   | { readonly notice: 'checks'; readonly checks: CheckCounts }
   /** Where requests are traced: a group of records became durable; its write began and ended at these times, ms of the clock that all threads share. */

@@ -2,7 +2,7 @@
 import type { Logger } from 'pino'
 import type { Sql } from 'postgres'
 import type { Announce } from '../../catalog/announce.js'
-import { CatalogCache } from '../../catalog/cache.js'
+import { CatalogCache, type Version } from '../../catalog/cache.js'
 import type { Loaders } from '../../catalog/load.js'
 import { TraitRegistry } from '../../catalog/traits.js'
 import { ServiceClock } from '../clock.js'
@@ -32,17 +32,26 @@ export async function openDefinitions(options: {
   config: BootstrapConfig
   announce: Announce
   loaders?: Loaders
+  /** Tells other nodes of what was changed here; resolves when they have it. */
+  told?: (versions: readonly Version[]) => Promise<void>
   /** Earliest possible present. */
   floorMs?: number
 }): Promise<Definitions> {
-  const { sql, log, config, announce, loaders, floorMs = 0 } = options
+  const { sql, log, config, announce, loaders, told, floorMs = 0 } = options
   const bootstrapped = await bootstrap(sql, config)
   const clock = new ServiceClock({ sql, floorMs })
   const { pepper, formerPepper, notes } = bootstrapped
   for (const note of notes) log.warn(note)
   const keys = new KeyRing({ sql, log, pepper, formerPepper, nowMs: () => clock.wall() })
   const traits = new TraitRegistry()
-  const catalogs = new CatalogCache({ sql, log, traits, announce, loaders })
+  const catalogs = new CatalogCache({
+    sql,
+    log,
+    traits,
+    announce,
+    loaders,
+    ...(told === undefined ? {} : { told }),
+  })
   await Promise.all([keys.load(), clock.load(), traits.load(sql)])
   keys.watch()
   keys.onEnvironmentRemoved(environmentId => {

@@ -22,7 +22,12 @@ export class AccountLimits {
   async load(): Promise<void> {
     const rows = await this.sql<{ account_id: string; limits: LimitPairs | 'off' }[]>`
       select account_id, limits from account_limits`
-    for (const row of rows) this.put(row.account_id, row.limits)
+    const kept = new Set(rows.map(row => row.account_id))
+    for (const accountId of [...this.own.keys()]) if (!kept.has(accountId)) this.put(accountId, null)
+    for (const row of rows) {
+      const had = this.own.get(row.account_id)
+      if (JSON.stringify(had) !== JSON.stringify(row.limits)) this.put(row.account_id, row.limits)
+    }
   }
 
   get(accountId: string): OwnLimits {

@@ -250,6 +250,24 @@ export class Directory {
     if (claims?.delete(claim) && claims.size === 0) this.taking.delete(claim.id)
   }
 
+  /** Pairs that are claimed and not known to be anybody's for good. */
+  undecided(kind: DirectoryKind, environmentId: string, pairs: readonly KeyPair[]): readonly KeyPair[] {
+    return pairs.filter(
+      ([name, value]) => this.claims.get(kind, environmentId, name, value)?.durable === false,
+    )
+  }
+
+  /** An entity that another node is about to make, or has made, has these pairs. */
+  adopt(kind: DirectoryKind, environmentId: string, id: string, pairs: readonly KeyPair[]): void {
+    if (!this.has(environmentId, id)) {
+      this.load(environmentId, id)
+      this.unconfirmed.add(id)
+    }
+    for (const [name, value] of pairs)
+      if (this.pairs.get(kind, environmentId, name, value) === undefined)
+        this.pairs.set(kind, environmentId, name, value, id)
+  }
+
   /** Settle a durable write: its pairs stay, the freed ones are removed. */
   confirm(
     kind: DirectoryKind,

@@ -71,6 +71,20 @@ interface Ending {
   timer: NodeJS.Timeout | null
 }
 
+/** A key of the write was claimed by another node for another entity: the request begins anew, and finds that one. */
+export class PairTaken extends ServiceError {
+  /** found  makes it known here. */
+  constructor(readonly found: () => void) {
+    super('overloaded', 'The keys were taken meanwhile; try again')
+  }
+}
+
+/** Where nodes claim pairs that are new; absent on one alone. */
+export interface SharedPairs {
+  /** errors  PairTaken; store_away. */
+  take(target: Target): Promise<void>
+}
+
 const shardKind = { company: 'c', user: 'u' } as const
 
 export class Entities {
@@ -88,7 +102,30 @@ export class Entities {
     private readonly retryMs = 1_000,
     /** Limits concurrent writes caused by events; absent: no limit. */
     private readonly pacing: Pacing | null = null,
+    private readonly shared: SharedPairs | null = null,
   ) {}
+
+  /** Whether other nodes may claim what is claimed here. */
+  get isShared(): boolean {
+    return this.shared !== null
+  }
+
+  /**
+   * Make sure that no other node has what these targets claim, before anything is written.
+   *
+   * errors  PairTaken: then all of them are released; store_away.
+   */
+  async secure(targets: readonly Target[]): Promise<void> {
+    const { shared } = this
+    if (shared === null) return
+    const fates = await Promise.allSettled(targets.map(target => shared.take(target)))
+    const failed = fates.find(fate => fate.status === 'rejected')
+    if (failed === undefined) return
+    for (const target of targets) this.release(target)
+    for (const fate of fates)
+      if (fate.status === 'rejected' && fate.reason instanceof PairTaken) fate.reason.found()
+    throw failed.reason
+  }
 
   /**
    * Claim the keys of a write for the entity they name, or for a new one.
@@ -188,6 +225,7 @@ export class Entities {
   ): Promise<Answered<WriteReply>> {
     // awaited only when necessary, so that requests are sent in their order
     if (target.after.length > 0 || !this.holds(target)) await this.becomeFree(target)
+    if (this.shared !== null && this.undecided(target)) await this.secure([target])
     try {
       const answered = await this.shards.ask<WriteReply>(
         shardKind[target.kind],
@@ -198,6 +236,11 @@ export class Entities {
         target.minted,
       )
       this.pacing?.written(target.environmentId, answered.shard, answered.sequence)
+      // an event that repeats another's key: nothing was written
+      if (Array.isArray(answered.reply)) {
+        this.release(target)
+        return answered
+      }
       const { freed, joined, left } = answered.reply
       this.confirm(target, freed)
       for (const companyId of joined ?? []) this.directory.join(target.id, companyId)
@@ -220,6 +263,10 @@ export class Entities {
    */
   paced<T>(environmentId: string, writes: number, work: () => Promise<T>): Promise<T> {
     return this.pacing === null ? work() : this.pacing.run(environmentId, writes, work)
+  }
+
+  private undecided({ kind, environmentId, claimed }: Target): boolean {
+    return this.directory.undecided(kind, environmentId, claimed).length > 0
   }
 
   private holds({ kind, environmentId, id, claimed }: Target): boolean {

@@ -44,6 +44,8 @@ interface Cohort {
 export class HoldKeys {
   private readonly claims: Dedupe
   private readonly cohorts = new Map<string, Cohort>()
+  /** Of one node among several: tells whose a key is that nobody here knows; takes it where it is nobody's. */
+  shared: ((environmentId: string, name: string, companyId: string) => Promise<string>) | null = null
 
   constructor(keysMax: number) {
     this.claims = new Dedupe(keysMax)
@@ -78,6 +80,12 @@ export class HoldKeys {
     this.cohorts.set(id, cohort)
     cohort.running++
     try {
+      if (
+        cohort.fresh &&
+        this.shared !== null &&
+        (await this.shared(environmentId, name, companyId)) !== companyId
+      )
+        throw new ServiceError('idempotency_reused')
       const { value, made } = await work(!cohort.fresh || cohort.made)
       cohort.made ||= made
       return value

@@ -63,6 +63,8 @@ export interface MigrationsOptions {
   readonly now: (environmentId: string) => number
   /** Whether what is sent to the shards from now on meets this version of the plan. */
   readonly knows: (environmentId: string, planId: string, versionId: string) => boolean
+  /** Whether this node is the one that does it; absent: it is. */
+  readonly isHere?: () => boolean
   /** Milliseconds between looks for what is due. */
   readonly everyMs?: number
   /** Milliseconds before a company that has no date is asked for one again. */
@@ -74,6 +76,8 @@ const batch = 500
 /** Companies asked at a time. */
 const parallel = 128
 const lookEveryMs = 5_000
+/** The same among several nodes, where requests come to any of them. */
+const elsewhereMs = 500
 const askUndatedEveryMs = 60_000
 
 /** What became of one company, as its row is told. */
@@ -114,7 +118,8 @@ export class Migrations {
       })
       void this.#looking.then(() => {
         if (this.#stopping) return
-        this.#timer = setTimeout(look, this.#options.everyMs ?? lookEveryMs)
+        const everyMs = this.#options.isHere === undefined ? lookEveryMs : elsewhereMs
+        this.#timer = setTimeout(look, this.#options.everyMs ?? everyMs)
       })
     }
     look()
@@ -133,6 +138,8 @@ export class Migrations {
    * errors   of the stores; the work is taken up again later.
    */
   run(migrationId: string): Promise<void> {
+    // the node that does it finds the row
+    if (this.#options.isHere?.() === false) return Promise.resolve()
     const running = this.#running.get(migrationId)
     // Whoever is at it may have passed what this caller changed: it is gone through once more.
     const work = (running ?? Promise.resolve()).catch(() => {}).then(() => this.#work(migrationId))
@@ -145,6 +152,7 @@ export class Migrations {
   }
 
   async #look(): Promise<void> {
+    if (this.#options.isHere?.() === false) return
     const rows = await this.#options.sql<{ id: string }[]>`
       select id from plan_version_migrations
       where status in ('pending', 'in_progress')

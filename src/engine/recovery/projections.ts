@@ -13,6 +13,7 @@ import type {
   ProjectorOptions,
   ProjectorRequest,
 } from '../../protocol/projector-messages.js'
+import type { RedisAddress } from '../../protocol/shard-options.js'
 import type { ClickHouseAddress } from '../../storage/clickhouse.js'
 import type { PostgresAddress } from '../../storage/postgres.js'
 import { type StartThread, startThread, type Thread } from '../shards/thread.js'
@@ -25,6 +26,8 @@ export interface ProjectionsOptions {
   readonly postgres: PostgresAddress
   readonly clickhouse: ClickHouseAddress
   readonly log: Logger
+  /** Of one node among several: where the journals lie. It owns none when it starts. */
+  readonly redis?: RedisAddress
   /** Told of every chunk, where traces are made. */
   readonly chunk?: ((chunk: ProjectedChunk) => void) | undefined
   /** The sequence of each shard behind which it has no record of an environment; null: not known. */
@@ -48,6 +51,7 @@ interface Waiter {
   readonly store: ProjectedStore
   readonly shard: number
   readonly sequence: Sequence
+  readonly patient: boolean
   readonly resolve: () => void
   readonly reject: (error: Error) => void
   readonly timer: NodeJS.Timeout
@@ -56,6 +60,8 @@ interface Waiter {
 const projectorFile = new URL('../../../workers/project.js', import.meta.url)
 const stores = ['postgres', 'clickhouse'] as const
 const names = { postgres: 'Postgres', clickhouse: 'ClickHouse' } as const
+const lateError = (store: ProjectedStore): ServiceError =>
+  new ServiceError('store_away', `${names[store]} is away or behind; try again`)
 const waitMs = 10_000
 const seenPollMs = 20
 const sampleMs = 1_000
@@ -67,6 +73,8 @@ export class Projections {
   readonly #waiters = new Set<Waiter>()
   /** Streams that fail now, by store and shard, with the message. */
   readonly #failing = new Map<string, string>()
+  /** Those of them whose store does not answer. */
+  readonly #away = new Set<string>()
   /** Committed sequences at recent times, oldest first. */
   readonly #samples: { readonly atMs: number; readonly committed: readonly Sequence[] }[] = []
   readonly #sampling: NodeJS.Timeout
@@ -78,10 +86,15 @@ export class Projections {
   /** The hold asked for, and those that hold; all are lost with their thread. */
   #holding: { readonly held: () => void; readonly lost: (error: Error) => void } | null = null
   readonly #held = new Set<ProjectedStore>()
+  /** Journals that are projected. */
+  readonly #owned = new Set<number>()
+  readonly #leaving = new Map<number, () => void>()
 
-  private constructor(options: ProjectionsOptions) {
+  protected constructor(options: ProjectionsOptions) {
     this.#options = options
     this.#positions = options.positions
+    if (options.redis === undefined)
+      for (let shard = 0; shard < options.positions.shards; shard++) this.#owned.add(shard)
     this.#sampling = setInterval(() => this.#sample(), sampleMs)
     this.#sampling.unref()
     this.#sample()
@@ -89,7 +102,7 @@ export class Projections {
 
   /** Start the projectors' thread. Resolves at once: stores may be away. */
   static async start(options: ProjectionsOptions): Promise<Projections> {
-    const projections = new Projections(options)
+    const projections = new this(options)
     projections.#launch()
     return projections
   }
@@ -98,16 +111,19 @@ export class Projections {
    * Wait until a record is in a store: what was acknowledged can then be read there.
    *
    * timeoutMs  longest wait.
-   * errors     store_away (503) naming the store, after that time.
+   * errors     store_away (503) naming the store: after that time, or as soon as it is known not to answer.
    */
   reached(store: ProjectedStore, shard: number, sequence: Sequence, timeoutMs = waitMs): Promise<void> {
     if (this.#positions.get(shard, store) >= sequence) return Promise.resolve()
+    // whoever waits for longer than a request does waits for the store to come back
+    const patient = timeoutMs > waitMs
+    if (!patient && this.#away.has(`${store} ${shard}`)) return Promise.reject(lateError(store))
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => {
         this.#waiters.delete(waiter)
-        reject(new ServiceError('store_away', `${names[store]} is away or behind; try again`))
+        reject(lateError(store))
       }, timeoutMs)
-      const waiter: Waiter = { store, shard, sequence, resolve, reject, timer }
+      const waiter: Waiter = { store, shard, sequence, patient, resolve, reject, timer }
       this.#waiters.add(waiter)
       this.#post({ type: 'want', store, shard, sequence })
     })
@@ -144,8 +160,8 @@ export class Projections {
     const wanted = shards.map(shard => this.#positions.get(shard, 'committed'))
     const untilMs = performance.now() + timeoutMs
     while (shards.some(shard => this.#positions.get(shard, 'seen') < wanted[shard]!)) {
-      if (performance.now() >= untilMs)
-        throw new ServiceError('store_away', 'Postgres is away or behind; try again')
+      const away = shards.some(shard => this.#away.has(`postgres ${shard}`))
+      if (away || performance.now() >= untilMs) throw lateError('postgres')
       await new Promise(resolve => setTimeout(resolve, seenPollMs))
     }
   }
@@ -190,8 +206,7 @@ export class Projections {
     try {
       await new Promise<void>((resolve, reject) => {
         this.#holding = { held: resolve, lost: reject }
-        const late = new ServiceError('store_away', `${names[store]} is away or behind; try again`)
-        timer = setTimeout(() => reject(late), timeoutMs)
+        timer = setTimeout(() => reject(lateError(store)), timeoutMs)
         this.#post({ type: 'hold', store })
       })
       this.#held.add(store)
@@ -228,13 +243,11 @@ export class Projections {
   }
 
   #launch(): void {
-    const { generation, journalDirectory, postgres, clickhouse, bounds, chunk } = this.#options
+    const { generation, redis, postgres, clickhouse, bounds, chunk } = this.#options
     const options: ProjectorOptions = {
       generation,
-      shards: Array.from({ length: this.#positions.shards }, (_, index) => ({
-        index,
-        directory: shardDirectory(journalDirectory, index),
-      })),
+      shards: [...this.#owned].map(index => this.#shard(index)),
+      redis,
       positions: this.#positions.memory,
       postgres,
       clickhouse,
@@ -255,10 +268,42 @@ export class Projections {
       this.#post({ type: 'want', store, shard, sequence })
   }
 
+  #shard(index: number) {
+    return { index, directory: shardDirectory(this.#options.journalDirectory, index) }
+  }
+
+  /** Project a shard's journal from now on: its positions are as Postgres has them. */
+  own(index: number): void {
+    this.#owned.add(index)
+    this.#post({ type: 'own', shard: this.#shard(index) })
+  }
+
+  /** Project it no more; resolves when nothing of it is under way. Whoever waits for it is told to try again. */
+  async disown(index: number): Promise<void> {
+    if (!this.#owned.delete(index)) return
+    const left = new Promise<void>(resolve => {
+      this.#leaving.set(index, resolve)
+    })
+    this.#post({ type: 'disown', index })
+    await left
+    for (const waiter of [...this.#waiters])
+      if (waiter.shard === index)
+        this.#settle(waiter, new ServiceError('starting', 'The shard moves; try again'))
+    for (const store of stores) this.#failing.delete(`${store} ${index}`)
+    for (const store of stores) this.#away.delete(`${store} ${index}`)
+  }
+
+  #left(index: number): void {
+    this.#leaving.get(index)?.()
+    this.#leaving.delete(index)
+  }
+
   #ended(error: unknown): void {
+    for (const index of [...this.#leaving.keys()]) this.#left(index)
     this.#port?.close()
     this.#port = null
     this.#held.clear()
+    this.#away.clear()
     this.#holding?.lost(new ServiceError('starting', 'The projectors restart; try again'))
     if (this.#stopping) return
     void this.#thread?.destroy()
@@ -284,12 +329,16 @@ export class Projections {
         return
       case 'failing':
         this.#failing.set(`${notice.store} ${notice.shard}`, notice.error)
+        if (notice.away) this.#isAway(notice.store, notice.shard)
         log.warn({ store: notice.store, shard: notice.shard, err: notice.error }, 'a projection fails')
         return
       case 'recovered':
         this.#failing.delete(`${notice.store} ${notice.shard}`)
+        this.#away.delete(`${notice.store} ${notice.shard}`)
         log.info({ store: notice.store, shard: notice.shard }, 'a projection goes on')
         return
+      case 'disowned':
+        return this.#left(notice.index)
       case 'announced':
         this.#options.announced?.()
         return
@@ -300,6 +349,14 @@ export class Projections {
         this.#options.chunk?.(notice)
         return
     }
+  }
+
+  /** Whoever waits would wait in vain for as long as the store refuses connections. */
+  #isAway(store: ProjectedStore, shard: number): void {
+    this.#away.add(`${store} ${shard}`)
+    for (const waiter of [...this.#waiters])
+      if (waiter.store === store && waiter.shard === shard && !waiter.patient)
+        this.#settle(waiter, lateError(store))
   }
 
   #release(store: ProjectedStore, shard: number): void {

@@ -6,6 +6,8 @@
 const placesMin = 64
 /** A number is its place, and how often the place was taken before: beyond any number of places. */
 const turnSize = 2 ** 20
+/** Turns of a place before it begins anew: no reply is as late. */
+const turnsMax = 2 ** 26
 
 export class Waiters<T> {
   private readonly held: (T | null)[] = []
@@ -14,21 +16,31 @@ export class Waiters<T> {
   private readonly free: number[] = []
   private count = 0
 
+  /**
+   * Numbers of several that are heard by one are told apart by their rest: of this one it is `rest` when they are divided
+   * by `apart`, at most 64.
+   */
+  constructor(
+    private readonly apart = 1,
+    private readonly rest = 0,
+  ) {}
+
   get size(): number {
     return this.count
   }
 
-  /** Returns the number that finds the one who waits; no other gets it again before the place was taken 2³³ times. */
+  /** Returns the number that finds the one who waits; no other gets it again before the place was taken 2²⁶ times. */
   add(one: T): number {
     if (this.free.length === 0) this.grow()
     const place = this.free.pop()!
     this.held[place] = one
     this.count++
-    return this.turns[place]! * turnSize + place
+    return (this.turns[place]! * turnSize + place) * this.apart + this.rest
   }
 
   /** Who waits under a number, once; undefined when nobody does. */
-  take(number: number): T | undefined {
+  take(given: number): T | undefined {
+    const number = this.apart === 1 ? given : (given - this.rest) / this.apart
     const turn = Math.floor(number / turnSize)
     const place = number - turn * turnSize
     const one = this.held[place]
@@ -50,7 +62,7 @@ export class Waiters<T> {
 
   private release(place: number): void {
     this.held[place] = null
-    this.turns[place]!++
+    this.turns[place] = (this.turns[place]! + 1) % turnsMax
     this.free.push(place)
     this.count--
   }

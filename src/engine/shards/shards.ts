@@ -131,7 +131,7 @@ export interface ShardsOptions {
 }
 
 export class Shards {
-  private readonly shards: Shard[]
+  protected readonly shards: Shard[]
   private flushing = false
   /** Single events in the outboxes, and how many they were a turn of the loop ago. */
   private gathered = 0
@@ -139,9 +139,12 @@ export class Shards {
   private sinceMs = 0
   /** Something else is in the outboxes: all leaves with it at the end of this tick. */
   private urgent = false
-  private closing = false
+  protected closing = false
 
-  protected constructor(private readonly options: ShardsOptions) {
+  protected constructor(
+    protected readonly options: ShardsOptions,
+    waiters: () => Waiters<Waiting> = () => new Waiters(),
+  ) {
     this.shards = options.shards.map((_, index) => ({
       index,
       thread: null,
@@ -151,7 +154,7 @@ export class Shards {
       mending: null,
       ready: false,
       served: false,
-      waiting: new Waiters(),
+      waiting: waiters(),
       events: 0,
       deaths: 0,
       heard: 0,
@@ -169,6 +172,11 @@ export class Shards {
     return this.shards.length
   }
 
+  /** Shards whose threads are of this process. */
+  protected get here(): readonly Shard[] {
+    return this.shards
+  }
+
   /** Requests waiting for a reply, over all shards. */
   get waiting(): number {
     return this.shards.reduce((sum, shard) => sum + shard.waiting.size, 0)
@@ -176,7 +184,7 @@ export class Shards {
 
   /** Shards that are not serving now. */
   get degraded(): readonly number[] {
-    return this.shards.filter(shard => !shard.ready).map(shard => shard.index)
+    return this.here.filter(shard => !shard.ready).map(shard => shard.index)
   }
 
   /**
@@ -330,7 +338,7 @@ export class Shards {
 
   /** Hold every shard's snapshots or journal still for a backup. Returns what stood still until now, by shard. */
   async hold(still: Still): Promise<readonly Still[]> {
-    const answers = this.shards.map(shard => this.control<Still>(shard, { type: 'hold', still }))
+    const answers = this.here.map(shard => this.control<Still>(shard, { type: 'hold', still }))
     return (await Promise.all(answers)).map(({ reply }) => reply)
   }
 
@@ -349,7 +357,7 @@ export class Shards {
 
   /** Figures of every shard that serves, for metrics. */
   async stats(): Promise<readonly ShardStats[]> {
-    const serving = this.shards.filter(shard => shard.ready)
+    const serving = this.here.filter(shard => shard.ready)
     const answers = await Promise.allSettled(
       serving.map(shard => this.control<ShardFigures>(shard, { type: 'stats' })),
     )
@@ -361,7 +369,7 @@ export class Shards {
 
   /** Let every shard finish, checkpoint and stop. */
   async close(): Promise<void> {
-    await Promise.allSettled(this.shards.map(shard => this.control(shard, { type: 'checkpoint' })))
+    await Promise.allSettled(this.here.map(shard => this.control(shard, { type: 'checkpoint' })))
     this.closing = true
     for (const shard of this.shards) shard.port?.close()
     await Promise.all(this.shards.map(shard => shard.thread?.close()))
@@ -369,7 +377,7 @@ export class Shards {
 
   private async controlAll(control: ShardControl): Promise<void> {
     await Promise.all(
-      this.shards.map(async shard => {
+      this.here.map(async shard => {
         // a shard that is starting takes the current catalogs with its start
         while (shard.starting) await shard.starting.promise
         try {
@@ -383,7 +391,7 @@ export class Shards {
     )
   }
 
-  private control<Reply>(shard: Shard, control: ShardControl): Promise<Answered<Reply>> {
+  protected control<Reply>(shard: Shard, control: ShardControl): Promise<Answered<Reply>> {
     return this.post<Reply>(shard, { control })
   }
 
@@ -440,13 +448,13 @@ export class Shards {
     if (!shard.outbox.isEmpty) shard.port?.postMessage(shard.outbox.take())
   }
 
-  private launch(shard: Shard): Promise<void> {
+  protected launch(shard: Shard): Promise<void> {
     shard.starting ??= newStarting()
     const { startThread: start = startThread, workerFile } = this.options
     const thread = start(workerFile, port => ({
       port,
       options: this.options.shards[shard.index]!,
-      again: shard.served,
+      again: this.again(shard),
       heard: shard.heard,
       catalogs: this.options.catalogs(),
     }))
@@ -454,8 +462,9 @@ export class Shards {
     shard.port = thread.port
     const hearing = hearingOf(shard)
     const take = (message: Cells | ShardNotice): void => {
-      if (Array.isArray(message)) return hear(message as unknown as Cells, hearing)
+      if (Array.isArray(message)) return this.heard(shard, message as unknown as Cells, hearing)
       const notice = message as ShardNotice
+      if (notice.notice === 'durable') return this.durable(shard, notice, hearing)
       if (notice.notice === 'ready') {
         shard.ready = true
         shard.served = true
@@ -480,8 +489,37 @@ export class Shards {
     return shard.starting.promise
   }
 
+  /** Whether a thread that starts tells what its journal's tail holds. */
+  protected again(shard: Shard): boolean {
+    return shard.served
+  }
+
+  /** Replies of a shard's thread. */
+  protected heard(_shard: Shard, replies: Cells, hearing: Hearing): void {
+    hear(replies, hearing)
+  }
+
+  /** A group is durable whose entities other nodes are told of. */
+  protected durable(
+    shard: Shard,
+    { replies }: Extract<ShardNotice, { readonly notice: 'durable' }>,
+    hearing: Hearing,
+  ): void {
+    if (replies !== null) this.heard(shard, replies as Cells, hearing)
+  }
+
+  /** Whether a shard whose thread ended gets another one. */
+  protected revives(_shard: Shard): boolean {
+    return true
+  }
+
   protected noticed(notice: ShardNotice, shard: number): void {
     this.options.onNotice(notice, shard)
+  }
+
+  /** Whoever waited hears that it is not known what became of it. */
+  protected refuseAll(lost: readonly Waiting[]): void {
+    for (const waiting of lost) waiting.reject(new Lost('starting', 'The shard moves; try again'))
   }
 
   /** The thread died: everyone waiting hears 503, and a new thread replays the journal. */
@@ -493,6 +531,7 @@ export class Shards {
     shard.outbox.take()
     shard.deaths++
     const lost = shard.waiting.takeAll()
+    if (!this.revives(shard)) return this.refuseAll(lost)
     // first: who hears that a request is lost asks at once when its fate will be known
     if (shard.served && !this.closing) shard.starting ??= newStarting()
     for (const waiting of lost) waiting.reject(new Lost('starting', 'The shard restarts; try again'))
@@ -505,7 +544,7 @@ export class Shards {
 }
 
 /** Settles what waits for the replies of a shard. */
-function hearingOf(shard: Shard): Hearing {
+export function hearingOf(shard: Shard): Hearing {
   return {
     answered(n, reply, sequence) {
       if (sequence > shard.heard) shard.heard = sequence

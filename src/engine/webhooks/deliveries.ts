@@ -40,6 +40,9 @@ interface Flight {
   readonly environment_id: string
 }
 
+/** Among several nodes: how often it is looked whether it is this one that sends. */
+const elsewhereMs = 500
+
 /** A webhook that was switched off because its endpoint fails. */
 export interface Deactivated {
   readonly webhookId: string
@@ -54,6 +57,8 @@ export interface DeliveriesOptions {
   /** The wait before the first retry, ms. */
   readonly retryMs: number
   readonly deactivated: (webhook: Deactivated) => void
+  /** Whether this node is the one that sends; absent: it is. */
+  readonly isHere?: () => boolean
 }
 
 /**
@@ -110,10 +115,14 @@ export class Deliveries {
     while (this.#again) {
       this.#again = false
       try {
-        const due = await this.#due()
+        const due = this.options.isHere?.() === false ? [] : await this.#due()
         for (const row of due) this.#launch(row)
         if (due.length > 0) this.#again = true
-        else waitMs = await this.#untilNextMs()
+        else
+          waitMs = Math.min(
+            await this.#untilNextMs(),
+            this.options.isHere === undefined ? idleMsMax : elsewhereMs,
+          )
       } catch (error) {
         this.options.log.warn({ err: error }, 'webhooks not read')
         waitMs = storeRetryMs

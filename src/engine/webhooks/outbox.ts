@@ -43,6 +43,8 @@ const waitingMax = 100_000
 /** How often that bound is seen to, and what waits for room is looked at again. */
 const boundMs = 30_000
 const idleMs = 2_000
+/** Among several nodes: how often it is looked whether it is this one that does it. */
+const elsewhereMs = 250
 /** How long what waits is believed to be what it was. */
 const roomMs = 1_000
 const retryMs = 1_000
@@ -50,6 +52,8 @@ const retryMs = 1_000
 const attemptsMax = 5
 
 export interface OutboxOptions {
+  /** Whether this node is the one that does it; absent: it is. */
+  readonly isHere?: () => boolean
   readonly sql: Sql
   readonly log: Logger
   readonly webhooks: Webhooks
@@ -130,7 +134,8 @@ export class Outbox {
 
   async #run(): Promise<void> {
     if (this.#timer) clearTimeout(this.#timer)
-    let waitMs = idleMs
+    let waitMs = this.options.isHere === undefined ? idleMs : elsewhereMs
+    if (this.options.isHere?.() === false) this.#again = false
     try {
       while (this.#again && !this.#stopped) {
         this.#again = false

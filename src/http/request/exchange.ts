@@ -42,6 +42,7 @@ import {
   type Reply,
   success,
 } from './respond.js'
+import { retried, takenAnswer } from './retried.js'
 import type { Shared } from './shared.js'
 
 // Larger responses may not fit the socket at once.
@@ -104,6 +105,8 @@ export class Exchange implements Listener, Caller {
   private requestBody: string | null = null
   private noted: Noting | null = null
   private requestId: string | null = null
+  /** What was asked is durable: the answer says no less, whatever fails afterwards. */
+  isTaken = false
   /** The cache key, if this response may be cached. */
   private asked: Asked | null = null
 
@@ -461,12 +464,20 @@ export class Exchange implements Listener, Caller {
       this.userAgent,
       this.admission!.signed,
     )
+    const proven = route.waitsForPostgres ? (services.postgres?.proven() ?? null) : null
+    if (proven !== null) return this.resume(proven, () => this.give(call, body), true)
+    this.give(call, body)
+  }
+
+  private give(call: Request, body: unknown): void {
+    const { route } = this.compiled
     const answer = route.handle(call)
     if (answer instanceof Later) this.wait(answer)
     else if (answer instanceof Promise) {
       // a handler with a promise may read its body later
       if (body instanceof SmallBody) body.keep()
-      this.resume(answer, settled => this.conclude(settled), route.mutates)
+      const settling = call.services.entities?.isShared === true ? retried(route, call, answer) : answer
+      this.resume(settling, settled => this.conclude(settled), route.mutates)
     } else this.conclude(answer)
   }
 
@@ -532,6 +543,7 @@ export class Exchange implements Listener, Caller {
   fail(thrown: unknown): void {
     const error = toFailure(thrown)
     const known = error instanceof ServiceError
+    if (this.isTaken && known && error.status === 503) return this.conclude(takenAnswer)
     const requestId = this.ownId()
     if (!known || error.status >= 500)
       this.shared.logFailure(this.line(requestId, known ? error.status : 500), error)

@@ -14,6 +14,7 @@ export class Request implements Call<unknown, unknown> {
       readonly settled: boolean
       readonly keeps: boolean
       record(tx: Sql): Promise<void>
+      isTaken: boolean
       named(secrets: readonly string[]): Promise<ReadonlyMap<string, Voice | null>>
     },
     readonly services: Services,
@@ -28,6 +29,24 @@ export class Request implements Call<unknown, unknown> {
     readonly signed: SignedContext | null,
   ) {}
 
+  /** The same request with its body in another form. */
+  withBody(body: unknown): Request {
+    const { exchange, services, key, environmentOrNull, params, query, text, nowMs, userAgent, signed } = this
+    return new Request(
+      exchange,
+      services,
+      key,
+      environmentOrNull,
+      params,
+      query,
+      body,
+      text,
+      nowMs,
+      userAgent,
+      signed,
+    )
+  }
+
   get environment(): EnvironmentRecord {
     if (this.environmentOrNull === null) throw new ServiceError('environment_required')
     return this.environmentOrNull
@@ -39,6 +58,10 @@ export class Request implements Call<unknown, unknown> {
 
   record(tx: Sql): Promise<void> {
     return this.exchange.record(tx)
+  }
+
+  taken(): void {
+    this.exchange.isTaken = true
   }
 
   get ifNoneMatch(): string {

@@ -32,6 +32,8 @@ interface Common<Body, Query> {
   readonly status?: number
   /** A POST or PUT that changes nothing, e.g. a preview: allowed for read-only keys (AL-21). */
   readonly safe?: boolean
+  /** A write that is answered from the journal alone: it goes on while Postgres is away. */
+  readonly journaled?: boolean
   /** Its responses may be cached: they depend on body, path and environment only. */
   readonly keeps?: boolean
   /** Never refused by rate limits, so that limits set too low can be undone. */
@@ -73,6 +75,8 @@ export interface Route {
   readonly status: number
   /** Not for read-only keys (AL-21). */
   readonly mutates: boolean
+  /** Its answer waits for Postgres: nothing is done while that is away. */
+  readonly waitsForPostgres: boolean
   /** The audit log records it. */
   readonly noted: boolean
   /**
@@ -124,6 +128,7 @@ function compile<Body, Query>(method: Method, path: string, spec: RowSpec<Body, 
     ofAccount: spec.ofAccount === true,
     status: spec.status ?? 200,
     mutates,
+    waitsForPostgres: mutates && spec.journaled !== true,
     noted: mutates || spec.recorded === true,
     body: spec.raw ?? (spec.body === undefined ? 'none' : 'parsed'),
     parse: spec.body ?? null,

@@ -1,0 +1,127 @@
+// Threads that hold the shards of this node, many to a thread. To whoever starts a shard it looks as if it had a thread of
+// its own (src/engine/shards/thread.ts): a port, an end, and nothing that other shards do.
+import { EventEmitter } from 'node:events'
+import { type StartThread, startThread, type Thread } from '../engine/shards/thread.js'
+import type { Port } from '../protocol/port.js'
+import type { ShardOptions } from '../protocol/shard-options.js'
+import type { HostMessage, HostReply, HostTask } from '../redis/hosting.js'
+
+/** What such a thread runs. */
+const hostFile = new URL('../../workers/node.js', import.meta.url)
+
+interface Held {
+  readonly port: HeldPort
+  readonly resolve: () => void
+  readonly reject: (error: Error) => void
+}
+
+/** A thread, and the shards it holds now. */
+interface Place {
+  readonly thread: Thread
+  readonly held: Map<number, Held>
+  posted: HostMessage[]
+}
+
+class HeldPort extends EventEmitter {
+  /** The shard's number, once it is known. */
+  index = -1
+
+  constructor(private readonly post: (message: HostMessage) => void) {
+    super()
+  }
+
+  postMessage(value: unknown): void {
+    this.post([this.index, 'said', value])
+  }
+
+  close(): void {
+    this.post([this.index, 'close', null])
+  }
+}
+
+export class Host {
+  private readonly places: (Place | null)[]
+
+  constructor(
+    private readonly task: Omit<HostTask, 'port'>,
+    threads: number,
+    private readonly start: StartThread = startThread,
+  ) {
+    this.places = Array.from({ length: threads }, () => null)
+  }
+
+  /** Starts a shard in one of the threads; the file named is not looked at. */
+  readonly startShard: StartThread = (_file, make) => {
+    let place!: Place
+    const port = new HeldPort(message => this.post(place, message))
+    const task = make(port as unknown as Port) as { readonly options: ShardOptions }
+    const { index } = task.options
+    port.index = index
+    place = this.placeOf(index)
+    const { port: _, ...rest } = task as unknown as { readonly port: Port }
+    let held!: Held
+    const ended = new Promise<void>((resolve, reject) => {
+      held = { port, resolve, reject }
+    })
+    place.held.set(index, held)
+    this.post(place, [index, 'open', rest])
+    const close = async (): Promise<void> => port.close()
+    return { port: port as unknown as Port, ended, rest: () => [], close, destroy: async () => {} }
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(
+      this.places.map(async place => {
+        if (place === null) return
+        place.thread.port.close()
+        await place.thread.close()
+      }),
+    )
+  }
+
+  private placeOf(shard: number): Place {
+    const at = shard % this.places.length
+    const place = this.places[at] ?? this.open(at)
+    return place
+  }
+
+  private open(at: number): Place {
+    const thread = this.start(hostFile, port => ({ ...this.task, port }))
+    const place: Place = { thread, held: new Map(), posted: [] }
+    this.places[at] = place
+    thread.port.on('message', (replies: readonly HostReply[]) => {
+      for (const reply of replies) this.take(place, reply)
+    })
+    const end = (error: Error): void => {
+      if (this.places[at] === place) this.places[at] = null
+      for (const held of [...place.held.values()]) held.reject(error)
+      place.held.clear()
+      void thread.destroy()
+    }
+    thread.ended.then(() => end(new Error('the thread ended')), end)
+    return place
+  }
+
+  private take(place: Place, [index, what, value]: HostReply): void {
+    const held = place.held.get(index)
+    if (held === undefined) return
+    if (what === 'said') {
+      held.port.emit('message', value)
+      return
+    }
+    place.held.delete(index)
+    if (value === null) held.resolve()
+    else held.reject(new Error(String(value)))
+  }
+
+  private post(place: Place, message: HostMessage): void {
+    if (place.posted.length === 0) queueMicrotask(() => this.flush(place))
+    place.posted.push(message)
+  }
+
+  private flush(place: Place): void {
+    const { posted } = place
+    place.posted = []
+    place.thread.port.postMessage(posted)
+  }
+}

@@ -1,0 +1,325 @@
+// The way from one node to another: a connection that is kept, over which requests to shards and calls leave as frames.
+// Each node opens one to every other; what it is answered comes back on the same one.
+//
+//   frame | length 4 | value, as v8 writes it |      both sides show that they know the secret before the first
+import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
+import { connect, createServer, type Server, type Socket } from 'node:net'
+import { deserialize, serialize } from 'node:v8'
+import { ServiceError } from '../errors.js'
+import type { Cells } from '../protocol/message-codec.js'
+
+/** A frame, and what waits to be sent to one node, bytes. */
+const frameBytesMax = 64 << 20
+const waitingBytesMax = 64 << 20
+/** Before it is known who speaks. */
+const helloBytesMax = 4_096
+const helloMs = 5_000
+const connectMs = 2_000
+const againMsMax = 250
+
+/** Whoever speaks, as it says once it has shown the secret. */
+export interface Visitor {
+  readonly node: string
+  readonly slot: number
+}
+
+type Frame =
+  | readonly ['cells', shard: number, cells: Cells, tries: number]
+  | readonly ['replies', shard: number, cells: Cells]
+  | readonly ['bounced', shard: number, cells: Cells, tries: number]
+  | readonly ['call', id: number, name: string, given: unknown]
+  | readonly ['return', id: number, fine: boolean, value: unknown]
+
+/** What a node does for others. */
+export interface Serves {
+  /** Requests to a shard. `reply` says it back; `bounce` that the shard is not here. */
+  cells(guest: Guest, shard: number, cells: Cells, tries: number): void
+  call(guest: Visitor, name: string, given: unknown): Promise<unknown>
+  /** The connection of a node ended. */
+  left(guest: Guest): void
+}
+
+/** What a node hears of another that it asks. */
+export interface Hears {
+  replies(shard: number, cells: Cells): void
+  bounced(shard: number, cells: Cells, tries: number): void
+  up(): void
+  /** Whatever was asked and not answered will not be. */
+  down(): void
+}
+
+/** Frames over one socket. */
+class Wire {
+  private pieces: Buffer[] = []
+  private length = 0
+  private corked = false
+  /** Until both sides have shown the secret, what is said is short and JSON. */
+  private isOpen = false
+
+  constructor(
+    readonly socket: Socket,
+    private readonly take: (value: unknown) => void,
+  ) {
+    socket.setNoDelay(true)
+    socket.on('data', (piece: Buffer) => this.data(piece))
+    socket.on('error', () => {})
+  }
+
+  /** From now on frames may be as long as any. */
+  open(): void {
+    this.isOpen = true
+  }
+
+  get isFull(): boolean {
+    return this.socket.writableLength > waitingBytesMax
+  }
+
+  send(value: unknown): void {
+    if (!this.corked) {
+      this.corked = true
+      this.socket.cork()
+      queueMicrotask(() => {
+        this.corked = false
+        this.socket.uncork()
+      })
+    }
+    const bytes = this.isOpen ? serialize(value) : Buffer.from(JSON.stringify(value))
+    const head = Buffer.allocUnsafe(4)
+    head.writeUInt32LE(bytes.length)
+    this.socket.write(head)
+    this.socket.write(bytes)
+  }
+
+  private data(piece: Buffer): void {
+    this.pieces.push(piece)
+    this.length += piece.length
+    if (this.length < 4) return
+    let bytes = this.pieces.length === 1 ? piece : Buffer.concat(this.pieces)
+    let wanted = 0
+    while (bytes.length >= 4 && !this.socket.destroyed) {
+      wanted = bytes.readUInt32LE(0)
+      if (wanted > (this.isOpen ? frameBytesMax : helloBytesMax)) {
+        this.socket.destroy()
+        return
+      }
+      if (bytes.length < 4 + wanted) break
+      const frame = bytes.subarray(4, 4 + wanted)
+      try {
+        this.take(this.isOpen ? deserialize(frame) : JSON.parse(frame.toString()))
+      } catch {
+        this.socket.destroy()
+        return
+      }
+      bytes = bytes.subarray(4 + wanted)
+    }
+    this.pieces = bytes.length === 0 ? [] : [bytes]
+    this.length = bytes.length
+  }
+}
+
+const proof = (secret: string, side: 'asks' | 'serves', ...parts: readonly string[]): string =>
+  createHmac('sha256', secret)
+    .update([side, ...parts].join('\n'))
+    .digest('base64url')
+
+function isProof(given: unknown, wanted: string): boolean {
+  if (typeof given !== 'string' || given.length !== wanted.length) return false
+  return timingSafeEqual(Buffer.from(given), Buffer.from(wanted))
+}
+
+interface Hello {
+  readonly node: string
+  readonly slot: number
+  readonly nonce: string
+  readonly proof: string
+}
+
+/** Another node that asks this one. */
+export class Guest implements Visitor {
+  constructor(
+    readonly node: string,
+    readonly slot: number,
+    private readonly wire: Wire,
+  ) {}
+
+  reply(shard: number, cells: Cells): void {
+    this.send(['replies', shard, cells])
+  }
+
+  bounce(shard: number, cells: Cells, tries: number): void {
+    this.send(['bounced', shard, cells, tries])
+  }
+
+  send(frame: Frame): void {
+    if (!this.wire.socket.destroyed) this.wire.send(frame)
+  }
+
+  end(): void {
+    this.wire.socket.destroy()
+  }
+}
+
+/** Where other nodes ask this one. */
+export class Door {
+  private constructor(
+    private readonly server: Server,
+    readonly port: number,
+    private readonly open: Set<Socket>,
+  ) {}
+
+  static async listen(where: { host: string; port: number }, secret: string, serves: Serves): Promise<Door> {
+    const open = new Set<Socket>()
+    const server = createServer(socket => {
+      open.add(socket)
+      socket.on('close', () => open.delete(socket))
+      welcome(socket, secret, serves)
+    })
+    await new Promise<void>((resolve, reject) => {
+      server.once('error', reject)
+      server.listen(where.port, where.host, resolve)
+    })
+    return new Door(server, (server.address() as { port: number }).port, open)
+  }
+
+  async close(): Promise<void> {
+    for (const socket of this.open) socket.destroy()
+    await new Promise(resolve => this.server.close(resolve))
+  }
+}
+
+function welcome(socket: Socket, secret: string, serves: Serves): void {
+  const nonce = randomBytes(24).toString('base64url')
+  let guest: Guest | null = null
+  const late = setTimeout(() => socket.destroy(), helloMs)
+  const wire = new Wire(socket, value => {
+    if (guest !== null) return void serve(guest, value as Frame, serves)
+    const hello = value as Partial<Hello> | null
+    const { node, slot, nonce: theirs, proof: shown } = hello ?? {}
+    const known =
+      typeof node === 'string' &&
+      typeof slot === 'number' &&
+      typeof theirs === 'string' &&
+      isProof(shown, proof(secret, 'asks', nonce, theirs, node, String(slot)))
+    if (!known) return void socket.destroy()
+    clearTimeout(late)
+    guest = new Guest(node, slot, wire)
+    wire.send({ proof: proof(secret, 'serves', nonce, theirs) })
+    wire.open()
+  })
+  wire.send({ nonce })
+  socket.on('close', () => {
+    clearTimeout(late)
+    if (guest !== null) serves.left(guest)
+  })
+}
+
+async function serve(guest: Guest, frame: Frame, serves: Serves): Promise<void> {
+  if (frame[0] === 'cells') return serves.cells(guest, frame[1], frame[2], frame[3])
+  if (frame[0] !== 'call') return
+  const [, id, name, given] = frame
+  try {
+    guest.send(['return', id, true, await serves.call(guest, name, given)])
+  } catch (error) {
+    const said =
+      error instanceof ServiceError ? { code: error.code, text: error.message } : { text: String(error) }
+    guest.send(['return', id, false, said])
+  }
+}
+
+interface Calling {
+  readonly resolve: (value: unknown) => void
+  readonly reject: (error: Error) => void
+}
+
+/** Another node, asked by this one. Connects again and again until it is closed. */
+export class Peer {
+  private wire: Wire | null = null
+  private socket: Socket | null = null
+  private readonly calls = new Map<number, Calling>()
+  private nextCall = 0
+  private closed = false
+  private fails = 0
+
+  constructor(
+    readonly node: string,
+    private readonly where: { readonly host: string; readonly port: number },
+    private readonly self: Visitor,
+    private readonly secret: string,
+    private readonly hears: Hears,
+  ) {
+    this.connect()
+  }
+
+  get isUp(): boolean {
+    return this.wire !== null
+  }
+
+  /** Requests to one of its shards; false when they cannot be sent now, and were not. */
+  post(shard: number, cells: Cells, tries: number): boolean {
+    if (this.wire === null || this.wire.isFull) return false
+    this.wire.send(['cells', shard, cells, tries] satisfies Frame)
+    return true
+  }
+
+  /** errors  ServiceError: what it says, or `starting` when the connection is or was down. */
+  call(name: string, given: unknown): Promise<unknown> {
+    const { wire } = this
+    if (wire === null || wire.isFull)
+      return Promise.reject(new ServiceError('starting', 'A node is not reached'))
+    const id = ++this.nextCall
+    return new Promise((resolve, reject) => {
+      this.calls.set(id, { resolve, reject })
+      wire.send(['call', id, name, given] satisfies Frame)
+    })
+  }
+
+  close(): void {
+    this.closed = true
+    this.socket?.destroy()
+  }
+
+  private connect(): void {
+    if (this.closed) return
+    const socket = connect({ ...this.where, timeout: connectMs })
+    this.socket = socket
+    socket.on('timeout', () => {
+      if (this.wire === null) socket.destroy()
+    })
+    const nonce = randomBytes(24).toString('base64url')
+    let theirs: string | null = null
+    const wire: Wire = new Wire(socket, value => {
+      if (this.wire === wire) return this.take(value as Frame)
+      const said = (value ?? {}) as { readonly nonce?: unknown; readonly proof?: unknown }
+      if (theirs === null && typeof said.nonce === 'string') {
+        theirs = said.nonce
+        const { node, slot } = this.self
+        wire.send({ node, slot, nonce, proof: proof(this.secret, 'asks', theirs, nonce, node, String(slot)) })
+      } else if (theirs !== null && isProof(said.proof, proof(this.secret, 'serves', theirs, nonce))) {
+        this.wire = wire
+        this.fails = 0
+        wire.open()
+        this.hears.up()
+      } else socket.destroy()
+    })
+    socket.on('close', () => {
+      const was = this.wire === wire
+      if (was) this.wire = null
+      for (const one of this.calls.values()) one.reject(new ServiceError('starting', 'A node went away'))
+      this.calls.clear()
+      if (was) this.hears.down()
+      if (!this.closed) setTimeout(() => this.connect(), Math.min(10 * 2 ** this.fails++, againMsMax))
+    })
+  }
+
+  private take(frame: Frame): void {
+    if (frame[0] === 'replies') return this.hears.replies(frame[1], frame[2])
+    if (frame[0] === 'bounced') return this.hears.bounced(frame[1], frame[2], frame[3])
+    if (frame[0] !== 'return') return
+    const calling = this.calls.get(frame[1])
+    this.calls.delete(frame[1])
+    if (calling === undefined) return
+    if (frame[2]) return calling.resolve(frame[3])
+    const { code, text } = frame[3] as { code?: ConstructorParameters<typeof ServiceError>[0]; text: string }
+    calling.reject(new ServiceError(code ?? 'internal', text))
+  }
+}

@@ -1,0 +1,384 @@
+// One node among several: who the others are, the way to them, and the shards that come and go.
+//
+//   join ─▶ be known to every node ─▶ read what stores and journals hold ─▶ serve ─▶ take shards, give shards
+import { randomBytes } from 'node:crypto'
+import { hostname } from 'node:os'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Logger } from 'pino'
+import type { Fact } from '../core/company/message.js'
+import { ServiceError } from '../errors.js'
+import type { Cells } from '../protocol/message-codec.js'
+import type { RedisAddress, ShardOptions } from '../protocol/shard-options.js'
+import { RedisClient } from '../redis/redis.js'
+import { Door, type Guest, Peer, type Visitor } from './link.js'
+import { clusterShards, Members, planOf, type View } from './members.js'
+import type { PairClaims } from './pairs.js'
+import type { ClusterProjections, Others } from './projections.js'
+import type { ClusterShards } from './shards.js'
+
+export interface NodeSettings {
+  readonly redis: RedisAddress
+  readonly name: string | null
+  readonly secret: string
+  /** Where other nodes ask this one. */
+  readonly listen: { readonly host: string; readonly port: number }
+  /** What it tells them of that; null: where it listens. */
+  readonly announce: { readonly host: string; readonly port: number } | null
+  readonly leaseMs: number
+}
+
+/** What the node does with what others tell it. */
+export interface NodeParts {
+  readonly shards: ClusterShards
+  readonly projections: ClusterProjections
+  readonly pairs: PairClaims
+  /** What this thread remembers of facts. */
+  readonly apply: (facts: readonly Fact[]) => void
+  /** How a shard starts: its positions are read and told. */
+  readonly optionsOf: (shard: number, mark: string) => Promise<ShardOptions>
+  /** Read again what has changed, by its name. */
+  readonly reload: (what: string, given: unknown) => Promise<void>
+}
+
+const againMs = 50
+/** A shard that does not start is tried again. */
+const restartMs = 250
+
+export class ClusterNode implements Others {
+  private readonly peers = new Map<string, Peer>()
+  private parts: NodeParts | null = null
+  /** Facts told before there was anybody to remember them. */
+  private early: Fact[] = []
+  /** Shards that are being started or brought to rest. */
+  private readonly busy = new Set<number>()
+  private stopping = false
+  private planned: Promise<void> | null = null
+  private replan = false
+
+  private constructor(
+    readonly redis: RedisClient,
+    private readonly settings: NodeSettings,
+    private readonly log: Logger,
+    readonly members: Members,
+    private readonly door: Door,
+  ) {}
+
+  /**
+   * Join the cluster; resolves when every other node knows of this one.
+   *
+   * out      told when this node was put out: it may answer nothing more.
+   * errors   those of Redis, of the address to listen at, and of a cluster that is full.
+   */
+  static async join(settings: NodeSettings, log: Logger, out: () => void): Promise<ClusterNode> {
+    let told = 0
+    const redis = await RedisClient.open(settings.redis, error => {
+      if (told++ % 40 === 0) log.warn({ err: error }, 'Redis does not answer')
+    })
+    let node: ClusterNode | null = null
+    const door = await Door.listen(settings.listen, settings.secret, {
+      cells: (guest, shard, cells, tries) => node?.cells(guest, shard, cells, tries),
+      call: (guest, name, given) => {
+        if (node === null) throw new ServiceError('starting')
+        return node.answer(guest, name, given)
+      },
+      left: guest => node?.parts?.shards.left(guest),
+    })
+    const where = settings.announce ?? { host: settings.listen.host, port: door.port }
+    const name = settings.name ?? `${where.host}:${where.port}`
+    const about = { name, ...where, sinceMs: Date.now() }
+    const id = `${name.replace(/[^\w.:-]/g, '-')}~${randomBytes(6).toString('base64url')}`
+    const members = await Members.join(redis, id, about, settings.leaseMs)
+    node = new ClusterNode(redis, settings, log, members, door)
+    members.on('out', out)
+    members.on('changed', view => node!.changed(view))
+    node.changed(members.now)
+    await node.greet()
+    log.info({ node: name, host: hostname(), nodes: members.now.nodes.size }, 'joined the cluster')
+    return node
+  }
+
+  get id(): string {
+    return this.members.id
+  }
+
+  get name(): string {
+    return this.members.now.nodes.get(this.id)?.name ?? this.id
+  }
+
+  /** What it works with from now on; what was told before is applied. */
+  begin(parts: NodeParts): void {
+    this.parts = parts
+    parts.projections.with(this)
+    const { early } = this
+    this.early = []
+    parts.apply(early)
+  }
+
+  /** Own shards from now on; resolves when every shard is served by somebody. */
+  async serve(): Promise<void> {
+    await this.members.become('serving')
+    this.changed(this.members.now)
+    await this.whole(60_000)
+  }
+
+  /** Whether what runs once in the cluster runs here. */
+  get isFirst(): boolean {
+    return this.members.isAlive && this.parts?.shards.owns(0) === true
+  }
+
+  /** What is wrong, in words. */
+  degraded(): string[] {
+    const found: string[] = []
+    if (!this.redis.answers) found.push('Redis')
+    const unserved = this.parts?.shards.unplaced ?? clusterShards
+    if (unserved > 0) found.push(`${unserved} shards are not served`)
+    for (const [id, { name }] of this.members.now.nodes)
+      if (id !== this.id && this.peers.get(id)?.isUp !== true) found.push(`node ${name} is not reached`)
+    return found
+  }
+
+  get isReady(): boolean {
+    const { parts } = this
+    return parts !== null && this.members.isAlive && parts.shards.degraded.length === 0
+  }
+
+  /** Hand every shard to other nodes; this one goes on passing on what it is asked. */
+  async drain(timeoutMs: number): Promise<void> {
+    this.stopping = true
+    await this.members.become('draining')
+    const untilMs = performance.now() + timeoutMs
+    while (this.ownsAny && this.hasOthers && this.members.isAlive && performance.now() < untilMs) {
+      this.plan()
+      await sleep(againMs)
+    }
+  }
+
+  async close(): Promise<void> {
+    this.stopping = true
+    await this.planned
+    await this.members.leave().catch(() => this.members.stop())
+    for (const peer of this.peers.values()) peer.close()
+    await this.door.close()
+    await this.redis.close()
+  }
+
+  // ── others ───────────────────────────────────────────────────────────────────────────────────
+
+  owns(shard: number): boolean {
+    return this.parts!.shards.owns(shard)
+  }
+
+  async askOwner(shard: number, name: string, given: unknown): Promise<unknown> {
+    const owner = this.members.now.owners[shard]!.node
+    if (owner === this.id) return this.answer({ node: this.id, slot: this.members.slot }, name, given)
+    const peer = this.peers.get(owner)
+    if (peer === undefined) throw new ServiceError('starting', 'The shard moves; try again')
+    return peer.call(name, given)
+  }
+
+  async askAll(name: string, given: unknown): Promise<unknown> {
+    await Promise.all([...this.peers.keys()].map(id => this.surely(id, name, given)))
+    return null
+  }
+
+  async whole(timeoutMs: number): Promise<void> {
+    const untilMs = performance.now() + timeoutMs
+    while (this.parts!.shards.unplaced > 0) {
+      if (performance.now() > untilMs || (this.stopping && !this.hasOthers))
+        throw new ServiceError('starting', 'Some shards are not served; try again')
+      await sleep(againMs / 5)
+    }
+  }
+
+  /** Tell every node of facts, this one first; resolves when all that live have them. */
+  readonly tell = async (facts: readonly Fact[]): Promise<void> => {
+    this.parts!.apply(facts)
+    const freed = this.parts!.pairs.free(facts).catch(error => {
+      this.log.warn({ err: error }, 'keys that were given up stay claimed for some minutes')
+    })
+    await Promise.all([freed, this.askAll('facts', facts)])
+  }
+
+  /** Have every other node read something again; resolves when all that live have. */
+  async changedHere(what: string, given: unknown = null): Promise<void> {
+    await this.askAll('reload', [what, given])
+  }
+
+  /** Ask a node until it answers, or is none any more: it then reads everything when it comes back. */
+  private async surely(id: string, name: string, given: unknown): Promise<void> {
+    while (this.members.now.nodes.has(id) && this.members.now.nodes.size > 1) {
+      try {
+        const peer = this.peers.get(id)
+        if (peer === undefined) return
+        await peer.call(name, given)
+        return
+      } catch (error) {
+        if (error instanceof ServiceError && error.code !== 'starting') throw error
+        if (!this.members.isAlive) throw new ServiceError('starting', 'Redis does not answer; try again')
+        await sleep(againMs)
+      }
+    }
+  }
+
+  private async answer(guest: Visitor, name: string, given: unknown): Promise<unknown> {
+    if (name === 'hello') {
+      // it is told of everything from now on
+      await this.members.tick()
+      while (!this.members.now.nodes.has(guest.node)) await this.members.tick()
+      return this.id
+    }
+    if (name === 'facts') {
+      if (this.parts === null) for (const fact of given as readonly Fact[]) this.early.push(fact)
+      else this.parts.apply(given as readonly Fact[])
+      return null
+    }
+    const { parts } = this
+    if (parts === null) {
+      // it has read nothing yet
+      if (name === 'reload' || name === 'barrier' || name === 'seenBarrier') return null
+      throw new ServiceError('starting')
+    }
+    switch (name) {
+      case 'reached': {
+        const [store, shard, sequence, timeoutMs] = given as Parameters<ClusterProjections['reached']>
+        if (!this.owns(shard)) throw new ServiceError('starting', 'The shard moves; try again')
+        return parts.projections.reached(store, shard, sequence, timeoutMs)
+      }
+      case 'barrier': {
+        const [store, timeoutMs] = given as Parameters<ClusterProjections['ownBarrier']>
+        return parts.projections.ownBarrier(store, timeoutMs)
+      }
+      case 'seenBarrier':
+        return parts.projections.ownSeenBarrier((given as [number])[0])
+      case 'reload': {
+        const [what, more] = given as [string, unknown]
+        return parts.reload(what, more)
+      }
+      default:
+        throw new ServiceError('internal', `no node does ${name}`)
+    }
+  }
+
+  private cells(guest: Guest, shard: number, cells: Cells, tries: number): void {
+    if (this.parts === null) guest.bounce(shard, cells, tries)
+    else this.parts.shards.receive(guest, shard, cells, tries)
+  }
+
+  private async greet(): Promise<void> {
+    await Promise.all([...this.peers.keys()].map(id => this.surely(id, 'hello', null)))
+  }
+
+  private get ownsAny(): boolean {
+    return this.members.now.owners.some(({ node }) => node === this.id)
+  }
+
+  private get hasOthers(): boolean {
+    return [...this.members.now.nodes].some(([id, { state }]) => id !== this.id && state === 'serving')
+  }
+
+  // ── who owns what ────────────────────────────────────────────────────────────────────────────
+
+  private changed(view: View): void {
+    for (const [id, { host, port }] of view.nodes)
+      if (id !== this.id && !this.peers.has(id)) this.meet(id, { host, port })
+    for (const [id, peer] of this.peers)
+      if (!view.nodes.has(id)) {
+        peer.close()
+        this.peers.delete(id)
+      }
+    const { parts } = this
+    if (parts === null) return
+    for (const [shard, { node, mark }] of view.owners.entries()) {
+      if (node === this.id) this.open(shard, mark)
+      else {
+        if (parts.shards.owns(shard) && !this.busy.has(shard)) void this.lose(shard)
+        parts.shards.place(shard, this.peers.get(node) ?? null)
+      }
+    }
+    this.plan()
+  }
+
+  private meet(id: string, where: { readonly host: string; readonly port: number }): void {
+    const self = { node: this.id, slot: this.members.slot }
+    const peer: Peer = new Peer(id, where, self, this.settings.secret, {
+      replies: (shard, cells) => this.parts?.shards.replied(shard, cells),
+      bounced: (shard, cells, tries) => {
+        void this.members.tick()
+        this.parts?.shards.bounced(shard, cells, tries, peer)
+      },
+      up: () => this.parts?.shards.up(peer),
+      down: () => this.parts?.shards.down(peer),
+    })
+    this.peers.set(id, peer)
+  }
+
+  /** Start a shard that is this node's, and again until it serves or is another's. */
+  private open(shard: number, mark: string): void {
+    const { shards, projections, optionsOf } = this.parts!
+    if (shards.owns(shard) || this.busy.has(shard)) return
+    this.busy.add(shard)
+    const run = async (): Promise<void> => {
+      try {
+        await shards.own(shard, await optionsOf(shard, mark))
+        projections.own(shard)
+      } catch (error) {
+        this.log.warn({ err: error, shard }, 'a shard does not start')
+        await sleep(restartMs)
+      }
+      this.busy.delete(shard)
+      this.changed(this.members.now)
+    }
+    void run()
+  }
+
+  /** A shard is another's by now. */
+  private async lose(shard: number): Promise<void> {
+    const { shards, projections } = this.parts!
+    this.busy.add(shard)
+    await Promise.all([shards.drop(shard), projections.disown(shard)])
+    this.busy.delete(shard)
+    this.changed(this.members.now)
+  }
+
+  /** Take what is nobody's, give what is too much; one thing at a time. */
+  private plan(): void {
+    if (this.planned !== null) {
+      this.replan = true
+      return
+    }
+    this.planned = this.act().finally(() => {
+      this.planned = null
+      if (this.replan) {
+        this.replan = false
+        this.plan()
+      }
+    })
+  }
+
+  private async act(): Promise<void> {
+    const { take, give } = planOf(this.members.now, this.id)
+    try {
+      if (!this.stopping) await Promise.all(take.map(shard => this.members.take(shard)))
+      for (const [shard, to] of give) await this.give(shard, to)
+    } catch (error) {
+      this.log.warn({ err: error }, 'shards wait for Redis')
+      await sleep(restartMs)
+    }
+  }
+
+  private async give(shard: number, to: string): Promise<void> {
+    const { shards, projections } = this.parts!
+    if (this.busy.has(shard) || !shards.owns(shard) || to === '') return
+    this.busy.add(shard)
+    try {
+      await shards.rest(shard)
+      await Promise.all([shards.drop(shard), projections.disown(shard)])
+      await this.members.give(shard, this.members.now.owners[shard]!.mark, to)
+    } catch (error) {
+      this.log.warn({ err: error, shard }, 'a shard stays')
+      shards.stay(shard)
+    }
+    this.busy.delete(shard)
+    this.changed(this.members.now)
+  }
+}

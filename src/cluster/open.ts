@@ -1,0 +1,320 @@
+// What a start does when `REDIS_URL` is set: the cluster is joined, and what serves is made of the parts that know other
+// nodes. Loaded by such a start alone.
+import { hash } from 'node:crypto'
+import type { Logger } from 'pino'
+import type { Sql } from 'postgres'
+import type { StoredClaims } from '../analytics/history.js'
+import type { Version } from '../catalog/cache.js'
+import type { TraitRegistry } from '../catalog/traits.js'
+import { type Config, ConfigError } from '../config.js'
+import type { CatalogData } from '../core/catalog.js'
+import type { ShardNotice } from '../core/company/message.js'
+import { shardOf } from '../core/id.js'
+import type { Directory } from '../engine/directory/directory.js'
+import type { HoldKeys } from '../engine/idempotency/hold-keys.js'
+import type { Journals } from '../engine/recovery/journals.js'
+import type { ProjectionsOptions } from '../engine/recovery/projections.js'
+import type { Phases } from '../engine/recovery/start-phases.js'
+import { fillMemory, restorePositions, storedIn } from '../engine/recovery/warm-up.js'
+import { shardDirectory } from '../journal/segment.js'
+import { unpackClaim } from '../protocol/packed-claim.js'
+import { Positions } from '../protocol/positions.js'
+import type { RedisAddress, ShardOptions } from '../protocol/shard-options.js'
+import { Changes } from '../protocol/version-counters.js'
+import { doneClaim } from '../redis/claims.js'
+import { RedisDisk, redisRoot } from '../redis/disk.js'
+import { RedisClient } from '../redis/redis.js'
+import type { ClickHouseAddress } from '../storage/clickhouse.js'
+import { closePostgres, openPostgres, type PostgresAddress } from '../storage/postgres.js'
+import { applying } from './apply.js'
+import { Host } from './host.js'
+import { clusterShards } from './members.js'
+import { ClusterNode } from './node.js'
+import { PairClaims } from './pairs.js'
+import { ClusterProjections } from './projections.js'
+import { reloadedBy } from './reload.js'
+import { SharedBacklog } from './room.js'
+import { ClusterShards } from './shards.js'
+import { SharedWindow } from './window.js'
+
+/** Segments are texts in Redis: small ones, so that what is over is soon let go of. */
+const segmentBytes = 2 << 20
+/** Tries to read everything while others project and trim. */
+const fillTries = 10
+const idempotentMs = 25 * 3_600_000
+const windowMs = 24 * 3_600_000
+
+export interface ClusterStart {
+  readonly config: Config
+  readonly log: Logger
+  readonly sql: Sql
+  readonly postgres: PostgresAddress
+  readonly clickhouse: ClickHouseAddress
+  /** This node was put out: it ends at once. */
+  readonly out: () => void
+}
+
+/** The parts of a node, in the places of those that one alone has. */
+export class Cluster {
+  readonly positions = Positions.make(clusterShards)
+  readonly changes = Changes.make(clusterShards)
+  readonly window = new SharedWindow()
+  private readonly host: Host
+  private readonly disk: RedisDisk
+  readonly backlog: SharedBacklog
+  readonly journals: Journals
+
+  private constructor(
+    readonly node: ClusterNode,
+    readonly generation: string,
+    private readonly from: ClusterStart,
+    address: RedisAddress,
+  ) {
+    const { config, postgres } = from
+    this.host = new Host({ redis: address, postgres }, config.shards)
+    this.disk = new RedisDisk(node.redis)
+    this.backlog = new SharedBacklog(node.redis)
+    const { positions, changes } = this
+    this.journals = { directory: redisRoot, generation, positions, changes, options: [] }
+  }
+
+  /**
+   * Join the cluster of this Postgres; resolves when all other nodes know of it.
+   *
+   * errors  ConfigError for a Redis that would lose what it acknowledged; those of Redis.
+   */
+  static async open(from: ClusterStart): Promise<Cluster> {
+    const { config, log, sql } = from
+    const generation = await generationOf(sql)
+    const { durability } = redisDurability(config)
+    const address: RedisAddress = {
+      url: config.redisUrl!,
+      prefix: `tollgate:{${generation}}:`,
+      replicas: durability.replicas,
+    }
+    const probe = await RedisClient.open(address)
+    await mustKeep(probe, durability.acceptsLoss)
+    await probe.close()
+    const listen = config.nodeListen ?? { host: config.host, port: 0 }
+    const settings = {
+      redis: address,
+      name: config.nodeId,
+      secret: config.clusterSecret!,
+      listen,
+      announce: config.nodeAddress,
+      leaseMs: config.leaseMs,
+    }
+    const node = await ClusterNode.join(settings, log, from.out)
+    return new Cluster(node, generation, from, address)
+  }
+
+  startShards(options: {
+    readonly workerFile: URL
+    readonly log: Logger
+    readonly catalogs: () => readonly CatalogData[]
+    readonly onNotice: (notice: ShardNotice, shard: number) => void
+  }): ClusterShards {
+    const { node } = this
+    return ClusterShards.open({
+      ...options,
+      onNotice: (notice, shard) => {
+        if (notice.notice === 'identity') void node.tell(notice.facts).catch(() => {})
+        else options.onNotice(notice, shard)
+      },
+      slot: node.members.slot,
+      changes: this.changes.memory,
+      isAlive: () => node.members.isAlive,
+      tell: node.tell,
+      startThread: this.host.startShard,
+    })
+  }
+
+  startProjections(
+    options: Omit<ProjectionsOptions, 'positions' | 'generation' | 'journalDirectory' | 'redis'>,
+  ) {
+    const { positions, generation } = this
+    const starting = ClusterProjections.start({
+      ...options,
+      positions,
+      generation,
+      journalDirectory: redisRoot,
+      redis: this.node.redis.address,
+    })
+    return starting as Promise<ClusterProjections>
+  }
+
+  /** Tells every node of new definitions; resolves when all that live serve them. */
+  readonly told = async (versions: readonly Version[]): Promise<void> => {
+    await this.node.changedHere('definitions', versions)
+  }
+
+  /** What a request under this path changes is read again by other nodes before it is answered; null: nothing is. */
+  readonly changing = (path: string): (() => Promise<void>) | null => {
+    const what = reloadedBy(path)
+    return what === null ? null : () => this.node.changedHere(what)
+  }
+
+  pairs(directory: Directory): PairClaims {
+    return new PairClaims(this.node.redis, directory)
+  }
+
+  /** Whose a key of a hold is among all nodes; it is this company's from now on where it was nobody's. */
+  readonly holdKey = async (environmentId: string, name: string, companyId: string): Promise<string> => {
+    const { redis } = this.node
+    const digest = hash('sha256', `${environmentId}\0${name}`, 'buffer').subarray(0, 18)
+    const key = redis.key(`h:${digest.toString('base64url')}`)
+    if (await redis.keep(key, companyId, idempotentMs)) return companyId
+    return (await redis.get(key)) ?? companyId
+  }
+
+  /**
+   * Read everything that this thread remembers, while other nodes go on: what they trim meanwhile is read again from
+   * Postgres, what they make is told.
+   */
+  async fill(
+    memory: { readonly directory: Directory; readonly traits: TraitRegistry; readonly holdKeys: HoldKeys },
+    phases: Phases,
+  ): Promise<void> {
+    const { sql, postgres } = this.from
+    const unbounded = openPostgres(postgres, { max: 1, statementTimeoutMs: 0 })
+    try {
+      for (let tries = 1; ; tries++)
+        try {
+          const positions = Positions.make(clusterShards)
+          await restorePositions(storedIn(sql), this.generation, positions)
+          const stored = {
+            journals: { directory: redisRoot, positions, disk: this.disk },
+            entities: storedIn(unbounded),
+            claims: () => noClaims,
+            holdKeys: () => memory.holdKeys.load(sql),
+          }
+          await fillMemory(stored, { ...memory, dedupe: this.window }, Date.now(), phases)
+          return
+        } catch (error) {
+          if (tries >= fillTries) throw error
+          this.from.log.info({ err: error }, 'the journals moved on while they were read: once more')
+        }
+    } finally {
+      await closePostgres(unbounded)
+    }
+  }
+
+  /** Serve: what others told meanwhile is applied, and shards are owned from now on. */
+  async serve(parts: {
+    readonly shards: ClusterShards
+    readonly projections: ClusterProjections
+    readonly pairs: PairClaims
+    readonly memory: {
+      readonly directory: Directory
+      readonly traits: TraitRegistry
+      readonly holdKeys: HoldKeys
+    }
+    readonly reload: (what: string, given: unknown) => Promise<void>
+  }): Promise<void> {
+    const { shards, projections, pairs, memory, reload } = parts
+    const apply = applying(memory)
+    this.node.begin({ shards, projections, pairs, apply, reload, optionsOf: this.optionsOf })
+    await this.node.serve()
+  }
+
+  /** Idempotency keys that were used before there was a cluster, once. */
+  async seed(claims: StoredClaims, packedClaimBytes: number): Promise<void> {
+    const { redis } = this.node
+    if (await redis.exists(redis.key('seeded'))) return
+    for await (const packed of claims.pages())
+      for (let at = 0; at < packed.length; at += packedClaimBytes) {
+        const claim = unpackClaim(packed as Buffer, at)
+        const digest = Buffer.from(packed.subarray(at, at + 10)).toString('base64url')
+        const leftMs = claim.receivedAtMs + windowMs - Date.now()
+        if (leftMs <= 0) continue
+        const [key, value] = doneClaim(redis, digest, { ...claim, print: claim.print ?? 0 })
+        await redis.keep(key, value, Math.ceil(leftMs))
+      }
+    await redis.keep(redis.key('seeded'), '1')
+  }
+
+  /** Shards are other nodes' from now on, as far as there are any. */
+  async drain(timeoutMs: number): Promise<void> {
+    await this.node.drain(timeoutMs)
+  }
+
+  async close(): Promise<void> {
+    this.backlog.stop()
+    await this.node.close()
+  }
+
+  closeThreads(): Promise<void> {
+    return this.host.close()
+  }
+
+  private readonly optionsOf = async (index: number, mark: string): Promise<ShardOptions> => {
+    const { config, postgres, sql } = this.from
+    const stored = Positions.make(clusterShards)
+    await restorePositions(storedIn(sql), this.generation, stored)
+    for (const name of ['checkpointed', 'postgres', 'seen', 'clickhouse'] as const)
+      this.positions.set(index, name, stored.get(index, name))
+    this.positions.set(index, 'committed', 0)
+    return {
+      index,
+      count: clusterShards,
+      journalDir: shardDirectory(redisRoot, index),
+      segmentBytes,
+      generation: this.generation,
+      postgres,
+      positions: this.positions.memory,
+      changes: this.changes.memory,
+      pendingBytesMax: config.journalPendingBytesMax,
+      checkpointMs: config.checkpointIntervalMs,
+      actorsMax: Math.max(1_000, Math.floor(config.actorsMax / clusterShards)),
+      checkRowsPerSecond: Math.ceil(config.flagCheckRowsPerSecond / clusterShards),
+      eventNamesMax: config.eventNamesMax,
+      redis: { address: this.node.redis.address, mark },
+    }
+  }
+
+  /** The shard that an id belongs to. */
+  static shardOf(id: string): number {
+    return shardOf(id, clusterShards)
+  }
+}
+
+const noClaims: StoredClaims = {
+  count: async () => 0,
+  async *pages() {},
+}
+
+/** Names this cluster's journals; made by its first start. */
+async function generationOf(sql: Sql): Promise<string> {
+  const made = hash('sha256', `${Date.now()} ${Math.random()}`, 'base64url').slice(0, 12)
+  await sql`insert into cluster (generation) values (${made}) on conflict do nothing`
+  const [row] = await sql<{ generation: string }[]>`select generation from cluster`
+  return row!.generation
+}
+
+function redisDurability({ redisDurability: said }: Config) {
+  const replicas = /^replicas:(\d)$/.exec(said)
+  return {
+    durability: {
+      replicas: replicas === null ? 0 : Number(replicas[1]),
+      acceptsLoss: said === 'accept-loss',
+    },
+  }
+}
+
+/** Redis may not drop keys, nor forget what it acknowledged when its machine stops. */
+async function mustKeep(redis: RedisClient, acceptsLoss: boolean): Promise<void> {
+  const policy = await redis.setting('maxmemory-policy')
+  if (policy !== null && policy !== 'noeviction')
+    throw new ConfigError(
+      `REDIS_URL: its maxmemory-policy is ${policy}: Redis would drop parts of the journal. Set it to noeviction.`,
+    )
+  if (acceptsLoss) return
+  const file = await redis.setting('appendonly')
+  const sync = await redis.setting('appendfsync')
+  if (file === 'yes' && sync === 'always') return
+  throw new ConfigError(
+    `REDIS_URL: appendonly is ${file ?? 'not told'} and appendfsync is ${sync ?? 'not told'}: what was acknowledged could be ` +
+      'lost when its machine stops. Set them to yes and always, or accept that loss with ' +
+      'TOLLGATE_REDIS_DURABILITY=accept-loss.',
+  )
+}

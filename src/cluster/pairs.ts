@@ -1,0 +1,58 @@
+// Key pairs that writes are about to give to companies and users. Every node's directory holds the pairs that are
+// durable; which of two writes on two nodes has a new one is decided in Redis. A claim names an entity for some minutes,
+// longer than any write takes: whoever comes for the pair meanwhile means that entity, made or not yet.
+import { hash } from 'node:crypto'
+import type { Fact } from '../core/company/message.js'
+import type { Directory, DirectoryKind } from '../engine/directory/directory.js'
+import { PairTaken, type SharedPairs, type Target } from '../engine/directory/entities.js'
+import { ServiceError } from '../errors.js'
+import type { RedisClient } from '../redis/redis.js'
+
+const claimedMs = 300_000
+
+export class PairClaims implements SharedPairs {
+  constructor(
+    private readonly redis: RedisClient,
+    private readonly directory: Directory,
+  ) {}
+
+  async take(target: Target): Promise<void> {
+    const { kind, environmentId, id, claimed } = target
+    const pairs = this.directory.undecided(kind, environmentId, claimed)
+    if (pairs.length === 0) return
+    const keys = pairs.map(([name, value]) => this.keyOf(kind, environmentId, name, value))
+    const answer = await this.redis
+      .run<'' | [string, string]>('pairs', id, claimedMs, ...keys)
+      .catch(error => {
+        throw new ServiceError('store_away', 'Redis does not answer; try again', { cause: error })
+      })
+    if (answer === '') return
+    const [key, other] = answer
+    const pair = pairs[keys.indexOf(key)]!
+    throw new PairTaken(() => this.directory.adopt(kind, environmentId, other, [pair]))
+  }
+
+  /** Pairs that these facts gave up are nobody's. */
+  async free(facts: readonly Fact[]): Promise<void> {
+    const given: string[] = []
+    for (const fact of facts) {
+      if (fact.k === 'e') continue
+      const kind = fact.k === 'c' ? 'company' : 'user'
+      const free = (name: string, value: string) =>
+        given.push(this.keyOf(kind, fact.env, name, value), fact.id)
+      for (const effect of fact.fx)
+        if (effect.t === 'key' && effect.was !== null) free(effect.name, effect.was)
+        else if (effect.t === 'key_removed') free(effect.name, effect.value)
+        else if (effect.t === 'deleted') for (const [name, value] of effect.keys) free(name, value)
+    }
+    if (given.length > 0) await this.redis.run('free', ...given)
+  }
+
+  private keyOf(kind: DirectoryKind, environmentId: string, name: string, value: string): string {
+    const digest = hash('sha256', JSON.stringify([kind, environmentId, name, value]), 'buffer').subarray(
+      0,
+      18,
+    )
+    return this.redis.key(`p:${digest.toString('base64url')}`)
+  }
+}

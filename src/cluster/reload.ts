@@ -1,0 +1,49 @@
+// What HTTP threads hold in memory of Postgres besides definitions: which request changes it, and how it is read again.
+import type { CatalogCache, Version } from '../catalog/cache.js'
+import type { KeyRing } from '../engine/account/keys.js'
+import type { AccountLimits } from '../engine/account/limits.js'
+import type { ModelPrices } from '../engine/account/model-prices.js'
+import type { ServiceClock } from '../engine/clock.js'
+import type { Webhooks } from '../engine/webhooks/subscriptions.js'
+
+/** By the first part of a path. */
+const changedBy: Readonly<Record<string, string>> = {
+  'api-keys': 'keys',
+  environments: 'keys',
+  limits: 'limits',
+  'model-prices': 'prices',
+  webhooks: 'webhooks',
+}
+
+/** What a change under this path makes other nodes read again; null: nothing but definitions. */
+export function reloadedBy(path: string): string | null {
+  return changedBy[path.split('/')[1]!] ?? null
+}
+
+/** Reads again, by name. */
+export function reloading(parts: {
+  readonly keys: KeyRing
+  readonly clock: ServiceClock
+  readonly accountLimits: AccountLimits
+  readonly webhooks: Webhooks
+  readonly modelPrices: ModelPrices
+  readonly catalogs: CatalogCache
+}): (what: string, given: unknown) => Promise<void> {
+  const { keys, clock, accountLimits, webhooks, modelPrices, catalogs } = parts
+  return async (what, given) => {
+    switch (what) {
+      case 'definitions':
+        await Promise.all((given as readonly Version[]).map(({ id, version }) => catalogs.heard(id, version)))
+        return
+      case 'keys':
+        await Promise.all([keys.load(), clock.reload()])
+        return
+      case 'limits':
+        return accountLimits.load()
+      case 'prices':
+        return modelPrices.load()
+      case 'webhooks':
+        return webhooks.load()
+    }
+  }
+}

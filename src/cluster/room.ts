@@ -1,0 +1,25 @@
+// How full the nodes' Redis is: beyond a bound events are refused at the door, rather than that Redis refuses the journal.
+import { Backlog } from '../engine/recovery/backlog.js'
+import type { RedisClient } from '../redis/redis.js'
+
+/** Of Redis' maxmemory. */
+const fullFrom = 0.9
+
+export class SharedBacklog extends Backlog {
+  used = 0
+
+  constructor(private readonly redis: RedisClient) {
+    super([], 0)
+  }
+
+  override async look(): Promise<void> {
+    try {
+      const memory = await this.redis.info('memory')
+      const most = Number(memory.get('maxmemory') ?? 0)
+      this.used = most > 0 ? Number(memory.get('used_memory') ?? 0) / most : 0
+      this.full = this.used >= fullFrom
+    } catch {
+      // the journal tells that Redis is away
+    }
+  }
+}

@@ -1,0 +1,276 @@
+// Shards of a cluster: those of this node in its threads, all others behind the nodes that own them. Who asks sees no
+// difference. Requests of all nodes come to a shard's thread as they left; its replies are parted by who asked, which the
+// numbers of the requests tell.
+
+import type { Fact, ShardNotice } from '../core/company/message.js'
+import { Waiters } from '../engine/shards/pending-replies.js'
+import { hearingOf, type Shard, Shards, type ShardsOptions, type Waiting } from '../engine/shards/shards.js'
+import { ServiceError } from '../errors.js'
+import { type Cells, type Hearing, hear, type Outgoing, Replies, unpack } from '../protocol/message-codec.js'
+import type { Port } from '../protocol/port.js'
+import type { ShardOptions } from '../protocol/shard-options.js'
+import { Changes } from '../protocol/version-counters.js'
+import type { Guest, Peer } from './link.js'
+import { clusterShards, nodesMax } from './members.js'
+
+/** How often a request is passed on, when who owned its shard does no more. */
+const triesMax = 2
+
+export interface ClusterShardsOptions extends Omit<ShardsOptions, 'shards'> {
+  /** Of this node: tells its requests from those of others. */
+  readonly slot: number
+  readonly changes: SharedArrayBuffer
+  /** Whether this node may answer for what it holds in memory. */
+  readonly isAlive: () => boolean
+  /** Tells every node of facts; resolves when all have them. */
+  readonly tell: (facts: readonly Fact[]) => Promise<void>
+}
+
+/** The way to a shard of another node. */
+class RemotePort {
+  constructor(
+    private readonly index: number,
+    readonly peer: Peer,
+    private readonly refused: (cells: Cells) => void,
+  ) {}
+
+  postMessage(cells: unknown): void {
+    if (!this.peer.post(this.index, cells as Cells, 0)) this.refused(cells as Cells)
+  }
+
+  on(): this {
+    return this
+  }
+
+  close(): void {}
+}
+
+export class ClusterShards extends Shards {
+  private readonly owned = new Set<number>()
+  /** Shards that are about to go: nothing new is taken. */
+  private readonly moving = new Set<number>()
+  private readonly remote = new Map<number, RemotePort>()
+  private readonly guests = new Map<number, Guest>()
+  private readonly relays = new Map<number, Replies>()
+  /** What every node is being told, by shard. */
+  private readonly telling = new Map<number, Set<Promise<void>>>()
+
+  private constructor(
+    private readonly cluster: ClusterShardsOptions,
+    private readonly entries: ShardOptions[],
+  ) {
+    super({ ...cluster, shards: entries }, () => new Waiters<Waiting>(nodesMax, cluster.slot))
+  }
+
+  /** None is owned, and none is placed anywhere. */
+  static open(options: ClusterShardsOptions): ClusterShards {
+    const entries = Array.from({ length: clusterShards }, (_, index) => ({ index, changes: options.changes }))
+    return new ClusterShards(options, entries as ShardOptions[])
+  }
+
+  protected override get here(): readonly Shard[] {
+    return this.shards.filter(({ index }) => this.owned.has(index))
+  }
+
+  owns(index: number): boolean {
+    return this.owned.has(index)
+  }
+
+  /** Shards that nobody serves as far as this node knows. */
+  get unplaced(): number {
+    return this.shards.filter(({ ready }) => !ready).length
+  }
+
+  /** Start a shard here; resolves when it serves. Rejects when it did not start: it is nobody's here then. */
+  async own(index: number, options: ShardOptions): Promise<void> {
+    const shard = this.shards[index]!
+    this.leave(shard)
+    this.entries[index] = options
+    this.owned.add(index)
+    shard.served = false
+    shard.heard = Number.MAX_SAFE_INTEGER
+    try {
+      await this.launch(shard)
+    } catch (error) {
+      shard.starting = null
+      this.owned.delete(index)
+      throw error
+    }
+  }
+
+  /** A shard is nobody's here any more, without a word to its thread: another node has it, or will. */
+  async drop(index: number): Promise<void> {
+    const shard = this.shards[index]!
+    if (!this.owned.delete(index)) return
+    new Changes(this.cluster.changes).close(index)
+    shard.ready = false
+    this.moving.delete(index)
+    shard.starting?.reject(new ServiceError('starting', 'The shard moves; try again'))
+    shard.starting = null
+    const { thread } = shard
+    void thread?.close()
+    await thread?.ended.catch(() => {})
+    if (!this.owned.has(index)) this.refuseAll(shard.waiting.takeAll())
+  }
+
+  /** Bring a shard to rest: everything that was asked is answered and told to all nodes, its snapshots are written. */
+  async rest(index: number): Promise<void> {
+    const shard = this.shards[index]!
+    await this.control(shard, { type: 'checkpoint' })
+    this.moving.add(index)
+    new Changes(this.cluster.changes).close(index)
+    await this.control(shard, { type: 'checkpoint' })
+    await Promise.allSettled(this.telling.get(index) ?? [])
+  }
+
+  /** Take requests to it again: it did not go. */
+  stay(index: number): void {
+    this.moving.delete(index)
+    if (this.owned.has(index)) new Changes(this.cluster.changes).open(index)
+  }
+
+  /** A shard is another node's; null: nobody's. */
+  place(index: number, peer: Peer | null): void {
+    if (this.owned.has(index)) return
+    const shard = this.shards[index]!
+    if (peer !== null && this.remote.get(index)?.peer === peer) {
+      shard.ready = peer.isUp
+      return
+    }
+    this.leave(shard)
+    if (peer === null) return
+    const port = new RemotePort(index, peer, cells => this.refuse(index, cells))
+    this.remote.set(index, port)
+    shard.port = port as unknown as Port
+    shard.ready = peer.isUp
+  }
+
+  /** The connection to a node is there. */
+  up(peer: Peer): void {
+    for (const [index, port] of this.remote) if (port.peer === peer) this.shards[index]!.ready = true
+  }
+
+  /** It is gone: what was asked may have been done. */
+  down(peer: Peer): void {
+    for (const [index, port] of this.remote) {
+      if (port.peer !== peer) continue
+      const shard = this.shards[index]!
+      shard.ready = false
+      this.refuseAll(shard.waiting.takeAll())
+    }
+  }
+
+  /** Replies from the node that owns a shard. */
+  replied(index: number, cells: Cells): void {
+    hear(cells, hearingOf(this.shards[index]!))
+  }
+
+  /** A node that was asked does not own the shard: who does is asked, once more. */
+  bounced(index: number, cells: Cells, tries: number, from: Peer): void {
+    const shard = this.shards[index]!
+    const port = this.remote.get(index)
+    if (
+      tries < triesMax &&
+      port !== undefined &&
+      port.peer !== from &&
+      port.peer.post(index, cells, tries + 1)
+    )
+      return
+    if (this.serves(shard)) return shard.port!.postMessage(cells)
+    this.refuse(index, cells)
+  }
+
+  /** Requests of another node. */
+  receive(guest: Guest, index: number, cells: Cells, tries: number): void {
+    const shard = this.shards[index]
+    if (shard === undefined || !this.serves(shard)) return guest.bounce(index, cells, tries)
+    this.guests.set(guest.slot, guest)
+    shard.port!.postMessage(cells)
+  }
+
+  /** A node's connection to this one ended: nobody hears replies to it. */
+  left(guest: Guest): void {
+    if (this.guests.get(guest.slot) === guest) this.guests.delete(guest.slot)
+  }
+
+  protected override enter(shard: Shard, request: Outgoing, waiting: Waiting, single = false): void {
+    if (this.moving.has(shard.index) && !('control' in request))
+      return waiting.reject(new ServiceError('starting', 'The shard moves; try again'))
+    if (this.owned.has(shard.index) && !this.cluster.isAlive())
+      return waiting.reject(new ServiceError('starting', 'Redis does not answer; try again'))
+    super.enter(shard, request, waiting, single)
+  }
+
+  protected override again(): boolean {
+    return true
+  }
+
+  protected override revives(shard: Shard): boolean {
+    return this.owned.has(shard.index)
+  }
+
+  protected override heard(shard: Shard, replies: Cells, hearing: Hearing): void {
+    const { slot } = this.cluster
+    const alive = this.cluster.isAlive()
+    const to = (n: number): Hearing => (n % nodesMax === slot ? hearing : this.relay(n % nodesMax))
+    hear(replies, {
+      answered: (n, reply, sequence) => {
+        // what was read may be another node's by now; what was written could be written
+        if (alive || sequence > 0) to(n).answered(n, reply, sequence)
+        else to(n).failed(n, 'starting', 'The shard moves; try again')
+      },
+      told: (n, reply, untilMs, figures) => {
+        if (alive) to(n).told(n, reply, untilMs, figures)
+        else to(n).failed(n, 'starting', 'The shard moves; try again')
+      },
+      refused: (n, refusal, detail) => to(n).refused(n, refusal, detail),
+      failed: (n, reason, detail) => to(n).failed(n, reason, detail),
+    })
+    for (const [slot, relay] of this.relays)
+      if (!relay.isEmpty) this.guests.get(slot)?.reply(shard.index, relay.take())
+  }
+
+  protected override durable(
+    shard: Shard,
+    { facts, replies }: Extract<ShardNotice, { readonly notice: 'durable' }>,
+    hearing: Hearing,
+  ): void {
+    const telling = this.cluster.tell(facts).then(() => {
+      if (replies !== null) this.heard(shard, replies as Cells, hearing)
+    })
+    const all = this.telling.get(shard.index) ?? new Set()
+    this.telling.set(shard.index, all)
+    all.add(telling)
+    void telling.finally(() => all.delete(telling))
+  }
+
+  private serves({ index, ready }: Shard): boolean {
+    return ready && this.owned.has(index) && !this.moving.has(index) && this.cluster.isAlive()
+  }
+
+  private relay(slot: number): Replies {
+    let relay = this.relays.get(slot)
+    if (relay === undefined) {
+      relay = new Replies()
+      this.relays.set(slot, relay)
+    }
+    return relay
+  }
+
+  /** It is nowhere from now on. Whoever waits for the node that had it is told. */
+  private leave(shard: Shard): void {
+    this.remote.delete(shard.index)
+    shard.ready = false
+    shard.port = null
+    shard.outbox.take()
+    this.refuseAll(shard.waiting.takeAll())
+  }
+
+  /** These were not done, and will not be. */
+  private refuse(index: number, cells: Cells): void {
+    const { waiting } = this.shards[index]!
+    unpack(cells, ({ n }) => {
+      waiting.take(n)?.reject(new ServiceError('starting', 'The shard moves; try again'))
+    })
+  }
+}

@@ -1,0 +1,37 @@
+// The idempotency window of a node among several: the shards claim keys in Redis (src/redis/claims.ts), so this thread
+// remembers none, and every event of its own is the first with its key.
+import { type Claim, Dedupe } from '../engine/idempotency/dedupe.js'
+
+export class SharedWindow extends Dedupe {
+  constructor() {
+    super(1_000)
+  }
+
+  override isFull(): boolean {
+    return false
+  }
+
+  override room(): number {
+    return Number.MAX_SAFE_INTEGER
+  }
+
+  override claimFor(): Claim | null {
+    return null
+  }
+
+  override find(): Claim | null {
+    return null
+  }
+
+  override isConfirmed(): boolean {
+    return true
+  }
+
+  override confirm(): void {}
+
+  override settle(): void {}
+
+  override release(): void {}
+
+  override print(): void {}
+}

@@ -1,0 +1,29 @@
+// Requests that begin anew, and the answer to one that was done and cannot be shown.
+import { type Answer, type Handler, Later } from '../../api/kit/call.js'
+import { PairTaken } from '../../engine/directory/entities.js'
+import type { Route } from '../routing/route.js'
+import { SmallBody } from './body.js'
+import type { Request } from './request.js'
+
+/** How often a request begins anew. */
+const retriesMax = 3
+
+/** A write that was taken, and cannot be shown now. */
+export const takenAnswer: Answer = { status: 202, data: { taken: true } }
+
+/** Begin anew while another node takes the keys that a request is about to give: it finds whose they are then. */
+export async function retried(route: Route, call: Request, first: Promise<Answer>): Promise<Answer> {
+  let again = call
+  for (let tries = 1; ; tries++)
+    try {
+      return await (tries === 1 ? first : heardOf(route.handle(again)))
+    } catch (error) {
+      if (!(error instanceof PairTaken) || tries > retriesMax) throw error
+      if (tries === 1 && call.body instanceof SmallBody) again = call.withBody(call.body.kept())
+    }
+}
+
+function heardOf(answer: ReturnType<Handler>): Promise<Answer> | Answer {
+  if (!(answer instanceof Later)) return answer
+  return new Promise((resolve, reject) => answer.listen({ succeed: resolve, fail: reject }))
+}

@@ -1,0 +1,142 @@
+// Idempotency keys of events in Redis: one window for an environment, whichever node receives the repeat. The owner of
+// the event's shard claims a key before it decides, and the script that writes the record makes the claim hold for good.
+// So a key is spent if and only if its event is in a journal, whoever dies in between.
+import { hash } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Sequence } from '../journal/journal.js'
+import type { Mark, OwnedDisk } from './disk.js'
+import { Fenced, type RedisClient } from './redis.js'
+
+/** How long a key is remembered from its first receipt (EV-26). */
+const windowMs = 24 * 3_600_000
+/** Bytes of a name's hash that are kept, as ClickHouse and the window in memory do. */
+const hashBytes = 10
+const freeAgainMs = 100
+
+/** An event with a key. */
+export interface ClaimedEvent {
+  readonly env: string
+  /** With the mark of publishable keys where it is of one. */
+  readonly key: string
+  readonly eventId: string
+  readonly capturedAtMs: number
+  readonly receivedAtMs: number
+  readonly print: number
+}
+
+/** The first event with a key. */
+export interface FirstEvent {
+  readonly eventId: string
+  readonly capturedAtMs: number
+  readonly print: number
+}
+
+/** A key that is this event's now. */
+export interface Held {
+  readonly key: string
+  readonly claimed: string
+  readonly done: string
+}
+
+/** What became of one claim: held; another's; or another event with this key is on its way at another shard. */
+export type Claimed = { readonly held: Held } | { readonly first: FirstEvent } | 'busy'
+
+export class ShardClaims {
+  private closed = false
+
+  constructor(
+    private readonly redis: RedisClient,
+    private readonly shard: number,
+    private readonly disk: OwnedDisk,
+  ) {}
+
+  /**
+   * Claim keys, all of different names.
+   *
+   * errors  Fenced when the shard is another node's; those of the driver.
+   */
+  async claim(events: readonly ClaimedEvent[]): Promise<readonly Claimed[]> {
+    const { mark } = this.disk
+    const keys = events.map(({ env, key }) => claimKey(this.redis, env, key))
+    const given = events.flatMap((event, i) => [keys[i]!, payloadOf(event), event.receivedAtMs - windowMs])
+    const epoch = mark.slice(0, mark.indexOf(':'))
+    const answers = await this.redis
+      .run<string[]>('claim', this.shard, mark, windowMs, ...given)
+      .catch(error => {
+        // some may be held all the same
+        if (!(error instanceof Fenced))
+          void this.freeSoon(events.map((event, i) => this.held(keys[i]!, epoch, event)))
+        throw error
+      })
+    return answers.map((answer, i) => {
+      if (answer === 'busy') return 'busy'
+      if (answer !== '') return { first: firstOf(answer) }
+      return { held: this.held(keys[i]!, epoch, events[i]!) }
+    })
+  }
+
+  private held(key: string, epoch: string, event: ClaimedEvent): Held {
+    const payload = payloadOf(event)
+    return { key, claimed: `p${this.shard}:${epoch}|${payload}`, done: `d|${payload}` }
+  }
+
+  /** The record at this sequence, which is appended in this tick, holds these. */
+  write(held: readonly Held[], sequence: Sequence): void {
+    this.disk.add(held.map((one): Mark => ({ sequence, ...one })))
+  }
+
+  /** These are free again: their events were not kept, or as failed. */
+  free(held: readonly Held[]): void {
+    if (held.length > 0) void this.freeSoon(held)
+  }
+
+  /** Until Redis has done it, or the shard's epoch has ended: others take over what is left of that. */
+  private async freeSoon(held: readonly Held[]): Promise<void> {
+    const { mark } = this.disk
+    const pairs = held.flatMap(({ key, claimed, done }) => [key, claimed, key, done])
+    while (this.disk.mark === mark && !this.closed)
+      try {
+        return void (await this.redis.run('free', ...pairs))
+      } catch {
+        await sleep(freeAgainMs)
+      }
+  }
+
+  close(): void {
+    this.closed = true
+  }
+}
+
+/** Whether an error says that the shard is another node's by now. */
+export const isFenced = (error: unknown): boolean =>
+  error instanceof Fenced || (error instanceof Error && error.cause instanceof Fenced)
+
+/** Claims of before, as they stand; for a cluster that begins. */
+export function doneClaim(
+  redis: RedisClient,
+  packedHash: string,
+  payload: Payload,
+): readonly [string, string] {
+  return [redis.key(`i:${packedHash}`), `d|${payloadOf(payload)}`]
+}
+
+export type Payload = Pick<ClaimedEvent, 'eventId' | 'capturedAtMs' | 'receivedAtMs' | 'print'>
+
+/** The first event that holds a key for good, or null. */
+export async function firstWith(redis: RedisClient, env: string, key: string): Promise<FirstEvent | null> {
+  const value = await redis.get(claimKey(redis, env, key))
+  return value?.startsWith('d|') ? firstOf(value) : null
+}
+
+export function claimKey(redis: RedisClient, env: string, key: string): string {
+  const digest = hash('sha256', `${env}\0${key}`, 'buffer').subarray(0, hashBytes)
+  return redis.key(`i:${digest.toString('base64url')}`)
+}
+
+const payloadOf = ({ eventId, capturedAtMs, receivedAtMs, print }: Payload): string =>
+  `${eventId}|${capturedAtMs}|${receivedAtMs}|${print}`
+
+function firstOf(value: string): FirstEvent {
+  const [, eventId, capturedAt, , print] = value.split('|')
+  return { eventId: eventId!, capturedAtMs: Number(capturedAt), print: Number(print) }
+}

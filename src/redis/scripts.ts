@@ -1,0 +1,190 @@
+// What nodes do in Redis, as scripts: each is one step for everybody, and whatever writes a shard's data first compares
+// who owns it. All keys begin with one prefix, which carries a hash tag.
+//
+//   nodes    hash   node → what it says of itself (JSON)      slots   hash   number → node
+//   lease:N  text   there while node N lives                   joins   number of joins so far
+//   shards   hash   shard → epoch:node ('' nobody)             changes number of changes of nodes and shards so far
+//   files:S  set    names of a shard's journal segments        file:S:N  text   a segment
+//   claims   p:…    key pairs, i:… idempotency keys, h:… keys of holds
+//
+// A shard's mark is `epoch:node` as it stands in `shards`: who has another one was replaced.
+
+const prologue = `
+local p = KEYS[1]
+local function fenced(shard, mark)
+  return redis.call('HGET', p .. 'shards', shard) ~= mark
+end
+local function changed()
+  return redis.call('INCR', p .. 'changes')
+end
+`
+
+/** Number of arguments is free in all of them; the one key is the prefix. */
+export const scripts = {
+  /** node, json, lease ms, slots → slot, or -1 when as many are there as may be. */
+  join: `
+local count = tonumber(ARGV[4])
+local from = redis.call('INCR', p .. 'joins')
+for i = 0, count - 1 do
+  local slot = (from + i) % count
+  if redis.call('HSETNX', p .. 'slots', slot, ARGV[1]) == 1 then
+    redis.call('HSET', p .. 'nodes', ARGV[1], ARGV[2])
+    redis.call('SET', p .. 'lease:' .. ARGV[1], '1', 'PX', ARGV[3])
+    changed()
+    return slot
+  end
+end
+return -1`,
+
+  /** node, lease ms, json or '' → 1, or 0 when the node is none any more. */
+  renew: `
+if redis.call('HEXISTS', p .. 'nodes', ARGV[1]) == 0 then return 0 end
+redis.call('SET', p .. 'lease:' .. ARGV[1], '1', 'PX', ARGV[2])
+if ARGV[3] ~= '' then
+  redis.call('HSET', p .. 'nodes', ARGV[1], ARGV[3])
+  changed()
+end
+return 1`,
+
+  /** → changes, [node, json, has a lease, …], [shard, mark, …] */
+  look: `
+local nodes = redis.call('HGETALL', p .. 'nodes')
+local out = {}
+for i = 1, #nodes, 2 do
+  out[#out + 1] = nodes[i]
+  out[#out + 1] = nodes[i + 1]
+  out[#out + 1] = tostring(redis.call('EXISTS', p .. 'lease:' .. nodes[i]))
+end
+return { redis.call('GET', p .. 'changes') or '0', out, redis.call('HGETALL', p .. 'shards') }`,
+
+  /** node, by force ('1': though it has a lease, as it says so itself) → 1 when it is none any more. */
+  leave: `
+if ARGV[2] ~= '1' and redis.call('EXISTS', p .. 'lease:' .. ARGV[1]) == 1 then return 0 end
+redis.call('HDEL', p .. 'nodes', ARGV[1])
+redis.call('DEL', p .. 'lease:' .. ARGV[1])
+local slots = redis.call('HGETALL', p .. 'slots')
+for i = 1, #slots, 2 do
+  if slots[i + 1] == ARGV[1] then redis.call('HDEL', p .. 'slots', slots[i]) end
+end
+local shards = redis.call('HGETALL', p .. 'shards')
+for i = 1, #shards, 2 do
+  local epoch, node = string.match(shards[i + 1], '^(%d+):(.*)$')
+  if node == ARGV[1] then redis.call('HSET', p .. 'shards', shards[i], epoch .. ':') end
+end
+changed()
+return 1`,
+
+  /** node, shard → its mark from now on, or '' when it is somebody's, or the node is none. */
+  take: `
+if redis.call('HEXISTS', p .. 'nodes', ARGV[1]) == 0 then return '' end
+local mark = redis.call('HGET', p .. 'shards', ARGV[2]) or '0:'
+local epoch, node = string.match(mark, '^(%d+):(.*)$')
+if node ~= '' then return '' end
+mark = string.format('%.0f', tonumber(epoch) + 1) .. ':' .. ARGV[1]
+redis.call('HSET', p .. 'shards', ARGV[2], mark)
+changed()
+return mark`,
+
+  /** shard, mark, node that gets it or '' → 1; 0 when it was not ours to give. */
+  give: `
+if fenced(ARGV[1], ARGV[2]) then return 0 end
+local epoch = tonumber(string.match(ARGV[2], '^(%d+):'))
+local to = ARGV[3]
+if to ~= '' and redis.call('HEXISTS', p .. 'nodes', to) == 0 then to = '' end
+if to ~= '' then epoch = epoch + 1 end
+redis.call('HSET', p .. 'shards', ARGV[1], string.format('%.0f', epoch) .. ':' .. to)
+changed()
+return 1`,
+
+  /** shard, mark, file, name → 1. An empty segment. */
+  begin: `
+if fenced(ARGV[1], ARGV[2]) then return redis.error_reply('FENCED') end
+if redis.call('SADD', p .. 'files:' .. ARGV[1], ARGV[4]) == 0 then return redis.error_reply('EXISTS') end
+redis.call('SET', ARGV[3], '')
+return 1`,
+
+  /**
+   * shard, mark, file, offset, bytes, then of each claim in them: key, value under way, value for good. Sent again, it
+   * does the same again.
+   */
+  write: `
+if fenced(ARGV[1], ARGV[2]) then return redis.error_reply('FENCED') end
+if redis.call('STRLEN', ARGV[3]) < tonumber(ARGV[4]) then return redis.error_reply('GAP') end
+for i = 6, #ARGV, 3 do
+  local value = redis.call('GET', ARGV[i])
+  if value ~= ARGV[i + 1] and value ~= ARGV[i + 2] then return redis.error_reply('STOLEN') end
+end
+redis.call('SETRANGE', ARGV[3], ARGV[4], ARGV[5])
+for i = 6, #ARGV, 3 do redis.call('SET', ARGV[i], ARGV[i + 2], 'KEEPTTL') end
+return 1`,
+
+  /** shard, mark, file, length → the mark from now on: what was sent under the one before and arrives later is refused. */
+  cut: `
+if fenced(ARGV[1], ARGV[2]) then return redis.error_reply('FENCED') end
+local length = tonumber(ARGV[4])
+if redis.call('STRLEN', ARGV[3]) > length then
+  redis.call('SET', ARGV[3], length > 0 and redis.call('GETRANGE', ARGV[3], 0, length - 1) or '')
+end
+local epoch, node = string.match(ARGV[2], '^(%d+):(.*)$')
+local mark = string.format('%.0f', tonumber(epoch) + 1) .. ':' .. node
+redis.call('HSET', p .. 'shards', ARGV[1], mark)
+changed()
+return mark`,
+
+  /** shard, mark, file, name → 1. */
+  drop: `
+if fenced(ARGV[1], ARGV[2]) then return redis.error_reply('FENCED') end
+redis.call('SREM', p .. 'files:' .. ARGV[1], ARGV[4])
+redis.call('UNLINK', ARGV[3])
+return 1`,
+
+  /**
+   * shard, mark, ttl ms, then of each key: key, what follows its state in the value, and until when a receipt counts no
+   * more (epoch ms). → of each: '' when it is claimed now, 'busy', or the value of who has it. A claim that is under way
+   * at a shard counts as long as the shard's epoch: what was not written by then never will be.
+   */
+  claim: `
+if fenced(ARGV[1], ARGV[2]) then return redis.error_reply('FENCED') end
+local epoch = string.match(ARGV[2], '^(%d+):')
+local out = {}
+for i = 4, #ARGV, 3 do
+  local value = redis.call('GET', ARGV[i])
+  local free = not value
+  if value then
+    local shard, since = string.match(value, '^p(%d+):(%d+)|')
+    if shard then
+      local now = string.match(redis.call('HGET', p .. 'shards', shard) or '0:', '^(%d+):')
+      if since ~= now then free = true else out[#out + 1] = 'busy' end
+    else
+      local received = tonumber(string.match(value, '^d|[^|]*|[^|]*|(%d+)|'))
+      if received and received <= tonumber(ARGV[i + 2]) then free = true else out[#out + 1] = value end
+    end
+  end
+  if free then
+    redis.call('SET', ARGV[i], 'p' .. ARGV[1] .. ':' .. epoch .. '|' .. ARGV[i + 1], 'PX', ARGV[3])
+    out[#out + 1] = ''
+  end
+end
+return out`,
+
+  /** key, value, … → 1. Keys that have these values are free. */
+  free: `
+for i = 1, #ARGV, 2 do
+  if redis.call('GET', ARGV[i]) == ARGV[i + 1] then redis.call('DEL', ARGV[i]) end
+end
+return 1`,
+
+  /** value, ttl ms, key, … → '' when all of them have this value now, else the key that has another, and that one. */
+  pairs: `
+for i = 3, #ARGV do
+  local had = redis.call('GET', ARGV[i])
+  if had and had ~= ARGV[1] then return { ARGV[i], had } end
+end
+for i = 3, #ARGV do redis.call('SET', ARGV[i], ARGV[1], 'PX', ARGV[2]) end
+return ''`,
+} as const
+
+export type ScriptName = keyof typeof scripts
+
+/** A script as Redis is given it. */
+export const scriptOf = (name: ScriptName): string => prologue + scripts[name]

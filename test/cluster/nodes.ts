@@ -1,0 +1,143 @@
+// Several nodes of one cluster for a test: real processes on one Redis, one Postgres and one ClickHouse.
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { Redis } from 'ioredis'
+import type { Test } from 'tap'
+import { type Client, Process, storesOf } from '../harness.js'
+import { temporaryDirectory } from '../stores.js'
+
+/** Why tests of several nodes are skipped here, or false. */
+export const skipped: string | false =
+  spawnSync('redis-server', ['--version']).status === 0 ? false : 'no Redis server is installed'
+
+/** A Redis of the test's own, which keeps what it acknowledged. */
+export class TestRedis {
+  private child: ChildProcess | null = null
+
+  private constructor(
+    readonly port: number,
+    private readonly directory: string,
+  ) {}
+
+  get url(): string {
+    return `redis://127.0.0.1:${this.port}`
+  }
+
+  get pid(): number {
+    return this.child!.pid!
+  }
+
+  static async start(t: Test): Promise<TestRedis> {
+    const redis = new TestRedis(await freePort(), await temporaryDirectory(t))
+    await redis.start()
+    t.teardown(() => redis.end('SIGKILL'))
+    return redis
+  }
+
+  /** The same, again, on what it kept. */
+  async start(): Promise<void> {
+    const settings = ['--appendonly', 'yes', '--appendfsync', 'always', '--save', '']
+    const where = ['--port', String(this.port), '--bind', '127.0.0.1', '--dir', this.directory]
+    this.child = spawn('redis-server', [...where, ...settings], { stdio: 'ignore' })
+    const probe = new Redis(this.url, {
+      lazyConnect: true,
+      retryStrategy: () => 50,
+      maxRetriesPerRequest: null,
+    })
+    probe.on('error', () => {})
+    await probe.connect().catch(() => {})
+    while ((await probe.ping().catch(() => '')) !== 'PONG')
+      await new Promise(resolve => setTimeout(resolve, 20))
+    probe.disconnect()
+  }
+
+  async end(signal: NodeJS.Signals): Promise<void> {
+    const { child } = this
+    if (child === null || child.exitCode !== null || child.signalCode !== null) return
+    const exited = new Promise(resolve => child.on('exit', resolve))
+    child.kill(signal)
+    await exited
+  }
+}
+
+export async function freePort(): Promise<number> {
+  const server = createServer()
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as { port: number }
+  await new Promise(resolve => server.close(resolve))
+  return port
+}
+
+/** One node. */
+export interface TestNode {
+  readonly name: string
+  readonly process: Process
+  readonly client: Client
+}
+
+/** A cluster to which nodes are added. */
+export class TestCluster {
+  readonly nodes: TestNode[] = []
+  private made = 0
+
+  private constructor(
+    private readonly t: Test,
+    readonly redis: TestRedis,
+    private readonly settings: Readonly<Record<string, string>>,
+    private readonly root: string,
+  ) {}
+
+  static async start(
+    t: Test,
+    count: number,
+    more: Readonly<Record<string, string>> = {},
+  ): Promise<TestCluster> {
+    const root = await temporaryDirectory(t)
+    const [redis, stores] = await Promise.all([TestRedis.start(t), storesOf(root, more)])
+    const settings = {
+      ...stores,
+      REDIS_URL: redis.url,
+      TOLLGATE_PEPPER: 'a pepper that is the same on all nodes',
+      TOLLGATE_CLUSTER_SECRET: 'a secret that only nodes of this test know',
+      TOLLGATE_SHARDS: '1',
+      ...more,
+    }
+    const cluster = new TestCluster(t, redis, settings, root)
+    await cluster.add()
+    await Promise.all(Array.from({ length: count - 1 }, () => cluster.add()))
+    return cluster
+  }
+
+  /** Start one more; resolves when it serves. */
+  async add(more: Readonly<Record<string, string>> = {}): Promise<TestNode> {
+    const name = `node-${++this.made}`
+    const dataDir = join(this.root, name)
+    const process = await Process.start(dataDir, { ...this.settings, TOLLGATE_NODE_ID: name, ...more })
+    const node = { name, process, client: process.client }
+    this.nodes.push(node)
+    this.t.teardown(() => process.end('SIGKILL'))
+    return node
+  }
+
+  /** Nodes that were not ended. */
+  get living(): readonly TestNode[] {
+    return this.nodes.filter(
+      ({ process }) => process.child.exitCode === null && process.child.signalCode === null,
+    )
+  }
+}
+
+/** Resolves when it holds; fails after a minute. */
+export async function until(holds: () => boolean | Promise<boolean>, what: string): Promise<void> {
+  for (const endMs = performance.now() + 60_000; !(await holds()); ) {
+    if (performance.now() > endMs) throw new Error(`it did not come to this: ${what}`)
+    await new Promise(resolve => setTimeout(resolve, 20))
+  }
+}
+
+/** Whether a node serves, and nothing of it is degraded. */
+export async function isWhole({ client }: TestNode): Promise<boolean> {
+  const { status, body } = await client.get('/health/ready').catch(() => ({ status: 0, body: null }))
+  return status === 200 && body.degraded.length === 0
+}

@@ -1,0 +1,155 @@
+// Two nodes: whichever is asked, the answer is the same, and what one acknowledged the other shows (promise 9). One is
+// killed: nothing acknowledged is lost or counted twice, and its companies are served by the other (promise 10).
+import t from 'tap'
+import { isWhole, skipped, TestCluster, until } from './nodes.js'
+
+const flag = { key: 'f', name: 'f', description: '', flag_type: 'boolean', default_value: true }
+const slugs = Array.from({ length: 40 }, (_, index) => `co${index}`)
+
+t.test('two nodes', { skip: skipped }, async t => {
+  const cluster = await TestCluster.start(t, 2)
+  const [one, other] = cluster.nodes.map(({ client }) => client)
+  await until(async () => (await Promise.all(cluster.nodes.map(isWhole))).every(Boolean), 'both are whole')
+
+  await t.test('definitions, companies and events of one are the other’s', async t => {
+    await one!.ok('POST', '/flags', flag)
+    t.equal(
+      (await other!.post('/flags/f/check', {})).status,
+      200,
+      'a flag is known everywhere once it is made',
+    )
+    const made = await Promise.all(
+      slugs.map((slug, i) =>
+        (i % 2 ? one! : other!).ok('POST', '/companies', { keys: { slug }, traits: { n: i } }),
+      ),
+    )
+    for (const [i, slug] of slugs.entries()) {
+      const { body } = await (i % 2 ? other! : one!).get(`/companies/lookup?slug=${slug}`)
+      t.match(body.data, { id: made[i]!.id, traits: { n: i } }, `${slug} is the same on the other`)
+    }
+    t.equal((await other!.ok('GET', '/companies/count')).count, slugs.length)
+  })
+
+  await t.test('a key is one company’s, whoever meets it first', async t => {
+    const both = await Promise.all(
+      Array.from({ length: 20 }, (_, i) => [
+        one!.post('/companies', { keys: { slug: `both${i}` } }),
+        other!.post('/companies', { keys: { slug: `both${i}` } }),
+      ]).flat(),
+    )
+    for (let i = 0; i < both.length; i += 2) {
+      t.same([both[i]!.status, both[i + 1]!.status], [200, 200])
+      t.equal(both[i]!.body.data.id, both[i + 1]!.body.data.id)
+    }
+    const events = await Promise.all(
+      Array.from({ length: 20 }, (_, i) =>
+        [one!, other!].map(client =>
+          client.post('/events', {
+            event_type: 'track',
+            body: { event: 'seen', company: { slug: `by-event${i}` } },
+          }),
+        ),
+      ).flat(),
+    )
+    t.same([...new Set(events.map(({ status }) => status))], [201])
+    for (let i = 0; i < 20; i++) {
+      const company = await one!.ok('GET', `/companies/lookup?slug=by-event${i}`)
+      const total = company.metrics.find((metric: { period: string }) => metric.period === 'all_time')
+      t.equal(total.value, 2)
+    }
+  })
+
+  await t.test('an idempotency key counts once, whoever hears of it', async t => {
+    const send = (client: typeof one, key: string, slug: string) =>
+      client!.post('/events', {
+        event_type: 'track',
+        idempotency_key: key,
+        body: { event: 'once', company: { slug } },
+      })
+    for (const [i, slug] of slugs.entries()) {
+      const first = await send(i % 2 ? one : other, `k${i}`, slug)
+      t.equal(first.status, 201)
+      const again = await send(i % 2 ? other : one, `k${i}`, slug)
+      t.equal(again.status, 201)
+      t.match(again.body.data, { event_id: first.body.data.event_id, duplicate: true })
+      const elsewhere = await send(i % 2 ? other : one, `k${i}`, slugs[(i + 1) % slugs.length]!)
+      t.match(elsewhere.body.data, { event_id: first.body.data.event_id, content_differs: true })
+    }
+    for (const slug of slugs) {
+      const company = await other!.ok('GET', `/companies/lookup?slug=${slug}`)
+      const total = company.metrics.find((metric: { period: string }) => metric.period === 'all_time')
+      t.equal(total.value, 1, slug)
+    }
+  })
+
+  await t.test('keys, deletions and users are told before the answer', async t => {
+    const [{ id: environment_id }] = await one!.ok('GET', '/environments')
+    const key = await one!.ok('POST', '/api-keys', { name: 'k', scopes: ['read'], environment_id })
+    const reader = other!.as(key.secret)
+    t.equal((await reader.get('/companies/count')).status, 200)
+    await one!.ok('DELETE', `/api-keys/${key.id}`)
+    t.equal((await reader.get('/companies/count')).status, 401)
+    await one!.ok('POST', '/users', { keys: { mail: 'a' }, company: { slug: 'co0' } })
+    const company = await other!.ok('GET', '/companies/lookup?slug=co0')
+    t.equal(company.user_count, 1)
+    t.equal((await other!.ok('GET', '/users/lookup?mail=a')).keys[0].value, 'a')
+    const gone = await one!.ok('GET', '/companies/lookup?slug=both0')
+    await one!.ok('DELETE', `/companies/${gone.id}`)
+    t.equal((await other!.get('/companies/lookup?slug=both0')).status, 404)
+    const anew = await other!.ok('POST', '/companies', { keys: { slug: 'both0' } })
+    t.not(anew.id, gone.id)
+  })
+
+  await t.test('one is killed under load', async t => {
+    const sent = new Map<string, number>()
+    const statuses = new Map<number, number>()
+    let going = true
+    let number = 0
+    let quietMs = 0
+    const { client } = cluster.nodes[0]!
+    const work = async (slug: string) => {
+      while (going) {
+        const idempotency_key = `load${number++}`
+        const event = { event_type: 'track', idempotency_key, body: { event: 'load', company: { slug } } }
+        const beganMs = performance.now()
+        // as a sender does: until it is acknowledged
+        for (;;) {
+          const { status } = await client.post('/events', event)
+          statuses.set(status, (statuses.get(status) ?? 0) + 1)
+          if (status === 201) break
+          await new Promise(resolve => setTimeout(resolve, 20))
+        }
+        quietMs = Math.max(quietMs, performance.now() - beganMs)
+        sent.set(slug, (sent.get(slug) ?? 0) + 1)
+      }
+    }
+    const before = await Promise.all(slugs.map(slug => one!.ok('GET', `/companies/lookup?slug=${slug}`)))
+    const working = slugs.slice(0, 16).map(work)
+    await until(() => number > 300, 'some events are acknowledged')
+    await cluster.nodes[1]!.process.end('SIGKILL')
+    const killedAt = number
+    await until(
+      async () => (await client.get('/health/ready')).body.degraded.length === 0,
+      'all shards are served',
+    )
+    await until(() => number > killedAt + 300, 'more events are acknowledged')
+    going = false
+    await Promise.all(working)
+    t.comment(`longest wait of a sender: ${Math.round(quietMs)} ms; ${JSON.stringify([...statuses])}`)
+    t.same(
+      [...statuses.keys()].filter(status => status !== 201 && status !== 503),
+      [],
+    )
+    for (const [i, slug] of slugs.entries()) {
+      const company = await client.ok('GET', `/companies/lookup?slug=${slug}`)
+      const all = (one: { metrics: { period: string; event_subtype: string; value: number }[] }) =>
+        one.metrics.filter(({ period }) => period === 'all_time').reduce((sum, { value }) => sum + value, 0)
+      t.equal(all(company) - all(before[i]!), sent.get(slug) ?? 0, `${slug}: each once`)
+    }
+    const [total] = await Promise.all([
+      client.ok('GET', '/companies/count'),
+      until(async () => (await client.get('/health/ready')).status === 200, 'ready'),
+    ])
+    t.equal(total.count, slugs.length + 40)
+  })
+})

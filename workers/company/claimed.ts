@@ -1,0 +1,232 @@
+// Events whose idempotency keys are claimed in a store that nodes share, before anything of their request is decided.
+import type { AcceptedEvent, FailedEvent, IngestItem, ShardRequest } from '../../src/core/company/message.js'
+import { itemsOf } from '../../src/core/usage/batch.js'
+import { differ, printOfText } from '../../src/core/usage/fingerprint.js'
+import {
+  type Claimed,
+  type ClaimedEvent,
+  type Held,
+  isFenced,
+  type ShardClaims,
+} from '../../src/redis/claims.js'
+
+/** Where a shard claims keys. */
+export type EventClaims = Pick<ShardClaims, 'claim' | 'write' | 'free'>
+
+/** A request whose keys are claimed: what of it is to be decided, and what is told of the rest. */
+export interface ClaimedRequest {
+  readonly request: ShardRequest
+  readonly held: readonly HeldEvent[]
+  readonly repeats: readonly FailedEvent[]
+}
+
+interface HeldEvent {
+  readonly eventId: string
+  readonly held: Held
+}
+
+/** Why a request is refused before anything of it is decided. */
+const busyDetail = 'An event with this idempotency key is on its way; try again'
+
+/** Requests of one post, in their order: those that need no claim, and those that do. */
+export function sorted(requests: readonly ShardRequest[]) {
+  const free: ShardRequest[] = []
+  const keyed: ShardRequest[] = []
+  for (const request of requests) {
+    const whole = 'uses' in request ? withItems(request) : request
+    if (eventsOf(whole).length > 0) keyed.push(whole)
+    else free.push(whole === request || !('uses' in request) ? whole : request)
+  }
+  return { free, keyed }
+}
+
+/** What lies in a post's text stays only until the next post comes: where a key is claimed, objects are made first. */
+function withItems(request: Extract<ShardRequest, { readonly uses: unknown }>): ShardRequest {
+  for (let i = 0; i < request.count; i++)
+    if (request.uses.keyLength(request.from + i) > 0)
+      return { n: request.n, at: request.at, events: itemsOf(request) }
+  return request
+}
+
+/** Events of a request that claim a key. */
+function eventsOf(request: ShardRequest): readonly AcceptedEvent[] {
+  const events =
+    'events' in request
+      ? request.events.map(({ m }) => (m as { readonly event: AcceptedEvent }).event)
+      : 'm' in request && request.m.type === 'event'
+        ? [(request.m as { readonly event: AcceptedEvent }).event]
+        : []
+  return events.filter(({ idempotencyKey, failure }) => idempotencyKey !== null && failure === null)
+}
+
+/**
+ * Claim the keys of some requests together.
+ *
+ * returns  of each request what is left of it; null: it is refused (`busyDetail`), and holds nothing.
+ * errors   those of the store: then nothing is known to be held.
+ */
+export async function claimAll(
+  requests: readonly ShardRequest[],
+  claims: EventClaims,
+): Promise<readonly (ClaimedRequest | null)[]> {
+  // one name once: its second event here is a repeat of the first
+  const first = new Map<string, AcceptedEvent>()
+  const wanted: ClaimedEvent[] = []
+  for (const request of requests)
+    for (const event of eventsOf(request)) {
+      const name = nameOf(envOf(request, event), event)
+      if (first.has(name)) continue
+      first.set(name, event)
+      wanted.push(claimOf(envOf(request, event), event))
+    }
+  const answers = await claims.claim(wanted)
+  const fates = new Map(wanted.map((one, i) => [one.eventId, answers[i]!]))
+  return requests.map(request => {
+    const held: HeldEvent[] = []
+    const repeats: FailedEvent[] = []
+    let busy = false
+    const kept = (event: AcceptedEvent): AcceptedEvent | null => {
+      if (event.idempotencyKey === null || event.failure !== null) return event
+      const leader = first.get(nameOf(envOf(request, event), event))!
+      const fate = fates.get(leader.id)!
+      const found: Claimed =
+        leader === event || fate === 'busy' || 'first' in fate
+          ? fate
+          : { first: { eventId: leader.id, capturedAtMs: leader.capturedAtMs, print: printOfEvent(leader) } }
+      if (found === 'busy') {
+        busy = true
+        return null
+      }
+      if ('held' in found) {
+        held.push({ eventId: event.id, held: found.held })
+        return event
+      }
+      const other = differ(found.first.print, printOfEvent(event))
+      repeats.push([event.id, '', { ...found.first, other }])
+      if (!other) return null
+      const failure = `dropped: its idempotency key was used with other content by ${found.first.eventId}`
+      return { ...event, failure }
+    }
+    const left = reduced(request, kept)
+    if (busy) {
+      claims.free(held.map(one => one.held))
+      return null
+    }
+    return { request: left, held, repeats }
+  })
+}
+
+/** The request with those of its events that are kept. */
+function reduced(request: ShardRequest, kept: (event: AcceptedEvent) => AcceptedEvent | null): ShardRequest {
+  if ('events' in request) {
+    const events: IngestItem[] = []
+    for (const item of request.events) {
+      const m = item.m as { readonly event: AcceptedEvent }
+      const event = kept(m.event)
+      if (event === m.event) events.push(item)
+      else if (event !== null) events.push({ ...item, m: { ...item.m, event } as IngestItem['m'] })
+    }
+    return { n: request.n, at: request.at, events }
+  }
+  const m = (request as { readonly m: { readonly event: AcceptedEvent } }).m
+  const event = kept(m.event)
+  // what it says is not written a second time: only its record is kept, when it says something else
+  if (event === m.event) return request
+  const { n, at, k, id, env } = request as Extract<ShardRequest, { readonly m: unknown }>
+  if (event === null) return { n, at, events: [] }
+  const item = { k, id, env, fresh: false, m: { type: 'event', event, write: null, joins: [] } } as IngestItem
+  return { n, at, events: [item] }
+}
+
+const envOf = (request: ShardRequest, event: AcceptedEvent): string => {
+  if ('env' in request) return request.env
+  const items = (request as Extract<ShardRequest, { readonly events: unknown }>).events
+  return items.find(({ m }) => (m as { readonly event: AcceptedEvent }).event === event)!.env
+}
+
+const nameOf = (env: string, { idempotencyKey }: AcceptedEvent): string => `${env}\0${idempotencyKey}`
+
+const claimOf = (env: string, event: AcceptedEvent): ClaimedEvent => ({
+  env,
+  key: event.idempotencyKey!,
+  eventId: event.id,
+  capturedAtMs: event.capturedAtMs,
+  receivedAtMs: event.receivedAtMs,
+  print: printOfEvent(event),
+})
+
+/** As the one who sent it works it out: of use alone quantity and company count. */
+function printOfEvent({ type, subtype, quantity, companyId }: AcceptedEvent): number {
+  const used = type === 'track' || type === 'inference'
+  return printOfText(type, subtype ?? '', used ? quantity : 1, used ? (companyId ?? '') : '')
+}
+
+/** Claims between the moment in which a shard has them and the record of their event. */
+export class HeldKeys {
+  private readonly held = new Map<string, Held>()
+  private readonly repeated = new Map<number, readonly FailedEvent[]>()
+
+  constructor(private readonly claims: EventClaims | null) {}
+
+  /**
+   * Claim the keys of some requests.
+   *
+   * returns  of each what is to be decided, or why it is refused; one error for all when the store did not answer.
+   */
+  async claim(
+    requests: readonly ShardRequest[],
+    claims: EventClaims,
+  ): Promise<readonly (ShardRequest | Error)[] | Error> {
+    try {
+      const claimed = await claimAll(requests, claims)
+      return claimed.map(one => (one === null ? new Error(busyDetail) : this.hold(one)))
+    } catch (error) {
+      return isFenced(error)
+        ? (error as Error)
+        : new Error('Redis does not answer; try again', { cause: error })
+    }
+  }
+
+  /** Returns what is to be decided. */
+  private hold({ request, held, repeats }: ClaimedRequest): ShardRequest {
+    for (const one of held) this.held.set(one.eventId, one.held)
+    if (repeats.length > 0) this.repeated.set(request.n, repeats)
+    return request
+  }
+
+  /** The event is recorded at this sequence, which is appended in this tick. One that failed gives its key back (EV-28). */
+  written({ id, failure }: AcceptedEvent, sequence: number): void {
+    const held = this.held.size === 0 ? undefined : this.take(id)
+    if (held === undefined) return
+    if (failure === null) this.claims!.write([held], sequence)
+    else this.claims!.free([held])
+  }
+
+  /** The event was refused. */
+  free({ id }: AcceptedEvent): void {
+    const held = this.take(id)
+    if (held !== undefined) this.claims!.free([held])
+  }
+
+  /** Nothing of the request was done. */
+  forgo(request: ShardRequest): void {
+    this.repeated.delete(request.n)
+    if (this.held.size === 0) return
+    for (const event of eventsOf(request)) this.free(event)
+  }
+
+  /** The reply to a request: what failed of it, and what it repeats. */
+  repeats(n: number, failed: readonly FailedEvent[] | null): readonly FailedEvent[] | null {
+    if (this.repeated.size === 0) return failed
+    const repeats = this.repeated.get(n)
+    if (repeats === undefined) return failed
+    this.repeated.delete(n)
+    return [...(failed ?? []), ...repeats]
+  }
+
+  private take(id: string): Held | undefined {
+    const held = this.held.get(id)
+    this.held.delete(id)
+    return held
+  }
+}

@@ -1,0 +1,25 @@
+// What a shard says of itself, for metrics.
+import type { ShardFigures } from '../../src/core/company/message.js'
+import type { Journal } from '../../src/journal/journal.js'
+import type { Actors } from './actors.js'
+import type { Groups } from './group.js'
+import type { PlainUses } from './uses.js'
+
+/** Groups are told once. */
+export function figuresOf(shard: {
+  readonly actors: Pick<Actors, 'size' | 'dirty'>
+  readonly journal: Pick<Journal, 'pendingBytes'>
+  readonly plainUses: Pick<PlainUses, 'eventNames'>
+  readonly coldLoads: number
+  readonly groups: Groups
+}): ShardFigures {
+  return {
+    actors: shard.actors.size,
+    dirty: shard.actors.dirty.size,
+    heapBytes: process.memoryUsage().heapUsed,
+    journalPendingBytes: shard.journal.pendingBytes,
+    coldLoads: shard.coldLoads,
+    ...shard.plainUses.eventNames.figures(),
+    groups: shard.groups.splice(0),
+  }
+}

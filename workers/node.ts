@@ -1,0 +1,96 @@
+// The entry of a thread that holds shards of one node among several: each has its journal in Redis, its companies and its
+// way to the HTTP thread, and comes and goes while the thread stays. What they say in one turn crosses as one post.
+import { EventEmitter } from 'node:events'
+import { collectWhenIdle } from '../src/host/idle-gc.js'
+import type { Port } from '../src/protocol/port.js'
+import { ShardClaims } from '../src/redis/claims.js'
+import { OwnedDisk } from '../src/redis/disk.js'
+import type { HostMessage, HostReply, HostTask } from '../src/redis/hosting.js'
+import { RedisClient } from '../src/redis/redis.js'
+import { openPostgres } from '../src/storage/postgres.js'
+import { postgresSnapshots, type SnapshotStore } from './company/snapshots.js'
+import type { ShardTask } from './company/task.js'
+import { runShard } from './company.js'
+
+/** Runs until the port closes. */
+export default function node(task: HostTask): Promise<void> {
+  collectWhenIdle()
+  return new Host(task).run()
+}
+
+/** One shard's end of its way. */
+class ShardPort extends EventEmitter implements Pick<Port, 'postMessage' | 'close'> {
+  constructor(
+    private readonly index: number,
+    private readonly host: { say(reply: HostReply): void },
+  ) {
+    super()
+  }
+
+  postMessage(message: unknown): void {
+    this.host.say([this.index, 'said', message])
+  }
+
+  close(): void {
+    this.emit('close')
+  }
+}
+
+class Host {
+  private readonly ports = new Map<number, ShardPort>()
+  private said: HostReply[] = []
+  private readonly snapshots: SnapshotStore
+  private readonly redis: Promise<RedisClient>
+
+  constructor(private readonly task: HostTask) {
+    // a pool for all shards of the thread: none of them closes it
+    const kept = postgresSnapshots(openPostgres(task.postgres, { max: 4 }))
+    this.snapshots = { ...kept, close: async () => {} }
+    this.redis = RedisClient.open(task.redis)
+  }
+
+  async run(): Promise<void> {
+    const { port } = this.task
+    const over = new Promise<void>(resolve => port.on('close', () => resolve()))
+    port.on('message', (messages: readonly HostMessage[]) => {
+      for (const message of messages) this.take(message)
+    })
+    await over
+    for (const one of this.ports.values()) one.close()
+    await (await this.redis).close()
+  }
+
+  say(reply: HostReply): void {
+    if (this.said.length === 0) queueMicrotask(() => this.flush())
+    this.said.push(reply)
+  }
+
+  private flush(): void {
+    const { said } = this
+    this.said = []
+    this.task.port.postMessage(said)
+  }
+
+  private take([index, what, value]: HostMessage): void {
+    if (what === 'open') void this.open(index, value as Omit<ShardTask, 'port'>)
+    else if (what === 'close') this.ports.get(index)?.close()
+    else this.ports.get(index)?.emit('message', value)
+  }
+
+  private async open(index: number, task: Omit<ShardTask, 'port'>): Promise<void> {
+    const port = new ShardPort(index, this)
+    this.ports.set(index, port)
+    let failure: unknown = null
+    try {
+      const redis = await this.redis
+      const disk = new OwnedDisk(redis, index, task.options.redis!.mark)
+      const shared = new ShardClaims(redis, index, disk)
+      const storage = { disk, snapshots: this.snapshots, shared }
+      await runShard({ ...task, port: port as unknown as Port }, storage).finally(() => shared.close())
+    } catch (error) {
+      failure = error
+    }
+    if (this.ports.get(index) === port) this.ports.delete(index)
+    this.say([index, 'ended', failure instanceof Error ? failure.message : null])
+  }
+}
