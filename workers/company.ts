@@ -5,25 +5,23 @@
 //
 // Effects are applied before the journal answers, so two messages of one batch see each other. If the append
 // then fails the actors it touched are forgotten and loaded again: memory never outlives storage.
-import { type Catalog, type CatalogData, compileCatalog } from '../src/core/catalog.js'
+import { type Catalog, compileCatalog } from '../src/core/catalog.js'
 import { apply, decideCompany, presentOf } from '../src/core/company/company.js'
-import type { Notice } from '../src/core/company/domain-events.js'
 import type {
-  AcceptedEvent,
-  CheckAndReserve,
   CompanyMessage,
   Decision,
   Effect,
   Fact,
   Question,
-  ShardControl,
-  ShardNotice,
-  ShardRequest,
   Still,
   UserMessage,
 } from '../src/core/company/message.js'
+import type { Notice } from '../src/core/company/notices.js'
+import type { AcceptedEvent, CheckAndReserve } from '../src/core/company/requests.js'
+import type { ShardControl, ShardNotice, ShardRequest } from '../src/core/company/shard-request.js'
 import { applyToUser, decideUser } from '../src/core/company/user.js'
 import { settle } from '../src/core/credits/company-accounts.js'
+import type { CatalogData } from '../src/core/definitions.js'
 import { type CheckedAndReserved, writeCheckAndReserve } from '../src/core/flags/reserve.js'
 import { settleByTime } from '../src/core/plans/settle.js'
 import { itemsOf, type UsesRequest } from '../src/core/usage/batch.js'

@@ -1,7 +1,6 @@
 // What a use of credits costs as a company's grants pile up: deciding, deciding and applying, reading the figures.
 import { cpuUsage } from 'node:process'
-import type { CreditAccount, CreditConfig } from '../../src/core/credits/account.js'
-import { emptyAccount } from '../../src/core/credits/account.js'
+import { type CreditAccount, type CreditConfig, emptyAccount } from '../../src/core/credits/account-state.js'
 import { due, figures } from '../../src/core/credits/balance.js'
 import { drawForEvent } from '../../src/core/credits/draw.js'
 import { acquireLease } from '../../src/core/credits/hold.js'

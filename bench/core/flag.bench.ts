@@ -2,7 +2,8 @@
 import { performance } from 'node:perf_hooks'
 import { FlagdCore } from '@openfeature/flagd-core'
 import { compileCatalog } from '../../src/core/catalog.js'
-import { checkAll, checkFlag, writeAllChecks, writeCheck } from '../../src/core/flags/flag.js'
+import { checkAll, checkFlag, writeAllChecks } from '../../src/core/flags/check.js'
+import { writeCheck } from '../../src/core/flags/flag.js'
 import { addUsage, newCounter } from '../../src/core/usage/counter.js'
 import {
   catalogData,

@@ -2,8 +2,8 @@
 // and framed, against the same batches of a feature that nothing is paid for. Caches are swept between batches, as the
 // other threads of a service do.
 import { compileCatalog } from '../../src/core/catalog.js'
-import type { Company } from '../../src/core/company/company.js'
-import { emptyAccount } from '../../src/core/credits/account.js'
+import type { Company } from '../../src/core/company/company-state.js'
+import { emptyAccount } from '../../src/core/credits/account-state.js'
 import { applyCredit } from '../../src/core/credits/ledger.js'
 import { encodeId } from '../../src/core/id.js'
 import { UseRows } from '../../src/core/usage/batch.js'

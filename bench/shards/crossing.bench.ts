@@ -2,7 +2,7 @@
 // per tick and against one message per request, in one run. Rounds alternate; medians.
 import { performance } from 'node:perf_hooks'
 import { MessageChannel, receiveMessageOnPort, Worker } from 'node:worker_threads'
-import type { AcceptedEvent } from '../../src/core/company/message.js'
+import type { AcceptedEvent } from '../../src/core/company/requests.js'
 import { type Cells, type Outgoing, Packing, unpack } from '../../src/protocol/message-codec.js'
 
 const perPost = 28 // as 64 connections give

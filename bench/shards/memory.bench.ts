@@ -2,7 +2,7 @@
 // alone. Their snapshots as text are the baseline: nothing in memory could be much smaller. Run with --expose-gc.
 
 import { decodeCompany, encodeCompany } from '../../src/core/company/state.js'
-import { emptyAccount } from '../../src/core/credits/account.js'
+import { emptyAccount } from '../../src/core/credits/account-state.js'
 import { derivedId } from '../../src/core/id.js'
 import { addUsage, newCounter } from '../../src/core/usage/counter.js'
 import { Directory } from '../../src/engine/directory/directory.js'

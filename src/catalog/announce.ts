@@ -1,6 +1,6 @@
 // Hands new catalog versions to the shards, with retries.
 import type { Logger } from 'pino'
-import type { CatalogData } from '../core/catalog.js'
+import type { CatalogData } from '../core/definitions.js'
 
 /**
  * Hand a catalog to every shard; resolves once all have it. It posts before it first awaits, so that later messages

@@ -1,7 +1,7 @@
 // The current definitions of every environment on the HTTP thread, and the only way to change them.
 import type { Logger } from 'pino'
 import type { Sql } from 'postgres'
-import type { CatalogData } from '../core/catalog.js'
+import type { CatalogData } from '../core/definitions.js'
 import { ServiceError } from '../errors.js'
 import { FairGate } from '../fairness/fair-gate.js'
 import { toFailure } from '../storage/failure.js'

@@ -18,7 +18,7 @@ import type {
   BillingTiersMode,
   PlanCreditGrantScaling,
 } from '../../schemas/enums.js'
-import type { CreditDef, PlanCreditGrantDef } from '../core/catalog.js'
+import type { CreditDef, PlanCreditGrantDef } from '../core/definitions.js'
 import { derivedId } from '../core/id.js'
 import type { StoredQuantity } from '../core/usage/quantity.js'
 import type { LoadedCredits, LoadedEnvironment } from './load.js'

@@ -7,6 +7,7 @@ import type {
   RuleType,
   WebhookRequestType,
 } from '../../schemas/enums.js'
+import { decidedByActors } from '../core/company/domain-events.js'
 import type {
   CatalogData,
   ConditionDef,
@@ -17,8 +18,7 @@ import type {
   RuleDef,
   SpendPolicyDef,
   Watches,
-} from '../core/catalog.js'
-import { decidedByActors } from '../core/company/domain-events.js'
+} from '../core/definitions.js'
 import { quantityOrNull, readQuantity } from '../core/usage/quantity.js'
 import type { StoredCondition, StoredGroup } from './rules.js'
 import { type TraitRow, traitId } from './traits.js'

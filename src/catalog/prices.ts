@@ -5,7 +5,7 @@ import type {
   BillingProviderType,
   BillingTiersMode,
 } from '../../schemas/enums.js'
-import type { PriceTier } from '../core/catalog.js'
+import type { PriceTier } from '../core/definitions.js'
 import { derivedId } from '../core/id.js'
 import { quantityOrNull, type StoredQuantity } from '../core/usage/quantity.js'
 

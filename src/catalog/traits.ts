@@ -1,7 +1,7 @@
 // Trait definitions of all environments, in memory on the HTTP thread. A new trait does not wait for a store.
 import type { Sql } from 'postgres'
 import type { EntityType, TraitType } from '../../schemas/enums.js'
-import type { TraitDef } from '../core/catalog.js'
+import type { TraitDef } from '../core/definitions.js'
 import { derivedId } from '../core/id.js'
 import { ServiceError } from '../errors.js'
 

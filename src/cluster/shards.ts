@@ -2,7 +2,8 @@
 // difference. Requests of all nodes come to a shard's thread as they left; its replies are parted by who asked, which the
 // numbers of the requests tell.
 
-import type { Fact, ShardNotice } from '../core/company/message.js'
+import type { Fact } from '../core/company/message.js'
+import type { ShardNotice } from '../core/company/shard-request.js'
 import { Waiters } from '../engine/shards/pending-replies.js'
 import { hearingOf, type Shard, Shards, type ShardsOptions, type Waiting } from '../engine/shards/shards.js'
 import { ServiceError } from '../errors.js'

@@ -18,7 +18,7 @@ import {
   validateTrack,
 } from '../../schemas/events.js'
 import { keysMax } from '../core/company/entity-bounds.js'
-import type { EventMode } from '../core/company/message.js'
+import type { EventMode } from '../core/company/requests.js'
 import { parseTime } from '../core/instant.js'
 import { dayMs } from '../core/usage/period.js'
 import { isQuantity } from '../core/usage/quantity.js'

@@ -4,7 +4,7 @@
 
 import { type EventType, eventTypes } from '../../schemas/enums.js'
 import type { EventBodyFlagCheck, EventBodyIdentify, EventBodyInference } from '../../schemas/events.js'
-import type { EventMode } from '../core/company/message.js'
+import type { EventMode } from '../core/company/requests.js'
 import { type Quantity, quantityFromText } from '../core/usage/quantity.js'
 import type { Judged } from './judge.js'
 import { failedBody } from './text.js'

@@ -9,7 +9,7 @@ import { subscriptionParts, subscriptionView } from '../api/billing/view.js'
 import type { EnvironmentRecord } from '../api/kit/call.js'
 import type { Services } from '../api/kit/services.js'
 import { among } from '../api/kit/sql.js'
-import type { SubscriptionState } from '../core/company/company.js'
+import type { SubscriptionState } from '../core/company/company-state.js'
 import {
   insertEvents,
   payloadOf,

@@ -10,9 +10,9 @@ import type { Services } from '../api/kit/services.js'
 import { isoTimeOrNull } from '../api/kit/time.js'
 import { planChangeView } from '../api/plan-changes/view.js'
 import { userDetails, userDetailsOf } from '../api/users/read.js'
-import type { Happened } from '../core/company/domain-events.js'
-import type { CompanyDescription } from '../core/company/state.js'
-import type { TopupFailure } from '../core/credits/account.js'
+import type { CompanyDescription } from '../core/company/descriptions.js'
+import type { Happened } from '../core/company/notices.js'
+import type { TopupFailure } from '../core/credits/account-state.js'
 import { quantityOrNull } from '../core/usage/quantity.js'
 
 /**

@@ -2,15 +2,9 @@
 // its neighbour twenty times its length. So what is posted together is one list of numbers, one text in which all
 // texts stand one after the other, and the few things that are neither.
 import { type EventType, eventTypes } from '../../schemas/enums.js'
-import type {
-  AcceptedEvent,
-  CheckContext,
-  IngestItem,
-  Question,
-  Refusal,
-  ShardRequest,
-  Unnumbered,
-} from '../core/company/message.js'
+import type { IngestItem, Question, Unnumbered } from '../core/company/message.js'
+import type { AcceptedEvent, CheckContext, Refusal } from '../core/company/requests.js'
+import type { ShardRequest } from '../core/company/shard-request.js'
 import { type OutgoingUses, UseRows, Uses, type UsesRequest } from '../core/usage/batch.js'
 import { type Quantity, quantityFromText } from '../core/usage/quantity.js'
 

@@ -11,7 +11,7 @@ import { slugOf } from '../../src/api/flags/write.js'
 import type { EnvironmentRecord } from '../../src/api/kit/call.js'
 import * as traits from '../../src/api/traits/handlers.js'
 import { traitId } from '../../src/catalog/traits.js'
-import type { EntitlementDef, PlanDef } from '../../src/core/catalog.js'
+import type { EntitlementDef, PlanDef } from '../../src/core/definitions.js'
 import { isoPattern, openHouse } from './house.js'
 
 t.test('a name becomes a key', async t => {

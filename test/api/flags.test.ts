@@ -6,7 +6,7 @@ import * as features from '../../src/api/features/handlers.js'
 import * as flags from '../../src/api/flags/handlers.js'
 import * as members from '../../src/api/members/handlers.js'
 import * as traits from '../../src/api/traits/handlers.js'
-import type { EntitlementDef, PlanDef } from '../../src/core/catalog.js'
+import type { EntitlementDef, PlanDef } from '../../src/core/definitions.js'
 import { CheckedFlags } from '../../src/engine/directory/last-seen.js'
 import { isoPattern, openHouse } from './house.js'
 

@@ -10,7 +10,7 @@ import {
 } from '../../src/api/kit/call.js'
 import type { Services } from '../../src/api/kit/services.js'
 import { SharedReads } from '../../src/api/kit/shared-reads.js'
-import type { CatalogData } from '../../src/core/catalog.js'
+import type { CatalogData } from '../../src/core/definitions.js'
 import { type Definitions, openDefinitions } from '../../src/engine/account/definitions.js'
 import { Directory } from '../../src/engine/directory/directory.js'
 import { CheckedFlags } from '../../src/engine/directory/last-seen.js'

@@ -1,6 +1,6 @@
 // Publishing over HTTP, and what becomes of the companies on older versions: moved, left, or waiting for their date.
 import t from 'tap'
-import type { SubscriptionState } from '../../src/core/company/company.js'
+import type { SubscriptionState } from '../../src/core/company/company-state.js'
 import type { Tollgate } from '../../src/start.js'
 import { type Client, startHere } from '../harness.js'
 import { booleanFeature, publishDraftOf, publishedPlan } from './planned.js'

@@ -1,13 +1,13 @@
 // Runs the credit scenarios of the conformance vectors against the core: one account, steps in order.
 
 import type { BillingCreditGrantReason } from '../../schemas/enums.js'
+import { decideCredit } from '../../src/core/credits/account.js'
 import {
   type CreditAccount,
   type CreditConfig,
   type CreditEffect,
-  decideCredit,
   emptyAccount,
-} from '../../src/core/credits/account.js'
+} from '../../src/core/credits/account-state.js'
 import { amountFromNumber, amountToNumber, costOf, encodeAmount } from '../../src/core/credits/amount.js'
 import { due, figures } from '../../src/core/credits/balance.js'
 import { drawForEvent, giveGrant, repayFrom, repays, type UseDecision } from '../../src/core/credits/draw.js'

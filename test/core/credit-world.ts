@@ -1,7 +1,7 @@
 // One credit account under test, and beside it what the ledger alone says; every law of CR-88 can be asked at any time.
 import { isDeepStrictEqual } from 'node:util'
-import type { PlanCreditGrantDef } from '../../src/core/catalog.js'
-import type { Refusal } from '../../src/core/company/message.js'
+import type { Refusal } from '../../src/core/company/requests.js'
+import { decideCredit } from '../../src/core/credits/account.js'
 import {
   type CreditAccount,
   type CreditConfig,
@@ -9,9 +9,8 @@ import {
   type CreditFigures,
   type CreditMessage,
   type CreditReply,
-  decideCredit,
   emptyAccount,
-} from '../../src/core/credits/account.js'
+} from '../../src/core/credits/account-state.js'
 import { due, figures, nextDueMs } from '../../src/core/credits/balance.js'
 import { drawForEvent, type Use, type UseDecision } from '../../src/core/credits/draw.js'
 import { grantId, kindsOf, usable } from '../../src/core/credits/grant.js'
@@ -23,6 +22,7 @@ import {
   type LedgerEntry,
   ledgerEntries,
 } from '../../src/core/credits/ledger.js'
+import type { PlanCreditGrantDef } from '../../src/core/definitions.js'
 
 /** A prepaid account's configuration, with changes. */
 export function configOf(changes: Partial<CreditConfig> = {}): CreditConfig {

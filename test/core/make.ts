@@ -1,4 +1,14 @@
 // Small valid definitions and companies for the tests of the core; a test names only what matters to it.
+
+import type {
+  Company,
+  OverrideState,
+  PlanHolding,
+  SubscriptionState,
+} from '../../src/core/company/company-state.js'
+import { Few } from '../../src/core/company/shared-names.js'
+import { type NamedText, NamedTexts } from '../../src/core/company/text-map.js'
+import type { CreditAccount } from '../../src/core/credits/account-state.js'
 import type {
   CatalogData,
   ConditionDef,
@@ -12,16 +22,7 @@ import type {
   RuleDef,
   StoredEntitlement,
   TraitDef,
-} from '../../src/core/catalog.js'
-import type {
-  Company,
-  OverrideState,
-  PlanHolding,
-  SubscriptionState,
-} from '../../src/core/company/company.js'
-import { Few } from '../../src/core/company/shared-names.js'
-import { type NamedText, NamedTexts } from '../../src/core/company/text-map.js'
-import type { CreditAccount } from '../../src/core/credits/account.js'
+} from '../../src/core/definitions.js'
 import type { Counter } from '../../src/core/usage/counter.js'
 import { storedOrNull } from '../../src/core/usage/quantity.js'
 

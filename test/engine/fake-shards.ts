@@ -1,6 +1,6 @@
 // Shards whose threads are the test: it sees what is posted, answers what and when it likes, and lets them die.
 import { setImmediate as tick } from 'node:timers/promises'
-import type { ShardNotice, ShardRequest } from '../../src/core/company/message.js'
+import type { ShardNotice, ShardRequest } from '../../src/core/company/shard-request.js'
 import { shardOf } from '../../src/core/id.js'
 import { itemsOf } from '../../src/core/usage/batch.js'
 import { newId } from '../../src/engine/ids.js'

@@ -33,8 +33,8 @@ const lines: readonly (readonly string[])[] = [
   ['types'],
 ]
 
-/** Shapes of the wire refer to each other (a feature shows its flags, a flag its feature), as do states in the core. */
-const mayBeCyclic = /^(schemas|src\/core)\//
+/** Shapes of the wire refer to each other (a feature shows its flags, a flag its feature). */
+const mayBeCyclic = /^schemas\//
 
 /** Where a package may be loaded; types of it are free. */
 const owners: Readonly<Record<string, RegExp>> = {

@@ -1,6 +1,6 @@
 // Random histories of one credit account.
 
-import type { CreditConfig, CreditEffect } from '../../src/core/credits/account.js'
+import type { CreditConfig, CreditEffect } from '../../src/core/credits/account-state.js'
 import { archive, due, nextDueMs } from '../../src/core/credits/balance.js'
 import { drawForEvent } from '../../src/core/credits/draw.js'
 import { grantId } from '../../src/core/credits/grant.js'

@@ -1,8 +1,9 @@
 // Laws of the credit core, over random histories: conservation, replay, sweeps, split draws, order, interleavings.
 
 import t from 'tap'
+import type { GrantState } from '../../src/core/credits/account-state.js'
 import { lesser } from '../../src/core/credits/amount.js'
-import { burn, firstToBurn, type GrantState, usable } from '../../src/core/credits/grant.js'
+import { burn, firstToBurn, usable } from '../../src/core/credits/grant.js'
 import { debtIn, isSame, type World } from '../core/credit-world.js'
 import { seed, times } from '../random.js'
 import { History, historyWith, type Random, randomOf } from './credit-history.js'

@@ -4,26 +4,27 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { comparableOperators, type TraitType } from '../../schemas/enums.js'
-import {
-  type CatalogData,
-  type ConditionDef,
-  compileCatalog,
-  type EntitlementDef,
-  type FlagDef,
-  type RuleDef,
-} from '../../src/core/catalog.js'
+import { compileCatalog } from '../../src/core/catalog.js'
 import type {
   Company,
   OverrideState,
   PlanHolding,
   SubscriptionState,
-} from '../../src/core/company/company.js'
+} from '../../src/core/company/company-state.js'
+import type { User } from '../../src/core/company/entity-state.js'
 import { LiveCompany, userOf } from '../../src/core/company/facts.js'
-import type { Preflight } from '../../src/core/company/message.js'
+import type { Preflight } from '../../src/core/company/requests.js'
 import { NamedTexts } from '../../src/core/company/text-map.js'
-import { newUser, type User } from '../../src/core/company/user.js'
-import { type CreditAccount, emptyAccount } from '../../src/core/credits/account.js'
+import { newUser } from '../../src/core/company/user.js'
+import { type CreditAccount, emptyAccount } from '../../src/core/credits/account-state.js'
 import { amountFromDecimal } from '../../src/core/credits/amount.js'
+import type {
+  CatalogData,
+  ConditionDef,
+  EntitlementDef,
+  FlagDef,
+  RuleDef,
+} from '../../src/core/definitions.js'
 import { hasAccess } from '../../src/core/entitlements/feature.js'
 import { engineCompany, engineFlags, engineUser } from '../../src/core/evaluator/engine-shapes.js'
 import {
@@ -32,7 +33,8 @@ import {
   PreparedFlag,
   PreparedUser,
 } from '../../src/core/evaluator/evaluate.js'
-import { type CheckResult, checkAll, checkFlag, writeCheck } from '../../src/core/flags/flag.js'
+import { checkAll, checkFlag } from '../../src/core/flags/check.js'
+import { type CheckResult, writeCheck } from '../../src/core/flags/flag.js'
 import { cycleOf } from '../../src/core/plans/plan.js'
 import { addUsage, needsRecount, newCounter, readAll, setCycleUsage } from '../../src/core/usage/counter.js'
 import { dayMs, metricWindow } from '../../src/core/usage/period.js'

@@ -1,18 +1,18 @@
 // A second evaluator, written straight from the rules and as plainly as possible: no compiling, no caches, no
 // tables, counters summed from raw events. It shares nothing with the core but the shapes of definitions.
 import type { ComparableOperator, MetricPeriod, MonthReset, RuleType } from '../../schemas/enums.js'
-import {
-  type CatalogData,
-  type ConditionDef,
-  type EntitlementDef,
-  type FeatureDef,
-  type FlagDef,
-  overrideEntitlement,
-  type RuleDef,
-  type TraitDef,
-} from '../../src/core/catalog.js'
-import type { Company, PlanHolding, SubscriptionState } from '../../src/core/company/company.js'
-import type { Preflight } from '../../src/core/company/message.js'
+import { overrideEntitlement } from '../../src/core/catalog.js'
+import type { Company, PlanHolding, SubscriptionState } from '../../src/core/company/company-state.js'
+import type { Preflight } from '../../src/core/company/requests.js'
+import type {
+  CatalogData,
+  ConditionDef,
+  EntitlementDef,
+  FeatureDef,
+  FlagDef,
+  RuleDef,
+  TraitDef,
+} from '../../src/core/definitions.js'
 import type { Quantity } from '../../src/core/usage/quantity.js'
 
 /** One thing that was used. */

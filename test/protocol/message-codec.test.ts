@@ -1,6 +1,7 @@
 // What crosses between threads arrives equal.
 import t from 'tap'
-import type { AcceptedEvent, CheckContext, ShardRequest } from '../../src/core/company/message.js'
+import type { AcceptedEvent, CheckContext } from '../../src/core/company/requests.js'
+import type { ShardRequest } from '../../src/core/company/shard-request.js'
 import { allFailed, hear, type Outgoing, Packing, Replies, unpack } from '../../src/protocol/message-codec.js'
 
 const event = (some: Partial<AcceptedEvent>): AcceptedEvent => ({

@@ -1,6 +1,6 @@
 // A company's time never runs backwards (decision 22), over HTTP's own shards, snapshots and test clocks.
 import t from 'tap'
-import type { AcceptedEvent } from '../../src/core/company/message.js'
+import type { AcceptedEvent } from '../../src/core/company/requests.js'
 import { newId } from '../../src/engine/ids.js'
 import { startHere } from '../harness.js'
 import { temporaryDirectory } from '../stores.js'

@@ -1,6 +1,6 @@
 // Rules of events that the other files do not name, over HTTP (events.md).
 import t from 'tap'
-import type { CompanyDescription } from '../../src/core/company/state.js'
+import type { CompanyDescription } from '../../src/core/company/descriptions.js'
 import { type Client, startHere } from '../harness.js'
 import { CreditWorld } from './credit-world.js'
 

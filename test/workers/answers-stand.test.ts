@@ -1,12 +1,14 @@
 // Answers that are kept while their company uses what it may: one that still stands is what would be answered now, and
 // use that does not matter to it leaves it standing.
 import t from 'tap'
-import { type Catalog, type ConditionDef, compileCatalog } from '../../src/core/catalog.js'
-import { apply, type Company, decideCompany } from '../../src/core/company/company.js'
+import { type Catalog, compileCatalog } from '../../src/core/catalog.js'
+import { apply, decideCompany } from '../../src/core/company/company.js'
+import type { Company } from '../../src/core/company/company-state.js'
 import type { Effect, Question } from '../../src/core/company/message.js'
-import { emptyAccount } from '../../src/core/credits/account.js'
+import { emptyAccount } from '../../src/core/credits/account-state.js'
 import { settle } from '../../src/core/credits/company-accounts.js'
 import { applyCredit } from '../../src/core/credits/ledger.js'
+import type { ConditionDef } from '../../src/core/definitions.js'
 import { encodeId } from '../../src/core/id.js'
 import { itemsOf, UseRows } from '../../src/core/usage/batch.js'
 import { addUsage, newCounter } from '../../src/core/usage/counter.js'

@@ -2,8 +2,9 @@
 // show of them, worked out by core's own apply.
 
 import { applyToEntity, clearEntity } from '../../src/core/company/entity.js'
+import type { User } from '../../src/core/company/entity-state.js'
 import type { Effect, Fact } from '../../src/core/company/message.js'
-import { applyToUser, newUser, type User } from '../../src/core/company/user.js'
+import { applyToUser, newUser } from '../../src/core/company/user.js'
 import { derivedId } from '../../src/core/id.js'
 import { type NewRecord, RecordFlag } from '../../src/journal/journal.js'
 import { eventRow, monthOf } from '../../src/journal/records/event-row.js'

@@ -1,6 +1,6 @@
 // What a record's flags tell, and what keeps a company's next instant.
 import t from 'tap'
-import type { Company } from '../../src/core/company/company.js'
+import type { Company } from '../../src/core/company/company-state.js'
 import type { Effect } from '../../src/core/company/message.js'
 import { RecordFlag } from '../../src/journal/journal.js'
 import { flagsOf, leavesTimeAlone } from '../../workers/company/kinds.js'

@@ -4,7 +4,7 @@ import { isDeepStrictEqual } from 'node:util'
 import fc from 'fast-check'
 import t from 'tap'
 import type { Effect, Fact } from '../../src/core/company/message.js'
-import { type CreditEffect, emptyAccount } from '../../src/core/credits/account.js'
+import { type CreditEffect, emptyAccount } from '../../src/core/credits/account-state.js'
 import {
   amountFromDecimal,
   amountToDecimal,

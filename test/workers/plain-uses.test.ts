@@ -2,10 +2,11 @@
 // itself: the same companies, the same records, byte for byte.
 import t from 'tap'
 import { compileCatalog } from '../../src/core/catalog.js'
-import { apply, type Company, decideCompany } from '../../src/core/company/company.js'
+import { apply, decideCompany } from '../../src/core/company/company.js'
+import type { Company } from '../../src/core/company/company-state.js'
 import type { Effect } from '../../src/core/company/message.js'
 import { encodeCompany } from '../../src/core/company/state.js'
-import { type CreditAccount, emptyAccount } from '../../src/core/credits/account.js'
+import { type CreditAccount, emptyAccount } from '../../src/core/credits/account-state.js'
 import { encodeAmount } from '../../src/core/credits/amount.js'
 import { applyCredit } from '../../src/core/credits/ledger.js'
 import { encodeId } from '../../src/core/id.js'

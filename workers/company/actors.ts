@@ -1,8 +1,10 @@
 // The actors of one shard: who is in memory, who is changed since its snapshot, how one is loaded or let go.
 import type { Catalog } from '../../src/core/catalog.js'
-import { type Company, newCompany, type PlanHolding, presentOf } from '../../src/core/company/company.js'
-import { newUser, type User } from '../../src/core/company/user.js'
-import type { CreditAccount } from '../../src/core/credits/account.js'
+import { newCompany, presentOf } from '../../src/core/company/company.js'
+import type { Company, PlanHolding } from '../../src/core/company/company-state.js'
+import type { User } from '../../src/core/company/entity-state.js'
+import { newUser } from '../../src/core/company/user.js'
+import type { CreditAccount } from '../../src/core/credits/account-state.js'
 import type { CompiledVersion } from '../../src/core/entitlements/entitlement.js'
 import { AnswerTests } from '../../src/core/flags/read-set.js'
 import type { GrantIdBytes } from '../../src/journal/records/draw-encoder.js'

@@ -1,16 +1,11 @@
 // Flag checks in a shard: evaluated, written as text, counted. What a check leaves behind follows later (FE-100…103).
 import type { Catalog } from '../../src/core/catalog.js'
-import type { Company } from '../../src/core/company/company.js'
+import type { Company } from '../../src/core/company/company-state.js'
 import { LiveCompany } from '../../src/core/company/facts.js'
-import type { CheckContext, CheckCounts, Preflight, Question } from '../../src/core/company/message.js'
-import {
-  type CheckResult,
-  checkAll,
-  checkWith,
-  inContext,
-  writeAllChecks,
-  writeCheck,
-} from '../../src/core/flags/flag.js'
+import type { CheckCounts, Question } from '../../src/core/company/message.js'
+import type { CheckContext, Preflight } from '../../src/core/company/requests.js'
+import { checkAll, writeAllChecks } from '../../src/core/flags/check.js'
+import { type CheckResult, checkWith, inContext, writeCheck } from '../../src/core/flags/flag.js'
 import { UsageReads } from '../../src/core/flags/read-set.js'
 import { userFacts } from '../../src/core/flags/reserve.js'
 import { derivedId } from '../../src/core/id.js'

@@ -1,5 +1,7 @@
 // Events whose idempotency keys are claimed in a store that nodes share, before anything of their request is decided.
-import type { AcceptedEvent, FailedEvent, IngestItem, ShardRequest } from '../../src/core/company/message.js'
+import type { FailedEvent, IngestItem } from '../../src/core/company/message.js'
+import type { AcceptedEvent } from '../../src/core/company/requests.js'
+import type { ShardRequest } from '../../src/core/company/shard-request.js'
 import { itemsOf } from '../../src/core/usage/batch.js'
 import { differ, printOfText } from '../../src/core/usage/fingerprint.js'
 import {

@@ -1,9 +1,10 @@
 // What a company's actor tells of itself: its state, and what only the core can work out.
 
 import type { Catalog } from '../../src/core/catalog.js'
-import type { Company } from '../../src/core/company/company.js'
+import type { Company } from '../../src/core/company/company-state.js'
+import type { CompanyDescription } from '../../src/core/company/descriptions.js'
 import { LiveCompany } from '../../src/core/company/facts.js'
-import { type CompanyDescription, encodeCompany } from '../../src/core/company/state.js'
+import { encodeCompany } from '../../src/core/company/state.js'
 import { amountToNumber } from '../../src/core/credits/amount.js'
 import { reportEntitlement, resolveEntitlement } from '../../src/core/entitlements/entitlement.js'
 import { type Counter, lastUseMs, readAll } from '../../src/core/usage/counter.js'

@@ -1,22 +1,21 @@
 // Looks over a shard's records for what webhooks ask to be told of. Where nobody asks it costs one look at the catalog.
-import type { Catalog, Watches } from '../../src/core/catalog.js'
-import type { Company } from '../../src/core/company/company.js'
+import type { Catalog } from '../../src/core/catalog.js'
+import type { Company } from '../../src/core/company/company-state.js'
 import {
-  type CreditReading,
   companyNotices,
   creditCrossings,
   crossings,
   entityNotice,
-  type LimitReading,
   lastOf,
-  type Notice,
   readCredits,
   readLimits,
   touchedFeatures,
 } from '../../src/core/company/domain-events.js'
 import { LiveCompany } from '../../src/core/company/facts.js'
 import type { Effect } from '../../src/core/company/message.js'
+import type { CreditReading, LimitReading, Notice } from '../../src/core/company/notices.js'
 import { encodeUser } from '../../src/core/company/state.js'
+import type { Watches } from '../../src/core/definitions.js'
 import type { Actor } from './actors.js'
 import { describeCompany } from './describe.js'
 

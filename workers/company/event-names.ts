@@ -1,7 +1,9 @@
 // Names of events that companies of this shard use, by environment: a name that no company has used so far is one more,
 // and there is a bound on them (security 7). What is asked costs only a company's first use of a name.
 import { quotaToldFrom } from '../../src/core/company/entity-bounds.js'
-import type { AcceptedEvent, Decision, ShardFigures } from '../../src/core/company/message.js'
+import type { Decision } from '../../src/core/company/message.js'
+import type { AcceptedEvent } from '../../src/core/company/requests.js'
+import type { ShardFigures } from '../../src/core/company/shard-request.js'
 import type { Actor, Actors } from './actors.js'
 
 export class EventNames {

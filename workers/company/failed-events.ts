@@ -1,5 +1,6 @@
 // Events that their company cannot use, of the request at hand: stored as failed, and told to whoever sent them.
-import type { AcceptedEvent, Decision, FailedEvent } from '../../src/core/company/message.js'
+import type { Decision, FailedEvent } from '../../src/core/company/message.js'
+import type { AcceptedEvent } from '../../src/core/company/requests.js'
 
 export class FailedEvents {
   private events: FailedEvent[] = []

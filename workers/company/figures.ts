@@ -1,5 +1,5 @@
 // What a shard says of itself, for metrics.
-import type { ShardFigures } from '../../src/core/company/message.js'
+import type { ShardFigures } from '../../src/core/company/shard-request.js'
 import type { Journal } from '../../src/journal/journal.js'
 import type { Actors } from './actors.js'
 import type { Groups } from './group.js'

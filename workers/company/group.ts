@@ -1,6 +1,7 @@
 // What a shard tells of the groups that its journal writes: their sizes and times for metrics, and each of them at once
 // where requests are traced.
-import type { ShardNotice } from '../../src/core/company/message.js'
+
+import type { ShardNotice } from '../../src/core/company/shard-request.js'
 import { monotonicMs } from '../../src/host/monotonic.js'
 import type { Sequence } from '../../src/journal/journal.js'
 

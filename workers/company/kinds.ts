@@ -1,5 +1,6 @@
 // What kind of message, company or record it is: what the shard asks before it does anything with them.
-import type { Company } from '../../src/core/company/company.js'
+
+import type { Company } from '../../src/core/company/company-state.js'
 import type { Effect, Question } from '../../src/core/company/message.js'
 import { endsAt } from '../../src/core/plans/plan.js'
 import { RecordFlag } from '../../src/journal/journal.js'

@@ -1,6 +1,7 @@
 // A fact as the journal takes it, with the rows that ClickHouse gets of it.
 import type { Catalog } from '../../src/core/catalog.js'
-import type { AcceptedEvent, Fact } from '../../src/core/company/message.js'
+import type { Fact } from '../../src/core/company/message.js'
+import type { AcceptedEvent } from '../../src/core/company/requests.js'
 import { type NewRecord, RecordFlag } from '../../src/journal/journal.js'
 import { eventRow, monthOf } from '../../src/journal/records/event-row.js'
 import { factText } from '../../src/journal/records/fact-encoder.js'

@@ -1,6 +1,6 @@
 // What a shard knows of an event beside the event itself.
 import type { Catalog } from '../../src/core/catalog.js'
-import type { AcceptedEvent } from '../../src/core/company/message.js'
+import type { AcceptedEvent } from '../../src/core/company/requests.js'
 import type { RowExtra } from '../../src/journal/records/event-row.js'
 
 const noFeatures: readonly string[] = []

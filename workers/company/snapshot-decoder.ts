@@ -2,7 +2,7 @@
 // lies, in a fraction of the time that JSON.parse takes, and what they have alike is made once. The rest of a company,
 // and snapshots of any other form, go through JSON.parse.
 import { ascii } from '../../src/bytes/ascii.js'
-import type { CompanySnapshot, UserSnapshot } from '../../src/core/company/state.js'
+import type { CompanySnapshot, UserSnapshot } from '../../src/core/company/descriptions.js'
 import { isText, Texts } from '../../src/journal/records/text-cache.js'
 
 const literal = (text: string): Uint8Array => new Uint8Array(Buffer.from(text))

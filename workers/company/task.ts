@@ -1,5 +1,6 @@
 // How a shard is started, and where it keeps its journal and snapshots.
-import type { CatalogData } from '../../src/core/catalog.js'
+
+import type { CatalogData } from '../../src/core/definitions.js'
 import type { JournalDisk } from '../../src/journal/disk.js'
 import type { Port } from '../../src/protocol/port.js'
 import type { ShardOptions } from '../../src/protocol/shard-options.js'

@@ -4,7 +4,7 @@
 import type { Catalog } from '../../src/core/catalog.js'
 import { apply, applyUse, hasRoomFor, hasTooManyNames } from '../../src/core/company/company.js'
 import { isPlanAlone, soleVersion } from '../../src/core/company/facts.js'
-import type { CreditEffect } from '../../src/core/credits/account.js'
+import type { CreditEffect } from '../../src/core/credits/account-state.js'
 import { type Amount, costOf, encodeAmount, type Nanos } from '../../src/core/credits/amount.js'
 import {
   drawsOf,

@@ -4,15 +4,16 @@
 // made again in one fold is therefore deleted and inserted, with its new creation time.
 
 import type { EntityType } from '../../schemas/enums.js'
-import type { OverrideState, PlanHolding } from '../../src/core/company/company.js'
-import { creditOf, featureOf, type Happened, type Notice } from '../../src/core/company/domain-events.js'
+import type { OverrideState, PlanHolding, PlanSchedule } from '../../src/core/company/company-state.js'
+import { creditOf, featureOf } from '../../src/core/company/domain-events.js'
 import type { Effect, Fact } from '../../src/core/company/message.js'
-import type { CreditEffect } from '../../src/core/credits/account.js'
+import type { Happened, Notice } from '../../src/core/company/notices.js'
+import type { CreditEffect } from '../../src/core/credits/account-state.js'
 import { type Amount, amountToDecimal, decodeAmount } from '../../src/core/credits/amount.js'
 import { grantId } from '../../src/core/credits/grant.js'
 import { derivedId } from '../../src/core/id.js'
-import { changesAt, type PlanSchedule } from '../../src/core/plans/plan.js'
-import type { EndedTrial, PlanChangeRecord } from '../../src/core/plans/plan-change.js'
+import type { EndedTrial, PlanChangeRecord } from '../../src/core/plans/messages.js'
+import { changesAt } from '../../src/core/plans/plan.js'
 
 /** A row as Postgres takes it by name; times are RFC 3339. */
 export type Row = Readonly<Record<string, unknown>>

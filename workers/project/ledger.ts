@@ -1,7 +1,7 @@
 // Credit movements of a fact as rows of table credit_ledger.
 
 import type { Effect, Fact } from '../../src/core/company/message.js'
-import type { CreditEffect } from '../../src/core/credits/account.js'
+import type { CreditEffect } from '../../src/core/credits/account-state.js'
 import { type Amount, amountToDecimal, nanosToDecimal } from '../../src/core/credits/amount.js'
 import { grantId } from '../../src/core/credits/grant.js'
 import { type LedgerEntry, ledgerEntries } from '../../src/core/credits/ledger.js'

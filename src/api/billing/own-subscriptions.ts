@@ -3,8 +3,8 @@
 // The company's state says what is sold, at which prices and until when, because time and migrations change it.
 // The stored row keeps the rest: customer, discounts, payment method.
 import type { Sql } from 'postgres'
-import type { SubscribedItem, SubscriptionState } from '../../core/company/company.js'
-import type { CompanyDescription, CompanySnapshot } from '../../core/company/state.js'
+import type { SubscribedItem, SubscriptionState } from '../../core/company/company-state.js'
+import type { CompanyDescription, CompanySnapshot } from '../../core/company/descriptions.js'
 import { derivedId } from '../../core/id.js'
 import { type EntityPlace, isKnown } from '../entities/write.js'
 import { among } from '../kit/sql.js'

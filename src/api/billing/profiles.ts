@@ -11,7 +11,7 @@ import type {
 } from '../../../schemas/billing.js'
 import type { BillingProfileUpdate } from '../../../schemas/billing-profile.js'
 import { billingProviderTypes } from '../../../schemas/enums.js'
-import type { EntityBrief } from '../../core/company/entity.js'
+import type { EntityBrief } from '../../core/company/entity-state.js'
 import { derivedId } from '../../core/id.js'
 import { Refused } from '../../engine/shards/shards.js'
 import { ServiceError } from '../../errors.js'

@@ -13,7 +13,7 @@ import type {
   ProrationBehavior,
   SubscriptionStatus,
 } from '../../../schemas/enums.js'
-import type { SubscriptionState } from '../../core/company/company.js'
+import type { SubscriptionState } from '../../core/company/company-state.js'
 import { isActive, renewsAt } from '../../core/plans/plan.js'
 import { periodAt } from '../../core/plans/subscription.js'
 import { among } from '../kit/sql.js'

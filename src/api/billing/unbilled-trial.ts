@@ -1,7 +1,7 @@
 // Shows the trial of a plan without billing as a subscription that costs nothing.
 import type { BillingSubscriptionView } from '../../../schemas/billing.js'
 import type { BillingSubscriptionTrialEndSetting, TrialStatus } from '../../../schemas/enums.js'
-import type { PlanHolding } from '../../core/company/company.js'
+import type { PlanHolding } from '../../core/company/company-state.js'
 import { isoTime } from '../kit/time.js'
 
 /** A trial; instants are epoch ms. */

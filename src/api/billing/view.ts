@@ -16,7 +16,7 @@ import type {
 } from '../../../schemas/billing.js'
 import type { CompanyBillingProfile } from '../../../schemas/billing-profile.js'
 import type { CustomPlanBillingStatus } from '../../../schemas/enums.js'
-import type { CatalogData } from '../../core/catalog.js'
+import type { CatalogData } from '../../core/definitions.js'
 import { endsAt, isActive, isGated } from '../../core/plans/plan.js'
 import { dayMs } from '../../core/usage/period.js'
 import { readQuantity } from '../../core/usage/quantity.js'

@@ -6,9 +6,10 @@ import {
   type PreflightRequestBody,
   validateContext,
 } from '../../../schemas/checks.js'
-import type { CatalogData } from '../../core/catalog.js'
-import type { CheckContext, Preflight, Question } from '../../core/company/message.js'
-import type { UserSnapshot } from '../../core/company/state.js'
+import type { UserSnapshot } from '../../core/company/descriptions.js'
+import type { Question } from '../../core/company/message.js'
+import type { CheckContext, Preflight } from '../../core/company/requests.js'
+import type { CatalogData } from '../../core/definitions.js'
 import { preflightError } from '../../core/flags/rule.js'
 import type { Footing } from '../../engine/cache/response-cache.js'
 import { givenKeys, type Keys } from '../../engine/directory/entities.js'

@@ -1,6 +1,6 @@
 // Memberships: which users belong to which companies. A membership is part of its user's state.
 import type { CompanyMembershipDetail, MembershipCreate } from '../../../schemas/companies.js'
-import type { UserSnapshot } from '../../core/company/state.js'
+import type { UserSnapshot } from '../../core/company/descriptions.js'
 import { ServiceError } from '../../errors.js'
 import { companyBriefs } from '../entities/read.js'
 import { membershipView } from '../entities/view.js'

@@ -1,9 +1,9 @@
 // Full views of companies, read from their actors.
 import type { Sql } from 'postgres'
 import type { CompanyDetail } from '../../../schemas/companies.js'
-import type { CatalogData } from '../../core/catalog.js'
-import type { PlanHolding } from '../../core/company/company.js'
-import type { CompanyDescription } from '../../core/company/state.js'
+import type { PlanHolding } from '../../core/company/company-state.js'
+import type { CompanyDescription } from '../../core/company/descriptions.js'
+import type { CatalogData } from '../../core/definitions.js'
 import { billingSubscription } from '../../core/plans/plan.js'
 import { billingOfCompanies } from '../billing/view.js'
 import { heldCreditsOf } from '../credits/held.js'

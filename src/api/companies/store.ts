@@ -1,7 +1,7 @@
 // Statements of companies: the conditions of list filters, memberships, key definitions and trait values.
 import type { Sql } from 'postgres'
 import type { SubscriptionStatus, SubscriptionType } from '../../../schemas/enums.js'
-import type { CatalogData, PlanVersionDef } from '../../core/catalog.js'
+import type { CatalogData, PlanVersionDef } from '../../core/definitions.js'
 import {
   allOf,
   type Bounds,

@@ -10,18 +10,18 @@ import type {
   Rule,
 } from '../../../schemas/companies.js'
 import type { TraitRegistry } from '../../catalog/traits.js'
-import {
-  type CatalogData,
-  type ConditionDef,
-  type FeatureDef,
-  overrideEntitlement,
-  type PlanCreditGrantDef,
-  type PlanDef,
-  type PlanVersionDef,
-  type RuleDef,
-} from '../../core/catalog.js'
-import type { PlanHolding } from '../../core/company/company.js'
-import type { CompanyDescription, CompanySnapshot } from '../../core/company/state.js'
+import { overrideEntitlement } from '../../core/catalog.js'
+import type { PlanHolding } from '../../core/company/company-state.js'
+import type { CompanyDescription, CompanySnapshot } from '../../core/company/descriptions.js'
+import type {
+  CatalogData,
+  ConditionDef,
+  FeatureDef,
+  PlanCreditGrantDef,
+  PlanDef,
+  PlanVersionDef,
+  RuleDef,
+} from '../../core/definitions.js'
 import { type EntitlementReport, generatedRules } from '../../core/entitlements/entitlement.js'
 import { comparableType } from '../../core/flags/trait.js'
 import { type CompanyBilling, noBilling } from '../billing/view.js'

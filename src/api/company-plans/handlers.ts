@@ -1,8 +1,8 @@
 // Setting all plans of a company at once, by an administrator.
 import type { CompanyDetail } from '../../../schemas/companies.js'
 import type { CompanyPlansUpdate } from '../../../schemas/plans.js'
-import type { CatalogData, PlanDef } from '../../core/catalog.js'
-import type { CompanyDescription } from '../../core/company/state.js'
+import type { CompanyDescription } from '../../core/company/descriptions.js'
+import type { CatalogData, PlanDef } from '../../core/definitions.js'
 import { ServiceError } from '../../errors.js'
 import { companyDetails, described } from '../companies/read.js'
 import { entityUnknown, type Refusals, settled } from '../entities/write.js'

@@ -13,7 +13,7 @@ import type {
 } from '../../../schemas/enums.js'
 import { numberOrNull } from '../../catalog/plans.js'
 import type { StoredPrice } from '../../catalog/prices.js'
-import type { CreditReply } from '../../core/credits/account.js'
+import type { CreditReply, ExpiryRule } from '../../core/credits/account-state.js'
 import {
   type Amount,
   amountFromDecimal,
@@ -24,7 +24,6 @@ import {
   parseDecimal,
 } from '../../core/credits/amount.js'
 import type { CreditsDescription, GrantFigures } from '../../core/credits/company-accounts.js'
-import type { ExpiryRule } from '../../core/credits/grant.js'
 import { derivedId } from '../../core/id.js'
 import { roundHalfUp } from '../../core/pricing/price.js'
 import { ServiceError } from '../../errors.js'

@@ -6,9 +6,9 @@ import type {
   LeaseAcquire,
   LeaseExtend,
 } from '../../../schemas/credits.js'
-import type { CreditMessage, CreditReply } from '../../core/credits/account.js'
+import type { CreditMessage, CreditReply, HoldKind, HoldView } from '../../core/credits/account-state.js'
 import { amountFromDecimal, amountFromNumber, amountToNumber } from '../../core/credits/amount.js'
-import { companyOfHold, type HoldKind, type HoldView } from '../../core/credits/hold.js'
+import { companyOfHold } from '../../core/credits/hold.js'
 import type { HoldKeyKind } from '../../engine/idempotency/hold-keys.js'
 import { ServiceError } from '../../errors.js'
 import { isKnown, orRefused } from '../entities/write.js'

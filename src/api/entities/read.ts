@@ -1,6 +1,6 @@
 // Brief views of companies, read from their actors.
 import type { Company } from '../../../schemas/companies.js'
-import type { EntityBrief } from '../../core/company/entity.js'
+import type { EntityBrief } from '../../core/company/entity-state.js'
 import { companyBrief } from './view.js'
 import type { EntityPlace } from './write.js'
 

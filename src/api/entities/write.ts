@@ -1,7 +1,8 @@
 // Writes to companies and users: find the entity, check the body, wait until the answer may leave.
 import type { Keys, TraitUpsert } from '../../../schemas/companies.js'
 import { keysMax } from '../../core/company/entity-bounds.js'
-import type { CompanyMessage, EntityWrite, Refusal, UserMessage } from '../../core/company/message.js'
+import type { CompanyMessage, EntityWrite, UserMessage } from '../../core/company/message.js'
+import type { Refusal } from '../../core/company/requests.js'
 import { inferType } from '../../core/flags/trait-value.js'
 import { type DirectoryKind, isServiceId } from '../../engine/directory/directory.js'
 import type { Target } from '../../engine/directory/entities.js'

@@ -1,7 +1,7 @@
 // Company overrides in their wire form.
 import type { Sql } from 'postgres'
 import type { CompanyOverride } from '../../../schemas/entitlements.js'
-import type { StoredEntitlement } from '../../core/catalog.js'
+import type { StoredEntitlement } from '../../core/definitions.js'
 import { quantityOrNull } from '../../core/usage/quantity.js'
 import { creditViews } from '../credits/view.js'
 import { featureViews } from '../features/view.js'

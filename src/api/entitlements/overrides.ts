@@ -5,9 +5,9 @@ import type {
   CompanyOverrideCreate,
   CompanyOverrideUpdate,
 } from '../../../schemas/entitlements.js'
-import type { StoredEntitlement } from '../../core/catalog.js'
-import type { OverrideState } from '../../core/company/company.js'
+import type { OverrideState } from '../../core/company/company-state.js'
 import type { CompanyMessage } from '../../core/company/message.js'
+import type { StoredEntitlement } from '../../core/definitions.js'
 import { quantityOrNull, storedOrNull } from '../../core/usage/quantity.js'
 import { newId } from '../../engine/ids.js'
 import { ServiceError } from '../../errors.js'

@@ -1,5 +1,5 @@
 // An event between its judgement and its record.
-import type { AcceptedEvent } from '../../core/company/message.js'
+import type { AcceptedEvent } from '../../core/company/requests.js'
 import type { Judged } from '../../events/judge.js'
 
 /** An event under construction. */

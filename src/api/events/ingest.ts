@@ -1,13 +1,8 @@
 // Event intake: validate each event, claim its key, find or create its company and user, send its record to its
 // actor. Answers once everything accepted is durable.
 import type { EventBodyFlagCheck, EventBodyIdentify } from '../../../schemas/events.js'
-import type {
-  AcceptedEvent,
-  EntityWrite,
-  FailedEvent,
-  IngestItem,
-  UserMessage,
-} from '../../core/company/message.js'
+import type { EntityWrite, FailedEvent, IngestItem, UserMessage } from '../../core/company/message.js'
+import type { AcceptedEvent } from '../../core/company/requests.js'
 import { decodeId } from '../../core/id.js'
 import { differ, printOfText, unknownPrint } from '../../core/usage/fingerprint.js'
 import type { DirectoryKind } from '../../engine/directory/directory.js'

@@ -1,5 +1,6 @@
 // Limits on events of publishable keys, whose value is public. source: decisions
-import type { CatalogData } from '../../core/catalog.js'
+
+import type { CatalogData } from '../../core/definitions.js'
 import { flattenTraits } from '../../core/flags/trait-value.js'
 import type { DirectoryKind } from '../../engine/directory/directory.js'
 import type { Wanted } from '../../engine/directory/entities.js'

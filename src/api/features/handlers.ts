@@ -10,7 +10,7 @@ import type {
   License,
 } from '../../../schemas/features.js'
 import type { FlagWithFeature } from '../../../schemas/flags.js'
-import type { CatalogData } from '../../core/catalog.js'
+import type { CatalogData } from '../../core/definitions.js'
 import { newId } from '../../engine/ids.js'
 import { ServiceError } from '../../errors.js'
 import { mayChangeFeature, mayChangeFlag } from '../account/definitions-in-use.js'

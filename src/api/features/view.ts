@@ -9,7 +9,7 @@ import type {
 import type { PreviewObject } from '../../../schemas/envelope.js'
 import type { Feature } from '../../../schemas/features.js'
 import { companyTraitId } from '../../catalog/load.js'
-import type { CatalogData, PlanDef } from '../../core/catalog.js'
+import type { CatalogData, PlanDef } from '../../core/definitions.js'
 import { among } from '../kit/sql.js'
 import { isoTime } from '../kit/time.js'
 

@@ -1,7 +1,13 @@
 // Rows for the rules that plan entitlements generate on a feature's flag (EN-5). They are not stored: the core
 // generates them whenever a catalog is compiled, and this file shows the same rules.
 import type { StoredCondition } from '../../catalog/rules.js'
-import type { CatalogData, ConditionDef, EntitlementDef, FeatureDef, RuleDef } from '../../core/catalog.js'
+import type {
+  CatalogData,
+  ConditionDef,
+  EntitlementDef,
+  FeatureDef,
+  RuleDef,
+} from '../../core/definitions.js'
 import { type Gate, generatedRules } from '../../core/entitlements/entitlement.js'
 import { storedOrNull, storedQuantity } from '../../core/usage/quantity.js'
 import { isoTime } from '../kit/time.js'

@@ -6,7 +6,7 @@ import type {
   ManagePlanResult,
   SubscriptionCancel,
 } from '../../../schemas/billing.js'
-import type { SubscriptionReply } from '../../core/plans/subscription.js'
+import type { SubscriptionReply } from '../../core/plans/messages.js'
 import { newId } from '../../engine/ids.js'
 import { ServiceError } from '../../errors.js'
 import { storeDetails } from '../billing/details.js'

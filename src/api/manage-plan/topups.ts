@@ -1,7 +1,7 @@
 // A company's own settings of automatic top-up, where its plans allow the choice.
 import type { ManagePlanRequest } from '../../../schemas/billing.js'
-import type { CatalogData } from '../../core/catalog.js'
-import type { PlansManaged } from '../../core/plans/manage.js'
+import type { CatalogData } from '../../core/definitions.js'
+import type { PlansManaged } from '../../core/plans/messages.js'
 import { ServiceError } from '../../errors.js'
 import { conflict, invalid, type Selection } from './selection.js'
 

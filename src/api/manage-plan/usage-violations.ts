@@ -1,11 +1,12 @@
 // Usage of a company beyond the limits of the plans it is changing to (EN-87).
-import { type CatalogData, compileCatalog } from '../../core/catalog.js'
+import { compileCatalog } from '../../core/catalog.js'
 import { apply, decideCompany } from '../../core/company/company.js'
+import type { CompanyDescription } from '../../core/company/descriptions.js'
 import { LiveCompany } from '../../core/company/facts.js'
-import { type CompanyDescription, decodeCompany } from '../../core/company/state.js'
+import { decodeCompany } from '../../core/company/state.js'
+import type { CatalogData } from '../../core/definitions.js'
 import { type FeatureUsage, featureUsages } from '../../core/entitlements/feature.js'
-import type { PlansManaged } from '../../core/plans/manage.js'
-import type { PlansWanted } from '../../core/plans/plan-change.js'
+import type { PlansManaged, PlansWanted } from '../../core/plans/messages.js'
 import { ServiceError } from '../../errors.js'
 import type { EntityPlace } from '../entities/write.js'
 

@@ -12,8 +12,8 @@ import type {
   PlanVersionMigrationPreviewCompany,
 } from '../../../schemas/plans.js'
 import type { PlanRow, PlanVersionRow } from '../../catalog/plans.js'
-import type { CompanyDescription } from '../../core/company/state.js'
-import type { MigrationTerms } from '../../core/plans/plan.js'
+import type { MigrationTerms } from '../../core/company/company-state.js'
+import type { CompanyDescription } from '../../core/company/descriptions.js'
 import { migratedPlans } from '../../core/plans/plan-change.js'
 import { newId } from '../../engine/ids.js'
 import {

@@ -1,7 +1,7 @@
 // Builds the wire form of a plan change from its record.
 import type { Sql } from 'postgres'
 import type { PlanChange, PlanSnapshot, PlanVersionSnapshot } from '../../../schemas/plans.js'
-import type { PlanChangeRecord } from '../../core/plans/plan-change.js'
+import type { PlanChangeRecord } from '../../core/plans/messages.js'
 import { companyBriefs } from '../entities/read.js'
 import type { EntityPlace } from '../entities/write.js'
 import { type ApiKeyRow, apiKeyView } from '../keys/view.js'

@@ -1,7 +1,7 @@
 // Compatibility of add-ons and base plans, from the environment's plan group.
 import type { CompatiblePlans } from '../../../schemas/plan-groups.js'
-import type { CatalogData } from '../../core/catalog.js'
-import type { CompanyDescription } from '../../core/company/state.js'
+import type { CompanyDescription } from '../../core/company/descriptions.js'
+import type { CatalogData } from '../../core/definitions.js'
 import { ServiceError } from '../../errors.js'
 
 /**

@@ -1,7 +1,7 @@
 // SQL conditions on the plans of companies.
 import type { Sql } from 'postgres'
 import type { SortDirection } from '../../../schemas/enums.js'
-import type { CatalogData } from '../../core/catalog.js'
+import type { CatalogData } from '../../core/definitions.js'
 import type { Condition, Fragment } from '../entities/list.js'
 
 /** A plan and the version of it that companies get now. */

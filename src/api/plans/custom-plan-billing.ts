@@ -2,7 +2,7 @@
 import type { Sql } from 'postgres'
 import type { PlanPublish } from '../../../schemas/plans.js'
 import type { PlanRow, PlanVersionRow } from '../../catalog/plans.js'
-import type { CompanySnapshot } from '../../core/company/state.js'
+import type { CompanySnapshot } from '../../core/company/descriptions.js'
 import type { Call } from '../kit/call.js'
 
 /** The part of a company that the billing of its custom plan needs. */

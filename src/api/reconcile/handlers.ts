@@ -1,7 +1,7 @@
 // Reconciliation: compares the actors' counters with ClickHouse, per company and event.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type UsageTotalRow, usageReconcile } from '../../analytics/history.js'
-import type { CompanyDescription } from '../../core/company/state.js'
+import type { CompanyDescription } from '../../core/company/descriptions.js'
 import { type Quantity, subtractQuantity } from '../../core/usage/quantity.js'
 import { jsonText } from '../../json.js'
 import { entityUnknown, isKnown } from '../entities/write.js'

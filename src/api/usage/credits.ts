@@ -1,7 +1,7 @@
 // Credits consumed, for usage rows.
 import type { CreditUsageAggregation } from '../../../schemas/usage.js'
 import { creditByDay, userCredits } from '../../analytics/history.js'
-import type { Company } from '../../core/company/company.js'
+import type { Company } from '../../core/company/company-state.js'
 import { amountFromDecimal, amountToNumber } from '../../core/credits/amount.js'
 import { cycleOf } from '../../core/plans/plan.js'
 import { dayMs, dayStart, mondayStart, monthStart } from '../../core/usage/period.js'

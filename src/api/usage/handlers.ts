@@ -1,7 +1,7 @@
 // Usage of entitled features, now and over time.
 import { billingProviderTypes, timeSeriesGranularities } from '../../../schemas/enums.js'
 import type { FeatureUsageDetail } from '../../../schemas/usage.js'
-import type { FeatureDef } from '../../core/catalog.js'
+import type { FeatureDef } from '../../core/definitions.js'
 import type { FeatureUsage as FeatureUsageRow } from '../../core/entitlements/feature.js'
 import { ServiceError } from '../../errors.js'
 import { type EntityCall, entityUnknown, lookedUp } from '../entities/write.js'

@@ -3,13 +3,9 @@
 //   holdings now ──(plan changes, undone one by one)──▶ holdings at each instant ─┐
 //   overrides, each from its writing to its end ──────────────────────────────────┴─▶ entitlement ──▶ limits
 import type { LimitTimeSeriesPoint } from '../../../schemas/usage.js'
-import {
-  type CatalogData,
-  type EntitlementDef,
-  type FeatureDef,
-  overrideEntitlement,
-} from '../../core/catalog.js'
-import type { Company, OverrideState, PlanHolding } from '../../core/company/company.js'
+import { overrideEntitlement } from '../../core/catalog.js'
+import type { Company, OverrideState, PlanHolding } from '../../core/company/company-state.js'
+import type { CatalogData, EntitlementDef, FeatureDef } from '../../core/definitions.js'
 import {
   type CompiledEntitlement,
   type CompiledFeature,
@@ -20,8 +16,8 @@ import {
   resolveEntitlement,
 } from '../../core/entitlements/entitlement.js'
 import { comparableType, type TraitRef } from '../../core/flags/trait.js'
+import type { HeldVersion } from '../../core/plans/messages.js'
 import { endsAt } from '../../core/plans/plan.js'
-import type { HeldVersion } from '../../core/plans/plan-change.js'
 import type { Quantity } from '../../core/usage/quantity.js'
 import { jsonText } from '../../json.js'
 import { long } from '../kit/long.js'

@@ -2,8 +2,8 @@
 import type { Sql } from 'postgres'
 import type { BillingProviderType } from '../../../schemas/enums.js'
 import type { EntitlementRow } from '../../catalog/plans.js'
-import type { CatalogData, StoredEntitlement } from '../../core/catalog.js'
-import type { EntityBrief } from '../../core/company/entity.js'
+import type { EntityBrief } from '../../core/company/entity-state.js'
+import type { CatalogData, StoredEntitlement } from '../../core/definitions.js'
 import {
   allOf,
   countOf,

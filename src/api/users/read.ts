@@ -1,6 +1,6 @@
 // Full views of users, read from their actors.
 import type { UserDetail } from '../../../schemas/users.js'
-import type { UserSnapshot } from '../../core/company/state.js'
+import type { UserSnapshot } from '../../core/company/descriptions.js'
 import { companyBriefs } from '../entities/read.js'
 import { definitionsOf } from '../entities/view.js'
 import type { EntityPlace } from '../entities/write.js'

@@ -1,6 +1,6 @@
 // Statements of users: the conditions of list filters.
 import type { Sql } from 'postgres'
-import type { CatalogData } from '../../core/catalog.js'
+import type { CatalogData } from '../../core/definitions.js'
 import {
   type Condition,
   countOf,

@@ -2,7 +2,7 @@
 import type { Company } from '../../../schemas/companies.js'
 import type { UserDetail } from '../../../schemas/users.js'
 import type { TraitRegistry } from '../../catalog/traits.js'
-import type { UserSnapshot } from '../../core/company/state.js'
+import type { UserSnapshot } from '../../core/company/descriptions.js'
 import {
   type Definitions,
   keyViews,

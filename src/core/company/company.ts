@@ -1,119 +1,36 @@
 // The company: its state, how a message is decided, how an effect changes it. Start reading here.
-import type {
-  BillingSubscriptionTrialEndSetting,
-  SubscriptionStatus,
-  TrialStatus,
-} from '../../../schemas/enums.js'
-import type { Catalog, CompiledPlan, PlanVersionDef, StoredEntitlement } from '../catalog.js'
-import { type CreditAccount, type CreditEffect, decideCredit, emptyAccount } from '../credits/account.js'
+import type { Catalog, CompiledPlan } from '../catalog.js'
+import { decideCredit } from '../credits/account.js'
+import { type CreditEffect, emptyAccount } from '../credits/account-state.js'
 import { archive } from '../credits/balance.js'
 import { creditContext, drawsOf, inferenceCreditsOf, trackCost } from '../credits/company-accounts.js'
 import { applyCredit, copyAccount } from '../credits/ledger.js'
+import type { PlanVersionDef } from '../definitions.js'
 import { checkAndReserve } from '../flags/reserve.js'
-import { decideManaged, type PlansManaged } from '../plans/manage.js'
-import { cycleOf, type PlanSchedule } from '../plans/plan.js'
+import { decideManaged } from '../plans/manage.js'
+import type { PlansManaged } from '../plans/messages.js'
+import { cycleOf } from '../plans/plan.js'
 import { decidePlans, holding, holdingOf, planEffects } from '../plans/plan-change.js'
 import { decideSubscriptions } from '../plans/subscription.js'
-import { addUsage, type Counter, effectsOf, fitsUsage, newCounter, setCycleUsage } from '../usage/counter.js'
+import { addUsage, effectsOf, fitsUsage, newCounter, setCycleUsage } from '../usage/counter.js'
 import { minuteMs } from '../usage/period.js'
 import type { Quantity } from '../usage/quantity.js'
+import type { Company, PlanHolding } from './company-state.js'
 import {
   applyToEntity,
   clearEntity,
   decideEnsure,
   decideWrite,
-  type Entity,
   incremented,
   keyPairs,
   remaps,
-  type WriteReply,
 } from './entity.js'
 import { eventNamesMax } from './entity-bounds.js'
-import type { AcceptedEvent, CompanyMessage, Decision, Effect, EntityWrite, Refusal } from './message.js'
+import type { WriteReply } from './entity-state.js'
+import type { CompanyMessage, Decision, Effect, EntityWrite } from './message.js'
+import type { AcceptedEvent, Refusal } from './requests.js'
 import { Few, interned } from './shared-names.js'
 import { NamedTexts } from './text-map.js'
-
-/**
- * All live state of one company. Owned by one shard thread and changed by `apply` alone.
- * Plain data, and little of it: names are kept once for all (`Few`, `NamedTexts`), empty lists are one list.
- */
-export interface Company extends Entity {
-  plan: PlanHolding | null
-  /** By date added (EN-23). */
-  addOns: readonly PlanHolding[]
-  /** Plans whose trial this company has already had (EN-90). */
-  trialedPlanIds: readonly string[]
-  subscriptions: readonly SubscriptionState[]
-  /** What was agreed for later; null for nothing (EN-95, EN-96). */
-  schedule: PlanSchedule | null
-  overrides: readonly OverrideState[]
-  /**
-   * The overdraft limit of its billing profile: credits as decimal text. It takes the place of the limits of its
-   * plans that are postpaid; null leaves those in force.
-   */
-  overdraftLimit: string | null
-  /** By event subtype (US-1). */
-  counters: Few<Counter>
-  /** By credit id. */
-  credits: Few<CreditAccount>
-  /** Ids made for this company so far; see core/id.ts. */
-  idsMade: number
-  /** `now` of the last fact applied, epoch ms; 0 before the first. */
-  timeMs: number
-}
-
-/** A plan or add-on a company is on, pinned to a version (EN-85). */
-export interface PlanHolding {
-  readonly planId: string
-  readonly versionId: string
-  readonly addedAtMs: number
-  readonly priceId: string | null
-  readonly trial: TrialState | null
-  /** The subscription it came with (PB-51, PB-53). */
-  readonly subscriptionId?: string | null
-}
-
-export interface TrialState {
-  readonly endMs: number
-  readonly endSetting: BillingSubscriptionTrialEndSetting
-  readonly status: TrialStatus
-}
-
-/** A billing subscription as the core needs it; its full record is stored beside (PB-50…58). */
-export interface SubscriptionState {
-  readonly id: string
-  readonly externalId: string
-  readonly status: SubscriptionStatus
-  readonly periodStartMs: number
-  readonly periodEndMs: number
-  readonly intervalMonths: number
-  readonly cancelAtPeriodEnd: boolean
-  readonly cancelAtMs: number | null
-  readonly trialEndMs: number | null
-  readonly trialEndSetting: BillingSubscriptionTrialEndSetting | null
-  readonly productIds: readonly string[]
-  /** The price at which it sells each product, and how many; an older state does not tell how many. */
-  readonly items?: readonly SubscribedItem[]
-  /** Nobody tells of its renewals: its periods follow each other by themselves from this instant on, epoch ms. */
-  readonly anchorMs?: number | null
-  /** While it is past_due: from when on it gives no access, epoch ms. */
-  readonly gatedAtMs?: number
-}
-
-export interface SubscribedItem {
-  readonly productId: string
-  readonly priceId: string
-  readonly quantity?: number
-}
-
-/** A company override (EN-60…64): an entitlement of its own, with an optional end. */
-export interface OverrideState {
-  readonly id: string
-  readonly entitlement: StoredEntitlement
-  readonly expiresAtMs: number | null
-  readonly createdAtMs: number
-  readonly updatedAtMs: number
-}
 
 /** One empty list for all of them: what changes is a new list. */
 const none: readonly never[] = []

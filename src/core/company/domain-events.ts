@@ -1,18 +1,24 @@
 // What webhooks are told of by actors: limits crossed, entities made, changed and gone, overrides, plans. Worked out
 // from a record's effects and two readings, before and after, and only in environments where somebody asks.
 import type { WebhookRequestType } from '../../../schemas/enums.js'
-import type { Watches } from '../catalog.js'
-import type { TopupFailure } from '../credits/account.js'
 import { amountToNumber, decodeAmount } from '../credits/amount.js'
 import { topupFailuresMax } from '../credits/draw.js'
 import { grantId } from '../credits/grant.js'
+import type { Watches } from '../definitions.js'
 import { type CompiledFeature, limitOf, resolveEntitlement, usageOf } from '../entitlements/entitlement.js'
-import type { PlanChangeRecord } from '../plans/plan-change.js'
 import { type Quantity, quantityOf } from '../usage/quantity.js'
-import type { Company, OverrideState } from './company.js'
+import type { Company } from './company-state.js'
 import type { LiveCompany } from './facts.js'
 import type { Effect } from './message.js'
-import type { CompanyDescription, UserSnapshot } from './state.js'
+import type {
+  CreditCrossing,
+  CreditReading,
+  Happened,
+  LimitCrossing,
+  LimitReading,
+  Notice,
+  Point,
+} from './notices.js'
 
 /** The types that actors decide; all others are told by whoever changed something. */
 export const decidedByActors: readonly WebhookRequestType[] = [
@@ -49,80 +55,6 @@ export function lastOf<T>(last: T): T | null {
     typeof member === 'bigint' ? String(member) : member,
   )
   return text.length > lastBytesMax ? null : last
-}
-
-/** What happened, and what only the actor can tell of it. */
-export type Subject =
-  /** Made or changed: as it is now. */
-  | { readonly subject: 'entity' }
-  /** As it was; null when that is more than `lastBytesMax`. */
-  | { readonly subject: 'company_gone'; readonly last: CompanyDescription | null }
-  | { readonly subject: 'user_gone'; readonly last: UserSnapshot | null }
-  | { readonly subject: 'override'; readonly override: OverrideState }
-  | { readonly subject: 'plans'; readonly change: PlanChangeRecord }
-  | { readonly subject: 'limit'; readonly limit: LimitCrossing }
-  | { readonly subject: 'credit'; readonly credit: CreditCrossing }
-  /** Credits bought, in a bundle or by auto top-up; quantity as the wire shows it. */
-  | {
-      readonly subject: 'granted'
-      readonly creditId: string
-      readonly grantId: string
-      readonly quantity: number
-      readonly bundleId: string | null
-    }
-  | {
-      readonly subject: 'topup_failed'
-      readonly creditId: string
-      readonly failures: number
-      /** Null: it may still succeed. */
-      readonly hard: TopupFailure | null
-    }
-
-/** What a fact tells beside its effects: a type that some webhook asks for, and what it is about. Plain JSON. */
-export type Notice = Subject & { readonly type: WebhookRequestType }
-
-/** A notice with the company or user it is about, as the outbox keeps it. */
-export type Happened = Notice & {
-  readonly k: 'c' | 'u'
-  readonly id: string
-  readonly env: string
-  /** Epoch ms. */
-  readonly at: number
-}
-
-/** Usage of one feature against everything that is warned about, at one instant. */
-export interface LimitReading {
-  readonly featureId: string
-  readonly entitlementId: string
-  readonly usage: Quantity
-  readonly allocation: Quantity | null
-  readonly softLimit: Quantity | null
-  /** Inclusive ends of the price tiers that have one. */
-  readonly tierLimits: readonly Quantity[]
-  readonly warningTiers: readonly WarningTier[]
-  /** When the usage starts again, epoch ms; null: never. */
-  readonly resetAtMs: number | null
-}
-
-interface WarningTier {
-  readonly key: string
-  readonly value: number
-}
-
-/** A point that usage came to or passed. */
-export interface LimitCrossing extends Omit<LimitReading, 'tierLimits' | 'warningTiers' | 'softLimit'> {
-  readonly type: WebhookRequestType
-  /** The limit the point belongs to. */
-  readonly limit: Quantity
-  /** Of a warning tier the caller defined. */
-  readonly warningTier: WarningTier | null
-}
-
-interface Point {
-  readonly type: WebhookRequestType
-  readonly at: Quantity
-  readonly limit: Quantity
-  readonly warningTier: WarningTier | null
 }
 
 /**
@@ -213,21 +145,6 @@ export function touchedFeatures(
           found.add(feature)
   }
   return [...found].filter(({ def }) => featureIds === null || featureIds.includes(def.id))
-}
-
-/** How much of a credit is used, in billionths. */
-export interface CreditReading {
-  readonly used: bigint
-  readonly total: bigint
-  readonly remaining: bigint
-}
-
-/** A point that use of a credit came to or passed; credits as the wire shows them. */
-export interface CreditCrossing {
-  readonly type: WebhookRequestType
-  readonly creditId: string
-  readonly balance: number
-  readonly limit: number
 }
 
 /** Use of the credits that some effects move. */

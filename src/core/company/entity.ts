@@ -2,46 +2,10 @@
 import { decimalToText, parseDecimal, sum } from '../credits/amount.js'
 import type { Quantity } from '../usage/quantity.js'
 import { keysMax, traitsRefusal } from './entity-bounds.js'
-import type { Effect, EntityWrite, Refusal } from './message.js'
+import type { Entity, KeyPair, WriteReply } from './entity-state.js'
+import type { Effect, EntityWrite } from './message.js'
+import type { Refusal } from './requests.js'
 import { NamedTexts } from './text-map.js'
-
-/** A company or user as far as keys, traits and times go. */
-export interface Entity {
-  readonly id: string
-  readonly environmentId: string
-  /** False before the first creating fact and after deletion (CU-50). */
-  exists: boolean
-  name: string
-  keys: NamedTexts
-  /** By trait name (hierarchy joined by "."). */
-  traits: NamedTexts
-  /** What publishable keys have said of traits: anybody may have. No decision reads it. null: nothing. */
-  clientTraits: NamedTexts | null
-  createdAtMs: number
-  updatedAtMs: number
-  lastSeenAtMs: number | null
-  /** Journal sequence of the last fact applied. */
-  sequence: number
-}
-
-/** A (name, value) key pair. */
-export type KeyPair = readonly [name: string, value: string]
-
-/** An entity in passing. */
-export type EntityBrief = Pick<
-  Entity,
-  'id' | 'environmentId' | 'name' | 'createdAtMs' | 'updatedAtMs' | 'lastSeenAtMs'
->
-
-/** What an accepted write did that others must know. */
-export interface WriteReply {
-  readonly created: boolean
-  /** Pairs that are free again (CU-12, CU-15, CU-50). */
-  readonly freed: readonly KeyPair[]
-  /** Of a user: companies joined and left (CU-20, CU-40). */
-  readonly joined?: readonly string[]
-  readonly left?: readonly string[]
-}
 
 /**
  * The effects of a write on an entity.

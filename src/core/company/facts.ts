@@ -1,9 +1,10 @@
 // Live state as the facts a check asks for. Nothing is copied: it reads the company where it is.
 import type { ComparableType, MetricPeriod, MonthReset } from '../../../schemas/enums.js'
-import { type Catalog, type CreditDef, overrideEntitlement } from '../catalog.js'
-import type { CreditConfig, CreditFigures } from '../credits/account.js'
+import { type Catalog, overrideEntitlement } from '../catalog.js'
+import type { CreditConfig, CreditFigures } from '../credits/account-state.js'
 import { figures } from '../credits/balance.js'
 import { creditConfig, spendCap } from '../credits/config.js'
+import type { CreditDef } from '../definitions.js'
 import {
   type CompiledEntitlement,
   type CompiledFeature,
@@ -14,11 +15,11 @@ import {
 import type { CounterTest, UsageReads } from '../flags/read-set.js'
 import type { Overdraft, UserFacts } from '../flags/rule.js'
 import type { TraitRef } from '../flags/trait.js'
-import { billingSubscription, cycleOf, isActive, type Standing, standing, trialEnd } from '../plans/plan.js'
+import { billingSubscription, cycleOf, isActive, standing, trialEnd } from '../plans/plan.js'
 import { readCounter } from '../usage/counter.js'
 import { type Cycle, metricReset } from '../usage/period.js'
 import type { Quantity } from '../usage/quantity.js'
-import type { Company, OverrideState } from './company.js'
+import type { Company, OverrideState, Standing } from './company-state.js'
 
 const noFigures: CreditFigures = { remaining: 0n, reserved: 0n, settled: 0n, total: 0n }
 

@@ -1,17 +1,19 @@
 // The closed unions that cross the thread boundary and the journal: what may be asked of an actor,
 // what it answers or refuses, and the effects it changes by. Plain, structured-cloneable data.
-import type { EventType, TraitType } from '../../../schemas/enums.js'
-import type { CatalogData } from '../catalog.js'
-import type { CreditEffect, CreditMessage } from '../credits/account.js'
-import type { PlansManaged } from '../plans/manage.js'
-import type { PlanEffect, PlanMessage } from '../plans/plan-change.js'
-import type { SubscriptionEffect, SubscriptionMessage } from '../plans/subscription.js'
-import type { Tokens } from '../pricing/model-price.js'
-import type { UsesRequest } from '../usage/batch.js'
+import type { TraitType } from '../../../schemas/enums.js'
+import type { CreditEffect, CreditMessage } from '../credits/account-state.js'
+import type {
+  PlanEffect,
+  PlanMessage,
+  PlansManaged,
+  SubscriptionEffect,
+  SubscriptionMessage,
+} from '../plans/messages.js'
 import type { Quantity } from '../usage/quantity.js'
-import type { OverrideState, PlanHolding } from './company.js'
-import type { Notice } from './domain-events.js'
-import type { KeyPair } from './entity.js'
+import type { OverrideState, PlanHolding } from './company-state.js'
+import type { KeyPair } from './entity-state.js'
+import type { Notice } from './notices.js'
+import type { AcceptedEvent, CheckAndReserve, CheckContext, Preflight, Refusal } from './requests.js'
 
 /** An event that its company took without effect: its id, and why it is stored as failed (decision 27). */
 export type FailedEvent = readonly [eventId: string, reason: string, repeats?: RepeatOf]
@@ -21,45 +23,6 @@ export interface RepeatOf {
   readonly eventId: string
   readonly capturedAtMs: number
   readonly other: boolean
-}
-
-/** How an event's time was settled (EV-15, EV-16). */
-export type EventMode = 'normal' | 'trusted' | 'backfill'
-
-/** An event as accepted: validated, keys resolved, time settled, its id made. */
-export interface AcceptedEvent {
-  readonly id: string
-  readonly type: EventType
-  /** track.event, inference.event, flag_check.flag_key, null for identify (EV-70). */
-  readonly subtype: string | null
-  /** The body as received, compact JSON. */
-  readonly body: string
-  readonly quantity: Quantity
-  readonly mode: EventMode
-  /** Effective time (EV-15), epoch ms. */
-  readonly capturedAtMs: number
-  readonly sentAtMs: number | null
-  /** Server receipt, epoch ms. */
-  readonly receivedAtMs: number
-  readonly apiKeyId: string
-  readonly idempotencyKey: string | null
-  readonly companyId: string | null
-  readonly userId: string | null
-  readonly leaseId: string | null
-  readonly reservationId: string | null
-  /** Set: stored as failed with this message, without effect (EV-6, EV-7, EV-33). */
-  readonly failure: string | null
-  /** Set on the track event that an inference event fans out to (EV-66): the parent's id. */
-  readonly derivedFrom: string | null
-  /** Of an inference event: what it used, and what that cost (EV-61…63); null cost where no price is known. */
-  readonly inference: { readonly tokens: Tokens; readonly cost: InferenceCost | null } | null
-}
-
-/** Decimal text in a currency, and the price it was worked out from; null for a cost that came with the event. */
-export interface InferenceCost {
-  readonly amount: string
-  readonly currency: string
-  readonly priceId: string | null
 }
 
 /** A trait write as the directory prepared it: `value` null removes (CU-34). */
@@ -134,24 +97,6 @@ export type CompanyMessage =
   | PlansManaged
   | CreditMessage
   | CheckAndReserve
-
-/**
- * A check that holds the credits of what it allows, in one step (CR-84). The reply is CheckedAndReserved, or null for
- * an unknown flag.
- */
-export interface CheckAndReserve {
-  readonly type: 'check_and_reserve'
-  readonly flagKey: string
-  readonly preflight: Preflight | null
-  readonly context: CheckContext
-  /** Units; null: those of the preflight, else 1. */
-  readonly quantity: Quantity | null
-  readonly expiresAtMs: number | null
-  readonly key: string | null
-  /** The key is known to have made a reservation of the company. */
-  readonly used?: boolean
-}
-
 /** Messages to a user's actor. */
 export type UserMessage =
   | {
@@ -186,33 +131,6 @@ export type UserMessage =
 
 /** Messages to an environment's own actor: events that name no company (and no user). */
 export type EnvironmentMessage = { readonly type: 'event'; readonly event: AcceptedEvent }
-
-/** Why an actor refused; the room that asked decides what the caller hears. */
-export type Refusal =
-  | 'not_found'
-  | 'no_key_left'
-  | 'key_remap'
-  | 'no_key_given'
-  | 'trait_not_a_number'
-  | 'plan_not_assignable'
-  | 'override_exists'
-  | 'override_not_found'
-  | 'expired'
-  | 'insufficient_credits'
-  | 'spend_cap'
-  | 'credit_external'
-  | 'amount_invalid'
-  | 'expiry_invalid'
-  | 'grant_not_found'
-  | 'lease_not_found'
-  | 'lease_closed'
-  | 'reservation_not_found'
-  | 'idempotency_reused'
-  | 'idempotency_over'
-  | 'no_trial'
-  /** It would have too many keys, traits or names of events, or use beyond 64 bits; `detail` says which. */
-  | 'entity_full'
-
 /** The changes of a company or user. Each carries resolved amounts and times, so that replay needs no definitions. */
 export type Effect =
   | {
@@ -279,27 +197,6 @@ export interface Fact {
 export type Decision<Reply = unknown> =
   | { readonly reply: Reply; readonly effects: readonly Effect[] }
   | { readonly refused: Refusal; readonly detail?: string }
-
-/** What a check must know of its context beyond the entities found, for its reason (FE-76). */
-export interface CheckContext {
-  readonly companyGiven: boolean
-  readonly userGiven: boolean
-  /** The context as requested, JSON with members `company` and `user`: read for the check's record alone (FE-100). */
-  readonly asked: string
-  /** The user named, when found. */
-  readonly userId: string | null
-  /** Its traits by name, when the catalog's rules read users' traits; else null. */
-  readonly userTraits: readonly (readonly [name: string, text: string])[] | null
-}
-
-/** Hypothetical use given with a single check (FE-80…87). */
-export interface Preflight {
-  readonly usage: Quantity | null
-  readonly eventUsage: { readonly eventSubtype: string; readonly quantity: Quantity } | null
-  /** Credits by credit id. */
-  readonly creditCost: Readonly<Record<string, number>> | null
-}
-
 /** Reads: answered at once, from memory; they change nothing and are not journaled. */
 export type Question =
   /** One flag; the reply is the serialised CheckFlag, or null for an unknown key. */
@@ -328,26 +225,6 @@ export type Question =
   | { readonly type: 'engine' }
   /** Its credits: CreditsDescription; null when there is none. Answered once what time moved is durable. */
   | { readonly type: 'credits' }
-
-/** A request to a shard. `n` numbers it for its reply. */
-export type ShardRequest =
-  | {
-      readonly n: number
-      readonly k: 'c' | 'u' | 'e'
-      readonly id: string
-      readonly env: string
-      /** `now` of the message, epoch ms. */
-      readonly at: number
-      /** The id was made for this request: there is nothing to load. */
-      readonly fresh: boolean
-      readonly m: CompanyMessage | UserMessage | EnvironmentMessage | Question
-    }
-  /** Events that are acknowledged together: one reply when all are durable. */
-  | { readonly n: number; readonly at: number; readonly events: readonly IngestItem[] }
-  /** The same of track events of the usual kind. */
-  | UsesRequest
-  | { readonly n: number; readonly control: ShardControl }
-
 /** A request before it has its number. */
 export type Unnumbered<Request> = Request extends unknown ? Omit<Request, 'n'> : never
 
@@ -363,37 +240,6 @@ export interface IngestItem {
 /** Nothing; the journal's beginning; the stored snapshots too. */
 export type Still = 'nothing' | 'journal' | 'snapshots'
 
-export type ShardControl =
-  | { readonly type: 'catalog'; readonly data: CatalogData }
-  | { readonly type: 'catalog_gone'; readonly environmentId: string }
-  /** What a backup wants to stand still; answers what stood still until now. */
-  | { readonly type: 'hold'; readonly still: Still }
-  /** Write every changed actor's snapshot. */
-  | { readonly type: 'checkpoint' }
-  | { readonly type: 'stats' }
-  /** The sequence behind which the shard has no record of the environment. */
-  | { readonly type: 'last'; readonly environmentId: string }
-
-/** What a shard tells without being asked. */
-export type ShardNotice =
-  | { readonly notice: 'ready'; readonly replayed: number }
-  /** What failed to be written is cut off: none of it is durable. */
-  | { readonly notice: 'mended' }
-  /** Met in a replay after a death: identity effects, which the directory applies again, and idempotency claims. */
-  | { readonly notice: 'identity'; readonly facts: readonly Fact[] }
-  /** Of one node among several: a group is durable, and other nodes are told of its entities before these replies (a post, or null) leave. */
-  | { readonly notice: 'durable'; readonly facts: readonly Fact[]; readonly replies: unknown }
-  /** Flag checks since the last notice (FE-100…103): counts, raw rows for ClickHouse, last check per flag. */
-  | { readonly notice: 'checks'; readonly checks: CheckCounts }
-  /** Where requests are traced: a group of records became durable; its write began and ended at these times, ms of the clock that all threads share. */
-  | {
-      readonly notice: 'group'
-      readonly first: number
-      readonly last: number
-      readonly fromMs: number
-      readonly toMs: number
-    }
-
 /** Flag checks gathered by a shard. */
 export interface CheckCounts {
   /** Rows as JSONEachRow text of table flag_checks. */
@@ -404,21 +250,4 @@ export interface CheckCounts {
   readonly flags: readonly (readonly [environmentId: string, flagKey: string, atMs: number])[]
   /** Latest check per user, epoch ms. */
   readonly users: readonly (readonly [environmentId: string, userId: string, atMs: number])[]
-}
-
-/** What a shard says of itself when asked. */
-export interface ShardFigures {
-  /** Actors in memory, and how many of them changed since their snapshot. */
-  readonly actors: number
-  readonly dirty: number
-  /** Heap of its thread. */
-  readonly heapBytes: number
-  readonly journalPendingBytes: number
-  /** Actors asked of storage since its thread started. */
-  readonly coldLoads: number
-  /** Environments that have nearly as many names of events as a shard allows, with the part they have; refused uses. */
-  readonly eventNames: readonly (readonly [environmentId: string, part: number])[]
-  readonly eventNamesRefused: number
-  /** Groups written since it was last asked: records, and seconds until they were durable. */
-  readonly groups: readonly (readonly [records: number, seconds: number])[]
 }

@@ -6,20 +6,14 @@ import {
   clearEntity,
   decideEnsure,
   decideWrite,
-  type Entity,
   incremented,
   keyPairs,
   remaps,
-  type WriteReply,
 } from './entity.js'
+import type { User, WriteReply } from './entity-state.js'
 import type { Decision, Effect, UserMessage } from './message.js'
 import { interned } from './shared-names.js'
 import { NamedTexts } from './text-map.js'
-
-/** All live state of one user. `memberships` maps company id → when joined, epoch ms. */
-export interface User extends Entity {
-  memberships: Map<string, number>
-}
 
 export function newUser(id: string, environmentId: string): User {
   return {

@@ -1,9 +1,9 @@
 // What time does to a credit account, and what it holds at an instant: exact to the millisecond, swept or not.
 
 import { recurrenceAfter } from '../usage/period.js'
-import type { CreditAccount, CreditConfig, CreditEffect, CreditFigures } from './account.js'
+import type { CreditAccount, CreditConfig, CreditEffect, CreditFigures, GrantState } from './account-state.js'
 import { payDebt, repayFrom, repays } from './draw.js'
-import { billingPeriodEnd, firstOfMonthAfter, type GrantState, usable } from './grant.js'
+import { billingPeriodEnd, firstOfMonthAfter, usable } from './grant.js'
 import { endHold } from './hold.js'
 import { type Draft, draftOf, put, zeroOut } from './ledger.js'
 import { renewPlanGrant, resetDue } from './plan-grant.js'

@@ -1,12 +1,13 @@
 // Credits as part of a company: what its plans say about each account, what time and plans move by themselves,
 // and what an event draws.
 import type { BillingCreditBurnStrategy } from '../../../schemas/enums.js'
-import type { Catalog, PlanCreditGrantDef } from '../catalog.js'
-import type { Company } from '../company/company.js'
+import type { Catalog } from '../catalog.js'
+import type { Company } from '../company/company-state.js'
 import { LiveCompany, soleVersion } from '../company/facts.js'
-import type { AcceptedEvent } from '../company/message.js'
-import type { CompiledVersion } from '../entitlements/entitlement.js'
-import { type CreditDraw, creditDraws } from '../entitlements/feature.js'
+import type { AcceptedEvent } from '../company/requests.js'
+import type { PlanCreditGrantDef } from '../definitions.js'
+import type { CompiledVersion, CreditDraw } from '../entitlements/entitlement.js'
+import { creditDraws } from '../entitlements/feature.js'
 import { standsUntil } from '../plans/plan.js'
 import { inferenceCredits, type Tokens } from '../pricing/model-price.js'
 import { effectsOf } from '../usage/counter.js'
@@ -16,7 +17,7 @@ import {
   type CreditContext,
   type CreditEffect,
   emptyAccount,
-} from './account.js'
+} from './account-state.js'
 import { amountToNumber, costOf } from './amount.js'
 import { due, nextDueMs } from './balance.js'
 import { spendCap } from './config.js'

@@ -1,9 +1,9 @@
 // What definitions and the subscription say about one company's account in one credit.
 
-import type { CreditDef, PlanCreditGrantDef, SpendPolicyDef } from '../catalog.js'
-import type { CreditConfig } from './account.js'
+import type { CreditDef, PlanCreditGrantDef, SpendPolicyDef } from '../definitions.js'
+import type { BillingPeriod, CreditConfig } from './account-state.js'
 import { type Amount, amountFromDecimal } from './amount.js'
-import { type BillingPeriod, defaultExpiry } from './grant.js'
+import { defaultExpiry } from './grant.js'
 
 /**
  * What the definitions say about one credit of one company.

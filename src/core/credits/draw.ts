@@ -1,10 +1,19 @@
 // Use of credits: draws, commits, settlements and refunds of one event, repayment of an overdraft, automatic top-up.
 
 import { addMonthsClamped } from '../usage/period.js'
-import type { CreditAccount, CreditConfig, CreditEffect, TopupConfig, TopupFailure } from './account.js'
+import type {
+  CreditAccount,
+  CreditConfig,
+  CreditEffect,
+  HoldState,
+  NewGrant,
+  TopupConfig,
+  TopupFailure,
+  UseLinks,
+} from './account-state.js'
 import { type Amount, encodeAmount, lesser, wholeCredits } from './amount.js'
-import { expiryOf, type NewGrant, pay, usable } from './grant.js'
-import { commit, endHold, type HoldState, openHoldOf, type UseLinks, unspentOf } from './hold.js'
+import { expiryOf, pay, usable } from './grant.js'
+import { commit, endHold, openHoldOf, unspentOf } from './hold.js'
 import { type Draft, debtOf, draftOf, entryCount, put } from './ledger.js'
 
 /** Failures in a row after which "retries exceeded" is told. source: CR-56 */

@@ -1,113 +1,25 @@
 // Grants: what a company was given, in which order it burns, until when it lasts, and how a plan gives it again.
 import type {
   BillingCreditBurnStrategy,
-  BillingCreditExpiryType,
-  BillingCreditExpiryUnit,
-  BillingCreditGrantReason,
-  BillingCreditGrantZeroedOutReason,
   BillingPlanCreditGrantResetCadence,
   BillingPlanCreditGrantResetStart,
-  PlanCreditGrantScaling,
 } from '../../../schemas/enums.js'
-import type { CreditDef } from '../catalog.js'
+import type { CreditDef } from '../definitions.js'
 import { derivedId } from '../id.js'
 import { addMonthsClamped, dayMs, recurrenceAfter, weekMs } from '../usage/period.js'
-import type { CreditAccount, CreditConfig, CreditEffect } from './account.js'
-import { type Amount, encodeAmount, lesser, type Nanos } from './amount.js'
-import type { Renewal } from './renewal.js'
-
-/** A grant that can still move: usable, not yet valid, or closed with credits still inside holds. */
-export interface GrantState {
-  /** Sequence of the ledger entry that made it; slices name a grant by it, and its id (`grantId`) follows from it. */
-  readonly seq: number
-  readonly reason: BillingCreditGrantReason
-  quantity: Amount
-  /** Drawable part. Negative on the overdraft alone (CR-51). */
-  remaining: Amount
-  /** Unspent part inside open holds; not in `remaining`. */
-  held: Amount
-  readonly createdAtMs: number
-  readonly validFromMs: number
-  /** null: none of its own; a resetting plan grant ends at its reset (CR-40). */
-  expiresAtMs: number | null
-  /** The plan credit grant it was issued under; rollovers carry that of their source. */
-  readonly planGrantId: string | null
-  /** 1-based instance of a per-licence grant; null for others. */
-  readonly licence: number | null
-  /** Why it was zeroed; null while it lives. */
-  closed: BillingCreditGrantZeroedOutReason | null
-}
-
-/** A grant that is used up and in no hold: it only counts in the total until it ends (CR-5, CR-12). */
-export interface SpentGrant {
-  readonly seq: number
-  readonly quantity: Amount
-  readonly expiresAtMs: number | null
-}
-
-/** What a movement did to one grant: its sequence, the credits moved (positive), what it has left after. */
-export type Slice = readonly [seq: number, moved: Nanos, left: Nanos]
-
-/** The birth of a grant, as an effect carries it. Absent members are null. */
-export interface NewGrant {
-  readonly reason: BillingCreditGrantReason
-  readonly q: Nanos
-  /** valid_from where it is not the creation time. */
-  readonly from?: number
-  readonly exp?: number
-  /** Plan credit grant and plan it was issued under. */
-  readonly pg?: string
-  readonly plan?: string
-  readonly licence?: number
-  /** Sequence of the grant it was rolled over from. */
-  readonly source?: number
-  readonly bundle?: string
-  /** Currency it was paid in; nothing is decided by it. */
-  readonly cur?: string
-  /** Of one that is given again: how often, as callers are told. */
-  readonly rn?: BillingPlanCreditGrantResetCadence
-}
-
-/** A company's standing under one plan credit grant: what its resets need, resolved when it was issued. */
-export interface Enrolment {
-  readonly planGrantId: string
-  readonly planId: string
-  readonly versionId: string
-  /** Whole credits (CR-3). */
-  readonly creditAmount: number
-  readonly companyCreditAmount: number
-  readonly scaling: PlanCreditGrantScaling
-  readonly licences: number
-  /** null: issued once. */
-  readonly cadence: BillingPlanCreditGrantResetCadence | null
-  readonly resetStart: BillingPlanCreditGrantResetStart | null
-  readonly rolloverPercentage: number
-  /** Given again beside what is left; absent: not so. */
-  readonly renewal?: Renewal
-  readonly enrolledAtMs: number
-  /** What billing-period resets count from. */
-  readonly anchorMs: number
-  /** Of the last reset or renewal, or of the enrolment before the first. */
-  readonly issuedAtMs: number
-  /** Of the next reset or renewal; null: none, as it is issued once or the plan was left. */
-  readonly nextResetMs: number | null
-  /** Set once the plan was left: no second issue before this instant (CR-39). */
-  readonly leftUntilMs: number | null
-}
-
-/** How long a grant is to last (CR-32). */
-export interface ExpiryRule {
-  readonly type: BillingCreditExpiryType
-  readonly unit: BillingCreditExpiryUnit | null
-  readonly count: number | null
-}
-
-/** The billing period that dates are worked out from; null stands for a company without a subscription. */
-export interface BillingPeriod {
-  readonly startMs: number
-  readonly endMs: number
-  readonly intervalMonths: number
-}
+import type {
+  BillingPeriod,
+  Burning,
+  CreditAccount,
+  CreditConfig,
+  CreditEffect,
+  ExpiryRule,
+  GrantState,
+  Payment,
+  Slice,
+  Take,
+} from './account-state.js'
+import { type Amount, encodeAmount, lesser } from './amount.js'
 
 export function grantId(companyId: string, creditId: string, seq: number): string {
   return derivedId('bcgr_', companyId, creditId, seq)
@@ -120,12 +32,6 @@ export function usable(grant: Readonly<GrantState>, nowMs: number): boolean {
     grant.validFromMs <= nowMs &&
     (grant.expiresAtMs === null || nowMs < grant.expiresAtMs)
   )
-}
-
-/** One grant's part of a draw. */
-export interface Take {
-  readonly grant: Readonly<GrantState>
-  readonly amount: Amount
 }
 
 /**
@@ -210,16 +116,6 @@ export function firstToBurn(
     if (rank === least && !sorted) return first
   }
   return first
-}
-
-/** The grant that burns first, and for which times that is so while only draws happen that leave it something. */
-export interface Burning {
-  readonly grant: GrantState
-  readonly strategy: BillingCreditBurnStrategy
-  /** Inclusive, epoch ms. */
-  readonly fromMs: number
-  /** Exclusive, epoch ms: then it ends, or another begins to be valid. */
-  readonly untilMs: number
 }
 
 /** What `firstToBurn` finds now, and how long it will; null when nothing has anything. */
@@ -323,18 +219,6 @@ export function capacityOf(
   if (floor === null) return null
   const capacity = drawableOf(account, nowMs) + (account.overdraft?.remaining ?? 0n) - floor
   return capacity > 0n ? capacity : 0n
-}
-
-/** Where credits come from: slices of grants and, past them, of the overdraft. */
-export interface Payment {
-  /** The birth of the overdraft grant, before anything takes from it. */
-  readonly opens: readonly CreditEffect[]
-  readonly slices: readonly Slice[]
-  readonly paid: Amount
-  /** Of the part that went past zero. */
-  readonly overdrawn: Amount
-  /** Sequence of the first entry of what is paid for. */
-  readonly seq: number
 }
 
 /**

@@ -1,64 +1,27 @@
 // Holds: the lease that callers share and the reservations of single uses. Both move credits right; release moves them back.
 
-import type { Preflight, Refusal } from '../company/message.js'
+import type { Preflight, Refusal } from '../company/requests.js'
 import { derivedId } from '../id.js'
 import { hourMs, minuteMs } from '../usage/period.js'
 import type { Quantity } from '../usage/quantity.js'
-import type { CreditAccount, CreditConfig, CreditEffect } from './account.js'
+import type {
+  ClosedHold,
+  Commit,
+  CreditAccount,
+  CreditConfig,
+  CreditEffect,
+  HoldDecision,
+  HoldKind,
+  HoldRequest,
+  HoldState,
+  HoldView,
+  Payment,
+  Slice,
+  UseLinks,
+} from './account-state.js'
 import { type Amount, costOf, encodeAmount, lesser } from './amount.js'
-import { capacityOf, type Payment, pay, type Slice } from './grant.js'
+import { capacityOf, pay } from './grant.js'
 import { entryCount } from './ledger.js'
-
-export type HoldKind = 'lease' | 'reservation'
-
-/** What is left of one slice of a hold, in the order it was taken (CR-78). */
-export interface HoldSlice {
-  readonly seq: number
-  left: Amount
-}
-
-/** An open hold. Its unspent part is the sum of its slices. */
-export interface HoldState {
-  /** crlse_…, for both kinds; see `holdId`. */
-  readonly id: string
-  readonly kind: HoldKind
-  slices: HoldSlice[]
-  /** Lease: granted_amount; reservation: reserved_amount. */
-  granted: Amount
-  /** Lease: tracked_amount; reservation: settled_amount. May exceed `granted`. */
-  tracked: Amount
-  readonly createdAtMs: number
-  updatedAtMs: number
-  expiresAtMs: number
-  /** Idempotency keys: of the reservation, or of the lease's latest extensions. */
-  keys: readonly string[]
-}
-
-/** A hold that is over, remembered for a while so that a repeat of its release or request is answered. */
-export interface ClosedHold {
-  readonly id: string
-  readonly kind: HoldKind
-  readonly granted: Amount
-  readonly tracked: Amount
-  readonly createdAtMs: number
-  readonly expiresAtMs: number
-  readonly releasedAtMs: number
-  readonly keys: readonly string[]
-}
-
-/** A hold as callers see it. */
-export interface HoldView {
-  readonly id: string
-  readonly creditId: string
-  readonly kind: HoldKind
-  readonly granted: Amount
-  readonly tracked: Amount
-  readonly createdAtMs: number
-  readonly updatedAtMs: number
-  readonly expiresAtMs: number
-  /** null while open. */
-  readonly releasedAtMs: number | null
-}
 
 /** The id of a hold carries its company's, so that whoever is shown one knows whom to ask. */
 function holdId(companyId: string, creditId: string, seq: number): string {
@@ -73,22 +36,6 @@ export function companyOfHold(id: string): string | null {
 }
 
 const defaultLifeMs = { lease: 5 * minuteMs, reservation: minuteMs } as const
-
-/** What a request about a hold gives: the hold as it then stands and what changed, or why not. */
-export type HoldDecision =
-  | { readonly hold: HoldView; readonly effects: readonly CreditEffect[]; readonly reused: boolean }
-  | { readonly refused: Refusal }
-
-export interface HoldRequest {
-  readonly amount: Amount
-  /** null: the default life. */
-  readonly expiresAtMs: number | null
-  readonly key?: string | null
-  /** The key has been used before, even where the company no longer remembers for what. */
-  readonly used?: boolean
-  readonly featureId?: string | null
-  readonly userId?: string | null
-}
 
 /**
  * Open the lease of an account, or give back the one that is open.
@@ -356,20 +303,6 @@ export function endHold(
 function remainingOf(account: Readonly<CreditAccount>, seq: number): Amount {
   if (account.overdraft?.seq === seq) return account.overdraft.remaining
   return account.grants.find(grant => grant.seq === seq)!.remaining
-}
-
-/** How a use names itself in the ledger. */
-export interface UseLinks {
-  readonly featureId: string | null
-  readonly eventId: string | null
-  readonly userId: string | null
-  /** Entry time: the event's effective time (CR-89). */
-  readonly atMs: number
-}
-
-export interface Commit {
-  readonly effect: CreditEffect
-  readonly taken: Amount
 }
 
 /**

@@ -1,12 +1,16 @@
 // A credit account as snapshots keep it, in JSON.
 
 import { interned } from '../company/shared-names.js'
-import { type CreditAccount, emptyAccount } from './account.js'
+import {
+  type CreditAccount,
+  emptyAccount,
+  type GrantRenewal,
+  type GrantState,
+  type HoldState,
+} from './account-state.js'
 import { decodeAmount, encodeAmount, type Nanos } from './amount.js'
-import { type GrantState, kindsOf } from './grant.js'
-import type { HoldState } from './hold.js'
+import { kindsOf } from './grant.js'
 import { sharedAmount } from './ledger.js'
-import type { GrantRenewal } from './renewal.js'
 
 /** An account as JSON keeps it: the same members, but for what follows from others; amounts as `Nanos`. */
 export type AccountJson = Jsonified<Omit<CreditAccount, 'kinds' | 'burning' | 'renewals'>> & {

@@ -8,10 +8,9 @@ import type {
   CreditUsageReason,
 } from '../../../schemas/enums.js'
 import { interned } from '../company/shared-names.js'
-import type { CreditAccount, CreditEffect } from './account.js'
+import type { CreditAccount, CreditEffect, GrantState, HoldState, NewGrant, Slice } from './account-state.js'
 import { type Amount, decodeAmount, encodeAmount, type Nanos } from './amount.js'
-import { burningOf, type GrantState, grantId, kindsOf, type NewGrant, type Slice } from './grant.js'
-import type { HoldState } from './hold.js'
+import { burningOf, grantId, kindsOf } from './grant.js'
 
 /** Most closed holds, keys of one lease, and endless spent grants that an account remembers one by one. */
 const closedHoldsMax = 256

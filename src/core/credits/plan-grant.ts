@@ -1,29 +1,21 @@
 // Credits that come with a plan: issued when the plan is taken, again at every reset, taken back when it is left.
 
-import type { PlanCreditGrantDef } from '../catalog.js'
+import type { PlanCreditGrantDef } from '../definitions.js'
 import { recurrenceAfter } from '../usage/period.js'
-import type { CreditAccount, CreditConfig, CreditEffect } from './account.js'
+import type {
+  CreditAccount,
+  CreditConfig,
+  CreditEffect,
+  Enrolment,
+  ExpiryRule,
+  GrantState,
+  Renewal,
+} from './account-state.js'
 import { encodeAmount, wholeCredits } from './amount.js'
 import { giveGrant } from './draw.js'
-import {
-  billingPeriodEnd,
-  type Enrolment,
-  type ExpiryRule,
-  firstOfMonthAfter,
-  type GrantState,
-  resetAfter,
-  rollsOver,
-} from './grant.js'
+import { billingPeriodEnd, firstOfMonthAfter, resetAfter, rollsOver } from './grant.js'
 import { type Draft, draftOf, put, zeroOut } from './ledger.js'
-import {
-  boundaryNow,
-  cadenceOf,
-  endOfGrant,
-  followRenewals,
-  type Renewal,
-  renewalAfter,
-  renewalsMoved,
-} from './renewal.js'
+import { boundaryNow, cadenceOf, endOfGrant, followRenewals, renewalAfter, renewalsMoved } from './renewal.js'
 
 /** A plan credit grant as a company holds it: the definition, and what it hangs on. */
 export interface HeldPlanGrant {

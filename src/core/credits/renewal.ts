@@ -1,49 +1,18 @@
 // Grants that are given again by themselves, beside what is left of those before: by a plan, or by hand (decision 30).
-import type {
-  BillingCreditGrantReason,
-  BillingPlanCreditGrantResetCadence,
-  BillingPlanCreditGrantResetStart,
-} from '../../../schemas/enums.js'
+import type { BillingPlanCreditGrantResetCadence } from '../../../schemas/enums.js'
 import { dayMs, recurrenceAfter, weekMs } from '../usage/period.js'
-import type { CreditAccount, CreditConfig } from './account.js'
+import type {
+  BillingPeriod,
+  CreditAccount,
+  CreditConfig,
+  ExpiryRule,
+  GrantRenewal,
+  RenewalPeriod,
+} from './account-state.js'
 import { encodeAmount, wholeCredits } from './amount.js'
 import { giveGrant, repayFrom, repays } from './draw.js'
-import {
-  type BillingPeriod,
-  billingPeriodEnd,
-  type ExpiryRule,
-  expiryOf,
-  firstOfMonthAfter,
-} from './grant.js'
+import { billingPeriodEnd, expiryOf, firstOfMonthAfter } from './grant.js'
 import { type Draft, put } from './ledger.js'
-
-/** At whose boundaries: those of the billing period (of months since the first grant without one), or of months. */
-export type RenewalPeriod = BillingPlanCreditGrantResetStart
-
-/** How a plan grant renews. */
-export interface Renewal {
-  readonly period: RenewalPeriod
-  /** How long each grant lasts; null: as the credit says. */
-  readonly expiry: ExpiryRule | null
-}
-
-/** A grant by hand that renews. */
-export interface GrantRenewal {
-  /** Sequences of its grants, oldest first: the first names it, of the others the latest are kept. */
-  readonly seqs: readonly number[]
-  readonly reason: BillingCreditGrantReason
-  /** Whole credits of each grant, and how many grants at once (CR-13). */
-  readonly quantity: number
-  readonly count: number
-  readonly period: RenewalPeriod
-  readonly expiry: ExpiryRule
-  readonly bundle: string | null
-  readonly currency: string | null
-  readonly beganMs: number
-  readonly issuedMs: number
-  /** null: it is over. */
-  readonly nextMs: number | null
-}
 
 const seqsMax = 256
 

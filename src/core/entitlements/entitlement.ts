@@ -5,6 +5,9 @@ import type {
   MetricPeriod,
   MonthReset,
 } from '../../../schemas/enums.js'
+import type { OverrideState } from '../company/company-state.js'
+import type { CreditConfig, CreditFigures } from '../credits/account-state.js'
+import { amountToNumber, type Decimal, decimalOf } from '../credits/amount.js'
 import type {
   ConditionDef,
   EntitlementDef,
@@ -12,10 +15,7 @@ import type {
   PlanCreditGrantDef,
   PlanVersionDef,
   RuleDef,
-} from '../catalog.js'
-import type { OverrideState } from '../company/company.js'
-import type { CreditConfig, CreditFigures } from '../credits/account.js'
-import { amountToNumber, type Decimal, decimalOf } from '../credits/amount.js'
+} from '../definitions.js'
 import {
   type CompanyFacts,
   type CompiledRule,
@@ -28,7 +28,6 @@ import { derivedId } from '../id.js'
 import { nextTierBoundary } from '../pricing/price.js'
 import { quotedName } from '../quoted.js'
 import type { Quantity } from '../usage/quantity.js'
-import type { CreditDraw } from './feature.js'
 
 /** A feature as checks need it. */
 export interface CompiledFeature {
@@ -601,4 +600,13 @@ export function writeEntitlement(report: EntitlementReport, instant: (ms: number
   }
   if (report.warningTiers !== null) json += `,"warning_tiers":${JSON.stringify(report.warningTiers)}`
   return `${json}}`
+}
+
+/** What one unit of an event draws for one feature. */
+export interface CreditDraw {
+  readonly featureId: string
+  readonly creditId: string
+  /** Credits per unit, or per request. */
+  readonly rate: number
+  readonly quantityRates: Readonly<Record<string, number>> | null
 }

@@ -17,6 +17,7 @@ import type { Quantity } from '../usage/quantity.js'
 import {
   type CompiledEntitlement,
   type CompiledFeature,
+  type CreditDraw,
   consumptionRateOf,
   limitOf,
   resolveEntitlement,
@@ -148,15 +149,6 @@ function effectiveLimitOf({ def }: CompiledEntitlement, allocation: Quantity | n
 function limitIsSet({ limitTrait }: CompiledEntitlement, company: LiveCompany): boolean {
   const text = limitTrait === null ? null : company.traitText(limitTrait)
   return text !== null && strictInteger(text) !== null
-}
-
-/** What one unit of an event draws for one feature. */
-export interface CreditDraw {
-  readonly featureId: string
-  readonly creditId: string
-  /** Credits per unit, or per request. */
-  readonly rate: number
-  readonly quantityRates: Readonly<Record<string, number>> | null
 }
 
 /**

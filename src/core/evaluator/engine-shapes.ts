@@ -10,11 +10,12 @@ import type {
   MonthReset,
   RuleType,
 } from '../../../schemas/enums.js'
-import type { Catalog, ConditionDef, RuleDef, SpendPolicyDef } from '../catalog.js'
+import type { Catalog } from '../catalog.js'
+import type { User } from '../company/entity-state.js'
 import type { LiveCompany } from '../company/facts.js'
 import type { NamedTexts } from '../company/text-map.js'
-import type { User } from '../company/user.js'
 import { type Amount, amountFromNumber, amountToDecimal, amountToNumber } from '../credits/amount.js'
+import type { ConditionDef, RuleDef, SpendPolicyDef } from '../definitions.js'
 import {
   type EntitlementReport,
   generatedRules,

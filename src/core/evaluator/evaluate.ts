@@ -1,8 +1,8 @@
 // The evaluator over snapshots in the wire's shapes: one flag, at most one company, one user, one preflight.
 import type { ComparableType, MetricPeriod, MonthReset } from '../../../schemas/enums.js'
-import type { ConditionDef } from '../catalog.js'
-import type { Preflight } from '../company/message.js'
+import type { Preflight } from '../company/requests.js'
 import { amountFromDecimal, amountFromNumber, amountToNumber, costOf, lesser } from '../credits/amount.js'
+import type { ConditionDef } from '../definitions.js'
 import type { EntitlementReport } from '../entitlements/entitlement.js'
 import { type CheckResult, CompiledFlag, decideByRules, result } from '../flags/flag.js'
 import type { CounterTest } from '../flags/read-set.js'

@@ -1,5 +1,6 @@
 // Until when what a check tells of a company stands, if nothing happens but time.
-import type { Company } from '../company/company.js'
+
+import type { Company } from '../company/company-state.js'
 import { cycleOf } from '../plans/plan.js'
 import { cycleNext, dayMs, dayStart, minuteMs } from '../usage/period.js'
 

@@ -1,7 +1,7 @@
 // What an answer rests on of a company's use: figures that show in it, and tests of counters that came out one way. Use
 // that changes neither leaves the answer as it is.
 import type { ComparableOperator, MetricPeriod, MonthReset } from '../../../schemas/enums.js'
-import type { Company } from '../company/company.js'
+import type { Company } from '../company/company-state.js'
 import { readCounter } from '../usage/counter.js'
 import { minuteMs } from '../usage/period.js'
 import { addQuantity, type Quantity } from '../usage/quantity.js'

@@ -6,10 +6,10 @@ import type {
   MonthReset,
   RuleType,
 } from '../../../schemas/enums.js'
-import type { ConditionDef, RuleDef } from '../catalog.js'
-import type { Preflight } from '../company/message.js'
-import type { CreditFigures } from '../credits/account.js'
+import type { Preflight } from '../company/requests.js'
+import type { CreditFigures } from '../credits/account-state.js'
 import { amountFromNumber, costOf } from '../credits/amount.js'
+import type { ConditionDef, RuleDef } from '../definitions.js'
 import { isQuantity, type Quantity } from '../usage/quantity.js'
 import { CounterTest } from './read-set.js'
 import {

@@ -1,43 +1,16 @@
 // Plans, bought quantities and the company's own subscription changed as one: at once, or at the end of a period.
 import type { Catalog } from '../catalog.js'
-import type { Company, PlanHolding, SubscriptionState, TrialState } from '../company/company.js'
+import type {
+  BoughtQuantity,
+  Company,
+  PlanChangeCause,
+  PlanHolding,
+  PlanSchedule,
+} from '../company/company-state.js'
 import type { Decision, Effect } from '../company/message.js'
-import type { CreditMessage } from '../credits/account.js'
-import type { PlanSchedule } from './plan.js'
-import { assembled, holdingOf, type PlanChangeCause, planEffects } from './plan-change.js'
-import { recountOf, type SubscriptionReply, withSubscription } from './subscription.js'
-
-/** Units of a feature bought in advance, by the trait that carries them (EN-34). */
-export interface BoughtQuantity {
-  readonly trait: string
-  readonly quantity: number
-}
-
-/** The state a company is to be in, as a whole (PB-30). */
-export interface PlansManaged {
-  readonly type: 'manage_plan'
-  /** Null: the fallback plan. */
-  readonly basePlanId: string | null
-  readonly addOnIds: readonly string[]
-  /** Plan id → version, price, and the subscription it is billed by. */
-  readonly versionIds: Readonly<Record<string, string>>
-  readonly priceIds: Readonly<Record<string, string>>
-  readonly billedBy: Readonly<Record<string, string>>
-  readonly quantities: readonly BoughtQuantity[]
-  /** Of the base plan (EN-94). */
-  readonly trial: TrialState | null
-  /** Subscriptions that change now. */
-  readonly subscriptions: readonly SubscriptionState[]
-  /** When the rest takes effect, epoch ms; null: now (EN-95). */
-  readonly effectiveAtMs: number | null
-  /** The subscription as it is from then on. */
-  readonly subscriptionThen: SubscriptionState | null
-  /** Credits bought with it, at once (CR-13). */
-  readonly purchases: readonly (CreditMessage & { readonly type: 'credit_grant' })[]
-  /** What the company chose about automatic top-up, by credit (CR-55). */
-  readonly topups?: readonly (CreditMessage & { readonly type: 'credit_topup_settings' })[]
-  readonly cause: PlanChangeCause
-}
+import type { PlansManaged, SubscriptionReply } from './messages.js'
+import { assembled, holdingOf, planEffects } from './plan-change.js'
+import { recountOf, withSubscription } from './subscription.js'
 
 /**
  * Decide a managed change: everything or nothing.

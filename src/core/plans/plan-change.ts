@@ -1,137 +1,34 @@
 // Changes of a company's plans: by assignment, by migration to another version, by time alone. Each appends a record.
+import type { PlanChangeBasePlanAction, PlanType } from '../../../schemas/enums.js'
+import type { Catalog } from '../catalog.js'
 import type {
-  ActorType,
-  BillingSubscriptionTrialEndSetting,
-  MigrationProrationBehavior,
-  PlanChangeAction,
-  PlanChangeBasePlanAction,
-  PlanChangeSubscriptionAction,
-  PlanType,
-  TrialStatus,
-} from '../../../schemas/enums.js'
-import type { Catalog, PlanVersionDef } from '../catalog.js'
-import type { Company, PlanHolding, SubscriptionState, TrialState } from '../company/company.js'
+  Commitment,
+  Company,
+  MigrationTerms,
+  PlanChangeCause,
+  PlanHolding,
+  PlannedCompany,
+  PlanSchedule,
+  ScheduledMigration,
+  TrialState,
+} from '../company/company-state.js'
 import type { Decision, Effect } from '../company/message.js'
+import type { PlanVersionDef } from '../definitions.js'
 import { derivedId } from '../id.js'
 import { dayMs } from '../usage/period.js'
-import {
-  billingSubscription,
-  type Commitment,
-  cycleOf,
-  type MigrationTerms,
-  migrated,
-  migratedSubscription,
-  type PlannedCompany,
-  type PlanSchedule,
-  type ScheduledMigration,
-  trialIsOver,
-} from './plan.js'
-
-/** Who changed plans, and by which operation. */
-export interface PlanChangeCause {
-  readonly action: PlanChangeAction
-  readonly actorType: ActorType
-  readonly apiKeyId: string | null
-  /** What became of the subscription, between plans that are billed (PB-32). */
-  readonly subscriptionAction?: PlanChangeSubscriptionAction | null
-}
-
-/** A plan at a version, as a record names it. */
-export interface HeldVersion {
-  readonly planId: string
-  readonly versionId: string
-}
-
-/** What changed, once and for all (PB-34). */
-export interface PlanChangeRecord extends PlanChangeCause {
-  readonly id: string
-  readonly atMs: number
-  /** Why this base plan, when nobody chose it. */
-  readonly basePlanAction: PlanChangeBasePlanAction | null
-  readonly from: HeldVersion | null
-  readonly to: HeldVersion | null
-  /** Plan ids. */
-  readonly addOnsAdded: readonly string[]
-  readonly addOnsRemoved: readonly string[]
-  readonly trialStatus: TrialStatus | null
-  readonly trialEndMs: number | null
-}
-
-/** The plans a company is to be on, as a whole (PB-30). */
-export interface PlansWanted {
-  readonly type: 'change_plans'
-  /** Null: the fallback plan. */
-  readonly basePlanId: string | null
-  /** Null: as they are. */
-  readonly addOnIds: readonly string[] | null
-  /** Plan id → the version asked for; else the one held, else the published one (PB-31). */
-  readonly versionIds: Readonly<Record<string, string>>
-  /** Plan id → the price it is sold at. */
-  readonly priceIds: Readonly<Record<string, string>>
-  readonly commitments: readonly Commitment[]
-  readonly cause: PlanChangeCause
-}
-
-/** A plan held that is to go over to another version. */
-export interface MigrationWanted {
-  readonly type: 'migrate_plan'
-  readonly migrationId: string
-  readonly planId: string
-  readonly versionId: string
-  /** Versions it may come from; null: any. */
-  readonly fromVersionIds: readonly string[] | null
-  /** At once, at the end of the running billing period, or at `dueMs` (PB-6). */
-  readonly when: 'now' | 'period_end' | 'scheduled'
-  /** The instant that was named for this company, epoch ms; null: none yet. */
-  readonly dueMs?: number | null
-  readonly proration?: MigrationProrationBehavior | null
-  readonly priceIds: Readonly<Record<string, string>>
-  readonly productIds?: Readonly<Record<string, string>>
-  readonly ended?: readonly string[]
-  readonly commitments: readonly Commitment[]
-  readonly cause: PlanChangeCause
-}
-
-/** A migration that is not to happen any more. */
-export interface MigrationWithdrawn {
-  readonly type: 'cancel_migration'
-  readonly migrationId: string
-}
-
-/** Nothing but what every message begins with: what time has changed is written down. Answered when it is durable. */
-export interface Settling {
-  readonly type: 'settle'
-}
-
-export type PlanMessage = PlansWanted | MigrationWanted | MigrationWithdrawn | Settling
-
-/** What became of a migration of one company. */
-export interface MigrationReply {
-  readonly outcome: 'completed' | 'scheduled' | 'skipped'
-  readonly fromVersionId: string | null
-  /** Of a scheduled one; null while no date can be named. */
-  readonly effectiveAtMs: number | null
-}
-
-/** A trial that is over. */
-export interface EndedTrial {
-  /** Null: a plan's own, that no subscription bills. */
-  readonly subscriptionId: string | null
-  /** Null: of a subscription that no plan rests on. */
-  readonly planId: string | null
-  readonly beganMs: number
-  readonly endMs: number
-  readonly endSetting: BillingSubscriptionTrialEndSetting
-  readonly status: Exclude<TrialStatus, 'active'>
-  /** When it was over: its end, or the instant at which it was cut short. */
-  readonly atMs: number
-}
-
-export type PlanEffect =
-  | { readonly t: 'plan_changed'; readonly change: PlanChangeRecord }
-  /** Changes nothing: for those who are told. */
-  | { readonly t: 'trial_ended'; readonly trial: EndedTrial }
-  | { readonly t: 'schedule'; readonly schedule: PlanSchedule | null }
+import type {
+  EndedTrial,
+  HeldVersion,
+  Migrated,
+  MigrationReply,
+  MigrationWanted,
+  NextPlans,
+  PlanChangeRecord,
+  PlanMessage,
+  PlansHeld,
+  PlansWanted,
+} from './messages.js'
+import { billingSubscription, cycleOf, migrated, migratedSubscription, trialIsOver } from './plan.js'
 
 /** The plan's latest published version as a holding of this company, or null (EN-84). */
 export function holdingOf(
@@ -159,13 +56,6 @@ export function holding(
       ? { endMs: nowMs + version.trialDays * dayMs, endSetting: 'cancel', status: 'active' }
       : null
   return { planId, versionId: version.id, addedAtMs: nowMs, priceId, trial }
-}
-
-/** Plans and what was agreed for later, as they are to be. */
-interface NextPlans {
-  readonly plan: PlanHolding | null
-  readonly addOns: readonly PlanHolding[]
-  readonly schedule: PlanSchedule | null
 }
 
 /**
@@ -266,8 +156,6 @@ function keptSchedule(was: PlansHeld, next: NextPlans): PlanSchedule | null {
   if (migrations.length === 0 && schedule.downgrade === null) return null
   return { downgrade: schedule.downgrade, migrations }
 }
-
-type PlansHeld = Pick<NextPlans, 'plan' | 'addOns'>
 
 function versionHeld({ plan, addOns }: PlansHeld, planId: string): string | null {
   if (plan?.planId === planId) return plan.versionId
@@ -436,15 +324,6 @@ function dueOf(company: Readonly<Company>, message: MigrationWanted, nowMs: numb
   if (message.when === 'scheduled') return message.dueMs ?? nowMs
   const entry = company.schedule?.migrations.find(one => one.migrationId === message.migrationId)
   return entry?.effectiveAtMs ?? message.dueMs ?? periodEnd(company, nowMs)
-}
-
-/** Plans, what is agreed for later and what is paid, as a migration leaves them. */
-export interface Migrated {
-  readonly plan: PlanHolding | null
-  readonly addOns: readonly PlanHolding[]
-  readonly schedule: PlanSchedule | null
-  /** Subscriptions that change. */
-  readonly subscriptions: readonly SubscriptionState[]
 }
 
 /**

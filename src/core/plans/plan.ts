@@ -1,75 +1,18 @@
 // Plans of a company at an instant: trials, ends of subscriptions, fallback, changes agreed for later.
 
-import type {
-  MigrationProrationBehavior,
-  PlanChangeBasePlanAction,
-  TrialStatus,
-} from '../../../schemas/enums.js'
+import type { TrialStatus } from '../../../schemas/enums.js'
 import type { Catalog } from '../catalog.js'
-import type { Company, PlanHolding, SubscriptionState, TrialState } from '../company/company.js'
+import type {
+  Company,
+  MigrationTerms,
+  PlanHolding,
+  PlannedCompany,
+  PlanSchedule,
+  Standing,
+  SubscriptionState,
+  TrialState,
+} from '../company/company-state.js'
 import { type Cycle, runningCycle } from '../usage/period.js'
-import type { BoughtQuantity } from './manage.js'
-import type { PlanChangeCause } from './plan-change.js'
-
-/** Changes of plan already agreed that take effect by time alone (EN-95, EN-96). */
-export interface PlanSchedule {
-  /** The plans from that instant on. */
-  readonly downgrade: {
-    readonly effectiveAtMs: number
-    readonly plan: PlanHolding | null
-    readonly addOns: readonly PlanHolding[]
-    /** What changes with them: quantities bought in advance, and the subscription as it is then. */
-    readonly quantities?: readonly BoughtQuantity[]
-    readonly subscription?: SubscriptionState | null
-    readonly cause?: PlanChangeCause
-    readonly why?: PlanChangeBasePlanAction | null
-  } | null
-  /** At most one per plan (PB-23). */
-  readonly migrations: readonly ScheduledMigration[]
-}
-
-/** A plan held that goes over to another version. */
-export interface ScheduledMigration {
-  readonly migrationId: string
-  readonly planId: string
-  readonly versionId: string
-  /** Null: no date can be named, so the present version stays (PB-21). */
-  readonly effectiveAtMs: number | null
-  /** Absent: at the end of the billing period. */
-  readonly strategy?: 'end_of_billing_period' | 'scheduled'
-  readonly proration?: MigrationProrationBehavior | null
-  /** Price of the present version → the one that takes its place (EN-97). */
-  readonly priceIds: Readonly<Record<string, string>>
-  /** The product of each price that takes a place. */
-  readonly productIds?: Readonly<Record<string, string>>
-  /** Prices of the plan that end, for the version does not sell what they were paid for. */
-  readonly ended?: readonly string[]
-  readonly commitments?: readonly Commitment[]
-}
-
-/** A trait that carries a bought quantity, and the quantity a version commits its company to (EN-35). */
-export interface Commitment {
-  readonly trait: string
-  readonly atLeast: number
-  /** The prices at which the version sells a unit, one for each interval. */
-  readonly sold?: readonly { readonly priceId: string; readonly productId: string; readonly months: number }[]
-}
-
-/** What a move to another version means for what is paid. */
-export type MigrationTerms = Pick<
-  ScheduledMigration,
-  'versionId' | 'priceIds' | 'productIds' | 'ended' | 'commitments'
->
-
-/** A company's state as far as its plans go. */
-export type PlannedCompany = Pick<Company, 'plan' | 'addOns' | 'subscriptions' | 'schedule'>
-
-/** The plans that count at an instant. */
-export interface Standing {
-  readonly plan: PlanHolding | null
-  /** By date added. */
-  readonly addOns: readonly PlanHolding[]
-}
 
 /**
  * The plans that count now, all time rules applied, whether or not a sweep has written them down.

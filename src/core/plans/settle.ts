@@ -1,6 +1,6 @@
 // What time alone has changed in a company's plans and subscriptions, written down in the order in which it happened.
 import type { Catalog } from '../catalog.js'
-import type { Company } from '../company/company.js'
+import type { Company } from '../company/company-state.js'
 import type { Effect } from '../company/message.js'
 import { settleDowngrade } from './manage.js'
 import { endsAt, isActive, renewsAt } from './plan.js'

@@ -1,66 +1,19 @@
 // What a billing subscription does to its company: its plans follow the products, and billing cycles its periods.
 import type { PlanChangeBasePlanAction } from '../../../schemas/enums.js'
 import type { Catalog, CompiledPlan } from '../catalog.js'
-import type { Company, PlanHolding, SubscriptionState, TrialState } from '../company/company.js'
+import type {
+  Company,
+  PlanChangeCause,
+  PlanHolding,
+  SubscriptionState,
+  TrialState,
+} from '../company/company-state.js'
 import type { Decision, Effect } from '../company/message.js'
 import { cycleUsageSince, needsRecount } from '../usage/counter.js'
 import { cycleStart, recurrenceAfter, recurrenceAtOrBefore } from '../usage/period.js'
-import type { Quantity } from '../usage/quantity.js'
+import type { CycleRecount, EndedTrial, SubscriptionMessage, SubscriptionReply } from './messages.js'
 import { cycleOf, endsAt, isActive, isGated, isLinked, renewsAt } from './plan.js'
-import { type EndedTrial, holdingOf, type PlanChangeCause, planEffects } from './plan-change.js'
-
-export type SubscriptionMessage =
-  | {
-      readonly type: 'put_subscription'
-      readonly subscription: SubscriptionState
-      readonly cause: PlanChangeCause
-    }
-  /** It is another company's now. */
-  | {
-      readonly type: 'drop_subscription'
-      readonly subscriptionId: string
-      readonly cause: PlanChangeCause
-    }
-  /** What history says of a billing cycle that began in the middle of a window (US-3); epoch ms. */
-  | { readonly type: 'cycle_counted'; readonly startMs: number; readonly counted: readonly CountedBefore[] }
-
-export type SubscriptionEffect =
-  | { readonly t: 'subscription'; readonly subscription: SubscriptionState }
-  | { readonly t: 'subscription_removed'; readonly subscriptionId: string }
-  /** Billing-cycle values put right; times epoch ms, 0 without events. */
-  | {
-      readonly t: 'cycle_counted'
-      readonly startMs: number
-      readonly values: readonly {
-        readonly subtype: string
-        readonly value: Quantity
-        readonly minMs: number
-        readonly maxMs: number
-      }[]
-    }
-
-/** What an actor answers to a subscription. */
-export interface SubscriptionReply {
-  /** False: out of order, ignored (PB-54), or not there. */
-  readonly accepted: boolean
-  /** Billing-cycle counters that cannot tell their new window exactly: to be recounted from history (US-3). */
-  readonly recount: CycleRecount | null
-}
-
-export interface CycleRecount {
-  /** Start of the cycle, epoch ms. */
-  readonly startMs: number
-  readonly subtypes: readonly string[]
-}
-
-/** What history knows of one event from before and after the start of a billing cycle. */
-export interface CountedBefore {
-  readonly subtype: string
-  /** Quantity of all events before the start. */
-  readonly before: Quantity
-  /** Time of the first event since, epoch ms; null without one. */
-  readonly firstMs: number | null
-}
+import { holdingOf, planEffects } from './plan-change.js'
 
 /**
  * Decide what sync tells of a company's subscriptions.

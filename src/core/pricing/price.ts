@@ -1,7 +1,7 @@
 // Price arithmetic: tiers (graduated, volume), overage, exact amounts of money.
 import type { BillingTiersMode } from '../../../schemas/enums.js'
-import type { EntitlementDef, PriceTier } from '../catalog.js'
 import { type Decimal, decimalOf, decimalToText, multiply, parseDecimal, sum } from '../credits/amount.js'
+import type { EntitlementDef, PriceTier } from '../definitions.js'
 import { addQuantity, type Quantity, subtractQuantity } from '../usage/quantity.js'
 
 /** A number or decimal text, exactly. Throws on what is none: the door has checked it. */

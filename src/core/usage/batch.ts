@@ -2,7 +2,8 @@
 // places in it cross, in rows of fixed length. Texts here have one character for each byte: they are copied, never
 // encoded. The receiver makes objects of those events alone that need more than counting.
 import { dataViewOf } from '../../bytes/data-view.js'
-import type { AcceptedEvent, IngestItem } from '../company/message.js'
+import type { IngestItem } from '../company/message.js'
+import type { AcceptedEvent } from '../company/requests.js'
 import { encodeId } from '../id.js'
 
 /** Company and user ids, as made by `newId`. */

@@ -1,6 +1,6 @@
 // Counters: what a company used of one event, over all time and in the current windows (US-1, US-2).
 import type { MetricPeriod, MonthReset } from '../../../schemas/enums.js'
-import type { EventMode } from '../company/message.js'
+import type { EventMode } from '../company/requests.js'
 import {
   type Cycle,
   cycleNext,

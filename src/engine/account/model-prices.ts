@@ -1,6 +1,6 @@
 // Prices of inference models, in memory on the HTTP thread: the built-in table and each account's own.
 import type { Sql } from 'postgres'
-import type { InferenceCost } from '../../core/company/message.js'
+import type { InferenceCost } from '../../core/company/requests.js'
 import { derivedId } from '../../core/id.js'
 import {
   inferenceCost,

@@ -2,7 +2,7 @@
 // owns a pair: it lives on the HTTP thread, is filled from Postgres at start, and decides every claim before a
 // message is sent. The actors hold the keys of each entity; the directory only finds them.
 
-import type { KeyPair } from '../../core/company/entity.js'
+import type { KeyPair } from '../../core/company/entity-state.js'
 import type { Fact } from '../../core/company/message.js'
 import { ownText } from '../../protocol/message-codec.js'
 import { newId } from '../ids.js'

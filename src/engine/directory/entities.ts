@@ -1,7 +1,7 @@
 // Writes to companies and users from the HTTP thread: resolves and claims keys, flattens traits, asks the actor,
 // updates the directory. All handlers and event intake use it, so that a pair never has two owners.
 import type { TraitRegistry } from '../../catalog/traits.js'
-import type { EntityBrief, KeyPair, WriteReply } from '../../core/company/entity.js'
+import type { EntityBrief, KeyPair, WriteReply } from '../../core/company/entity-state.js'
 import type {
   CompanyMessage,
   EntityWrite,

@@ -1,8 +1,8 @@
 // Quotas of companies, users and key names per environment; shards count event names. Callers create these by naming
 // them and all are in memory, so each environment needs its own bound.
-import type { KeyPair } from '../../core/company/entity.js'
 import { quotaToldFrom } from '../../core/company/entity-bounds.js'
-import type { ShardFigures } from '../../core/company/message.js'
+import type { KeyPair } from '../../core/company/entity-state.js'
+import type { ShardFigures } from '../../core/company/shard-request.js'
 import { ServiceError } from '../../errors.js'
 import type { Directory, DirectoryKind } from './directory.js'
 

@@ -1,7 +1,7 @@
 // What a move to another version of a plan means for what is paid: which price takes the place of which (EN-97).
 import type { Sql } from 'postgres'
 import { cadenceMonths, cadences, type StoredPrice } from '../../catalog/prices.js'
-import type { Commitment, MigrationTerms } from '../../core/plans/plan.js'
+import type { Commitment, MigrationTerms } from '../../core/company/company-state.js'
 
 /** For every company alike. */
 export type SoldTerms = Required<Pick<MigrationTerms, 'priceIds' | 'productIds' | 'ended' | 'commitments'>>

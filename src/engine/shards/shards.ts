@@ -6,20 +6,18 @@
 // An actor needs the same thread each time: a shard is one long task on a thread of its own (thread.ts).
 import { performance } from 'node:perf_hooks'
 import type { Logger } from 'pino'
-import type { CatalogData } from '../../core/catalog.js'
 import type {
   CompanyMessage,
   EnvironmentMessage,
   FailedEvent,
   IngestItem,
   Question,
-  Refusal,
-  ShardControl,
-  ShardFigures,
-  ShardNotice,
   Still,
   UserMessage,
 } from '../../core/company/message.js'
+import type { Refusal } from '../../core/company/requests.js'
+import type { ShardControl, ShardFigures, ShardNotice } from '../../core/company/shard-request.js'
+import type { CatalogData } from '../../core/definitions.js'
 import { shardOf } from '../../core/id.js'
 import type { OutgoingUses } from '../../core/usage/batch.js'
 import { ServiceError } from '../../errors.js'

@@ -1,7 +1,7 @@
 // Shards whose part in a request shows in its trace: the wait from post to reply, and in it the group write of the
 // journal that made it durable, which a shard tells of before it replies.
 
-import type { ShardNotice } from '../../core/company/message.js'
+import type { ShardNotice } from '../../core/company/shard-request.js'
 import { monotonicMs } from '../../host/monotonic.js'
 import type { Outgoing } from '../../protocol/message-codec.js'
 import type { Tracing, Work } from '../../tracing.js'

@@ -2,7 +2,7 @@
 // The projector only concatenates these lines. Members that hold their column's default are left out.
 
 import type { EventStatus } from '../../../schemas/enums.js'
-import type { AcceptedEvent } from '../../core/company/message.js'
+import type { AcceptedEvent } from '../../core/company/requests.js'
 
 /** What a row needs of an event. */
 export type RowEvent = Omit<AcceptedEvent, 'inference'>

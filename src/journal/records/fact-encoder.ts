@@ -2,8 +2,8 @@
 // from their parts, a quarter of the time that JSON.stringify takes; the text is the same.
 
 import type { Effect, Fact } from '../../core/company/message.js'
+import type { Slice } from '../../core/credits/account-state.js'
 import type { Nanos } from '../../core/credits/amount.js'
-import type { Slice } from '../../core/credits/grant.js'
 import { type Quantity, readQuantity } from '../../core/usage/quantity.js'
 import type { Draw } from './ledger-rows.js'
 

@@ -2,7 +2,7 @@
 // replay takes the draws from them. Tab-separated, as half the bytes and two thirds of the store's work are enough.
 
 import type { Effect } from '../../core/company/message.js'
-import type { CreditEffect } from '../../core/credits/account.js'
+import type { CreditEffect } from '../../core/credits/account-state.js'
 import { nanosToDecimal } from '../../core/credits/amount.js'
 import { grantId } from '../../core/credits/grant.js'
 

@@ -1,21 +1,24 @@
 // What webhooks are told of by actors: which points are crossed, and what effects say by themselves.
 import t from 'tap'
-import { compileCatalog, type EntitlementDef } from '../../../src/core/catalog.js'
-import { apply, type Company, decideCompany } from '../../../src/core/company/company.js'
+import { compileCatalog } from '../../../src/core/catalog.js'
+import { apply, decideCompany } from '../../../src/core/company/company.js'
+import type { Company } from '../../../src/core/company/company-state.js'
 import {
   companyNotices,
   creditCrossings,
   crossings,
   entityNotice,
-  type LimitReading,
   readCredits,
   readLimits,
   touchedFeatures,
 } from '../../../src/core/company/domain-events.js'
 import { LiveCompany } from '../../../src/core/company/facts.js'
-import type { AcceptedEvent, CompanyMessage, Effect } from '../../../src/core/company/message.js'
-import { emptyAccount } from '../../../src/core/credits/account.js'
+import type { CompanyMessage, Effect } from '../../../src/core/company/message.js'
+import type { LimitReading } from '../../../src/core/company/notices.js'
+import type { AcceptedEvent } from '../../../src/core/company/requests.js'
+import { emptyAccount } from '../../../src/core/credits/account-state.js'
 import { encodeAmount } from '../../../src/core/credits/amount.js'
+import type { EntitlementDef } from '../../../src/core/definitions.js'
 import {
   catalogData,
   company,

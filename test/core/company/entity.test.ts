@@ -5,14 +5,14 @@ import {
   applyToEntity,
   decideEnsure,
   decideWrite,
-  type Entity,
   incremented,
   keyPairs,
   remaps,
 } from '../../../src/core/company/entity.js'
+import type { Entity, User } from '../../../src/core/company/entity-state.js'
 import type { Effect, EntityWrite, UserMessage } from '../../../src/core/company/message.js'
 import { decodeCompany, decodeUser, encodeCompany, encodeUser } from '../../../src/core/company/state.js'
-import { applyToUser, decideUser, newUser, type User } from '../../../src/core/company/user.js'
+import { applyToUser, decideUser, newUser } from '../../../src/core/company/user.js'
 import { SnapshotReader } from '../../../workers/company/snapshot-decoder.js'
 
 const nobody = (): User => newUser('user_1', 'env_1')

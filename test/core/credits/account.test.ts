@@ -1,15 +1,20 @@
 // The credit core against the specification's cases and rules: grants, burn order, plan grants, draws, the ledger.
 import { readFileSync } from 'node:fs'
 import t from 'tap'
-import type { CreditDef } from '../../../src/core/catalog.js'
-import type { CreditConfig, CreditMessage, TopupConfig } from '../../../src/core/credits/account.js'
+import type {
+  CreditConfig,
+  CreditMessage,
+  NewGrant,
+  TopupConfig,
+} from '../../../src/core/credits/account-state.js'
 import { amountFromNumber, amountToNumber } from '../../../src/core/credits/amount.js'
 import { archive, arrearsCloseMs, nextDueMs } from '../../../src/core/credits/balance.js'
 import { creditConfig, spendCap } from '../../../src/core/credits/config.js'
 import { giveGrant } from '../../../src/core/credits/draw.js'
-import { billingPeriodEnd, expiryOf, type NewGrant, resetAfter } from '../../../src/core/credits/grant.js'
+import { billingPeriodEnd, expiryOf, resetAfter } from '../../../src/core/credits/grant.js'
 import { draftOf } from '../../../src/core/credits/ledger.js'
 import { followPlan, issuePlanGrants, leavePlan, sharesOf } from '../../../src/core/credits/plan-grant.js'
+import type { CreditDef } from '../../../src/core/definitions.js'
 import { run, type Scenario } from '../credit-scenario.js'
 import { configOf, creditId, dayMs, overdraftOf, planGrant, startMs, World } from '../credit-world.js'
 

@@ -1,9 +1,8 @@
 // Grants that renew (decision 30): beside what is left, each with an end of its own, exact at every instant.
 
 import t from 'tap'
-import type { CreditConfig } from '../../../src/core/credits/account.js'
+import type { BillingPeriod, CreditConfig } from '../../../src/core/credits/account-state.js'
 import { due, figures } from '../../../src/core/credits/balance.js'
-import type { BillingPeriod } from '../../../src/core/credits/grant.js'
 import { decodeAccount, encodeAccount } from '../../../src/core/credits/ledger-json.js'
 import { followPlan } from '../../../src/core/credits/plan-grant.js'
 import { addMonthsClamped } from '../../../src/core/usage/period.js'

@@ -1,15 +1,11 @@
 // Which entitlement applies, the rules it makes, and what is told of it (EN).
 import t from 'tap'
 import type { MetricPeriod } from '../../../schemas/enums.js'
-import {
-  type CatalogData,
-  compileCatalog,
-  type EntitlementDef,
-  overrideEntitlement,
-} from '../../../src/core/catalog.js'
+import { compileCatalog, overrideEntitlement } from '../../../src/core/catalog.js'
 import { LiveCompany } from '../../../src/core/company/facts.js'
-import { type CreditAccount, emptyAccount } from '../../../src/core/credits/account.js'
+import { type CreditAccount, emptyAccount } from '../../../src/core/credits/account-state.js'
 import { amountFromNumber } from '../../../src/core/credits/amount.js'
+import type { CatalogData, EntitlementDef } from '../../../src/core/definitions.js'
 import {
   correctedValueType,
   generatedRules,
@@ -18,7 +14,7 @@ import {
   resolveEntitlement,
   saleProblem,
 } from '../../../src/core/entitlements/entitlement.js'
-import { checkFlag } from '../../../src/core/flags/flag.js'
+import { checkFlag } from '../../../src/core/flags/check.js'
 import { addUsage, newCounter } from '../../../src/core/usage/counter.js'
 import {
   catalogData,

@@ -1,12 +1,13 @@
 // Rows of feature usage and draws of events (US-5…8, EN-44, EN-45).
 import t from 'tap'
-import { type CatalogData, compileCatalog, type EntitlementDef } from '../../../src/core/catalog.js'
-import type { Company } from '../../../src/core/company/company.js'
+import { compileCatalog } from '../../../src/core/catalog.js'
+import type { Company } from '../../../src/core/company/company-state.js'
 import { LiveCompany } from '../../../src/core/company/facts.js'
 import { Few } from '../../../src/core/company/shared-names.js'
 import { drawsOf, trackCost } from '../../../src/core/credits/company-accounts.js'
+import type { CatalogData, EntitlementDef } from '../../../src/core/definitions.js'
 import { creditDraws, featureUsage, featureUsages } from '../../../src/core/entitlements/feature.js'
-import { checkFlag } from '../../../src/core/flags/flag.js'
+import { checkFlag } from '../../../src/core/flags/check.js'
 import { addUsage, newCounter } from '../../../src/core/usage/counter.js'
 import {
   catalogData,

@@ -3,7 +3,7 @@ import t from 'tap'
 import { compileCatalog } from '../../../src/core/catalog.js'
 import { LiveCompany } from '../../../src/core/company/facts.js'
 import { newUser } from '../../../src/core/company/user.js'
-import { emptyAccount } from '../../../src/core/credits/account.js'
+import { emptyAccount } from '../../../src/core/credits/account-state.js'
 import { engineCompany, engineFlag, engineUser } from '../../../src/core/evaluator/engine-shapes.js'
 import { addUsage, newCounter } from '../../../src/core/usage/counter.js'
 import {

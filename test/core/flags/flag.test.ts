@@ -1,19 +1,13 @@
 // Checks on live state: order of rules, results, contexts, all flags at once, and their text (FE, EN-5).
 import t from 'tap'
-import { type CatalogData, compileCatalog } from '../../../src/core/catalog.js'
-import type { Company } from '../../../src/core/company/company.js'
+import { compileCatalog } from '../../../src/core/catalog.js'
+import type { Company } from '../../../src/core/company/company-state.js'
 import { userOf } from '../../../src/core/company/facts.js'
 import { Few } from '../../../src/core/company/shared-names.js'
-import { emptyAccount } from '../../../src/core/credits/account.js'
-import {
-  type CheckResult,
-  checkAll,
-  checkFlag,
-  contextReason,
-  inContext,
-  writeAllChecks,
-  writeCheck,
-} from '../../../src/core/flags/flag.js'
+import { emptyAccount } from '../../../src/core/credits/account-state.js'
+import type { CatalogData } from '../../../src/core/definitions.js'
+import { checkAll, checkFlag, writeAllChecks } from '../../../src/core/flags/check.js'
+import { type CheckResult, contextReason, inContext, writeCheck } from '../../../src/core/flags/flag.js'
 import { instantText } from '../../../src/core/quoted.js'
 import { addUsage, newCounter } from '../../../src/core/usage/counter.js'
 import { dayMs } from '../../../src/core/usage/period.js'

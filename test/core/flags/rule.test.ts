@@ -1,9 +1,9 @@
 // Conditions and groups where the conformance cases are silent, and what a preflight may be (FE).
 import t from 'tap'
 import type { ComparableOperator, ConditionType } from '../../../schemas/enums.js'
-import type { ConditionDef } from '../../../src/core/catalog.js'
-import type { Preflight } from '../../../src/core/company/message.js'
+import type { Preflight } from '../../../src/core/company/requests.js'
 import { amountFromNumber } from '../../../src/core/credits/amount.js'
+import type { ConditionDef } from '../../../src/core/definitions.js'
 import {
   type CompanyFacts,
   compileCondition,

@@ -2,16 +2,17 @@
 
 import t from 'tap'
 import { compileCatalog } from '../../../src/core/catalog.js'
-import { apply, type Company, decideCompany } from '../../../src/core/company/company.js'
+import { apply, decideCompany } from '../../../src/core/company/company.js'
+import type { Company } from '../../../src/core/company/company-state.js'
 import type { CompanyMessage, Effect } from '../../../src/core/company/message.js'
 import { NamedTexts } from '../../../src/core/company/text-map.js'
-import {
-  type MigrationReply,
-  type MigrationWanted,
-  type PlanChangeRecord,
-  type PlansWanted,
-  settlePlans,
-} from '../../../src/core/plans/plan-change.js'
+import type {
+  MigrationReply,
+  MigrationWanted,
+  PlanChangeRecord,
+  PlansWanted,
+} from '../../../src/core/plans/messages.js'
+import { settlePlans } from '../../../src/core/plans/plan-change.js'
 import { dayMs } from '../../../src/core/usage/period.js'
 import { catalogData, company, holding, plan, planVersion, subscription } from '../make.js'
 

@@ -1,13 +1,12 @@
 // Which plans count at an instant, which cycle runs (EN-82, EN-91…96, PB-51…58, FE-52).
 import t from 'tap'
 import { compileCatalog } from '../../../src/core/catalog.js'
-import type { TrialState } from '../../../src/core/company/company.js'
+import type { PlannedCompany, TrialState } from '../../../src/core/company/company-state.js'
 import {
   billingSubscription,
   cycleOf,
   endsAt,
   isActive,
-  type PlannedCompany,
   standing,
   standsUntil,
   trialEnd,

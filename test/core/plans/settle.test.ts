@@ -1,7 +1,8 @@
 // What time has changed is written down in the order in which it happened, however late anybody looks.
 import t from 'tap'
 import { compileCatalog } from '../../../src/core/catalog.js'
-import { apply, type Company } from '../../../src/core/company/company.js'
+import { apply } from '../../../src/core/company/company.js'
+import type { Company } from '../../../src/core/company/company-state.js'
 import { settleByTime } from '../../../src/core/plans/settle.js'
 import { dayMs } from '../../../src/core/usage/period.js'
 import { catalogData, company, holding, plan, planVersion } from '../make.js'

@@ -4,7 +4,7 @@
 import type { Sql } from 'postgres'
 import t from 'tap'
 import type { CompanyMessage } from '../../../src/core/company/message.js'
-import type { MigrationReply } from '../../../src/core/plans/plan-change.js'
+import type { MigrationReply } from '../../../src/core/plans/messages.js'
 import {
   abandonMigrations,
   callOffOlder,

@@ -1,7 +1,7 @@
 // What must hold when everybody is done: everything acknowledged is there once, nothing else is, and every store
 // shows the state.
 import { isDeepStrictEqual } from 'node:util'
-import type { CompanyDescription, UserSnapshot } from '../../../src/core/company/state.js'
+import type { CompanyDescription, UserSnapshot } from '../../../src/core/company/descriptions.js'
 import { amountFromDecimal, amountFromNumber } from '../../../src/core/credits/amount.js'
 import type { Row } from '../../../workers/project/fold.js'
 import {

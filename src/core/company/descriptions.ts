@@ -1,0 +1,58 @@
+// An actor's state as snapshots and descriptions carry it. Types only.
+
+import type { encodeAccount } from '../credits/ledger-json.js'
+import type { EntitlementReport } from '../entitlements/entitlement.js'
+import type { CounterReading, OlderCounter, StoredCounter } from '../usage/counter.js'
+import type { OverrideState, PlanHolding, PlanSchedule, SubscriptionState } from './company-state.js'
+import type { StoredText } from './text-map.js'
+
+export interface EntitySnapshot {
+  readonly id: string
+  readonly environmentId: string
+  readonly exists: boolean
+  readonly name: string
+  readonly keys: readonly StoredText[]
+  readonly traits: readonly StoredText[]
+  readonly createdAtMs: number
+  readonly updatedAtMs: number
+  readonly lastSeenAtMs: number | null
+  readonly sequence: number
+  /** What publishable keys have said of traits; absent: nothing. The last member. */
+  readonly clientTraits?: readonly StoredText[]
+}
+
+export interface CompanySnapshot extends EntitySnapshot {
+  readonly plan: PlanHolding | null
+  readonly addOns: readonly PlanHolding[]
+  readonly trialedPlanIds: readonly string[]
+  readonly subscriptions: readonly SubscriptionState[]
+  readonly schedule: PlanSchedule | null
+  readonly overrides: readonly OverrideState[]
+  readonly counters: readonly (readonly [subtype: string, counter: StoredCounter | OlderCounter])[]
+  readonly credits: readonly ReturnType<typeof encodeAccount>[]
+  readonly idsMade: number
+  /** Absent in snapshots of version 0.1.0. */
+  readonly timeMs?: number
+  /** Of its billing profile, credits as decimal text; absent: none. */
+  readonly overdraftLimit?: string
+}
+
+export interface UserSnapshot extends EntitySnapshot {
+  readonly memberships: readonly (readonly [companyId: string, joinedAtMs: number])[]
+}
+
+/** What a company's actor tells of itself at an instant: the state, and what only the core can work out. */
+export interface CompanyDescription {
+  readonly state: CompanySnapshot
+  /** Base plan and add-ons that count now (EN-93, PB-56…58), base plan first when there is one. */
+  readonly plan: PlanHolding | null
+  readonly addOns: readonly PlanHolding[]
+  /** All windows of every counter as they read now. */
+  readonly metrics: readonly (CounterReading & { readonly eventSubtype: string })[]
+  /** The reported entitlement of each feature it has one for, by feature name (EN-23, EN-50). */
+  readonly entitlements: readonly EntitlementReport[]
+  /** Remaining, reserved, settled and total by credit id, as JSON numbers. */
+  readonly balances: Readonly<
+    Record<string, { remaining: number; reserved: number; settled: number; total: number }>
+  >
+}

@@ -1,0 +1,81 @@
+// What the HTTP thread asks of a shard, and what a shard says unasked. Types only.
+
+import type { CatalogData } from '../definitions.js'
+import type { UsesRequest } from '../usage/batch.js'
+import type {
+  CheckCounts,
+  CompanyMessage,
+  EnvironmentMessage,
+  Fact,
+  IngestItem,
+  Question,
+  Still,
+  UserMessage,
+} from './message.js'
+
+/** A request to a shard. `n` numbers it for its reply. */
+export type ShardRequest =
+  | {
+      readonly n: number
+      readonly k: 'c' | 'u' | 'e'
+      readonly id: string
+      readonly env: string
+      /** `now` of the message, epoch ms. */
+      readonly at: number
+      /** The id was made for this request: there is nothing to load. */
+      readonly fresh: boolean
+      readonly m: CompanyMessage | UserMessage | EnvironmentMessage | Question
+    }
+  /** Events that are acknowledged together: one reply when all are durable. */
+  | { readonly n: number; readonly at: number; readonly events: readonly IngestItem[] }
+  /** The same of track events of the usual kind. */
+  | UsesRequest
+  | { readonly n: number; readonly control: ShardControl }
+
+export type ShardControl =
+  | { readonly type: 'catalog'; readonly data: CatalogData }
+  | { readonly type: 'catalog_gone'; readonly environmentId: string }
+  /** What a backup wants to stand still; answers what stood still until now. */
+  | { readonly type: 'hold'; readonly still: Still }
+  /** Write every changed actor's snapshot. */
+  | { readonly type: 'checkpoint' }
+  | { readonly type: 'stats' }
+  /** The sequence behind which the shard has no record of the environment. */
+  | { readonly type: 'last'; readonly environmentId: string }
+
+/** What a shard tells without being asked. */
+export type ShardNotice =
+  | { readonly notice: 'ready'; readonly replayed: number }
+  /** What failed to be written is cut off: none of it is durable. */
+  | { readonly notice: 'mended' }
+  /** Met in a replay after a death: identity effects, which the directory applies again, and idempotency claims. */
+  | { readonly notice: 'identity'; readonly facts: readonly Fact[] }
+  /** Of one node among several: a group is durable, and other nodes are told of its entities before these replies (a post, or null) leave. */
+  | { readonly notice: 'durable'; readonly facts: readonly Fact[]; readonly replies: unknown }
+  /** Flag checks since the last notice (FE-100…103): counts, raw rows for ClickHouse, last check per flag. */
+  | { readonly notice: 'checks'; readonly checks: CheckCounts }
+  /** Where requests are traced: a group of records became durable; its write began and ended at these times, ms of the clock that all threads share. */
+  | {
+      readonly notice: 'group'
+      readonly first: number
+      readonly last: number
+      readonly fromMs: number
+      readonly toMs: number
+    }
+
+/** What a shard says of itself when asked. */
+export interface ShardFigures {
+  /** Actors in memory, and how many of them changed since their snapshot. */
+  readonly actors: number
+  readonly dirty: number
+  /** Heap of its thread. */
+  readonly heapBytes: number
+  readonly journalPendingBytes: number
+  /** Actors asked of storage since its thread started. */
+  readonly coldLoads: number
+  /** Environments that have nearly as many names of events as a shard allows, with the part they have; refused uses. */
+  readonly eventNames: readonly (readonly [environmentId: string, part: number])[]
+  readonly eventNamesRefused: number
+  /** Groups written since it was last asked: records, and seconds until they were durable. */
+  readonly groups: readonly (readonly [records: number, seconds: number])[]
+}
