@@ -140,7 +140,7 @@ export class RedisClient {
       return told
     } catch (error) {
       const message = error instanceof Error ? error.message : ''
-      if (/^(FENCED|STOLEN|GAP)/.test(message)) {
+      if (/\b(FENCED|STOLEN|GAP)\b/.test(message)) {
         this.#awaySinceMs = null
         throw new Fenced(message)
       }
