@@ -1,4 +1,4 @@
--- A small print of what each event with an idempotency key said, as src/core/usage/fingerprint.ts works it out; 0: not known.
+-- A small print of what each event with an idempotency key said, as src/core/print.ts works it out; 0: not known.
 ALTER TABLE event_claims ADD COLUMN print UInt16 DEFAULT 0;
 
 ALTER TABLE event_claims_fold MODIFY QUERY

@@ -1,5 +1,5 @@
 -- Subscriptions that the service bills itself: how their periods renew, and what is agreed for later. See
--- src/api/billing/record-rows.ts for the members.
+-- src/api/billing-records.ts for the members.
 alter table billing_subscriptions add column own jsonb;
 
 -- The request that waits for its payment (PB-60).

@@ -1,5 +1,5 @@
 -- Companies and users as lists are narrowed and ordered by: everything a filter asks of one of them in one row, so that
--- walking along a list reads rows that lie together. See src/api/entities/list.ts.
+-- walking along a list reads rows that lie together. See src/api/entity-list.ts.
 
 -- Substrings of any text (CU-60). The extension comes with Postgres; a role that may create in its database may add it.
 create extension if not exists pg_trgm;
