@@ -47,6 +47,7 @@ export class Lease {
   private expiresMs: number
   private over = false
   private extending: Promise<void> | null = null
+  private releasing: Promise<void> | null = null
 
   constructor(
     private view: LeaseView,
@@ -134,10 +135,17 @@ export class Lease {
     return this.calls.flush()
   }
 
-  /** Settle, and give back what was not drawn. A second time changes nothing. */
-  async release(): Promise<void> {
-    if (this.over) return
+  /** Settle, and give back what was not drawn. One that failed may be tried again; after a success it changes nothing. */
+  release(): Promise<void> {
     this.over = true
+    this.releasing ??= this.releaseNow().catch(error => {
+      this.releasing = null
+      throw error
+    })
+    return this.releasing
+  }
+
+  private async releaseNow(): Promise<void> {
     await this.settle()
     await this.calls.send('PUT', `/billing/credits/lease/${encodeURIComponent(this.id)}/release`, null)
   }
