@@ -1719,7 +1719,7 @@ export interface components {
       type: string;
     };
     CollectorBatch: {
-      events: components["schemas"]["Sentapi_keystringundefinedtypetrackinferenceidentifyflag_checkbodyobject"][];
+      events: components["schemas"]["Sentapi_keystringundefinedtypetrackidentifyinferenceflag_checkbodyobject"][];
     };
     Company: {
       created_at: string;
@@ -4234,7 +4234,7 @@ export interface components {
       to_plan_name: string;
     };
     Seconds: number;
-    Sentapi_keystringundefinedtypetrackinferenceidentifyflag_checkbodyobject: {
+    Sentapi_keystringundefinedtypetrackidentifyinferenceflag_checkbodyobject: {
       api_key?: string;
       backfill?: null | boolean;
       body: Record<string, never>;
@@ -10070,7 +10070,7 @@ export interface operations {
         };
         content: {
           "application/json": {
-            data: components["schemas"]["RawEventBatch"] | components["schemas"]["RawEvent"];
+            data: components["schemas"]["RawEvent"] | components["schemas"]["RawEventBatch"];
             params: {
               [key: string]: unknown;
             };
