@@ -136,7 +136,7 @@ async function run(send: Send): Promise<boolean> {
 
   const feature = await send<{ id: string }>('POST', '/features', {
     name: 'Miles flown',
-    description: 'Distance of departures',
+    description: 'Distance of keyEpoch',
     feature_type: 'event',
     event_subtype: 'departure',
     flag: { key: 'miles', name: 'Miles', description: '', flag_type: 'boolean', default_value: false },

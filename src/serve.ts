@@ -17,7 +17,7 @@ import { openDefinitions } from './engine/account/definitions.js'
 import { AccountLimits } from './engine/account/limits.js'
 import { ModelPrices } from './engine/account/model-prices.js'
 import { AuditLog } from './engine/audit/audit.js'
-import { Answers } from './engine/cache/response-cache.js'
+import { ResponseCache } from './engine/cache/response-cache.js'
 import { Directory } from './engine/directory/directory.js'
 import { Entities } from './engine/directory/entities.js'
 import { CheckedFlags, UserSeen } from './engine/directory/last-seen.js'
@@ -53,7 +53,7 @@ import { Deliveries } from './engine/webhooks/deliveries.js'
 import { Outbox } from './engine/webhooks/outbox.js'
 import { Webhooks } from './engine/webhooks/subscriptions.js'
 import { collectWhenIdle } from './host/idle-gc.js'
-import { Standby } from './host/thread-priority.js'
+import { IdlePriority } from './host/thread-priority.js'
 import { Limits, limitTable } from './http/admission/limits.js'
 import { openApp } from './http/apps/open-app.js'
 import { routes } from './http/routes.js'
@@ -327,7 +327,7 @@ export async function serve(from: {
   })
   const pairs = cluster?.pairs(directory) ?? null
   const entities = new Entities(directory, shards, traits, quotas, undefined, pacing, pairs)
-  const answers = new Answers(journals.changes, directory, config.flagCheckRowsPerSecond)
+  const answers = new ResponseCache(journals.changes, directory, config.flagCheckRowsPerSecond)
   const limits = new Limits(limitTable(config.limits))
   const accountLimits = new AccountLimits(sql, (accountId, setting) =>
     limits.setAccount(accountId, setting === undefined ? undefined : limitTable(setting)),
@@ -535,7 +535,7 @@ async function holdPostgres(
 /** Have the embedded ClickHouse give way to requests; null where there is none, or it cannot be told to. */
 function openYielding(opened: Opened, projections: Projections): Yielding | null {
   const { clickhouse } = opened
-  const standby = clickhouse === null ? null : Standby.open()
+  const standby = clickhouse === null ? null : IdlePriority.open()
   if (clickhouse === null || standby === null) return null
   const behind = () => projections.lag('clickhouse').seconds
   const yielding = new Yielding({ standby, pid: () => clickhouse.pid, behind })

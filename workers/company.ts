@@ -8,15 +8,15 @@
 import { type Catalog, compileCatalog } from '../src/core/catalog.js'
 import { apply, decideCompany, presentOf } from '../src/core/company/company.js'
 import type {
+  BackupFreeze,
   CompanyMessage,
   Decision,
   Effect,
   Fact,
   Question,
-  Still,
   UserMessage,
 } from '../src/core/company/message.js'
-import type { Notice } from '../src/core/company/notices.js'
+import type { DomainEvent } from '../src/core/company/notices.js'
 import type { AcceptedEvent, CheckAndReserve } from '../src/core/company/requests.js'
 import type { ShardControl, ShardNotice, ShardRequest } from '../src/core/company/shard-request.js'
 import { applyToUser, decideUser } from '../src/core/company/user.js'
@@ -29,7 +29,7 @@ import { collectWhenIdle } from '../src/host/idle-gc.js'
 import { nodeDisk } from '../src/journal/disk.js'
 import { type FileJournal, openFileJournal } from '../src/journal/file-journal.js'
 import type { FramedRecords, NewRecord } from '../src/journal/journal.js'
-import { allFailed, type Cells, Replies, unpack } from '../src/protocol/message-codec.js'
+import { allFailed, type Packet, Replies, unpack } from '../src/protocol/message-codec.js'
 import { closed } from '../src/protocol/port.js'
 import { Positions } from '../src/protocol/positions.js'
 import { Changes } from '../src/protocol/version-counters.js'
@@ -46,7 +46,7 @@ import { figuresOf } from './company/figures.js'
 import { type Groups, groupWritten, noteGroup } from './company/group.js'
 import { concernsAll, flagsOf, isQuestion, isTimed, leavesTimeAlone } from './company/kinds.js'
 import { LastRecords } from './company/last-records.js'
-import { Posts } from './company/mailbox.js'
+import { Mailbox } from './company/mailbox.js'
 import { recordOf } from './company/record.js'
 import { replayTail } from './company/replay.js'
 import { loadSnapshots, postgresSnapshots, storeChanged } from './company/snapshots.js'
@@ -82,7 +82,7 @@ const recordsAtOnce = 256
 type EventMessage = { readonly type: 'event'; readonly event: AcceptedEvent }
 type Write = (CompanyMessage | UserMessage | EventMessage) & { readonly type: string }
 
-const toldNothing: readonly Notice[] = []
+const toldNothing: readonly DomainEvent[] = []
 
 class Shard {
   private readonly catalogs = new Map<string, Catalog>()
@@ -109,7 +109,7 @@ class Shard {
   private failures = 0
   private checkpointing: Promise<void> | null = null
   /** What a backup reads now. */
-  private still: Still = 'nothing'
+  private still: BackupFreeze = 'nothing'
   private readonly timers: NodeJS.Timeout[] = []
   /** By how much an environment's present, as last stamped on a message, is ahead of the clock (test clocks). */
   private readonly ahead = new Map<string, number>()
@@ -163,8 +163,8 @@ class Shard {
     })
     const shard = new Shard(task, journal, storage, positions, groups)
     const replayed = await shard.replay(null)
-    const posts = new Posts(cells => shard.post(cells))
-    port.on('message', (cells: Cells) => posts.add(cells))
+    const posts = new Mailbox(cells => shard.post(cells))
+    port.on('message', (cells: Packet) => posts.add(cells))
     shard.timers.push(
       setInterval(() => shard.checkpointDue(), options.checkpointMs),
       setInterval(() => shard.tellChecks(), 1_000),
@@ -185,7 +185,7 @@ class Shard {
   // ── messages ─────────────────────────────────────────────────────────────────────────────────
 
   /** What was posted together: at once what claims no key that nodes share, the rest when its keys are claimed. */
-  private post(cells: Cells): void {
+  private post(cells: Packet): void {
     const { shared } = this.storage
     if (shared === undefined) return this.turn(take => unpack(cells, take))
     const requests: ShardRequest[] = []

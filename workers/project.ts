@@ -1,7 +1,7 @@
 // The entry of the projectors: one thread that tells Postgres and ClickHouse what the journals say, every shard's
 // into both, behind the committed ends. Nothing else writes companies, users, events or usage to a store.
 import { ServiceError } from '../src/errors.js'
-import { turns } from '../src/host/concurrency.js'
+import { limitConcurrency } from '../src/host/concurrency.js'
 import { collectWhenIdle } from '../src/host/idle-gc.js'
 import { monotonicMs } from '../src/host/monotonic.js'
 import { afterRequests, lowerThread } from '../src/host/thread-priority.js'
@@ -91,7 +91,7 @@ class Projectors {
   /** The highest sequence somebody waits for, by store and shard. */
   readonly #wanted = new Map<string, number>()
   readonly #checks: CheckWriter
-  readonly #turns = turns(chunksAtOnce)
+  readonly #turns = limitConcurrency(chunksAtOnce)
   readonly #stopped: Promise<void>
   #stop: () => void = () => {}
 

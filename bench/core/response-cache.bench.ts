@@ -1,6 +1,6 @@
 // What the response cache costs and saves on the population: the share of checks that it answers, by a model of its places
 // and times, and what looking, keeping and counting cost the HTTP thread.
-import { Answers, hashOfAsked } from '../../src/engine/cache/response-cache.js'
+import { hashOfAsked, ResponseCache } from '../../src/engine/cache/response-cache.js'
 import { Changes } from '../../src/protocol/version-counters.js'
 import { sizes } from '../population/data.js'
 import { Random, uniform, zipf } from '../population/random.js'
@@ -65,18 +65,18 @@ function tellCosts(): void {
     feature_allocation: 1_000,
   }
   const text = JSON.stringify({ data, params: { key: 'own-1' } })
-  const fresh = () => new Answers(changes, { departures: 0 }, 0)
-  const put = (answers: Answers, body: DataView) => {
-    const footing = answers.footing(environmentId, data.company_id, 0)!
+  const fresh = () => new ResponseCache(changes, { keyEpoch: 0 }, 0)
+  const put = (answers: ResponseCache, body: DataView) => {
+    const stamp = answers.stamp(environmentId, data.company_id, 0)!
     const asked = { hash: hashOfAsked('own-1', body), name: 'own-1', body }
-    answers.keep(asked, { footing, untilMs: Number.MAX_SAFE_INTEGER, figures: false }, text)
+    answers.keep(asked, { stamp, untilMs: Number.MAX_SAFE_INTEGER, figures: false }, text)
   }
-  const find = (answers: Answers, body: DataView) =>
+  const find = (answers: ResponseCache, body: DataView) =>
     answers.find(hashOfAsked('own-1', body), environmentId, 'own-1', body, 1)
   const looking = fresh()
   cost('look for what is not there', 200_000, i => {
     const body = bodies[i % bodies.length]!
-    if (find(looking, body) === null) looking.asked(hashOfAsked('own-1', body), 'own-1', body)
+    if (find(looking, body) === null) looking.admit(hashOfAsked('own-1', body), 'own-1', body)
   })
   const keeping = fresh()
   cost('keep an answer', 50_000, i => put(keeping, bodies[i % 8_000]!))

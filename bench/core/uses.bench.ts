@@ -6,9 +6,9 @@ import type { Company } from '../../src/core/company/company-state.js'
 import { emptyAccount } from '../../src/core/credits/account-state.js'
 import { applyCredit } from '../../src/core/credits/ledger.js'
 import { encodeId } from '../../src/core/id.js'
-import { UseRows } from '../../src/core/usage/batch.js'
+import { UsageBatchWriter } from '../../src/core/usage/batch.js'
 import { Group } from '../../src/journal/frame.js'
-import { Packing, unpack } from '../../src/protocol/message-codec.js'
+import { Encoder, unpack } from '../../src/protocol/message-codec.js'
 import { Changes } from '../../src/protocol/version-counters.js'
 import {
   catalogData,
@@ -71,7 +71,7 @@ for (let i = 0; i < companies; i++) {
 
 function bodies(event: string) {
   return Array.from({ length: batches }, (_, batch) => {
-    const rows = new UseRows()
+    const rows = new UsageBatchWriter()
     let text = ''
     for (let i = 0; i < batchSize; i++) {
       const companyId = ids[(i * batches + batch) % companies]!
@@ -93,7 +93,7 @@ function bodies(event: string) {
         userId: null,
       })
     }
-    const packing = new Packing()
+    const packing = new Encoder()
     packing.add(batch, { at: nowMs, env, apiKeyId: 'apik_3mK9tQxYzAb', text, rows })
     return structuredClone(packing.take())
   })

@@ -3,7 +3,7 @@
 import { performance } from 'node:perf_hooks'
 import { MessageChannel, receiveMessageOnPort, Worker } from 'node:worker_threads'
 import type { AcceptedEvent } from '../../src/core/company/requests.js'
-import { type Cells, type Outgoing, Packing, unpack } from '../../src/protocol/message-codec.js'
+import { Encoder, type Outgoing, type Packet, unpack } from '../../src/protocol/message-codec.js'
 
 const perPost = 28 // as 64 connections give
 const rounds = 9
@@ -81,7 +81,7 @@ function writeAndRead(make: (n: number) => Numbered, packed: boolean): readonly 
   const posts = 1_000
   let wroteMs = 0
   let readMs = 0
-  const packing = new Packing()
+  const packing = new Encoder()
   for (let post = 0; post < posts; post++) {
     const requests = Array.from({ length: perPost }, (_, i) => make(post * perPost + i))
     const begunMs = performance.now()
@@ -90,7 +90,7 @@ function writeAndRead(make: (n: number) => Numbered, packed: boolean): readonly 
       port1.postMessage(packing.take())
     } else port1.postMessage(requests)
     const postedMs = performance.now()
-    const got = receiveMessageOnPort(port2)!.message as Cells
+    const got = receiveMessageOnPort(port2)!.message as Packet
     if (packed) unpack(got, () => {})
     readMs += performance.now() - postedMs
     wroteMs += postedMs - begunMs
@@ -103,7 +103,7 @@ function writeAndRead(make: (n: number) => Numbered, packed: boolean): readonly 
 async function roundTrips(how: 'one list' | 'objects' | 'one by one', atOnce: number) {
   const packed = how === 'one list'
   const far = new Worker(new URL('./echo.js', import.meta.url), { workerData: { reply, packed } })
-  const packing = new Packing()
+  const packing = new Encoder()
   let left = 100_000
   let number = 0
   let outbox: Numbered[] = []
@@ -123,8 +123,8 @@ async function roundTrips(how: 'one list' | 'objects' | 'one by one', atOnce: nu
   const begunMs = performance.now()
   await new Promise<void>(resolve => {
     let waiting = atOnce
-    far.on('message', (replies: Cells | readonly unknown[]) => {
-      const count = packed ? (replies as Cells)[0].length / 4 : replies.length
+    far.on('message', (replies: Packet | readonly unknown[]) => {
+      const count = packed ? (replies as Packet)[0].length / 4 : replies.length
       waiting -= count
       for (let i = 0; i < count && left > 0; i++, waiting++) ask()
       if (!packing.isEmpty || outbox.length > 0) flush()

@@ -1,15 +1,15 @@
 // The far side of crossing.bench.ts: answers every check of a post, the way a shard does, without deciding anything.
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import type { ShardRequest } from '../../src/core/company/shard-request.js'
-import { type Cells, Replies, unpack } from '../../src/protocol/message-codec.js'
+import { type Packet, Replies, unpack } from '../../src/protocol/message-codec.js'
 
 const { reply, packed } = workerData as { readonly reply: string; readonly packed: boolean }
 const port = parentPort as unknown as MessagePort
 
-port.on('message', (post: Cells | readonly ShardRequest[]) => {
+port.on('message', (post: Packet | readonly ShardRequest[]) => {
   if (packed) {
     const replies = new Replies()
-    unpack(post as Cells, ({ n }) => replies.answered(n, reply, 0))
+    unpack(post as Packet, ({ n }) => replies.answered(n, reply, 0))
     port.postMessage(replies.take())
   } else
     port.postMessage(

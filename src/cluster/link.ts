@@ -6,7 +6,7 @@ import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import { connect, createServer, type Server, type Socket } from 'node:net'
 import { deserialize, serialize } from 'node:v8'
 import { ServiceError } from '../errors.js'
-import type { Cells } from '../protocol/message-codec.js'
+import type { Packet } from '../protocol/message-codec.js'
 
 /** A frame, and what waits to be sent to one node, bytes. */
 const frameBytesMax = 64 << 20
@@ -24,16 +24,16 @@ export interface Visitor {
 }
 
 type Frame =
-  | readonly ['cells', shard: number, cells: Cells, tries: number]
-  | readonly ['replies', shard: number, cells: Cells]
-  | readonly ['bounced', shard: number, cells: Cells, tries: number]
+  | readonly ['cells', shard: number, cells: Packet, tries: number]
+  | readonly ['replies', shard: number, cells: Packet]
+  | readonly ['bounced', shard: number, cells: Packet, tries: number]
   | readonly ['call', id: number, name: string, given: unknown]
   | readonly ['return', id: number, fine: boolean, value: unknown]
 
 /** What a node does for others. */
 export interface Serves {
   /** Requests to a shard. `reply` says it back; `bounce` that the shard is not here. */
-  cells(guest: Guest, shard: number, cells: Cells, tries: number): void
+  cells(guest: Guest, shard: number, cells: Packet, tries: number): void
   call(guest: Visitor, name: string, given: unknown): Promise<unknown>
   /** The connection of a node ended. */
   left(guest: Guest): void
@@ -41,8 +41,8 @@ export interface Serves {
 
 /** What a node hears of another that it asks. */
 export interface Hears {
-  replies(shard: number, cells: Cells): void
-  bounced(shard: number, cells: Cells, tries: number): void
+  replies(shard: number, cells: Packet): void
+  bounced(shard: number, cells: Packet, tries: number): void
   up(): void
   /** Whatever was asked and not answered will not be. */
   down(): void
@@ -142,11 +142,11 @@ export class Guest implements Visitor {
     private readonly wire: Wire,
   ) {}
 
-  reply(shard: number, cells: Cells): void {
+  reply(shard: number, cells: Packet): void {
     this.send(['replies', shard, cells])
   }
 
-  bounce(shard: number, cells: Cells, tries: number): void {
+  bounce(shard: number, cells: Packet, tries: number): void {
     this.send(['bounced', shard, cells, tries])
   }
 
@@ -255,7 +255,7 @@ export class Peer {
   }
 
   /** Requests to one of its shards; false when they cannot be sent now, and were not. */
-  post(shard: number, cells: Cells, tries: number): boolean {
+  post(shard: number, cells: Packet, tries: number): boolean {
     if (this.wire === null || this.wire.isFull) return false
     this.wire.send(['cells', shard, cells, tries] satisfies Frame)
     return true

@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import type { Fact } from '../core/company/message.js'
 import { ServiceError } from '../errors.js'
-import type { Cells } from '../protocol/message-codec.js'
+import type { Packet } from '../protocol/message-codec.js'
 import type { RedisAddress, ShardOptions } from '../protocol/shard-options.js'
 import { RedisClient } from '../redis/redis.js'
 import { Door, type Guest, Peer, type Visitor } from './link.js'
@@ -259,7 +259,7 @@ export class ClusterNode implements Others {
     }
   }
 
-  private cells(guest: Guest, shard: number, cells: Cells, tries: number): void {
+  private cells(guest: Guest, shard: number, cells: Packet, tries: number): void {
     if (this.parts === null) guest.bounce(shard, cells, tries)
     else this.parts.shards.receive(guest, shard, cells, tries)
   }

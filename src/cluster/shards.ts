@@ -4,10 +4,17 @@
 
 import type { Fact } from '../core/company/message.js'
 import type { ShardNotice } from '../core/company/shard-request.js'
-import { Waiters } from '../engine/shards/pending-replies.js'
+import { PendingReplies } from '../engine/shards/pending-replies.js'
 import { hearingOf, type Shard, Shards, type ShardsOptions, type Waiting } from '../engine/shards/shards.js'
 import { ServiceError } from '../errors.js'
-import { type Cells, type Hearing, hear, type Outgoing, Replies, unpack } from '../protocol/message-codec.js'
+import {
+  decodeReplies,
+  type Outgoing,
+  type Packet,
+  Replies,
+  type ReplyHandler,
+  unpack,
+} from '../protocol/message-codec.js'
 import type { Port } from '../protocol/port.js'
 import type { ShardOptions } from '../protocol/shard-options.js'
 import { Changes } from '../protocol/version-counters.js'
@@ -32,11 +39,11 @@ class RemotePort {
   constructor(
     private readonly index: number,
     readonly peer: Peer,
-    private readonly refused: (cells: Cells) => void,
+    private readonly refused: (cells: Packet) => void,
   ) {}
 
   postMessage(cells: unknown): void {
-    if (!this.peer.post(this.index, cells as Cells, 0)) this.refused(cells as Cells)
+    if (!this.peer.post(this.index, cells as Packet, 0)) this.refused(cells as Packet)
   }
 
   on(): this {
@@ -60,7 +67,7 @@ export class ClusterShards extends Shards {
     private readonly cluster: ClusterShardsOptions,
     private readonly entries: ShardOptions[],
   ) {
-    super({ ...cluster, shards: entries }, () => new Waiters<Waiting>(nodesMax, cluster.slot))
+    super({ ...cluster, shards: entries }, () => new PendingReplies<Waiting>(nodesMax, cluster.slot))
   }
 
   /** None is owned, and none is placed anywhere. */
@@ -162,12 +169,12 @@ export class ClusterShards extends Shards {
   }
 
   /** Replies from the node that owns a shard. */
-  replied(index: number, cells: Cells): void {
-    hear(cells, hearingOf(this.shards[index]!))
+  replied(index: number, cells: Packet): void {
+    decodeReplies(cells, hearingOf(this.shards[index]!))
   }
 
   /** A node that was asked does not own the shard: who does is asked, once more. */
-  bounced(index: number, cells: Cells, tries: number, from: Peer): void {
+  bounced(index: number, cells: Packet, tries: number, from: Peer): void {
     const shard = this.shards[index]!
     const port = this.remote.get(index)
     if (
@@ -182,7 +189,7 @@ export class ClusterShards extends Shards {
   }
 
   /** Requests of another node. */
-  receive(guest: Guest, index: number, cells: Cells, tries: number): void {
+  receive(guest: Guest, index: number, cells: Packet, tries: number): void {
     const shard = this.shards[index]
     if (shard === undefined || !this.serves(shard)) return guest.bounce(index, cells, tries)
     this.guests.set(guest.slot, guest)
@@ -210,11 +217,11 @@ export class ClusterShards extends Shards {
     return this.owned.has(shard.index)
   }
 
-  protected override heard(shard: Shard, replies: Cells, hearing: Hearing): void {
+  protected override heard(shard: Shard, replies: Packet, hearing: ReplyHandler): void {
     const { slot } = this.cluster
     const alive = this.cluster.isAlive()
-    const to = (n: number): Hearing => (n % nodesMax === slot ? hearing : this.relay(n % nodesMax))
-    hear(replies, {
+    const to = (n: number): ReplyHandler => (n % nodesMax === slot ? hearing : this.relay(n % nodesMax))
+    decodeReplies(replies, {
       answered: (n, reply, sequence) => {
         // what was read may be another node's by now; what was written could be written
         if (alive || sequence > 0) to(n).answered(n, reply, sequence)
@@ -234,10 +241,10 @@ export class ClusterShards extends Shards {
   protected override durable(
     shard: Shard,
     { facts, replies }: Extract<ShardNotice, { readonly notice: 'durable' }>,
-    hearing: Hearing,
+    hearing: ReplyHandler,
   ): void {
     const telling = this.cluster.tell(facts).then(() => {
-      if (replies !== null) this.heard(shard, replies as Cells, hearing)
+      if (replies !== null) this.heard(shard, replies as Packet, hearing)
     })
     const all = this.telling.get(shard.index) ?? new Set()
     this.telling.set(shard.index, all)
@@ -268,7 +275,7 @@ export class ClusterShards extends Shards {
   }
 
   /** These were not done, and will not be. */
-  private refuse(index: number, cells: Cells): void {
+  private refuse(index: number, cells: Packet): void {
     const { waiting } = this.shards[index]!
     unpack(cells, ({ n }) => {
       waiting.take(n)?.reject(new ServiceError('starting', 'The shard moves; try again'))

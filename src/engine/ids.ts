@@ -22,25 +22,25 @@ export function drawIdsFrom(source: (pool: Buffer) => unknown): void {
  * source   api/README.md, Identifiers.
  */
 export function newId(prefix: string): string {
-  draw()
-  return encodeId(prefix, drawn.high, drawn.low)
+  nextRandom()
+  return encodeId(prefix, random.high, random.low)
 }
 
 /** The 64 bits that `draw` drew last. */
-export const drawn = { high: 0, low: 0 }
+export const random = { high: 0, low: 0 }
 
 /** Draw the 64 bits of a new identifier. */
-export function draw(): void {
+export function nextRandom(): void {
   if (next === words.length) {
     fill(pool)
     next = 0
   }
-  drawn.high = words[next]!
-  drawn.low = words[next + 1]!
+  random.high = words[next]!
+  random.low = words[next + 1]!
   next += 2
 }
 
 /** The identifier drawn last was given to nobody: the next one drawn is the same. */
-export function drawBack(): void {
+export function returnRandom(): void {
   next -= 2
 }

@@ -13,7 +13,7 @@
 //   other data      the event's traits
 import { type CloudEvent, isCloudEvent, validateCloudEvent } from '../../schemas/events.js'
 import { parseTime } from '../core/instant.js'
-import { Unread } from './formats.js'
+import { Unparsable } from './formats.js'
 import { aheadMsMax, firstError, trustedBackMsMax } from './judge.js'
 
 /** Media types of one CloudEvent, and of a list. */
@@ -31,11 +31,11 @@ const keyCharactersMax = 255
  * source   decision: the mapping above; bounds of the time as EV-8.
  */
 export function fromCloudEvent(given: unknown, secret: boolean, nowMs: number): object {
-  if (!isCloudEvent(given)) return new Unread(given, firstError(validateCloudEvent(given)))
-  if ('data_base64' in given) return new Unread(given, 'data_base64 is not read: send data as JSON')
+  if (!isCloudEvent(given)) return new Unparsable(given, firstError(validateCloudEvent(given)))
+  if ('data_base64' in given) return new Unparsable(given, 'data_base64 is not read: send data as JSON')
   const key = `${given.source} ${given.id}`
   if (key.length > keyCharactersMax)
-    return new Unread(given, `source and id together have at most ${keyCharactersMax - 1} characters`)
+    return new Unparsable(given, `source and id together have at most ${keyCharactersMax - 1} characters`)
   const sentAtMs = given.time == null ? null : parseTime(given.time)
   const trusted =
     secret && sentAtMs !== null && sentAtMs <= nowMs + aheadMsMax && sentAtMs >= nowMs - trustedBackMsMax

@@ -12,7 +12,7 @@ export const lineTypes: ReadonlySet<string> = new Set([
 ])
 
 /** An unreadable entry in a list of events. It is stored as failed for this reason (EV-7). */
-export class Unread {
+export class Unparsable {
   constructor(
     readonly given: unknown,
     readonly reason: string,
@@ -20,7 +20,7 @@ export class Unread {
 }
 
 /**
- * One entry per non-blank line: the parsed value, or an Unread.
+ * One entry per non-blank line: the parsed value, or an `Unparsable`.
  *
  * max      at most one entry more than this is read.
  * source   decision, EV-7 for lines.
@@ -41,6 +41,6 @@ function readLine(line: string): unknown {
     const { text } = outline(line)
     return withExactQuantities(JSON.parse(text), text)
   } catch {
-    return new Unread(line, 'the line is not valid JSON')
+    return new Unparsable(line, 'the line is not valid JSON')
   }
 }

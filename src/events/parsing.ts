@@ -1,7 +1,7 @@
 // Parses and validates a large body: the job, its result, and the work. No I/O; runs in workers/parse.ts.
 import { type ErrorCode, ServiceError } from '../errors.js'
 import { decodeUtf8 } from '../json.js'
-import { Unread } from './formats.js'
+import { Unparsable } from './formats.js'
 import { judge } from './judge.js'
 import { JudgedWriting, type Slice } from './judged.js'
 import {
@@ -9,27 +9,27 @@ import {
   type BatchFormat,
   readBatch,
   readEvents,
-  type Speaker,
+  type Submitter,
   secretOf,
   secretsOf,
 } from './read.js'
 import { bodyText, failedBody, typeOf } from './text.js'
 
 /** A key named by events in a collector's body. */
-export interface Voice extends Speaker {
+export interface KeyedSubmitter extends Submitter {
   /** Events of one group are acknowledged together. */
   readonly group: number
 }
 
 /** A body to parse. Its bytes are transferred. */
 export type ParseJob = { readonly bytes: Uint8Array } & (
-  | { readonly format: BatchFormat; readonly speaker: Speaker }
+  | { readonly format: BatchFormat; readonly speaker: Submitter }
   | {
       readonly format: 'collector'
       /** The sender of events that name no key; group 0. */
-      readonly speaker: Speaker
+      readonly speaker: Submitter
       /** Keys named by events, as far as they are known; null: unknown. */
-      readonly voices: ReadonlyMap<string, Voice | null>
+      readonly voices: ReadonlyMap<string, KeyedSubmitter | null>
     }
 )
 
@@ -83,7 +83,7 @@ function parseCollected(
   const named = events.map(secretOf)
   const secrets = secretsOf(events)
   if (secrets.some(secret => !voices.has(secret))) return { secrets, bytes }
-  const groups = new Map<number, { voice: Speaker; at: number[] }>()
+  const groups = new Map<number, { voice: Submitter; at: number[] }>()
   for (const [at, secret] of named.entries()) {
     const voice = secret === '' ? { ...speaker, group: 0 } : voices.get(secret)!
     if (voice === null) continue
@@ -107,7 +107,7 @@ function judgeAll(
   group: number,
   events: readonly unknown[],
   at: Uint32Array | null,
-  speaker: Speaker,
+  speaker: Submitter,
 ): JudgedGroup {
   const writing = new JudgedWriting()
   for (const event of events) judgeOne(event, speaker, writing)
@@ -115,9 +115,9 @@ function judgeAll(
   return { group, count: events.length, keyed, at, slices: writing.end() }
 }
 
-function judgeOne(event: unknown, { secret, nowMs }: Speaker, writing: JudgedWriting): void {
+function judgeOne(event: unknown, { secret, nowMs }: Submitter, writing: JudgedWriting): void {
   const fail = (given: unknown, reason: string) => writing.failed(typeOf(given), failedBody(given), reason)
-  if (event instanceof Unread) return fail(event.given, event.reason)
+  if (event instanceof Unparsable) return fail(event.given, event.reason)
   try {
     const judged = judge(event, secret, nowMs)
     if ('error' in judged) fail(event, judged.error)

@@ -12,7 +12,7 @@ const batchEventsMax = 10_000
 export type BatchFormat = 'events' | 'lines' | 'cloud_events'
 
 /** Facts about the sender that validation needs. */
-export interface Speaker {
+export interface Submitter {
   /** Whether a secret key sends. */
   readonly secret: boolean
   /** Server receipt, epoch ms. */
@@ -20,12 +20,16 @@ export interface Speaker {
 }
 
 /**
- * The events of a batch, in order; one that is unreadable in its format is an `Unread`.
+ * The events of a batch, in order; one that is unreadable in its format is an `Unparsable`.
  *
  * errors  body_malformed, body_invalid, batch_too_large (400).
  * source  EV-4, EV-7, decision 3.
  */
-export function readBatch(text: string, format: BatchFormat, { secret, nowMs }: Speaker): readonly unknown[] {
+export function readBatch(
+  text: string,
+  format: BatchFormat,
+  { secret, nowMs }: Submitter,
+): readonly unknown[] {
   if (format === 'events') return readEvents(text)
   if (format === 'lines') return bounded(readLines(text, batchEventsMax))
   const list = parseList(text)

@@ -1,7 +1,7 @@
 // A bound on how much of one kind of work runs at once.
 
 /** Lets a few pieces of work run at a time; the others wait their turn. */
-export function turns(max: number): <T>(work: () => Promise<T>) => Promise<T> {
+export function limitConcurrency(max: number): <T>(work: () => Promise<T>) => Promise<T> {
   const waiting: (() => void)[] = []
   let running = 0
   return async work => {

@@ -40,19 +40,19 @@ export function lowerProcess(pid: number, nice: number): void {
  * Gives a process and its threads a core only when nobody else wants one (Linux's SCHED_IDLE), and takes that back. Who
  * stands by so gives way at once; who merely has a lower priority ends its turn first, some milliseconds.
  */
-export class Standby {
+export class IdlePriority {
   private constructor(private readonly shell: ChildProcess) {
     shell.on('error', () => {})
     shell.stdin!.on('error', () => {})
   }
 
   /** null where that cannot be done, or could not be taken back: it takes Linux, `chrt`, and CAP_SYS_NICE. */
-  static open(chrt = '/usr/bin/chrt'): Standby | null {
+  static open(chrt = '/usr/bin/chrt'): IdlePriority | null {
     if (process.platform !== 'linux' || !mayRaise() || !existsSync(chrt)) return null
     // one small shell for all: a fork of this process stops its threads while its pages are told of
     const script =
       'trap "" INT TERM; while read -r policy pid; do "$0" "$policy" -a -p 0 "$pid" > /dev/null 2>&1; done'
-    return new Standby(spawn('/bin/sh', ['-c', script, chrt], { stdio: ['pipe', 'ignore', 'ignore'] }))
+    return new IdlePriority(spawn('/bin/sh', ['-c', script, chrt], { stdio: ['pipe', 'ignore', 'ignore'] }))
   }
 
   /** Have all threads that a process has now stand by, or not any more. Some milliseconds later it is so. */

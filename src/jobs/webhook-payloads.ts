@@ -11,25 +11,25 @@ import { isoTimeOrNull } from '../api/kit/time.js'
 import { planChangeView } from '../api/plan-changes/view.js'
 import { userDetails, userDetailsOf } from '../api/users/read.js'
 import type { CompanyDescription } from '../core/company/descriptions.js'
-import type { Happened } from '../core/company/notices.js'
+import type { DatedDomainEvent } from '../core/company/notices.js'
 import type { TopupFailure } from '../core/credits/account-state.js'
 import { quantityOrNull } from '../core/usage/quantity.js'
 
 /**
  * The payload of a recorded event.
  *
- * text     JSON of Happened, as stored in the outbox.
+ * text     JSON of DatedDomainEvent, as stored in the outbox.
  * returns  null when its environment is deleted.
  * source   interface document.
  */
 export async function composeHappened(services: Services, text: string): Promise<unknown> {
-  const happened = JSON.parse(text) as Happened
+  const happened = JSON.parse(text) as DatedDomainEvent
   const environment = services.keys.environment(happened.env)
   if (environment === null) return null
   return bodyOf({ services, environment, nowMs: services.clock.now(happened.env) }, happened)
 }
 
-async function bodyOf(place: EntityPlace, happened: Happened): Promise<unknown> {
+async function bodyOf(place: EntityPlace, happened: DatedDomainEvent): Promise<unknown> {
   const { id } = happened
   switch (happened.subject) {
     case 'entity': {
@@ -80,7 +80,7 @@ function overrideRow({
   env,
   id,
   override,
-}: Extract<Happened, { readonly subject: 'override' }>): OverrideRow {
+}: Extract<DatedDomainEvent, { readonly subject: 'override' }>): OverrideRow {
   return {
     id: override.id,
     environment_id: env,
@@ -97,7 +97,7 @@ function overrideRow({
 async function usageBody(
   place: EntityPlace,
   companyId: string,
-  limit: Extract<Happened, { readonly subject: 'limit' }>['limit'],
+  limit: Extract<DatedDomainEvent, { readonly subject: 'limit' }>['limit'],
 ) {
   const { sql } = place.services
   const [features, [company]] = await Promise.all([
@@ -131,7 +131,7 @@ async function ofCredit(place: EntityPlace, companyId: string, creditId: string)
  */
 async function failedBody(
   place: EntityPlace,
-  { type, id, creditId, failures, hard }: Extract<Happened, { readonly subject: 'topup_failed' }>,
+  { type, id, creditId, failures, hard }: Extract<DatedDomainEvent, { readonly subject: 'topup_failed' }>,
 ) {
   const of = await ofCredit(place, id, creditId)
   const message = hard && failureTexts[hard]
@@ -147,7 +147,7 @@ const failureTexts: Readonly<Record<TopupFailure, string>> = {
 /** CreditsAutoTopupSuccess, or CreditsCreditPurchaseSuccess for credits of a bundle. */
 async function boughtBody(
   place: EntityPlace,
-  { id, creditId, grantId, quantity, bundleId }: Extract<Happened, { readonly subject: 'granted' }>,
+  { id, creditId, grantId, quantity, bundleId }: Extract<DatedDomainEvent, { readonly subject: 'granted' }>,
 ) {
   const of = await ofCredit(place, id, creditId)
   if (bundleId === null) return { ...of, grant_id: grantId, quantity }

@@ -14,7 +14,7 @@ import {
   type Sequence,
 } from './journal.js'
 import { findEnd, listSegments, segmentPath } from './segment.js'
-import { Spares } from './segment-pool.js'
+import { SegmentPool } from './segment-pool.js'
 
 export interface FileJournalOptions {
   /** The shard's own directory; made when missing. */
@@ -60,7 +60,7 @@ export async function openFileJournal(
   const disk = options.disk ?? nodeDisk
   const { directory } = options
   const segments = await listSegments(disk, directory)
-  await Spares.clear(disk, directory)
+  await SegmentPool.clear(disk, directory)
   if (segments.length === 0) {
     if (options.mustReach) throw ended(directory, 0, 0, options.mustReach)
     const file = await createSegment(disk, directory, 1, undefined)
@@ -129,7 +129,7 @@ export class FileJournal implements Journal {
   readonly #measured: (records: number, seconds: number) => void
   /** First sequences, ascending; the last is being written. */
   readonly #segments: Sequence[]
-  readonly #spares: Spares
+  readonly #spares: SegmentPool
   #file: JournalFile
   #offset: number
   /** File size as far as we know: below it a write changes no metadata. */
@@ -163,7 +163,7 @@ export class FileJournal implements Journal {
     this.#file = file
     // the last group of a segment goes beyond its bound
     const beyond = Math.min(this.#padBytes, this.#segmentBytes >> 4)
-    this.#spares = new Spares(disk, options.directory, beyond && this.#segmentBytes + beyond)
+    this.#spares = new SegmentPool(disk, options.directory, beyond && this.#segmentBytes + beyond)
     this.#offset = offset
     this.#allocated = allocated
     this.#committed = committed

@@ -18,7 +18,7 @@ interface Draft {
 }
 
 /** The spares of one journal. None outlives its process. */
-export class Spares {
+export class SegmentPool {
   readonly #disk: JournalDisk
   readonly #directory: string
   readonly #bytes: number

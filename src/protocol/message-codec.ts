@@ -5,11 +5,11 @@ import { type EventType, eventTypes } from '../../schemas/enums.js'
 import type { IngestItem, Question, Unnumbered } from '../core/company/message.js'
 import type { AcceptedEvent, CheckContext, Refusal } from '../core/company/requests.js'
 import type { ShardRequest } from '../core/company/shard-request.js'
-import { type OutgoingUses, UseRows, Uses, type UsesRequest } from '../core/usage/batch.js'
+import { type OutgoingUses, UsageBatch, UsageBatchWriter, type UsesRequest } from '../core/usage/batch.js'
 import { type Quantity, quantityFromText } from '../core/usage/quantity.js'
 
 /** What one post carries: requests one after the other, or replies; with the text and rows of uses where there are some. */
-export type Cells =
+export type Packet =
   | readonly [numbers: readonly number[], text: string, things: readonly unknown[]]
   | readonly [
       numbers: readonly number[],
@@ -72,8 +72,8 @@ class Writing {
   }
 
   /** What was added, to be posted; begins anew. */
-  take(): Cells {
-    const cells: Cells = [this.numbers, this.text, this.things]
+  take(): Packet {
+    const cells: Packet = [this.numbers, this.text, this.things]
     this.numbers = []
     this.text = ''
     this.things = []
@@ -85,13 +85,13 @@ class Writing {
 export type Outgoing = Unnumbered<Exclude<ShardRequest, UsesRequest>> | OutgoingUses
 
 /** Requests that leave together; `unpack` gives equal ones, in order. */
-export class Packing extends Writing {
+export class Encoder extends Writing {
   /** Said once for all requests that follow each other with the same. */
   private env = ''
   private apiKeyId = ''
   /** What the events that cross as rows were received in. */
   private received = ''
-  private readonly rows = new UseRows()
+  private readonly rows = new UsageBatchWriter()
 
   /** n: the number of the request, which its reply will name. */
   add(n: number, request: Outgoing): void {
@@ -105,7 +105,7 @@ export class Packing extends Writing {
     }
   }
 
-  override take(): Cells {
+  override take(): Packet {
     this.env = ''
     this.apiKeyId = ''
     if (this.rows.count === 0) return super.take()
@@ -253,15 +253,15 @@ function rareOf({ fresh, m: { event } }: IngestItem): Rare | null {
  * Texts are parts of the post's one text, which stays in memory as long as one of them does: whoever keeps an id for
  * longer keeps a copy of its own (`ownText`). Environments, keys and subtypes are copies already.
  */
-export function unpack(cells: Cells, take: (request: ShardRequest) => void): void {
-  const reading = new Unpacking(cells)
+export function unpack(cells: Packet, take: (request: ShardRequest) => void): void {
+  const reading = new Decoder(cells)
   for (let request = reading.next(); request !== null; request = reading.next()) take(request)
 }
 
 /** Characters of events from which on a post is a long one: it takes a shard a tenth of a millisecond and more. */
 const longTextMin = 16_384
 
-export function isLong([, text, , received = '']: Cells): boolean {
+export function isLong([, text, , received = '']: Packet): boolean {
   return text.length + received.length >= longTextMin
 }
 
@@ -292,7 +292,7 @@ class Reading {
   private readonly text: string
   private readonly things: readonly unknown[]
 
-  constructor(cells: Cells) {
+  constructor(cells: Packet) {
     this.numbers = cells[0]
     this.text = cells[1]
     this.things = cells[2]
@@ -317,15 +317,15 @@ class Reading {
   }
 }
 
-class Unpacking extends Reading {
+class Decoder extends Reading {
   private env = ''
   private apiKeyId = ''
-  private readonly received: Uses | null
+  private readonly received: UsageBatch | null
   private nextRow = 0
 
-  constructor(cells: Cells) {
+  constructor(cells: Packet) {
     super(cells)
-    this.received = cells.length === 5 ? new Uses(cells[3], cells[4]) : null
+    this.received = cells.length === 5 ? new UsageBatch(cells[3], cells[4]) : null
   }
 
   next(): ShardRequest | null {
@@ -457,7 +457,7 @@ class Unpacking extends Reading {
 export type Unavailable = 'store_away' | 'overloaded' | 'starting' | 'doubtful'
 
 /** What is done with each reply of a post. */
-export interface Hearing {
+export interface ReplyHandler {
   /** `sequence`: where it became durable, 0 for reads. */
   answered(n: number, reply: unknown, sequence: number): void
   /**
@@ -480,7 +480,7 @@ const standing = 5
 const standingFigures = 6
 
 /** Replies that leave together. */
-export class Replies extends Writing implements Hearing {
+export class Replies extends Writing implements ReplyHandler {
   answered(n: number, reply: unknown, sequence: number): void {
     if (reply === null) this.numbers.push(n, empty, sequence)
     else if (typeof reply === 'string') {
@@ -509,12 +509,12 @@ export class Replies extends Writing implements Hearing {
 }
 
 /** Hand over every reply of one post, in order. */
-export function hear(cells: Cells, hearing: Hearing): void {
+export function decodeReplies(cells: Packet, hearing: ReplyHandler): void {
   new Heard(cells).tell(hearing)
 }
 
 class Heard extends Reading {
-  tell(hearing: Hearing): void {
+  tell(hearing: ReplyHandler): void {
     while (this.at < this.numbers.length) {
       const n = this.number()
       const how = this.number()
@@ -532,9 +532,9 @@ class Heard extends Reading {
 }
 
 /** Every one of these replies as a failure. */
-export function allFailed(replies: Cells, reason: Unavailable, detail: string): Cells {
+export function allFailed(replies: Packet, reason: Unavailable, detail: string): Packet {
   const failed = new Replies()
   const fail = (n: number) => failed.failed(n, reason, detail)
-  hear(replies, { answered: fail, told: fail, refused: fail, failed: fail })
+  decodeReplies(replies, { answered: fail, told: fail, refused: fail, failed: fail })
   return failed.take()
 }

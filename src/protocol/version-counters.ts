@@ -10,7 +10,7 @@ const places = 1 << 18
 const userPlaces = 1 << 16
 
 /**
- * An era of a shard for each of them, two numbers for each place where companies are (of any change, and of use that
+ * An epoch of a shard for each of them, two numbers for each place where companies are (of any change, and of use that
  * only shows in figures), and one for each place where users are. Eras are odd while answers may be kept. Every thread makes its own over the same memory; a
  * shard's numbers are raised by the shard alone, or in its name while it is dead.
  */
@@ -49,7 +49,7 @@ export class Changes {
   }
 
   /** The number of its use; another one than before: what shows of it may have changed. */
-  usesAt(place: number): number {
+  usageVersion(place: number): number {
     return Atomics.load(this.#cells, place + places)
   }
 
@@ -63,23 +63,23 @@ export class Changes {
     Atomics.add(this.#cells, this.placeOf(companyId) + places, 1)
   }
 
-  /** The era of a shard: answers may be kept while it is odd, and stand no longer than it does. */
-  era(shard: number): number {
+  /** The epoch of a shard: answers may be kept while it is odd, and stand no longer than it does. */
+  epoch(shard: number): number {
     return Atomics.load(this.#cells, shard * stride)
   }
 
   /** From now on answers may be kept. */
   open(shard: number): void {
-    if (this.era(shard) % 2 === 0) Atomics.add(this.#cells, shard * stride, 1)
+    if (this.epoch(shard) % 2 === 0) Atomics.add(this.#cells, shard * stride, 1)
   }
 
   /** From now on none may, and those kept stand no longer. */
   close(shard: number): void {
-    if (this.era(shard) % 2 !== 0) Atomics.add(this.#cells, shard * stride, 1)
+    if (this.epoch(shard) % 2 !== 0) Atomics.add(this.#cells, shard * stride, 1)
   }
 
   /** Those kept stand no longer. */
   renew(shard: number): void {
-    if (this.era(shard) % 2 !== 0) Atomics.add(this.#cells, shard * stride, 2)
+    if (this.epoch(shard) % 2 !== 0) Atomics.add(this.#cells, shard * stride, 2)
   }
 }

@@ -3,10 +3,10 @@ import type { Test } from 'tap'
 import {
   type Answer,
   type Call,
+  Deferred,
   type EnvironmentRecord,
   type Handler,
   type KeyRecord,
-  Later,
 } from '../../src/api/kit/call.js'
 import type { Services } from '../../src/api/kit/services.js'
 import { SharedReads } from '../../src/api/kit/shared-reads.js'
@@ -116,7 +116,7 @@ export async function openHouse(t: Test): Promise<House> {
       userAgent: 'test',
     } as unknown as Call<never, never>
     const answer = handler(call)
-    if (!(answer instanceof Later)) return answer
+    if (!(answer instanceof Deferred)) return answer
     return new Promise((succeed, fail) => answer.listen({ succeed, fail }))
   }
 

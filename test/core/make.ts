@@ -6,7 +6,7 @@ import type {
   PlanHolding,
   SubscriptionState,
 } from '../../src/core/company/company-state.js'
-import { Few } from '../../src/core/company/shared-names.js'
+import { SmallMap } from '../../src/core/company/shared-names.js'
 import { type NamedText, NamedTexts } from '../../src/core/company/text-map.js'
 import type { CreditAccount } from '../../src/core/credits/account-state.js'
 import type {
@@ -275,8 +275,8 @@ export const company = (some: Partial<Parts> = {}): Company => {
     schedule: null,
     overrides: [],
     overdraftLimit: null,
-    counters: Few.of(counters),
-    credits: Few.of(credits),
+    counters: SmallMap.of(counters),
+    credits: SmallMap.of(credits),
     idsMade: 0,
     timeMs: 0,
     clientTraits: null,

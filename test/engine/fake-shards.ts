@@ -6,7 +6,7 @@ import { itemsOf } from '../../src/core/usage/batch.js'
 import { newId } from '../../src/engine/ids.js'
 import { Lost, Refused, Shards, type ShardsOptions } from '../../src/engine/shards/shards.js'
 import { createLogger } from '../../src/log.js'
-import { type Cells, Replies, unpack } from '../../src/protocol/message-codec.js'
+import { type Packet, Replies, unpack } from '../../src/protocol/message-codec.js'
 import type { Port } from '../../src/protocol/port.js'
 import type { ShardOptions } from '../../src/protocol/shard-options.js'
 import { Changes } from '../../src/protocol/version-counters.js'
@@ -37,7 +37,7 @@ class FakeThread {
 
   get thread() {
     const port = {
-      postMessage: (cells: Cells) => unpack(cells, request => this.asked.push(kept(request))),
+      postMessage: (cells: Packet) => unpack(cells, request => this.asked.push(kept(request))),
       on: (name: string, listener: (message: unknown) => void) => {
         if (name === 'message') this.listener = listener
       },

@@ -2,7 +2,7 @@
 // The seed is printed; TOLLGATE_SEED repeats a run.
 import t from 'tap'
 import { ServiceError } from '../../src/errors.js'
-import { Unread } from '../../src/events/formats.js'
+import { Unparsable } from '../../src/events/formats.js'
 import { judge } from '../../src/events/judge.js'
 import { eventsPerSlice, JudgedReading } from '../../src/events/judged.js'
 import {
@@ -12,7 +12,7 @@ import {
   parseBody,
   transfersOf,
 } from '../../src/events/parsing.js'
-import { type BatchFormat, readBatch, type Speaker } from '../../src/events/read.js'
+import { type BatchFormat, readBatch, type Submitter } from '../../src/events/read.js'
 import { bodyText, failedBody, typeOf } from '../../src/events/text.js'
 import { jsonText } from '../../src/json.js'
 import { oddJson } from '../hostile/make.js'
@@ -26,7 +26,7 @@ t.comment(`seed ${random.seed}`)
 type Fate = readonly unknown[]
 
 /** On this thread: as small bodies are taken. */
-function here(text: string, format: BatchFormat, speaker: Speaker): readonly Fate[] {
+function here(text: string, format: BatchFormat, speaker: Submitter): readonly Fate[] {
   return readBatch(text, format, speaker).map((event): Fate => {
     const failed = (given: unknown, reason: string): Fate => [
       'failed',
@@ -34,7 +34,7 @@ function here(text: string, format: BatchFormat, speaker: Speaker): readonly Fat
       failedBody(given),
       reason,
     ]
-    if (event instanceof Unread) return failed(event.given, event.reason)
+    if (event instanceof Unparsable) return failed(event.given, event.reason)
     try {
       const judged = judge(event, speaker.secret, speaker.nowMs)
       if ('error' in judged) return failed(event, judged.error)
@@ -220,7 +220,7 @@ t.test('decision 8 the collector asks whose keys its events name, then answers b
   ]
   const text = JSON.stringify({ events })
   const job = (
-    speaker: Speaker | null,
+    speaker: Submitter | null,
     known: ConstructorParameters<typeof Map<string, never>>[0] | object,
   ) =>
     crossed({

@@ -1,5 +1,5 @@
 // Until when an answer stands (FE-1, FE-50…53, EN-61, CR-76): over random companies with instants seconds apart, no check
-// tells anything else before the instant that `answersUntil` names. The seed is printed; TOLLGATE_SEED repeats a run.
+// tells anything else before the instant that `cacheableUntil` names. The seed is printed; TOLLGATE_SEED repeats a run.
 import t from 'tap'
 import { compileCatalog } from '../../src/core/catalog.js'
 import { apply } from '../../src/core/company/company.js'
@@ -8,7 +8,7 @@ import { type CreditAccount, emptyAccount } from '../../src/core/credits/account
 import { amountFromDecimal } from '../../src/core/credits/amount.js'
 import { settle } from '../../src/core/credits/company-accounts.js'
 import type { CatalogData } from '../../src/core/definitions.js'
-import { answersUntil } from '../../src/core/flags/cacheable-until.js'
+import { cacheableUntil } from '../../src/core/flags/cacheable-until.js'
 import { checkAll, writeAllChecks } from '../../src/core/flags/check.js'
 import { cycleOf } from '../../src/core/plans/plan.js'
 import { addUsage, newCounter } from '../../src/core/usage/counter.js'
@@ -148,7 +148,7 @@ t.test(`no answer changes before the instant that is named (seed ${random.seed})
     for (const effect of effects) apply(company, effect, nowMs)
     const told = (atMs: number): string =>
       writeAllChecks(checkAll(catalog, company, null, { companyGiven: true, userGiven: false }, atMs))
-    const untilMs = answersUntil(company, settledUntilMs, nowMs)
+    const untilMs = cacheableUntil(company, settledUntilMs, nowMs)
     const first = told(nowMs)
     if (untilMs % 60_000 !== 0) shorter++
     if (told(Date.UTC(2027, 10, 17, 12, 31) - 1) !== first) changed++
@@ -161,5 +161,5 @@ t.test(`no answer changes before the instant that is named (seed ${random.seed})
 })
 
 t.test('without a company an answer stands for its minute', async t => {
-  t.equal(answersUntil(null, 0, aroundMs), Date.UTC(2027, 10, 17, 12, 31))
+  t.equal(cacheableUntil(null, 0, aroundMs), Date.UTC(2027, 10, 17, 12, 31))
 })

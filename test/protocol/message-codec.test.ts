@@ -2,7 +2,14 @@
 import t from 'tap'
 import type { AcceptedEvent, CheckContext } from '../../src/core/company/requests.js'
 import type { ShardRequest } from '../../src/core/company/shard-request.js'
-import { allFailed, hear, type Outgoing, Packing, Replies, unpack } from '../../src/protocol/message-codec.js'
+import {
+  allFailed,
+  decodeReplies,
+  Encoder,
+  type Outgoing,
+  Replies,
+  unpack,
+} from '../../src/protocol/message-codec.js'
 
 const event = (some: Partial<AcceptedEvent>): AcceptedEvent => ({
   id: 'evt_1',
@@ -121,7 +128,7 @@ const further: readonly Numbered[] = [
 
 t.test('every request is equal and in its place after packing, clone and unpacking', async t => {
   const all = [...requests, ...further, ...requests]
-  const packing = new Packing()
+  const packing = new Encoder()
   for (const { n, ...request } of all) packing.add(n, request)
   const got: ShardRequest[] = []
   unpack(structuredClone(packing.take()), request => got.push(request))
@@ -152,7 +159,7 @@ t.test('every reply arrives as it was given', async t => {
     refused: (...what: unknown[]) => heard.push(['refused', ...what]),
     failed: (...what: unknown[]) => heard.push(['failed', ...what]),
   }
-  hear(cells, hearing)
+  decodeReplies(cells, hearing)
   t.strictSame(heard, [
     ['answered', 1, '{"a":1}', 0],
     ['answered', 2, null, 7],
@@ -163,7 +170,7 @@ t.test('every reply arrives as it was given', async t => {
     ['told', 7, '{"c":1}', 1_700_000_060_000, true],
   ])
   heard.length = 0
-  hear(allFailed(cells, 'starting', 'gone'), hearing)
+  decodeReplies(allFailed(cells, 'starting', 'gone'), hearing)
   t.strictSame(
     heard,
     [1, 2, 3, 4, 5, 6, 7].map(n => ['failed', n, 'starting', 'gone']),

@@ -10,10 +10,10 @@ import { settle } from '../../src/core/credits/company-accounts.js'
 import { applyCredit } from '../../src/core/credits/ledger.js'
 import type { ConditionDef } from '../../src/core/definitions.js'
 import { encodeId } from '../../src/core/id.js'
-import { itemsOf, UseRows } from '../../src/core/usage/batch.js'
+import { itemsOf, UsageBatchWriter } from '../../src/core/usage/batch.js'
 import { addUsage, newCounter } from '../../src/core/usage/counter.js'
 import { minuteMs } from '../../src/core/usage/period.js'
-import { Packing, unpack } from '../../src/protocol/message-codec.js'
+import { Encoder, unpack } from '../../src/protocol/message-codec.js'
 import { Changes } from '../../src/protocol/version-counters.js'
 import { companyActor } from '../../workers/company/actors.js'
 import { answerOf, rememberTold, standsUntil, tellChanged } from '../../workers/company/answer.js'
@@ -132,7 +132,7 @@ function companyOf(random: Random, begunMs: number): Company {
 }
 
 function oneUse(random: Random, companyId: string, at: number) {
-  const rows = new UseRows()
+  const rows = new UsageBatchWriter()
   const name = random.pick(names)
   const body = `{"event":"${name}"}`
   rows.add({
@@ -149,7 +149,7 @@ function oneUse(random: Random, companyId: string, at: number) {
     companyId,
     userId: null,
   })
-  const packing = new Packing()
+  const packing = new Encoder()
   packing.add(1, { at, env, apiKeyId: 'apik_3mK9tQxYzAb', text: body + name, rows })
   return packing.take()
 }
@@ -224,7 +224,7 @@ t.test('FE-105, FE-1 an answer that stands beside use is what would be answered 
       if (chance < 8) use()
       else if (chance < 17) {
         const question = anyQuestion(random)
-        const [change, uses] = [changes.at(place), changes.usesAt(place)]
+        const [change, uses] = [changes.at(place), changes.usageVersion(place)]
         const text = answerOf(checks, catalog, actor, question, now)
         const untilMs = standsUntil(actor, now)
         rememberTold(actor, checks.reads, now)
@@ -244,7 +244,7 @@ t.test('FE-105, FE-1 an answer that stands beside use is what would be answered 
         settled()
       }
       const standing = kept.filter(
-        one => one.change === changes.at(place) && (!one.figures || one.uses === changes.usesAt(place)),
+        one => one.change === changes.at(place) && (!one.figures || one.uses === changes.usageVersion(place)),
       )
       fell += kept.length - standing.length
       kept = standing

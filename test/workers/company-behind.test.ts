@@ -5,7 +5,7 @@ import t from 'tap'
 import type { AcceptedEvent } from '../../src/core/company/requests.js'
 import type { ShardNotice } from '../../src/core/company/shard-request.js'
 import { encodeId } from '../../src/core/id.js'
-import { type Cells, hear, Packing } from '../../src/protocol/message-codec.js'
+import { decodeReplies, Encoder, type Packet } from '../../src/protocol/message-codec.js'
 import { Positions } from '../../src/protocol/positions.js'
 import { Changes } from '../../src/protocol/version-counters.js'
 import shard from '../../workers/company.js'
@@ -42,7 +42,7 @@ function request(n: number) {
     fresh: true,
     m: { type: 'event', event },
   } as const
-  const packing = new Packing()
+  const packing = new Encoder()
   packing.add(n, { at: 1_000, events: [item] })
   return packing.take()
 }
@@ -71,9 +71,9 @@ t.test('writes are refused while more waits for the disk than the bound, and tak
     catalogs: [],
   })
   const replies: (readonly [n: number, how: string, reason?: string])[] = []
-  port1.on('message', (message: Cells | ShardNotice) => {
+  port1.on('message', (message: Packet | ShardNotice) => {
     if (Array.isArray(message))
-      hear(message as unknown as Cells, {
+      decodeReplies(message as unknown as Packet, {
         answered: n => replies.push([n, 'answered']),
         told: n => replies.push([n, 'answered']),
         refused: (n, reason) => replies.push([n, 'refused', reason]),

@@ -10,13 +10,13 @@ import { type CreditAccount, emptyAccount } from '../../src/core/credits/account
 import { encodeAmount } from '../../src/core/credits/amount.js'
 import { applyCredit } from '../../src/core/credits/ledger.js'
 import { encodeId } from '../../src/core/id.js'
-import { itemsOf, UseRows } from '../../src/core/usage/batch.js'
+import { itemsOf, UsageBatchWriter } from '../../src/core/usage/batch.js'
 import { Group } from '../../src/journal/frame.js'
 import { RecordFlag } from '../../src/journal/journal.js'
 import { eventRow, monthOf } from '../../src/journal/records/event-row.js'
 import { factText } from '../../src/journal/records/fact-encoder.js'
 import { drawRows } from '../../src/journal/records/ledger-rows.js'
-import { Packing, unpack } from '../../src/protocol/message-codec.js'
+import { Encoder, unpack } from '../../src/protocol/message-codec.js'
 import { Changes } from '../../src/protocol/version-counters.js'
 import { companyActor } from '../../workers/company/actors.js'
 import { flagsOf } from '../../workers/company/kinds.js'
@@ -196,7 +196,7 @@ function companyOf(random: Random, i: number): Company {
 }
 
 function usesOf(random: Random, companies: number, at: number) {
-  const rows = new UseRows()
+  const rows = new UsageBatchWriter()
   let text = ''
   const put = (piece: string) => {
     const from = text.length
@@ -243,7 +243,7 @@ t.test('CR-48, CR-86…91 usual events draw as events one by one', async t => {
     group.begin(1)
     apart.begin(1)
     const plain = new PlainUses(Changes.make(1))
-    const packing = new Packing()
+    const packing = new Encoder()
     // a test clock that is removed takes time back
     for (let n = 0; n < 6; n++) packing.add(n, usesOf(random, size, begunMs + random.below(6)))
     unpack(structuredClone(packing.take()), request => {

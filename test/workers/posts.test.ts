@@ -1,16 +1,16 @@
 // The order in which a shard takes what is posted to it, and when.
 import t from 'tap'
-import type { Cells } from '../../src/protocol/message-codec.js'
-import { Posts } from '../../workers/company/mailbox.js'
+import type { Packet } from '../../src/protocol/message-codec.js'
+import { Mailbox } from '../../workers/company/mailbox.js'
 
-const little = (n: number): Cells => [[n], '', []]
-const long = (n: number): Cells => [[n], '', [], 'x'.repeat(40_000), '']
-const longText = (n: number): Cells => [[n], 'x'.repeat(40_000), []]
+const little = (n: number): Packet => [[n], '', []]
+const long = (n: number): Packet => [[n], '', [], 'x'.repeat(40_000), '']
+const longText = (n: number): Packet => [[n], 'x'.repeat(40_000), []]
 const turn = () => new Promise(setImmediate)
 
 t.test('posts are taken in order, one of many events a turn of the loop', async t => {
   const taken: number[] = []
-  const posts = new Posts(([[n]]) => taken.push(n!))
+  const posts = new Mailbox(([[n]]) => taken.push(n!))
   for (const post of [little(1), little(2), long(3), little(4), longText(5), little(6), little(7), long(8)])
     posts.add(post)
   t.same(taken, [1, 2, 3], 'what follows a long one waits')
@@ -28,7 +28,7 @@ t.test('posts are taken in order, one of many events a turn of the loop', async 
 
 t.test('a post given while another is taken stands behind all that wait', async t => {
   const taken: number[] = []
-  const posts: Posts = new Posts(([[n]]) => {
+  const posts: Mailbox = new Mailbox(([[n]]) => {
     taken.push(n!)
     if (n === 2) posts.add(little(4))
   })

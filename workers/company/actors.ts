@@ -6,7 +6,7 @@ import type { User } from '../../src/core/company/entity-state.js'
 import { newUser } from '../../src/core/company/user.js'
 import type { CreditAccount } from '../../src/core/credits/account-state.js'
 import type { CompiledVersion } from '../../src/core/entitlements/entitlement.js'
-import { AnswerTests } from '../../src/core/flags/read-set.js'
+import { CachedPredicates } from '../../src/core/flags/read-set.js'
 import type { GrantIdBytes } from '../../src/journal/records/draw-encoder.js'
 import { ownText } from '../../src/protocol/message-codec.js'
 
@@ -23,7 +23,7 @@ export type Actor =
       drawing: Drawing | null
       /** What answers that may be kept rest on: whether on figures of its use, and on which tests of it; null: none. */
       figuresTold: boolean
-      testsTold: AnswerTests | null
+      testsTold: CachedPredicates | null
     }
   | { readonly k: 'u'; readonly state: User; tick: number }
 
@@ -55,7 +55,7 @@ export function companyActor(state: Company, tick: number): CompanyActor {
     settledUnder: 0,
     drawing: null,
     figuresTold: true,
-    testsTold: AnswerTests.unknown,
+    testsTold: CachedPredicates.unknown,
   }
 }
 

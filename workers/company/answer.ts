@@ -11,8 +11,8 @@ import {
   engineUser,
   partsOf,
 } from '../../src/core/evaluator/engine-shapes.js'
-import { answersUntil, snapshotUntil } from '../../src/core/flags/cacheable-until.js'
-import { AnswerTests, type UsageReads } from '../../src/core/flags/read-set.js'
+import { cacheableUntil, snapshotUntil } from '../../src/core/flags/cacheable-until.js'
+import { CachedPredicates, type ReadSet } from '../../src/core/flags/read-set.js'
 import { jsonText } from '../../src/json.js'
 import type { Changes } from '../../src/protocol/version-counters.js'
 import type { Actor, CompanyActor } from './actors.js'
@@ -65,15 +65,15 @@ function engineOf(catalog: Catalog, actor: Actor | null, at: number): EnginePart
 
 /** Until when what a check of it tells stands, nothing but time happening, epoch ms; 0: not known. */
 export function standsUntil(actor: Actor | null, at: number): number {
-  if (actor === null) return answersUntil(null, 0, at)
-  return actor.k === 'c' && actor.state.exists ? answersUntil(actor.state, actor.settledUntilMs, at) : 0
+  if (actor === null) return cacheableUntil(null, 0, at)
+  return actor.k === 'c' && actor.state.exists ? cacheableUntil(actor.state, actor.settledUntilMs, at) : 0
 }
 
 /** Remember what an answer rests on that may be kept. */
-export function rememberTold(actor: CompanyActor, { figures, tests }: UsageReads, at: number): void {
+export function rememberTold(actor: CompanyActor, { figures, tests }: ReadSet, at: number): void {
   if (figures) actor.figuresTold = true
   if (tests.length === 0) return
-  actor.testsTold ??= AnswerTests.at(at)
+  actor.testsTold ??= CachedPredicates.at(at)
   actor.testsTold.add(tests, at)
 }
 

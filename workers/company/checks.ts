@@ -6,7 +6,7 @@ import type { CheckCounts, Question } from '../../src/core/company/message.js'
 import type { CheckContext, Preflight } from '../../src/core/company/requests.js'
 import { checkAll, writeAllChecks } from '../../src/core/flags/check.js'
 import { type CheckResult, checkWith, inContext, writeCheck } from '../../src/core/flags/flag.js'
-import { UsageReads } from '../../src/core/flags/read-set.js'
+import { ReadSet } from '../../src/core/flags/read-set.js'
 import { userFacts } from '../../src/core/flags/reserve.js'
 import { derivedId } from '../../src/core/id.js'
 import { checkRecordRow } from '../../src/protocol/check-rows.js'
@@ -31,7 +31,7 @@ export class FlagChecks {
   private rowsLeft: number
   private made = 0
   /** What the check last answered read of its company's use. */
-  readonly reads = new UsageReads()
+  readonly reads = new ReadSet()
 
   constructor(
     /** Names this shard's run: record ids are derived from it. */

@@ -13,17 +13,17 @@ import {
 } from '../../src/core/company/domain-events.js'
 import { LiveCompany } from '../../src/core/company/facts.js'
 import type { Effect } from '../../src/core/company/message.js'
-import type { CreditReading, LimitReading, Notice } from '../../src/core/company/notices.js'
+import type { CreditReading, DomainEvent, LimitReading } from '../../src/core/company/notices.js'
 import { encodeUser } from '../../src/core/company/state.js'
 import type { Watches } from '../../src/core/definitions.js'
 import type { Actor } from './actors.js'
 import { describeCompany } from './describe.js'
 
 /** What was seen of an actor before a record's effects were applied. */
-export interface Sight {
+export interface ReadingsBefore {
   readonly catalog: Catalog
   readonly watches: Watches
-  readonly notices: readonly Notice[]
+  readonly notices: readonly DomainEvent[]
   readonly limits: readonly LimitReading[]
   readonly credits: ReadonlyMap<string, CreditReading>
 }
@@ -40,13 +40,13 @@ export function lookBefore(
   catalog: Catalog | undefined,
   fx: readonly Effect[],
   at: number,
-): Sight | null {
+): ReadingsBefore | null {
   const watches = catalog?.data.watches
   if (!catalog || !watches || fx.length === 0) return null
   const unread = { catalog, watches, limits: [], credits: noCredits }
   if (actor.k === 'u') return { ...unread, notices: userNotices(actor, fx) }
   const company = actor.state
-  const notices: Notice[] = companyNotices(company, fx)
+  const notices: DomainEvent[] = companyNotices(company, fx)
   if (fx.some(({ t }) => t === 'deleted') && watches.types.includes('company.deleted'))
     notices.push({
       subject: 'company_gone',
@@ -60,13 +60,13 @@ export function lookBefore(
 /** Compare after they are applied: what the record tells those who ask, in order. */
 export function lookAfter(
   actor: Actor,
-  { catalog, watches, notices, limits, credits }: Sight,
+  { catalog, watches, notices, limits, credits }: ReadingsBefore,
   fx: readonly Effect[],
   at: number,
-): readonly Notice[] {
+): readonly DomainEvent[] {
   const { state } = actor
-  const told: Notice[] = []
-  const tell = (notice: Notice) => {
+  const told: DomainEvent[] = []
+  const tell = (notice: DomainEvent) => {
     if (watches.types.includes(notice.type)) told.push(notice)
   }
   for (const notice of notices) tell(notice)
@@ -92,7 +92,10 @@ function readings(company: Company, catalog: Catalog, watches: Watches, fx: read
   }
 }
 
-function userNotices(actor: Extract<Actor, { readonly k: 'u' }>, fx: readonly Effect[]): readonly Notice[] {
+function userNotices(
+  actor: Extract<Actor, { readonly k: 'u' }>,
+  fx: readonly Effect[],
+): readonly DomainEvent[] {
   if (fx.some(({ t }) => t === 'deleted'))
     return [{ subject: 'user_gone', type: 'user.deleted', last: lastOf(encodeUser(actor.state)) }]
   const type = entityNotice('user', fx)

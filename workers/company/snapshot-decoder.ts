@@ -3,7 +3,7 @@
 // and snapshots of any other form, go through JSON.parse.
 import { ascii } from '../../src/bytes/ascii.js'
 import type { CompanySnapshot, UserSnapshot } from '../../src/core/company/descriptions.js'
-import { isText, Texts } from '../../src/journal/records/text-cache.js'
+import { isText, TextCache } from '../../src/journal/records/text-cache.js'
 
 const literal = (text: string): Uint8Array => new Uint8Array(Buffer.from(text))
 const id = literal('{"id":')
@@ -44,7 +44,7 @@ const other = new Error('another form')
 
 /** Reads many snapshots, one at a time. */
 export class SnapshotReader {
-  readonly #texts = new Texts(namesMax)
+  readonly #texts = new TextCache(namesMax)
   #bytes: Buffer = Buffer.alloc(0)
   #at = 0
   #end = 0

@@ -7,7 +7,7 @@ import type { EntityType } from '../../schemas/enums.js'
 import type { OverrideState, PlanHolding, PlanSchedule } from '../../src/core/company/company-state.js'
 import { creditOf, featureOf } from '../../src/core/company/domain-events.js'
 import type { Effect, Fact } from '../../src/core/company/message.js'
-import type { Happened, Notice } from '../../src/core/company/notices.js'
+import type { DatedDomainEvent, DomainEvent } from '../../src/core/company/notices.js'
 import type { CreditEffect } from '../../src/core/credits/account-state.js'
 import { type Amount, amountToDecimal, decodeAmount } from '../../src/core/credits/amount.js'
 import { grantId } from '../../src/core/credits/grant.js'
@@ -157,8 +157,8 @@ export class Fold {
     }
   }
 
-  #tell({ id, env, at }: Fact, k: 'c' | 'u', notice: Notice, noticeId: string): void {
-    const happened: Happened = { ...notice, k, id, env, at }
+  #tell({ id, env, at }: Fact, k: 'c' | 'u', notice: DomainEvent, noticeId: string): void {
+    const happened: DatedDomainEvent = { ...notice, k, id, env, at }
     this.notices.put(noticeId, {
       id: noticeId,
       environment_id: env,

@@ -6,7 +6,7 @@ import type { PlanChangeCause } from '../../core/company/company-state.js'
 import type { CycleRecount, SubscriptionMessage, SubscriptionReply } from '../../core/plans/messages.js'
 import { isLate } from '../../core/plans/subscription.js'
 import { addQuantity, type Quantity } from '../../core/usage/quantity.js'
-import { Turns } from '../../engine/fairness/one-at-a-time.js'
+import { KeyedMutex } from '../../engine/fairness/one-at-a-time.js'
 import { Refused } from '../../engine/shards/shards.js'
 import type { Call } from '../kit/call.js'
 import { asJson } from '../kit/sql.js'
@@ -14,7 +14,7 @@ import { plainSubscription, type SubscriptionRow, subscriptionState } from './re
 
 type AnyCall = Call<unknown, unknown>
 
-const turns = new Turns()
+const turns = new KeyedMutex()
 
 /** Serialises the writes of one subscription, so that company and record agree on the last one. */
 export function inTurn<T>(call: AnyCall, externalId: string, work: () => Promise<T>): Promise<T> {

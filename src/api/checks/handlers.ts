@@ -11,12 +11,12 @@ import type { Question } from '../../core/company/message.js'
 import type { CheckContext, Preflight } from '../../core/company/requests.js'
 import type { CatalogData } from '../../core/definitions.js'
 import { preflightError } from '../../core/flags/rule.js'
-import type { Footing } from '../../engine/cache/response-cache.js'
+import type { VersionStamp } from '../../engine/cache/response-cache.js'
 import { givenKeys, type Keys } from '../../engine/directory/entities.js'
 import type { Answered, Waiting } from '../../engine/shards/shards.js'
 import { ServiceError } from '../../errors.js'
 import { orRefused, type Refusals } from '../entities/write.js'
-import { type Answer, type Call, Later } from '../kit/call.js'
+import { type Answer, type Call, Deferred } from '../kit/call.js'
 import type { Exact } from '../kit/long.js'
 import { requireTime } from '../kit/time.js'
 
@@ -26,7 +26,7 @@ import { requireTime } from '../kit/time.js'
  * errors  400 for keys that match two entities (FE-77) and for a preflight that is negative or no integer (FE-86);
  *         404 for an unknown flag (FE-77).
  */
-export function checkFlag(call: Call<Exact<CheckFlagRequestBody>>): Later | Promise<Answer> {
+export function checkFlag(call: Call<Exact<CheckFlagRequestBody>>): Deferred | Promise<Answer> {
   const preflight = call.body.preflight ? preflightOf(call.body.preflight) : null
   const flagKey = call.params.key!
   return answerTo(call, answerOfFlag, context => ({ type: 'check', flagKey, preflight, context }))
@@ -38,7 +38,7 @@ function answerOfFlag(json: string | null): Answer {
 }
 
 /** POST /flags/check: every flag of the environment from one snapshot of the company (FE-90, FE-91). */
-export function checkFlags(call: Call<Exact<CheckFlagRequestBody>>): Later | Promise<Answer> {
+export function checkFlags(call: Call<Exact<CheckFlagRequestBody>>): Deferred | Promise<Answer> {
   if (call.body.preflight) throw new ServiceError('body_invalid', 'preflight is for single checks only')
   return answerTo(
     call,
@@ -55,31 +55,34 @@ function answerTo<Reply>(
   call: Call<Exact<CheckFlagRequestBody>>,
   answer: (reply: Reply) => Answer,
   question: (context: CheckContext) => Question,
-): Later | Promise<Answer> {
+): Deferred | Promise<Answer> {
   const { body, text } = call
   const fits = text !== '' && text.length <= askedMax && !call.signed
   const subject = subjectOf(call, body, fits ? text : null)
   if (needsTraits(call, subject)) return replyWithTraits<Reply>(call, subject, question).then(answer)
   const asked = question(subject.context)
-  const footing = footingOf(call, subject)
-  const later = new Later(({ reply, untilMs, figures = true }: Answered<Reply>) => {
+  const stamp = stampOf(call, subject)
+  const later = new Deferred(({ reply, untilMs, figures = true }: Answered<Reply>) => {
     const given = answer(reply)
-    return footing === null || !untilMs ? given : { ...given, standing: { footing, untilMs, figures } }
+    return stamp === null || !untilMs ? given : { ...given, standing: { stamp, untilMs, figures } }
   })
   put(call, subject, asked, later)
-  return later as Later
+  return later as Deferred
 }
 
 /**
  * The version stamp that a cached answer depends on; null if the answer must not be cached. Each entity must be
  * named by exactly one key and be known: then only a removal of that key can change who is meant.
  */
-function footingOf(call: Call<Exact<CheckFlagRequestBody>>, { companyId, context }: Subject): Footing | null {
-  if (call.keeps !== true) return null
+function stampOf(
+  call: Call<Exact<CheckFlagRequestBody>>,
+  { companyId, context }: Subject,
+): VersionStamp | null {
+  if (call.cacheable !== true) return null
   const { companyGiven, userGiven, userId } = context
   if (companyGiven && (companyId === null || !isOne(call.body.company))) return null
   if (userGiven && (userId === null || !isOne(call.body.user))) return null
-  return call.services.answers.footing(call.environment.id, companyId, call.nowMs)
+  return call.services.answers.stamp(call.environment.id, companyId, call.nowMs)
 }
 
 const isOne = (keys: Keys | null | undefined): boolean => Object.keys(keys ?? {}).length === 1

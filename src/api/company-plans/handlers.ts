@@ -8,7 +8,7 @@ import { companyDetails, described } from '../companies/read.js'
 import { entityUnknown, type Refusals, settled } from '../entities/write.js'
 import type { Call, Handler } from '../kit/call.js'
 import { whole } from '../kit/unchanged.js'
-import { violationsOf, warnOverLimit } from '../manage-plan/usage-violations.js'
+import { usageViolations, warnOverLimit } from '../manage-plan/usage-violations.js'
 import { requireCompatible } from '../plan-groups/add-on-compatibility.js'
 import { groupSettings } from '../plan-groups/settings.js'
 
@@ -48,7 +48,7 @@ export const putCompanyPlans: Handler<CompanyPlansUpdate> = async (
     commitments: [],
     cause: { action: 'manage_plan', actorType: 'api_key', apiKeyId: key.id },
   } as const
-  const violations = violationsOf(catalog, company, message, nowMs)
+  const violations = usageViolations(catalog, company, message, nowMs)
   await settled(call, services.shards.ask('c', environment.id, companyId, message, nowMs), refusals)
   warnOverLimit(call, companyId, violations)
   return { data: await oneCompany(call, companyId) }

@@ -164,13 +164,13 @@ export async function countOf(sql: Sql, listed: Listed): Promise<number> {
 }
 
 /** The ids of all entities that meet a condition. */
-interface Few {
+interface FewEntities {
   readonly condition: Condition
   readonly ids: readonly string[]
 }
 
 /** The condition with the fewest hits, if they are at most `max`; else null. */
-async function fewest(sql: Sql, conditions: readonly Condition[], max: number): Promise<Few | null> {
+async function fewest(sql: Sql, conditions: readonly Condition[], max: number): Promise<FewEntities | null> {
   const known = conditions.filter(({ hits }) => hits !== undefined)
   const found = await Promise.all(
     known.map(async condition => {
@@ -183,7 +183,7 @@ async function fewest(sql: Sql, conditions: readonly Condition[], max: number): 
 }
 
 /** Condition: listed entities among these ids. */
-function amongFew(sql: Sql, listed: Listed, { condition, ids }: Few): Fragment {
+function amongFew(sql: Sql, listed: Listed, { condition, ids }: FewEntities): Fragment {
   const tests = listed.conditions.filter(one => one !== condition).map(one => one.test)
   return sql`${here(sql, listed)} and e.id = any(${ids as string[]}::text[]) and ${allOf(sql, tests)}`
 }

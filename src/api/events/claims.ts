@@ -6,7 +6,7 @@ import type { SignedContext } from '../../engine/account/signed-contexts.js'
 import { type Claim, publishableMark } from '../../engine/idempotency/dedupe.js'
 import { Lost, type Undelivered, type Waiting } from '../../engine/shards/shards.js'
 import { ServiceError } from '../../errors.js'
-import type { KeyRecord, Later } from '../kit/call.js'
+import type { Deferred, KeyRecord } from '../kit/call.js'
 import type { Services } from '../kit/services.js'
 
 /** The sender of events, and how errors reach it. */
@@ -163,7 +163,7 @@ export class Claims {
   }
 
   /** Who waits at the shard for the one event here: its keys are given back before its caller hears that it failed. */
-  waitingFor(later: Later, failed: (events: readonly FailedEvent[]) => void): Waiting {
+  waitingFor(later: Deferred, failed: (events: readonly FailedEvent[]) => void): Waiting {
     return {
       resolve: answered => {
         if (answered.reply !== null) failed(answered.reply as readonly FailedEvent[])

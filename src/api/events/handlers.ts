@@ -3,7 +3,7 @@
 import type { SignedContext } from '../../engine/account/signed-contexts.js'
 import { ServiceError } from '../../errors.js'
 import { cloudEventBatchType, cloudEventType, fromCloudEvent } from '../../events/cloud-event.js'
-import { lineTypes, Unread } from '../../events/formats.js'
+import { lineTypes, Unparsable } from '../../events/formats.js'
 import {
   asEvent,
   type BatchFormat,
@@ -14,7 +14,7 @@ import {
   secretsOf,
 } from '../../events/read.js'
 import { assertPlain } from '../../json.js'
-import type { Answer, Call, KeyRecord, Later, RawBody } from '../kit/call.js'
+import type { Answer, Call, Deferred, KeyRecord, RawBody } from '../kit/call.js'
 import { boolean, type QueryOf, query } from '../kit/query.js'
 import type { Sender } from './claims.js'
 import { acknowledged, ingestMany, ingestOne } from './ingest.js'
@@ -27,17 +27,17 @@ import { ingestOneBytes, ingestText } from './usual.js'
  * returns  an acknowledgement; `{events: [acknowledgement…]}` for a batch.
  * source   EV-1; CloudEvents are a decision, see cloud-event.ts.
  */
-export function createEvent(call: Call<RawBody>): Later | Promise<Answer> {
+export function createEvent(call: Call<RawBody>): Deferred | Promise<Answer> {
   const { type } = call.body
   if (type === cloudEventBatchType) return ingestBatch(call, false, true)
-  const { lies } = call.body
-  const usual = type === cloudEventType || lies === undefined ? null : ingestOneBytes(sender(call), lies)
+  const { view } = call.body
+  const usual = type === cloudEventType || view === undefined ? null : ingestOneBytes(sender(call), view)
   if (usual !== null) return usual
   const text = call.body.text()
   assertPlain(text)
   const given = parse(text)
   const event = type === cloudEventType ? fromCloudEvent(given, isSecret(call), call.nowMs) : given
-  if (event instanceof Unread) throw new ServiceError('body_invalid', event.reason)
+  if (event instanceof Unparsable) throw new ServiceError('body_invalid', event.reason)
   if (typeof event !== 'object' || event === null || Array.isArray(event))
     throw new ServiceError('body_invalid', 'The body must be an event')
   return ingestOne(sender(call), event)

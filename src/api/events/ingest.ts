@@ -11,10 +11,10 @@ import type { Claim } from '../../engine/idempotency/dedupe.js'
 import { newId } from '../../engine/ids.js'
 import type { Undelivered } from '../../engine/shards/shards.js'
 import { ServiceError } from '../../errors.js'
-import { Unread } from '../../events/formats.js'
+import { Unparsable } from '../../events/formats.js'
 import { type Judged, judge } from '../../events/judge.js'
 import { bodyText, failedBody, typeOf } from '../../events/text.js'
-import { type Answer, Later } from '../kit/call.js'
+import { type Answer, Deferred } from '../kit/call.js'
 import { isoTime } from '../kit/time.js'
 import { withContext } from './applied-context.js'
 import { Claims, type Failure, nameOf, nothingUndone, type Sender, type Undone } from './claims.js'
@@ -51,7 +51,7 @@ const readonlyFailure = 'a read-only key was used'
  *          made durable.
  * source   EV-1, EV-7, EV-27.
  */
-export function ingestOne(sender: Sender, event: unknown): Later | Promise<Answer> {
+export function ingestOne(sender: Sender, event: unknown): Deferred | Promise<Answer> {
   sender.services.backlog.admit()
   const judged = judge(event, sender.key.kind === 'secret', sender.nowMs)
   if ('error' in judged) throw new ServiceError(judged.forbidden ? 'forbidden' : 'body_invalid', judged.error)
@@ -69,7 +69,7 @@ export function acknowledged(acks: readonly string[]): Answer {
  * Take a list of events. Each is validated on its own: an invalid one is stored as failed and does not affect the
  * others.
  *
- * events   as parsed; one that is unreadable in its format is an `Unread`.
+ * events   as parsed; one that is unreadable in its format is an `Unparsable`.
  * report   acknowledgements say which events are stored as failed, and why.
  * returns  one acknowledgement per event, each a RawEvent as JSON, in the given order.
  * errors   503 when they could not be made durable: then none is acknowledged, and all keys are free again.
@@ -85,7 +85,7 @@ export async function ingestMany(
   const batch = new Batch(sender, report)
   const secret = sender.key.kind === 'secret'
   for (const event of events) {
-    if (event instanceof Unread) {
+    if (event instanceof Unparsable) {
       batch.fail(event.given, event.reason)
       continue
     }
@@ -208,10 +208,10 @@ export class Batch {
   }
 
   /** `commit` without a promise, for the usual single event without preludes; null for any other. */
-  commitLater(): Later | null {
+  commitLater(): Deferred | null {
     const { items, preludes, identifies, claims } = this
     if (items.length !== 1 || preludes.length + identifies.length > 0 || claims.waits) return null
-    const later = new Later(() => {
+    const later = new Deferred(() => {
       this.committed(1)
       return { json: this.acknowledgements()[0]! }
     })

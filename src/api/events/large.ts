@@ -2,7 +2,7 @@
 // Callers get the same answers as for a small body.
 import { ServiceError } from '../../errors.js'
 import { JudgedReading, type Slice, type Taking } from '../../events/judged.js'
-import type { JudgedGroup, ParseReply, Voice } from '../../events/parsing.js'
+import type { JudgedGroup, KeyedSubmitter, ParseReply } from '../../events/parsing.js'
 import type { BatchFormat } from '../../events/read.js'
 import type { Call, RawBody } from '../kit/call.js'
 import { nameOf, type Sender, windowFull } from './claims.js'
@@ -108,7 +108,7 @@ async function inOrder(sent: readonly Collected[]): Promise<readonly string[]> {
 
 /** Senders of a collected body by group number; 0 is the request's own sender. */
 class Groups {
-  readonly voices = new Map<string, Voice | null>()
+  readonly voices = new Map<string, KeyedSubmitter | null>()
   readonly senders: (Sender | null)[] = [null]
   private readonly numbers = new Map<string, number>()
 

@@ -4,15 +4,15 @@
 import { Buffer } from 'node:buffer'
 import type { FailedEvent, RepeatOf } from '../../core/company/message.js'
 import { decodeId, encodeId, writeId } from '../../core/id.js'
-import { actorIdLength, UseRows } from '../../core/usage/batch.js'
+import { actorIdLength, UsageBatchWriter } from '../../core/usage/batch.js'
 import { differ, printOf } from '../../core/usage/fingerprint.js'
 import type { DirectoryKind } from '../../engine/directory/directory.js'
 import { type Claim, publishableMark } from '../../engine/idempotency/dedupe.js'
-import { draw, drawBack, drawn } from '../../engine/ids.js'
+import { nextRandom, random, returnRandom } from '../../engine/ids.js'
 import type { Undelivered } from '../../engine/shards/shards.js'
 import { readEvents } from '../../events/read.js'
 import { newScanned, Scan, type Scanned, type ScannedKeys } from '../../events/scan.js'
-import { type Answer, Later } from '../kit/call.js'
+import { type Answer, Deferred } from '../kit/call.js'
 import { isoTime } from '../kit/time.js'
 import { Claims, nameOf, nothingUndone, type Sender } from './claims.js'
 import { acknowledged, callerJson, ingestMany, otherJson, repeatJson } from './ingest.js'
@@ -23,7 +23,7 @@ const scan = new Scan()
 const found: Scanned[] = []
 const capturedAtFrom = '{"captured_at":"'.length
 /** Rows by shard; taken before anything else runs. */
-const rows: UseRows[] = []
+const rows: UsageBatchWriter[] = []
 
 /**
  * As `ingestMany`, of a body `{"events": […]}`.
@@ -53,7 +53,7 @@ export async function ingestText(
     return acknowledged(await ingestMany(sender, events, report))
   }
   sender.services.backlog.admit()
-  const batch = new Uses(sender)
+  const batch = new PlainBatch(sender)
   const taken = batch.takeAll(usual.count)
   const sent = batch.commit()
   if (taken === usual.count && usual.whole) {
@@ -73,7 +73,7 @@ export async function ingestText(
  * body     as received.
  * returns  null when it is not of the usual kind: then nothing was done.
  */
-export function ingestOneBytes(sender: Sender, body: Buffer): Later | null {
+export function ingestOneBytes(sender: Sender, body: Buffer): Deferred | null {
   if (!takesUsual(sender) || roomOf(sender) <= 0) return null
   scan.beginBytes(body)
   found[0] ??= newScanned()
@@ -88,21 +88,21 @@ export function ingestOneBytes(sender: Sender, body: Buffer): Later | null {
   }
   sender.services.backlog.admit()
   if (one.keyEnd === one.keyAt) return ingestKeyless(sender, one)
-  const batch = new Uses(sender)
+  const batch = new PlainBatch(sender)
   if (batch.takeAll(1) === 1) return batch.commitOne()
   scan.end()
   return null
 }
 
 /** One event that nobody can have sent before: nothing is claimed. */
-function ingestKeyless(sender: Sender, one: Scanned): Later | null {
+function ingestKeyless(sender: Sender, one: Scanned): Deferred | null {
   if (!findWhose(sender, one)) {
     scan.end()
     return null
   }
-  draw()
+  nextRandom()
   const text = fill(one, scan.text)
-  const later = new OneUse(sender, drawn.high, drawn.low)
+  const later = new OneUse(sender, random.high, random.low)
   oneRow.add(use)
   const { shards } = sender.services
   shards.putUse(
@@ -116,7 +116,7 @@ function ingestKeyless(sender: Sender, one: Scanned): Later | null {
   return later
 }
 
-const oneRow = new UseRows()
+const oneRow = new UsageBatchWriter()
 
 /** An event on its way to a shard: filled anew for each. */
 const use = {
@@ -163,8 +163,8 @@ function fill(one: Scanned, text: string): string {
   use.keyAt = one.keyAt
   use.keyLength = one.keyEnd - one.keyAt
   use.quantity = one.quantity
-  use.idHigh = drawn.high
-  use.idLow = drawn.low
+  use.idHigh = random.high
+  use.idLow = random.low
   use.sentAtMs = one.sentAtMs
   return whole
 }
@@ -205,7 +205,7 @@ function findByAll(
 }
 
 /** One event without a key: who waits at its shard, and the acknowledgement itself. */
-class OneUse extends Later implements Answer {
+class OneUse extends Deferred implements Answer {
   constructor(
     private readonly sender: Sender,
     private readonly high: number,
@@ -294,7 +294,7 @@ function scanList(sender: Sender, text: string, byteLength: number): UsualList {
 }
 
 /** Events acknowledged together. */
-class Uses {
+class PlainBatch {
   private readonly claims: Claims
   /** The 64 bits of the id that each event is acknowledged with. */
   private readonly ids: number[] = []
@@ -328,8 +328,8 @@ class Uses {
     const { sender } = this
     if (!findWhose(sender, one)) return false
     const { companyId } = use
-    draw()
-    const { high, low } = drawn
+    nextRandom()
+    const { high, low } = random
     if (one.keyEnd > one.keyAt) {
       const key = nameOf(sender, scan.text.slice(one.keyAt, one.keyEnd))
       const print = printOf('track', scan.text, one.nameAt, one.nameEnd, one.quantity, companyId)
@@ -337,7 +337,7 @@ class Uses {
       if (first !== null && !differ(first.print, print)) return this.repeat(first)
       if (first !== null) {
         // one of other content is told of: that is more than is done here
-        drawBack()
+        returnRandom()
         return false
       }
     }
@@ -345,7 +345,7 @@ class Uses {
     this.text = fill(one, this.text)
     if (one.keyEnd > one.keyAt && sender.key.kind === 'publishable') this.text = mark(one, this.text)
     const shard = sender.services.shards.indexOf(companyId)
-    while (rows.length <= shard) rows.push(new UseRows())
+    while (rows.length <= shard) rows.push(new UsageBatchWriter())
     rows[shard]!.add(use)
     noteSeen(sender)
     return true
@@ -369,11 +369,11 @@ class Uses {
   }
 
   /** The same for one event, without a promise; null when it is a duplicate that must wait for its first. */
-  commitOne(): Later | null {
+  commitOne(): Deferred | null {
     const index = rows.findIndex(({ count }) => count > 0)
     if (index < 0) return this.repeated()
     const { claims } = this
-    const later = new Later(() => {
+    const later = new Deferred(() => {
       this.committed(1)
       return { json: this.acknowledgements(false) }
     })
@@ -389,8 +389,8 @@ class Uses {
     return later
   }
 
-  private repeated(): Later {
-    const later = new Later(() => ({ json: this.acknowledgements(false) }))
+  private repeated(): Deferred {
+    const later = new Deferred(() => ({ json: this.acknowledgements(false) }))
     this.sent()
     this.claims.others().then(
       () => {
@@ -424,7 +424,7 @@ class Uses {
     if (first.other) this.others.add(place)
   }
 
-  private posted(list: UseRows) {
+  private posted(list: UsageBatchWriter) {
     const { environmentId, key, nowMs } = this.sender
     return { at: nowMs, env: environmentId, apiKeyId: key.id, text: this.text, rows: list }
   }

@@ -24,7 +24,7 @@ import { isoTime } from '../kit/time.js'
 import { whole } from '../kit/unchanged.js'
 import { memberViews, requireMember } from '../members/rows.js'
 import { ensureFeatureTraits, traitViews } from '../traits/rows.js'
-import { announce, lastSight } from '../webhooks/publish.js'
+import { announce, readBeforeDelete } from '../webhooks/publish.js'
 import { withEvents } from './event-summaries.js'
 import { deleteOverridesOf } from './overrides.js'
 import {
@@ -454,7 +454,7 @@ export const deleteFeature: Handler = async call => {
   const row = await findFeature(services.sql, key.accountId, featureId)
   if (!row) throw unknownFeature()
   await mayChangeFeature(services.sql, call, featureId)
-  const gone = await lastSight(call, 'feature.deleted', () =>
+  const gone = await readBeforeDelete(call, 'feature.deleted', () =>
     featureDetails(services.sql, outlookOf(call), [row]),
   )
   await deleteOverridesOf(services, key.accountId, featureId)

@@ -22,7 +22,7 @@ import type { Services } from '../kit/services.js'
 import { isoTime } from '../kit/time.js'
 import { whole } from '../kit/unchanged.js'
 import { ensureTraitsInPostgres } from '../traits/rows.js'
-import { announce, lastSight } from '../webhooks/publish.js'
+import { announce, readBeforeDelete } from '../webhooks/publish.js'
 import { composeRules, type Known } from './rules.js'
 import {
   countFlagRows,
@@ -148,7 +148,7 @@ export const changeFlag: Handler<FlagUpdate> = async call => {
  */
 export const deleteFlag: Handler = async call => {
   const { services, key, params } = call
-  const gone = await lastSight(call, 'flag.deleted', async () => {
+  const gone = await readBeforeDelete(call, 'flag.deleted', async () => {
     const row = await findFlag(services.sql, key.accountId, params.flag_id!)
     return row && detailOf(services.sql, call, row)
   })
@@ -177,7 +177,7 @@ export const putRules: Handler<Exact<RulesUpdate>> = async call => {
       const flag = await findFlag(tx, key.accountId, params.flag_id!)
       if (!flag) throw unknownFlag()
       const present = await storedRules(tx, environment.id, flag.id)
-      const former = await lastSight(call, 'rule.deleted', async () =>
+      const former = await readBeforeDelete(call, 'rule.deleted', async () =>
         ruleDetails(tx, outlookOf(call), await ruleRows(tx, environment.id, flag.id)),
       )
       // a body without `rules` leaves them unchanged (decision 26)

@@ -3,7 +3,7 @@
 import type { Sql } from 'postgres'
 import type { EnvironmentRecord, KeyRecord } from '../../engine/account/key-types.js'
 import type { SignedContext } from '../../engine/account/signed-contexts.js'
-import type { Standing } from '../../engine/cache/response-cache.js'
+import type { CacheMeta } from '../../engine/cache/response-cache.js'
 import type { Services } from './services.js'
 
 export type {
@@ -15,7 +15,7 @@ export type {
 } from '../../engine/account/key-types.js'
 
 /** The key named by an event, with its environment and signed context. */
-export interface Voice {
+export interface NamedKey {
   readonly key: KeyRecord
   readonly environment: EnvironmentRecord | null
   readonly signed: SignedContext | null
@@ -29,7 +29,7 @@ export interface RawBody {
   /** Decoded as UTF-8. */
   text(): string
   /** View of a body that is not large. Read it before the handler returns: the server reuses the memory. */
-  readonly lies?: Buffer
+  readonly view?: Buffer
   /** Bytes of a large body. They may be transferred to another thread; assign what comes back. */
   bytes?: Uint8Array
 }
@@ -66,12 +66,12 @@ export interface Call<Body = undefined, Query = Readonly<Record<string, never>>>
   /** What the caller already has, as its ETag; '' or absent: nothing. Read where the row's protocol knows it. */
   readonly ifNoneMatch?: string
   /** Whether the answer may be cached if the handler returns its version stamp. */
-  readonly keeps?: boolean
+  readonly cacheable?: boolean
   /**
    * Resolves keys named in the body, each checked like a key in the header; null: unknown, or not allowed to send
    * events. errors: body_invalid (400) for more than ten; rate_limited (429) when one exceeds its limit.
    */
-  readonly named?: (secrets: readonly string[]) => Promise<ReadonlyMap<string, Voice | null>>
+  readonly named?: (secrets: readonly string[]) => Promise<ReadonlyMap<string, NamedKey | null>>
   /** Whether the caller has disconnected. */
   readonly gone?: boolean
 }
@@ -94,7 +94,7 @@ export interface Answer {
   readonly bytes?: Uint8Array
   readonly headers?: Readonly<Record<string, string>>
   /** Set if the answer may be cached: the version stamp it depends on. */
-  readonly standing?: Standing
+  readonly standing?: CacheMeta
   /** Streamed without an envelope, as fast as the caller reads. A failure cuts the connection. */
   readonly stream?: Stream
 }
@@ -109,7 +109,7 @@ export interface Listener {
  * A deferred answer: like a promise, but without microtasks, for the hot paths. Call `resolve` or `reject` once; one
  * listener receives the outcome, before or after.
  */
-export class Later<Given = unknown> {
+export class Deferred<Given = unknown> {
   private listener: Listener | null = null
   /** The outcome, if it came before the listener. */
   private early: { readonly given: Given } | { readonly error: unknown } | null = null
@@ -162,4 +162,4 @@ export interface Stream {
 
 export type Handler<Body = undefined, Query = Readonly<Record<string, never>>> = (
   call: Call<Body, Query>,
-) => Answer | Later | Promise<Answer>
+) => Answer | Deferred | Promise<Answer>

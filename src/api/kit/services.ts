@@ -7,7 +7,7 @@ import type { Keys } from '../../engine/account/key-types.js'
 import type { AccountLimits } from '../../engine/account/limits.js'
 import type { ModelPrices } from '../../engine/account/model-prices.js'
 import type { AuditLog } from '../../engine/audit/audit.js'
-import type { Answers } from '../../engine/cache/response-cache.js'
+import type { ResponseCache } from '../../engine/cache/response-cache.js'
 import type { TestClock } from '../../engine/clock.js'
 import type { Directory } from '../../engine/directory/directory.js'
 import type { Entities } from '../../engine/directory/entities.js'
@@ -74,7 +74,7 @@ export interface Services {
   readonly parsers: Parsers
   readonly directory: Directory
   readonly entities: Entities
-  readonly answers: Answers
+  readonly answers: ResponseCache
   /** The connections of the data stream. */
   readonly streams: Streams
   readonly dedupe: Dedupe

@@ -27,7 +27,7 @@ import { announce } from '../webhooks/publish.js'
 import { type Change, type CustomPlan, changeOf, type ManageTerms } from './change.js'
 import { previewOf } from './preview.js'
 import { conflict, invalid } from './selection.js'
-import { violationsOf, warnOverLimit } from './usage-violations.js'
+import { usageViolations, warnOverLimit } from './usage-violations.js'
 
 type AnyCall = Call<unknown, unknown>
 
@@ -100,7 +100,7 @@ export async function manage(
       ? change.settings.prevent_downgrades_when_over_limit
       : change.settings.scheduled_downgrade_prevent_when_over_limit
   const falls = change.action === 'downgrade' || change.action === 'unsubscribe'
-  const violations = violationsOf(catalog, company, message, nowMs)
+  const violations = usageViolations(catalog, company, message, nowMs)
   if (prevented && falls && custom === null && violations.length > 0)
     throw conflict('The company uses more than the new plans allow') // EN-87
   if (invoice?.onPayment && !paid) {
@@ -242,7 +242,7 @@ const noCredits = { grants: new Map(), aggregations: new Map() }
 export const previewManagePlan: Handler<ManagePlanRequest> = async call => {
   const { services, body, nowMs } = call
   const { company, catalog, change } = await prepared(call, body, {})
-  const violations = violationsOf(catalog, company, change.message, nowMs)
+  const violations = usageViolations(catalog, company, change.message, nowMs)
   const [methods] = await services.sql<{ count: string }[]>`
     select count(*) from billing_payment_methods where company_id = ${body.company_id}`
   const features = await featuresInPlans(

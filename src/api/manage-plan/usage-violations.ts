@@ -17,7 +17,7 @@ import type { EntityPlace } from '../entities/write.js'
  * errors  400 for plans the company cannot be on.
  * source  EN-87: over the limit means usage > limit.
  */
-export function violationsOf(
+export function usageViolations(
   data: CatalogData,
   { state }: CompanyDescription,
   message: PlansManaged | PlansWanted,

@@ -46,7 +46,7 @@ export async function announce(
 }
 
 /** Read an object before its deletion if a webhook subscribes to it; else null. */
-export async function lastSight<T>(
+export async function readBeforeDelete<T>(
   call: Asking,
   type: WebhookRequestType,
   read: () => Promise<T>,

@@ -14,11 +14,11 @@ import type { CreditAccount } from '../credits/account-state.js'
 import type { StoredEntitlement } from '../definitions.js'
 import type { Counter } from '../usage/counter.js'
 import type { Entity } from './entity-state.js'
-import type { Few } from './shared-names.js'
+import type { SmallMap } from './shared-names.js'
 
 /**
  * All live state of one company. Owned by one shard thread and changed by `apply` alone.
- * Plain data, and little of it: names are kept once for all (`Few`, `NamedTexts`), empty lists are one list.
+ * Plain data, and little of it: names are kept once for all (`SmallMap`, `NamedTexts`), empty lists are one list.
  */
 export interface Company extends Entity {
   plan: PlanHolding | null
@@ -36,9 +36,9 @@ export interface Company extends Entity {
    */
   overdraftLimit: string | null
   /** By event subtype (US-1). */
-  counters: Few<Counter>
+  counters: SmallMap<Counter>
   /** By credit id. */
-  credits: Few<CreditAccount>
+  credits: SmallMap<CreditAccount>
   /** Ids made for this company so far; see core/id.ts. */
   idsMade: number
   /** `now` of the last fact applied, epoch ms; 0 before the first. */

@@ -29,7 +29,7 @@ import { eventNamesMax } from './entity-bounds.js'
 import type { WriteReply } from './entity-state.js'
 import type { CompanyMessage, Decision, Effect, EntityWrite } from './message.js'
 import type { AcceptedEvent, Refusal } from './requests.js'
-import { Few, interned } from './shared-names.js'
+import { interned, SmallMap } from './shared-names.js'
 import { NamedTexts } from './text-map.js'
 
 /** One empty list for all of them: what changes is a new list. */
@@ -55,8 +55,8 @@ export function newCompany(id: string, environmentId: string): Company {
     schedule: null,
     overrides: none,
     overdraftLimit: null,
-    counters: new Few(),
-    credits: new Few(),
+    counters: new SmallMap(),
+    credits: new SmallMap(),
     idsMade: 0,
     timeMs: 0,
   }
@@ -194,7 +194,7 @@ function managed(company: Company, catalog: Catalog, message: PlansManaged, nowM
   const after: Company = {
     ...company,
     traits: company.traits.copy(),
-    credits: Few.of([...company.credits].map(([id, account]) => [id, copyAccount(account)])),
+    credits: SmallMap.of([...company.credits].map(([id, account]) => [id, copyAccount(account)])),
   }
   for (const effect of decided.effects) apply(after, effect, nowMs)
   const bought: Effect[] = []
@@ -282,8 +282,8 @@ export function apply(company: Company, effect: Effect, atMs: number): void {
       company.schedule = null
       company.overrides = none
       company.overdraftLimit = null
-      company.counters = new Few()
-      company.credits = new Few()
+      company.counters = new SmallMap()
+      company.credits = new SmallMap()
       return
     default:
       throw new Error(`a company knows no effect ${effect.t}`)

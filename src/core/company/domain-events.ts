@@ -13,10 +13,10 @@ import type { Effect } from './message.js'
 import type {
   CreditCrossing,
   CreditReading,
-  Happened,
+  DatedDomainEvent,
+  DomainEvent,
   LimitCrossing,
   LimitReading,
-  Notice,
   Point,
 } from './notices.js'
 
@@ -193,8 +193,8 @@ export function creditCrossings(
 export function companyNotices(
   company: Pick<Company, 'id' | 'overrides' | 'credits'>,
   fx: readonly Effect[],
-): Notice[] {
-  const notices: Notice[] = []
+): DomainEvent[] {
+  const notices: DomainEvent[] = []
   const made = entityNotice('company', fx)
   if (made) notices.push({ subject: 'entity', type: made })
   for (const effect of fx) {
@@ -219,7 +219,7 @@ export function companyNotices(
 function failureNotices(
   company: Pick<Company, 'credits'>,
   { c: creditId, failures, hard }: Extract<Effect, { readonly t: 'credit_topup' }>,
-): Notice[] {
+): DomainEvent[] {
   const before = company.credits.get(creditId)?.topup.failures ?? 0
   const failed = { subject: 'topup_failed', creditId, failures, hard: hard ?? null } as const
   return [
@@ -234,7 +234,7 @@ function failureNotices(
 function boughtNotices(
   companyId: string,
   { c: creditId, seq, g }: Extract<Effect, { readonly t: 'credit_grant' }>,
-): Notice[] {
+): DomainEvent[] {
   const bundleId = g.bundle ?? null
   const grant = {
     subject: 'granted',
@@ -268,13 +268,13 @@ export function entityNotice<Kind extends 'company' | 'user'>(
 }
 
 /** The feature a notice is about, or null. */
-export function featureOf(happened: Happened): string | null {
+export function featureOf(happened: DatedDomainEvent): string | null {
   if (happened.subject === 'limit') return happened.limit.featureId
   return happened.subject === 'override' ? happened.override.entitlement.featureId : null
 }
 
 /** The credit a notice is about, or null. */
-export function creditOf(happened: Happened): string | null {
+export function creditOf(happened: DatedDomainEvent): string | null {
   if (happened.subject === 'credit') return happened.credit.creditId
   return happened.subject === 'granted' || happened.subject === 'topup_failed' ? happened.creditId : null
 }

@@ -12,7 +12,7 @@ import {
   compileEntitlement,
   type EntitledFacts,
 } from '../entitlements/entitlement.js'
-import type { CounterTest, UsageReads } from '../flags/read-set.js'
+import type { CounterTest, ReadSet } from '../flags/read-set.js'
 import type { Overdraft, UserFacts } from '../flags/rule.js'
 import type { TraitRef } from '../flags/trait.js'
 import { billingSubscription, cycleOf, isActive, standing, trialEnd } from '../plans/plan.js'
@@ -46,7 +46,7 @@ export class LiveCompany implements EntitledFacts {
     readonly catalog: Catalog,
     readonly nowMs: number,
     /** Where it is noted what is read of the company's use; null: nowhere. */
-    private readonly reads: UsageReads | null = null,
+    private readonly reads: ReadSet | null = null,
   ) {
     this.id = company.id
     this.standing = standing(company, catalog, nowMs)

@@ -12,7 +12,7 @@ import type {
 import type { Quantity } from '../usage/quantity.js'
 import type { OverrideState, PlanHolding } from './company-state.js'
 import type { KeyPair } from './entity-state.js'
-import type { Notice } from './notices.js'
+import type { DomainEvent } from './notices.js'
 import type { AcceptedEvent, CheckAndReserve, CheckContext, Preflight, Refusal } from './requests.js'
 
 /** An event that its company took without effect: its id, and why it is stored as failed (decision 27). */
@@ -187,7 +187,7 @@ export interface Fact {
    * What webhooks are to be told of it (core/notice.ts): the outbox gets it in the transaction that projects the fact.
    * It stands before the effects: readers of the ledger read a fact from its credit movements to its end.
    */
-  readonly tell?: readonly Notice[]
+  readonly tell?: readonly DomainEvent[]
   readonly fx: readonly Effect[]
   /** Idempotency claim of an event: key, event id, captured_at ms (EV-25…27). */
   readonly ik?: readonly [key: string, eventId: string, capturedAtMs: number]
@@ -238,7 +238,7 @@ export interface IngestItem {
 }
 
 /** Nothing; the journal's beginning; the stored snapshots too. */
-export type Still = 'nothing' | 'journal' | 'snapshots'
+export type BackupFreeze = 'nothing' | 'journal' | 'snapshots'
 
 /** Flag checks gathered by a shard. */
 export interface CheckCounts {

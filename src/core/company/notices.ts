@@ -35,10 +35,10 @@ export type Subject =
     }
 
 /** What a fact tells beside its effects: a type that some webhook asks for, and what it is about. Plain JSON. */
-export type Notice = Subject & { readonly type: WebhookRequestType }
+export type DomainEvent = Subject & { readonly type: WebhookRequestType }
 
 /** A notice with the company or user it is about, as the outbox keeps it. */
-export type Happened = Notice & {
+export type DatedDomainEvent = DomainEvent & {
   readonly k: 'c' | 'u'
   readonly id: string
   readonly env: string

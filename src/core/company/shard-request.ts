@@ -3,13 +3,13 @@
 import type { CatalogData } from '../definitions.js'
 import type { UsesRequest } from '../usage/batch.js'
 import type {
+  BackupFreeze,
   CheckCounts,
   CompanyMessage,
   EnvironmentMessage,
   Fact,
   IngestItem,
   Question,
-  Still,
   UserMessage,
 } from './message.js'
 
@@ -36,7 +36,7 @@ export type ShardControl =
   | { readonly type: 'catalog'; readonly data: CatalogData }
   | { readonly type: 'catalog_gone'; readonly environmentId: string }
   /** What a backup wants to stand still; answers what stood still until now. */
-  | { readonly type: 'hold'; readonly still: Still }
+  | { readonly type: 'hold'; readonly still: BackupFreeze }
   /** Write every changed actor's snapshot. */
   | { readonly type: 'checkpoint' }
   | { readonly type: 'stats' }

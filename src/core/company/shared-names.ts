@@ -84,12 +84,12 @@ function forgetAll(): void {
  * A map for few entries of which there are millions: its keys are a shared list, its values an array of their size.
  * In the order the keys were added, as a Map.
  */
-export class Few<V> {
+export class SmallMap<V> {
   private names = Names.none
   private held: readonly V[] = none
 
-  static of<V>(entries: Iterable<readonly [string, V]>): Few<V> {
-    const made = new Few<V>()
+  static of<V>(entries: Iterable<readonly [string, V]>): SmallMap<V> {
+    const made = new SmallMap<V>()
     for (const [name, value] of entries) made.set(name, value)
     return made
   }

@@ -12,14 +12,14 @@ import { cycleNext, dayMs, dayStart, minuteMs } from '../usage/period.js'
  * settledUntilMs  as `settle` of the company's credits found it: plans, trials, grants that end, resets, holds.
  * source          FE-1, FE-50…53, EN-61, CR-76.
  */
-export function answersUntil(company: Company | null, settledUntilMs: number, nowMs: number): number {
+export function cacheableUntil(company: Company | null, settledUntilMs: number, nowMs: number): number {
   const minute = nowMs - (nowMs % minuteMs) + minuteMs
   return company === null ? minute : Math.min(minute, changesAt(company, settledUntilMs, nowMs))
 }
 
 /**
  * The first instant after now at which a snapshot of a company may be another by time alone, epoch ms: as
- * `answersUntil`, but days bound it in place of minutes, and only where it counts something.
+ * `cacheableUntil`, but days bound it in place of minutes, and only where it counts something.
  */
 export function snapshotUntil(company: Company, settledUntilMs: number, nowMs: number): number {
   const until = changesAt(company, settledUntilMs, nowMs)

@@ -10,7 +10,7 @@ import { amountToNumber } from '../credits/amount.js'
 import { trialStatus } from '../plans/plan.js'
 import { instantText } from '../quoted.js'
 import { type CheckResult, checkWith, inContext, quoted, unusedJson, whoJson, writeCheck } from './flag.js'
-import type { UsageReads } from './read-set.js'
+import type { ReadSet } from './read-set.js'
 import type { UserFacts } from './rule.js'
 
 /**
@@ -65,7 +65,7 @@ export function checkAll(
   user: UserFacts | null,
   context: Pick<CheckContext, 'companyGiven' | 'userGiven'>,
   nowMs: number,
-  reads: UsageReads | null = null,
+  reads: ReadSet | null = null,
 ): AllChecks {
   const facts = company?.exists ? new LiveCompany(company, catalog, nowMs, reads) : null
   return {

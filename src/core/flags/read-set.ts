@@ -45,7 +45,7 @@ export interface Tested {
 }
 
 /** What was read of a company's use while one answer was worked out. */
-export class UsageReads {
+export class ReadSet {
   /** Figures that may show in the answer, or that no test stands for. */
   figures = false
   readonly tests: Tested[] = []
@@ -66,19 +66,19 @@ export class UsageReads {
 const testsMax = 8
 
 /** The tests that answers given of one company rest on. Windows begin with a minute, and no answer outlives one. */
-export class AnswerTests {
+export class CachedPredicates {
   private readonly tests: Tested[] = []
   /** Too many, or of more than one minute: any use may bring another answer. */
   private beyond = false
 
   constructor(private readonly minute: number) {}
 
-  static at(atMs: number): AnswerTests {
-    return new AnswerTests(Math.floor(atMs / minuteMs))
+  static at(atMs: number): CachedPredicates {
+    return new CachedPredicates(Math.floor(atMs / minuteMs))
   }
 
   /** Of a company of which it is not known what was answered: of no minute, so that any use may bring another answer. */
-  static readonly unknown = new AnswerTests(Number.NaN)
+  static readonly unknown = new CachedPredicates(Number.NaN)
 
   /** Remember what an answer given at this instant rests on. */
   add(tests: readonly Tested[], atMs: number): void {

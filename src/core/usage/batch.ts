@@ -48,7 +48,7 @@ export interface Use {
 }
 
 /** Rows on the sending side. */
-export class UseRows {
+export class UsageBatchWriter {
   private words = new Int32Array(rowWords)
   private doubles = new Float64Array(this.words.buffer)
   private bytes = Buffer.from(this.words.buffer)
@@ -75,7 +75,7 @@ export class UseRows {
   }
 
   /** Add all rows of another list; their places lie `base` further on. */
-  append(other: UseRows, base: number): void {
+  append(other: UsageBatchWriter, base: number): void {
     const from = this.count * rowWords
     const added = other.count * rowWords
     while (from + added > this.words.length) this.grow()
@@ -127,7 +127,7 @@ export interface OutgoingUses {
   readonly apiKeyId: string
   /** One character for each byte. */
   readonly text: string
-  readonly rows: UseRows
+  readonly rows: UsageBatchWriter
 }
 
 /** The same, received: rows `from` to `from + count` of its post, valid until the next is opened. */
@@ -139,7 +139,7 @@ export interface UsesRequest {
   readonly apiKeyId: string
   readonly from: number
   readonly count: number
-  readonly uses: Uses
+  readonly uses: UsageBatch
 }
 
 // What was received last lies here: a thread handles one post after the other.
@@ -155,7 +155,7 @@ const keptBytesMax = 1 << 21
 const textRest = 8
 
 /** The events of one post on the receiving side, by the number of their row; valid until another is opened. */
-export class Uses {
+export class UsageBatch {
   /** What all places mean. */
   readonly bytes: Buffer
   readonly view: DataView

@@ -18,7 +18,7 @@ export interface FirstKey {
   readonly notes: readonly string[]
 }
 
-interface Asked {
+interface FirstKeyRequest {
   readonly accountId: string
   /** The account was created in this transaction. */
   readonly isNew: boolean
@@ -50,7 +50,7 @@ const dayMs = 86_400_000
  * errors  ConfigError for a new value that is easy to guess.
  * source  decision 14 and decision.
  */
-export async function seeToFirstKey(tx: Sql, asked: Asked): Promise<FirstKey> {
+export async function seeToFirstKey(tx: Sql, asked: FirstKeyRequest): Promise<FirstKey> {
   const { accountId, config } = asked
   const [had] = await tx<Row[]>`
     select id, secret_hash, created_at from api_keys where account_id = ${accountId} and bootstrap`
@@ -68,7 +68,7 @@ export async function seeToFirstKey(tx: Sql, asked: Asked): Promise<FirstKey> {
 
 const nothing = { made: null, fromSetting: false, done: null, notes: [] } as const
 
-async function withoutSetting(tx: Sql, asked: Asked, had: Row | null): Promise<FirstKey> {
+async function withoutSetting(tx: Sql, asked: FirstKeyRequest, had: Row | null): Promise<FirstKey> {
   const { accountId, isNew, config } = asked
   if (had !== null || (await everHadOne(tx, accountId)) || (await hasAdminKey(tx, accountId))) return nothing
   const path = join(config.dataDir, 'bootstrap-key')
@@ -85,7 +85,12 @@ async function withoutSetting(tx: Sql, asked: Asked, had: Row | null): Promise<F
   return { ...nothing, made, done: 'made' }
 }
 
-async function fromSetting(tx: Sql, asked: Asked, had: Row | null, value: string): Promise<FirstKey> {
+async function fromSetting(
+  tx: Sql,
+  asked: FirstKeyRequest,
+  had: Row | null,
+  value: string,
+): Promise<FirstKey> {
   const { accountId, peppers } = asked
   const hash = peppers.hash(value)
   const isWeak = !isHardToGuess(value)
@@ -136,7 +141,7 @@ async function hasAdminKey(tx: Sql, accountId: string): Promise<boolean> {
   return rows.length > 0
 }
 
-async function setValue(tx: Sql, { peppers }: Asked, id: string, value: string): Promise<void> {
+async function setValue(tx: Sql, { peppers }: FirstKeyRequest, id: string, value: string): Promise<void> {
   await tx`
     update api_keys set ${tx({
       secret_hash: peppers.hash(value),
@@ -149,7 +154,7 @@ async function setValue(tx: Sql, { peppers }: Asked, id: string, value: string):
 }
 
 /** Bound to Development, or to a similar environment if that was renamed or deleted. */
-async function insertKey(tx: Sql, { accountId, peppers }: Asked, value: string): Promise<void> {
+async function insertKey(tx: Sql, { accountId, peppers }: FirstKeyRequest, value: string): Promise<void> {
   const now = new Date()
   const hash = peppers.hash(value)
   const [environment] = await tx<{ id: string }[]>`

@@ -12,23 +12,23 @@ import type { Changes } from '../../protocol/version-counters.js'
 import { givenKeys } from '../directory/entities.js'
 
 /** What an answer rests on, as it was before its question left. */
-export interface Footing {
+export interface VersionStamp {
   readonly environmentId: string
   /** The environment's present, epoch ms. */
   readonly sinceMs: number
   readonly shard: number
-  readonly era: number
+  readonly epoch: number
   /** Where the company's number is, and what it was; -1 without company. */
   readonly place: number
   readonly change: number
   /** The number of the company's use. */
   readonly uses: number
-  readonly departures: number
+  readonly keyEpoch: number
 }
 
 /** An answer that stands, as its handler tells of it. */
-export interface Standing {
-  readonly footing: Footing
+export interface CacheMeta {
+  readonly stamp: VersionStamp
   /** When time alone may change it, epoch ms. */
   readonly untilMs: number
   /** It may show figures of the company's use: it rests on the number of that, too. */
@@ -36,7 +36,7 @@ export interface Standing {
 }
 
 /** A body that was asked before, and may be asked again. */
-export interface Asked {
+export interface CacheKey {
   readonly hash: number
   /** What was asked for beside the body: the flag's key as it came. */
   readonly name: string
@@ -44,7 +44,7 @@ export interface Asked {
 }
 
 /** An answer kept, whole. */
-export interface Kept extends Asked, Standing {
+export interface CacheEntry extends CacheKey, CacheMeta {
   readonly answer: Buffer
   /** How often it was given since that was last told. */
   given: number
@@ -69,17 +69,17 @@ const keptMs = 5_000
 const toldBytes = 128 << 10
 
 /** Who knows whether keys may find somebody else than they did. */
-export interface Departures {
-  readonly departures: number
+export interface KeyEpochSource {
+  readonly keyEpoch: number
 }
 
-export class Answers {
+export class ResponseCache {
   /** Of bodies asked, by the last bits of the same number: whoever asks twice may ask again. */
   private readonly seen = new Int32Array(places)
-  private readonly kept: (Kept | null)[] = new Array(places).fill(null)
+  private readonly kept: (CacheEntry | null)[] = new Array(places).fill(null)
   private bytes = 0
   /** Given since that was last told. */
-  private toTell: Kept[] = []
+  private toTell: CacheEntry[] = []
   /** Records that may still be made in this second. */
   private recordsLeft: number
   private recordsMade = 0
@@ -89,7 +89,7 @@ export class Answers {
 
   constructor(
     private readonly changes: Changes,
-    private readonly directory: Departures,
+    private readonly directory: KeyEpochSource,
     /** Checks answered from here that are recorded one by one, beside their counts. */
     private readonly recordsPerSecond: number,
   ) {
@@ -101,11 +101,11 @@ export class Answers {
    *
    * hash  of the name and the body, by `hashOfAsked`.
    */
-  find(hash: number, environmentId: string, name: string, body: DataView, nowMs: number): Kept | null {
+  find(hash: number, environmentId: string, name: string, body: DataView, nowMs: number): CacheEntry | null {
     const kept = this.kept[hash & (places - 1)]!
     if (kept === null || kept.hash !== hash || kept.name !== name) return null
-    if (kept.footing.environmentId !== environmentId || !isSame(kept.body, body)) return null
-    if (nowMs >= kept.untilMs || nowMs < kept.footing.sinceMs || !this.holds(kept)) return null
+    if (kept.stamp.environmentId !== environmentId || !isSame(kept.body, body)) return null
+    if (nowMs >= kept.untilMs || nowMs < kept.stamp.sinceMs || !this.isFresh(kept)) return null
     if (kept.given++ === 0) this.toTell.push(kept)
     if (this.recordsLeft > 0) {
       this.recordsLeft--
@@ -116,7 +116,7 @@ export class Answers {
   }
 
   /** Notes that a body was asked; a copy of it when it was before, which may be worth to be kept. */
-  asked(hash: number, name: string, body: DataView): Asked | null {
+  admit(hash: number, name: string, body: DataView): CacheKey | null {
     const place = hash & (places - 1)
     if (this.seen[place] === hash) return { hash, name, body: copyOf(body) }
     this.seen[place] = hash
@@ -128,23 +128,23 @@ export class Answers {
    *
    * companyId  null: the environment's own actor is asked.
    */
-  footing(environmentId: string, companyId: string | null, sinceMs: number): Footing | null {
+  stamp(environmentId: string, companyId: string | null, sinceMs: number): VersionStamp | null {
     const { changes } = this
     const shard = shardOf(companyId ?? environmentId, changes.shards)
-    const era = changes.era(shard)
-    if (era % 2 === 0) return null
+    const epoch = changes.epoch(shard)
+    if (epoch % 2 === 0) return null
     const place = companyId === null ? -1 : changes.placeOf(companyId)
     const change = place < 0 ? 0 : changes.at(place)
-    const uses = place < 0 ? 0 : changes.usesAt(place)
-    const { departures } = this.directory
-    return { environmentId, sinceMs, shard, era, place, change, uses, departures }
+    const uses = place < 0 ? 0 : changes.usageVersion(place)
+    const { keyEpoch } = this.directory
+    return { environmentId, sinceMs, shard, epoch, place, change, uses, keyEpoch }
   }
 
   /** Keep an answer for as long as it stands. */
-  keep({ hash, name, body }: Asked, standing: Standing, text: string): void {
-    if (text.length > answerBytesMax || this.bytes > bytesMax || !this.holds(standing)) return
-    const { footing, figures } = standing
-    const untilMs = Math.min(standing.untilMs, footing.sinceMs + keptMs)
+  keep({ hash, name, body }: CacheKey, standing: CacheMeta, text: string): void {
+    if (text.length > answerBytesMax || this.bytes > bytesMax || !this.isFresh(standing)) return
+    const { stamp, figures } = standing
+    const untilMs = Math.min(standing.untilMs, stamp.sinceMs + keptMs)
     const answer = Buffer.from(text)
     const place = hash & (places - 1)
     this.drop(place)
@@ -153,11 +153,11 @@ export class Answers {
       name,
       body,
       answer,
-      footing,
+      stamp,
       untilMs,
       figures,
       given: 0,
-      lastAtMs: footing.sinceMs,
+      lastAtMs: stamp.sinceMs,
       recorded: [],
       second: this.second,
     }
@@ -165,10 +165,10 @@ export class Answers {
   }
 
   /** Whether nothing has changed that an answer rests on, time apart. */
-  private holds({ footing: { shard, era, place, change, uses, departures }, figures }: Standing): boolean {
+  private isFresh({ stamp: { shard, epoch, place, change, uses, keyEpoch }, figures }: CacheMeta): boolean {
     const { changes } = this
-    if (changes.era(shard) !== era || this.directory.departures !== departures) return false
-    return place < 0 || (changes.at(place) === change && (!figures || changes.usesAt(place) === uses))
+    if (changes.epoch(shard) !== epoch || this.directory.keyEpoch !== keyEpoch) return false
+    return place < 0 || (changes.at(place) === change && (!figures || changes.usageVersion(place) === uses))
   }
 
   /** Let go of what does not stand any more: once in a while, as a later answer takes its place anyway. */
@@ -176,12 +176,12 @@ export class Answers {
     if (this.bytes === 0) return
     for (let place = 0; place < places; place++) {
       const kept = this.kept[place]!
-      if (kept !== null && (this.isOld(kept) || !this.holds(kept))) this.drop(place)
+      if (kept !== null && (this.isOld(kept) || !this.isFresh(kept))) this.drop(place)
     }
   }
 
   /** Its environment's clock may stand still; this one does not. */
-  private isOld({ second }: Kept): boolean {
+  private isOld({ second }: CacheEntry): boolean {
     return (this.second - second) * 1_000 > keptMs
   }
 
@@ -210,17 +210,17 @@ export class Answers {
       const kept = this.toTell.pop()
       if (kept === undefined) break
       read += kept.answer.length
-      const { footing, given, lastAtMs, recorded } = kept
+      const { stamp, given, lastAtMs, recorded } = kept
       kept.given = 0
       kept.recorded = []
-      const { environmentId } = footing
+      const { environmentId } = stamp
       const question = recorded.length === 0 ? null : questionIn(kept.body)
       const checked = checkIn(kept.answer)
       for (const atMs of recorded) {
         const id = derivedId('evt_', this.run, ++this.recordsMade)
         rows.push(checkRecordRow({ environmentId, id, atMs, ...question!, ...checked }))
       }
-      counts.push(checkCountRow({ environmentId, minuteMs: footing.sinceMs, checks: given, ...checked }))
+      counts.push(checkCountRow({ environmentId, minuteMs: stamp.sinceMs, checks: given, ...checked }))
       const { flag, userId } = checked
       const known = flags.get(`${environmentId} ${flag}`)
       if (known === undefined || known[2] < lastAtMs)

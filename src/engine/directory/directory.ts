@@ -6,8 +6,8 @@ import type { KeyPair } from '../../core/company/entity-state.js'
 import type { Fact } from '../../core/company/message.js'
 import { ownText } from '../../protocol/message-codec.js'
 import { newId } from '../ids.js'
-import { Pairs } from './key-index.js'
-import { Met } from './key-lookup-cache.js'
+import { KeyIndex } from './key-index.js'
+import { KeyLookupCache } from './key-lookup-cache.js'
 
 export type DirectoryKind = 'company' | 'user'
 
@@ -65,8 +65,8 @@ const isUser = (id: string): boolean => id.startsWith(servicePrefix.user)
  */
 export class Directory {
   /** Ids by pair. */
-  private readonly pairs = new Pairs<string>()
-  private readonly claims = new Pairs<Claim>()
+  private readonly pairs = new KeyIndex<string>()
+  private readonly claims = new KeyIndex<Claim>()
   /** Ids of entities by environment. A set entry costs a third less than a map entry. */
   private readonly environments = new Map<string, Set<string>>()
   /** Number of users by environment. */
@@ -82,8 +82,8 @@ export class Directory {
   /** Number of users by company id. */
   private readonly members = new Map<string, number>()
   /** Epoch: incremented when a pair may have moved or an id been removed. Caches compare it. */
-  departures = 0
-  private readonly met = { company: new Met(), user: new Met() }
+  keyEpoch = 0
+  private readonly met = { company: new KeyLookupCache(), user: new KeyLookupCache() }
 
   /** Number of companies and users. */
   get size(): number {
@@ -181,12 +181,12 @@ export class Directory {
   findSent(kind: DirectoryKind, environmentId: string, { text, view }: Sent, key: SentKey): string | null {
     const met = kind === 'company' ? this.met.company : this.met.user
     const { at, end } = key
-    const known = met.find(environmentId, view, at, end, this.departures)
+    const known = met.get(environmentId, view, at, end, this.keyEpoch)
     if (known !== null) return known
     const name = text.slice(key.nameAt, key.nameEnd)
     const id = this.find(kind, environmentId, name, text.slice(key.valueAt, key.valueEnd))
     if (id === null || !this.has(environmentId, id)) return null
-    met.keep(view, at, end, this.departures, id)
+    met.put(view, at, end, this.keyEpoch, id)
     return id
   }
 
@@ -307,7 +307,7 @@ export class Directory {
       }
     }
     if (held || !this.unconfirmed.delete(id)) return
-    this.departures++
+    this.keyEpoch++
     this.drop(environmentId, id)
   }
 
@@ -318,7 +318,7 @@ export class Directory {
     [name, value]: KeyPair,
     { from }: Claim,
   ): void {
-    this.departures++
+    this.keyEpoch++
     const former = from.find(id => this.isRetired(id))
     if (former === undefined) return this.pairs.delete(kind, environmentId, name, value)
     this.pairs.set(kind, environmentId, name, value, former)
@@ -332,7 +332,7 @@ export class Directory {
       const claim = this.claims.get(kind, environmentId, name, value)
       if (claim) claim.durable = false
       else {
-        this.departures++
+        this.keyEpoch++
         this.pairs.delete(kind, environmentId, name, value)
       }
     }
@@ -343,13 +343,13 @@ export class Directory {
    * wait until the deletion is durable (`awaited`).
    */
   retire(kind: DirectoryKind, environmentId: string, id: string): void {
-    this.departures++
+    this.keyEpoch++
     if (!this.retired.has(id)) this.retired.set(id, { kind, environmentId, returned: [] })
   }
 
   /** Remove a deleted entity (CU-50, CU-52); its pairs were freed with its deletion. */
   forget(environmentId: string, id: string): void {
-    this.departures++
+    this.keyEpoch++
     const retired = this.retired.get(id)
     if (retired !== undefined) this.free(retired.kind, retired.environmentId, id, retired.returned)
     for (const companyId of this.held(id)) this.count(companyId, -1)
@@ -363,7 +363,7 @@ export class Directory {
 
   /** Remove everything of a deleted environment (AL-13). */
   forgetEnvironment(environmentId: string): void {
-    this.departures++
+    this.keyEpoch++
     for (const id of this.environments.get(environmentId) ?? []) this.forget(environmentId, id)
     this.environments.delete(environmentId)
     this.users.delete(environmentId)
@@ -434,7 +434,7 @@ export class Directory {
     value: string,
   ): string | null {
     const had = this.pairs.get(kind, environmentId, name, value) ?? null
-    if (had !== null && had !== id) this.departures++
+    if (had !== null && had !== id) this.keyEpoch++
     this.pairs.set(kind, environmentId, name, value, id)
     return had
   }

@@ -12,7 +12,7 @@ function namesOf<T>(environment: Names<T>, kind: EntityType): Map<string, Map<st
   return kind === 'company' ? environment.company : environment.user
 }
 
-export class Pairs<T> {
+export class KeyIndex<T> {
   private readonly environments = new Map<string, Names<T>>()
   private count = 0
 

@@ -14,7 +14,7 @@ const bytesMax = placeBytes - keysAt
 const bytesMin = 8
 
 /** Entities of one kind by the bytes of one key of theirs, as it was sent: `{"name":"value"}`. */
-export class Met {
+export class KeyLookupCache {
   private places = 0
   private bytes = new DataView(new ArrayBuffer(0))
   private ids: string[] = []
@@ -34,10 +34,10 @@ export class Met {
   /**
    * Find whom these bytes were found to be before.
    *
-   * departures  how often anyone may have ceased to be found by what found them: what was kept before then is forgotten.
+   * keyEpoch  how often anyone may have ceased to be found by what found them: what was kept before then is forgotten.
    * returns     the id, or null when they were not met, or not lately.
    */
-  find(environmentId: string, body: DataView, at: number, end: number, departures: number): string | null {
+  get(environmentId: string, body: DataView, at: number, end: number, keyEpoch: number): string | null {
     const length = end - at
     if (length < bytesMin || length > bytesMax) return null
     if (environmentId !== this.environmentId) this.enter(environmentId)
@@ -55,7 +55,7 @@ export class Met {
     const from = place * placeBytes
     if (bytes.getInt32(from + lengthAt, true) !== length) return null
     if (bytes.getInt32(from + environmentAt, true) !== this.environment) return null
-    if (bytes.getFloat64(from, true) !== departures) return null
+    if (bytes.getFloat64(from, true) !== keyEpoch) return null
     const keys = from + keysAt - at
     for (let i = at; i < last; i += 4)
       if (bytes.getInt32(keys + i, true) !== body.getInt32(i, true)) return null
@@ -63,7 +63,7 @@ export class Met {
   }
 
   /** Keep who was found otherwise, by what `find` was asked for last. */
-  keep(body: DataView, at: number, end: number, departures: number, id: string): void {
+  put(body: DataView, at: number, end: number, keyEpoch: number, id: string): void {
     const length = end - at
     if (length < bytesMin || length > bytesMax) return
     if (this.kept === this.places && this.places < placesMax) this.resize(8 * this.places)
@@ -72,7 +72,7 @@ export class Met {
     const place = this.hash & (this.places - 1)
     const from = place * placeBytes
     const last = end - 4
-    bytes.setFloat64(from, departures, true)
+    bytes.setFloat64(from, keyEpoch, true)
     bytes.setInt32(from + environmentAt, this.environment, true)
     bytes.setInt32(from + lengthAt, length, true)
     const keys = from + keysAt - at

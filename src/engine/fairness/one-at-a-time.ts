@@ -1,6 +1,6 @@
 // Work that must not overlap: one at a time per name, in the order it came.
 
-export class Turns {
+export class KeyedMutex {
   private readonly last = new Map<string, Promise<unknown>>()
 
   /** Run once everything of this name that came before is done, however it ended. Rejections pass through. */

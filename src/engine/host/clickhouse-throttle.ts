@@ -1,5 +1,5 @@
 // When the embedded ClickHouse gives way to requests altogether: as long as it keeps up, and nobody waits for its answer.
-import type { Standby } from '../../host/thread-priority.js'
+import type { IdlePriority } from '../../host/thread-priority.js'
 
 /** Further behind than this, in seconds, it takes its share again: what is read from it may be five seconds old (US-51). */
 const behindSeconds = 4
@@ -8,7 +8,7 @@ const lookMs = 500
 const quietMs = 2_000
 
 export interface YieldingOptions {
-  readonly standby: Standby
+  readonly standby: IdlePriority
   /** The process; null while there is none. */
   readonly pid: () => number | null
   /** How far it is behind the journals, seconds. */

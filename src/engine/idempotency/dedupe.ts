@@ -27,7 +27,7 @@ import {
   printAt,
   receivedAt,
 } from '../../protocol/packed-claim.js'
-import { UnderWay } from './in-flight.js'
+import { InFlightClaims } from './in-flight.js'
 import type { KeyArchive, KeySource } from './key-archive.js'
 import { sortedRecords } from './key-archive.js'
 import { receivedIn, recordWords, segmentCount } from './key-file.js'
@@ -79,7 +79,7 @@ const growth = 1.125
 export class Dedupe implements KeySource {
   private readonly segments: (Segment | undefined)[] = new Array(segmentCount)
   /** What first events still under way settle. */
-  private readonly underWay = new UnderWay()
+  private readonly underWay = new InFlightClaims()
   private count = 0
   private turn = 0
   private reserved = 0

@@ -4,7 +4,7 @@
 const slotsMin = 256
 
 /** Promises by id; an open table with linear probing, at most half full. */
-export class UnderWay {
+export class InFlightClaims {
   private highs = new Uint32Array(slotsMin)
   private lows = new Uint32Array(slotsMin)
   private promises: (Promise<void> | null)[] = new Array<null>(slotsMin).fill(null)

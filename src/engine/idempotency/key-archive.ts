@@ -179,7 +179,7 @@ export class KeyArchive {
     try {
       for (let segment = 0; segment < segmentCount; segment++) {
         const records = source.recordsBefore(segment, untilMs, part => parts.numberOf(part))
-        if (records === null) throw new Later()
+        if (records === null) throw new Deferred()
         writer.add(records)
         await this.turn()
       }
@@ -187,7 +187,7 @@ export class KeyArchive {
     } catch (error) {
       this.untilMs = fromMs
       writer.abandon()
-      if (error instanceof Later) return
+      if (error instanceof Deferred) return
       throw error
     }
     this.add(file)
@@ -220,7 +220,7 @@ export class KeyArchive {
       })
     } catch (error) {
       writer.abandon()
-      if (error instanceof Later) return
+      if (error instanceof Deferred) return
       throw error
     }
     this.add(merged)
@@ -230,7 +230,7 @@ export class KeyArchive {
   /** The next turn of the loop. */
   private async turn(): Promise<void> {
     await new Promise(resolve => setImmediate(resolve))
-    if (this.isClosed) throw new Later()
+    if (this.isClosed) throw new Deferred()
   }
 
   private renumbered(file: KeyFile, segment: number, parts: Numbers): Uint32Array {
@@ -321,7 +321,7 @@ export class KeyArchive {
 const none: readonly number[] = []
 
 /** Not now: an event is under way, or the service stops. */
-class Later extends Error {}
+class Deferred extends Error {}
 
 /** Parts by the order in which a file meets them. */
 class Numbers {

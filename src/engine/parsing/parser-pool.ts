@@ -11,7 +11,7 @@ import { ByteShares } from '../../fairness/byte-shares.js'
 import { FairGate } from '../../fairness/fair-gate.js'
 import type { Metrics } from '../../metrics.js'
 import { type StartThread, startThread, type Thread } from '../shards/thread.js'
-import { Slices } from './turn-limiter.js'
+import { TurnLimiter } from './turn-limiter.js'
 
 /** Bodies from this size on are large: reading one smaller takes the HTTP thread less than two milliseconds. */
 export const largeBytes = 262_144
@@ -44,7 +44,7 @@ interface Parser {
 }
 
 export class Parsers {
-  readonly slices: Slices
+  readonly slices: TurnLimiter
   private parsers: Parser[] = []
   private readonly jobs: Job[] = []
   private readonly shares: ByteShares
@@ -54,7 +54,7 @@ export class Parsers {
 
   constructor(private readonly options: ParsersOptions) {
     const { bytesMax, shards, threads } = options
-    this.slices = new Slices(slicesPerShard * shards)
+    this.slices = new TurnLimiter(slicesPerShard * shards)
     this.shares = new ByteShares(bytesMax)
     // how many wait is bounded by their bytes, and who has waited long is served all the same
     const endless = { waitingMax: Number.POSITIVE_INFINITY, patienceMs: null }

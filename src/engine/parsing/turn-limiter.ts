@@ -4,7 +4,7 @@
 /** A slice that takes longer waits for a store, and keeps no shard busy. */
 const slowMs = 250
 
-export class Slices {
+export class TurnLimiter {
   private readonly waiting: (() => void)[] = []
   private inFlight = 0
   private scheduled = false

@@ -7,7 +7,7 @@ import { isSegment } from '../../journal/segment.js'
 
 export class Backlog {
   /** Of every shard's segments, as last looked at. */
-  private kept: readonly Kept[] = []
+  private kept: readonly KeptBytes[] = []
   /** The newest segment of a shard is there with or without a backlog: it does not count. */
   full = false
   private readonly timer: NodeJS.Timeout
@@ -46,12 +46,12 @@ export class Backlog {
 }
 
 /** Bytes of a shard's segments, and of those that are closed. */
-interface Kept {
+interface KeptBytes {
   readonly bytes: number
   readonly closed: number
 }
 
-async function keptIn(directory: string): Promise<Kept> {
+async function keptIn(directory: string): Promise<KeptBytes> {
   const names = (await readdir(directory).catch(() => [])).filter(isSegment).sort()
   const sizes = await Promise.all(
     names.map(name =>

@@ -9,7 +9,7 @@ const turnSize = 2 ** 20
 /** Turns of a place before it begins anew: no reply is as late. */
 const turnsMax = 2 ** 26
 
-export class Waiters<T> {
+export class PendingReplies<T> {
   private readonly held: (T | null)[] = []
   private readonly turns: number[] = []
   /** Places nobody waits in, the last one next. */

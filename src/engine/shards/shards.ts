@@ -7,12 +7,12 @@
 import { performance } from 'node:perf_hooks'
 import type { Logger } from 'pino'
 import type {
+  BackupFreeze,
   CompanyMessage,
   EnvironmentMessage,
   FailedEvent,
   IngestItem,
   Question,
-  Still,
   UserMessage,
 } from '../../core/company/message.js'
 import type { Refusal } from '../../core/company/requests.js'
@@ -21,11 +21,17 @@ import type { CatalogData } from '../../core/definitions.js'
 import { shardOf } from '../../core/id.js'
 import type { OutgoingUses } from '../../core/usage/batch.js'
 import { ServiceError } from '../../errors.js'
-import { type Cells, type Hearing, hear, type Outgoing, Packing } from '../../protocol/message-codec.js'
+import {
+  decodeReplies,
+  Encoder,
+  type Outgoing,
+  type Packet,
+  type ReplyHandler,
+} from '../../protocol/message-codec.js'
 import type { Port } from '../../protocol/port.js'
 import type { ShardOptions } from '../../protocol/shard-options.js'
 import { Changes } from '../../protocol/version-counters.js'
-import { Waiters } from './pending-replies.js'
+import { PendingReplies } from './pending-replies.js'
 import { type StartThread, startThread, type Thread } from './thread.js'
 
 /** A reply, and where it became durable (sequence 0 for reads). */
@@ -103,14 +109,14 @@ export interface Shard {
   /** A new one for every thread that died. */
   thread: Thread | null
   port: Port | null
-  readonly outbox: Packing
+  readonly outbox: Encoder
   /** Set while the thread is dead or replaying; settled by its next ready, or by a first start that fails. */
   starting: Starting | null
   /** Set while it is not known what of a failed write is on the disk. */
   mending: Starting | null
   ready: boolean
   served: boolean
-  readonly waiting: Waiters<Waiting>
+  readonly waiting: PendingReplies<Waiting>
   /** Events of batches that wait. */
   events: number
   deaths: number
@@ -141,13 +147,13 @@ export class Shards {
 
   protected constructor(
     protected readonly options: ShardsOptions,
-    waiters: () => Waiters<Waiting> = () => new Waiters(),
+    waiters: () => PendingReplies<Waiting> = () => new PendingReplies(),
   ) {
     this.shards = options.shards.map((_, index) => ({
       index,
       thread: null,
       port: null,
-      outbox: new Packing(),
+      outbox: new Encoder(),
       starting: null,
       mending: null,
       ready: false,
@@ -335,8 +341,8 @@ export class Shards {
   }
 
   /** Hold every shard's snapshots or journal still for a backup. Returns what stood still until now, by shard. */
-  async hold(still: Still): Promise<readonly Still[]> {
-    const answers = this.here.map(shard => this.control<Still>(shard, { type: 'hold', still }))
+  async hold(still: BackupFreeze): Promise<readonly BackupFreeze[]> {
+    const answers = this.here.map(shard => this.control<BackupFreeze>(shard, { type: 'hold', still }))
     return (await Promise.all(answers)).map(({ reply }) => reply)
   }
 
@@ -459,8 +465,8 @@ export class Shards {
     shard.thread = thread
     shard.port = thread.port
     const hearing = hearingOf(shard)
-    const take = (message: Cells | ShardNotice): void => {
-      if (Array.isArray(message)) return this.heard(shard, message as unknown as Cells, hearing)
+    const take = (message: Packet | ShardNotice): void => {
+      if (Array.isArray(message)) return this.heard(shard, message as unknown as Packet, hearing)
       const notice = message as ShardNotice
       if (notice.notice === 'durable') return this.durable(shard, notice, hearing)
       if (notice.notice === 'ready') {
@@ -479,7 +485,7 @@ export class Shards {
     thread.port.on('message', take)
     const end = (error: Error): void => {
       // what it answered is durable, and may lie before the checkpoint that the next thread replays from
-      for (const message of thread.rest()) take(message as Cells | ShardNotice)
+      for (const message of thread.rest()) take(message as Packet | ShardNotice)
       if (!this.closing) void thread.destroy()
       this.revive(shard, error)
     }
@@ -493,17 +499,17 @@ export class Shards {
   }
 
   /** Replies of a shard's thread. */
-  protected heard(_shard: Shard, replies: Cells, hearing: Hearing): void {
-    hear(replies, hearing)
+  protected heard(_shard: Shard, replies: Packet, hearing: ReplyHandler): void {
+    decodeReplies(replies, hearing)
   }
 
   /** A group is durable whose entities other nodes are told of. */
   protected durable(
     shard: Shard,
     { replies }: Extract<ShardNotice, { readonly notice: 'durable' }>,
-    hearing: Hearing,
+    hearing: ReplyHandler,
   ): void {
-    if (replies !== null) this.heard(shard, replies as Cells, hearing)
+    if (replies !== null) this.heard(shard, replies as Packet, hearing)
   }
 
   /** Whether a shard whose thread ended gets another one. */
@@ -542,7 +548,7 @@ export class Shards {
 }
 
 /** Settles what waits for the replies of a shard. */
-export function hearingOf(shard: Shard): Hearing {
+export function hearingOf(shard: Shard): ReplyHandler {
   return {
     answered(n, reply, sequence) {
       if (sequence > shard.heard) shard.heard = sequence

@@ -241,9 +241,10 @@ export class Streams implements Hub {
   private isDue(held: Held, presentMs: number): boolean {
     const { changes } = this.services
     if (held.parts === null || held.version !== held.environment.version) return true
-    if (changes.at(held.place) !== held.change || changes.era(held.shard) !== held.era) return true
+    if (changes.at(held.place) !== held.change || changes.epoch(held.shard) !== held.era) return true
     return (
-      held.kind === 'company' && (changes.usesAt(held.place) !== held.uses || presentMs >= held.parts.untilMs)
+      held.kind === 'company' &&
+      (changes.usageVersion(held.place) !== held.uses || presentMs >= held.parts.untilMs)
     )
   }
 
@@ -261,9 +262,9 @@ export class Streams implements Hub {
     held.asking = true
     this.asking++
     this.readFlags(environment)
-    held.era = changes.era(held.shard)
+    held.era = changes.epoch(held.shard)
     held.change = changes.at(held.place)
-    if (kind === 'company') held.uses = changes.usesAt(held.place)
+    if (kind === 'company') held.uses = changes.usageVersion(held.place)
     held.version = environment.version
     const answered = () => {
       held.asking = false

@@ -28,7 +28,7 @@ export interface OutboxRow {
   readonly company_id: string | null
   readonly feature_id: string | null
   readonly credit_id: string | null
-  /** JSON of core/notice.ts, Happened. */
+  /** JSON of core/company/domain-events.ts, DatedDomainEvent. */
   readonly happened: string | null
   /** JSON. */
   readonly body: string | null

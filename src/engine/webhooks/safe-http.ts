@@ -5,7 +5,7 @@ import { request as httpRequest } from 'node:http'
 import { request as httpsRequest } from 'node:https'
 import { BlockList, isIP, type LookupFunction } from 'node:net'
 import { networkInterfaces } from 'node:os'
-import { turns } from '../../host/concurrency.js'
+import { limitConcurrency } from '../../host/concurrency.js'
 
 /** Longest time from the first packet to the end of the answer. */
 const timeoutMs = 10_000
@@ -228,7 +228,7 @@ const resolveMs = 2_000
 const resolveTries = 2
 /** Look-ups through the system at once: each holds a thread that files and other look-ups need too, of four. */
 const systemLookupsMax = 1
-const systemLookup = turns(systemLookupsMax)
+const systemLookup = limitConcurrency(systemLookupsMax)
 
 /**
  * The addresses of a name. Name servers are asked without a thread each, so that a slow one keeps nobody waiting;

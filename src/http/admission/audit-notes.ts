@@ -10,7 +10,10 @@ import type { AskedChange } from '../../engine/audit/row.js'
 export type AuditSink = Pick<AuditLog, 'note' | 'within' | 'failed'>
 
 /** The request's data, known before its response. */
-export type Asked = Omit<AskedChange, 'id' | 'status' | 'responseBody' | 'startedAtMs' | 'endedAtMs'> & {
+export type ChangeRequest = Omit<
+  AskedChange,
+  'id' | 'status' | 'responseBody' | 'startedAtMs' | 'endedAtMs'
+> & {
   /** The route's status of a success. */
   readonly expectedStatus: number
   /** On the monotonic clock. */
@@ -25,7 +28,7 @@ export class Noting {
 
   constructor(
     private readonly audit: AuditSink,
-    private readonly asked: Asked,
+    private readonly asked: ChangeRequest,
   ) {}
 
   /**

@@ -1,5 +1,5 @@
 // Admission of the keys that events of one body name (decision 8). Each is checked like a key in a header.
-import type { KeyRecord, Voice } from '../../api/kit/call.js'
+import type { KeyRecord, NamedKey } from '../../api/kit/call.js'
 import type { Keys } from '../../api/kit/services.js'
 import { ServiceError } from '../../errors.js'
 import type { Route } from '../routing/route.js'
@@ -39,12 +39,12 @@ export async function admitNamed(
   { route, admission, environmentId, keys, limits }: NamingRequest,
   caller: Caller,
   secrets: readonly string[],
-): Promise<ReadonlyMap<string, Voice | null>> {
+): Promise<ReadonlyMap<string, NamedKey | null>> {
   if (secrets.length > keysNamedMax)
     throw new ServiceError('body_invalid', `events: at most ${keysNamedMax} different api_key in one body`)
   const records = await Promise.all(secrets.map(secret => keys.find(secret, caller)))
-  const admitted = new Map<string, Voice | null>()
-  const judged = new Map<string, Voice | null>()
+  const admitted = new Map<string, NamedKey | null>()
+  const judged = new Map<string, NamedKey | null>()
   const own = admission.key
   judged.set(own.id, admission.environment === null ? null : admission)
   for (const [index, secret] of secrets.entries()) {
@@ -67,7 +67,7 @@ function judge(
   keys: NamingRequest['keys'],
   limits: Limits,
   caller: Caller,
-): Voice | null {
+): NamedKey | null {
   // an account-wide key does not say which environment its event belongs to
   if (key.environmentId === null) return null
   const nowMs = performance.now()

@@ -87,15 +87,15 @@ export class SmallBody implements RawBody {
   private fault: unknown = null
 
   constructor(
-    readonly lies: Buffer,
+    readonly view: Buffer,
     readonly type: string,
   ) {
-    this.byteLength = lies.length
+    this.byteLength = view.length
   }
 
   text(): string {
     if (this.fault !== null) throw this.fault
-    this.decoded ??= decodeUtf8(this.lies)
+    this.decoded ??= decodeUtf8(this.view)
     return this.decoded
   }
 

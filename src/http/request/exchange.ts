@@ -6,14 +6,14 @@ import { performance } from 'node:perf_hooks'
 import type { Sql } from 'postgres'
 import {
   type Answer,
+  Deferred,
   type KeyRecord,
-  Later,
   type Listener,
+  type NamedKey,
   type Stream,
-  type Voice,
 } from '../../api/kit/call.js'
 import type { Services } from '../../api/kit/services.js'
-import { type Asked, askedBytesMax, hashOfAsked } from '../../engine/cache/response-cache.js'
+import { askedBytesMax, type CacheKey, hashOfAsked } from '../../engine/cache/response-cache.js'
 import { ServiceError } from '../../errors.js'
 import { decodeUtf8 } from '../../json.js'
 import type { RequestLine } from '../../log.js'
@@ -108,7 +108,7 @@ export class Exchange implements Listener, Caller {
   /** What was asked is durable: the answer says no less, whatever fails afterwards. */
   isTaken = false
   /** The cache key, if this response may be cached. */
-  private asked: Asked | null = null
+  private asked: CacheKey | null = null
 
   constructor(
     private readonly shared: Shared,
@@ -316,7 +316,7 @@ export class Exchange implements Listener, Caller {
     const hash = hashOfAsked(name, body)
     const kept = answers.find(hash, environment.id, name, body, clock.now(environment.id))
     if (kept === null) {
-      this.asked = answers.asked(hash, name, body)
+      this.asked = answers.admit(hash, name, body)
       return false
     }
     metrics.checks.count++
@@ -409,7 +409,7 @@ export class Exchange implements Listener, Caller {
   }
 
   /** The keys that a body's events name, each admitted like a key in a header. */
-  named(secrets: readonly string[]): Promise<ReadonlyMap<string, Voice | null>> {
+  named(secrets: readonly string[]): Promise<ReadonlyMap<string, NamedKey | null>> {
     const { shared, compiled, admission, environmentId } = this
     const { limits } = shared.options
     const { keys } = shared.services!
@@ -472,7 +472,7 @@ export class Exchange implements Listener, Caller {
   private give(call: Request, body: unknown): void {
     const { route } = this.compiled
     const answer = route.handle(call)
-    if (answer instanceof Later) this.wait(answer)
+    if (answer instanceof Deferred) this.wait(answer)
     else if (answer instanceof Promise) {
       // a handler with a promise may read its body later
       if (body instanceof SmallBody) body.keep()
@@ -489,7 +489,7 @@ export class Exchange implements Listener, Caller {
     return turns.services(services!, this.groupOf())
   }
 
-  private wait(answer: Later): void {
+  private wait(answer: Deferred): void {
     if (this.compiled.route.limit === 'check') {
       this.isChecking = true
       this.shared.longBodies.checking()

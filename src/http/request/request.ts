@@ -1,6 +1,6 @@
 // The call object of handlers.
 import type { Sql } from 'postgres'
-import type { Call, EnvironmentRecord, KeyRecord, Voice } from '../../api/kit/call.js'
+import type { Call, EnvironmentRecord, KeyRecord, NamedKey } from '../../api/kit/call.js'
 import type { Services } from '../../api/kit/services.js'
 import type { SignedContext } from '../../engine/account/signed-contexts.js'
 import { ServiceError } from '../../errors.js'
@@ -15,7 +15,7 @@ export class Request implements Call<unknown, unknown> {
       readonly keeps: boolean
       record(tx: Sql): Promise<void>
       isTaken: boolean
-      named(secrets: readonly string[]): Promise<ReadonlyMap<string, Voice | null>>
+      named(secrets: readonly string[]): Promise<ReadonlyMap<string, NamedKey | null>>
     },
     readonly services: Services,
     readonly key: KeyRecord,
@@ -68,11 +68,11 @@ export class Request implements Call<unknown, unknown> {
     return this.exchange.ifNoneMatch
   }
 
-  get keeps(): boolean {
+  get cacheable(): boolean {
     return this.exchange.keeps
   }
 
-  named(secrets: readonly string[]): Promise<ReadonlyMap<string, Voice | null>> {
+  named(secrets: readonly string[]): Promise<ReadonlyMap<string, NamedKey | null>> {
     return this.exchange.named(secrets)
   }
 

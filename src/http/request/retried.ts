@@ -1,5 +1,5 @@
 // Requests that begin anew, and the answer to one that was done and cannot be shown.
-import { type Answer, type Handler, Later } from '../../api/kit/call.js'
+import { type Answer, Deferred, type Handler } from '../../api/kit/call.js'
 import { PairTaken } from '../../engine/directory/entities.js'
 import type { Route } from '../routing/route.js'
 import { SmallBody } from './body.js'
@@ -24,6 +24,6 @@ export async function retried(route: Route, call: Request, first: Promise<Answer
 }
 
 function heardOf(answer: ReturnType<Handler>): Promise<Answer> | Answer {
-  if (!(answer instanceof Later)) return answer
+  if (!(answer instanceof Deferred)) return answer
   return new Promise((resolve, reject) => answer.listen({ succeed: resolve, fail: reject }))
 }

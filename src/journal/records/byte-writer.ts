@@ -6,7 +6,7 @@ import { actorIdLength } from '../../core/usage/batch.js'
 const { minus, zero } = ascii
 
 /** A text of ASCII that is written again and again, eight bytes at once: those behind its end are written after it. */
-export class Piece {
+export class ByteTemplate {
   readonly length: number
   readonly words: Float64Array
 
@@ -35,7 +35,7 @@ export function putId(
 }
 
 /** Returns where it ends. */
-export function putPiece(view: DataView, at: number, { words, length }: Piece): number {
+export function putTemplate(view: DataView, at: number, { words, length }: ByteTemplate): number {
   for (let i = 0; i < words.length; i++) view.setFloat64(at + i * wordBytes, words[i]!, true)
   return at + length
 }

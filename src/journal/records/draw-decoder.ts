@@ -4,9 +4,9 @@ import { ascii } from '../../bytes/ascii.js'
 import type { Effect } from '../../core/company/message.js'
 import { amountFromDecimal, encodeAmount, type Nanos } from '../../core/credits/amount.js'
 import { drawColumns } from './ledger-rows.js'
-import { Texts } from './text-cache.js'
+import { TextCache } from './text-cache.js'
 
-const texts = new Texts(1 << 10)
+const texts = new TextCache(1 << 10)
 const { tab, newline, minus, point, zero } = ascii
 const decimals = 9
 /** Digits that any number of them is a safe integer. */

@@ -4,12 +4,12 @@
 import { ascii } from '../../bytes/ascii.js'
 import { type Nanos, nanosToDecimal } from '../../core/credits/amount.js'
 import { grantId } from '../../core/credits/grant.js'
-import { billion, Piece, putDigits, putId, putNumber, putPiece, putText } from './byte-writer.js'
+import { ByteTemplate, billion, putDigits, putId, putNumber, putTemplate, putText } from './byte-writer.js'
 import type { Draw } from './ledger-rows.js'
 
-const userMember = new Piece(',"u":"')
-const noSlices = new Piece(',"s":[]')
-const uncoveredMember = new Piece(',"un":')
+const userMember = new ByteTemplate(',"u":"')
+const noSlices = new ByteTemplate(',"s":[]')
+const uncoveredMember = new ByteTemplate(',"un":')
 
 const { tab, newline, quote, minus, point, zero, braceClose } = ascii
 
@@ -19,14 +19,14 @@ const sliceMax = 512
 
 /** What draws on one credit for one feature have alike, of events of one time in one environment. */
 export class DrawKind {
-  readonly env: Piece
-  readonly rowCredit: Piece
-  readonly effectStart: Piece
-  readonly effectAt: Piece
+  readonly env: ByteTemplate
+  readonly rowCredit: ByteTemplate
+  readonly effectStart: ByteTemplate
+  readonly effectAt: ByteTemplate
   private readonly creditText: string
   /** Credits moved last, and what rows have from the company to their end once they were moved again. */
   private moved: Nanos = Number.NaN
-  private movedText: Piece | null = null
+  private movedText: ByteTemplate | null = null
 
   constructor(
     env: string,
@@ -34,22 +34,22 @@ export class DrawKind {
     readonly creditId: string,
     readonly featureId: string | undefined,
   ) {
-    this.env = new Piece(`${env}\t`)
+    this.env = new ByteTemplate(`${env}\t`)
     this.creditText = `\t${creditId}\t${at}\t${featureId ?? ''}\t`
-    this.rowCredit = new Piece(this.creditText)
-    this.effectStart = new Piece(`,{"t":"credit_draw","c":"${creditId}","seq":`)
+    this.rowCredit = new ByteTemplate(this.creditText)
+    this.effectStart = new ByteTemplate(`,{"t":"credit_draw","c":"${creditId}","seq":`)
     const feature = featureId === undefined ? '' : `,"f":"${featureId}"`
-    this.effectAt = new Piece(`,"at":${at}${feature},"e":"`)
+    this.effectAt = new ByteTemplate(`,"at":${at}${feature},"e":"`)
   }
 
   /** `rowCredit` with these credits and a tab behind it, when they are those moved before; else null. */
-  movedAgain(moved: Nanos): Piece | null {
+  movedAgain(moved: Nanos): ByteTemplate | null {
     if (moved !== this.moved) {
       this.moved = moved
       this.movedText = null
       return null
     }
-    this.movedText ??= new Piece(`${this.creditText}${nanosToDecimal(moved)}\t`)
+    this.movedText ??= new ByteTemplate(`${this.creditText}${nanosToDecimal(moved)}\t`)
     return this.movedText
   }
 }
@@ -118,12 +118,12 @@ export function putDrawRows(
     const grant = slice[0]
     const moved = slice[1]
     const left = slice[2]
-    at = putPiece(view, at, kind.env)
+    at = putTemplate(view, at, kind.env)
     at = putId(view, at, view, companyAt)
     const again = kind.movedAgain(moved)
-    if (again !== null) at = putPiece(view, at, again)
+    if (again !== null) at = putTemplate(view, at, again)
     else {
-      at = putCredits(view, putPiece(view, at, kind.rowCredit), moved)
+      at = putCredits(view, putTemplate(view, at, kind.rowCredit), moved)
       view.setUint8(at++, tab)
     }
     at = putNumber(view, at, seq + i)
@@ -154,15 +154,15 @@ export function putDrawEffect(
   { seq, un }: Draw,
   { userAt, eventAt }: Readonly<DrawIds>,
 ): number {
-  let at = putPiece(view, putNumber(view, putPiece(view, from, kind.effectStart), seq), kind.effectAt)
+  let at = putTemplate(view, putNumber(view, putTemplate(view, from, kind.effectStart), seq), kind.effectAt)
   at = putId(view, at, view, eventAt, eventIdLength)
   view.setUint8(at++, quote)
   if (userAt >= 0) {
-    at = putId(view, putPiece(view, at, userMember), view, userAt)
+    at = putId(view, putTemplate(view, at, userMember), view, userAt)
     view.setUint8(at++, quote)
   }
-  at = putPiece(view, at, noSlices)
-  if (un !== undefined) at = putQuoted(view, putPiece(view, at, uncoveredMember), un)
+  at = putTemplate(view, at, noSlices)
+  if (un !== undefined) at = putQuoted(view, putTemplate(view, at, uncoveredMember), un)
   view.setUint8(at++, braceClose)
   return at
 }

@@ -6,7 +6,7 @@ import { decodeId, IdReader, idLetters } from '../../core/id.js'
 import { printOfText, unknownPrint } from '../../core/usage/fingerprint.js'
 import { putDraws } from './draw-decoder.js'
 import { parseFact } from './fact-encoder.js'
-import { Texts } from './text-cache.js'
+import { TextCache } from './text-cache.js'
 
 const literal = (text: string): Uint8Array => new Uint8Array(Buffer.from(text))
 const head = literal('{"k":"')
@@ -72,7 +72,7 @@ export class FactReader {
     capturedAtMs: 0,
     print: unknownPrint,
   }
-  readonly #texts = new Texts()
+  readonly #texts = new TextCache()
   /** Read into again and again by `passing`; effects by their place in the fact. */
   readonly #scratch: Mutable<Fact> & { readonly fx: Effect[] } = { k: 'c', id: '', env: '', at: 0, fx: [] }
   readonly #uses: Mutable<Extract<Effect, { readonly t: 'used' }>>[] = []

@@ -1,6 +1,6 @@
 // Texts read from bytes: those that come again and again are made once.
 /** Texts met before, one for each slot: what comes again and again is made once. */
-export class Texts {
+export class TextCache {
   readonly #held: string[]
 
   /** slots  a power of two. */

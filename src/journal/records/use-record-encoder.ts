@@ -3,10 +3,10 @@
 import { ascii } from '../../bytes/ascii.js'
 import { dataViewOf } from '../../bytes/data-view.js'
 import { writeId } from '../../core/id.js'
-import type { Uses } from '../../core/usage/batch.js'
+import type { UsageBatch } from '../../core/usage/batch.js'
 import { ledgerHeaderBytes, recordHeaderBytes, writeRecordHeader } from '../frame.js'
 import { type FramedRecords, RecordFlag } from '../journal.js'
-import { Piece, putBytes, putId, putNumber, putPiece } from './byte-writer.js'
+import { ByteTemplate, putBytes, putId, putNumber, putTemplate } from './byte-writer.js'
 import {
   type DrawIds,
   DrawKind,
@@ -19,15 +19,15 @@ import { rowStart } from './event-row.js'
 import { isToldByRows } from './fact-encoder.js'
 import type { Draw } from './ledger-rows.js'
 
-const companyId = new Piece('","company_id":"')
-const userId = new Piece('","user_id":"')
-const quantityMember = new Piece('","quantity":')
-const sentMember = new Piece(',"sent_at":')
-const keyMember = new Piece(',"idempotency_key":"')
-const body = new Piece(',"body":')
-const factStart = new Piece('{"k":"c","id":"')
-const claimStart = new Piece('],"ik":["')
-const claimId = new Piece('","evt_')
+const companyId = new ByteTemplate('","company_id":"')
+const userId = new ByteTemplate('","user_id":"')
+const quantityMember = new ByteTemplate('","quantity":')
+const sentMember = new ByteTemplate(',"sent_at":')
+const keyMember = new ByteTemplate(',"idempotency_key":"')
+const body = new ByteTemplate(',"body":')
+const factStart = new ByteTemplate('{"k":"c","id":"')
+const claimStart = new ByteTemplate('],"ik":["')
+const claimId = new ByteTemplate('","evt_')
 
 /** Of `evt_`, and of what follows it. */
 const idPrefixLength = 4
@@ -43,13 +43,13 @@ const keptBytesMax = 4 << 20
 /** What records of the same time, key, name and features have alike. */
 export class UseKind {
   /** Until the event's id. */
-  readonly row: Piece
-  readonly factEnv: Piece
-  readonly usedEnd: Piece
-  readonly seen: Piece
-  readonly claimEnd: Piece
+  readonly row: ByteTemplate
+  readonly factEnv: ByteTemplate
+  readonly usedEnd: ByteTemplate
+  readonly seen: ByteTemplate
+  readonly claimEnd: ByteTemplate
   /** From the quantity on, of one without a key whose draws, if any, are told by rows. */
-  readonly plainEnd: Piece
+  readonly plainEnd: ByteTemplate
   private lastDraw: DrawKind | null = null
 
   /** featureIds: linked by the name (EV-70). The name is of plain text. */
@@ -62,14 +62,16 @@ export class UseKind {
   ) {
     const features = featureIds.length > 0 ? `,"feature_ids":["${featureIds.join('","')}"]` : ''
     const start = rowStart(env, 'track', at, at, 'enriched', apiKeyId)
-    this.row = new Piece(`${start},"processed_at":${at},"subtype":"${name}"${features},"id":"evt_`)
-    this.factEnv = new Piece(`","env":"${env}","at":${at},"fx":[{"t":"used","subtype":"${name}","quantity":`)
+    this.row = new ByteTemplate(`${start},"processed_at":${at},"subtype":"${name}"${features},"id":"evt_`)
+    this.factEnv = new ByteTemplate(
+      `","env":"${env}","at":${at},"fx":[{"t":"used","subtype":"${name}","quantity":`,
+    )
     const usedEnd = `,"atMs":${at}}`
     const seen = `,{"t":"seen","atMs":${at}}`
-    this.usedEnd = new Piece(usedEnd)
-    this.seen = new Piece(seen)
-    this.claimEnd = new Piece(`",${at}]`)
-    this.plainEnd = new Piece(`${usedEnd}${seen}]}`)
+    this.usedEnd = new ByteTemplate(usedEnd)
+    this.seen = new ByteTemplate(seen)
+    this.claimEnd = new ByteTemplate(`",${at}]`)
+    this.plainEnd = new ByteTemplate(`${usedEnd}${seen}]}`)
   }
 
   /** What its draws like this one have alike. */
@@ -116,7 +118,7 @@ export class UseRecords {
    * grant      the id of a grant that it draws from, if that is known.
    */
   add(
-    uses: Uses,
+    uses: UsageBatch,
     i: number,
     kind: UseKind,
     month: number,
@@ -145,24 +147,24 @@ export class UseRecords {
     }
     const rowAt = start + recordHeaderBytes + (moves ? ledgerHeaderBytes : 0)
 
-    const idAt = putPiece(view, rowAt, kind.row)
+    const idAt = putTemplate(view, rowAt, kind.row)
     writeId(bytes, idAt, uses.idHigh(i), uses.idLow(i))
-    const ofCompanyAt = putPiece(view, idAt + idLength, companyId)
+    const ofCompanyAt = putTemplate(view, idAt + idLength, companyId)
     let at = putId(view, ofCompanyAt, rows, company)
     let ofUserAt = -1
     if (uses.hasUser(i)) {
-      ofUserAt = putPiece(view, at, userId)
+      ofUserAt = putTemplate(view, at, userId)
       at = putId(view, ofUserAt, rows, uses.userAt(i))
     }
     if (quantity === 1) view.setUint8(at++, quote)
-    else at = putNumber(view, putPiece(view, at, quantityMember), quantity)
+    else at = putNumber(view, putTemplate(view, at, quantityMember), quantity)
     const sentAtMs = uses.sentAtMs(i)
-    if (sentAtMs !== null) at = putNumber(view, putPiece(view, at, sentMember), sentAtMs)
+    if (sentAtMs !== null) at = putNumber(view, putTemplate(view, at, sentMember), sentAtMs)
     if (keyLength > 0) {
-      at = putBytes(view, putPiece(view, at, keyMember), received, keyAt, keyAt + keyLength)
+      at = putBytes(view, putTemplate(view, at, keyMember), received, keyAt, keyAt + keyLength)
       view.setUint8(at++, quote)
     }
-    at = putPiece(view, at, body)
+    at = putTemplate(view, at, body)
     if (to - from > looped) at += uses.bytes.copy(bytes, at, from, to)
     else at = putBytes(view, at, received, from, to)
     view.setUint8(at++, braceClose)
@@ -180,19 +182,19 @@ export class UseRecords {
       view.setUint32(start + recordHeaderBytes, at - rowAt - rowLength, true)
     }
 
-    at = putPiece(view, putId(view, putPiece(view, at, factStart), rows, company), kind.factEnv)
+    at = putTemplate(view, putId(view, putTemplate(view, at, factStart), rows, company), kind.factEnv)
     if (quantity === 1) view.setUint8(at++, one)
     else at = putNumber(view, at, quantity)
-    if (told && keyLength === 0) at = putPiece(view, at, kind.plainEnd)
+    if (told && keyLength === 0) at = putTemplate(view, at, kind.plainEnd)
     else {
-      at = putPiece(view, at, kind.usedEnd)
+      at = putTemplate(view, at, kind.usedEnd)
       for (let d = 0; d < draws.length; d++)
         if (!isToldByRows(draws[d]!)) at = putDrawEffect(view, at, kind.draw(draws[d]!), draws[d]!, drawn)
-      at = putPiece(view, at, kind.seen)
+      at = putTemplate(view, at, kind.seen)
       if (keyLength > 0) {
-        at = putBytes(view, putPiece(view, at, claimStart), received, keyAt, keyAt + keyLength)
-        at = putId(view, putPiece(view, at, claimId), view, idAt, idLength)
-        at = putPiece(view, at, kind.claimEnd)
+        at = putBytes(view, putTemplate(view, at, claimStart), received, keyAt, keyAt + keyLength)
+        at = putId(view, putTemplate(view, at, claimId), view, idAt, idLength)
+        at = putTemplate(view, at, kind.claimEnd)
       } else view.setUint8(at++, bracketClose)
       view.setUint8(at++, braceClose)
     }

@@ -2,7 +2,7 @@
 
 import fc from 'fast-check'
 import t from 'tap'
-import { Few, Names } from '../../../src/core/company/shared-names.js'
+import { Names, SmallMap } from '../../../src/core/company/shared-names.js'
 import { type NamedText, NamedTexts } from '../../../src/core/company/text-map.js'
 import { seed } from '../../random.js'
 
@@ -65,14 +65,14 @@ t.test('CU-30 keys and traits hold what a Map would, in its order, whoever has t
 t.test('US-1 counters and accounts by name are what a Map would hold, in its order', async () => {
   fc.assert(
     fc.property(fc.array(fc.tuple(name, fc.nat()), { maxLength: 100 }), sets => {
-      const [few, model] = [new Few<number>(), new Map<string, number>()]
+      const [few, model] = [new SmallMap<number>(), new Map<string, number>()]
       for (const [name, value] of sets) {
         few.set(name, value)
         model.set(name, value)
       }
       return (
         JSON.stringify([...few]) === JSON.stringify([...model]) &&
-        JSON.stringify([...Few.of(few).keys()]) === JSON.stringify([...model.keys()]) &&
+        JSON.stringify([...SmallMap.of(few).keys()]) === JSON.stringify([...model.keys()]) &&
         JSON.stringify([...few.values()]) === JSON.stringify([...model.values()]) &&
         few.size === model.size &&
         sets.every(([name]) => few.has(name) && few.get(name) === model.get(name)) &&

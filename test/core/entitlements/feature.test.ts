@@ -3,7 +3,7 @@ import t from 'tap'
 import { compileCatalog } from '../../../src/core/catalog.js'
 import type { Company } from '../../../src/core/company/company-state.js'
 import { LiveCompany } from '../../../src/core/company/facts.js'
-import { Few } from '../../../src/core/company/shared-names.js'
+import { SmallMap } from '../../../src/core/company/shared-names.js'
 import { drawsOf, trackCost } from '../../../src/core/credits/company-accounts.js'
 import type { CatalogData, EntitlementDef } from '../../../src/core/definitions.js'
 import { creditDraws, featureUsage, featureUsages } from '../../../src/core/entitlements/feature.js'
@@ -51,7 +51,7 @@ const live = (catalog: ReturnType<typeof world>, some: Parameters<typeof company
 const used = (quantity: number): Company['counters'] => {
   const counter = newCounter(now)
   addUsage(counter, quantity, now, now, null)
-  return Few.of([['f', counter]])
+  return SmallMap.of([['f', counter]])
 }
 const row = (value: Partial<EntitlementDef>, some: Parameters<typeof company>[0] = {}) => {
   const catalog = world([entitlement('f', value)])

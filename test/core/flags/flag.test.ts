@@ -3,7 +3,7 @@ import t from 'tap'
 import { compileCatalog } from '../../../src/core/catalog.js'
 import type { Company } from '../../../src/core/company/company-state.js'
 import { userOf } from '../../../src/core/company/facts.js'
-import { Few } from '../../../src/core/company/shared-names.js'
+import { SmallMap } from '../../../src/core/company/shared-names.js'
 import { emptyAccount } from '../../../src/core/credits/account-state.js'
 import type { CatalogData } from '../../../src/core/definitions.js'
 import { checkAll, checkFlag, writeAllChecks } from '../../../src/core/flags/check.js'
@@ -31,7 +31,7 @@ const now = Date.UTC(2026, 2, 15, 10)
 const used = (quantity: number, atMs = now): Company['counters'] => {
   const counter = newCounter(atMs)
   addUsage(counter, quantity, atMs, atMs, null)
-  return Few.of([['exports', counter]])
+  return SmallMap.of([['exports', counter]])
 }
 const monthly = { valueType: 'numeric', metricPeriod: 'current_month' } as const
 const exportsOf = (some: Partial<CatalogData> = {}) =>

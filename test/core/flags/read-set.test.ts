@@ -1,6 +1,6 @@
 // What answers rest on of a company's use, where the law of answers that stand (workers/answers-stand.test.ts) has too few.
 import t from 'tap'
-import { AnswerTests, CounterTest, UsageReads } from '../../../src/core/flags/read-set.js'
+import { CachedPredicates, CounterTest, ReadSet } from '../../../src/core/flags/read-set.js'
 import { addUsage, newCounter } from '../../../src/core/usage/counter.js'
 import { minuteMs } from '../../../src/core/usage/period.js'
 import { company } from '../make.js'
@@ -23,7 +23,7 @@ t.test('a test is told apart by what was added and what it was compared with', a
 })
 
 t.test('FE-105 answers stand as long as each test comes out as it did', async t => {
-  const told = AnswerTests.at(nowMs)
+  const told = CachedPredicates.at(nowMs)
   told.add([atLeast.tested(0, 5, false), atLeast.tested(2, 3, true)], nowMs)
   t.ok(told.standAfter(called(4), 'call', nowMs))
   t.notOk(told.standAfter(called(5), 'call', nowMs), 'the first holds now')
@@ -32,7 +32,7 @@ t.test('FE-105 answers stand as long as each test comes out as it did', async t 
 })
 
 t.test('no answer outlives its minute, whatever a clock that is set back says', async t => {
-  const told = AnswerTests.at(nowMs)
+  const told = CachedPredicates.at(nowMs)
   told.add([atLeast.tested(0, 5, false)], nowMs)
   t.notOk(told.standAfter(called(1), 'call', nowMs + minuteMs))
   t.ok(told.standAfter(called(1), 'call', nowMs))
@@ -41,18 +41,18 @@ t.test('no answer outlives its minute, whatever a clock that is set back says', 
 })
 
 t.test('more tests than are remembered, or none that is known: any use may bring another answer', async t => {
-  const told = AnswerTests.at(nowMs)
+  const told = CachedPredicates.at(nowMs)
   for (let than = 100; than < 108; than++) told.add([atLeast.tested(0, than, false)], nowMs)
   t.ok(told.standAfter(called(1), 'other', nowMs), 'eight')
   told.add([atLeast.tested(0, 107, false)], nowMs)
   t.ok(told.standAfter(called(1), 'other', nowMs), 'the same again')
   told.add([atLeast.tested(0, 108, false)], nowMs)
   t.notOk(told.standAfter(called(1), 'other', nowMs), 'nine')
-  t.notOk(AnswerTests.unknown.standAfter(called(1), 'other', 0))
+  t.notOk(CachedPredicates.unknown.standAfter(called(1), 'other', 0))
 })
 
 t.test('FE-52 counters of a billing cycle are figures', async t => {
-  const reads = new UsageReads()
+  const reads = new ReadSet()
   reads.tested(atLeast, 0, 5, false)
   t.notOk(reads.figures)
   reads.tested(new CounterTest('gte', 'call', 'current_month', 'billing_cycle'), 0, 5, false)

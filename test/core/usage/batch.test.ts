@@ -1,20 +1,20 @@
 // Events of the usual kind across threads and into the journal: the same as one by one.
 import t from 'tap'
 import { encodeId, writeId } from '../../../src/core/id.js'
-import { itemsOf, UseRows } from '../../../src/core/usage/batch.js'
+import { itemsOf, UsageBatchWriter } from '../../../src/core/usage/batch.js'
 import { Group } from '../../../src/journal/frame.js'
 import { RecordFlag } from '../../../src/journal/journal.js'
 import { eventRow, monthOf } from '../../../src/journal/records/event-row.js'
 import { factText } from '../../../src/journal/records/fact-encoder.js'
 import { type Draw, drawRows } from '../../../src/journal/records/ledger-rows.js'
 import { UseKind, UseRecords } from '../../../src/journal/records/use-record-encoder.js'
-import { Packing, unpack } from '../../../src/protocol/message-codec.js'
+import { Encoder, unpack } from '../../../src/protocol/message-codec.js'
 import { Random } from '../../random.js'
 
 const word = (random: Random) => random.next() * 2 ** 32
 
 function randomUses(random: Random) {
-  const rows = new UseRows()
+  const rows = new UsageBatchWriter()
   let text = ''
   const put = (piece: string) => {
     const at = text.length
@@ -90,7 +90,7 @@ t.test(
   async t => {
     const random = new Random()
     t.comment(`TOLLGATE_SEED=${random.seed}`)
-    const packing = new Packing()
+    const packing = new Encoder()
     for (let round = 0; round < 200; round++) {
       const given = Array.from({ length: 1 + random.below(4) }, () => randomUses(random))
       for (const [n, request] of given.entries()) packing.add(n, request)

@@ -1,6 +1,6 @@
 // Answers that are kept: by whom they may be given, until when, and how many.
 import t from 'tap'
-import { Answers, type Asked, hashOfAsked } from '../../../src/engine/cache/response-cache.js'
+import { type CacheKey, hashOfAsked, ResponseCache } from '../../../src/engine/cache/response-cache.js'
 import { Changes } from '../../../src/protocol/version-counters.js'
 
 const view = (text: string): DataView => {
@@ -16,8 +16,8 @@ function world(recordsPerSecond = 0) {
   const changes = Changes.make(2)
   changes.open(0)
   changes.open(1)
-  const directory = { departures: 0 }
-  const answers = new Answers(changes, directory, recordsPerSecond)
+  const directory = { keyEpoch: 0 }
+  const answers = new ResponseCache(changes, directory, recordsPerSecond)
   const find = (name: string, text: string, atMs = 1_000, env = 'env_1') =>
     answers.find(hashOfAsked(name, view(text)), env, name, view(text), atMs)
   /** Ask twice, and keep what the second was told. */
@@ -28,10 +28,10 @@ function world(recordsPerSecond = 0) {
     companyId: string | null = 'comp_1',
     standing = { untilMs: 2_000, figures: false },
   ) => {
-    const ask = (): Asked | null => answers.asked(hashOfAsked(name, view(text)), name, view(text))
+    const ask = (): CacheKey | null => answers.admit(hashOfAsked(name, view(text)), name, view(text))
     const asked = ask() ?? ask()
-    const footing = answers.footing('env_1', companyId, 1_000)
-    if (asked && footing) answers.keep(asked, { footing, ...standing }, answer)
+    const stamp = answers.stamp('env_1', companyId, 1_000)
+    if (asked && stamp) answers.keep(asked, { stamp, ...standing }, answer)
   }
   return { changes, directory, answers, find, keep }
 }
@@ -52,7 +52,7 @@ t.test('an answer is given again to the same question alone, while it stands', a
   t.equal(find('a', '{"company":{"id":"x"}}'), null, 'its company changed')
   keep('a', '{"company":{"id":"x"}}')
   t.ok(find('a', '{"company":{"id":"x"}}'))
-  directory.departures++
+  directory.keyEpoch++
   t.equal(find('a', '{"company":{"id":"x"}}'), null, 'keys may find somebody else')
   for (const end of ['renew', 'close'] as const) {
     keep('a', '{"company":{"id":"x"}}')
@@ -146,11 +146,11 @@ t.test('what changed while the answer was under way keeps it from being kept', a
   const { changes, answers, find } = world()
   const body = view('{}')
   const hash = hashOfAsked('a', body)
-  answers.asked(hash, 'a', body)
-  const asked = answers.asked(hash, 'a', body)!
-  const footing = answers.footing('env_1', 'comp_1', 1_000)!
+  answers.admit(hash, 'a', body)
+  const asked = answers.admit(hash, 'a', body)!
+  const stamp = answers.stamp('env_1', 'comp_1', 1_000)!
   changes.changed('comp_1')
-  answers.keep(asked, { footing, untilMs: 2_000, figures: false }, told('a'))
+  answers.keep(asked, { stamp, untilMs: 2_000, figures: false }, told('a'))
   t.equal(find('a', '{}'), null)
 })
 

@@ -5,9 +5,9 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { Yielding } from '../../../src/engine/host/clickhouse-throttle.js'
-import { Standby } from '../../../src/host/thread-priority.js'
+import { IdlePriority } from '../../../src/host/thread-priority.js'
 
-const probe = Standby.open()
+const probe = IdlePriority.open()
 const skip = probe === null ? 'takes Linux, chrt and CAP_SYS_NICE' : false
 void probe?.close()
 
@@ -37,7 +37,7 @@ async function becomes(pid: number, policy: number): Promise<boolean> {
 }
 
 t.test('every thread of a process stands by, and does not any more', { skip }, async t => {
-  const standby = Standby.open()!
+  const standby = IdlePriority.open()!
   const { pid } = await child(t)
   standby.set(pid!, true)
   t.ok(await becomes(pid!, idle))
@@ -57,7 +57,7 @@ t.test('it gives way while it keeps up and nobody asks it anything', { skip }, a
   let { pid } = await child(t)
   let behind = 0
   const yielding = new Yielding({
-    standby: Standby.open()!,
+    standby: IdlePriority.open()!,
     pid: () => pid!,
     behind: () => behind,
     lookMs: 20,
@@ -98,5 +98,5 @@ t.test('it gives way while it keeps up and nobody asks it anything', { skip }, a
 })
 
 t.test('where chrt is not found nothing is changed', async t => {
-  t.equal(Standby.open('/nowhere/chrt'), null)
+  t.equal(IdlePriority.open('/nowhere/chrt'), null)
 })

@@ -1,12 +1,12 @@
 // What duplicates wait for, against a Map.
 import t from 'tap'
-import { UnderWay } from '../../../src/engine/idempotency/in-flight.js'
+import { InFlightClaims } from '../../../src/engine/idempotency/in-flight.js'
 import { Random } from '../../random.js'
 
 t.test('EV-27: a table of what is under way answers as a Map does', async t => {
   const random = new Random()
   t.comment(`TOLLGATE_SEED=${random.seed}`)
-  const table = new UnderWay()
+  const table = new InFlightClaims()
   const map = new Map<string, Promise<void>>()
   let wrong = 0
   for (let i = 0; i < 60_000; i++) {

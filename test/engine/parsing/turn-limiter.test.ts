@@ -1,11 +1,11 @@
 // Slices of long work: one a turn of the event loop, a few in flight, in the order of asking.
 import t from 'tap'
-import { Slices } from '../../../src/engine/parsing/turn-limiter.js'
+import { TurnLimiter } from '../../../src/engine/parsing/turn-limiter.js'
 
 const turn = () => new Promise(resolve => setImmediate(resolve))
 
 t.test('one slice a turn, whosever it is', async t => {
-  const slices = new Slices(100)
+  const slices = new TurnLimiter(100)
   const begun: string[] = []
   for (const name of ['a', 'b', 'c']) void slices.enter().then(() => begun.push(name))
   t.same(begun, [])
@@ -18,7 +18,7 @@ t.test('one slice a turn, whosever it is', async t => {
 })
 
 t.test('no more in flight than are allowed', async t => {
-  const slices = new Slices(2)
+  const slices = new TurnLimiter(2)
   let begun = 0
   for (let n = 0; n < 5; n++) void slices.enter().then(() => begun++)
   for (let n = 0; n < 10; n++) await turn()
@@ -33,7 +33,7 @@ t.test('no more in flight than are allowed', async t => {
 })
 
 t.test('one that waits for a store keeps the others from nothing for long', async t => {
-  const slices = new Slices(1)
+  const slices = new TurnLimiter(1)
   await slices.enter()
   let settle = () => {}
   slices.lasts(

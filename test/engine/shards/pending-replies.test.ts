@@ -1,10 +1,10 @@
 // Who waits for a shard's replies: every number finds the one it was given to, once.
 import t from 'tap'
-import { Waiters } from '../../../src/engine/shards/pending-replies.js'
+import { PendingReplies } from '../../../src/engine/shards/pending-replies.js'
 import { Random } from '../../random.js'
 
 t.test('a number finds the one who waits under it, once', async t => {
-  const waiters = new Waiters<string>()
+  const waiters = new PendingReplies<string>()
   const a = waiters.add('a')
   const b = waiters.add('b')
   t.equal(waiters.size, 2)
@@ -16,7 +16,7 @@ t.test('a number finds the one who waits under it, once', async t => {
 })
 
 t.test('a late reply finds nobody, also when its place is taken again', async t => {
-  const waiters = new Waiters<string>()
+  const waiters = new PendingReplies<string>()
   const old = waiters.add('old')
   waiters.take(old)
   const now = waiters.add('new')
@@ -28,7 +28,7 @@ t.test('a late reply finds nobody, also when its place is taken again', async t 
 const random = new Random()
 
 t.test(`seed ${random.seed}: as a map would, through 20 000 comings and goings`, async t => {
-  const waiters = new Waiters<number>()
+  const waiters = new PendingReplies<number>()
   const model = new Map<number, number>()
   const gone: number[] = []
   let wrong = 0

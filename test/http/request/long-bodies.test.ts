@@ -2,7 +2,7 @@
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
-import { type Handler, Later, type RawBody } from '../../../src/api/kit/call.js'
+import { Deferred, type Handler, type RawBody } from '../../../src/api/kit/call.js'
 import { ServiceError } from '../../../src/errors.js'
 import { Exchange } from '../../../src/http/request/exchange.js'
 import { LongBodies } from '../../../src/http/request/long-bodies.js'
@@ -141,9 +141,9 @@ t.test('of a caller who left while waiting for a turn nothing is taken', async t
 })
 
 t.test('a check is under way until it is answered, or its caller leaves', async t => {
-  const asked: Later[] = []
+  const asked: Deferred[] = []
   const check: Handler = () => {
-    asked.push(new Later(() => ({ data: null })))
+    asked.push(new Deferred(() => ({ data: null })))
     return asked.at(-1)!
   }
   let bodies!: LongBodies

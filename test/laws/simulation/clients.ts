@@ -4,7 +4,7 @@ import { orRefused, readyTrait, readyUpsert, settled } from '../../../src/api/en
 import type { Sender } from '../../../src/api/events/claims.js'
 import { ingestMany, ingestOne } from '../../../src/api/events/ingest.js'
 import { ingestOneBytes, ingestText } from '../../../src/api/events/usual.js'
-import { type Answer, Later } from '../../../src/api/kit/call.js'
+import { type Answer, Deferred } from '../../../src/api/kit/call.js'
 import type { CompanyDescription } from '../../../src/core/company/descriptions.js'
 import type { Question } from '../../../src/core/company/message.js'
 import type { CreditMessage, CreditReply } from '../../../src/core/credits/account-state.js'
@@ -469,7 +469,7 @@ function ingest(service: Service, event: object): Promise<string> {
     const text = JSON.stringify(event)
     const answer = ingestOneBytes(sender, Buffer.from(text)) ?? ingestOne(sender, event)
     const succeed = ({ json }: Answer) => resolve(json!)
-    if (answer instanceof Later) answer.listen({ succeed, fail: reject })
+    if (answer instanceof Deferred) answer.listen({ succeed, fail: reject })
     else answer.then(succeed, reject)
   })
 }
