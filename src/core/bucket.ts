@@ -1,6 +1,6 @@
 // One token bucket: full at start, refilled continuously, never above its burst.
 
-/** What a bucket allows. */
+/** Rate and size of a bucket. */
 export interface Limit {
   /** Tokens per second. */
   readonly ratePerSecond: number

@@ -35,8 +35,8 @@ export interface CompiledPlan {
 }
 
 /**
- * An environment's definitions, ready to run. Immutable but for what it remembers of overrides; a change makes a
- * new one, and no company is rewritten for it.
+ * An environment's definitions, compiled. Immutable except for a cache of overrides; a change of definitions makes a
+ * new catalog, and no company is rewritten for it.
  */
 export interface Catalog {
   readonly data: CatalogData
@@ -47,7 +47,9 @@ export interface Catalog {
   /** Ordered by name, then id (US-8). */
   readonly features: readonly CompiledFeature[]
   readonly featuresById: ReadonlyMap<string, CompiledFeature>
-  /** The flag of each feature, by its index; one without gets a flag of its own that nobody can ask for (US-5). */
+  /**
+   * The flag of each feature, by feature index; a feature without one gets an internal flag that no key names (US-5).
+   */
   readonly featureFlags: readonly CompiledFlag[]
   /** Event features by the subtype they count (EV-49). */
   readonly featuresBySubtype: ReadonlyMap<string, readonly CompiledFeature[]>

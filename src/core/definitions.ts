@@ -48,11 +48,11 @@ export interface CatalogData {
   readonly initialPlanId: string | null
   readonly fallbackPlanId: string | null
   readonly trialExpiryPlanId: string | null
-  /** What actors are to tell webhooks of; absent or null: nothing. */
+  /** Domain events that actors publish; absent or null: none. */
   readonly watches?: Watches | null
 }
 
-/** What webhooks of an environment ask to be told of, of what actors decide (core/notice.ts). */
+/** Event types that an environment's webhooks ask for, among those that actors decide (company/domain-events.ts). */
 export interface Watches {
   readonly types: readonly WebhookRequestType[]
   /** Features whose limits matter; null: all. */
@@ -88,7 +88,7 @@ export interface FlagDef {
   readonly name: string
   readonly defaultValue: boolean
   readonly featureId: string | null
-  /** Rules written by callers; those of entitlements are generated at compile (EN-5). */
+  /** Rules written by callers; entitlement rules are generated at compile time (EN-5). */
   readonly rules: readonly RuleDef[]
 }
 
@@ -145,7 +145,7 @@ export interface PlanVersionDef {
   readonly creditGrants: readonly PlanCreditGrantDef[]
 }
 
-/** What one plan version or override grants for one feature (EN-3). Value members not of its type are null. */
+/** The grant of one feature by one plan version or override (EN-3). Value members of other types are null. */
 export interface EntitlementDef {
   readonly id: string
   readonly featureId: string
@@ -190,7 +190,7 @@ export interface CreditDef {
   readonly defaultExpiryUnit: BillingCreditExpiryUnit
   readonly defaultExpiryUnitCount: number | null
   readonly defaultRolloverPolicy: BillingCreditRolloverPolicy
-  /** Has a unit price; absent: yes. What has none can be topped up by no payment (CR-55). */
+  /** Has a unit price; absent: yes. A credit without one cannot be topped up by a payment (CR-55). */
   readonly priced?: boolean
 }
 
@@ -206,7 +206,7 @@ export interface PlanCreditGrantDef {
   readonly resetCadence: BillingPlanCreditGrantResetCadence | null
   readonly resetStart: BillingPlanCreditGrantResetStart | null
   readonly rolloverPercentage: number
-  /** Given again at each boundary of this period, beside what is left (decision 30); absent or null: not so. */
+  /** Renewed at each boundary of this period, beside the rest (decision 30); absent or null: not renewed. */
   readonly renewalPeriod?: BillingPlanCreditGrantResetStart | null
   readonly expiryType: BillingCreditExpiryType | null
   readonly expiryUnit: BillingCreditExpiryUnit | null

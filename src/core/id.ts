@@ -68,7 +68,7 @@ export function decodeId(prefix: string, id: string): readonly [high: number, lo
 
 /** Reads the 64 bits of ids where they lie in bytes or texts, and makes nothing. */
 export class IdReader {
-  /** Of the id that was read last: unsigned 32-bit halves. */
+  /** The last id read, as unsigned 32-bit halves. */
   high = 0
   low = 0
 

@@ -16,7 +16,7 @@ export function isoTime(ms: number): string {
   return lastText
 }
 
-// What is acknowledged together has one time.
+// One cached text: writes that are acknowledged together have one time.
 let lastMs = Number.NaN
 let lastText = ''
 

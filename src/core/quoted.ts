@@ -1,6 +1,6 @@
 // Texts as JSON writes them, remembered where they come with every answer.
 
-/** At most so many; definitions have fewer names, and what is forgotten is written again. */
+/** Names in the cache, at most; definitions have fewer, and a forgotten one is quoted again. */
 const namesMax = 16_384
 const names = new Map<string, string>()
 

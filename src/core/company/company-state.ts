@@ -27,7 +27,7 @@ export interface Company extends Entity {
   /** Plans whose trial this company has already had (EN-90). */
   trialedPlanIds: readonly string[]
   subscriptions: readonly SubscriptionState[]
-  /** What was agreed for later; null for nothing (EN-95, EN-96). */
+  /** Changes agreed for later; null for none (EN-95, EN-96). */
   schedule: PlanSchedule | null
   overrides: readonly OverrideState[]
   /**
@@ -75,9 +75,9 @@ export interface SubscriptionState {
   readonly trialEndMs: number | null
   readonly trialEndSetting: BillingSubscriptionTrialEndSetting | null
   readonly productIds: readonly string[]
-  /** The price at which it sells each product, and how many; an older state does not tell how many. */
+  /** Product, price and quantity of each item; absent in older states. */
   readonly items?: readonly SubscribedItem[]
-  /** Nobody tells of its renewals: its periods follow each other by themselves from this instant on, epoch ms. */
+  /** No provider reports renewals: periods follow each other from this instant on, epoch ms. */
   readonly anchorMs?: number | null
   /** While it is past_due: from when on it gives no access, epoch ms. */
   readonly gatedAtMs?: number
@@ -104,12 +104,12 @@ export interface BoughtQuantity {
   readonly quantity: number
 }
 
-/** Who changed plans, and by which operation. */
+/** Author and operation of a plan change. */
 export interface PlanChangeCause {
   readonly action: PlanChangeAction
   readonly actorType: ActorType
   readonly apiKeyId: string | null
-  /** What became of the subscription, between plans that are billed (PB-32). */
+  /** Effect on the subscription, for changes between billed plans (PB-32). */
   readonly subscriptionAction?: PlanChangeSubscriptionAction | null
 }
 
@@ -120,7 +120,7 @@ export interface PlanSchedule {
     readonly effectiveAtMs: number
     readonly plan: PlanHolding | null
     readonly addOns: readonly PlanHolding[]
-    /** What changes with them: quantities bought in advance, and the subscription as it is then. */
+    /** The rest of the change: quantities bought in advance, and the subscription as it is then. */
     readonly quantities?: readonly BoughtQuantity[]
     readonly subscription?: SubscriptionState | null
     readonly cause?: PlanChangeCause
@@ -157,7 +157,7 @@ export interface Commitment {
   readonly sold?: readonly { readonly priceId: string; readonly productId: string; readonly months: number }[]
 }
 
-/** What a move to another version means for what is paid. */
+/** Billing terms of a move to another version. */
 export type MigrationTerms = Pick<
   ScheduledMigration,
   'versionId' | 'priceIds' | 'productIds' | 'ended' | 'commitments'

@@ -32,7 +32,7 @@ import type { AcceptedEvent, Refusal } from './requests.js'
 import { interned, SmallMap } from './shared-names.js'
 import { NamedTexts } from './text-map.js'
 
-/** One empty list for all of them: what changes is a new list. */
+/** One shared empty list: a change makes a new list. */
 const none: readonly never[] = []
 
 export function newCompany(id: string, environmentId: string): Company {
@@ -207,7 +207,7 @@ function managed(company: Company, catalog: Catalog, message: PlansManaged, nowM
   return { reply: decided.reply, effects: [...decided.effects, ...bought] }
 }
 
-/** What the effect `used` does; atMs: of the event, nowMs: of its message. */
+/** Apply the effect `used`. atMs: time of the event; nowMs: time of its message. */
 export function applyUse(
   company: Company,
   subtype: string,
@@ -326,7 +326,7 @@ export function hasRoomFor(
   return fitsUsage(company.counters.get(subtype), quantity, atMs, nowMs, cycleOf(company, nowMs))
 }
 
-/** EV-16, EV-45, EV-46, EV-55: what an accepted event does to its company. */
+/** EV-16, EV-45, EV-46, EV-55: effects of an accepted event on its company. */
 function decideEvent(company: Company, catalog: Catalog, event: AcceptedEvent, nowMs: number): Decision {
   // deleted meanwhile: recorded without effect (CU-53)
   if (event.failure !== null || !company.exists) return { reply: null, effects: [] }

@@ -17,7 +17,7 @@ export interface EntitySnapshot {
   readonly updatedAtMs: number
   readonly lastSeenAtMs: number | null
   readonly sequence: number
-  /** What publishable keys have said of traits; absent: nothing. The last member. */
+  /** Traits set with publishable keys; absent: none. The last member. */
   readonly clientTraits?: readonly StoredText[]
 }
 
@@ -33,7 +33,7 @@ export interface CompanySnapshot extends EntitySnapshot {
   readonly idsMade: number
   /** Absent in snapshots of version 0.1.0. */
   readonly timeMs?: number
-  /** Of its billing profile, credits as decimal text; absent: none. */
+  /** Overdraft limit of the billing profile, credits as decimal text; absent: none. */
   readonly overdraftLimit?: string
 }
 
@@ -41,7 +41,7 @@ export interface UserSnapshot extends EntitySnapshot {
   readonly memberships: readonly (readonly [companyId: string, joinedAtMs: number])[]
 }
 
-/** What a company's actor tells of itself at an instant: the state, and what only the core can work out. */
+/** A company as its actor describes it at an instant: the state, and figures that only the core can compute. */
 export interface CompanyDescription {
   readonly state: CompanySnapshot
   /** Base plan and add-ons that count now (EN-93, PB-56…58), base plan first when there is one. */

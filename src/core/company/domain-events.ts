@@ -1,5 +1,6 @@
-// What webhooks are told of by actors: limits crossed, entities made, changed and gone, overrides, plans. Worked out
-// from a record's effects and two readings, before and after, and only in environments where somebody asks.
+// Domain events that actors decide, for webhooks: limits crossed, entities made, changed and deleted, overrides,
+// plans. They are computed from a record's effects and two readings, before and after, only in environments where a
+// webhook asks for them.
 import type { WebhookRequestType } from '../../../schemas/enums.js'
 import { amountToNumber, decodeAmount } from '../credits/amount.js'
 import { topupFailuresMax } from '../credits/draw.js'
@@ -20,7 +21,7 @@ import type {
   Point,
 } from './notices.js'
 
-/** The types that actors decide; all others are told by whoever changed something. */
+/** Types that actors decide; every other type is published by the handler that made the change. */
 export const decidedByActors: readonly WebhookRequestType[] = [
   'auto.topup.hard.failure',
   'auto.topup.retry.exceeded',
@@ -46,10 +47,13 @@ export const decidedByActors: readonly WebhookRequestType[] = [
   'user.updated',
 ]
 
-/** Longest JSON text of what a deleted company or user was; a longer one is told by its id alone. */
+/** Longest JSON text of a deleted company or user in an event; a longer one is replaced by its id. */
 const lastBytesMax = 65_536
 
-/** What was deleted, if a notice may carry it; in it quantities beyond ±(2^53 − 1) are text in the end (`StoredQuantity`). */
+/**
+ * The last state of a deleted entity, if it is short enough for an event. Quantities beyond ±(2^53 − 1) become text
+ * (`StoredQuantity`).
+ */
 export function lastOf<T>(last: T): T | null {
   const text = JSON.stringify(last, (_, member: unknown) =>
     typeof member === 'bigint' ? String(member) : member,
@@ -58,11 +62,11 @@ export function lastOf<T>(last: T): T | null {
 }
 
 /**
- * What of two readings of one feature, before and after a change, somebody is to be told.
+ * Limit events between two readings of one feature, before and after a change.
  *
  * A point is crossed when usage was below it and no longer is; so each fires once per period, and again only after a
  * reset or a negative event took usage below it.
- * source  EN-52, EN-53. A warning tier of the caller's own is told as `entitlement.limit.warning`: decision.
+ * source  EN-52, EN-53. A caller's own warning tier is published as `entitlement.limit.warning`: decision.
  */
 export function crossings(before: LimitReading, after: LimitReading): LimitCrossing[] {
   const former = pointsOf(before)
@@ -97,7 +101,7 @@ function pointsOf({ allocation, softLimit, tierLimits, warningTiers }: LimitRead
   return points
 }
 
-/** Usage is whole, so of a limit that no number holds the next integer stands for the percentage. */
+/** Usage is a whole number, so a fractional threshold is rounded up to the next integer. */
 function percentOf(limit: Quantity, percent: number): Quantity {
   return typeof limit === 'number'
     ? (limit * percent) / 100
@@ -164,7 +168,7 @@ export function readCredits(
 }
 
 /**
- * What of two readings of one credit somebody is to be told: 80 % and 100 % of what was granted.
+ * Credit events between two readings of one credit: 80 % and 100 % of the credits granted.
  *
  * source  EN-53.
  */
@@ -189,7 +193,7 @@ export function creditCrossings(
     }))
 }
 
-/** What effects say by themselves of a company that they are about to change. */
+/** Events that follow from the effects alone, for a company that they are about to change. */
 export function companyNotices(
   company: Pick<Company, 'id' | 'overrides' | 'credits'>,
   fx: readonly Effect[],

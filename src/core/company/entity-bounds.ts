@@ -1,5 +1,5 @@
-// How large one company or user may become, whichever way it is written: by the API, events, batches or an import
-// (security 7; the numbers are decisions). What was stored before these bounds stays, and may shrink.
+// Bounds of one company or user, held in every way of writing: the API, events, batches and imports (security 7; the
+// numbers are decisions). Data stored before these bounds stays, and may shrink.
 import type { NamedTexts } from './text-map.js'
 
 /** Keys of an entity, and of one call or event. */
@@ -41,5 +41,5 @@ export function traitsRefusal(
 const lengthOf = (name: string, value: string | null): number =>
   value === null ? 0 : name.length + value.length
 
-/** Part of a quota of an environment from which on it is told of. */
+/** Part of an environment's quota from which on its use is reported. */
 export const quotaToldFrom = 0.9

@@ -11,7 +11,7 @@ export interface Entity {
   keys: NamedTexts
   /** By trait name (hierarchy joined by "."). */
   traits: NamedTexts
-  /** What publishable keys have said of traits: anybody may have. No decision reads it. null: nothing. */
+  /** Traits set with publishable keys, which anybody may hold. No decision reads them. null: none. */
   clientTraits: NamedTexts | null
   createdAtMs: number
   updatedAtMs: number
@@ -29,12 +29,12 @@ export type EntityBrief = Pick<
   'id' | 'environmentId' | 'name' | 'createdAtMs' | 'updatedAtMs' | 'lastSeenAtMs'
 >
 
-/** What an accepted write did that others must know. */
+/** Results of an accepted write that other threads need. */
 export interface WriteReply {
   readonly created: boolean
   /** Pairs that are free again (CU-12, CU-15, CU-50). */
   readonly freed: readonly KeyPair[]
-  /** Of a user: companies joined and left (CU-20, CU-40). */
+  /** Companies that a user joined and left (CU-20, CU-40). */
   readonly joined?: readonly string[]
   readonly left?: readonly string[]
 }

@@ -1,4 +1,4 @@
-// What companies and users have in common: keys, traits, a name and times (CU rules).
+// Common parts of companies and users: keys, traits, a name and times (CU rules).
 import { decimalToText, parseDecimal, sum } from '../credits/amount.js'
 import type { Quantity } from '../usage/quantity.js'
 import { keysMax, traitsRefusal } from './entity-bounds.js'
@@ -59,7 +59,7 @@ export function decideWrite(
   for (const { name, value, client } of write.traits) {
     const given = client ? entity.clientTraits : entity.traits
     const had = created ? undefined : given?.get(name)
-    // an older event does not overwrite (EV-42); an upsert is what its caller says now, whatever clocks say
+    // an older event does not overwrite (EV-42); an upsert counts as of now, whatever the stored time
     if (!touches && had && had.updatedAtMs > write.atMs) continue
     if (value === null ? had === undefined : had?.value === value) continue
     effects.push({ t: client ? 'client_trait' : 'trait', name, value, atMs: write.atMs })
@@ -171,7 +171,7 @@ export function keyPairs(entity: Readonly<Entity>): KeyPair[] {
   return [...entity.keys].map(([name, key]) => [name, key.value])
 }
 
-/** Forget everything but identity: what is left of a deleted entity. */
+/** Remove everything from a deleted entity except its identity. */
 export function clearEntity(entity: Entity): void {
   entity.exists = false
   entity.name = ''

@@ -45,7 +45,7 @@ export class LiveCompany implements EntitledFacts {
     readonly company: Company,
     readonly catalog: Catalog,
     readonly nowMs: number,
-    /** Where it is noted what is read of the company's use; null: nowhere. */
+    /** Records each read of the company's usage; null: no recording. */
     private readonly reads: ReadSet | null = null,
   ) {
     this.id = company.id
@@ -131,7 +131,9 @@ export class LiveCompany implements EntitledFacts {
     return spendCap(spendPolicies, creditId, this.id, user === null ? null : user.id)
   }
 
-  /** What definitions and subscription say of one credit now; null for a credit the environment does not have. */
+  /**
+   * Configuration of one credit from definitions and subscription; null for a credit the environment does not have.
+   */
   creditConfig(creditId: string): CreditConfig | null {
     if (creditId === this.#firstCredit) return this.#firstConfig
     const known = this.#configs?.get(creditId)
@@ -190,8 +192,8 @@ export class LiveCompany implements EntitledFacts {
 }
 
 /**
- * The version that alone speaks for a company, now and until something happens to it: no add-on, override, trial,
- * subscription, schedule or overdraft limit of its own beside. null: ask a LiveCompany.
+ * The one version that decides everything for a company until its state changes: it has no add-on, override, trial,
+ * subscription, schedule or overdraft limit of its own. null: ask a LiveCompany.
  */
 export function soleVersion(company: Company, catalog: Catalog): CompiledVersion | null {
   const { plan } = company

@@ -1,5 +1,5 @@
-// The closed unions that cross the thread boundary and the journal: what may be asked of an actor,
-// what it answers or refuses, and the effects it changes by. Plain, structured-cloneable data.
+// The closed unions that cross the thread boundary and the journal: requests to an actor, its replies and refusals,
+// and the effects that change it. Plain, structured-cloneable data.
 import type { TraitType } from '../../../schemas/enums.js'
 import type { CreditEffect, CreditMessage } from '../credits/account-state.js'
 import type {
@@ -29,7 +29,7 @@ export interface RepeatOf {
 export interface TraitWrite {
   readonly name: string
   readonly value: string | null
-  /** Said by a publishable key: shown where nobody else has said anything, and never asked by a decision. */
+  /** Set with a publishable key: shown where no other source set the trait, and never read by a decision. */
   readonly client?: true
 }
 
@@ -40,7 +40,9 @@ export interface TraitIntroduction {
   readonly traitType: TraitType
 }
 
-/** What an upsert or identify wants of an entity; the directory has already settled which pairs it may claim. */
+/**
+ * The wanted state of an entity in an upsert or identify; the directory has already decided which pairs it may claim.
+ */
 export interface EntityWrite {
   /** Pairs to add or re-map (CU-12). */
   readonly addKeys: readonly (readonly [name: string, value: string])[]
@@ -144,7 +146,7 @@ export type Effect =
   | { readonly t: 'named'; readonly name: string }
   | { readonly t: 'trait_introduced'; readonly trait: TraitIntroduction }
   | { readonly t: 'trait'; readonly name: string; readonly value: string | null; readonly atMs: number }
-  /** What a publishable key says of a trait. */
+  /** A trait set with a publishable key. */
   | {
       readonly t: 'client_trait'
       readonly name: string
@@ -167,7 +169,7 @@ export type Effect =
   | { readonly t: 'deleted'; readonly keys: readonly KeyPair[] }
   | { readonly t: 'override'; readonly override: OverrideState }
   | { readonly t: 'override_removed'; readonly overrideId: string }
-  /** Of the company's billing profile: credits as decimal text; null leaves it to the plans. */
+  /** Overdraft limit of the company's billing profile: credits as decimal text; null leaves it to the plans. */
   | { readonly t: 'overdraft_limit'; readonly limit: string | null }
   | { readonly t: 'plan'; readonly plan: PlanHolding | null }
   | { readonly t: 'add_ons'; readonly addOns: readonly PlanHolding[] }
@@ -175,7 +177,9 @@ export type Effect =
   | SubscriptionEffect
   | CreditEffect
 
-/** One journal record: what was decided for one actor at one instant. Member names are short: there are millions. */
+/**
+ * One journal record: the decision for one actor at one instant. Member names are short, because there are millions.
+ */
 export interface Fact {
   /** Actor kind: c, u or e. */
   readonly k: 'c' | 'u' | 'e'
@@ -184,8 +188,8 @@ export interface Fact {
   /** `now` of the message, epoch ms. */
   readonly at: number
   /**
-   * What webhooks are to be told of it (core/notice.ts): the outbox gets it in the transaction that projects the fact.
-   * It stands before the effects: readers of the ledger read a fact from its credit movements to its end.
+   * Domain events for webhooks (company/domain-events.ts): the outbox gets them in the transaction that projects the
+   * fact. The member precedes the effects: readers of the ledger read a fact from its credit movements to its end.
    */
   readonly tell?: readonly DomainEvent[]
   readonly fx: readonly Effect[]
@@ -193,7 +197,7 @@ export interface Fact {
   readonly ik?: readonly [key: string, eventId: string, capturedAtMs: number]
 }
 
-/** What deciding gives. A refusal has no effects. */
+/** The result of deciding. A refusal has no effects. */
 export type Decision<Reply = unknown> =
   | { readonly reply: Reply; readonly effects: readonly Effect[] }
   | { readonly refused: Refusal; readonly detail?: string }
@@ -209,8 +213,8 @@ export type Question =
   /** Every flag; the reply is the serialised CheckFlags. */
   | { readonly type: 'check_all'; readonly context: CheckContext }
   /**
-   * The whole entity as plain data: CompanyDescription or UserSnapshot; null when there is none. Of a company with more
-   * names of events than `eventNamesMax` only figures of those it used last.
+   * The whole entity as plain data: CompanyDescription or UserSnapshot; null when it does not exist. A company with
+   * more event names than `eventNamesMax` includes only the figures of the most recently used ones.
    */
   | { readonly type: 'describe'; readonly eventNamesMax?: number }
   /** Usage of the entitled features, or of some: FeatureUsage rows by feature name (US-5, US-8). */
@@ -221,7 +225,7 @@ export type Question =
     }
   /** Its name and times: EntityBrief; null when there is none. */
   | { readonly type: 'brief' }
-  /** What a client needs to evaluate flags for it: EngineParts; null when there is none. */
+  /** Data with which a client evaluates flags: EngineParts; null when the entity does not exist. */
   | { readonly type: 'engine' }
   /** Its credits: CreditsDescription; null when there is none. Answered once what time moved is durable. */
   | { readonly type: 'credits' }

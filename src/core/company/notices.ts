@@ -7,7 +7,7 @@ import type { Quantity } from '../usage/quantity.js'
 import type { OverrideState } from './company-state.js'
 import type { CompanyDescription, UserSnapshot } from './descriptions.js'
 
-/** What happened, and what only the actor can tell of it. */
+/** The subject of an event: data that only the actor has. */
 export type Subject =
   /** Made or changed: as it is now. */
   | { readonly subject: 'entity' }
@@ -34,7 +34,7 @@ export type Subject =
       readonly hard: TopupFailure | null
     }
 
-/** What a fact tells beside its effects: a type that some webhook asks for, and what it is about. Plain JSON. */
+/** A domain event beside a fact's effects: a type that some webhook asks for, and its subject. Plain JSON. */
 export type DomainEvent = Subject & { readonly type: WebhookRequestType }
 
 /** A notice with the company or user it is about, as the outbox keeps it. */
@@ -70,7 +70,7 @@ export interface LimitCrossing extends Omit<LimitReading, 'tierLimits' | 'warnin
   readonly type: WebhookRequestType
   /** The limit the point belongs to. */
   readonly limit: Quantity
-  /** Of a warning tier the caller defined. */
+  /** The caller's own warning tier. */
   readonly warningTier: WarningTier | null
 }
 

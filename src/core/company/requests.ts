@@ -1,4 +1,4 @@
-// What callers ask of an actor: events, checks, preflights, and why it may refuse. Types only.
+// Requests to an actor: events, checks, preflights, and its refusals. Types only.
 import type { EventType } from '../../../schemas/enums.js'
 import type { Tokens } from '../pricing/model-price.js'
 import type { Quantity } from '../usage/quantity.js'
@@ -31,7 +31,7 @@ export interface AcceptedEvent {
   readonly failure: string | null
   /** Set on the track event that an inference event fans out to (EV-66): the parent's id. */
   readonly derivedFrom: string | null
-  /** Of an inference event: what it used, and what that cost (EV-61…63); null cost where no price is known. */
+  /** Tokens and cost of an inference event (EV-61…63); null cost where no price is known. */
   readonly inference: { readonly tokens: Tokens; readonly cost: InferenceCost | null } | null
 }
 
@@ -51,7 +51,7 @@ export interface CheckAndReserve {
   readonly flagKey: string
   readonly preflight: Preflight | null
   readonly context: CheckContext
-  /** Units; null: those of the preflight, else 1. */
+  /** Units; null: those of the preflight, or 1 without one. */
   readonly quantity: Quantity | null
   readonly expiresAtMs: number | null
   readonly key: string | null
@@ -59,7 +59,7 @@ export interface CheckAndReserve {
   readonly used?: boolean
 }
 
-/** Why an actor refused; the room that asked decides what the caller hears. */
+/** Reason of an actor's refusal; the API turns it into a status and message. */
 export type Refusal =
   | 'not_found'
   | 'no_key_left'
@@ -85,7 +85,7 @@ export type Refusal =
   /** It would have too many keys, traits or names of events, or use beyond 64 bits; `detail` says which. */
   | 'entity_full'
 
-/** What a check must know of its context beyond the entities found, for its reason (FE-76). */
+/** The context of a check beyond the entities found, for its reason (FE-76). */
 export interface CheckContext {
   readonly companyGiven: boolean
   readonly userGiven: boolean

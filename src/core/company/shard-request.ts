@@ -1,4 +1,4 @@
-// What the HTTP thread asks of a shard, and what a shard says unasked. Types only.
+// Requests from the HTTP thread to a shard, and notices that a shard sends by itself. Types only.
 
 import type { CatalogData } from '../definitions.js'
 import type { UsesRequest } from '../usage/batch.js'
@@ -35,7 +35,7 @@ export type ShardRequest =
 export type ShardControl =
   | { readonly type: 'catalog'; readonly data: CatalogData }
   | { readonly type: 'catalog_gone'; readonly environmentId: string }
-  /** What a backup wants to stand still; answers what stood still until now. */
+  /** Freezes the parts that a backup reads; the reply is the freeze that was in force until now. */
   | { readonly type: 'hold'; readonly still: BackupFreeze }
   /** Write every changed actor's snapshot. */
   | { readonly type: 'checkpoint' }
@@ -43,14 +43,20 @@ export type ShardControl =
   /** The sequence behind which the shard has no record of the environment. */
   | { readonly type: 'last'; readonly environmentId: string }
 
-/** What a shard tells without being asked. */
+/** Notices that a shard sends without a request. */
 export type ShardNotice =
   | { readonly notice: 'ready'; readonly replayed: number }
-  /** What failed to be written is cut off: none of it is durable. */
+  /** Failed writes are cut off the journal: none of them is durable. */
   | { readonly notice: 'mended' }
-  /** Met in a replay after a death: identity effects, which the directory applies again, and idempotency claims. */
+  /**
+   * Found in a replay after a thread's death: identity effects, which the directory applies again, and idempotency
+   * claims.
+   */
   | { readonly notice: 'identity'; readonly facts: readonly Fact[] }
-  /** Of one node among several: a group is durable, and other nodes are told of its entities before these replies (a post, or null) leave. */
+  /**
+   * Several nodes only: a group is durable, and other nodes receive its entities before these replies (a packet, or
+   * null) leave.
+   */
   | { readonly notice: 'durable'; readonly facts: readonly Fact[]; readonly replies: unknown }
   /** Flag checks since the last notice (FE-100…103): counts, raw rows for ClickHouse, last check per flag. */
   | { readonly notice: 'checks'; readonly checks: CheckCounts }
@@ -63,7 +69,7 @@ export type ShardNotice =
       readonly toMs: number
     }
 
-/** What a shard says of itself when asked. */
+/** A shard's figures, on request. */
 export interface ShardFigures {
   /** Actors in memory, and how many of them changed since their snapshot. */
   readonly actors: number

@@ -2,7 +2,7 @@
 
 /** Longer lists are hardly ever alike: each is its owner's own. */
 const sharedMax = 32
-/** Shared lists remembered; then all are forgotten, and what is in use stays in use. */
+/** Shared lists in the cache, at most; then the cache is emptied, and lists in use stay in use. */
 const listsMax = 10_000
 /** Up to here looking at each name is quicker than a table. */
 const lookedThrough = 8
@@ -23,7 +23,7 @@ export class Names {
 
   static readonly none = new Names([], true)
 
-  /** Where a name stands; -1 when it is none of them. */
+  /** Index of a name; -1 when it is absent. */
   place(name: string): number {
     const { list } = this
     if (list.length <= lookedThrough) {
@@ -57,7 +57,7 @@ export class Names {
     return Names.of(this.list.toSpliced(place, 1))
   }
 
-  /** What a second holder takes. */
+  /** The list for a second holder. */
   copy(): Names {
     return this.shared ? this : new Names([...this.list], false)
   }
@@ -135,7 +135,7 @@ const none: readonly never[] = []
 const textsMax = 10_000
 const texts = new Map<string, string>()
 
-/** An equal text, the same one for all who ask while it is remembered. */
+/** An equal text: one shared string while it is in the cache. */
 export function interned(text: string): string {
   const known = texts.get(text)
   if (known !== undefined) return known

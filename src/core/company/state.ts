@@ -1,4 +1,4 @@
-// An actor's whole state as plain JSON and back: what a snapshot holds and what crosses to the HTTP thread.
+// An actor's whole state to plain JSON and back: for snapshots and for the HTTP thread.
 
 import { decodeAccount, encodeAccount } from '../credits/ledger-json.js'
 import { counterFrom, storedCounter } from '../usage/counter.js'

@@ -18,7 +18,9 @@ export type StoredText = readonly [name: string, value: string, createdAtMs: num
 export class NamedTexts {
   private names = Names.none
   private values: readonly string[] = noValues
-  /** Created at, updated at: of all entries while there are two numbers, else of each. Two are shared: never changed. */
+  /**
+   * Created at, updated at: two numbers for all entries, or two for each. A pair of two is shared and never changed.
+   */
   private times: readonly number[] = noTimes
 
   static of(entries: Iterable<readonly [string, NamedText]>): NamedTexts {

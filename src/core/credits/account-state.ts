@@ -26,17 +26,19 @@ import type { Amount, Nanos } from './amount.js'
 export interface CreditAccount {
   readonly companyId: string
   readonly creditId: string
-  /** Of the last ledger entry; strictly increasing (CR-89). */
+  /** Sequence of the last ledger entry; strictly increasing (CR-89). */
   sequence: number
-  /** Carries what was used past zero (CR-51); made with the first such use. */
+  /** Holds use past zero (CR-51); made with the first such use. */
   overdraft: GrantState | null
-  /** What `drawFromFirst` found last, while it holds; not in snapshots. */
+  /** Cached result of `drawFromFirst`; not in snapshots. */
   burning: Burning | null
   /** Oldest first (CR-23). */
   grants: GrantState[]
-  /** Which kinds of them there are (`kindsOf`): what burns first is found without looking at all. Not in snapshots. */
+  /**
+   * Kinds of grants in the list (`kindsOf`): the first to burn is then found without a full scan. Not in snapshots.
+   */
   kinds: number
-  /** Since when the overdraft has stood; null while nothing is owed. */
+  /** Begin of the overdraft; null while nothing is owed. */
   overdrawnSinceMs: number | null
   lease: HoldState | null
   reservations: readonly HoldState[]
@@ -51,7 +53,7 @@ export interface CreditAccount {
   topup: Readonly<TopupState>
   /** Sequence of the grant that takes refunds (CR-60); null before the first. */
   refundSeq: number | null
-  /** Balance told from outside, for accounts kept elsewhere (CR-6). */
+  /** Balance reported from outside, for accounts kept elsewhere (CR-6). */
   external: { readonly remaining: Amount; readonly total: Amount; readonly atMs: number } | null
 }
 
@@ -71,7 +73,7 @@ export interface TopupSettings {
   readonly thresholdCredits: number | null
 }
 
-/** What the definitions and the subscription say about one account now. */
+/** Configuration of one account, from the definitions and the subscription, at this instant. */
 export interface CreditConfig {
   readonly burnStrategy: BillingCreditBurnStrategy
   readonly ledgerAuthority: BillingCreditLedgerAuthority
@@ -91,7 +93,7 @@ export interface CreditConfig {
   readonly maxPerDraw: Amount | null
 }
 
-/** Why a top-up failed for good: the credit has no price, or whoever collects the money says so. */
+/** Reason of a top-up's final failure: the credit has no price, or the payment provider refused for good. */
 export type TopupFailure = 'no_price' | 'payment_refused'
 
 export interface TopupConfig {
@@ -99,11 +101,11 @@ export interface TopupConfig {
   /** Whole credits. */
   readonly amount: number
   readonly thresholdCredits: number | null
-  /** Of the plan grant's current quantity. */
+  /** Threshold in percent of the plan grant's current quantity. */
   readonly thresholdPercent: number | null
   readonly planGrantId: string
   readonly expiry: ExpiryRule
-  /** False: a payment comes first, and `credit_topup_result` tells of it. */
+  /** False: a payment comes first, and `credit_topup_result` reports it. */
   readonly atOnce: boolean
   /** False: the credit has lost its price since this was configured, and every attempt fails (CR-56). */
   readonly priced: boolean
@@ -118,9 +120,9 @@ export interface CreditFigures {
 }
 
 /**
- * What changed in one account. `c` credit id; `seq` sequence of its first ledger entry; `at` entry time (epoch ms);
- * `now` processing time where it differs; `s` slices; `f`, `e`, `u` feature, event and user; `un` uncovered.
- * Each carries resolved amounts, so that replay needs no definitions.
+ * A change of one account. `c` credit id; `seq` sequence of its first ledger entry; `at` entry time (epoch ms); `now`
+ * processing time where it differs; `s` slices; `f`, `e`, `u` feature, event and user; `un` uncovered. Each carries
+ * resolved amounts, so that replay needs no definitions.
  */
 export type CreditEffect =
   /** A grant begins: +quantity. The grant's sequence is `seq`. */
@@ -201,7 +203,7 @@ export type CreditEffect =
       readonly why: 'released' | 'expired' | 'settled' | 'archived'
       readonly s: readonly Slice[]
     }
-  /** Grants end; slices are what was written off, zero included. */
+  /** Grants end; slices are the credits written off, zero included. */
   | {
       readonly t: 'credit_zero_out'
       readonly c: string
@@ -229,7 +231,7 @@ export type CreditEffect =
       readonly settings: TopupSettings | null
       readonly pending: boolean
       readonly failures: number
-      /** Of a hard failure, which trying again does not mend: why. */
+      /** Reason of a hard failure, which a retry does not mend. */
       readonly hard?: TopupFailure
     }
   | {
@@ -240,7 +242,7 @@ export type CreditEffect =
       readonly total: Nanos
     }
 
-/** What may be asked of a company about one credit. Amounts are nano-credits, quantities whole credits. */
+/** Requests to a company about one credit. Amounts are nano-credits, quantities whole credits. */
 export type CreditMessage =
   | {
       readonly type: 'credit_grant'
@@ -321,13 +323,13 @@ export type CreditReply =
   | { readonly type: 'hold'; readonly hold: HoldView }
   | { readonly type: 'done' }
 
-/** One empty list for all accounts, and one state of top-ups before there is any: what changes is a new one. */
+/** One shared empty list for all accounts, and one initial state of top-ups: a change makes a new one. */
 export const none: never[] = []
 
 export const noTopup: Readonly<TopupState> = { settings: null, pending: false, failures: 0 }
 
 export function emptyAccount(companyId: string, creditId: string): CreditAccount {
-  // what draws look at lies together
+  // members that draws read are next to each other
   return {
     sequence: 0,
     overdraft: null,
@@ -356,7 +358,7 @@ export interface Accounts {
   values(): Iterable<CreditAccount>
 }
 
-/** What the core asks about the credits of the company a message is for. */
+/** The credits of one company, as the core reads them for one message. */
 export interface CreditContext {
   readonly companyId: string
   readonly accounts: Accounts
@@ -376,7 +378,7 @@ export interface GrantState {
   held: Amount
   readonly createdAtMs: number
   readonly validFromMs: number
-  /** null: none of its own; a resetting plan grant ends at its reset (CR-40). */
+  /** null: no end of its own; a resetting plan grant ends at its reset (CR-40). */
   expiresAtMs: number | null
   /** The plan credit grant it was issued under; rollovers carry that of their source. */
   readonly planGrantId: string | null
@@ -393,7 +395,7 @@ export interface SpentGrant {
   readonly expiresAtMs: number | null
 }
 
-/** What a movement did to one grant: its sequence, the credits moved (positive), what it has left after. */
+/** A movement of one grant: its sequence, the credits moved (positive), its rest afterwards. */
 export type Slice = readonly [seq: number, moved: Nanos, left: Nanos]
 
 /** The birth of a grant, as an effect carries it. Absent members are null. */
@@ -412,11 +414,11 @@ export interface NewGrant {
   readonly bundle?: string
   /** Currency it was paid in; nothing is decided by it. */
   readonly cur?: string
-  /** Of one that is given again: how often, as callers are told. */
+  /** Cadence of a grant that renews, as callers see it. */
   readonly rn?: BillingPlanCreditGrantResetCadence
 }
 
-/** A company's standing under one plan credit grant: what its resets need, resolved when it was issued. */
+/** A company's enrolment in one plan credit grant: everything its resets need, resolved when it was issued. */
 export interface Enrolment {
   readonly planGrantId: string
   readonly planId: string
@@ -430,14 +432,14 @@ export interface Enrolment {
   readonly cadence: BillingPlanCreditGrantResetCadence | null
   readonly resetStart: BillingPlanCreditGrantResetStart | null
   readonly rolloverPercentage: number
-  /** Given again beside what is left; absent: not so. */
+  /** Renewal beside the rest; absent: no renewal. */
   readonly renewal?: Renewal
   readonly enrolledAtMs: number
-  /** What billing-period resets count from. */
+  /** Anchor of billing-period resets. */
   readonly anchorMs: number
-  /** Of the last reset or renewal, or of the enrolment before the first. */
+  /** Time of the last reset or renewal, or of the enrolment before the first. */
   readonly issuedAtMs: number
-  /** Of the next reset or renewal; null: none, as it is issued once or the plan was left. */
+  /** Time of the next reset or renewal; null: none, because it is issued once or the plan was left. */
   readonly nextResetMs: number | null
   /** Set once the plan was left: no second issue before this instant (CR-39). */
   readonly leftUntilMs: number | null
@@ -450,7 +452,7 @@ export interface ExpiryRule {
   readonly count: number | null
 }
 
-/** The billing period that dates are worked out from; null stands for a company without a subscription. */
+/** The billing period from which dates are computed; null for a company without a subscription. */
 export interface BillingPeriod {
   readonly startMs: number
   readonly endMs: number
@@ -479,15 +481,15 @@ export interface Payment {
   readonly opens: readonly CreditEffect[]
   readonly slices: readonly Slice[]
   readonly paid: Amount
-  /** Of the part that went past zero. */
+  /** The part that went past zero. */
   readonly overdrawn: Amount
-  /** Sequence of the first entry of what is paid for. */
+  /** Sequence of the first entry of the repaid use. */
   readonly seq: number
 }
 
 export type HoldKind = 'lease' | 'reservation'
 
-/** What is left of one slice of a hold, in the order it was taken (CR-78). */
+/** Rest of one slice of a hold, in the order it was taken (CR-78). */
 export interface HoldSlice {
   readonly seq: number
   left: Amount
@@ -506,7 +508,7 @@ export interface HoldState {
   readonly createdAtMs: number
   updatedAtMs: number
   expiresAtMs: number
-  /** Idempotency keys: of the reservation, or of the lease's latest extensions. */
+  /** Idempotency keys of the reservation, or of the lease's latest extensions. */
   keys: readonly string[]
 }
 
@@ -536,7 +538,7 @@ export interface HoldView {
   readonly releasedAtMs: number | null
 }
 
-/** What a request about a hold gives: the hold as it then stands and what changed, or why not. */
+/** Result of a request about a hold: the hold afterwards and its effects, or the refusal. */
 export type HoldDecision =
   | { readonly hold: HoldView; readonly effects: readonly CreditEffect[]; readonly reused: boolean }
   | { readonly refused: Refusal }
@@ -566,7 +568,10 @@ export interface Commit {
   readonly taken: Amount
 }
 
-/** At whose boundaries: those of the billing period (of months since the first grant without one), or of months. */
+/**
+ * Boundaries of renewals: of the billing period (without one, of months since the first grant), or of calendar
+ * months.
+ */
 export type RenewalPeriod = BillingPlanCreditGrantResetStart
 
 /** How a plan grant renews. */

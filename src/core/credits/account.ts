@@ -35,7 +35,7 @@ import { beginRenewal, renewalOf } from './renewal.js'
 /**
  * Decide one credit message. `due` of every account comes first, applied.
  *
- * reply    grants made or touched, the hold as it then stands, or done
+ * reply    grants made or touched, the hold afterwards, or done
  * errors   see Refusal; not_found for a credit that the environment does not have
  * source   CR-10…13, CR-32, CR-45, CR-55, CR-56, CR-70…80, CR-97
  */
@@ -203,7 +203,7 @@ function grantByHand(
   }
 }
 
-/** A grant as it stands in a draft; one that a debt swallowed whole is told from its birth. */
+/** A grant as a draft has it; one that a debt consumed whole is described from its birth. */
 function viewGrant(draft: Draft, seq: number, nowMs: number): GrantView {
   const grant = draft.account.grants.find(other => other.seq === seq)
   if (grant !== undefined) return viewOf(draft.account, grant)
@@ -270,7 +270,7 @@ function zeroOutEffect(
   }
 }
 
-/** The payment of a top-up ended. `failures` reaching the bound is when "retries exceeded" is told. source: CR-56 */
+/** The payment of a top-up ended. "Retries exceeded" is published when `failures` reaches the bound. source: CR-56 */
 function topupEnded(
   account: CreditAccount,
   config: CreditConfig,

@@ -1,4 +1,4 @@
-// What time does to a credit account, and what it holds at an instant: exact to the millisecond, swept or not.
+// Changes of a credit account by time, and its balance at an instant: exact to the millisecond, swept or not.
 
 import { recurrenceAfter } from '../usage/period.js'
 import type { CreditAccount, CreditConfig, CreditEffect, CreditFigures, GrantState } from './account-state.js'
@@ -85,7 +85,10 @@ function repaysLater(grant: GrantState, sinceMs: number): boolean {
   )
 }
 
-/** When the arrears window that an instant lies in closes. source: CR-53; without a subscription the next 1st (decision, as CR-32) */
+/**
+ * The instant at which the arrears window around `sinceMs` closes. source: CR-53; without a subscription the next 1st
+ * (decision, as CR-32)
+ */
 export function arrearsCloseMs(config: CreditConfig, sinceMs: number): number {
   const { period, overdraft } = config
   const cadence = overdraft?.arrearsCadence ?? 'end_of_billing_period'
@@ -123,7 +126,9 @@ function bringUp(draft: Draft, config: CreditConfig, nowMs: number): void {
   }
 }
 
-/** What happens at one instant, in this order: what a hold returns is there for the reset that falls on its end. */
+/**
+ * Apply everything due at one instant, in this order: credits returned by a hold are there for a reset at its end.
+ */
 function happen(draft: Draft, config: CreditConfig, atMs: number): void {
   const { account } = draft
   const holds = account.lease === null ? account.reservations : [account.lease, ...account.reservations]

@@ -1,5 +1,5 @@
-// Credits as part of a company: what its plans say about each account, what time and plans move by themselves,
-// and what an event draws.
+// Credits as part of a company: configuration of each account by its plans, changes by time and by plans, and the
+// draws of an event.
 import type { BillingCreditBurnStrategy } from '../../../schemas/enums.js'
 import type { Catalog } from '../catalog.js'
 import type { Company } from '../company/company-state.js'
@@ -48,7 +48,7 @@ function licencesOf({ company, catalog }: LiveCompany, { licenseId }: PlanCredit
   return text && /^\d{1,9}$/.test(text) ? Number(text) : 0
 }
 
-/** What is said about one credit of a company now, with the spend policies of one of its users; null: unknown credit. */
+/** Configuration of one credit of a company, with the spend policies of one of its users; null: unknown credit. */
 export function configFor(live: LiveCompany, creditId: string, userId: string | null): CreditConfig | null {
   const config = live.creditConfig(creditId)
   if (config === null || userId === null) return config
@@ -56,7 +56,7 @@ export function configFor(live: LiveCompany, creditId: string, userId: string | 
   return { ...config, maxPerDraw: spendCap(spendPolicies, creditId, live.id, userId) }
 }
 
-/** What credit decisions ask of a company: its accounts and what is said about each. */
+/** The accounts of a company and their configuration, for credit decisions. */
 export function creditContext(
   company: Company,
   catalog: Catalog,
@@ -71,7 +71,7 @@ export function creditContext(
   }
 }
 
-/** The live figures of one grant, as JSON numbers; one that is not told has nothing left. */
+/** The live figures of one grant, as JSON numbers; a grant that is absent has nothing left. */
 export interface GrantFigures {
   readonly id: string
   readonly remaining: number
@@ -79,12 +79,12 @@ export interface GrantFigures {
   readonly held: number
 }
 
-/** What a company's actor tells of its credits at one instant. */
+/** A company's credits at one instant, as its actor describes them. */
 export interface CreditsDescription {
   readonly name: string
   readonly accounts: readonly {
     readonly creditId: string
-    /** Of its last ledger entry: grants with a later one came after. */
+    /** Sequence of its last ledger entry: grants with a later one came after. */
     readonly sequence: number
     readonly remaining: number
     readonly reserved: number
@@ -119,7 +119,7 @@ export function describeCredits(company: Company, catalog: Catalog, atMs: number
   }
 }
 
-/** What `settle` found, and until when nothing more happens by time alone. */
+/** Result of `settle`, and the instant until which time alone changes nothing more. */
 export interface Settlement {
   readonly effects: readonly CreditEffect[]
   /** Epoch ms; Infinity when nothing is foreseen. */
@@ -151,19 +151,19 @@ export function settle(company: Company, catalog: Catalog, nowMs: number): Settl
   return { effects, untilMs }
 }
 
-/** What a draw asks of its event. `id` null: whoever writes the draw down knows whose it is. */
+/** The members of an event that a draw reads. `id` null: the writer of the draw adds the event's id. */
 export type Metered = Pick<
   AcceptedEvent,
   'type' | 'subtype' | 'mode' | 'quantity' | 'userId' | 'capturedAtMs' | 'leaseId' | 'reservationId'
 > & { readonly id: string | null }
 
 /**
- * What a track or inference event draws: once per distinct credit entitlement of a feature it meters, each by the
+ * Draws of a track or inference event: one per distinct credit entitlement of a feature it meters, each by the
  * entitlement reported for that feature now.
  *
  * cost     credits (nano) the event costs at the rates of a draw.
  * returns  effects in order; the event is never refused for lack of credits (CR-49). null: it costs more than a spend
- *          policy lets one draw take, whatever would pay for it, so the event fails as a whole.
+ *          policy lets one draw take, from whatever grants, so the event fails as a whole.
  * source   EN-44, EN-45, CR-48, EV-16, EV-50, EV-64, decision 27.
  */
 export function drawsOf(
@@ -197,7 +197,7 @@ export function drawsOf(
     const amount = cost(draw)
     if (config.maxPerDraw !== null && amount > config.maxPerDraw) return null
     const own = company.credits.get(draw.creditId) ?? emptyAccount(company.id, draw.creditId)
-    // what the draws before have left; a second draw on one credit is rare
+    // the account after the earlier draws; a second draw on one credit is rare
     const before = effects.length === 0 ? effects : effects.filter(({ c }) => c === draw.creditId)
     const account = before.length === 0 ? own : after(own, before, [])
     const refund = event.quantity < 0
@@ -218,7 +218,9 @@ export function drawsOf(
 
 const none: readonly never[] = []
 
-/** What a track event of one name draws of companies for whom one version alone speaks: from one account, at one rate. */
+/**
+ * The draw of a track event of one name for companies that one version alone decides: from one account, at one rate.
+ */
 export interface SoleDraw {
   readonly creditId: string
   readonly featureId: string

@@ -1,4 +1,4 @@
-// What definitions and the subscription say about one company's account in one credit.
+// Configuration of a company's account in one credit, from definitions and the subscription.
 
 import type { CreditDef, PlanCreditGrantDef, SpendPolicyDef } from '../definitions.js'
 import type { BillingPeriod, CreditConfig } from './account-state.js'
@@ -6,13 +6,13 @@ import { type Amount, amountFromDecimal } from './amount.js'
 import { defaultExpiry } from './grant.js'
 
 /**
- * What the definitions say about one credit of one company.
+ * Configuration of one credit of one company, from the definitions.
  *
- * planGrants  those of this credit, over the plan versions and add-ons the company holds, base plan first
+ * planGrants  grants of this credit, over the plan versions and add-ons the company holds, base plan first
  * maxPerDraw  see `spendCap`
  * ownLimit    the overdraft limit of the company's billing profile, decimal text: where a plan grant is postpaid it
  *             takes the place of the plan's; null: the plan's
- * source      CR-51, CR-52, CR-55: of several plan grants the most generous overdraft and the first top-up count
+ * source      CR-51, CR-52, CR-55: among several plan grants the most generous overdraft and the first top-up count
  *             (source: decision, the rules know one); service.md, CompanyBillingProfile: overdraft_limit
  */
 export function creditConfig(

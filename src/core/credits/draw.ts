@@ -16,10 +16,10 @@ import { expiryOf, pay, usable } from './grant.js'
 import { commit, endHold, openHoldOf, unspentOf } from './hold.js'
 import { type Draft, debtOf, draftOf, entryCount, put } from './ledger.js'
 
-/** Failures in a row after which "retries exceeded" is told. source: CR-56 */
+/** Failures in a row after which "retries exceeded" is published. source: CR-56 */
 export const topupFailuresMax = 5
 
-/** What one event takes from one account. */
+/** The draw of one event on one account. */
 export interface Use extends UseLinks {
   /** Nano-credits; negative for a refund. */
   readonly cost: Amount
@@ -31,11 +31,11 @@ export interface UseDecision {
   readonly effects: readonly CreditEffect[]
   /** Where the cost was taken: a hold, the grants, an account kept elsewhere, or nowhere for a cost of 0. */
   readonly applied: 'lease' | 'reservation' | 'grants' | 'external' | 'refund' | 'nothing'
-  /** Credits consumed, whatever from; negative for a refund. */
+  /** Credits consumed from any source; negative for a refund. */
   readonly consumed: Amount
-  /** Of them, past zero. */
+  /** The part of them past zero. */
   readonly overdrawn: Amount
-  /** What nothing paid for; kept on the event's record (CR-50, CR-74). */
+  /** Cost that nothing paid for; kept on the event's record (CR-50, CR-74). */
   readonly uncovered: Amount
   /** Unspent credits of a settled reservation (CR-81). */
   readonly returned: Amount
@@ -44,7 +44,7 @@ export interface UseDecision {
 /**
  * Decide what an event takes. Never refuses: the work is done (CR-49). Time-driven changes (`due`) come first.
  *
- * account  as it stands at nowMs; not changed
+ * account  the account at nowMs; not changed
  * use      cost and names; a lease or reservation that is not open here is passed over (CR-77, CR-82)
  * returns  effects in order, an automatic top-up included
  * source   CR-48…52, CR-60…63, CR-71…74, CR-77, CR-81…83, CR-93
@@ -89,7 +89,7 @@ const nothing: UseDecision = {
   returned: 0n,
 }
 
-/** A draw on the grants. The rest that nothing pays for is told and forgotten (CR-50). */
+/** A draw on the grants. An unpaid rest is reported and forgotten (CR-50). */
 function drawDirectly(
   account: Readonly<CreditAccount>,
   config: CreditConfig,
@@ -132,7 +132,10 @@ function linkMembers(links: UseLinks, nowMs: number) {
   }
 }
 
-/** Up to the hold from the hold, the rest of the hold back, what is above it like any draw. source: CR-81 */
+/**
+ * The use is taken from the hold; an unused part of the hold goes back, and any excess is an ordinary draw. source:
+ * CR-81
+ */
 function settleReservation(
   account: Readonly<CreditAccount>,
   config: CreditConfig,
@@ -172,8 +175,8 @@ function recordOnly(account: Readonly<CreditAccount>, use: Use, nowMs: number): 
 }
 
 /**
- * Return credits to the account's one refund grant, made on demand; its end moves to a year from now.
- * What is owed past zero is repaid from it. source: CR-60…63, CR-53
+ * Return credits to the account's one refund grant, made on demand; its end moves to a year from now. It repays an
+ * overdraft first. source: CR-60…63, CR-53
  */
 function refund(
   account: Readonly<CreditAccount>,
@@ -217,7 +220,7 @@ export function repays(reason: NewGrant['reason']): boolean {
   )
 }
 
-/** Repay what is owed from a grant, as far as it goes. source: CR-53 */
+/** Repay the overdraft from a grant, as far as it goes. source: CR-53 */
 export function repayFrom(draft: Draft, seq: number, atMs: number): void {
   const grant = draft.account.grants.find(other => other.seq === seq)
   const debt = debtOf(draft.account)
@@ -248,7 +251,7 @@ function transfer(
   })
 }
 
-/** Cover what is owed past zero by a grant of its size, moved to the overdraft at once. source: CR-53, CR-54 */
+/** Cover the overdraft by a grant of its size, which is spent at once. source: CR-53, CR-54 */
 export function payDebt(
   draft: Draft,
   reason: 'postpaid_settlement' | 'postpaid_forgiven',
@@ -323,7 +326,7 @@ function thresholdOf(account: Readonly<CreditAccount>, plan: TopupConfig, nowMs:
 function topUp(draft: Draft, config: CreditConfig, plan: TopupConfig, nowMs: number): void {
   const { failures } = draft.account.topup
   if (!plan.priced) {
-    // tried again at the next draw; what has failed so often is told no more (CR-56)
+    // tried again at the next draw; after the last failure nothing more is published (CR-56)
     if (failures < topupFailuresMax)
       noteTopup(draft, { pending: false, failures: failures + 1, hard: 'no_price' }, nowMs)
     return

@@ -1,4 +1,4 @@
-// Grants: what a company was given, in which order it burns, until when it lasts, and how a plan gives it again.
+// Grants: credits given to a company, the order in which they burn, their validity, and their renewal by a plan.
 import type {
   BillingCreditBurnStrategy,
   BillingPlanCreditGrantResetCadence,
@@ -88,7 +88,7 @@ export function burn(
 /**
  * The grant that `burn` takes from first; null when none has anything. Nearly every draw ends within it.
  *
- * kinds    those of the grants
+ * kinds    kinds of the grants
  * source   CR-20…23
  */
 export function firstToBurn(
@@ -107,7 +107,7 @@ export function firstToBurn(
     const grant = grants[i]!
     const rank = rankOf(grant, planFirst)
     const sorted = rank === 2 && (newest || soonest)
-    // grants lie oldest first: of one rank the first found stays, but where another order is wanted
+    // grants are sorted oldest first: within a rank the first found wins, unless the strategy has another order
     if (rank > ranked || (rank === ranked && !sorted)) continue
     if (rank === ranked && soonest && endOf(grant) >= endOf(first!)) continue
     if (grant.remaining === 0n || !usable(grant, nowMs)) continue
@@ -118,7 +118,9 @@ export function firstToBurn(
   return first
 }
 
-/** What `firstToBurn` finds now, and how long it will; null when nothing has anything. */
+/**
+ * The grant that `firstToBurn` finds, and the instant until which it stays the first; null when no grant has a rest.
+ */
 export function burningOf(
   grants: readonly GrantState[],
   strategy: BillingCreditBurnStrategy,
@@ -293,7 +295,7 @@ const resetMonths = { monthly: 1, quarterly: 3, every_6_months: 6, yearly: 12 } 
 /**
  * The first reset after an instant.
  *
- * enrolledAtMs  when the plan grant was first issued: what daily and weekly count from
+ * enrolledAtMs  first issue of the plan grant: the anchor of daily and weekly resets
  * anchorMs      start of the billing period (the enrolment without a subscription)
  * returns       epoch ms > afterMs
  * source        CR-40
@@ -346,7 +348,7 @@ export function billingPeriodEnd(period: BillingPeriod, atMs: number, n: number)
 }
 
 /**
- * When a grant ends: epoch ms, null for never, or 'no_trial' where the end of a trial was asked for and none runs.
+ * The end of a grant: epoch ms, null for never, or 'no_trial' where the rule names the end of a trial and none runs.
  * Computed once, when it is granted. A duration without count never ends. source: CR-32
  */
 export function expiryOf(

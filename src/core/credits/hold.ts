@@ -23,7 +23,7 @@ import { type Amount, costOf, encodeAmount, lesser } from './amount.js'
 import { capacityOf, pay } from './grant.js'
 import { entryCount } from './ledger.js'
 
-/** The id of a hold carries its company's, so that whoever is shown one knows whom to ask. */
+/** A hold's id contains its company's id, so that a request with the id alone can be routed. */
 function holdId(companyId: string, creditId: string, seq: number): string {
   const owner = companyId.slice(companyId.indexOf('_') + 1)
   return derivedId(`crlse_${owner}`, companyId, creditId, seq)
@@ -62,7 +62,8 @@ export function acquireLease(
 /**
  * Hold an amount for one use, all or nothing. A known idempotency key gives the reservation it made.
  *
- * errors   as for a lease; idempotency_reused when the key was used with another amount; idempotency_over when what it
+ * errors   as for a lease; idempotency_reused when the key was used with another amount; idempotency_over when its
+ *          reservation ended so long ago that it is forgotten
  *          made is over for so long that it is forgotten
  * source   CR-80, CR-52
  */
@@ -245,11 +246,11 @@ export function unspentOf(hold: Readonly<HoldState>): Amount {
 }
 
 /**
- * The effects of a hold's end: what is unspent goes back to the grants it came from, and what goes back to a grant
- * that has ended meanwhile is written off with that grant's reason.
+ * The effects of a hold's end: unspent credits return to their grants; those of a grant that has ended meanwhile are
+ * written off with that grant's reason.
  *
  * spend    credits to leave out, taken by a commit decided before this; slices go in the order they were taken
- * seq      of the first entry, when it is not the account's next
+ * seq      sequence of the first entry, when it is not the account's next
  * source   CR-75, CR-78
  */
 export function endHold(
@@ -306,8 +307,8 @@ function remainingOf(account: Readonly<CreditAccount>, seq: number): Amount {
 }
 
 /**
- * Take a use out of a hold: slices in the order they were taken, at most what is unspent.
- * `over` is told in the effect as uncovered; a reservation's excess is drawn beside and so is none. source: CR-71, CR-74, CR-78
+ * Take a use out of a hold: slices in the order they were taken, at most the unspent rest. The effect reports `over`
+ * as uncovered; a reservation's excess is drawn separately and is not uncovered. source: CR-71, CR-74, CR-78
  */
 export function commit(
   account: Readonly<CreditAccount>,

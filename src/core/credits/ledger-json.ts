@@ -79,7 +79,10 @@ function jsonOf(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, jsonOf(member)]))
 }
 
-/** What is absent or empty stays what a new account has: one for all. Shapes are those of accounts made by effects. */
+/**
+ * Absent or empty members keep the shared initial values of a new account. Shapes equal those of accounts made by
+ * effects.
+ */
 export function decodeAccount(json: AccountJson, companyId: string = json.companyId): CreditAccount {
   const account = emptyAccount(companyId, json.creditId)
   account.sequence = json.sequence

@@ -1,4 +1,5 @@
-// What an effect does to a credit account, and the ledger entries it stands for. Replay and live traffic both end here.
+// Application of credit effects to an account, and the ledger entries of each effect. Replay and live traffic both
+// end here.
 import type {
   BillingCreditBurnStrategy,
   BillingCreditGrantReason,
@@ -77,7 +78,8 @@ export function applyCredit(account: CreditAccount, effect: CreditEffect): void 
  * the account as `drawForEvent` and `applyCredit` of its effect do. Nearly every draw is of this kind.
  *
  * cost     nano-credits > 0, of a prepaid or postpaid account
- * returns  the grant, as it now stands; its entry has the account's sequence. null: nothing was done, as the draw is of
+ * returns  the grant afterwards; its entry has the account's sequence. null: nothing was done, because the draw is of
+ *          another kind.
  *          another kind.
  * source   CR-20…23, CR-48, CR-89
  */
@@ -135,7 +137,7 @@ function timeOf(effect: CreditEffect): number {
   return 'now' in effect && effect.now !== undefined ? effect.now : effect.at
 }
 
-/** Credits used past zero and not yet paid for; what open holds took past zero is not owed yet. */
+/** Credits used past zero and not yet paid for; the part taken by open holds is not owed yet. */
 export function debtOf(account: Readonly<CreditAccount>): Amount {
   return account.overdraft === null ? 0n : -account.overdraft.remaining - account.overdraft.held
 }
@@ -358,7 +360,7 @@ export function put(draft: Draft, effect: CreditEffect): void {
   draft.effects.push(effect)
 }
 
-/** Take what is left of those grants, in one effect; none for no grants. */
+/** Take the rest of these grants, in one effect; no effect for no grants. */
 export function zeroOut(
   draft: Draft,
   grants: readonly GrantState[],
@@ -402,9 +404,9 @@ export interface LedgerEntry {
   readonly amount: Amount
   /** Credits consumed; negative for refunds. */
   readonly consumed: Amount
-  /** Of the use that the entry belongs to, on its first entry: cost that nothing paid for (CR-88 e). */
+  /** Cost that nothing paid for, on the first entry of a use (CR-88 e). */
   readonly uncovered: Amount
-  /** What the grant had after; null where it did not change. */
+  /** The grant's rest afterwards; null where it did not change. */
   readonly left: Amount | null
   readonly usageReason: CreditUsageReason | null
   readonly zeroedOutReason: BillingCreditGrantZeroedOutReason | null
@@ -415,7 +417,7 @@ export interface LedgerEntry {
   readonly featureId: string | null
   readonly eventId: string | null
   readonly userId: string | null
-  /** Of entries of type grant. */
+  /** For entries of type grant. */
   readonly grant: {
     readonly reason: BillingCreditGrantReason
     readonly quantity: Amount
@@ -579,10 +581,10 @@ function grantColumns(g: NewGrant, atMs: number, idOf: (seq: number) => string):
   }
 }
 
-/** What an effect changes in one grant's row. Absolute values, so that a row may be written twice. */
+/** New values of one grant's row after an effect. Absolute values, so that a row may be written twice. */
 export interface GrantChange {
   readonly grantId: string
-  /** Of a new grant; its creation time is the effect's. */
+  /** For a new grant; its creation time is the effect's. */
   readonly birth: LedgerEntry['grant']
   readonly atMs: number
   /** Drawable part after; null where it did not change. */

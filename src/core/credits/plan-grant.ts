@@ -17,7 +17,7 @@ import { billingPeriodEnd, firstOfMonthAfter, resetAfter, rollsOver } from './gr
 import { type Draft, draftOf, put, zeroOut } from './ledger.js'
 import { boundaryNow, cadenceOf, endOfGrant, followRenewals, renewalAfter, renewalsMoved } from './renewal.js'
 
-/** A plan credit grant as a company holds it: the definition, and what it hangs on. */
+/** A plan credit grant as a company holds it: the definition, and the plan or add-on it belongs to. */
 export interface HeldPlanGrant {
   readonly def: PlanCreditGrantDef
   readonly planId: string
@@ -49,11 +49,11 @@ export function sharesOf(
 }
 
 /**
- * Make an account hold exactly these plan grants: issue the new, take back what was left, follow licences, terms and
- * the subscription's period. The one call for every change of plan, add-on, version, licences or subscription; it
- * costs next to nothing when there is no change.
+ * Make an account hold exactly these plan grants: issue the new, take back those of plans that were left, follow
+ * licences, terms and the subscription's period. The one call for every change of plan, add-on, version, licences or
+ * subscription; it costs next to nothing when there is no change.
  *
- * held     those of this credit, over the base plan and the add-ons; empty when the company has none
+ * held     grants of this credit, over the base plan and the add-ons; empty when the company has none
  * source   CR-35…40
  */
 export function followPlan(
@@ -145,7 +145,7 @@ function offGrid(e: Enrolment, config: CreditConfig): boolean {
 
 /**
  * Let the resets follow a subscription that began anew: its period's start is the new anchor. Counted from the last
- * issue, so that a period that began before it was told of still begins with its credits. source: CR-40
+ * issue, so that a period reported late still begins with its credits. source: CR-40
  */
 function followPeriod(draft: Draft, config: CreditConfig, e: Enrolment, nowMs: number): void {
   const renewalMs = renewalBoundary(e, config, nowMs)
@@ -156,7 +156,7 @@ function followPeriod(draft: Draft, config: CreditConfig, e: Enrolment, nowMs: n
   enrolAs(draft, { ...e, anchorMs, nextResetMs }, nowMs)
 }
 
-/** The next boundary of an enrolment that renews, as the subscription's periods have it now; of another, as it is. */
+/** The next boundary of an enrolment: by the subscription's current periods if it renews, else the stored one. */
 function renewalBoundary(e: Enrolment, config: CreditConfig, nowMs: number): number | null {
   const { renewal, nextResetMs: nextMs, leftUntilMs } = e
   if (renewal === undefined || nextMs === null || leftUntilMs !== null) return nextMs
@@ -271,8 +271,8 @@ function issue(
 }
 
 /**
- * The grants of a plan that renews, given again at their boundary: beside what is left of those before, each with its
- * own end. source: decision 30
+ * Renew a plan's grants at their boundary, beside the rest of earlier ones, each with its own end. source: decision
+ * 30
  */
 export function renewPlanGrant(draft: Draft, config: CreditConfig, e: Enrolment, renewal: Renewal): void {
   const boundaryMs = e.nextResetMs!
@@ -367,7 +367,8 @@ function isSameRenewal(one: Renewal | undefined, other: Renewal | undefined): bo
 }
 
 /**
- * One reset, at its boundary: the last rollover ends, what is unused ends, part of it rolls over, the next issue begins.
+ * One reset, at its boundary: the last rollover ends, the unused rest ends, part of it rolls over, the next issue
+ * begins.
  *
  * boundaryMs  when it counts from, however late it is made up
  * nextMs      the reset after it

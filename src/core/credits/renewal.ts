@@ -1,4 +1,4 @@
-// Grants that are given again by themselves, beside what is left of those before: by a plan, or by hand (decision 30).
+// Grants that renew by themselves, beside the rest of earlier ones: by a plan, or by hand (decision 30).
 import type { BillingPlanCreditGrantResetCadence } from '../../../schemas/enums.js'
 import { dayMs, recurrenceAfter, weekMs } from '../usage/period.js'
 import type {
@@ -19,7 +19,7 @@ const seqsMax = 256
 /**
  * The first boundary after an instant, epoch ms.
  *
- * beganMs  of the first grant: what months are counted from without a subscription.
+ * beganMs  begin of the first grant: the anchor of months without a subscription.
  * source   decision 30; months without a subscription as CR-32
  */
 export function renewalAfter(
@@ -36,7 +36,8 @@ export function renewalAfter(
 /**
  * The boundary that comes next, where `nextMs` was foreseen: itself as long as the billing periods still have it.
  *
- * issuedMs  of the last grant: a period that began since begins with its credits, also when it is told late.
+ * issuedMs  time of the last grant: a period that began since then begins with its credits, also when it is reported
+ *           late.
  */
 export function boundaryNow(
   kind: RenewalPeriod,
@@ -63,7 +64,7 @@ export function endOfGrant(rule: ExpiryRule | null, config: CreditConfig, atMs: 
   return config.period === null ? firstOfMonthAfter(1, atMs) : billingPeriodEnd(config.period, atMs, 1)
 }
 
-/** How often a renewal comes, as callers are told of it. source: decision, as the interface knows these words alone */
+/** Cadence of a renewal, as callers see it. source: decision, as the interface knows these words alone */
 export function cadenceOf(
   kind: RenewalPeriod,
   period: BillingPeriod | null,

@@ -1,4 +1,5 @@
-// Entitlements: the rules a plan or override makes, which of several applies, and what is reported of it.
+// Entitlements: the rules that a plan or override makes, the choice between several, and the figures that are
+// reported.
 import type {
   EntitlementPriceBehavior,
   EntitlementValueType,
@@ -68,11 +69,15 @@ export interface CompiledEntitlement {
 export class CompiledVersion {
   readonly id: string
   readonly creditGrants: readonly PlanCreditGrantDef[]
-  /** Of each credit, gathered when first asked for. */
+  /** By credit, collected on first use. */
   private readonly grantsByCredit = new Map<string, readonly PlanCreditGrantDef[]>()
-  /** What it says of each credit to companies with no subscription, trial or cap, once one has asked (LiveCompany). */
+  /**
+   * Configuration of each credit for companies without subscription, trial or cap, cached on first use (LiveCompany).
+   */
   readonly configs = new Map<string, CreditConfig>()
-  /** What a track event draws of companies for whom it alone speaks, by subtype, once one was asked (drawsOf). */
+  /**
+   * Draws of a track event for companies that this version alone decides, by subtype, cached on first use (drawsOf).
+   */
   readonly draws = new Map<string, readonly CreditDraw[]>()
   /** By feature index: compiled when first asked for, since most of a large catalog is not between two changes. */
   private readonly granted = new Map<
@@ -106,7 +111,7 @@ export class CompiledVersion {
     return grants
   }
 
-  /** What it grants for a feature. */
+  /** The version's entitlement to a feature. */
   entitlement(featureIndex: number): CompiledEntitlement | null {
     const grant = this.granted.get(featureIndex)
     if (grant === undefined) return null
@@ -318,8 +323,8 @@ function blank(entitlementId: string, part: string): ConditionDef {
 }
 
 /**
- * Compile an entitlement. Its rules run without their gate: they are looked up by version or override, so whoever
- * finds them has passed it.
+ * Compile an entitlement. Its rules run without their gate: they are looked up by version or override, so the lookup
+ * has passed it.
  */
 export function compileEntitlement(
   feature: CompiledFeature,
@@ -406,7 +411,7 @@ export function resolveEntitlement(
   const override = company.override(feature)
   if (override === null) return best
   if (best === null) return override
-  // EN-24, EN-25: among booleans the override speaks, and a false one denies whatever the plans say
+  // EN-24, EN-25: among booleans the override wins, and a false one denies even if a plan allows
   if (override.valueType === 'boolean' && (onlyBoolean || override.def.valueBool !== true)) return override
   return beats(override, best, company) ? override : best
 }
@@ -440,7 +445,7 @@ function allocationOf(entitlement: CompiledEntitlement, company: CompanyFacts): 
   return { allocation: limitOf(entitlement, company), period: entitlement.period }
 }
 
-/** The limit of a numeric or trait entitlement as it stands; null for other value types. */
+/** The current limit of a numeric or trait entitlement; null for other value types. */
 export function limitOf(entitlement: CompiledEntitlement, company: CompanyFacts): Quantity | null {
   if (entitlement.valueType === 'numeric') return entitlement.def.valueNumeric ?? 0
   return entitlement.valueType === 'trait' ? traitLimit(company, entitlement.limitTrait) : null
@@ -467,7 +472,7 @@ function morePayable(
   return balanceB <= 0n || rateB === 0n || balanceA * rateB > balanceB * rateA
 }
 
-/** What a check tells of the entitlement it rests on (EN-50). Null members are omitted on the wire. */
+/** A check's report of the entitlement it used (EN-50). Null members are omitted on the wire. */
 export interface EntitlementReport {
   readonly featureId: string
   readonly featureKey: string
@@ -492,7 +497,7 @@ export interface EntitlementReport {
 }
 
 /**
- * What is reported of an entitlement, with current figures.
+ * The report of an entitlement, with current figures.
  *
  * source  EN-50…52, EN-32 (soft limit of tiers), FE-68, FE-73.
  */
@@ -602,7 +607,7 @@ export function writeEntitlement(report: EntitlementReport, instant: (ms: number
   return `${json}}`
 }
 
-/** What one unit of an event draws for one feature. */
+/** Draw of one unit of an event for one feature. */
 export interface CreditDraw {
   readonly featureId: string
   readonly creditId: string

@@ -27,7 +27,7 @@ import {
 /** One feature a company is entitled to, with its current figures (US-5, US-6). Credits as the wire shows them. */
 export interface FeatureUsage {
   readonly featureId: string
-  /** Of the plan entitlement or of the override. */
+  /** Id of the plan entitlement or of the override. */
   readonly entitlementId: string
   readonly entitlementType: 'plan_entitlement' | 'company_override'
   readonly planId: string | null
@@ -43,7 +43,7 @@ export interface FeatureUsage {
   readonly effectiveLimit: Quantity | null
   readonly percentUsed: number | null
   readonly overuse: Quantity | null
-  /** Of the next unit, in the smallest unit of money. */
+  /** Price of the next unit, in the smallest unit of money. */
   readonly effectivePrice: number | null
   readonly priceBehavior: EntitlementPriceBehavior | null
   readonly period: MetricPeriod | null
@@ -133,7 +133,7 @@ function isNegative(company: LiveCompany, feature: CompiledFeature): boolean {
   return resolveEntitlement(company, feature)?.def.valueBool !== true
 }
 
-/** What a check of the feature's flag would answer now (US-6). */
+/** The result that a check of the feature's flag would have now (US-6). */
 export function hasAccess(company: LiveCompany, feature: CompiledFeature): boolean {
   const flag = company.catalog.featureFlags[feature.index]!
   return decide(flag, company, null, nothingAsked)?.value ?? flag.defaultValue

@@ -79,7 +79,7 @@ export interface EngineFlag {
   readonly id: string
   readonly key: string
   readonly default_value: boolean
-  /** Of the feature whose entitlement a check reports; beyond the protocol. */
+  /** The feature whose entitlement a check reports; beyond the protocol. */
   readonly feature_id?: string | null
   readonly rules: readonly EngineRule[]
 }
@@ -153,7 +153,7 @@ export interface EngineCompany {
   readonly plan_ids: readonly string[]
   readonly plan_version_ids: readonly string[]
   readonly rules: readonly EngineRule[]
-  /** What limits a single draw of the company; beyond the protocol. */
+  /** Limits of a single draw of the company; beyond the protocol. */
   readonly spend_policies?: readonly EngineSpendPolicy[] | null
   readonly subscription?: EngineSubscription | null
   readonly traits: readonly EngineTrait[]
@@ -166,11 +166,11 @@ export interface EngineUser {
   readonly keys: Readonly<Record<string, string>>
   readonly traits: readonly EngineTrait[]
   readonly rules: readonly EngineRule[]
-  /** What limits a single draw for the user; beyond the protocol. */
+  /** Limits of a single draw for the user; beyond the protocol. */
   readonly spend_policies?: readonly EngineSpendPolicy[] | null
 }
 
-/** A flag with the rules of its own list and those that plan entitlements make, base plans first. */
+/** A flag with its own rules and those of plan entitlements, base plans first. */
 export function engineFlag(catalog: Catalog, flag: CompiledFlag): EngineFlag {
   return engineFlags(catalog).find(({ id }) => id === flag.id)!
 }
@@ -271,7 +271,7 @@ export function engineCompany(live: LiveCompany): EngineCompany {
 export interface EngineParts {
   /** Names and JSON texts of its members by turns, `metrics` apart. */
   readonly members: readonly string[]
-  /** JSON text of each metric; of a user none. */
+  /** JSON text of each metric; none for a user. */
   readonly metrics: readonly string[]
   /** The first instant at which it may change by time alone, epoch ms; Infinity: none is foreseen. */
   readonly untilMs: number

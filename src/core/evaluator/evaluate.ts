@@ -54,9 +54,9 @@ function readPreflight(body: PreflightBody): Preflight {
 /**
  * Evaluate a flag over snapshots: the whole input is in the arguments (FE-1).
  *
- * Runs the code live checks run; only where the facts come from differs. Snapshots are trusted but for counters
- * whose `valid_until` has come, which count as 0 (FE-5). Who evaluates more than once keeps the prepared forms and
- * calls `evaluateWith`.
+ * Runs the code of live checks; only the source of the facts differs. Snapshots are trusted, except that counters
+ * whose `valid_until` has passed count as 0 (FE-5). For repeated evaluation, keep the prepared forms and call
+ * `evaluateWith`.
  * returns  a result; `error` for a negative preflight, with the default value and no entitlement (FE-86).
  */
 export function evaluate(
@@ -130,8 +130,8 @@ export class PreparedFlag {
   }
 
   /**
-   * The rules that may decide, in the order they are tried: those of plan versions by the order in which the company
-   * holds them, then the company's and the user's own that name the flag (FE-10…14, EN-23).
+   * The rules that may decide, in the order they are tried: first those of plan versions, in the company's order;
+   * then the company's and the user's own rules for this flag (FE-10…14, EN-23).
    */
   rulesFor(company: PreparedCompany | null, user: PreparedUser | null): RuleGroups {
     const scoped = [...(company?.rulesOf(this.flag.id) ?? []), ...(user?.rulesOf(this.flag.id) ?? [])]
@@ -329,7 +329,7 @@ export class PreparedCompany implements CompanyFacts {
     return balance
   }
 
-  /** What use counted here alone has drawn of a credit. */
+  /** Credits drawn by uses that only this client has counted so far. */
   #drawn(creditId: string): bigint {
     let drawn = 0n
     for (const entitlement of this.company.entitlements ?? []) {
@@ -360,7 +360,10 @@ export class PreparedCompany implements CompanyFacts {
     return { limit: limit === null ? null : amountFromNumber(limit) }
   }
 
-  /** What it reports of a flag's entitlement: figures whose period is over begin again, use counted here is added. */
+  /**
+   * Report of a flag's entitlement: figures of an ended period restart at zero, and uses counted by this client are
+   * added.
+   */
   report({ flag }: PreparedFlag): EntitlementReport | null {
     const { feature_id: featureId } = flag
     const entitlement = this.company.entitlements?.find(one =>

@@ -1,13 +1,13 @@
-// Until when what a check tells of a company stands, if nothing happens but time.
+// TTL of a check's answer: the instant until which only an event or a change can alter it.
 
 import type { Company } from '../company/company-state.js'
 import { cycleOf } from '../plans/plan.js'
 import { cycleNext, dayMs, dayStart, minuteMs } from '../usage/period.js'
 
 /**
- * The first instant after now at which a check may tell something else by time alone, epoch ms. May name one at which
- * nothing changes after all; never one too late, and never one beyond the minute: days, weeks and months begin with
- * one, and checks are counted by it.
+ * The first instant after now at which time alone may change a check's answer, epoch ms. It may be too early, never
+ * too late, and never beyond the minute: days, weeks and months begin with a minute, and checks are counted by
+ * minute.
  *
  * settledUntilMs  as `settle` of the company's credits found it: plans, trials, grants that end, resets, holds.
  * source          FE-1, FE-50…53, EN-61, CR-76.

@@ -55,7 +55,7 @@ export interface AllChecks {
 /**
  * Check every flag of the environment for one context.
  *
- * context  what was asked for: gives the reasons of checks in which nothing matched (FE-76).
+ * context  the keys in the request: they give the reasons of checks in which nothing matched (FE-76).
  * reads    where it is noted what they read of the company's use.
  * source   FE-90, FE-91.
  */
@@ -105,7 +105,7 @@ export function writeAllChecks({ flags, plan, credits }: AllChecks): string {
   return `${json}}`
 }
 
-// Thousands of results a request: what they share is put together once.
+// A request may have thousands of results: their common part is written once.
 export function writeChecks(flags: readonly CheckResult[]): string {
   const who = whoJson(flags[0]!)
   const ending = `${who},"error":null${unusedJson}}`

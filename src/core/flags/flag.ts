@@ -56,8 +56,8 @@ export class CompiledFlag {
   }
 
   /**
-   * The rules of its own list, compiled when first asked for; they take part whatever their `flagId` (FE-14). Those
-   * of entitlements are found through versions and overrides.
+   * The flag's own rules, compiled on first use, whatever their `flagId` (FE-14). Entitlement rules are found through
+   * versions and overrides.
    */
   get rules(): RuleGroups {
     this.grouped ??= groupRules(
@@ -67,7 +67,7 @@ export class CompiledFlag {
   }
 }
 
-/** What one check gives (FE-70…73). Members not known are null. */
+/** Result of one check (FE-70…73). Unknown members are null. */
 export interface CheckResult {
   /** Key of the flag. */
   readonly flag: string
@@ -91,7 +91,7 @@ export interface CheckResult {
 
 const noRuleMatched = 'No rules matched; default value for flag'
 
-/** The same with facts at hand: what several checks of one instant share. */
+/** The same with given facts, which several checks of one instant share. */
 export function checkWith(
   flag: CompiledFlag,
   company: EntitledFacts | null,
@@ -245,9 +245,9 @@ function decidedJson(flag: CompiledFlag, rule: CompiledRule): string {
   return rule.shown.json
 }
 
-// Thousands of results a request: what they share is put together once.
+// A request may have thousands of results: their common part is written once.
 
-/** The reason of a check in which nothing matched, by its context: what the API layer substitutes (FE-75, FE-76). */
+/** The reason of a check in which nothing matched, by its context: the API's replacement text (FE-75, FE-76). */
 export function contextReason(
   context: Pick<CheckContext, 'companyGiven' | 'userGiven'>,
   companyFound: boolean,

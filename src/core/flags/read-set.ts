@@ -1,5 +1,5 @@
-// What an answer rests on of a company's use: figures that show in it, and tests of counters that came out one way. Use
-// that changes neither leaves the answer as it is.
+// The read set of an answer: usage figures that show in it, and counter comparisons with their results. Usage that
+// changes neither leaves the answer valid.
 import type { ComparableOperator, MetricPeriod, MonthReset } from '../../../schemas/enums.js'
 import type { Company } from '../company/company-state.js'
 import { readCounter } from '../usage/counter.js'
@@ -9,7 +9,7 @@ import { compareNumbers } from './trait.js'
 
 /** A test of a counter, as a condition has it: the same object each time. */
 export class CounterTest {
-  /** What it came to last, each way: most companies have the same. */
+  /** The last result object, for true and for false: most companies share them. */
   private held: Tested | null = null
   private failed: Tested | null = null
 
@@ -20,7 +20,7 @@ export class CounterTest {
     readonly monthReset: MonthReset,
   ) {}
 
-  /** Whether a counter of this value, with so many more, stands so to a number. */
+  /** Whether the comparison holds for a counter of this value plus `more`. */
   holds(counted: Quantity, more: Quantity, than: Quantity): boolean {
     return compareNumbers(this.operator, addQuantity(counted, more), than)
   }
@@ -44,9 +44,9 @@ export interface Tested {
   readonly held: boolean
 }
 
-/** What was read of a company's use while one answer was worked out. */
+/** Usage read while one answer was computed. */
 export class ReadSet {
-  /** Figures that may show in the answer, or that no test stands for. */
+  /** A figure shows in the answer, or has no comparison. */
   figures = false
   readonly tests: Tested[] = []
 
@@ -55,7 +55,7 @@ export class ReadSet {
     this.tests.length = 0
   }
 
-  /** A counter was compared. Those of a billing cycle may move by more than what is counted: they are figures. */
+  /** Note a comparison. A billing-cycle counter may also change by a moved cycle, so it counts as a figure. */
   tested(test: CounterTest, more: Quantity, than: Quantity, held: boolean): void {
     if (test.monthReset === 'first_of_month') this.tests.push(test.tested(more, than, held))
     else this.figures = true
@@ -77,7 +77,7 @@ export class CachedPredicates {
     return new CachedPredicates(Math.floor(atMs / minuteMs))
   }
 
-  /** Of a company of which it is not known what was answered: of no minute, so that any use may bring another answer. */
+  /** Unknown read set (just loaded): any usage invalidates. */
   static readonly unknown = new CachedPredicates(Number.NaN)
 
   /** Remember what an answer given at this instant rests on. */

@@ -1,4 +1,4 @@
-// A check that takes the hold of what it allows in the same step (CR-84), so that nothing comes between.
+// A check that takes the hold for the use it allows in the same step (CR-84), so that nothing comes between.
 
 import type { Catalog } from '../catalog.js'
 import type { Company } from '../company/company-state.js'
@@ -14,7 +14,7 @@ import type { Quantity } from '../usage/quantity.js'
 import { type CheckResult, checkWith, denied, inContext, writeCheck } from './flag.js'
 import { isEntitlementRule, type UserFacts } from './rule.js'
 
-/** The hold that was taken, as the wire tells it (FlagCheckReservation). Times are epoch ms, amounts JSON numbers. */
+/** The hold taken, in the shape of the wire (FlagCheckReservation). Times are epoch ms, amounts JSON numbers. */
 export interface TakenHold {
   readonly id: string
   readonly companyId: string
@@ -32,7 +32,7 @@ export interface CheckedAndReserved {
   readonly reservation: TakenHold | null
 }
 
-/** What is said when the credits do not suffice (api/flags.md). */
+/** The reason when the credits do not suffice (CR-84). */
 const insufficient = 'Insufficient credits'
 
 /**

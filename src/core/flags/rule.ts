@@ -28,7 +28,7 @@ export interface Overdraft {
 }
 
 /**
- * What conditions may ask of a company at one instant; nothing else may influence a check (FE-1).
+ * Facts of a company that conditions may read at one instant; no other input decides a check (FE-1).
  *
  * Implemented by live state and by the snapshots of the wire; both must answer alike.
  */
@@ -41,7 +41,7 @@ export interface CompanyFacts {
   hasProduct(productIds: ReadonlySet<string>): boolean
   /** The counter of exactly this subtype, period and month reset; 0 when there is none (FE-41, FE-43). */
   counter(subtype: string, period: MetricPeriod, monthReset: MonthReset): Quantity
-  /** Whether that counter, with so many more, stands so to a number (FE-40, FE-80). */
+  /** Whether the comparison holds for that counter plus `more` (FE-40, FE-80). */
   test(counter: CounterTest, more: Quantity, than: Quantity): boolean
   /** When that counter starts again, epoch ms; null for all_time. */
   resetsAt(period: MetricPeriod, monthReset: MonthReset): number | null
@@ -58,7 +58,7 @@ export interface CompanyFacts {
   spendCap(creditId: string, user: UserFacts | null): bigint | null
 }
 
-/** What conditions may ask of a user. */
+/** Facts of a user that conditions may read. */
 export interface UserFacts {
   readonly id: string
   traitText(trait: TraitRef): string | null
@@ -111,7 +111,7 @@ export type Condition = (check: Check) => boolean
 /** Trait definitions by id; null for one that does not exist. */
 export type TraitResolver = (traitId: string) => TraitRef | null
 
-/** What fills the deprecated usage members when its rule matched (FE-71). */
+/** Source of the deprecated usage members when its rule matched (FE-71). */
 export type UsageSource =
   | {
       readonly kind: 'metric'
@@ -148,7 +148,7 @@ const never: Condition = () => false
 /**
  * Compile one condition.
  *
- * returns  a pure closure; false for whatever cannot hold: unknown type or operator, missing members, absent entity.
+ * returns  a pure closure; always false for an unknown type or operator, missing members or an absent entity.
  * source   FE-30…48, FE-60…68, FE-80…84.
  */
 export function compileCondition(def: ConditionDef, traits: TraitResolver): Condition {
@@ -382,12 +382,12 @@ export type RuleGroups = { readonly [Type in RuleType]: readonly CompiledRule[] 
 /**
  * Group rules that take part in one flag, given in the order flag → company → user (FE-14).
  *
- * priority  of each rule, beside it, since compiled rules no longer need it.
+ * priority  priority of each rule, beside it, since compiled rules no longer need it.
  */
 export function groupRules(rules: readonly { rule: CompiledRule; priority: Quantity }[]): RuleGroups {
   const ofType = (type: RuleType) => rules.filter(({ rule }) => rule.ruleType === type)
   const asListed = (type: RuleType) => ofType(type).map(({ rule }) => rule)
-  // sorts are stable: what compares equal keeps its place
+  // sorts are stable: equal rules keep their order
   const trueFirst = (type: RuleType) => asListed(type).sort((a, b) => Number(b.value) - Number(a.value))
   return {
     global_override: asListed('global_override'),

@@ -116,7 +116,7 @@ export function byteOrder(left: string, right: string): number {
   return left.length - right.length
 }
 
-/** Surrogates stand for code points beyond U+FFFF, so they rank above every other unit. */
+/** Surrogates represent code points beyond U+FFFF, so they rank above every other unit. */
 function byteRank(unit: number): number {
   if (unit < 0xd800) return unit
   return unit < 0xe000 ? unit + 0x2000 : unit - 0x800

@@ -49,7 +49,7 @@ export function decideManaged(
       effects: [...told, { t: 'schedule', schedule }],
     }
   }
-  const schedule: PlanSchedule = { downgrade: null, migrations } // EN-95: whatever waited is overtaken
+  const schedule: PlanSchedule = { downgrade: null, migrations } // EN-95: a change now cancels any scheduled one
   return {
     reply: { accepted: true, recount: recountOf(company, { plan, subscriptions }, nowMs) },
     effects: [
@@ -106,7 +106,7 @@ export function settleDowngrade(company: Readonly<Company>, nowMs: number): Effe
   if (!company.schedule || !downgrade || downgrade.effectiveAtMs > nowMs) return []
   const { effectiveAtMs: atMs, plan, addOns, subscription, quantities, cause, why } = downgrade
   const schedule: PlanSchedule = { ...company.schedule, downgrade: null }
-  // the record of a plan that is left in its trial tells how the trial ended
+  // the record of a plan left during its trial says how the trial ended
   const left = company.plan?.trial?.status === 'active' && company.plan.planId !== plan?.planId
   const trial = left ? { ...company.plan!.trial!, status: 'expired' as const } : (plan?.trial ?? null)
   return [

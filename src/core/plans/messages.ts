@@ -29,7 +29,7 @@ export interface PlansManaged {
   readonly priceIds: Readonly<Record<string, string>>
   readonly billedBy: Readonly<Record<string, string>>
   readonly quantities: readonly BoughtQuantity[]
-  /** Of the base plan (EN-94). */
+  /** Trial of the base plan (EN-94). */
   readonly trial: TrialState | null
   /** Subscriptions that change now. */
   readonly subscriptions: readonly SubscriptionState[]
@@ -39,7 +39,7 @@ export interface PlansManaged {
   readonly subscriptionThen: SubscriptionState | null
   /** Credits bought with it, at once (CR-13). */
   readonly purchases: readonly (CreditMessage & { readonly type: 'credit_grant' })[]
-  /** What the company chose about automatic top-up, by credit (CR-55). */
+  /** The company's settings for automatic top-up, by credit (CR-55). */
   readonly topups?: readonly (CreditMessage & { readonly type: 'credit_topup_settings' })[]
   readonly cause: PlanChangeCause
 }
@@ -50,11 +50,11 @@ export interface HeldVersion {
   readonly versionId: string
 }
 
-/** What changed, once and for all (PB-34). */
+/** The record of a change; never edited (PB-34). */
 export interface PlanChangeRecord extends PlanChangeCause {
   readonly id: string
   readonly atMs: number
-  /** Why this base plan, when nobody chose it. */
+  /** Reason for this base plan, when no caller chose it. */
   readonly basePlanAction: PlanChangeBasePlanAction | null
   readonly from: HeldVersion | null
   readonly to: HeldVersion | null
@@ -106,18 +106,20 @@ export interface MigrationWithdrawn {
   readonly migrationId: string
 }
 
-/** Nothing but what every message begins with: what time has changed is written down. Answered when it is durable. */
+/**
+ * Only the common part of every message: changes that are due by time are journaled. Answered when they are durable.
+ */
 export interface Settling {
   readonly type: 'settle'
 }
 
 export type PlanMessage = PlansWanted | MigrationWanted | MigrationWithdrawn | Settling
 
-/** What became of a migration of one company. */
+/** Result of a migration of one company. */
 export interface MigrationReply {
   readonly outcome: 'completed' | 'scheduled' | 'skipped'
   readonly fromVersionId: string | null
-  /** Of a scheduled one; null while no date can be named. */
+  /** For a scheduled one; null while no date is known. */
   readonly effectiveAtMs: number | null
 }
 
@@ -125,7 +127,7 @@ export interface MigrationReply {
 export interface EndedTrial {
   /** Null: a plan's own, that no subscription bills. */
   readonly subscriptionId: string | null
-  /** Null: of a subscription that no plan rests on. */
+  /** Null for a subscription that no plan depends on. */
   readonly planId: string | null
   readonly beganMs: number
   readonly endMs: number
@@ -137,11 +139,11 @@ export interface EndedTrial {
 
 export type PlanEffect =
   | { readonly t: 'plan_changed'; readonly change: PlanChangeRecord }
-  /** Changes nothing: for those who are told. */
+  /** Changes no state: for webhooks. */
   | { readonly t: 'trial_ended'; readonly trial: EndedTrial }
   | { readonly t: 'schedule'; readonly schedule: PlanSchedule | null }
 
-/** Plans and what was agreed for later, as they are to be. */
+/** The new plans, and the changes agreed for later. */
 export interface NextPlans {
   readonly plan: PlanHolding | null
   readonly addOns: readonly PlanHolding[]
@@ -150,7 +152,7 @@ export interface NextPlans {
 
 export type PlansHeld = Pick<NextPlans, 'plan' | 'addOns'>
 
-/** Plans, what is agreed for later and what is paid, as a migration leaves them. */
+/** Plans, scheduled changes and payment after a migration. */
 export interface Migrated {
   readonly plan: PlanHolding | null
   readonly addOns: readonly PlanHolding[]
@@ -171,7 +173,7 @@ export type SubscriptionMessage =
       readonly subscriptionId: string
       readonly cause: PlanChangeCause
     }
-  /** What history says of a billing cycle that began in the middle of a window (US-3); epoch ms. */
+  /** Usage from history for a billing cycle that began in the middle of a window (US-3); epoch ms. */
   | { readonly type: 'cycle_counted'; readonly startMs: number; readonly counted: readonly CountedBefore[] }
 
 export type SubscriptionEffect =
@@ -189,11 +191,11 @@ export type SubscriptionEffect =
       }[]
     }
 
-/** What an actor answers to a subscription. */
+/** Reply to a subscription message. */
 export interface SubscriptionReply {
   /** False: out of order, ignored (PB-54), or not there. */
   readonly accepted: boolean
-  /** Billing-cycle counters that cannot tell their new window exactly: to be recounted from history (US-3). */
+  /** Billing-cycle counters whose new window is inexact: they must be recounted from history (US-3). */
   readonly recount: CycleRecount | null
 }
 
@@ -203,7 +205,7 @@ export interface CycleRecount {
   readonly subtypes: readonly string[]
 }
 
-/** What history knows of one event from before and after the start of a billing cycle. */
+/** Usage of one event before and after the start of a billing cycle, from history. */
 export interface CountedBefore {
   readonly subtype: string
   /** Quantity of all events before the start. */

@@ -142,7 +142,7 @@ function sameAddOns(a: readonly PlanHolding[], b: readonly PlanHolding[]): boole
 }
 
 /**
- * What was agreed for plans that are left, or whose version is another by now whatever made it so, is void.
+ * Changes agreed for plans that are left, or for a version that has been replaced, are void.
  *
  * source  PB-23.
  */
@@ -208,7 +208,7 @@ function decideChange(
   const next = assembled(company, catalog, message, nowMs)
   if ('refused' in next) return next
   const { plan, addOns, why } = next
-  // Another base plan leaves what was agreed about the former behind (EN-95).
+  // A change of base plan cancels changes agreed for the former one (EN-95).
   const left = company.plan?.planId !== plan?.planId
   const schedule = company.schedule && { ...company.schedule, ...(left && { downgrade: null }) }
   const effects = planEffects(company, { plan, addOns, schedule }, message.cause, why, nowMs)
@@ -327,7 +327,7 @@ function dueOf(company: Readonly<Company>, message: MigrationWanted, nowMs: numb
 }
 
 /**
- * What a migration makes of a company's plans: the holding, what is agreed for the plan later, and what is paid for it.
+ * A company's plans after a migration: the holding, the changes agreed for later, and the payment.
  *
  * source  EN-35, EN-97, PB-24.
  */
@@ -380,7 +380,7 @@ function migrationEffects(
   ]
 }
 
-/** EN-35: what is bought in advance is at least what the new version commits to. */
+/** EN-35: the quantity bought in advance is at least the new version's commitment. */
 function committed(company: Readonly<Company>, commitments: readonly Commitment[], nowMs: number): Effect[] {
   return commitments.flatMap(({ trait, atLeast }): Effect[] => {
     const bought = Number(company.traits.text(trait) ?? 0)
@@ -410,8 +410,8 @@ function periodEnd(company: Readonly<Company>, nowMs: number): number | null {
 const byTime: PlanChangeCause = { action: 'plan_version_migration', actorType: 'system', apiKeyId: null }
 
 /**
- * What time alone has changed in a company's plans, to be written down: migrations that are due, a trial that is over.
- * What counts at an instant is worked out without this (`standing`); here it becomes state, and a record.
+ * Effects of time on a company's plans that are not yet recorded: migrations that are due, a trial that is over. The
+ * plans in force at an instant are computed without this (`standing`); here they become state, and a record.
  *
  * source  EN-91, EN-93, EN-96, PB-34.
  */

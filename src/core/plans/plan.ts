@@ -19,8 +19,8 @@ import { type Cycle, runningCycle } from '../usage/period.js'
  *
  * A scheduled downgrade or migration that is due has happened. A trial that is over with `cancel` is left for the
  * trial-expiry plan, else the fallback plan. A plan held through a subscription that has ended by time is gone; a
- * company without base plan is on the fallback plan. What the stored status of a subscription says is for whoever
- * stores it: it moves the plan then (PB-51).
+ * company without base plan is on the fallback plan. A change of the stored subscription status moves the plan when
+ * it is stored, not here (PB-51).
  * source  EN-82, EN-91, EN-93, EN-95, EN-96, PB-56…58.
  */
 export function standing(company: PlannedCompany, catalog: Catalog, nowMs: number): Standing {
@@ -44,7 +44,7 @@ export function standing(company: PlannedCompany, catalog: Catalog, nowMs: numbe
 /**
  * The next instant at which `standing` changes by time alone, epoch ms; Infinity when none is foreseen.
  *
- * May name an instant at which nothing changes after all; never one too late. For whoever keeps what follows from it.
+ * It may be too early, never too late. For caches of the result.
  */
 export function standsUntil(company: PlannedCompany, nowMs: number): number {
   const { plan, schedule, subscriptions } = company
@@ -95,8 +95,8 @@ function scheduled(
 }
 
 /**
- * A holding after its migration: another version, at that version's price. What a provider bills costs what the
- * provider says.
+ * A holding after its migration: another version, at that version's price. A provider's own price stays in force for
+ * what it bills.
  *
  * source  EN-97; PB-51 for the provider's price.
  */
@@ -179,7 +179,10 @@ export function renewsAt(subscription: SubscriptionState): number {
   return anchorMs == null || cancelAtPeriodEnd ? Number.POSITIVE_INFINITY : periodEndMs
 }
 
-/** When time alone ends a subscription or, of one that nobody tells of, its trial, epoch ms; Infinity when never. */
+/**
+ * The instant at which time alone ends a subscription, or the trial of one without provider reports, epoch ms;
+ * Infinity for never.
+ */
 export function changesAt(subscription: SubscriptionState): number {
   const { anchorMs, status, trialEndMs } = subscription
   if (status !== 'active' && status !== 'trialing' && status !== 'past_due') return Number.POSITIVE_INFINITY
@@ -221,10 +224,10 @@ function lostWithSubscription(
 }
 
 /**
- * The billing subscription: the active one; of several the one the base plan is held through, else the newest
- * period start.
+ * The billing subscription: the active one; among several the one that holds the base plan, else the newest period
+ * start.
  *
- * It is told without the catalog, so that replay needs none: a holding may name its subscription.
+ * It is found without the catalog, so that replay needs none: a holding may name its subscription.
  * source  PB-53.
  */
 export function billingSubscription(

@@ -1,4 +1,4 @@
-// What time alone has changed in a company's plans and subscriptions, written down in the order in which it happened.
+// Changes of a company's plans and subscriptions by time alone, recorded in the order in which they were due.
 import type { Catalog } from '../catalog.js'
 import type { Company } from '../company/company-state.js'
 import type { Effect } from '../company/message.js'
@@ -8,8 +8,8 @@ import { settlePlans } from './plan-change.js'
 import { settleSubscriptions } from './subscription.js'
 
 /**
- * The first change that time has made and nobody has written down yet: a downgrade or migration that was agreed, the
- * end of a trial or of a subscription, a renewal. Of two at one instant what was agreed comes first.
+ * The first change that is due by time and not yet recorded: a downgrade or migration that was agreed, the end of a
+ * trial or of a subscription, a renewal. At one instant agreed changes come first.
  *
  * returns  its effects, for one record; none when nothing is due. Call again until there are none.
  * source   EN-91, EN-93, EN-95, EN-96, PB-34, PB-56, PB-58; the order by instants: decision.

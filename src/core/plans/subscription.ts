@@ -1,4 +1,4 @@
-// What a billing subscription does to its company: its plans follow the products, and billing cycles its periods.
+// Effects of a billing subscription on its company: plans follow the products, and billing cycles the periods.
 import type { PlanChangeBasePlanAction } from '../../../schemas/enums.js'
 import type { Catalog, CompiledPlan } from '../catalog.js'
 import type {
@@ -16,7 +16,7 @@ import { cycleOf, endsAt, isActive, isGated, isLinked, renewsAt } from './plan.j
 import { holdingOf, planEffects } from './plan-change.js'
 
 /**
- * Decide what sync tells of a company's subscriptions.
+ * Decide a sync message about a company's subscriptions.
  *
  * returns  SubscriptionReply; null to `cycle_counted`.
  * source   PB-50, PB-51, PB-54, EN-82, EN-86, US-3.
@@ -37,7 +37,7 @@ export function decideSubscriptions(
   }
 }
 
-/** PB-54: an earlier period of the same subscription arrives late, unless it tells another status. */
+/** PB-54: an earlier period of the same subscription arrives late, unless its status differs. */
 export function isLate(
   had: Pick<SubscriptionState, 'periodStartMs' | 'status'>,
   now: Pick<SubscriptionState, 'periodStartMs' | 'status'>,
@@ -45,8 +45,8 @@ export function isLate(
   return now.periodStartMs < had.periodStartMs && now.status === had.status
 }
 
-// An active subscription whose product is linked to a plan puts the company on it; one that is active no more, or
-// sells the plan no more, takes it away again. Whatever the plan was, usage and overrides stay.
+// An active subscription whose product is linked to a plan puts the company on it; one that is no longer active, or
+// no longer sells the plan, takes it away. Usage and overrides stay with every change of plan.
 function decidePut(
   company: Readonly<Company>,
   catalog: Catalog,
@@ -68,8 +68,8 @@ function decidePut(
 }
 
 /**
- * The trial of a subscription that is in it no more. Where a plan rests on it the plan's own record says the same of
- * the same trial, and who is told is told once.
+ * The trial of a subscription that has left it. Where a plan depends on the subscription, the plan's own record
+ * reports the same trial, so that webhooks hear of it once.
  */
 function trialEnded(had: SubscriptionState | null, now: SubscriptionState, atMs: number): Effect[] {
   if (had?.status !== 'trialing' || had.trialEndMs === null || now.status === 'trialing') return []
@@ -102,7 +102,7 @@ function decideDrop(
   }
 }
 
-// What is counted meanwhile stays counted: the value is all there is but what came before the cycle.
+// Uses counted meanwhile stay counted: the value is everything except what came before the cycle.
 function decideCycleCounted(
   company: Readonly<Company>,
   { startMs, counted }: SubscriptionMessage & { type: 'cycle_counted' },
@@ -130,11 +130,13 @@ export function periodAt(
 }
 
 /**
- * What time alone has done to subscriptions, to be written down: one that is over by its own terms counts as canceled,
- * one that was overdue for too long as unpaid, and its plans go; one of the company's own is in its next period, its trial over.
+ * Changes of subscriptions by time, not yet recorded: one that is over by its own terms counts as canceled, one that
+ * was overdue for too long as unpaid, and its plans go; one of the company's own is in its next period, its trial
+ * over.
  *
  * returns  the effects of the first; call again until there are none.
- * source   PB-56, PB-58; renewal by itself: decision, as nobody sends upserts for what the service bills.
+ * source   PB-56, PB-58; renewal by time: decision, as no provider sends upserts for subscriptions that the service
+ *          bills itself.
  */
 export function settleSubscriptions(company: Readonly<Company>, catalog: Catalog, nowMs: number): Effect[] {
   let had: SubscriptionState | null = null
@@ -217,7 +219,7 @@ interface Followed {
 
 function changes(company: Readonly<Company>, next: Followed, cause: PlanChangeCause, atMs: number): Effect[] {
   const left = company.plan?.planId !== next.plan?.planId
-  // another base plan leaves what was agreed about the former behind (EN-95)
+  // a change of base plan cancels changes agreed for the former one (EN-95)
   const schedule = company.schedule && { ...company.schedule, ...(left && { downgrade: null }) }
   const { plan, addOns, why, trial } = next
   return planEffects(company, { plan, addOns, schedule }, cause, why, atMs, trial)
@@ -226,7 +228,7 @@ function changes(company: Readonly<Company>, next: Followed, cause: PlanChangeCa
 function followed(following: Following): Followed {
   const { company, subscriptions } = following
   const base = basePlan(following)
-  // the record of a plan that is left tells how its trial ended
+  // the record of a plan that is left says how its trial ended
   const ended = base.why && company.plan?.trial ? { ...company.plan.trial, status: 'expired' as const } : null
   const trial = ended ?? base.plan?.trial ?? null
   return { ...base, trial, addOns: addOns(following), subscriptions }
@@ -239,7 +241,7 @@ function basePlan(following: Following): Pick<Followed, 'plan' | 'why'> {
   if (brings !== null) {
     if (held?.planId === brings) return { plan: kept(held, now, catalog), why: null }
     const brought = had && soldPlan(company, catalog, had, nowMs)
-    // told again of a plan that another subscription has replaced meanwhile: that one stays
+    // a repeated report of a plan that another subscription has replaced meanwhile: the replacement stays
     const replaced =
       brought === brings && held !== null && soldBy(held, subscriptions, catalog, nowMs) !== null
     return { plan: replaced ? held : (taken(following, brings, now) ?? held), why: null }
@@ -277,7 +279,9 @@ function addOns(following: Following): PlanHolding[] {
   return [...stay, ...come]
 }
 
-/** The base plan that a subscription sells now; of several the one the company is on, or its own. */
+/**
+ * The base plan that a subscription sells now; among several the company's current one, or the subscription's own.
+ */
 function soldPlan(
   company: Readonly<Company>,
   catalog: Catalog,

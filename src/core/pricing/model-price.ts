@@ -1,4 +1,4 @@
-// What an inference costs, in money and in credits: prices per million tokens, by provider, model, currency and date.
+// Cost of an inference, in money and in credits: prices per million tokens, by provider, model, currency and date.
 import {
   type Amount,
   costOf,
@@ -39,10 +39,10 @@ export interface ModelPrice {
   readonly perRequest: string | null
 }
 
-/** Prices by name, latest first: what `priceOf` looks into. */
+/** Prices by name, latest first, for `priceOf`. */
 export type PriceTable = ReadonlyMap<string, readonly ModelPrice[]>
 
-/** Arrange prices for looking up. Of two for the same names and instant the later in the list counts. */
+/** Index prices for lookup. Among prices with the same names and instant, the last in the list counts. */
 export function priceTable(prices: readonly ModelPrice[]): PriceTable {
   const table = new Map<string, ModelPrice[]>()
   for (const price of prices) {
@@ -82,9 +82,9 @@ export function plainInput(tokens: Tokens): number {
 const costDigits = 12
 
 /**
- * What an inference costs at a price, as decimal text in the price's currency: exact, then rounded half-even to
- * twelve digits. Throws RangeError when a price is no decimal: prices are checked when they are set.
- * source: EV-61, EV-62, EV-63
+ * Cost of an inference at a price, as decimal text in the price's currency: exact, then rounded half-even to twelve
+ * digits. Throws RangeError when a price is no decimal: prices are checked when they are set. source: EV-61, EV-62,
+ * EV-63
  */
 export function inferenceCost(tokens: Tokens, price: ModelPrice): string {
   const perMillion = total([

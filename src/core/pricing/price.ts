@@ -4,7 +4,7 @@ import { type Decimal, decimalOf, decimalToText, multiply, parseDecimal, sum } f
 import type { EntitlementDef, PriceTier } from '../definitions.js'
 import { addQuantity, type Quantity, subtractQuantity } from '../usage/quantity.js'
 
-/** A number or decimal text, exactly. Throws on what is none: the door has checked it. */
+/** A number or decimal text, exactly. Throws on other text: the schema has excluded it. */
 function exact(value: Quantity | string): Decimal {
   if (typeof value === 'bigint') return { units: value, scale: 0 }
   const decimal = typeof value === 'number' ? decimalOf(value) : parseDecimal(value)
@@ -39,7 +39,7 @@ function tierOf(tiers: readonly PriceTier[], unit: Quantity): PriceTier | null {
 }
 
 /**
- * What a quantity costs under price tiers.
+ * Cost of a quantity under price tiers.
  *
  * tiers    ascending, `upTo` inclusive, the last one open; amounts in the smallest unit.
  * returns  the amount in the smallest unit; 0 for a quantity of 0 or less.
@@ -74,7 +74,7 @@ export function billedUnits(quantity: number, packageSize: number): number {
   return Math.ceil(quantity / packageSize)
 }
 
-/** Where a use of an overage feature stands. */
+/** Overuse of an overage feature, and its price. */
 export interface Overage extends Price {
   readonly overuse: Quantity
   readonly access: boolean
@@ -121,7 +121,7 @@ export function nextTierBoundary(tiers: readonly PriceTier[], usage: Quantity): 
 }
 
 /**
- * What the next unit costs, in the smallest unit, or null where units have no price.
+ * Price of the next unit, in the smallest unit of money, or null where units have no price.
  *
  * Overage: 0 within the soft limit, then its price (by tiers, counted from the soft limit, where it has them).
  * Tier: the price of the tier of usage + 1. Pay as you go: its unit price. Pay in advance: null, as its units are

@@ -1,6 +1,6 @@
-// Track events of the usual kind on their way to a shard: what was received stays one text, and of each event only
-// places in it cross, in rows of fixed length. Texts here have one character for each byte: they are copied, never
-// encoded. The receiver makes objects of those events alone that need more than counting.
+// Columnar batch of plain track events on their way to a shard. The received bytes stay one text; for each event only
+// offsets into it cross, in rows of fixed length. Texts here have one byte per character: they are copied, never
+// encoded. The receiver makes objects only for events that need more than counting.
 import { dataViewOf } from '../../bytes/data-view.js'
 import type { IngestItem } from '../company/message.js'
 import type { AcceptedEvent } from '../company/requests.js'
@@ -142,7 +142,7 @@ export interface UsesRequest {
   readonly uses: UsageBatch
 }
 
-// What was received last lies here: a thread handles one post after the other.
+// Buffer of the last packet received: a thread handles one packet after the other.
 let textBytes = Buffer.alloc(0)
 let textView = dataViewOf(textBytes)
 let words = new Int32Array(0)
@@ -151,12 +151,12 @@ let rows = Buffer.alloc(0)
 let rowsView = dataViewOf(rows)
 
 const keptBytesMax = 1 << 21
-/** Bytes there are behind a text, at least: who copies it reads eight at once. */
+/** Readable bytes behind a text, at least: copies read eight at once. */
 const textRest = 8
 
 /** The events of one post on the receiving side, by the number of their row; valid until another is opened. */
 export class UsageBatch {
-  /** What all places mean. */
+  /** The bytes that all offsets refer to. */
   readonly bytes: Buffer
   readonly view: DataView
   /** The rows, in which ids lie. */
@@ -230,7 +230,7 @@ export class UsageBatch {
     return (this.words[i * rowWords + bits]! & ofUser) !== 0
   }
 
-  /** Where the company's id lies in `rows`. */
+  /** Offset of the company's id in `rows`. */
   companyAt(i: number): number {
     return i * rowBytes + 4 * companyAt
   }
@@ -268,7 +268,7 @@ export class UsageBatch {
     return this.rows.toString('latin1', at, at + actorIdLength)
   }
 
-  /** A text of its own. */
+  /** The event's name, as a string of its own. */
   name(i: number): string {
     const at = this.nameAt(i)
     return this.bytes.toString('latin1', at, at + this.nameLength(i))
@@ -304,7 +304,7 @@ export class UsageBatch {
   }
 }
 
-/** A key is plain text, but for the mark that may stand before it (dedupe.ts), as JSON writes it. */
+/** A key is plain text; behind a mark (dedupe.ts) it is escaped as in JSON. */
 function unescaped(key: string): string {
   return key.startsWith('\\') ? (JSON.parse(`"${key}"`) as string) : key
 }

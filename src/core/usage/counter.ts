@@ -1,4 +1,4 @@
-// Counters: what a company used of one event, over all time and in the current windows (US-1, US-2).
+// Counters: a company's use of one event, over all time and in the current windows (US-1, US-2).
 import type { MetricPeriod, MonthReset } from '../../../schemas/enums.js'
 import type { EventMode } from '../company/requests.js'
 import {
@@ -67,7 +67,7 @@ export interface CounterReading {
 
 const allTime = 1
 const dayAt = 4
-/** Of windows: where value, min and max lie. */
+/** Windows: index of value, min and max. */
 const day = 5
 const week = 8
 const month = 11
@@ -90,7 +90,7 @@ export function newCounter(nowMs: number): Counter {
   return [nowMs, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]
 }
 
-/** A counter of a snapshot, whatever version wrote it. */
+/** A counter from a snapshot of any version. */
 export function counterFrom(stored: StoredCounter | OlderCounter): Counter {
   if (!('n' in stored)) {
     if (stored.every(isNumber)) return stored.slice()
@@ -109,10 +109,10 @@ export function storedCounter(counter: Readonly<Counter>): StoredCounter {
   return large && counter.some(isLarge) ? counter.map(storedQuantity) : (counter as readonly number[])
 }
 
-/** Whether any counter of this thread has ever had a value beyond ±(2^53 − 1): until then nobody looks for one. */
+/** Whether any counter of this thread has ever had a value beyond ±(2^53 − 1): until then no search is needed. */
 let large = false
 
-/** The same, for whoever would look. */
+/** The same, for callers of a search. */
 export function isAnyLarge(): boolean {
   return large
 }
@@ -181,7 +181,7 @@ export function addUsage(
  * Whether a quantity can be counted: every value stays within ±(2^63 − 1), now and as windows begin in which events
  * dated ahead lie. Changes nothing; arguments as those of `addUsage`.
  *
- * source  service.md section 2: a long has 64 bits; what does not fit is refused, not cut off: decision.
+ * source  US-2: a long has 64 bits; a value that does not fit is refused, not cut off: decision.
  */
 export function fitsUsage(
   counter: Readonly<Counter> | undefined,
@@ -211,10 +211,10 @@ export function fitsUsage(
 }
 
 /**
- * What a counter reads at an instant. Changes nothing.
+ * Value of a counter at an instant. Changes nothing.
  *
- * A window that has ended reads as the new one: 0 and what was already dated into it (FE-5). A month reset other
- * than `first_of_month` on a period that is no month finds nothing: 0 (FE-43).
+ * A window that has ended reads as the new one: 0 plus the events already dated into it (FE-5). A month reset other
+ * than `first_of_month` on a period other than month reads 0 (FE-43).
  */
 export function readCounter(
   counter: Counter,
@@ -308,8 +308,8 @@ export function setCycleUsage(
 }
 
 /**
- * The value of a billing cycle, told from what came before it: all that was ever counted, less that, less what is
- * dated beyond the cycle. Exact whatever was counted since the question was asked.
+ * The value of a billing cycle: everything ever counted, less what came before the cycle, less what is dated after
+ * it. Exact, whatever was counted since the question to the history.
  *
  * before   quantity of all events before startMs.
  * firstMs  time of the first event since, epoch ms; null without one.
@@ -331,7 +331,7 @@ export function cycleUsageSince(
   return { value, minMs: maxMs === 0 ? 0 : Math.min(firstMs ?? last, last), maxMs }
 }
 
-/** What an event of each mode does beside counting (EV-16). */
+/** Effects of an event of each mode beside counting (EV-16). */
 export function effectsOf(mode: EventMode): ModeEffects {
   return mode === 'backfill' ? past : live
 }
@@ -346,7 +346,7 @@ const past: ModeEffects = { draws: false, seen: false }
 
 /** Bring every window to the one that holds now. */
 function roll(n: Counter, nowMs: number, cycle: Cycle | null): void {
-  // the cycle first: a new one is told from the other windows, which know most before they turn
+  // the cycle first: a new one is derived from the other windows, which know most before they turn
   if (cycle !== null) rollCycle(n, nowMs, cycle)
   else if (hasCycle(n)) {
     n.fill(0, cycleAt, aheadFrom)
@@ -415,17 +415,17 @@ interface CycleReading {
 }
 
 /**
- * What a billing-cycle window that is not the stored one holds, told from the windows there are.
+ * Value of a billing-cycle window other than the stored one, derived from the existing windows.
  *
- * Exact but for a start that falls between events of one window with no other window to tell them apart, or before
- * the windows there are while older events exist.
+ * Exact, except when the cycle starts between events of one window that no other window separates, or before all
+ * windows while older events exist.
  */
 function cycleReading(n: Counter, startMs: number, nextMs: number): CycleReading {
   const total = n[allTime]!
   const [first, last] = [time(n, allTime + min), time(n, allTime + max)]
   if (last < startMs) return { value: 0, minMs: 0, maxMs: 0, exact: true }
   if (first >= startMs && last < nextMs) return { value: total, minMs: first, maxMs: last, exact: true }
-  // the ordinary turn: whatever came since the last window's end would have turned it
+  // the ordinary turn: any event since the last window's end would have turned it
   if (hasCycle(n) && startMs >= time(n, cycleEnd)) return withAhead(n, 0, 0, 0, startMs, nextMs, true)
   let around: Span | null = null // the smallest window that holds the start
   let inside: Span | null = null // the largest window that begins after it
@@ -543,7 +543,7 @@ function count(n: Counter, w: number, quantity: Quantity, atMs: number): void {
   if (atMs > time(n, w + max)) n[w + max] = atMs
 }
 
-/** The sum of a value and what is counted; a large one is told of. */
+/** The sum of a value and a quantity; a large one is noted (`large`). */
 function plus(value: Quantity, quantity: Quantity): Quantity {
   const sum = addQuantity(value, quantity)
   if (typeof sum === 'bigint') large = true

@@ -9,7 +9,7 @@ export function endOfString(text: string, start: number): number {
   return end < 0 ? text.length : end
 }
 
-/** Whether an odd number of backslashes stands before the index. */
+/** Whether an odd number of backslashes precedes the index. */
 export function escaped(text: string, index: number): boolean {
   let before = index - 1
   while (text.charCodeAt(before) === backslash) before--
@@ -43,7 +43,7 @@ const numeric: ReadonlySet<number> = new Set([...'0123456789.eE+-'].map(characte
 /**
  * Parse JSON text with exact integers in some members: a bigint if a number would lose digits.
  *
- * mark     a text that nobody can guess: no string of the text begins with it.
+ * mark     a random text: no string of the text begins with it.
  * members  their names; other members are parsed as by JSON.parse. Absent: all members.
  * errors   SyntaxError.
  */

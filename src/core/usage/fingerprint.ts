@@ -2,7 +2,7 @@
 // ClickHouse (sql/clickhouse/0007_event_claim_prints.sql), which knows CRC-32 too.
 import type { Quantity } from './quantity.js'
 
-/** Of an event of which it is not known what it said: equal to any. */
+/** Fingerprint of an event whose content is unknown: equal to any. */
 export const unknownPrint = 0
 
 const table = new Uint32Array(256)
@@ -12,7 +12,7 @@ for (let byte = 0; byte < 256; byte++) {
   table[byte] = rest
 }
 
-/** What all ids of companies begin with says nothing. */
+/** The common prefix of company ids adds nothing. */
 const idPrefixLength = 5
 
 /**
@@ -22,7 +22,7 @@ const idPrefixLength = 5
  * name       the part [from, to) of a text with one character for each byte of UTF-8.
  * companyId  '' for none.
  * returns    1 to 65535. Events that differ have the same one once in 65535.
- * source     decision 23: a repeat of other content is told of.
+ * source     decision 23: a repeat with other content is reported.
  */
 export function printOf(
   type: 'flag_check' | 'identify' | 'inference' | 'track',

@@ -28,7 +28,7 @@ export function isQuantity(value: number | bigint): boolean {
   return value <= quantityMax && value >= -quantityMax
 }
 
-/** The exact sum. It may be beyond 64 bits: whoever counts has made sure that it is not (`fitsUsage`). */
+/** The exact sum. It may exceed 64 bits: the caller has checked with `fitsUsage`. */
 export function addQuantity(one: Quantity, other: Quantity): Quantity {
   if (typeof one === 'number' && typeof other === 'number') {
     const sum = one + other
