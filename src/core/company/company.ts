@@ -69,8 +69,8 @@ const overtakenMsMax = 10 * minuteMs
  * The company's present when a message arrives: its time never runs backwards.
  *
  * atMs     `now` of the message, epoch ms.
- * returns  the later of it and the last time applied; an instant that is far behind is taken as it is, as the test clock
- *          of the environment was removed.
+ * returns  the later of that and the last time applied; an instant far behind is returned unchanged, because the test
+ *          clock of the environment was removed.
  * source   decision 22; the bound is a decision.
  */
 export function presentOf(company: Readonly<Company>, atMs: number): number {

@@ -232,8 +232,8 @@ export interface SoleDraw {
 /**
  * The one draw that `drawsOf` finds for an event of this name, where nothing can come of it but that draw.
  *
- * returns  null where there are none or several, a top-up may follow, the ledger is kept elsewhere or a policy has a say;
- *          and as long as nobody has asked `drawsOf` for such an event.
+ * returns  null where there are none or several, a top-up may follow, the ledger is kept elsewhere or a policy applies;
+ *          and until `drawsOf` was called for such an event.
  */
 export function soleDrawOf(version: CompiledVersion, catalog: Catalog, subtype: string): SoleDraw | null {
   if (catalog.data.spendPolicies.length > 0) return null

@@ -64,7 +64,6 @@ export function acquireLease(
  *
  * errors   as for a lease; idempotency_reused when the key was used with another amount; idempotency_over when its
  *          reservation ended so long ago that it is forgotten
- *          made is over for so long that it is forgotten
  * source   CR-80, CR-52
  */
 export function reserve(

@@ -80,7 +80,6 @@ export function applyCredit(account: CreditAccount, effect: CreditEffect): void 
  * cost     nano-credits > 0, of a prepaid or postpaid account
  * returns  the grant afterwards; its entry has the account's sequence. null: nothing was done, because the draw is of
  *          another kind.
- *          another kind.
  * source   CR-20…23, CR-48, CR-89
  */
 export function drawFromFirst(

@@ -56,7 +56,7 @@ export interface AllChecks {
  * Check every flag of the environment for one context.
  *
  * context  the keys in the request: they give the reasons of checks in which nothing matched (FE-76).
- * reads    where it is noted what they read of the company's use.
+ * reads    records their reads of the company's usage.
  * source   FE-90, FE-91.
  */
 export function checkAll(
