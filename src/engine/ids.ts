@@ -8,7 +8,7 @@ const words = new Uint32Array(pool.buffer)
 let next = words.length
 let fill: (pool: Buffer) => unknown = randomFillSync
 
-/** Draw ids from another source of bytes from now on: those of a simulation come from its seed. */
+/** Draw ids from another source of bytes from now on: a simulation takes them from its seed. */
 export function drawIdsFrom(source: (pool: Buffer) => unknown): void {
   fill = source
   next = words.length
@@ -40,7 +40,7 @@ export function nextRandom(): void {
   next += 2
 }
 
-/** The identifier drawn last was given to nobody: the next one drawn is the same. */
+/** Return the last identifier, which was not used: the next call yields it again. */
 export function returnRandom(): void {
   next -= 2
 }

@@ -24,7 +24,7 @@ export interface Definitions {
  * Run bootstrap, then read keys, test clocks and trait definitions. The schema must be migrated.
  *
  * announce  hands a catalog to every shard; see catalog/announce.ts.
- * errors    those of bootstrap and of the database.
+ * errors    errors of bootstrap and of the database.
  */
 export async function openDefinitions(options: {
   sql: Sql
@@ -32,7 +32,7 @@ export async function openDefinitions(options: {
   config: BootstrapConfig
   announce: Announce
   loaders?: Loaders
-  /** Tells other nodes of what was changed here; resolves when they have it. */
+  /** Sends changes made here to other nodes; resolves when they have them. */
   told?: (versions: readonly Version[]) => Promise<void>
   /** Earliest possible present. */
   floorMs?: number

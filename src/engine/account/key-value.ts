@@ -16,7 +16,7 @@ const ownForm = /^(sk|pk)_(prod|stag|dev|acct)_([\w-]{43})([\w-]{6})?$/
  * A new key value: its prefix, 256 random bits and a checksum. With the checksum scanners recognise values, and
  * typing errors are detected without a lookup.
  *
- * type     of the key's environment; null: an account-wide key.
+ * type     type of the key's environment; null: an account-wide key.
  * source   AL-2; the checksum: decision.
  */
 export function newKeyValue(kind: 'secret' | 'publishable', type: EnvironmentType | null): string {

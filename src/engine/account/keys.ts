@@ -234,7 +234,7 @@ export class KeyRing implements Keys {
   /**
    * Load all keys and environments, at start and after changes by another process.
    *
-   * errors   those of the database; memory is unchanged then.
+   * errors   errors of the database; memory is unchanged then.
    */
   async load(): Promise<void> {
     for (;;) {

@@ -46,7 +46,7 @@ export function signContext(secret: string, environmentId: string, payload: obje
 /**
  * Verify a signed context.
  *
- * secrets  of the environment; null: it has none, so every context is invalid.
+ * secrets  secrets of the environment; null: it has none, so every context is invalid.
  * returns  its content, or the reason why it is invalid.
  */
 export function readContext(

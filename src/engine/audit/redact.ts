@@ -104,8 +104,8 @@ const member = /"([A-Za-z_-]{2,64})"(\s*:\s*)(?:"(?:[^"\\]|\\.)*(?:"|$)|[^\s",}\
  * A body as it is kept: compact JSON, so that blanks cannot push anything out; long texts in it cut; secrets replaced.
  * A body that is not JSON is kept as text.
  *
- * parsed   what the body says, where it was read already; undefined: it is no JSON.
- * returns  at most `keptBytesMax` bytes; of a longer one its beginning.
+ * parsed   the parsed body, if it is parsed already; undefined: it is no JSON.
+ * returns  at most `keptBytesMax` bytes: the beginning of a longer body.
  */
 export function redactBody(body: string, parsed: unknown = parsedOrNot(body)): string {
   if (parsed === undefined) return storable(redactLoose(body.slice(0, 2 * keptBytesMax)), keptBytesMax)
@@ -138,7 +138,7 @@ function redactLoose(text: string): string {
 /** Redacts a JSON value. It stops when the kept size is reached. */
 class Cleaner {
   private charactersLeft = 2 * keptBytesMax
-  /** A text or a name that is not short was met. */
+  /** A long text or name was found. */
   metLong = false
 
   /** texts  short texts of this body that were cleaned before: ids and times come again and again. */
@@ -168,7 +168,7 @@ class Cleaner {
   private members(value: object, depth: number): object {
     const kept: Record<string, unknown> = {}
     const given = value as Readonly<Record<string, unknown>>
-    // what was parsed has no members but its own
+    // parsed JSON has no inherited members
     for (const name in given) {
       const one = given[name]
       this.charactersLeft -= name.length

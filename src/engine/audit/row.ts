@@ -8,7 +8,7 @@ import { parsedOrNot, redactBody, redactQuery, redactText, storable } from './re
 export interface AskedChange {
   /** The row's id, assigned before any work is done. */
   readonly id: string
-  /** `read`: of secrets, exports, or the audit log itself. */
+  /** `read`: a read of secrets, exports, or the audit log itself. */
   readonly kind: 'change' | 'read'
   readonly key: KeyRecord
   readonly environmentId: string | null
@@ -44,7 +44,7 @@ export interface SystemEvent {
 
 const urlCharactersMax = 2_048
 const nameCharactersMax = 256
-/** Beyond this an answer is not asked for the name of what it shows. */
+/** Longest response that is parsed for the name of its resource, in characters. */
 const parsedCharactersMax = 65_536
 
 export interface Row {

@@ -1,8 +1,8 @@
-// Answers to checks of one flag that stand for a moment: who asks the same again hears the same bytes, without a question
-// to the company's actor. Checks of all flags are not kept: an answer costs more to keep and to count than it saves
-// (bench/core/response-cache.bench.ts). Kept for what is asked more than once, and only as long as nothing has changed: a place in shared
-// memory says whether the company did (`Changes`), the directory whether keys found somebody else, the answer itself when
-// time would change it.
+// Response cache for checks of one flag: identical requests get identical bytes while the entry is valid, without a
+// message to the company's actor. Checks of all flags are not cached: storing and counting such an answer costs more
+// than it saves (bench/core/response-cache.bench.ts). An answer is stored from its second request on. It is valid
+// while the company's version number in shared memory (`Changes`) and the directory's key epoch are unchanged, and
+// until the instant at which time would change it.
 import { randomUUID } from 'node:crypto'
 import type { CheckFlag, CheckFlagRequestBody } from '../../../schemas/checks.js'
 import type { CheckCounts } from '../../core/company/message.js'
@@ -11,14 +11,14 @@ import { type Checked, type CheckQuestion, checkCountRow, checkRecordRow } from 
 import type { Changes } from '../../protocol/version-counters.js'
 import { givenKeys } from '../directory/entities.js'
 
-/** What an answer rests on, as it was before its question left. */
+/** Version numbers that an answer depends on, taken before its request left. */
 export interface VersionStamp {
   readonly environmentId: string
   /** The environment's present, epoch ms. */
   readonly sinceMs: number
   readonly shard: number
   readonly epoch: number
-  /** Where the company's number is, and what it was; -1 without company. */
+  /** Index of the company's version number, and its value; -1 without company. */
   readonly place: number
   readonly change: number
   /** The number of the company's use. */
@@ -26,7 +26,7 @@ export interface VersionStamp {
   readonly keyEpoch: number
 }
 
-/** An answer that stands, as its handler tells of it. */
+/** A cacheable answer's meta data, from its handler. */
 export interface CacheMeta {
   readonly stamp: VersionStamp
   /** When time alone may change it, epoch ms. */
@@ -35,10 +35,10 @@ export interface CacheMeta {
   readonly figures: boolean
 }
 
-/** A body that was asked before, and may be asked again. */
+/** A body that was requested before, and may be requested again. */
 export interface CacheKey {
   readonly hash: number
-  /** What was asked for beside the body: the flag's key as it came. */
+  /** The flag's key, as it came in the path. */
   readonly name: string
   readonly body: DataView
 }
@@ -46,7 +46,7 @@ export interface CacheKey {
 /** An answer kept, whole. */
 export interface CacheEntry extends CacheKey, CacheMeta {
   readonly answer: Buffer
-  /** How often it was given since that was last told. */
+  /** Hits since the last report. */
   given: number
   lastAtMs: number
   /** When it was given, where that is recorded (FE-100), epoch ms. */
@@ -59,26 +59,26 @@ export interface CacheEntry extends CacheKey, CacheMeta {
 const places = 1 << 14
 /** Bytes of answers kept, at most. */
 const bytesMax = 32 << 20
-/** Of one answer. */
+/** Longest cached answer. */
 const answerBytesMax = 65_536
 /** Longest body whose answer is kept. */
 export const askedBytesMax = 2_048
-/** An answer is asked for anew after so long at the latest: a company that is checked is seen by its actor (FE-103). */
+/** Longest life of an entry: an active company's actor must see a check now and then (FE-103). */
 const keptMs = 5_000
-/** Bytes of answers whose counts are told at once: each is read again for it. */
+/** Bytes of answers whose hits are reported at once: each is parsed again for the report. */
 const toldBytes = 128 << 10
 
-/** Who knows whether keys may find somebody else than they did. */
+/** Source of the number that changes when keys may resolve to another entity. */
 export interface KeyEpochSource {
   readonly keyEpoch: number
 }
 
 export class ResponseCache {
-  /** Of bodies asked, by the last bits of the same number: whoever asks twice may ask again. */
+  /** Hashes of requested bodies, by their last bits: only a repeated body is cached. */
   private readonly seen = new Int32Array(places)
   private readonly kept: (CacheEntry | null)[] = new Array(places).fill(null)
   private bytes = 0
-  /** Given since that was last told. */
+  /** Entries with hits since the last report. */
   private toTell: CacheEntry[] = []
   /** Records that may still be made in this second. */
   private recordsLeft: number
@@ -97,9 +97,9 @@ export class ResponseCache {
   }
 
   /**
-   * The answer to a body that still stands, or null.
+   * The valid entry for a body, or null.
    *
-   * hash  of the name and the body, by `hashOfAsked`.
+   * hash  hash of the name and the body, by `hashOfAsked`.
    */
   find(hash: number, environmentId: string, name: string, body: DataView, nowMs: number): CacheEntry | null {
     const kept = this.kept[hash & (places - 1)]!
@@ -115,7 +115,7 @@ export class ResponseCache {
     return kept
   }
 
-  /** Notes that a body was asked; a copy of it when it was before, which may be worth to be kept. */
+  /** Note a requested body. Returns a copy if it was requested before, so that its answer may be cached. */
   admit(hash: number, name: string, body: DataView): CacheKey | null {
     const place = hash & (places - 1)
     if (this.seen[place] === hash) return { hash, name, body: copyOf(body) }
@@ -124,9 +124,9 @@ export class ResponseCache {
   }
 
   /**
-   * What an answer to a question that leaves now will rest on; null when none may be kept.
+   * The version numbers for a request that leaves now; null when its answer may not be cached.
    *
-   * companyId  null: the environment's own actor is asked.
+   * companyId  null: the request goes to the environment's own actor.
    */
   stamp(environmentId: string, companyId: string | null, sinceMs: number): VersionStamp | null {
     const { changes } = this
@@ -140,7 +140,7 @@ export class ResponseCache {
     return { environmentId, sinceMs, shard, epoch, place, change, uses, keyEpoch }
   }
 
-  /** Keep an answer for as long as it stands. */
+  /** Store an answer while it is valid. */
   keep({ hash, name, body }: CacheKey, standing: CacheMeta, text: string): void {
     if (text.length > answerBytesMax || this.bytes > bytesMax || !this.isFresh(standing)) return
     const { stamp, figures } = standing
@@ -171,7 +171,7 @@ export class ResponseCache {
     return place < 0 || (changes.at(place) === change && (!figures || changes.usageVersion(place) === uses))
   }
 
-  /** Let go of what does not stand any more: once in a while, as a later answer takes its place anyway. */
+  /** Remove invalid entries: only now and then, as later answers overwrite them anyway. */
   private sweep(): void {
     if (this.bytes === 0) return
     for (let place = 0; place < places; place++) {
@@ -180,7 +180,7 @@ export class ResponseCache {
     }
   }
 
-  /** Its environment's clock may stand still; this one does not. */
+  /** This clock runs even when the environment's test clock is stopped. */
   private isOld({ second }: CacheEntry): boolean {
     return (this.second - second) * 1_000 > keptMs
   }
@@ -199,7 +199,7 @@ export class ResponseCache {
     this.kept[place] = null
   }
 
-  /** What was answered from here since the last time and is not told of yet, a part of it; null: nothing. */
+  /** Some of the hits since the last report; null: none. */
   takeCounts(): CheckCounts | null {
     if (this.toTell.length === 0) return null
     const counts: string[] = []
@@ -245,7 +245,7 @@ function checkIn(answer: Buffer): Checked {
   }
 }
 
-/** What a body asked, as records have it. */
+/** The question in a body, as records have it. */
 function questionIn({ buffer, byteOffset, byteLength }: DataView): CheckQuestion {
   const text = Buffer.from(buffer, byteOffset, byteLength).toString()
   const asked = (text === '' ? {} : JSON.parse(text)) as CheckFlagRequestBody
@@ -256,7 +256,7 @@ function questionIn({ buffer, byteOffset, byteLength }: DataView): CheckQuestion
   }
 }
 
-/** A number of a question: of its name and its body, never 0. */
+/** Hash of a flag's key and a body, never 0. */
 export function hashOfAsked(name: string, body: DataView): number {
   let hash = 0x811c9dc5 ^ body.byteLength
   let at = 0

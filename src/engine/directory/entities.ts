@@ -105,7 +105,7 @@ export class Entities {
     private readonly shared: SharedPairs | null = null,
   ) {}
 
-  /** Whether other nodes may claim what is claimed here. */
+  /** Whether other nodes may claim the same pairs. */
   get isShared(): boolean {
     return this.shared !== null
   }

@@ -1,5 +1,5 @@
-// Who was met lately, found by the bytes of the keys: a caller sends the same ones again and again, and to look four
-// bytes at a time costs less than a text made of them and three maps that are asked for it.
+// Cache of key lookups by raw bytes: callers send the same keys again and again, and comparing four bytes at a time
+// costs less than a text and three map lookups.
 
 /** Keys kept: a later one takes the place of an earlier one. There are more places once as many were kept as there are. */
 const placesMin = 1 << 6
@@ -9,7 +9,7 @@ const placeBytes = 64
 const environmentAt = 8
 const lengthAt = 12
 const keysAt = 16
-/** Of one, at most; and at least: the shortest object with a member. */
+/** Allowed length of keys in bytes; the minimum is the shortest object with a member. */
 const bytesMax = placeBytes - keysAt
 const bytesMin = 8
 
@@ -24,7 +24,7 @@ export class KeyLookupCache {
   /** Asked for last, and its number: from 1. */
   private environmentId = ''
   private environment = 0
-  /** Of the keys that were looked for last. */
+  /** Hash of the keys that were looked up last. */
   private hash = 0
 
   constructor() {
@@ -32,10 +32,10 @@ export class KeyLookupCache {
   }
 
   /**
-   * Find whom these bytes were found to be before.
+   * The cached entity id of keys, by their raw bytes.
    *
-   * keyEpoch  how often anyone may have ceased to be found by what found them: what was kept before then is forgotten.
-   * returns     the id, or null when they were not met, or not lately.
+   * keyEpoch  the directory's key epoch: entries from an earlier epoch are invalid.
+   * returns     the id, or null on a miss.
    */
   get(environmentId: string, body: DataView, at: number, end: number, keyEpoch: number): string | null {
     const length = end - at
@@ -62,7 +62,7 @@ export class KeyLookupCache {
     return bytes.getInt32(keys + last, true) === body.getInt32(last, true) ? this.ids[place]! : null
   }
 
-  /** Keep who was found otherwise, by what `find` was asked for last. */
+  /** Store the result for the keys of the last `get`. */
   put(body: DataView, at: number, end: number, keyEpoch: number, id: string): void {
     const length = end - at
     if (length < bytesMin || length > bytesMax) return

@@ -1,6 +1,7 @@
-// Whoever changes a company by the API waits for its row in Postgres, and a journal is projected in order. So of the
-// writes that an environment's events cause only some may be ahead of Postgres; its next wait until fewer are. Others then
-// wait for no more than these (issue 20, security 5). Nothing is refused, and nothing waits for a Postgres that stands still.
+// API writers wait for their row in Postgres, and a journal is projected in order. So an environment's events may
+// cause only a bounded number of writes that Postgres does not have yet; its next write waits until there are fewer.
+// Other environments then wait for at most that many (issue 20, security 5). Nothing is refused, and nothing waits
+// while Postgres is stalled.
 import type { Sequence } from '../../journal/journal.js'
 
 export interface PacingOptions {
@@ -28,12 +29,12 @@ interface Environment {
   ended: () => void
 }
 
-/** Of one environment's writes so many times the bound are remembered: more come while Postgres is away. */
+/** Remembered writes per environment, as a multiple of the bound: more come while Postgres is away. */
 const rememberedTimes = 4
 
 export class Pacing {
   private readonly environments = new Map<string, Environment>()
-  /** Where Postgres stood when it was waited for in vain. */
+  /** Position of Postgres when a wait for it failed. */
   private stalled: Written | null = null
 
   constructor(private readonly options: PacingOptions) {}
@@ -94,7 +95,7 @@ export class Pacing {
     return environment.begun + environment.behind.length < this.options.behindMax || this.standsStill()
   }
 
-  /** Resolves when Postgres shows the older half of what it lacks, or stands still, or when writes have ended. */
+  /** Resolves when Postgres has the older half of the missing writes, or is stalled, or when writes have ended. */
   private async fewer(environment: Environment): Promise<void> {
     const { behind } = environment
     const ended = new Promise<void>(resolve => {

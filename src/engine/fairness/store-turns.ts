@@ -12,7 +12,7 @@ export const postgresPlaces = { places: 12, perGroup: 10 }
 /** Statements of requests that ClickHouse is given at once, and those of one environment. */
 export const clickhousePlaces = { places: 4, perGroup: 3 }
 
-/** What a handler asks the stores with. */
+/** The stores of a handler. */
 export interface Stores {
   readonly sql: Sql
   readonly clickhouse: ClickHouse
@@ -25,7 +25,7 @@ export class StoreTurns {
   /** sql  a pool of as many connections as there are places. */
   constructor(private readonly stores: Stores) {}
 
-  /** The same services, whose stores are asked in the turn of a group: an environment, or an account. */
+  /** The same services, with stores that run statements in the turn of a group: an environment, or an account. */
   services<Had extends Stores & { readonly catalogs: DefinitionChanges }>(services: Had, group: string): Had {
     const { sql, clickhouse } = this.stores
     const { catalogs } = services

@@ -1,10 +1,10 @@
-// When the embedded ClickHouse gives way to requests altogether: as long as it keeps up, and nobody waits for its answer.
+// Throttle of the embedded ClickHouse: it gives way to requests entirely while it keeps up and no read is waiting.
 import type { IdlePriority } from '../../host/thread-priority.js'
 
-/** Further behind than this, in seconds, it takes its share again: what is read from it may be five seconds old (US-51). */
+/** Lag in seconds beyond which it gets its CPU share again: reads may be five seconds old (US-51). */
 const behindSeconds = 4
 const lookMs = 500
-/** How long it must have kept up, and nobody have asked, before it gives way again. */
+/** Time without lag and without reads before it gives way again. */
 const quietMs = 2_000
 
 export interface YieldingOptions {
@@ -23,10 +23,10 @@ export class Yielding {
   readonly #quietMs: number
   /** Statements that somebody waits for. */
   #asked = 0
-  /** Whether it gives way, and the process that was told so last; a process that is new does not yet. */
+  /** Whether it gives way, and the process that has this priority; a new process does not have it yet. */
   #yields = false
   #told: number | null = null
-  /** A thread that was made while the others were told may not know: they are told twice. */
+  /** Threads made during a change of priority may miss it: the change is made twice. */
   #again = false
   #busyMs: number
 

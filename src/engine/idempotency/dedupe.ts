@@ -9,8 +9,9 @@
 // A segment is one open-addressed table with linear probing. It grows by an eighth and alone, so growth is never
 // a long pause and never doubles the memory; 76 bits of the hash tell the names of one environment apart.
 //
-// Keys of publishable API keys are a namespace of their own (decision 23): their names carry a mark that no caller can
-// send, here, in the journal and in ClickHouse alike. What is older than the mark is of secret keys.
+// Keys of publishable API keys are a namespace of their own (decision 23): their names carry a mark that no caller
+// can send, here, in the journal and in ClickHouse alike. Records without a mark, from before it existed, count as
+// those of secret keys.
 import { hash } from 'node:crypto'
 import { decodeId, encodeId, IdReader } from '../../core/id.js'
 import { unknownPrint } from '../../core/usage/fingerprint.js'
@@ -51,7 +52,7 @@ export interface Claim {
   readonly eventId: string
   readonly capturedAtMs: number
   readonly receivedAtMs: number
-  /** What it said, in small (core/print.ts). */
+  /** Fingerprint of the event's content (core/usage/fingerprint.ts). */
   readonly print: number
   /** While the first event is under way: resolves when it is durable, rejects when it was lost. */
   readonly settled: Promise<void> | null
@@ -65,20 +66,20 @@ export const segmentsPerTurn = 69
 
 const wordsPerEntry = 7
 const slotsMin = 8
-/** Of the slots of a segment; scanning tags is cheap enough to go this far. */
+/** Load factor of a segment; scanning tags is cheap enough for a high one. */
 const loadMax = 0.92
 const growth = 1.125
 
 /**
- * The window: at most `keysMax` keys in less than 40 bytes each from some hundred thousand on (bench/core/dedupe.bench.ts),
- * divided among environments as WindowShares says.
- * Each environment's keys age by that environment's clock, so nothing depends on the order they came in.
- * Names of one environment and class are told apart by 76 bits of SHA-256: with 10 000 000 keys remembered, an event is
- * taken for another's duplicate once in 7·10¹⁵; nobody can make it happen to a name of somebody else.
+ * The window: at most `keysMax` keys in less than 40 bytes each from some hundred thousand on
+ * (bench/core/dedupe.bench.ts), divided among environments as WindowShares says. Each environment's keys age by that
+ * environment's clock, so nothing depends on the order they came in. Names of one environment and class are told
+ * apart by 76 bits of SHA-256: with 10 000 000 keys remembered, an event is taken for another's duplicate once in
+ * 7·10¹⁵; no caller can cause it for another environment's name.
  */
 export class Dedupe implements KeySource {
   private readonly segments: (Segment | undefined)[] = new Array(segmentCount)
-  /** What first events still under way settle. */
+  /** First events that are not durable yet. */
   private readonly underWay = new InFlightClaims()
   private count = 0
   private turn = 0
@@ -111,7 +112,7 @@ export class Dedupe implements KeySource {
     this.archive = archive
   }
 
-  /** Divide the window among so many environments; until it is told, all of it is for everybody. */
+  /** Divide the window among so many environments; until the first call all environments share all of it. */
   divide(environments: number): void {
     this.shares.divide(environments)
   }
@@ -204,7 +205,7 @@ export class Dedupe implements KeySource {
     if (at >= 0) this.underWay.delete(segment.idHigh(at), segment.idLow(at))
   }
 
-  /** The event with this id is durable: whoever has its key knows it so. */
+  /** The event with this id is durable: its claim is final, and its duplicates may be answered. */
   settle(high: number, low: number): void {
     this.underWay.delete(high, low)
   }
@@ -220,7 +221,7 @@ export class Dedupe implements KeySource {
     this.count--
   }
 
-  /** What the event that holds a key says is known by now. */
+  /** Store the fingerprint of an event that holds a key, now that its content is known. */
   print(environmentId: string, key: string, eventId: string, print: number): void {
     const segment = this.locate(environmentId, key)
     const at = segment.find()
@@ -241,7 +242,7 @@ export class Dedupe implements KeySource {
     }
   }
 
-  /** One claim as storage knows it, at start, in any order: of two with one key the later receipt counts. */
+  /** Load one claim from storage, at start, in any order: among two with one key the later receipt counts. */
   load(
     environmentId: string,
     key: string,
@@ -290,11 +291,11 @@ export class Dedupe implements KeySource {
   }
 
   /**
-   * Drop what is older than the window. An answer never depends on it: it only gives back the memory.
+   * Remove claims older than the window. Results never depend on it: it only frees memory.
    *
    * nowMs     the wall clock. Only an environment whose test clock stands still for a day is behind it: its keys
    *           may be forgotten a day after they came in.
-   * segments  how many to look at, going on where the last turn ended; all of them unless told.
+   * segments  segments to sweep, continuing after the last call's; by default all.
    */
   sweep(nowMs: number, segments = segmentCount): void {
     for (let i = 0; i < segments; i++) {
@@ -338,7 +339,7 @@ export class Dedupe implements KeySource {
     }
   }
 
-  /** What a file knows of the name that was located. */
+  /** The archived claim of the name that was located. */
   private archived(segment: Segment): Claim | null {
     if (this.archive === null) return null
     const found = this.archive.find(this.located, segment.tagSought, segment.middleSought, segment.partSought)
@@ -366,7 +367,7 @@ export class Dedupe implements KeySource {
     for (let at = 0; at < records.length; at += recordWords) {
       table.seek(records[at]!, records[at + 1]!, partOf(records[at + 2]! >>> 16))
       const slot = table.find()
-      // what was claimed anew since is another event's
+      // a claim made anew since then belongs to another event
       if (slot < 0 || table.idHigh(slot) !== records[at + 3] || table.idLow(slot) !== records[at + 4])
         continue
       if (table.receivedAtMs(slot) !== receivedIn(records, at)) continue
@@ -447,7 +448,7 @@ class Segment {
     if (slots > this.tags.length) this.resize(slots)
   }
 
-  /** part  whose name it is, by its place among all (WindowShares). */
+  /** index of the name's part of the window (WindowShares). */
   seek(tag: number, middle: number, part: number): void {
     this.tagSought = tag || 1
     this.middleSought = middle
@@ -530,7 +531,7 @@ class Segment {
     return (this.words[at + 6]! & 0xffff) * 0x1_0000_0000 + this.words[at + 5]!
   }
 
-  /** Empty a slot; those behind it that would not be found any more move up. */
+  /** Empty a slot; slots behind it move up where a lookup would otherwise miss them. */
   remove(slot: number): void {
     const { tags, words } = this
     const size = tags.length
@@ -546,11 +547,11 @@ class Segment {
     this.count--
   }
 
-  /** Remove what was received at or before an instant; returns how many that were. */
+  /** Remove claims received at or before an instant; returns how many. */
   sweep(untilMs: number, shares: WindowShares): number {
     const before = this.count
     for (let slot = 0; slot < this.tags.length; slot++)
-      // what moved up into the slot is looked at too; what moved round the end, in the next turn
+      // a slot that moved up is swept too; one that moved round the end, in the next call
       while (this.tags[slot] !== 0 && this.receivedAtMs(slot) <= untilMs) {
         shares.removed(shares.at(this.partOf(slot)))
         this.remove(slot)
@@ -565,7 +566,7 @@ class Segment {
       this.resize(Math.max(slotsMin, Math.ceil((this.count / loadMax) * growth)))
   }
 
-  /** Records of what was received before an instant (key-file.ts), in any order. */
+  /** Records of claims received before an instant (key-file.ts), in any order. */
   recordsBefore(untilMs: number, numberOf: (part: number) => number): Uint32Array {
     const { tags, words } = this
     const records = new Uint32Array(this.count * recordWords)

@@ -1,5 +1,5 @@
-// Idempotency keys of reservations and of extensions of leases: whose each is in its environment, for a day. Which
-// reservation a key made its company knows; here is known that no other company may use it.
+// Idempotency keys of reservations and of lease extensions: which company owns each, within its environment, for a
+// day. The company knows which reservation its key made; this table keeps other companies from using the key.
 import type { Sql } from 'postgres'
 import { ServiceError } from '../../errors.js'
 import { Dedupe } from './dedupe.js'
@@ -21,7 +21,7 @@ const keptHours = 25
 /** Leases and reservations that are over are listed for so long. source: decision */
 const heldDays = 30
 
-/** What work with a key came to. */
+/** Result of work with a key. */
 export interface Held<T> {
   readonly value: T
   /** False: nothing was held by it, and the key is free again. */
@@ -31,7 +31,7 @@ export interface Held<T> {
 interface Cohort {
   running: number
   made: boolean
-  /** The key was nobody's before. */
+  /** The key had no owner before. */
   readonly fresh: boolean
 }
 
@@ -44,7 +44,7 @@ interface Cohort {
 export class HoldKeys {
   private readonly claims: Dedupe
   private readonly cohorts = new Map<string, Cohort>()
-  /** Of one node among several: tells whose a key is that nobody here knows; takes it where it is nobody's. */
+  /** Several nodes only: finds the owner of a key that is unknown here; claims it if it has none. */
   shared: ((environmentId: string, name: string, companyId: string) => Promise<string>) | null = null
 
   constructor(keysMax: number) {
@@ -52,11 +52,11 @@ export class HoldKeys {
   }
 
   /**
-   * Do what a key stands for.
+   * Run the work that a key guards.
    *
    * key     null: nothing is claimed.
-   * work    is told whether the key has held something already, and is durable: then it must not hold anew.
-   * errors  idempotency_reused (409) for a key of another company; overloaded (503) when no other key fits; those of
+   * work    its argument says whether the key already has a durable hold: then it must not hold anew.
+   * errors  idempotency_reused (409) for a key of another company; overloaded (503) when no other key fits; errors of
    *         `work`.
    */
   async with<T>(
@@ -126,12 +126,12 @@ export class HoldKeys {
     this.claims.load(environmentId, nameOf(kind, key), ownerOf(companyId), usedMs, usedMs)
   }
 
-  /** Drop what is older than the window, from memory by turns. */
+  /** Remove keys older than the window from memory, some segments per call. */
   sweep(nowMs: number, segments: number): void {
     this.claims.sweep(nowMs, segments)
   }
 
-  /** Drop what is older than the window from Postgres, and holds that were over for a month. */
+  /** Remove keys older than the window from Postgres, and holds that ended over a month ago. */
   async prune(sql: Sql): Promise<void> {
     await sql`
       delete from credit_holds

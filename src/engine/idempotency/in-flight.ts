@@ -1,5 +1,5 @@
-// First events that are on their way, by the 64 bits of their ids: what their duplicates wait for. Not a Map: thousands
-// come and go every second, and a Map makes its tables anew for them again and again.
+// In-flight claims: first events that are not durable yet, by the 64 bits of their ids; their duplicates wait for
+// them. An open-addressed table, because a Map with thousands of entries per second is rehashed again and again.
 
 const slotsMin = 256
 
@@ -33,7 +33,7 @@ export class InFlightClaims {
     const mask = promises.length - 1
     let hole = this.find(high, low)
     if (promises[hole] === null) return
-    // those behind it that would not be found any more move up
+    // slots behind it move up where a lookup would otherwise miss them
     for (let next = (hole + 1) & mask; promises[next] !== null; next = (next + 1) & mask) {
       const way = (next - (lows[next]! & mask)) & mask
       if (way < ((next - hole) & mask)) continue

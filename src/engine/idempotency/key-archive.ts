@@ -1,5 +1,5 @@
-// Idempotency keys older than some minutes: in files that are never changed, found through filters in memory. The window
-// gives them over every ten minutes once it holds many; files of the same length are merged, so that few are asked.
+// Idempotency keys older than some minutes: in immutable files, found through filters in memory. A large window moves
+// its old keys here every ten minutes; files of the same length are merged, so that a lookup reads few.
 //
 // A key is in the window, in a file, or in both: it leaves the window when its file is durable. At a start the window is
 // read from ClickHouse from where the files end; a file that is missing or broken only makes that start longer.
@@ -15,7 +15,7 @@ import {
 } from './key-file.js'
 import type { Part, WindowShares } from './window-shares.js'
 
-/** What a window gives over. */
+/** A window, as the archive takes keys from it. */
 export interface KeySource {
   /** Keys in memory. */
   readonly inMemory: number
@@ -68,7 +68,7 @@ export class KeyArchive {
   private files: OpenFile[] = []
   /** All keys received before are in files, but those of environments in `behind`; epoch ms. */
   private untilMs = 0
-  /** Environments whose clock was behind `untilMs`, by code: when that was last met, wall clock. */
+  /** Environments whose clock was behind `untilMs`, by code: the last time this was seen, wall clock. */
   private readonly behind = new Map<number, number>()
   private busy = false
   private isClosed = false
@@ -77,7 +77,7 @@ export class KeyArchive {
   private constructor(private readonly options: Required<ArchiveOptions>) {}
 
   /**
-   * Open what is there.
+   * Open the existing files.
    *
    * nowMs  the wall clock.
    */
@@ -129,7 +129,7 @@ export class KeyArchive {
    * A key is claimed at an instant of its environment. Where that is before the end of the files, it is noted on disk
    * first: the next start reads all keys of the environment.
    *
-   * nowMs  of the environment.
+   * nowMs  present of the environment.
    */
   claimed(code: number, nowMs: number): void {
     if (nowMs >= this.untilMs) return
@@ -141,8 +141,8 @@ export class KeyArchive {
   }
 
   /**
-   * Take what is old from the window into a file, merge files, and remove those that are over. Works a little in each
-   * turn of the loop. One call at a time does anything.
+   * Move old keys from the window into a file, merge files, and remove expired ones. Works a little in each turn of
+   * the loop. A second call meanwhile does nothing.
    *
    * nowMs  the wall clock.
    */
@@ -162,7 +162,7 @@ export class KeyArchive {
     }
   }
 
-  /** Rotate no more. What was begun is begun again by the next start. */
+  /** Rotate no more. The next start repeats an unfinished rotation. */
   close(): void {
     this.isClosed = true
     for (const { file } of this.files) file.close()
@@ -197,7 +197,7 @@ export class KeyArchive {
     }
   }
 
-  /** Make one file of the oldest of a level, without what is over. */
+  /** Merge the oldest files of a level into one, without expired keys. */
   private async merge(level: number, atOnce: number, nowMs: number): Promise<void> {
     const old = this.files.filter(({ file }) => file.header.level === level).slice(-atOnce)
     if (old.length < atOnce) return
@@ -286,7 +286,7 @@ export class KeyArchive {
       if (file !== null) opened.push(file)
       else unlinkSync(path)
     }
-    // a merge that was cut short left what it merged
+    // an interrupted merge left its inputs
     const isMerged = (file: KeyFile) => opened.some(other => contains(other.header, file.header))
     for (const file of opened) if (isMerged(file)) file.remove()
     for (const file of opened.filter(one => !isMerged(one))) this.add(file)
@@ -342,7 +342,9 @@ class Numbers {
 const contains = (outer: KeyFileHeader, inner: KeyFileHeader): boolean =>
   outer.level > inner.level && outer.fromMs <= inner.fromMs && outer.untilMs >= inner.untilMs
 
-/** Records of several lists, by tag; of two with one key the later receipt, none received at or before an instant. */
+/**
+ * Records of several lists, by tag; among two with one key the later receipt; none received at or before an instant.
+ */
 export function sortedRecords(lists: readonly Uint32Array[], overMs = Number.NEGATIVE_INFINITY): Uint32Array {
   const count = lists.reduce((sum, list) => sum + list.length / recordWords, 0)
   const all = new Uint32Array(count * recordWords)

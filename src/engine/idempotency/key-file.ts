@@ -25,7 +25,7 @@ const readRecords = 512
 
 /** Keys of one class of one environment. */
 export interface FilePart {
-  /** Four bytes that stand for the environment (window-shares.ts). */
+  /** Four bytes that identify the environment (window-shares.ts). */
   readonly code: number
   readonly publishable: boolean
   count: number
@@ -212,7 +212,7 @@ export class KeyFile {
       this.load(this.firsts[segment]! + from, length)
       const { block } = this
       if (block[0]! > tag || (block[0] === tag && from > 0)) {
-        // it begins before what was read
+        // it begins before the records read so far
         if (from === 0) return -1
         from = Math.max(0, from - readRecords + 1)
         continue
@@ -234,7 +234,7 @@ export class KeyFile {
     }
   }
 
-  /** What was read last. */
+  /** The record read last. */
   get record(): Uint32Array {
     return this.block
   }

@@ -1,6 +1,5 @@
-// How the room of an idempotency window is divided: a part of it for the secret keys of each environment, one for its
-// publishable keys, and what is left for whoever needs more. So no environment, and no public key, takes up what
-// another needs.
+// Division of an idempotency window: one part for the secret keys of each environment, one for its publishable keys,
+// and a common rest. So no environment, and no public key, uses up the space of another.
 import { hash } from 'node:crypto'
 
 /** The keys of one class in one environment. */
@@ -10,9 +9,9 @@ export interface Part {
   /** null: only the code of its environment is known so far. */
   environmentId: string | null
   readonly publishable: boolean
-  /** Stands for its environment. */
+  /** Identifies the environment. */
   readonly code: number
-  /** What its keys weigh: `keyWeight` in memory, 1 in a file. */
+  /** Weight of its keys: `keyWeight` each in memory, 1 in a file. */
   count: number
 }
 
@@ -24,20 +23,20 @@ interface Pair {
 /** A key in memory weighs as much as so many of which only the filter is (key-archive.ts). */
 const keyWeight = 25
 
-/** Parts told apart; beyond it further environments share the last two. */
+/** Separate parts, at most; beyond it further environments share the last two. */
 const partsMax = 65_536
 
-/** Four bytes that stand for an environment where ClickHouse tells of its claims (event_claims.sql). */
+/** Four bytes that identify an environment in the claims from ClickHouse (event_claims.sql). */
 export function environmentCode(environmentId: string): number {
   const digest = hash('sha256', environmentId, 'buffer')
   return digest.readUInt32BE(0)
 }
 
 /**
- * Of `keysMax` keys half is divided among the environments there are, in equal parts for secret and for publishable keys.
- * The other half is for whoever has used up its part; publishable keys, all together, get half of that at most.
- * Until the environments are told, all of it is for everybody. An environment that is made makes the parts of the others
- * smaller; what they hold beyond stays until it is old, so that for a day the window may hold a little more than `keysMax`.
+ * Half of `keysMax` keys is divided among the environments, in equal parts for secret and for publishable keys. The
+ * other half serves environments that have used up their part; publishable keys, all together, get half of that at
+ * most. Until `divide` is called, all of it is shared. A new environment makes the parts of the others smaller; keys
+ * beyond them stay until they are old, so that for a day the window may hold a little more than `keysMax`.
  */
 export class WindowShares {
   private readonly parts: Part[] = []
@@ -54,7 +53,7 @@ export class WindowShares {
 
   private readonly weightMax: number
 
-  /** keysMax  in memory; of those in files many more. */
+  /** keys in memory; files hold many more. */
   constructor(keysMax: number) {
     this.weightMax = keysMax * keyWeight
     this.common = this.weightMax

@@ -44,7 +44,7 @@ export interface CompanyMigrationRow {
   readonly status: 'cancelled' | 'completed' | 'failed' | 'in_progress' | 'pending' | 'skipped'
   readonly due_at: Date | null
   readonly forced: boolean
-  /** Called off, and the company still has to be told. */
+  /** Called off, and the company does not know it yet. */
   readonly to_tell: boolean
   readonly error: string | null
   readonly error_code: MigrationErrorCode | null
@@ -61,13 +61,13 @@ export interface MigrationsOptions {
   readonly projections: Pick<Projections, 'barrier'>
   /** The present of an environment, epoch ms. */
   readonly now: (environmentId: string) => number
-  /** Whether what is sent to the shards from now on meets this version of the plan. */
+  /** Whether messages sent to the shards from now on find this version of the plan. */
   readonly knows: (environmentId: string, planId: string, versionId: string) => boolean
   /** Whether this node is the one that does it; absent: it is. */
   readonly isHere?: () => boolean
-  /** Milliseconds between looks for what is due. */
+  /** Milliseconds between searches for due work. */
   readonly everyMs?: number
-  /** Milliseconds before a company that has no date is asked for one again. */
+  /** Milliseconds before a company without a date is asked for one again. */
   readonly undatedEveryMs?: number
 }
 
@@ -80,7 +80,7 @@ const lookEveryMs = 5_000
 const elsewhereMs = 500
 const askUndatedEveryMs = 60_000
 
-/** What became of one company, as its row is told. */
+/** Result for one company, as stored in its row. */
 interface Outcome {
   readonly id: string
   readonly status: CompanyMigrationRow['status']
@@ -93,12 +93,12 @@ interface Outcome {
 /**
  * The one who sees migrations through.
  *
- * A migration is a row, written in the transaction that publishes; its companies are rows too, so that a stop at any
- * moment loses nothing: what was asked and not noted is asked again, and the company answers that it is done.
+ * A migration is a row, written in the transaction that publishes; its companies are rows too. So a stop at any
+ * moment loses nothing: a request whose result was not stored is repeated, and the company answers that it is done.
  */
 export class Migrations {
   readonly #options: MigrationsOptions
-  /** Migrations being worked on, so that nobody works on one twice at a time. */
+  /** Migrations in progress, so that none runs twice at a time. */
   readonly #running = new Map<string, Promise<void>>()
   /** When the companies of a migration that have no date were last asked for one, by the wall clock. */
   readonly #askedMs = new Map<string, number>()
@@ -110,7 +110,7 @@ export class Migrations {
     this.#options = options
   }
 
-  /** Take up what is open, now and from time to time. */
+  /** Continue open migrations, now and from time to time. */
   start(): void {
     const look = () => {
       this.#looking = this.#look().catch(error => {
@@ -134,14 +134,14 @@ export class Migrations {
   /**
    * Do what can be done of a migration now: list its companies, ask each, note what became of it.
    *
-   * returns  once nothing is left to do now; what waits for a date goes on by itself.
-   * errors   of the stores; the work is taken up again later.
+   * returns  once nothing is left to do now; companies that wait for a date continue by themselves.
+   * errors   errors of the stores; the work continues later.
    */
   run(migrationId: string): Promise<void> {
     // the node that does it finds the row
     if (this.#options.isHere?.() === false) return Promise.resolve()
     const running = this.#running.get(migrationId)
-    // Whoever is at it may have passed what this caller changed: it is gone through once more.
+    // A run in progress may have passed the rows that this caller changed: a second run follows.
     const work = (running ?? Promise.resolve()).catch(() => {}).then(() => this.#work(migrationId))
     this.#running.set(migrationId, work)
     const done = () => {
@@ -190,8 +190,9 @@ export class Migrations {
   }
 
   /**
-   * Tell companies what was called off. Nobody asks them for the same migration meanwhile, so none agrees to it again.
-   * A company that is gone needs no telling; one that cannot be told now is told in the next round.
+   * Cancel the migration in companies for which it was called off. No request for the same migration runs meanwhile,
+   * so none agrees to it again. A deleted company needs no message; one that cannot be reached is tried in the next
+   * round.
    */
   async #tellCalledOff(row: MigrationRow): Promise<void> {
     const { sql, shards, now, log } = this.#options
@@ -229,8 +230,8 @@ export class Migrations {
   }
 
   /**
-   * List the companies of a migration. Every shard has the new version by now, so after the barrier nobody on an older
-   * one is missing from Postgres, and nobody comes to it any more.
+   * List the companies of a migration. Every shard has the new version by now, so after the barrier Postgres has
+   * every company on an older one, and no company moves to an older one any more.
    */
   async #list(row: MigrationRow): Promise<void> {
     const { sql, projections, now } = this.#options
@@ -251,7 +252,7 @@ export class Migrations {
       where id = ${row.id} and listed_at is null`
   }
 
-  /** Companies to ask now: those that are to move at once, whose date has come, or (`undated`) that have none yet. */
+  /** Companies whose turn is now: those that move at once, whose date has come, or (`undated`) that have none yet. */
   #due(row: MigrationRow, after: string, undated: boolean): Promise<readonly CompanyMigrationRow[]> {
     const { sql, now } = this.#options
     return sql<CompanyMigrationRow[]>`
@@ -272,7 +273,7 @@ export class Migrations {
     return outcomes
   }
 
-  /** What became of one company; nothing when a store was away: it is asked again. */
+  /** Result for one company; nothing when a store was away: the next round repeats it. */
   async #askOne(row: MigrationRow, terms: SoldTerms, one: CompanyMigrationRow): Promise<readonly Outcome[]> {
     const { shards, now, log } = this.#options
     const message: MigrationWanted = {
@@ -362,7 +363,7 @@ export interface NewMigration {
   readonly versionId: string
   readonly fromVersionIds: readonly string[]
   readonly strategy: MigrationStrategy
-  /** Of strategy `scheduled`, epoch ms. */
+  /** For strategy `scheduled`, epoch ms. */
   readonly scheduledAtMs?: number | null
   readonly prorationBehavior: MigrationRow['proration_behavior']
   /** Null: every company. */
@@ -396,7 +397,7 @@ export async function insertMigration(sql: Sql, migration: NewMigration, nowMs: 
     })}`
 }
 
-/** What decides which companies a migration is of. */
+/** Conditions that select the companies of a migration. */
 export type Affecting = Pick<
   MigrationRow,
   | 'environment_id'
@@ -427,7 +428,7 @@ export function affected(
     order by company_id limit ${limit}`
 }
 
-/** List companies of a migration; what older ones had agreed with them is called off. Returns those older ones. */
+/** List companies of a migration; their agreements with older ones are called off. Returns those older ones. */
 async function insertCompanies(
   sql: Sql,
   row: MigrationRow,
@@ -465,7 +466,7 @@ interface CalledOff {
 }
 
 /**
- * Call off what is pending; `run` of the migrations returned tells the companies.
+ * Call off pending moves; `run` of the migrations returned informs the companies.
  *
  * returns  the ids of the migrations concerned.
  */
@@ -489,9 +490,9 @@ async function callOff(sql: Sql, which: CalledOff, at: Date): Promise<readonly s
 }
 
 /**
- * Companies of a plan that are to stay: what was agreed with them for later is called off.
+ * Companies of a plan that are to stay: their agreed later moves are called off.
  *
- * returns  the migrations whose companies are to be told, by `run`.
+ * returns  the migrations whose companies must be informed, by `run`.
  * source   PB-6 `leave`, PB-23.
  */
 export function callOffPending(
@@ -504,11 +505,11 @@ export function callOffPending(
 }
 
 /**
- * A version is not in force any more: whatever waits to move to it, or to one before it, waits for nothing. Moves that
- * were to happen at once go on.
+ * A version is no longer in force: pending moves to it, or to one before it, are called off. Moves that were to
+ * happen at once go on.
  *
- * returns  the migrations whose companies are to be told, by `run`.
- * source   PB-23: the newer publish counts, whatever it does with companies; decision.
+ * returns  the migrations whose companies must be informed, by `run`.
+ * source   PB-23: the newer publish counts, with any treatment of companies; decision.
  */
 export async function callOffOlder(sql: Sql, next: NewMigration, nowMs: number): Promise<readonly string[]> {
   const all = { ...next, companyIds: null, excludedCompanyIds: [] }
@@ -524,9 +525,9 @@ export async function callOffOlder(sql: Sql, next: NewMigration, nowMs: number):
 }
 
 /**
- * Call off what is open to a version that is gone, or (`versionId` null) of a plan that is.
+ * Call off open moves to a deleted version, or (`versionId` null) of a deleted plan.
  *
- * returns  the migrations whose companies are to be told, by `run`.
+ * returns  the migrations whose companies must be informed, by `run`.
  */
 export async function abandonMigrations(
   sql: Sql,

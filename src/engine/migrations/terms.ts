@@ -1,4 +1,4 @@
-// What a move to another version of a plan means for what is paid: which price takes the place of which (EN-97).
+// Billing terms of a move to another version of a plan: which price replaces which (EN-97).
 import type { Sql } from 'postgres'
 import { cadenceMonths, cadences, type StoredPrice } from '../../catalog/prices.js'
 import type { Commitment, MigrationTerms } from '../../core/company/company-state.js'
@@ -11,11 +11,11 @@ interface VersionPrices {
   readonly prices: readonly StoredPrice[]
   readonly billing_product_id: string | null
   readonly currency: string
-  /** Of a custom plan: whose it is. */
+  /** Company of a custom plan. */
   readonly company_id: string | null
 }
 
-/** What a version sells of a feature in advance. */
+/** A quantity of a feature that a version sells in advance. */
 interface SoldInAdvance {
   readonly plan_version_id: string
   readonly feature_id: string
@@ -27,8 +27,8 @@ interface SoldInAdvance {
 /**
  * The terms of a move to a version of a plan, from any other.
  *
- * A price is followed by that of the same currency and cadence. One without successor stays as long as the version is
- * sold at all, as a grandfathered price; of a version that is not sold, and of a feature that is sold no more, it ends.
+ * A price's successor has the same currency and cadence. A price without successor stays in force while the version
+ * is sold at all, as a grandfathered price; if the version, or the feature, is no longer sold, it ends.
  * source  EN-35, EN-97; prices without successor: decision.
  */
 export async function termsOf(sql: Sql, planId: string, versionId: string): Promise<SoldTerms> {
@@ -115,7 +115,7 @@ function commitments(
   })
 }
 
-/** What a version of a custom plan commits its company to (EN-35). */
+/** Commitments of a company by a version of its custom plan (EN-35). */
 export async function commitmentsOf(
   sql: Sql,
   planId: string,

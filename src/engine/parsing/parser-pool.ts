@@ -16,7 +16,7 @@ import { TurnLimiter } from './turn-limiter.js'
 /** Bodies from this size on are large: reading one smaller takes the HTTP thread less than two milliseconds. */
 export const largeBytes = 262_144
 
-/** Slices on their way to one shard: what it works on while the next is made and the disk writes the last. */
+/** Chunks on their way to one shard: it works on one while the next is parsed and the disk writes the last. */
 const slicesPerShard = 2
 
 export interface ParsersOptions {
@@ -39,7 +39,7 @@ interface Job {
 
 interface Parser {
   readonly thread: Thread
-  /** What it reads now. */
+  /** Its current job. */
   job: Job | null
 }
 
@@ -74,7 +74,7 @@ export class Parsers {
   /**
    * Do what there is to do with a large body, its bytes counted until that is done.
    *
-   * group   whose it is: an environment.
+   * group   owner: an environment.
    * errors  overloaded (503) at the bound, or at the group's share of it.
    */
   async hold<T>(group: string, bytes: number, work: () => Promise<T>): Promise<T> {
@@ -90,11 +90,11 @@ export class Parsers {
   }
 
   /**
-   * Read a body, and take what was read, when its turn comes: a few at a time; groups in turn, the bodies of one as they
-   * came.
+   * Read a body, and ingest its events, in its turn: a few bodies at a time; groups take turns, the bodies of one in
+   * order of arrival.
    *
    * gone     whether its caller has left by then: nothing of it is done.
-   * returns  what `work` does; null when the caller left.
+   * returns  result of `work`; null when the caller left.
    */
   async inTurn<T>(group: string, gone: () => boolean, work: () => Promise<T>): Promise<T | null> {
     return this.gate.run(group, async () => {
@@ -117,7 +117,7 @@ export class Parsers {
     })
   }
 
-  /** End the threads; nobody waits for them any more. */
+  /** End the threads; no job is waiting for them any more. */
   async close(): Promise<void> {
     this.closing = true
     const stopping = new ServiceError('starting')

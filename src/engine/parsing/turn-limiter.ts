@@ -12,7 +12,9 @@ export class TurnLimiter {
   /** inFlightMax  slices that have begun and are not durable yet. */
   constructor(private readonly inFlightMax: number) {}
 
-  /** Resolves when the next slice may begin, in the order of asking; `lasts` must be told what it waits for. */
+  /**
+   * Resolves when the next slice may begin, in the order of the calls; report each slice's end promise to `lasts`.
+   */
   enter(): Promise<void> {
     return new Promise(resolve => {
       this.waiting.push(resolve)

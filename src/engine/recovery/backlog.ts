@@ -6,7 +6,7 @@ import { ServiceError } from '../../errors.js'
 import { isSegment } from '../../journal/segment.js'
 
 export class Backlog {
-  /** Of every shard's segments, as last looked at. */
+  /** Bytes of every shard's segments, as last measured. */
   private kept: readonly KeptBytes[] = []
   /** The newest segment of a shard is there with or without a backlog: it does not count. */
   full = false

@@ -15,7 +15,7 @@ import { closePostgres, openPostgres, type PostgresAddress } from '../../storage
 import type { Shards } from '../shards/shards.js'
 import type { Projections } from './projections.js'
 
-/** What another process needs to read a backup from; plain data. Whoever has it may read both stores. */
+/** Data with which another process reads a backup; plain data. It gives access to both stores. */
 export interface BackupPoint {
   readonly takenAtMs: number
   readonly generation: string
@@ -50,7 +50,7 @@ export interface BackupParts {
   readonly postgres: PostgresAddress
   readonly clickhouse: ClickHouse
   readonly clickhouseAddress: ClickHouseAddress
-  /** Writes what was acknowledged and is not in a store yet. */
+  /** Writes acknowledged data that is not in a store yet. */
   readonly flush: () => Promise<unknown>
 }
 
@@ -126,7 +126,7 @@ async function stillMoment(parts: BackupParts, keep: (snapshot: Snapshot) => voi
   }
 }
 
-/** A chunk of which ClickHouse may hold a part is in no backup: only its own tokens can tell which part. */
+/** A chunk that ClickHouse may hold in part is in no backup: only its own tokens can tell which part. */
 async function mustBeWhole(sql: TransactionSql, generation: string): Promise<void> {
   const [begun] = await sql`
     select 1 from projections where generation = ${generation} and store = 'clickhouse' and chunk_upto is not null`

@@ -1,14 +1,14 @@
-// Where time was when this data directory was last served, so that a clock that is set back between two starts takes
-// nobody back either.
+// The time at which this data directory was last served, so that a clock set back between two starts takes no company
+// back either.
 import { readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Logger } from 'pino'
 import { ConfigError } from '../../config.js'
 
 const file = 'clock'
-/** What lies between two marks may be lived again after a kill: windows of use allow for that much. */
+/** The time between two marks may repeat after a kill: windows of use allow for that much. */
 const markMs = 10_000
-/** Time stands still for so long at most; a clock that is further off is a mistake that somebody has to look at. */
+/** Longest standstill of time; a clock further off is a mistake that an operator must look at. */
 const standStillMsMax = 24 * 3_600_000
 
 /**

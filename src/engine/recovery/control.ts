@@ -1,5 +1,5 @@
-// A socket in the data directory for whoever may read that directory: how `tollgate backup` speaks to the service.
-// One line of JSON each way at a time; what a caller holds ends with its connection.
+// A socket in the data directory, for processes that may read the directory; `tollgate backup` uses it. One line of
+// JSON each way at a time; a caller's freeze ends with its connection.
 import { type FileHandle, mkdir, open, rm } from 'node:fs/promises'
 import { createConnection, createServer, type Server, type Socket } from 'node:net'
 import { join } from 'node:path'
@@ -127,7 +127,7 @@ class Caller {
     })
   }
 
-  /** Whatever it holds or is about to hold. */
+  /** Also if it has a freeze or is about to get one. */
   end(): Promise<void> {
     this.connection.destroy()
     this.ending ??= (this.keeping ?? Promise.resolve(null)).then(

@@ -1,5 +1,5 @@
-// What the HTTP thread remembers and the stores do not show yet: read from the end of the journals at start, so that
-// a start waits for no projector.
+// State of the HTTP thread that the stores do not have yet: read from the end of the journals at start, so that a
+// start waits for no projector.
 import type { Effect, Fact, TraitIntroduction } from '../../core/company/message.js'
 import { type JournalDisk, nodeDisk } from '../../journal/disk.js'
 import type { Chunk } from '../../journal/frame.js'
@@ -16,14 +16,14 @@ import type { UsedKey } from '../idempotency/hold-keys.js'
 export interface Journals {
   /** Their root. */
   readonly directory: string
-  /** As the stores tell them; no projector may move them meanwhile. */
+  /** Positions of the stores; no projector may move them meanwhile. */
   readonly positions: Positions
   readonly disk?: JournalDisk
 }
 
-/** Who is told of the idempotency keys whose events ClickHouse does not have. */
+/** Receives claims that are not yet in ClickHouse. */
 export interface ClaimsHeard {
-  /** Of each, in no order; the object is used again. */
+  /** Called for each, in no order; the object is reused. */
   claim(claim: FactClaim, receivedAtMs: number): void
   /** About how many will come, once that shows: further ones each time. */
   expect(claims: number): void
@@ -33,9 +33,9 @@ export interface ClaimsHeard {
 const sampled = 4_096
 
 /**
- * Read what lies behind the stores' positions in every journal.
+ * Read every journal from the stores' positions on.
  *
- * returns  what happened to entities that Postgres does not show.
+ * returns  changes of entities that Postgres does not have.
  * errors   JournalCorrupt.
  * source   EV-25, EV-26.
  */
@@ -97,7 +97,7 @@ export interface DoublePair {
   readonly owners: readonly [string, string]
 }
 
-/** One entity at the end of its journal, as far as the tail tells. */
+/** One entity at the end of its journal, as far as the tail says. */
 interface Tailed {
   readonly kind: DirectoryKind
   readonly environmentId: string
@@ -109,13 +109,13 @@ interface Tailed {
   readonly held: Map<string, string>
   /** Pairs it gave up at some time; it may have taken one back. */
   readonly freed: (readonly [name: string, value: string])[]
-  /** Of a user: companies joined and left, in order. */
+  /** Companies that a user joined and left, in order. */
   joins: (readonly [companyId: string, joined: boolean])[]
 }
 
 /**
- * Entities as they are after the tail. Facts of one entity are in order, those of two are not: so pairs are settled by
- * who holds them in the end, whatever order the journals are read in.
+ * Entities as they are after the tail. Facts of one entity are in order, those of two are not: so pairs belong to
+ * their last holder, in whatever order the journals are read.
  */
 export class Tail {
   private readonly entities = new Map<string, Tailed>()

@@ -65,7 +65,7 @@ export async function openJournals(
   return { directory, generation, positions, changes, options }
 }
 
-/** Bring what the journals hold into the stores, in a thread of its own. */
+/** Bring the journals' content into the stores, in a thread of its own. */
 export function startProjections(
   journals: Journals,
   addresses: Addresses,
@@ -84,7 +84,7 @@ export function startProjections(
 }
 
 /**
- * The number of shards has changed, and with it who owns whom: bring everything the old journals hold into the
+ * The number of shards has changed, and with it the owner of each id: bring everything from the old journals into the
  * stores, under the old number, and begin new journals.
  */
 export async function drainJournals(from: {
@@ -131,7 +131,7 @@ export async function removeDrained(directory: string): Promise<void> {
 /**
  * The number of shards the journals on disk were written by; null before the first start.
  *
- * errors  Error naming the file when it holds no such number: what it stands for decides which journals are read.
+ * errors  Error naming the file when it holds no such number: the number decides which journals are read.
  */
 export async function shardCount(directory: string): Promise<number | null> {
   const path = join(directory, 'shards')

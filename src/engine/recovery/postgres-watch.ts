@@ -1,14 +1,14 @@
-// Whether Postgres answers, known before a write of state is journaled: what would wait for its row there is refused
-// while it cannot come, so that a 503 means that nothing was done.
+// Whether Postgres answers, known before a write of state is journaled: while it is away, a write that would wait for
+// its row is refused, so that a 503 means that nothing was done.
 import { performance } from 'node:perf_hooks'
 import { ServiceError } from '../../errors.js'
 
 /** An answer proves for so long that Postgres is there. */
 const provenMs = 250
-/** How often one that is away is asked again, and how often it is asked when nobody writes. */
+/** Interval of probes while it is away, and while there are no writes. */
 const againMs = 250
 const idleMs = 2_000
-/** Nobody waits longer for one that was away. */
+/** Longest wait for a Postgres that was away. */
 const lateMs = 300
 
 export class PostgresWatch {

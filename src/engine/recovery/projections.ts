@@ -1,5 +1,4 @@
-// The HTTP thread's side of the projectors: starts their thread, waits for what they have projected, tells how
-// far behind they are.
+// The HTTP thread's side of the projectors: starts their thread, waits for projected positions, reports the lag.
 import type { Logger } from 'pino'
 import { ServiceError } from '../../errors.js'
 import type { Sequence } from '../../journal/journal.js'
@@ -26,13 +25,13 @@ export interface ProjectionsOptions {
   readonly postgres: PostgresAddress
   readonly clickhouse: ClickHouseAddress
   readonly log: Logger
-  /** Of one node among several: where the journals lie. It owns none when it starts. */
+  /** Several nodes only: the Redis with the journals. The node owns none when it starts. */
   readonly redis?: RedisAddress
-  /** Told of every chunk, where traces are made. */
+  /** Called for every chunk, where traces are made. */
   readonly chunk?: ((chunk: ProjectedChunk) => void) | undefined
   /** The sequence of each shard behind which it has no record of an environment; null: not known. */
   readonly lastOf?: (environmentId: string) => Promise<readonly (Sequence | null)[]>
-  /** Told when rows came into the outbox of webhooks. */
+  /** Called when rows came into the outbox of webhooks. */
   readonly announced?: () => void
   readonly workerFile?: URL
   readonly startThread?: StartThread
@@ -73,7 +72,7 @@ export class Projections {
   readonly #waiters = new Set<Waiter>()
   /** Streams that fail now, by store and shard, with the message. */
   readonly #failing = new Map<string, string>()
-  /** Those of them whose store does not answer. */
+  /** Shards whose store does not answer, by store. */
   readonly #away = new Set<string>()
   /** Committed sequences at recent times, oldest first. */
   readonly #samples: { readonly atMs: number; readonly committed: readonly Sequence[] }[] = []
@@ -108,14 +107,14 @@ export class Projections {
   }
 
   /**
-   * Wait until a record is in a store: what was acknowledged can then be read there.
+   * Wait until a record is in a store: acknowledged data can then be read there.
    *
    * timeoutMs  longest wait.
    * errors     store_away (503) naming the store: after that time, or as soon as it is known not to answer.
    */
   reached(store: ProjectedStore, shard: number, sequence: Sequence, timeoutMs = waitMs): Promise<void> {
     if (this.#positions.get(shard, store) >= sequence) return Promise.resolve()
-    // whoever waits for longer than a request does waits for the store to come back
+    // a caller with a long timeout waits for the store to come back
     const patient = timeoutMs > waitMs
     if (!patient && this.#away.has(`${store} ${shard}`)) return Promise.reject(lateError(store))
     return new Promise((resolve, reject) => {
@@ -188,7 +187,7 @@ export class Projections {
     return { records, seconds: Math.max(0, (Date.now() - sinceMs) / 1_000) }
   }
 
-  /** What is wrong now, in words, for /health/ready; empty when nothing is. */
+  /** Present problems, in words, for /health/ready; empty when there are none. */
   degraded(): string[] {
     return stores
       .filter(store => [...this.#failing.keys()].some(key => key.startsWith(store)))
@@ -197,9 +196,9 @@ export class Projections {
 
   /**
    * Let nothing more be written into a store until `release`: its rows then agree with its positions in Postgres,
-   * unless the last attempt failed. One hold is asked for at a time.
+   * unless the last attempt failed. One hold at a time.
    *
-   * errors  store_away when what is under way does not end in time.
+   * errors  store_away when the write in progress does not end in time.
    */
   async hold(store: ProjectedStore, timeoutMs: number): Promise<void> {
     let timer: NodeJS.Timeout | undefined
@@ -224,7 +223,7 @@ export class Projections {
     return held
   }
 
-  /** Project what is committed, for at most `drainMs`, and end the thread. Waiters are told `starting` (503). */
+  /** Project what is committed, for at most `drainMs`, and end the thread. Waiting callers get `starting` (503). */
   async stop(drainMs = 5_000): Promise<void> {
     if (this.#stopping) return this.#life
     this.#stopping = true
@@ -263,7 +262,7 @@ export class Projections {
       () => this.#ended(null),
       (error: unknown) => this.#ended(error),
     )
-    // Whoever waited when the last thread died still waits.
+    // Callers that waited when the last thread died still wait.
     for (const { store, shard, sequence } of this.#waiters)
       this.#post({ type: 'want', store, shard, sequence })
   }
@@ -278,7 +277,10 @@ export class Projections {
     this.#post({ type: 'own', shard: this.#shard(index) })
   }
 
-  /** Project it no more; resolves when nothing of it is under way. Whoever waits for it is told to try again. */
+  /**
+   * Project it no more; resolves when none of its writes is in progress. Waiting callers get an error that asks for a
+   * retry.
+   */
   async disown(index: number): Promise<void> {
     if (!this.#owned.delete(index)) return
     const left = new Promise<void>(resolve => {
@@ -351,7 +353,7 @@ export class Projections {
     }
   }
 
-  /** Whoever waits would wait in vain for as long as the store refuses connections. */
+  /** A wait would be in vain while the store refuses connections. */
   #isAway(store: ProjectedStore, shard: number): void {
     this.#away.add(`${store} ${shard}`)
     for (const waiter of [...this.#waiters])

@@ -1,4 +1,4 @@
-// What a start spends its time on: named phases, some beside each other, told in the log when all is up.
+// Named phases of a start, some beside each other, and the time of each, for the log line when all is up.
 
 export class Phases {
   private readonly begunMs = performance.now()

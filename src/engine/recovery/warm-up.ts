@@ -1,4 +1,4 @@
-// What the HTTP thread remembers, read from storage at start: positions, the directory, the idempotency window.
+// State of the HTTP thread, read from storage at start: positions, the directory, the idempotency window.
 import type { Sql } from 'postgres'
 import type { StoredClaims } from '../../analytics/history.js'
 import type { TraitRegistry } from '../../catalog/traits.js'
@@ -39,14 +39,14 @@ export interface StoredPairs {
   readonly values: readonly string[]
 }
 
-/** What the directory is made from, in any order but memberships, which come oldest first; some thousands at a time. */
+/** Source of the directory, in any order but memberships, which come oldest first; some thousands at a time. */
 export interface StoredEntities {
   entities(): AsyncIterable<readonly StoredIds[]>
   pairs(): AsyncIterable<readonly StoredPairs[]>
   memberships(): AsyncIterable<readonly { user_id: string; company_id: string }[]>
 }
 
-/** What Postgres shows at start. */
+/** The directory's source in Postgres at start. */
 export function storedIn(sql: Sql): StoredPositions & StoredEntities {
   return {
     projections: generation => sql`
@@ -125,7 +125,7 @@ export async function restorePositions(
  */
 async function fillDirectory(stored: StoredEntities, directory: Directory): Promise<readonly DoublePair[]> {
   const doubles: DoublePair[] = []
-  // every row brings texts of its own: an id is kept once, and so is an environment's
+  // every row brings new strings: an id is kept once, and so is an environment's
   const texts = new Map<string, string>()
   const once = (text: string): string => {
     const had = texts.get(text)
@@ -220,7 +220,7 @@ interface Remembered {
   readonly dedupe: Dedupe
 }
 
-/** What a shard that died may have made durable without telling: facts it met in its journal. */
+/** Apply facts that a shard which died may have made durable without a reply; it found them in its journal. */
 export function rememberAgain({ directory, dedupe }: Remembered, facts: readonly Fact[]): void {
   for (const fact of facts) {
     directory.replay(fact)

@@ -1,6 +1,6 @@
-// Who waits for the replies of a shard, each under the number of the request. Not a Map: a Map that many come to and
-// leave is rebuilt again and again, every old table holds on to the next, and one that has grown old keeps all who
-// ever waited in memory until the next full collection.
+// Correlation table: callers that wait for the replies of a shard, each under the number of its request. Not a Map:
+// one with many inserts and deletes is rehashed again and again, each old table keeps the next alive, and in the old
+// generation it keeps every former caller in memory until a full collection.
 
 /** Places at least; as many as ever waited at once are kept. */
 const placesMin = 64
@@ -12,13 +12,13 @@ const turnsMax = 2 ** 26
 export class PendingReplies<T> {
   private readonly held: (T | null)[] = []
   private readonly turns: number[] = []
-  /** Places nobody waits in, the last one next. */
+  /** Free places, the next one last. */
   private readonly free: number[] = []
   private count = 0
 
   /**
-   * Numbers of several that are heard by one are told apart by their rest: of this one it is `rest` when they are divided
-   * by `apart`, at most 64.
+   * Several tables share one reply port, and their numbers differ by their remainder: this table's numbers leave
+   * `rest` when divided by `apart`, at most 64.
    */
   constructor(
     private readonly apart = 1,
@@ -38,7 +38,7 @@ export class PendingReplies<T> {
     return (this.turns[place]! * turnSize + place) * this.apart + this.rest
   }
 
-  /** Who waits under a number, once; undefined when nobody does. */
+  /** Take the caller under a number, once; undefined when there is none. */
   take(given: number): T | undefined {
     const number = this.apart === 1 ? given : (given - this.rest) / this.apart
     const turn = Math.floor(number / turnSize)

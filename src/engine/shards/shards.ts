@@ -39,13 +39,13 @@ export interface Answered<Reply> {
   readonly reply: Reply
   readonly shard: number
   readonly sequence: number
-  /** Until when it stands if nothing happens but time, epoch ms; 0: not told. */
+  /** TTL: the answer holds until this instant if nothing happens, epoch ms; 0: unknown. */
   readonly untilMs?: number
   /** Whether it may show figures of its company's use. */
   readonly figures?: boolean
 }
 
-/** An actor said no: the room that asked decides what the caller hears. */
+/** An actor refused; the API turns the refusal into a status and message. */
 export class Refused extends Error {
   constructor(
     readonly refusal: Refusal,
@@ -70,7 +70,7 @@ export interface Undelivered {
 
 const allDelivered: readonly Undelivered[] = []
 
-/** Who hears of events that became durable as failed. */
+/** Receives events that became durable as failed. */
 type TellFailed = (events: readonly FailedEvent[]) => void
 const nobody: TellFailed = () => {}
 
@@ -84,14 +84,14 @@ const longList = 64
 const gatheredMax = 24
 const gatherMs = 0.5
 
-/** What a shard says of itself. */
+/** A shard's own figures. */
 export interface ShardStats extends ShardFigures {
   readonly shard: number
   /** Requests posted and not answered. */
   readonly waiting: number
 }
 
-/** Who waits for a reply. Neither may throw. */
+/** A caller that waits for a reply. Neither function may throw. */
 export interface Waiting {
   resolve(answered: Answered<unknown>): void
   reject(error: Error): void
@@ -120,7 +120,7 @@ export interface Shard {
   /** Events of batches that wait. */
   events: number
   deaths: number
-  /** The highest sequence a reply has told of: what lies beyond may have lost its reply. */
+  /** The highest sequence in any reply: records beyond it may have lost their reply. */
   heard: number
 }
 
@@ -192,8 +192,8 @@ export class Shards {
   }
 
   /**
-   * Resolves when the shard of this id serves and its journal is whole, or at once when it is so: by then it has told
-   * what it met there.
+   * Resolves when the shard of this id serves and its journal is whole, or at once when it is so: by then it has sent
+   * its notices of the facts found there.
    */
   async restarted(id: string): Promise<void> {
     const { starting, mending } = this.shards[shardOf(id, this.shards.length)]!
@@ -228,7 +228,7 @@ export class Shards {
     })
   }
 
-  /** As `ask`; tells the one who waits, without the detour of a promise: at once, when the request is refused here. */
+  /** As `ask`, with callbacks in place of a promise; they are called at once when the request is refused here. */
   put(
     kind: 'c' | 'u' | 'e',
     environmentId: string,
@@ -243,10 +243,10 @@ export class Shards {
   }
 
   /**
-   * Give events to their actors; resolves when the fate of every one is told.
+   * Give events to their actors; resolves when the fate of every one is known.
    *
-   * failed   told of events that became durable as failed, before this resolves.
-   * returns  what did not become durable, by shard; nothing when all did. Never rejects.
+   * failed   called with events that became durable as failed, before this resolves.
+   * returns  the events that did not become durable, by shard; undefined when all did. Never rejects.
    */
   ingest(
     items: readonly IngestItem[],
@@ -340,7 +340,7 @@ export class Shards {
     await this.controlAll({ type: 'checkpoint' })
   }
 
-  /** Hold every shard's snapshots or journal still for a backup. Returns what stood still until now, by shard. */
+  /** Freeze every shard's snapshots or journal for a backup. Returns the freeze in force until now, by shard. */
   async hold(still: BackupFreeze): Promise<readonly BackupFreeze[]> {
     const answers = this.here.map(shard => this.control<BackupFreeze>(shard, { type: 'hold', still }))
     return (await Promise.all(answers)).map(({ reply }) => reply)
@@ -406,8 +406,8 @@ export class Shards {
   }
 
   /**
-   * Give a request its number, and its place in the post at the end of this tick, or, `single`, soon after; or tell why
-   * it is refused here.
+   * Give a request its number, and a place in the packet at the end of this tick, or, `single`, soon after; or refuse
+   * it here with a reason.
    */
   protected enter(shard: Shard, request: Outgoing, waiting: Waiting, single = false): void {
     if (!shard.ready || shard.waiting.size + shard.events >= waitingMax) {
@@ -436,8 +436,8 @@ export class Shards {
   }
 
   /**
-   * Whether what is to be posted waits for another turn of the loop: single events do, as long as each turn brings more
-   * of them. Posting, the shard's wake and the journal's write cost by the post, ten times what an event does.
+   * Whether the packet waits for another turn of the loop: single events do, as long as each turn brings more of
+   * them. The cost of a packet (posting, the shard's wake, the journal's write) is ten times that of an event.
    */
   private awaitsMore(): boolean {
     const { gathered, seen } = this
@@ -484,7 +484,7 @@ export class Shards {
     }
     thread.port.on('message', take)
     const end = (error: Error): void => {
-      // what it answered is durable, and may lie before the checkpoint that the next thread replays from
+      // its replies are durable, and may precede the checkpoint that the next thread replays from
       for (const message of thread.rest()) take(message as Packet | ShardNotice)
       if (!this.closing) void thread.destroy()
       this.revive(shard, error)
@@ -493,7 +493,7 @@ export class Shards {
     return shard.starting.promise
   }
 
-  /** Whether a thread that starts tells what its journal's tail holds. */
+  /** Whether a starting thread sends the facts of its journal's tail. */
   protected again(shard: Shard): boolean {
     return shard.served
   }
@@ -503,7 +503,7 @@ export class Shards {
     decodeReplies(replies, hearing)
   }
 
-  /** A group is durable whose entities other nodes are told of. */
+  /** A group is durable, and other nodes need its entities. */
   protected durable(
     shard: Shard,
     { replies }: Extract<ShardNotice, { readonly notice: 'durable' }>,
@@ -521,22 +521,22 @@ export class Shards {
     this.options.onNotice(notice, shard)
   }
 
-  /** Whoever waited hears that it is not known what became of it. */
+  /** Waiting callers get an error that says that the fate of their request is unknown. */
   protected refuseAll(lost: readonly Waiting[]): void {
     for (const waiting of lost) waiting.reject(new Lost('starting', 'The shard moves; try again'))
   }
 
-  /** The thread died: everyone waiting hears 503, and a new thread replays the journal. */
+  /** The thread died: every waiting caller gets 503, and a new thread replays the journal. */
   private revive(shard: Shard, error: Error): void {
     shard.ready = false
-    // what it told may rest on what nobody finds in its journal
+    // its replies may depend on records that are not in its journal
     new Changes(this.options.shards[shard.index]!.changes).close(shard.index)
     shard.port?.close()
     shard.outbox.take()
     shard.deaths++
     const lost = shard.waiting.takeAll()
     if (!this.revives(shard)) return this.refuseAll(lost)
-    // first: who hears that a request is lost asks at once when its fate will be known
+    // first: a caller that hears of its lost request asks at once when the fate will be known
     if (shard.served && !this.closing) shard.starting ??= newStarting()
     for (const waiting of lost) waiting.reject(new Lost('starting', 'The shard restarts; try again'))
     if (this.closing) return

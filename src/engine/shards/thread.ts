@@ -1,7 +1,7 @@
 // A worker thread that runs one long task, and the way to it.
 //
 // Piscina gives a task to any idle thread, an actor needs the same thread each time: so a task has a pool of one
-// thread to itself, and holds a port. Its promise tells when the thread died.
+// thread to itself, and holds a port. Its promise ends when the thread dies.
 import { MessageChannel, receiveMessageOnPort } from 'node:worker_threads'
 import { Piscina } from 'piscina'
 import type { Port } from '../../protocol/port.js'
@@ -10,7 +10,7 @@ export interface Thread {
   readonly port: Port
   /** Resolves when the task ended by itself; rejects when it threw, or the thread died. */
   readonly ended: Promise<void>
-  /** Takes what it has said and nobody has heard yet: it may have died since. */
+  /** Takes messages that were sent and not yet received: the thread may have died since. */
   rest(): readonly unknown[]
   /** Let the task end, then the thread. */
   close(): Promise<void>
@@ -18,7 +18,7 @@ export interface Thread {
   destroy(): Promise<void>
 }
 
-/** What a shard's thread runs. */
+/** The entry file of a shard's thread. */
 export const shardFile = new URL('../../../workers/company.js', import.meta.url)
 
 /** Pools whose threads have no task yet, by file. */
@@ -51,7 +51,7 @@ function newPool(file: URL): Piscina {
 /**
  * Start the default export of a file in a thread of its own.
  *
- * task  what it is given, made with its end of the port; everything in it is cloned.
+ * task  makes the task's argument with its end of the port; everything in it is cloned.
  */
 export type StartThread = (file: URL, task: (port: Port) => object) => Thread
 

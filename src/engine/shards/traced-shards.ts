@@ -1,5 +1,5 @@
-// Shards whose part in a request shows in its trace: the wait from post to reply, and in it the group write of the
-// journal that made it durable, which a shard tells of before it replies.
+// Shards whose part in a request shows in its trace: the wait from request to reply, and within it the journal's
+// group write that made it durable. The shard reports the write before it replies.
 
 import type { ShardNotice } from '../../core/company/shard-request.js'
 import { monotonicMs } from '../../host/monotonic.js'
@@ -53,7 +53,7 @@ function nameOf(request: Outgoing): string {
   return 'm' in request ? request.m.type : 'events'
 }
 
-/** The group a reply waited for; none when what it rests on was durable before it was asked. */
+/** The group a reply waited for; none when its records were durable before the request. */
 function journaled(groups: readonly Group[] | undefined, sequence: number, sinceMs: number): readonly Work[] {
   const group = groups?.findLast(({ first, last }) => first <= sequence && sequence <= last)
   if (group === undefined || group.toMs < sinceMs) return []

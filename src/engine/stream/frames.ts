@@ -38,7 +38,7 @@ export function fullFrame(kind: EntityKind, id: string, parts: EngineParts): Uin
   return entityFrame('full', kind, id, whole(kind, parts))
 }
 
-/** An entity that is no more, as it was last told. */
+/** A deleted entity, as it was last sent. */
 export function deleteFrame(kind: EntityKind, id: string, parts: EngineParts): Uint8Array {
   return entityFrame('delete', kind, id, whole(kind, parts))
 }
@@ -53,7 +53,7 @@ export function errorFrame(
 }
 
 /**
- * What changed from one snapshot to the next.
+ * The difference from one snapshot to the next.
  *
  * returns  a partial message; `same` where nothing did; null where a partial one cannot say it: members, keys, balances
  *          or metrics that are no more.
@@ -82,7 +82,7 @@ export function partialFrame(
   return changed.length === 0 ? 'same' : entityFrame('partial', kind, id, `{${changed.join(',')}}`)
 }
 
-/** What a metric is of: its text up to the value. */
+/** A metric's name: its text up to the value. */
 const nameOfMetric = (text: string): string => text.slice(0, text.indexOf(',"value":'))
 
 /** Members that a client merges by name. */

@@ -1,9 +1,9 @@
-// The data stream: who is subscribed to which companies and users, what was last told of each, and what is told next.
+// The data stream: subscriptions to companies and users, the last state sent of each, and the next.
 //
 //   version counters ──(every tick)──▶ changed? ──▶ ask its shard ──▶ compare by parts ──▶ one frame for all subscribers
 //
-// A change costs a look at two numbers a tick for each entity that somebody is subscribed to, and nothing elsewhere:
-// without a subscriber no timer runs. Changes between two looks are told as one.
+// A change costs a comparison of two numbers per tick for each subscribed entity, and nothing elsewhere: without a
+// subscriber no timer runs. Changes between two ticks are sent as one.
 import { compileCatalog } from '../../core/catalog.js'
 import { type EngineParts, engineFlags } from '../../core/evaluator/engine-shapes.js'
 import { jsonText } from '../../json.js'
@@ -32,14 +32,14 @@ import {
 
 /** How often it is looked whether something changed, ms. */
 const tickMs = 10
-/** Questions that may be on their way to shards for the stream: few, as checks stand behind them. */
+/** Requests of the stream in flight to shards, at most: few, so that checks do not queue behind them. */
 const askingMax = 32
 /** For how long it is remembered what a key without connections was subscribed to, ms. */
 const rememberedMs = 600_000
-/** How long after a shard did not answer it is asked again, ms. */
+/** Delay before a shard that did not answer is asked again, ms. */
 const retryMs = 100
 
-/** What the stream needs of the rest. */
+/** The services that the stream needs. */
 export interface StreamServices {
   readonly shards: {
     put(
@@ -88,7 +88,7 @@ export class Streams implements Hub {
    * A connection of a key.
    *
    * resumes  it asks only for its flags after a reconnect, as the protocol has it: what connections of its key asked
-   *          for is pushed to it too. false: it asks anew for whatever it holds.
+   *          for is pushed to it too. false: it asks anew for everything it holds.
    */
   connect(environmentId: string, keyId: string, sink: StreamSink, resumes: boolean): Subscriber {
     const environment = this.environment(environmentId)
@@ -141,7 +141,7 @@ export class Streams implements Hub {
     this.timer = null
   }
 
-  /** An environment's time jumped: what is told of its companies may be another. */
+  /** An environment's time jumped: the state of its companies may differ from the last one sent. */
   private jumped(environmentId: string): void {
     const environment = this.environments.get(environmentId)
     if (environment === undefined) return
@@ -151,14 +151,14 @@ export class Streams implements Hub {
 
   // ── what a connection asks ───────────────────────────────────────────────────────────────────
 
-  /** Tell all flags. */
+  /** Send all flags. */
   tellFlags(subscriber: Subscriber): void {
     const { environment } = subscriber
     this.readFlags(environment)
     subscriber.tell(flagsFrame([...environment.flags.values()], this.services.clock.now(environment.id)))
   }
 
-  /** Tell one flag by its key. returns: whether there is one. */
+  /** Send one flag by its key. returns: whether there is one. */
   tellFlag(subscriber: Subscriber, key: string): boolean {
     const { environment } = subscriber
     this.readFlags(environment)
@@ -171,7 +171,7 @@ export class Streams implements Hub {
   }
 
   /**
-   * Tell an entity whole, and its changes from then on.
+   * Send an entity whole, and its changes from then on.
    *
    * returns  why not, in words, or null.
    */
@@ -237,7 +237,7 @@ export class Streams implements Hub {
     if (this.ticks % 100 === 0) this.lookOver(nowMs)
   }
 
-  /** Whether an entity may be another than was told. */
+  /** Whether an entity may differ from its last frame. */
   private isDue(held: Held, presentMs: number): boolean {
     const { changes } = this.services
     if (held.parts === null || held.version !== held.environment.version) return true
@@ -328,7 +328,7 @@ export class Streams implements Hub {
     this.figures.held.set(--this.held)
   }
 
-  /** Read the flags again where the catalog changed, and tell those that did. */
+  /** Read the flags again where the catalog changed, and send those that differ. */
   private readFlags(environment: Environment): void {
     const data = this.services.catalogs.get(environment.id)
     if (data.version === environment.version) return
@@ -346,7 +346,7 @@ export class Streams implements Hub {
         for (const subscriber of environment.subscribers) subscriber.tell(flagDeleteFrame(id, text))
   }
 
-  // ── what is held ─────────────────────────────────────────────────────────────────────────────
+  // ── environments and entities ───────────────────────────────────────────────────────────────
 
   private environment(id: string): Environment {
     let environment = this.environments.get(id)

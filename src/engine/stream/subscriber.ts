@@ -1,4 +1,4 @@
-// One connection of the data stream: what it is subscribed to, and what waits until it reads on.
+// One connection of the data stream: its subscriptions, and the frames that wait until it reads on.
 
 import type { EngineParts } from '../../core/evaluator/engine-shapes.js'
 import type { Metrics } from '../../metrics.js'
@@ -19,7 +19,7 @@ export interface Held {
   readonly environment: Environment
   readonly shard: number
   readonly place: number
-  /** The numbers as they stood before it was last asked. */
+  /** Version numbers before the last request to its actor. */
   era: number
   change: number
   uses: number
@@ -28,16 +28,16 @@ export interface Held {
   /** Not to be asked before, epoch ms of the process's clock; 0: whenever it changes. */
   retryAtMs: number
   asking: boolean
-  /** What was last told of it; null: nothing yet. */
+  /** The last state sent; null: none yet. */
   parts: EngineParts | null
   /** The same as a frame, once somebody needed it. */
   frame: Uint8Array | null
-  /** When what is told of it last changed, ms of the process's clock. */
+  /** Time of the last change sent, ms of the process's clock. */
   changedAtMs: number
   readonly subscribers: Set<Subscriber>
   /** Keys that are remembered to be subscribed. */
   readonly keys: Set<KeyMemory>
-  /** Who asked and has not been told yet. */
+  /** Requests for it that have no answer yet. */
   waiting: Waiting[]
 }
 
@@ -47,7 +47,7 @@ interface Waiting {
   readonly entityType: string
 }
 
-/** What connections of one key asked for. */
+/** Subscriptions of all connections of one key. */
 export interface KeyMemory {
   readonly keyId: string
   readonly held: Set<Held>
@@ -61,13 +61,13 @@ export interface Environment {
   readonly held: Map<string, Held>
   readonly subscribers: Set<Subscriber>
   readonly memories: Map<string, KeyMemory>
-  /** Version of the catalog that its flags were told of; -1: none yet. */
+  /** Version of the catalog whose flags were sent; -1: none yet. */
   version: number
   /** JSON text of every flag by its id. */
   flags: ReadonlyMap<string, string>
 }
 
-/** What is counted for metrics. */
+/** Figures for metrics. */
 export type StreamFigures = Metrics['stream']
 
 /** Where connections come together (streams.ts). */
@@ -76,7 +76,7 @@ export interface Hub {
   readonly options: StreamOptions
   /** A connection has ended. */
   left(subscriber: Subscriber): void
-  /** The whole of an entity as a frame; null: nothing was told of it yet. */
+  /** The whole of an entity as a frame; null: its state is not known yet. */
   frameOf(held: Held): Uint8Array | null
 }
 
@@ -94,14 +94,15 @@ const stalledMs = 10_000
 export const slowReader = 4008
 
 /**
- * A connection. What it is too slow for is not queued: it is noted which entities changed, and each is told whole, as it
- * is by then, when there is room again. So what waits is bounded by the buffer, one message, and the entities held.
+ * A connection. Frames for a slow connection are not queued: the changed entities are noted, and each is sent whole,
+ * as it is by then, when there is room again. So the backlog is bounded by the buffer, one message, and the entities
+ * held.
  */
 export class Subscriber {
   readonly held = new Set<Held>()
-  /** Entities that were not told whole yet: a part of one says nothing. */
+  /** Entities not sent whole yet: a partial frame of one would mean nothing. */
   private readonly untold = new Set<Held>()
-  /** Entities to be told whole. */
+  /** Entities to be sent whole. */
   private readonly late = new Set<Held>()
   /** Since when something waits, ms of the process's clock; 0: nothing does. */
   private stalledSinceMs = 0
@@ -118,7 +119,7 @@ export class Subscriber {
   subscribe(held: Held): void {
     this.enlist(held)
     if (!this.resumes) return
-    // connections of one key that resume hear of whatever one of them asks for
+    // connections of one key that resume receive every entity that one of them asks for
     for (const other of this.environment.subscribers)
       if (other.resumes && other.memory === this.memory) other.enlist(held)
   }
@@ -143,13 +144,13 @@ export class Subscriber {
     else this.tell(frame)
   }
 
-  /** The entity is told whole, now or when there is room. */
+  /** Send the entity whole, now or when there is room. */
   behind(held: Held): void {
     this.late.add(held)
     this.catchUp()
   }
 
-  /** A message that cannot wait and is small or was asked for. */
+  /** Send a message that cannot wait and is small or was requested. */
   tell(frame: Uint8Array): void {
     if (this.ended) return
     this.streams.figures.messages.count++
@@ -197,7 +198,7 @@ export class Subscriber {
       if (this.isFull()) return
       this.late.delete(held)
       const frame = this.streams.frameOf(held)
-      // of one that is asked for now, the answer is told
+      // an entity requested just now is sent when its answer comes
       if (frame === null) continue
       this.untold.delete(held)
       this.tell(frame)

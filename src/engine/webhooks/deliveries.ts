@@ -11,7 +11,7 @@ const retriesMax = 5
 const growth = 4
 /** A wait is longer or shorter by up to this share, so that what failed together does not come back together. */
 const jitter = 0.2
-/** Calls at once; of them for one environment and to one endpoint, so that slow ones leave room for the others. */
+/** Concurrent calls in all, for one environment and to one endpoint, so that slow ones leave room for the others. */
 const atOnceMax = 64
 const perEnvironmentMax = 8
 const perWebhookMax = 4
@@ -34,7 +34,7 @@ interface DueRow {
   readonly previous_secret_until: Date | null
 }
 
-/** Whose a call under way is. */
+/** A call in flight. */
 interface Flight {
   readonly webhook_id: string
   readonly environment_id: string
@@ -73,7 +73,7 @@ export function retryDelayMs(baseMs: number, attempts: number, random: number): 
   return Math.round(baseMs * growth ** (attempts - 1) * (1 - jitter + 2 * jitter * random))
 }
 
-/** Delivers at least once: what was sent when the process died, and not yet written down, is sent again. */
+/** Delivers at least once: a delivery that was sent but not recorded when the process died is sent again. */
 export class Deliveries {
   readonly #flying = new Map<string, Flight>()
   readonly #stop = new AbortController()
@@ -97,7 +97,7 @@ export class Deliveries {
     if (!this.#looking) void this.#look()
   }
 
-  /** Send nothing more; what is under way has a little time, then it is left for the next start. */
+  /** Send nothing more; calls in flight have a little time, then they are left for the next start. */
   async stop(): Promise<void> {
     if (this.#timer) clearTimeout(this.#timer)
     if (this.#pruning) clearInterval(this.#pruning)
@@ -284,7 +284,7 @@ export class Deliveries {
 }
 
 /**
- * Of due rows those that may leave now: one of each environment in turn, those with the fewest calls first.
+ * The due rows that may leave now: one of each environment in turn, those with the fewest calls first.
  *
  * counts  calls under way by environment and by webhook.
  */
@@ -316,7 +316,7 @@ function add(counts: Map<string, number>, id: string): void {
   counts.set(id, (counts.get(id) ?? 0) + 1)
 }
 
-/** What still waits for a webhook that is switched off is not sent. source: decision */
+/** Deliveries that wait for a webhook when it is switched off are not sent. source: decision */
 export async function giveUp(sql: Sql, webhookId: string, now: Date): Promise<void> {
   await sql`
     update webhook_events set status = 'failure', updated_at = ${now}

@@ -2,7 +2,7 @@
 //
 //   change ──(one transaction)──▶ webhook_outbox ──(one transaction)──▶ webhook_events, one row for each receiver
 //
-// Nobody waits for the second step. A process that dies anywhere finds every row where it was, so each notification
+// No caller waits for the second step. A process that dies anywhere finds every row unchanged, so each notification
 // becomes its deliveries exactly once, and those are sent at least once.
 import type { Logger } from 'pino'
 import type { Sql } from 'postgres'
@@ -45,10 +45,10 @@ const boundMs = 30_000
 const idleMs = 2_000
 /** Among several nodes: how often it is looked whether it is this one that does it. */
 const elsewhereMs = 250
-/** How long what waits is believed to be what it was. */
+/** Validity of the measured backlog. */
 const roomMs = 1_000
 const retryMs = 1_000
-/** After so many failures a body is told by its id alone. */
+/** Failures after which a body is replaced by its id. */
 const attemptsMax = 5
 
 export interface OutboxOptions {
@@ -61,7 +61,7 @@ export interface OutboxOptions {
   readonly pendingBytesMax: number
   /** The account of an environment; null when it is gone. */
   readonly accountOf: (environmentId: string) => string | null
-  /** What receivers are shown of a journaled change. */
+  /** The body for receivers of a journaled change. */
   readonly compose: (happened: string) => Promise<unknown>
   /** So many notifications were dropped. */
   readonly dropped: (count: number) => void
@@ -71,7 +71,7 @@ export interface OutboxOptions {
  * Store a notification in the transaction of the change that causes it; nothing where no webhook asks.
  *
  * tx    the transaction of the change.
- * body  what receivers are shown, JSON.
+ * body  body for receivers, JSON.
  */
 export async function notify(tx: Sql, webhooks: Webhooks, topic: Topic, body: unknown): Promise<void> {
   const environmentIds = [...new Set(webhooks.receivers(topic).map(one => one.environment_id))]
@@ -120,7 +120,7 @@ export class Outbox {
     this.wake()
   }
 
-  /** Make deliveries of all that is there now, as far as there is room for them; for tests. */
+  /** Make deliveries of everything in the outbox, as far as there is room; for tests. */
   async drain(): Promise<void> {
     this.wake()
     while (this.#running) await this.#running
@@ -185,7 +185,7 @@ export class Outbox {
     return true
   }
 
-  /** Bytes of payloads that wait by environment, as they were a moment ago and what was added since. */
+  /** Bytes of waiting payloads by environment: the last measurement, plus the bytes added since. */
   async #lookAtRoom(): Promise<void> {
     if (Date.now() < this.#pendingAtMs + roomMs) return
     const { sql } = this.options
@@ -196,7 +196,7 @@ export class Outbox {
     this.#pendingAtMs = Date.now()
   }
 
-  /** One row for each receiver; none where nobody asks any more; null to try again later. */
+  /** One row for each receiver; none when there is no receiver any more; null to try again later. */
   async #deliveriesOf(row: OutboxRow): Promise<readonly QueuedRow[] | null> {
     const { webhooks, accountOf } = this.options
     const accountId = accountOf(row.environment_id)

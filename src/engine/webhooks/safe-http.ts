@@ -9,7 +9,7 @@ import { limitConcurrency } from '../../host/concurrency.js'
 
 /** Longest time from the first packet to the end of the answer. */
 const timeoutMs = 10_000
-/** Of an answer this much is read and thrown away, so that a polite endpoint can end its sentence. */
+/** Bytes of a response that are read and discarded, so that an endpoint can finish it. */
 const answerBytesMax = 65_536
 
 const privateV4 = new BlockList()
@@ -35,7 +35,8 @@ for (const [net, prefix] of [
 
 const publicV6 = new BlockList()
 publicV6.addSubnet('2000::', 3, 'ipv6')
-// Of the global range: protocol assignments and tunnels, documentation, addresses that carry an IPv4 address.
+// Special addresses within the global range: protocol assignments and tunnels, documentation, addresses that carry an
+// IPv4 address.
 const specialV6 = new BlockList()
 for (const [net, prefix] of [
   ['2001::', 23],
@@ -70,7 +71,7 @@ function mappedV4(address: string): string | null {
   return [high >> 8, high & 255, low >> 8, low & 255].join('.')
 }
 
-/** The addresses of this machine, however public they are: what listens on them may be meant for it alone. */
+/** The addresses of this machine, even public ones: their services may be meant for it alone. */
 export function ownAddresses(interfaces: ReturnType<typeof networkInterfaces>): ReadonlySet<string> {
   return new Set(Object.values(interfaces).flatMap(of => (of ?? []).map(one => one.address)))
 }
@@ -107,7 +108,7 @@ const bare = (hostname: string): string => hostname.replace(/^\[|\]$/g, '').repl
 /** How a call ended: with an answer's status, or without one and why. */
 export interface Outcome {
   readonly status: number | null
-  /** As callers may hear it: nothing about names, addresses or ports that they could not know. */
+  /** Reason for callers: nothing about names, addresses or ports that they could not know. */
   readonly reason: string | null
   /** As the log of the operator may have it. */
   readonly detail?: string
@@ -118,7 +119,7 @@ export function isSuccess({ status }: Outcome): boolean {
   return status !== null && status >= 200 && status < 300
 }
 
-/** What a delivery goes to. */
+/** Target of a delivery. */
 export interface Endpoint {
   readonly url: string
   readonly secret: string
@@ -127,14 +128,14 @@ export interface Endpoint {
   readonly previous_secret_until: Date | null
 }
 
-/** What is sent; the id is the same for every attempt. */
+/** Content of a delivery; the id is the same for every attempt. */
 export interface Delivery {
   readonly id: string
   readonly payload: string
 }
 
 /**
- * The headers that let the receiver tell who sent a body, and whether it had it before.
+ * Headers with which the receiver verifies the sender of a body and recognises a repeat.
  *
  * X-Service-Webhook-Signature   hex HMAC-SHA256 of body, "+" and timestamp, keyed by the secret's text. While the
  *                               secret is being changed it is the former one's, and …-Signature-Next the new one's:
@@ -207,7 +208,7 @@ export async function deliver(
   }
 }
 
-/** All that is told of a name that is not known, an address that is closed, a port where nobody listens. */
+/** The one reason given for an unknown name, a closed address or a closed port. */
 const unreached = 'The endpoint could not be reached'
 
 interface Address {
@@ -223,7 +224,7 @@ async function openAddress(host: string, privateAddresses: boolean, signal: Abor
   return open.find(({ family }) => family === 4) ?? open[0]!
 }
 
-/** One question to a name server may take so long, and is asked so often, ms. */
+/** Timeout of one DNS query in ms, and its tries. */
 const resolveMs = 2_000
 const resolveTries = 2
 /** Look-ups through the system at once: each holds a thread that files and other look-ups need too, of four. */
@@ -231,8 +232,8 @@ const systemLookupsMax = 1
 const systemLookup = limitConcurrency(systemLookupsMax)
 
 /**
- * The addresses of a name. Name servers are asked without a thread each, so that a slow one keeps nobody waiting;
- * names that only the system knows (a hosts file, a search list) are asked of it, one at a time.
+ * The addresses of a name. DNS queries need no thread, so that a slow name server delays no other; names that only
+ * the system knows (a hosts file, a search list) are resolved by it, one at a time.
  */
 async function addressesOf(host: string, signal: AbortSignal): Promise<readonly Address[]> {
   const family = isIP(host)
@@ -283,7 +284,7 @@ function post(
         bytes += chunk.length
         if (bytes > answerBytesMax) answer.destroy()
       })
-      // What was answered counts, however its body ends.
+      // The status counts, however the body ends.
       answer.on('error', () => {})
       answer.on('close', () => resolve(answer.statusCode ?? 0))
     })

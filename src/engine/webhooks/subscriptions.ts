@@ -26,7 +26,7 @@ export interface WebhookRow {
   readonly updated_at: Date
 }
 
-/** What is to be told, and where. */
+/** Subject and scope of a notification. */
 export interface Topic {
   readonly accountId: string
   /** Null: in every environment of the account. */
@@ -37,7 +37,7 @@ export interface Topic {
   readonly creditId?: string | null
 }
 
-/** Longest payload of a delivery; a longer body is told by its id alone. Units: bytes. */
+/** Longest payload of a delivery, in bytes; a longer body is replaced by its id. */
 export const payloadBytesMax = 65_536
 
 export interface QueuedRow {
@@ -57,7 +57,7 @@ export function newSecret(): string {
 }
 
 /**
- * The body of a delivery, as text. What would be longer than `payloadBytesMax` is thin: its id, and that it is.
+ * The body of a delivery, as text. A body longer than `payloadBytesMax` is thin: its id, and a mark.
  *
  * source  api/webhooks.md; the bound and the thin form: decision.
  */
@@ -80,13 +80,13 @@ export function payloadOf(
   return Buffer.byteLength(whole) <= payloadBytesMax ? whole : text(thin(body))
 }
 
-/** A body that is too large to be sent, as who asks for it finds it again. */
+/** The thin form of a body: its id, with which a receiver can read it. */
 function thin(body: unknown): object {
   const id = typeof body === 'object' && body !== null && 'id' in body ? body.id : null
   return { ...(typeof id === 'string' && { id }), truncated: true }
 }
 
-/** What a body is of. source: decision; the interface names the member, not its words */
+/** The object type of a body. source: decision; the interface names the member, not its words */
 function objectType(type: WebhookRequestType): string {
   if (type === 'company.plan_changed') return 'plan_change'
   if (type === 'flag_rules.updated') return 'rule'
@@ -126,7 +126,7 @@ export class Webhooks {
     this.#byEnvironment.delete(environmentId)
   }
 
-  /** Those who ask for something, of one environment or of all of the account. */
+  /** Webhooks that asked for a topic, of one environment or of the whole account. */
   receivers({ accountId, environmentId, type, featureId, creditId }: Topic): readonly WebhookRow[] {
     if (this.#byEnvironment.size === 0) return []
     const environmentIds = environmentId === null ? this.options.environmentIds(accountId) : [environmentId]
@@ -170,7 +170,7 @@ export function queuedRow(
  */
 export async function insertEvents(sql: Sql, rows: readonly QueuedRow[]): Promise<void> {
   if (rows.length === 0) return
-  // what goes to many webhooks is sent to Postgres once
+  // a payload for many webhooks is sent to Postgres once
   const payloads = [...new Set(rows.map(row => row.payload))]
   const places = new Map(payloads.map((payload, n) => [payload, n + 1]))
   const given = rows.map(({ payload, ...row }) => ({ ...row, n: places.get(payload)! }))
