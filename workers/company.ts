@@ -108,7 +108,7 @@ class Shard {
   /** Appends that failed, each with actors forgotten. */
   private failures = 0
   private checkpointing: Promise<void> | null = null
-  /** What a backup reads now. */
+  /** The part that a backup reads now. */
   private still: BackupFreeze = 'nothing'
   private readonly timers: NodeJS.Timeout[] = []
   /** By how much an environment's present, as last stamped on a message, is ahead of the clock (test clocks). */
@@ -120,7 +120,7 @@ class Shard {
   private edition = 0
   /** Idempotency keys claimed for events that are not recorded yet, and what requests repeat. */
   private readonly keys: HeldKeys
-  /** Facts of this batch that other nodes are told of before its replies leave. */
+  /** Facts of this batch that other nodes must know before its replies leave. */
   private told: Fact[] = []
   private covered = 0 // how far the checkpoint before this one came
   /** Fails when the shard is another node's by now. */
@@ -184,7 +184,7 @@ class Shard {
 
   // ── messages ─────────────────────────────────────────────────────────────────────────────────
 
-  /** What was posted together: at once what claims no key that nodes share, the rest when its keys are claimed. */
+  /** Requests of one packet: those without shared idempotency keys at once, the rest when their keys are claimed. */
   private post(cells: Packet): void {
     const { shared } = this.storage
     if (shared === undefined) return this.turn(take => unpack(cells, take))
@@ -218,7 +218,7 @@ class Shard {
   private take(request: ShardRequest): void {
     if ('env' in request) this.ahead.set(request.env, request.at - this.clockMs)
     this.handle(request)
-    // what a long batch gathers goes into the journal's buffer while it is still young
+    // the records of a long batch go into the journal's buffer while it is still being decided
     if (this.records.length >= recordsAtOnce || this.plainUses.isMuch) this.finishWrites()
   }
 
@@ -252,7 +252,7 @@ class Shard {
     const at = timeOf(actor, request.at)
     this.settle(actor, request.env, at)
     if (m.type === 'credits') {
-      // figures may rest on what was settled just now: they leave once that is durable
+      // figures may depend on changes journaled just now: the reply leaves once they are durable
       const reply = answerOf(this.checks, this.catalog(request.env), actor, m, at)
       this.writes.answered(n, reply, actor.state.sequence)
     } else if (isQuestion(m)) this.answerTo(n, actor, request.env, m, at)
@@ -284,12 +284,13 @@ class Shard {
   private ingestEvent(actor: Actor | null, env: string, id: string, at: number, m: EventMessage): void {
     const decision =
       this.plainUses.eventNames.judged(actor, env, m.event) ?? this.decide(actor, env, m as Write, at)
-    // an actor refuses no event: what it cannot use it records without effect (CR-49, CU-53), or as failed (decision 27)
+    // an actor refuses no event: an unusable one is recorded without effect (CR-49, CU-53), or as failed (decision
+    // 27)
     const effects = 'refused' in decision ? [] : decision.effects
     this.record(actor, env, id, at, effects, this.failedEvents.judged(m.event, decision))
   }
 
-  /** As `ingest`; what only counts never becomes an object. */
+  /** As `ingest`; an event that only counts never becomes an object. */
   private ingestUses(request: UsesRequest): void {
     const { n, at, env, from, count, uses } = request
     const actors = this.plainUses.actorsOf(request, id => this.find('c', id, env, false))
@@ -366,7 +367,9 @@ class Shard {
     this.writes.answered(n, json, actor.state.sequence)
   }
 
-  /** What time alone has moved in a company's plans and credits, applied and journaled before anything is asked. */
+  /**
+   * Apply and journal everything that time alone has changed in a company's plans and credits, before any message.
+   */
   private settle(actor: Actor, env: string, at: number): void {
     if (actor.k !== 'c' || !actor.state.exists || this.broken) return
     const catalog = this.catalog(env)
@@ -382,7 +385,7 @@ class Shard {
     actor.settledUnder = edition
   }
 
-  /** The journal is broken, or more waits for the disk than may be lost to it: no new writes, told at once. */
+  /** The journal is broken, or more bytes wait for the disk than may be lost: new writes are refused at once. */
   private get refuses(): boolean {
     return this.broken || this.journal.pendingBytes > this.task.options.pendingBytesMax
   }
@@ -553,7 +556,10 @@ class Shard {
     return actors.map(actor => this.actors.addAbsent(actor))
   }
 
-  /** After a failed append: forget what is not durable, and open the journal again, however long that takes. */
+  /**
+   * After a failed append: forget everything that is not durable, and open the journal again, however long that
+   * takes.
+   */
   private async recover(): Promise<void> {
     if (this.broken) return
     this.broken = true
@@ -606,12 +612,12 @@ class Shard {
       for (const actor of dirty) if (this.actors.get(actor.state.id) === actor) this.actors.dirty.add(actor)
       throw error
     }
-    // a backlog that is full lets no record in: what the stores have taken since must go without one
+    // a full backlog accepts no record: it must shrink by what the stores have taken, without a new record
     if (upTo <= this.positions.get(options.index, 'checkpointed')) return this.trim()
     // records that are no actor's may still be under way
     await this.journal.append([])
     if (this.failures !== failures) throw new Error('the journal failed while a checkpoint was written')
-    // whoever takes over tells other nodes what the tail holds: what may not be told yet stays in it
+    // the next owner sends the tail's facts to other nodes: facts that may be unsent stay in the tail
     const covers = this.storage.shared === undefined ? upTo : this.covered
     this.covered = upTo
     await this.storage.snapshots.checkpointed(options.generation, options.index, covers)

@@ -1,5 +1,6 @@
-// The entry of a thread that holds shards of one node among several: each has its journal in Redis, its companies and its
-// way to the HTTP thread, and comes and goes while the thread stays. What they say in one turn crosses as one post.
+// The entry of a thread that holds shards of one node among several: each has its journal in Redis, its companies and
+// its way to the HTTP thread, and comes and goes while the thread stays. Their messages of one turn cross as one
+// packet.
 import { EventEmitter } from 'node:events'
 import { collectWhenIdle } from '../src/host/idle-gc.js'
 import type { Port } from '../src/protocol/port.js'

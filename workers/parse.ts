@@ -3,12 +3,12 @@ import { type ParseJob, parseBody, transfersOf } from '../src/events/parsing.js'
 import { collectWhenIdle } from '../src/host/idle-gc.js'
 import { closed, type Port } from '../src/protocol/port.js'
 
-/** What the HTTP thread gives a parser at its start. */
+/** A parser's task from the HTTP thread, at its start. */
 export interface ParseTask {
   readonly port: Port
 }
 
-/** Runs until the port closes. What a body does not let it answer ends the thread: another one is started. */
+/** Runs until the port closes. A body that it cannot answer ends the thread: another one is started. */
 export default async function parse({ port }: ParseTask): Promise<void> {
   const over = closed(port)
   collectWhenIdle()

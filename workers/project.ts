@@ -1,5 +1,5 @@
-// The entry of the projectors: one thread that tells Postgres and ClickHouse what the journals say, every shard's
-// into both, behind the committed ends. Nothing else writes companies, users, events or usage to a store.
+// The entry of the projectors: one thread that brings the journals of all shards into Postgres and ClickHouse, behind
+// the committed ends. Nothing else writes companies, users, events or usage to a store.
 import { ServiceError } from '../src/errors.js'
 import { limitConcurrency } from '../src/host/concurrency.js'
 import { collectWhenIdle } from '../src/host/idle-gc.js'
@@ -38,7 +38,7 @@ const checksMs = 1_000
 /** Chunks for ClickHouse in memory at once, over all shards. */
 const chunksAtOnce = 2
 
-/** What the projectors read and write; a simulation has others. */
+/** The projectors' stores and journals; a simulation replaces them. */
 export interface ProjectorStorage {
   readonly disk: JournalDisk
   readonly rows: RowStore
@@ -47,7 +47,7 @@ export interface ProjectorStorage {
   close(): Promise<unknown>
 }
 
-/** Runs until it is told to stop or the port closes. */
+/** Runs until it gets `stop` or the port closes. */
 export default async function project(task: ProjectorTask): Promise<void> {
   const { options } = task
   const journals = options.redis === undefined ? null : await journalsIn(options.redis)

@@ -1,5 +1,5 @@
-// What a thread gives back when nobody asks anything of it any more. V8 collects garbage as more is made: a heap that
-// grew under load stays that large for as long as nothing happens.
+// Garbage collection of an idle thread. V8 collects as garbage is made: a heap that grew under load stays that large
+// as long as nothing happens.
 import { performance } from 'node:perf_hooks'
 import { getHeapStatistics, setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
@@ -7,19 +7,19 @@ import { runInNewContext } from 'node:vm'
 const lookMs = 5_000
 /** Looks in a row that find a thread idle before its heap is collected. */
 const idleLooks = 2
-/** And again, if it was: by then connections that nobody uses are closed, and what they held on to is free. */
+/** Further looks: by then unused connections are closed, and their memory is free. */
 const idleLooksAgain = 7
 /** Share of the time that an idle thread works at most: timers, questions for its health and figures. */
 const idleShare = 0.03
 /** How much a heap has grown since it was collected for it to be worth it. */
 const growth = 1.1
 const growthBytes = 2 << 20
-/** A collection stands in the way of whoever comes meanwhile, the longer the more is in use: beyond this, none. */
+/** A collection delays the next request, longer with a larger heap: above this size, none. */
 const usedBytesMax = 384 << 20
 
 export interface IdleOptions {
   readonly lookMs?: number
-  /** Told of every collection. */
+  /** Called after every collection. */
   readonly collected?: (collection: Collection) => void
 }
 
@@ -54,7 +54,7 @@ export function collectWhenIdle({ lookMs: everyMs = lookMs, collected }: IdleOpt
     const began = performance.now()
     collector()()
     least = getHeapStatistics().total_heap_size
-    // what it took is no work of the thread's
+    // the collection does not count as the thread's work
     since = performance.eventLoopUtilization()
     collected?.({ before, after: least, ms: performance.now() - began })
   }
@@ -62,7 +62,9 @@ export function collectWhenIdle({ lookMs: everyMs = lookMs, collected }: IdleOpt
   return () => clearInterval(timer)
 }
 
-/** V8's own function, which only a context made under this flag has. Kept by nobody, as a context weighs something. */
+/**
+ * V8's own function, which only a context made under this flag has. The context is not kept, because it takes memory.
+ */
 function collector(): () => void {
   setFlagsFromString('--expose-gc')
   return runInNewContext('gc') as () => void

@@ -1,5 +1,5 @@
-// Who gets a core first when there are too few: whoever answers a request before whoever carries what was answered into
-// the stores. Linux counts priorities by thread, within a session where it shares cores between sessions first.
+// Thread priorities: request threads before projector threads and stores. Linux counts priorities by thread, within a
+// session where it shares cores between sessions first.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs'
@@ -7,12 +7,12 @@ import { availableParallelism, setPriority } from 'node:os'
 import { basename } from 'node:path'
 import { setFlagsFromString } from 'node:v8'
 
-/** How far whoever fills the stores stands behind whoever answers requests: a tenth of a core is theirs at least. */
+/** Priority of projectors and stores below request threads: they keep at least a tenth of a core. */
 export const afterRequests = 10
 
 /**
- * On a machine with so few cores that the HTTP thread and a shard take them all, have V8 mark a heap on the thread whose
- * it is, step by step: four helpers that mark beside it would stand before requests, with the whole process's priority.
+ * On a machine with so few cores that the HTTP thread and a shard use them all, let V8 mark a heap on its own thread,
+ * step by step: four helper threads would compete with requests, at the process's full priority.
  */
 export function markInPlace(): void {
   if (availableParallelism() <= 2) setFlagsFromString('--no-concurrent-marking')
@@ -37,8 +37,8 @@ export function lowerProcess(pid: number, nice: number): void {
 }
 
 /**
- * Gives a process and its threads a core only when nobody else wants one (Linux's SCHED_IDLE), and takes that back. Who
- * stands by so gives way at once; who merely has a lower priority ends its turn first, some milliseconds.
+ * Gives a process and its threads a core only when no other thread wants one (Linux's SCHED_IDLE), and undoes it.
+ * Such a thread gives way at once; one with merely a lower priority ends its turn first, some milliseconds.
  */
 export class IdlePriority {
   private constructor(private readonly shell: ChildProcess) {
@@ -49,18 +49,18 @@ export class IdlePriority {
   /** null where that cannot be done, or could not be taken back: it takes Linux, `chrt`, and CAP_SYS_NICE. */
   static open(chrt = '/usr/bin/chrt'): IdlePriority | null {
     if (process.platform !== 'linux' || !mayRaise() || !existsSync(chrt)) return null
-    // one small shell for all: a fork of this process stops its threads while its pages are told of
+    // one small shell for all: a fork of this process stops its threads while the kernel copies its page tables
     const script =
       'trap "" INT TERM; while read -r policy pid; do "$0" "$policy" -a -p 0 "$pid" > /dev/null 2>&1; done'
     return new IdlePriority(spawn('/bin/sh', ['-c', script, chrt], { stdio: ['pipe', 'ignore', 'ignore'] }))
   }
 
-  /** Have all threads that a process has now stand by, or not any more. Some milliseconds later it is so. */
+  /** Set or unset idle priority for all present threads of a process; it takes effect some milliseconds later. */
   set(pid: number, standsBy: boolean): void {
     this.shell.stdin!.write(`${standsBy ? '-i' : '-o'} ${pid}\n`)
   }
 
-  /** What was asked for is done first. */
+  /** Commands already sent are carried out first. */
   async close(): Promise<void> {
     if (this.shell.exitCode !== null || this.shell.signalCode !== null) return
     const ended = once(this.shell, 'exit')
@@ -69,7 +69,7 @@ export class IdlePriority {
   }
 }
 
-/** CAP_SYS_NICE: without it a thread that stands by stays so. */
+/** CAP_SYS_NICE: without it a thread keeps its idle priority. */
 const raising = 1n << 23n
 
 function mayRaise(): boolean {
@@ -81,7 +81,7 @@ function mayRaise(): boolean {
   }
 }
 
-/** What is refused, or gone, is left as it is: nothing depends on it but who waits for whom. */
+/** A refused change, or one of an ended process, is ignored: only waiting times depend on it. */
 function allowed(change: () => void): void {
   try {
     change()

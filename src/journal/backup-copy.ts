@@ -1,10 +1,10 @@
-// A shard's journal as it stood at one sequence, read while the shard writes on: what a backup keeps of it.
+// A copy of a shard's journal at one sequence, for a backup, read while the shard writes on.
 import { type JournalDisk, type JournalFile, nodeDisk } from './disk.js'
 import { groupHeaderBytes, groupIsWhole, readGroupHeader } from './frame.js'
 import { JournalCorrupt, type Sequence } from './journal.js'
 import { isOfBefore, listSegments, segmentPath } from './segment.js'
 
-/** One segment: the bytes of its whole groups, without padding. Its pieces are read before the next is asked for. */
+/** One segment: the bytes of its whole groups, without padding. Its pieces must be read before the next segment. */
 export interface CopiedSegment {
   readonly first: Sequence
   readonly pieces: AsyncIterable<Buffer>

@@ -1,4 +1,4 @@
-// The little of a file system that the journal needs, so that a simulated disk can stand in for the real one.
+// The part of a file system that the journal needs, so that a simulated disk can replace the real one.
 import fs from 'node:fs'
 import { open as openFile, readdir, rename, rm } from 'node:fs/promises'
 

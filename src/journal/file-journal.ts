@@ -29,9 +29,9 @@ export interface FileJournalOptions {
   readonly padBytes?: number
   /** A sequence known to be stored elsewhere: opening a journal that ends before it throws. Default 0. */
   readonly mustReach?: Sequence
-  /** Told after each group, before its callers are. */
+  /** Called after each group, before its callers are answered. */
   readonly committed?: (sequence: Sequence) => void
-  /** Told of each group: its records, and how long its write took until it was durable, seconds. */
+  /** Called for each group: its records, and the seconds until its write was durable. */
   readonly measured?: (records: number, seconds: number) => void
   readonly disk?: JournalDisk
 }
@@ -74,7 +74,7 @@ export async function openFileJournal(
     const end = await findEnd(file, path, first)
     if (end.last < (options.mustReach ?? 0)) throw ended(path, end.bytes, end.last, options.mustReach ?? 0)
     if (end.torn > 0) await file.truncate(end.bytes)
-    // who made the segment may have died before its name was durable
+    // the process that made the segment may have died before its name was durable
     await syncNames(disk, directory)
     const size = await file.size()
     const journal = new FileJournal(options, disk, segments, file, end.bytes, size, end.last)
@@ -85,7 +85,7 @@ export async function openFileJournal(
   }
 }
 
-/** Make the names of the segments durable. Their directory may be new too, and so may the one it lies in. */
+/** Make the names of the segments durable. Their directory may be new too, and so may its parent. */
 async function syncNames(disk: JournalDisk, directory: string): Promise<void> {
   await disk.syncDirectory(directory)
   await disk.syncDirectory(dirname(directory))
@@ -228,14 +228,14 @@ export class FileJournal implements Journal {
     if (this.#refuses === closed) return
     this.#refuses = closed
     await this.#spares.drop().catch(() => {})
-    // what its file held before it was this segment is nobody's business any more
+    // the recycled bytes behind the segment are cut off
     if (this.#allocated - this.#offset > this.#padBytes)
       await this.#file.truncate(this.#offset).catch(() => {})
     await this.#file.close().catch(() => {})
   }
 
   async #writeGroups(): Promise<void> {
-    // What the rest of this tick appends joins the first group.
+    // Records appended in the rest of this tick join the first group.
     await Promise.resolve()
     while (this.#waiting.length > 0) await this.#writeGroup()
     this.#run = null

@@ -21,7 +21,7 @@ export const groupMagic = 0xfe47_54ff
 export const groupHeaderBytes = 24
 const checkedHeaderBytes = 20
 export const recordHeaderBytes = 11
-/** Of the length of the ledger's rows, where there are any. */
+/** Bytes of the length of ledger rows, where there are any. */
 export const ledgerHeaderBytes = 4
 
 /** A group's header as read; its checksum is not yet checked. */
@@ -66,7 +66,7 @@ export class Group {
     this.#reserve(rowAt + 3 * (row.length + fact.length) + ledger.length)
     const bytes = this.#bytes
     const tailAt = rowAt + this.#put(row, rowAt)
-    // what is ASCII has as many bytes as characters: both leave as one text
+    // ASCII has as many bytes as characters: both are written as one text
     const end = tailAt + bytes.write(withLedger ? ledger + fact : fact, tailAt)
     writeRecordHeader(
       this.#view,
@@ -121,7 +121,7 @@ export class Group {
   }
 }
 
-/** The header of the record that lies in [start, end), but for the length of ledger rows. */
+/** Write the header of the record in [start, end), except the length of ledger rows. */
 export function writeRecordHeader(
   view: DataView,
   start: number,
@@ -147,7 +147,7 @@ export function readGroupHeader(bytes: Buffer, at: number): GroupHeader | null {
   }
 }
 
-/** Whether the whole group at `at` is what was written. Needs all its bytes. */
+/** Whether the group at `at` is whole, by its checksum. Needs all its bytes. */
 export function groupIsWhole(bytes: Buffer, at: number, header: GroupHeader): boolean {
   const crc = zlib.crc32(bytes.subarray(at, at + checkedHeaderBytes))
   const body = at + groupHeaderBytes
@@ -155,8 +155,8 @@ export function groupIsWhole(bytes: Buffer, at: number, header: GroupHeader): bo
 }
 
 /**
- * Records of consecutive sequences, where they lie in the bytes that were read: nothing is made for one that nobody
- * looks at. Reused by its reader: valid until the next chunk is asked for.
+ * Records of consecutive sequences, decoded lazily from the bytes read. Reused by its reader: valid until the next
+ * chunk is read.
  */
 export class Chunk {
   #bytes: Buffer = Buffer.alloc(0)
@@ -165,7 +165,7 @@ export class Chunk {
   #count = 0
   #first: Sequence = 0
 
-  /** What all offsets point into. */
+  /** The buffer of all offsets. */
   get bytes(): Buffer {
     return this.#bytes
   }

@@ -1,10 +1,10 @@
-// The contract of the journal: what happened, in order, durable before anyone is told.
-// One journal per shard. Nothing outside this folder knows which implementation runs.
+// The contract of the journal: records in order, durable before they are acknowledged. One journal per shard. Nothing
+// outside this folder knows which implementation runs.
 
 /** A position in one shard's journal: the sequence of a record. 0 = before the first record. */
 export type Sequence = number
 
-/** One record as read back. The bytes are valid until the next records are asked for. */
+/** One record as read back. The bytes are valid until the next read. */
 export interface JournalRecord {
   readonly sequence: Sequence
   /** RecordFlag bits, readable without parsing. */
@@ -22,7 +22,7 @@ export interface JournalRecord {
   readonly fact: Buffer
 }
 
-/** What a reader can tell without parsing a record. */
+/** Properties of a record that a reader knows without parsing it. */
 export const RecordFlag = {
   /** Carries an event row for ClickHouse. */
   event: 1,
@@ -34,11 +34,14 @@ export const RecordFlag = {
   draws: 8,
   /** Carries the rows of its draws ready-made: all that the ledger gets of it. Set where the record is written. */
   rows: 16,
-  /** Its rows tell its draws but for what stayed uncovered: the fact leaves them out. Older journals lack it. */
+  /** Its rows contain its draws, except an uncovered rest: the fact omits them. Older journals lack it. */
   drawsInRows: 32,
-  /** Of its fact Postgres shows only that a company was seen at the fact's time, as use-records.ts writes it. Others may lack it. */
+  /**
+   * Plain usage: Postgres needs only last_seen_at, from the fact as use-record-encoder.ts writes it. Other facts of
+   * use may lack the flag.
+   */
   use: 64,
-  /** Its fact tells webhooks something (Fact.tell): Postgres keeps that in the outbox. */
+  /** Its fact has domain events (Fact.tell): Postgres keeps them in the outbox. */
   tells: 128,
 } as const
 
@@ -67,7 +70,7 @@ export interface Journal {
   readonly committed: Sequence
   /**
    * Bytes taken but not yet durable. A caller that sees this above its bound refuses new work at the door
-   * (overloaded, 503) instead of appending: the journal itself takes whatever it is given.
+   * (overloaded, 503) instead of appending: the journal itself has no bound.
    */
   readonly pendingBytes: number
   /**
@@ -77,11 +80,14 @@ export interface Journal {
    * any later call, is durable, and the journal refuses everything until `reopen`.
    */
   append(records: readonly (NewRecord | FramedRecords)[]): Promise<Sequence>
-  /** After a failed append: cut what was not acknowledged and go on. May itself fail; then try again later. */
+  /**
+   * After a failed append: cut off everything that was not acknowledged and go on. May itself fail; then try again
+   * later.
+   */
   reopen(): Promise<void>
   /** Forget whole segments at or before this sequence. */
   trim(upTo: Sequence): Promise<void>
-  /** Waits for what was appended, then closes. */
+  /** Waits until all appended records are written, then closes. */
   close(): Promise<void>
 }
 
@@ -90,7 +96,7 @@ export class JournalFailed extends Error {
   override readonly name = 'JournalFailed'
 }
 
-/** What is on disk is not what was written. A person has to look; going on would skip records silently. */
+/** The bytes on disk are not those written. An operator must look; going on would skip records silently. */
 export class JournalCorrupt extends Error {
   override readonly name = 'JournalCorrupt'
   constructor(

@@ -27,12 +27,12 @@ export class FileJournalReader {
   #offset = 0
   #next: Sequence = 0
   #bytes = Buffer.alloc(0)
-  /** Where #bytes lies in the file, and how much of it is filled. */
+  /** Offset of #bytes in the file, and its filled length. */
   #start = 0
   #filled = 0
-  /** The start of what was loaded last: a reader that stopped inside it goes back no further. */
+  /** The start of the last load: a reader that stopped inside it goes back no further. */
   #loaded = { segment: 0, offset: 0, next: 0 }
-  /** What the next load asks for: a reader at the committed end mostly finds little. */
+  /** Size of the next load: a reader at the committed end mostly finds little. */
   #ask = 0
 
   constructor(options: FileJournalReaderOptions) {

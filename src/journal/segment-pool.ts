@@ -1,10 +1,10 @@
-// Files that wait to become segments, every byte of them on the disk already: writing over what is there changes no
-// file size and no block map, so that it is durable after one disk operation (measured beside others at work: in half
-// the time and less). Segments that nobody reads any more are the best ones; without any, one is written in good time.
+// Pool of preallocated segment files. Writing over existing bytes changes no file size and no block map, so a write
+// is durable after one disk operation (measured beside other disk work: in half the time or less). Old segments are
+// recycled; without any, a file is filled with zeros in good time.
 import type { JournalDisk, JournalFile } from './disk.js'
 import { listSpares, sparePath } from './segment.js'
 
-/** Zeros written at once: who waits for the disk meanwhile waits for no more than these. */
+/** Zeros per write: other disk work waits for no more than these. */
 const pieceBytes = 1 << 20
 /** As many wait at most: 2 GiB of segments of the usual size; never more than lay there as segments lately. */
 const keptMax = 32
@@ -28,13 +28,13 @@ export class SegmentPool {
   #writing: Promise<void> | null = null
   /** Bytes that the draft is to have by now. */
   #wanted = 0
-  /** Since the last segment began: a disk that has no room is asked once. */
+  /** Set until the next segment begins: a full disk is tried once. */
   #failed = false
   /** Segments begun since the last trim, and how many spares are worth their room after it. */
   #begun = 0
   #worth = 0
 
-  /** bytes: of one that is written in time; 0: there are none. */
+  /** size of a preallocated file; 0: none. */
   constructor(disk: JournalDisk, directory: string, bytes: number) {
     this.#disk = disk
     this.#directory = directory
@@ -54,8 +54,8 @@ export class SegmentPool {
   }
 
   /**
-   * Have this share of one written, unless one is there: whoever asks for a little again and again keeps the disk from
-   * being busy with it alone. Failing is no harm: the next segment grows then.
+   * Preallocate this share of a file, unless one is ready: small steps keep the disk free for writes. A failure does
+   * no harm: the next segment grows then.
    */
   prepare(share: number): void {
     if (this.#bytes === 0 || this.#failed || this.#ready.length > 0) return
@@ -65,7 +65,7 @@ export class SegmentPool {
     })
   }
 
-  /** Take or remove the file of a segment that nobody reads any more. */
+  /** Recycle or remove the file of a segment that no reader needs any more. */
   async put(path: string): Promise<void> {
     if (this.#bytes === 0 || this.#ready.length >= this.#worth) return this.#disk.remove(path)
     const spare = this.#name()
@@ -73,7 +73,7 @@ export class SegmentPool {
     this.#ready.push(spare)
   }
 
-  /** As many are kept as segments were begun since this was asked last; after that ever fewer. */
+  /** Resize the pool: as many files as segments began since the last call; later ever fewer. */
   async weigh(): Promise<void> {
     this.#worth = Math.min(keptMax, Math.max(this.#begun, this.#worth >> 1))
     this.#begun = 0

@@ -1,4 +1,4 @@
-// Where a shard's journal lies: its directory, its segment files named by their first sequence, its generation.
+// A shard's journal on disk: its directory, its segment files named by their first sequence, its generation.
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import type { JournalDisk, JournalFile } from './disk.js'
@@ -136,7 +136,7 @@ export async function findEnd(file: JournalFile, path: string, first: Sequence):
 }
 
 /**
- * What lies behind the whole groups of a segment.
+ * The bytes behind the whole groups of a segment.
  *
  * follows  a group of this segment
  * reused   one of before

@@ -3,20 +3,20 @@
 import type { CheckResult } from '../core/flags/flag.js'
 import { text } from '../journal/records/event-row.js'
 
-/** What is stored of a check. */
+/** The stored part of a check's result. */
 export type Checked = Pick<
   CheckResult,
   'flag' | 'flagId' | 'value' | 'reason' | 'ruleId' | 'companyId' | 'userId' | 'error'
 >
 
-/** What a check was asked with: keys as given, null where none were. */
+/** Context of a check: keys as given, null for none. */
 export interface CheckQuestion {
   readonly company: object | null
   readonly user: object | null
   readonly preflight: boolean
 }
 
-/** What a row counts. */
+/** Key of a row of counts. */
 export interface CheckCount extends Pick<Checked, 'flag' | 'flagId' | 'companyId' | 'value' | 'reason'> {
   readonly environmentId: string
   /** Any instant of it, epoch ms. */

@@ -1,6 +1,6 @@
-// Requests and replies on their way between threads. What a clone costs is counted in values: a text costs as much as
-// its neighbour twenty times its length. So what is posted together is one list of numbers, one text in which all
-// texts stand one after the other, and the few things that are neither.
+// Codec of requests and replies between threads. The cost of a structured clone grows with the number of values: a
+// text costs as much as a value, up to twenty times its length. So a packet is one list of numbers, one text that
+// joins all texts, and the few values that are neither.
 import { type EventType, eventTypes } from '../../schemas/enums.js'
 import type { IngestItem, Question, Unnumbered } from '../core/company/message.js'
 import type { AcceptedEvent, CheckContext, Refusal } from '../core/company/requests.js'
@@ -8,7 +8,10 @@ import type { ShardRequest } from '../core/company/shard-request.js'
 import { type OutgoingUses, UsageBatch, UsageBatchWriter, type UsesRequest } from '../core/usage/batch.js'
 import { type Quantity, quantityFromText } from '../core/usage/quantity.js'
 
-/** What one post carries: requests one after the other, or replies; with the text and rows of uses where there are some. */
+/**
+ * Content of one packet: requests one after the other, or replies; with the text and rows of a usage batch where
+ * there is one.
+ */
 export type Packet =
   | readonly [numbers: readonly number[], text: string, things: readonly unknown[]]
   | readonly [
@@ -61,7 +64,7 @@ type Rare = readonly [
   fresh: boolean,
 ]
 
-/** What is posted together, on the sending side. */
+/** A packet under construction, on the sending side. */
 class Writing {
   protected numbers: number[] = []
   protected text = ''
@@ -71,7 +74,7 @@ class Writing {
     return this.numbers.length === 0
   }
 
-  /** What was added, to be posted; begins anew. */
+  /** The packet so far; the next one begins empty. */
   take(): Packet {
     const cells: Packet = [this.numbers, this.text, this.things]
     this.numbers = []
@@ -89,7 +92,7 @@ export class Encoder extends Writing {
   /** Said once for all requests that follow each other with the same. */
   private env = ''
   private apiKeyId = ''
-  /** What the events that cross as rows were received in. */
+  /** The received text of the events that cross as rows. */
   private received = ''
   private readonly rows = new UsageBatchWriter()
 
@@ -248,10 +251,10 @@ function rareOf({ fresh, m: { event } }: IngestItem): Rare | null {
 }
 
 /**
- * Hand over every request of one post, in order; what is not asked for yet is not unpacked yet.
+ * Decode every request of one packet, in order; members are decoded when they are read.
  *
- * Texts are parts of the post's one text, which stays in memory as long as one of them does: whoever keeps an id for
- * longer keeps a copy of its own (`ownText`). Environments, keys and subtypes are copies already.
+ * Texts are slices of the packet's one text, which stays in memory as long as one of them does: an id kept for longer
+ * must be a copy (`ownText`). Environments, keys and subtypes are copies already.
  */
 export function unpack(cells: Packet, take: (request: ShardRequest) => void): void {
   const reading = new Decoder(cells)
@@ -283,7 +286,7 @@ function nameOf(text: string): string {
   return own
 }
 
-/** What was posted together, on the receiving side. */
+/** A packet, on the receiving side. */
 class Reading {
   protected at = 0
   private textAt = 0
@@ -456,21 +459,21 @@ class Decoder extends Reading {
  */
 export type Unavailable = 'store_away' | 'overloaded' | 'starting' | 'doubtful'
 
-/** What is done with each reply of a post. */
+/** Callbacks for each reply of a packet. */
 export interface ReplyHandler {
   /** `sequence`: where it became durable, 0 for reads. */
   answered(n: number, reply: unknown, sequence: number): void
   /**
-   * A text that stands until then, epoch ms, if nothing happens but time.
+   * A cacheable text, valid until `untilMs` (epoch ms) if nothing happens.
    *
-   * figures  it may show figures of its company's use: then it stands until something is used, too.
+   * figures  it may show usage figures of its company: then any use ends it, too.
    */
   told(n: number, reply: string, untilMs: number, figures: boolean): void
   refused(n: number, refusal: Refusal, detail: string | undefined): void
   failed(n: number, reason: Unavailable, detail: string | undefined): void
 }
 
-// How a reply lies: its number, one of these, its sequence or until when it stands, then what it needs.
+// Layout of a reply: its number, one of these kinds, its sequence or TTL, then the kind's own values.
 const empty = 0
 const text = 1
 const thing = 2

@@ -41,8 +41,8 @@ export class Positions {
   }
 
   /**
-   * Records nobody needs any more: every projector and the checkpoint are past them, and no last_seen_at would have to
-   * be gathered from them again.
+   * Records that no reader needs any more: every projector and the checkpoint are past them, and no last_seen_at
+   * would have to be gathered from them again.
    */
   trimmable(shard: number): Sequence {
     return Math.min(...readers.map(mark => this.get(shard, mark)))

@@ -1,4 +1,4 @@
-// What the HTTP thread and the projectors' thread say to each other. Neither imports the other.
+// Messages between the HTTP thread and the projectors' thread. Neither imports the other.
 
 import type { Sequence } from '../journal/journal.js'
 import type { ClickHouseAddress } from '../storage/clickhouse.js'
@@ -20,17 +20,17 @@ export interface ProjectorOptions {
   readonly shards: readonly ProjectedShard[]
   /** Shared positions of all shards (positions.ts). */
   readonly positions: SharedArrayBuffer
-  /** Of one node among several: where the journals lie; `shards` are those it owns when the thread starts. */
+  /** Several nodes only: the Redis with the journals; `shards` are those the node owns when the thread starts. */
   readonly redis?: RedisAddress | undefined
   readonly postgres: PostgresAddress
   readonly clickhouse: ClickHouseAddress
   /** Bounds of one chunk for ClickHouse; defaults 100 000 rows, 48 MiB. */
   readonly rowsMax?: number
   readonly bytesMax?: number
-  /** How long records gather before they are projected, when nobody waits; defaults 200 ms and 1 s. */
+  /** Longest time that records gather before they are projected, when no caller waits; defaults 200 ms and 1 s. */
   readonly postgresMs?: number
   readonly clickhouseMs?: number
-  /** Whether each chunk is told of. */
+  /** Whether each chunk is reported. */
   readonly tellsChunks?: boolean
 }
 
@@ -46,13 +46,13 @@ export type ProjectorRequest =
   | { readonly type: 'checks'; readonly counts: readonly string[]; readonly rows: readonly string[] }
   /** Project this journal too. */
   | { readonly type: 'own'; readonly shard: ProjectedShard }
-  /** Project it no more; `disowned` is told when nothing of it is under way. */
+  /** Project it no more; the reply is `disowned`, when none of its writes is in progress. */
   | { readonly type: 'disown'; readonly index: number }
-  /** Begin nothing more for this store; `held` is told when nothing is under way. */
+  /** Begin nothing more for this store; the reply is `held`, when no write is in progress. */
   | { readonly type: 'hold'; readonly store: ProjectedStore }
   /** Go on with both stores. */
   | { readonly type: 'release' }
-  /** Project what is committed, for at most this long, then end. */
+  /** Project everything committed, for at most this long, then end. */
   | { readonly type: 'stop'; readonly drainMs: number }
 
 export type ProjectorNotice =

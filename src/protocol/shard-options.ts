@@ -1,4 +1,4 @@
-// What a shard thread is told at its start, as plain data.
+// Options of a shard thread at its start, as plain data.
 import type { PostgresAddress } from '../storage/postgres.js'
 
 /** Where the nodes' Redis is. */
@@ -21,9 +21,9 @@ export interface ShardOptions {
   readonly postgres: PostgresAddress
   /** Shared positions of all shards (positions.ts). */
   readonly positions: SharedArrayBuffer
-  /** Shared numbers that tell what changes (changes.ts). */
+  /** Shared version counters (version-counters.ts). */
   readonly changes: SharedArrayBuffer
-  /** Bytes taken but not yet durable beyond which writes are refused at the door: a disk that stands still. */
+  /** Bytes taken but not yet durable beyond which writes are refused at the door: the disk has stalled. */
   readonly pendingBytesMax: number
   /** How often changed actors' snapshots are written, ms. */
   readonly checkpointMs: number
@@ -31,10 +31,10 @@ export interface ShardOptions {
   readonly actorsMax: number
   /** Raw flag check rows kept per second; beyond it checks are only counted (FE-101). */
   readonly checkRowsPerSecond: number
-  /** Names of events of one environment that companies of this shard may use; no bound unless told. */
+  /** Names of events of one environment that companies of this shard may use; no bound by default. */
   readonly eventNamesMax?: number
-  /** Of one node among several: the Redis that holds the journal, and the shard's mark there. */
+  /** Several nodes only: the Redis that holds the journal, and the shard's mark there. */
   readonly redis?: { readonly address: RedisAddress; readonly mark: string }
-  /** Whether the shard tells of each group it writes. */
+  /** Whether the shard reports each group it writes. */
   readonly tellsGroups?: boolean
 }

@@ -1,10 +1,10 @@
-// Whether what a shard answered may have changed since: numbers in shared memory that shards raise and the HTTP thread
-// looks at, so that an answer it keeps is never older than what was acknowledged.
+// Version counters in shared memory: shards raise them, and the HTTP thread compares them, so that a cached answer is
+// never older than an acknowledged change.
 import { hashOf } from '../core/id.js'
 
 // One cache line per shard, so that shards do not slow each other.
 const stride = 16
-/** Companies share places: what changes one may cost another's answers their life, and nothing else. */
+/** Companies share counters: a change of one may invalidate another's answers, and nothing else. */
 const places = 1 << 18
 /** Users have places of their own, so that what changes one costs no company's answers their life. */
 const userPlaces = 1 << 16
@@ -38,7 +38,7 @@ export class Changes {
     return this.shards * stride + 2 * places + ((hashOf(userId) >>> 8) & (userPlaces - 1))
   }
 
-  /** A user changes: told before anybody hears of it. */
+  /** A user changes: raised before any reply about it leaves. */
   userChanged(userId: string): void {
     Atomics.add(this.#cells, this.placeOfUser(userId), 1)
   }
@@ -48,22 +48,22 @@ export class Changes {
     return Atomics.load(this.#cells, place)
   }
 
-  /** The number of its use; another one than before: what shows of it may have changed. */
+  /** Usage version of a company; raised where its figures may have changed. */
   usageVersion(place: number): number {
     return Atomics.load(this.#cells, place + places)
   }
 
-  /** A company changes: told before anybody hears of it. */
+  /** A company changes: raised before any reply about it leaves. */
   changed(companyId: string): void {
     Atomics.add(this.#cells, this.placeOf(companyId), 1)
   }
 
-  /** A company uses something, and nothing that was answered changes but figures: told before anybody hears of it. */
+  /** A company uses something, and only figures in its answers change: raised before any reply about it leaves. */
   used(companyId: string): void {
     Atomics.add(this.#cells, this.placeOf(companyId) + places, 1)
   }
 
-  /** The epoch of a shard: answers may be kept while it is odd, and stand no longer than it does. */
+  /** The epoch of a shard: answers may be cached while it is odd, and are valid only while it is the same. */
   epoch(shard: number): number {
     return Atomics.load(this.#cells, shard * stride)
   }
@@ -73,12 +73,12 @@ export class Changes {
     if (this.epoch(shard) % 2 === 0) Atomics.add(this.#cells, shard * stride, 1)
   }
 
-  /** From now on none may, and those kept stand no longer. */
+  /** Invalidate all cached answers of the shard, and allow no new ones. */
   close(shard: number): void {
     if (this.epoch(shard) % 2 !== 0) Atomics.add(this.#cells, shard * stride, 1)
   }
 
-  /** Those kept stand no longer. */
+  /** Invalidate all cached answers of the shard. */
   renew(shard: number): void {
     if (this.epoch(shard) % 2 !== 0) Atomics.add(this.#cells, shard * stride, 2)
   }

@@ -1,4 +1,4 @@
-// The actors of one shard: who is in memory, who is changed since its snapshot, how one is loaded or let go.
+// The actors of one shard: in memory or not, changed since their snapshot or not; loading and eviction.
 import type { Catalog } from '../../src/core/catalog.js'
 import { newCompany, presentOf } from '../../src/core/company/company.js'
 import type { Company, PlanHolding } from '../../src/core/company/company-state.js'
@@ -21,7 +21,9 @@ export type Actor =
       settledUnder: number
       /** Where its last simple draw came from; null before the first. */
       drawing: Drawing | null
-      /** What answers that may be kept rest on: whether on figures of its use, and on which tests of it; null: none. */
+      /**
+       * Read set of the cacheable answers: whether they show usage figures, and their comparisons; null: no answers.
+       */
       figuresTold: boolean
       testsTold: CachedPredicates | null
     }
@@ -35,7 +37,7 @@ export function timeOf(actor: Actor, atMs: number): number {
 /** That of a company. */
 export type CompanyActor = Extract<Actor, { readonly k: 'c' }>
 
-/** What a company draws from, as long as it has this plan and nothing beside it, under this catalog. */
+/** The grants a company draws from, while it has this plan alone, under this catalog. */
 export interface Drawing {
   readonly plan: PlanHolding
   readonly catalog: Catalog
@@ -45,7 +47,7 @@ export interface Drawing {
   grant: GrantIdBytes | null
 }
 
-/** A company of which it is not known yet what time alone does to it, and what was answered of it before. */
+/** A company just loaded: its next change by time and the read set of earlier answers are unknown. */
 export function companyActor(state: Company, tick: number): CompanyActor {
   return {
     k: 'c',

@@ -1,4 +1,4 @@
-// What an actor answers to a question: nothing of it changes by that but when it was last seen.
+// Answers of an actor to questions: they change nothing but its last-seen time.
 import type { Catalog } from '../../src/core/catalog.js'
 import { LiveCompany } from '../../src/core/company/facts.js'
 import type { Question } from '../../src/core/company/message.js'
@@ -19,7 +19,7 @@ import type { Actor, CompanyActor } from './actors.js'
 import type { FlagChecks } from './checks.js'
 import { describeCompany } from './describe.js'
 
-/** The answer, settled by then; `actor` null: of the environment alone. */
+/** The answer, after changes by time are applied; `actor` null: a question about the environment alone. */
 export function answerOf(
   checks: FlagChecks,
   catalog: Catalog,
@@ -54,7 +54,9 @@ export function answerOf(
   }
 }
 
-/** What is streamed of it. Any use shows in a snapshot of a company: it counts as an answer that tells figures. */
+/**
+ * The streamed form of an actor. Any use shows in a company's snapshot: it counts as an answer that shows figures.
+ */
 function engineOf(catalog: Catalog, actor: Actor | null, at: number): EngineParts | null {
   if (!actor?.state.exists) return null
   if (actor.k === 'u') return partsOf(engineUser(actor.state, catalog), Number.POSITIVE_INFINITY, jsonText)
@@ -63,7 +65,7 @@ function engineOf(catalog: Catalog, actor: Actor | null, at: number): EnginePart
   return partsOf(snapshot, snapshotUntil(actor.state, actor.settledUntilMs, at), jsonText)
 }
 
-/** Until when what a check of it tells stands, nothing but time happening, epoch ms; 0: not known. */
+/** TTL of a check's answer: the instant at which time alone may change it, epoch ms; 0: unknown. */
 export function standsUntil(actor: Actor | null, at: number): number {
   if (actor === null) return cacheableUntil(null, 0, at)
   return actor.k === 'c' && actor.state.exists ? cacheableUntil(actor.state, actor.settledUntilMs, at) : 0
@@ -84,7 +86,10 @@ export function tellChanged(actor: CompanyActor, changes: Changes): void {
   actor.testsTold = null
 }
 
-/** A record is made of it. `flags` as `flagsOf` gives them: of users nothing is told that shows nowhere but in when they were seen. */
+/**
+ * Raise the version counters for a record. `flags` as `flagsOf` gives them. A change of a user's last-seen time alone
+ * raises none.
+ */
 export function tellRecorded(actor: Actor, flags: number, changes: Changes): void {
   if (actor.k === 'c') tellChanged(actor, changes)
   else if (flags !== 0) changes.userChanged(actor.state.id)

@@ -1,10 +1,10 @@
-// Counts of flag checks by company, minute and outcome (FE-101), in one table of numbers: what is counted leaves no object
-// that a collection of garbage would have to follow.
+// Counts of flag checks by company, minute and outcome (FE-101), in one table of numbers: a count leaves no object
+// for the garbage collector.
 import type { CheckResult } from '../../src/core/flags/flag.js'
 import { minuteMs } from '../../src/core/usage/period.js'
 import { checkCountRow } from '../../src/protocol/check-rows.js'
 
-/** What a check came to, as rows of counts have it. */
+/** Outcome of a check, as rows of counts have it. */
 interface Outcome {
   readonly environmentId: string
   readonly flag: string
@@ -18,7 +18,7 @@ type Checked = Pick<CheckResult, 'flag' | 'flagId' | 'value' | 'reason' | 'json'
 /** Places of the table, and how many are taken at most; beyond it nothing new is counted. */
 const places = 1 << 17
 const takenMax = (places * 3) / 4
-/** Told early from here on. */
+/** Reported early from here on. */
 const fullAt = takenMax / 2
 /** Outcomes and lists of outcomes, each at most; reasons hold names that callers choose. */
 const outcomesMax = 1 << 15
@@ -38,7 +38,7 @@ export class CheckTally {
   private readonly listNumbers = new Map<string, number>()
   private readonly lists: Uint16Array[] = []
   private taken = 0
-  /** The place that is told next, and the outcome of its list. */
+  /** The next place to report, and the outcome in its list. */
   private place = 0
   private inList = 0
 

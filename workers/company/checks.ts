@@ -1,4 +1,5 @@
-// Flag checks in a shard: evaluated, written as text, counted. What a check leaves behind follows later (FE-100…103).
+// Flag checks in a shard: evaluated, written as text, counted. Counts, records and last-seen times follow later
+// (FE-100…103).
 import type { Catalog } from '../../src/core/catalog.js'
 import type { Company } from '../../src/core/company/company-state.js'
 import { LiveCompany } from '../../src/core/company/facts.js'
@@ -12,14 +13,14 @@ import { derivedId } from '../../src/core/id.js'
 import { checkRecordRow } from '../../src/protocol/check-rows.js'
 import { CheckTally } from './check-tally.js'
 
-/** How often counts are told, ms. */
+/** Interval of reports of counts, ms. */
 const countsMs = 10_000
-/** Rows of counts told at once: about a millisecond of work. */
+/** Rows of counts in one report: about a millisecond of work. */
 const rowsAtOnce = 2_000
 
 export class FlagChecks {
   private tally = new CheckTally()
-  /** What was counted before, as far as it is not told yet. */
+  /** The previous tally, as far as it is not reported yet. */
   private rest: CheckTally | null = null
   private toldMs = 0
   private telling: NodeJS.Immediate | null = null
@@ -30,7 +31,7 @@ export class FlagChecks {
   /** Records that may still be kept before the next flush. */
   private rowsLeft: number
   private made = 0
-  /** What the check last answered read of its company's use. */
+  /** Read set of the last check. */
   readonly reads = new ReadSet()
 
   constructor(
@@ -73,10 +74,10 @@ export class FlagChecks {
   }
 
   /**
-   * Tell what gathered since the last time, a part at a time. Counts are told every ten seconds: what is checked again
-   * and again is one row.
+   * Report the checks since the last call, a part at a time. Counts are reported every ten seconds: repeated checks
+   * share one row.
    *
-   * nowMs  of any clock that goes on.
+   * nowMs  of any clock that never goes back.
    * all    counts of just now too, before this returns: the shard may end.
    */
   tell(nowMs: number, all: boolean, to: (checks: CheckCounts) => void): void {
@@ -116,7 +117,7 @@ export class FlagChecks {
     return taken
   }
 
-  /** What a check leaves behind: its count, its record, when flag and user were last seen (FE-100…103). */
+  /** Note a check: its count, its record, when flag and user were last seen (FE-100…103). */
   note(
     catalog: Catalog,
     company: Company | null,

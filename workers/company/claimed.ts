@@ -15,7 +15,7 @@ import {
 /** Where a shard claims keys. */
 export type EventClaims = Pick<ShardClaims, 'claim' | 'write' | 'free'>
 
-/** A request whose keys are claimed: what of it is to be decided, and what is told of the rest. */
+/** A request whose keys are claimed: the part that is to be decided, and the answers for the rest. */
 export interface ClaimedRequest {
   readonly request: ShardRequest
   readonly held: readonly HeldEvent[]
@@ -30,7 +30,7 @@ interface HeldEvent {
 /** Why a request is refused before anything of it is decided. */
 const busyDetail = 'An event with this idempotency key is on its way; try again'
 
-/** Requests of one post, in their order: those that need no claim, and those that do. */
+/** Requests of one packet, in their order: those that need no claim, and those that do. */
 export function sorted(requests: readonly ShardRequest[]) {
   const free: ShardRequest[] = []
   const keyed: ShardRequest[] = []
@@ -42,7 +42,7 @@ export function sorted(requests: readonly ShardRequest[]) {
   return { free, keyed }
 }
 
-/** What lies in a post's text stays only until the next post comes: where a key is claimed, objects are made first. */
+/** A packet's text is valid only until the next packet comes: before a claim is awaited, objects are made from it. */
 function withItems(request: Extract<ShardRequest, { readonly uses: unknown }>): ShardRequest {
   for (let i = 0; i < request.count; i++)
     if (request.uses.keyLength(request.from + i) > 0)
@@ -64,8 +64,8 @@ function eventsOf(request: ShardRequest): readonly AcceptedEvent[] {
 /**
  * Claim the keys of some requests together.
  *
- * returns  of each request what is left of it; null: it is refused (`busyDetail`), and holds nothing.
- * errors   those of the store: then nothing is known to be held.
+ * returns  the part left of each request; null: it is refused (`busyDetail`), and holds nothing.
+ * errors   errors of the store: then nothing is known to be held.
  */
 export async function claimAll(
   requests: readonly ShardRequest[],
@@ -132,7 +132,7 @@ function reduced(request: ShardRequest, kept: (event: AcceptedEvent) => Accepted
   }
   const m = (request as { readonly m: { readonly event: AcceptedEvent } }).m
   const event = kept(m.event)
-  // what it says is not written a second time: only its record is kept, when it says something else
+  // the event is not written a second time: only its record is kept, when its content differs
   if (event === m.event) return request
   const { n, at, k, id, env } = request as Extract<ShardRequest, { readonly m: unknown }>
   if (event === null) return { n, at, events: [] }
@@ -157,7 +157,7 @@ const claimOf = (env: string, event: AcceptedEvent): ClaimedEvent => ({
   print: printOfEvent(event),
 })
 
-/** As the one who sent it works it out: of use alone quantity and company count. */
+/** As the sender computes it: for use only quantity and company count. */
 function printOfEvent({ type, subtype, quantity, companyId }: AcceptedEvent): number {
   const used = type === 'track' || type === 'inference'
   return printOfText(type, subtype ?? '', used ? quantity : 1, used ? (companyId ?? '') : '')
@@ -173,7 +173,7 @@ export class HeldKeys {
   /**
    * Claim the keys of some requests.
    *
-   * returns  of each what is to be decided, or why it is refused; one error for all when the store did not answer.
+   * returns  the part of each to decide, or its refusal; one error for all when the store did not answer.
    */
   async claim(
     requests: readonly ShardRequest[],
@@ -189,7 +189,7 @@ export class HeldKeys {
     }
   }
 
-  /** Returns what is to be decided. */
+  /** Returns the part to decide. */
   private hold({ request, held, repeats }: ClaimedRequest): ShardRequest {
     for (const one of held) this.held.set(one.eventId, one.held)
     if (repeats.length > 0) this.repeated.set(request.n, repeats)
@@ -217,7 +217,7 @@ export class HeldKeys {
     for (const event of eventsOf(request)) this.free(event)
   }
 
-  /** The reply to a request: what failed of it, and what it repeats. */
+  /** The reply to a request: its failed events, and its repeats. */
   repeats(n: number, failed: readonly FailedEvent[] | null): readonly FailedEvent[] | null {
     if (this.repeated.size === 0) return failed
     const repeats = this.repeated.get(n)

@@ -1,4 +1,4 @@
-// What a company's actor tells of itself: its state, and what only the core can work out.
+// Description of a company by its actor: its state, and figures that only the core can compute.
 
 import type { Catalog } from '../../src/core/catalog.js'
 import type { Company } from '../../src/core/company/company-state.js'
@@ -14,7 +14,7 @@ import { type Counter, lastUseMs, readAll } from '../../src/core/usage/counter.j
  *
  * company  one that exists.
  * atMs     the environment's present, epoch ms: trials, overrides and holds that end by it have ended.
- * eventNamesMax  figures of the names used last are told, of so many at most.
+ * eventNamesMax  figures of the names used last, at most so many.
  * source   EN-23, EN-50, EN-93, US-1, CR-4.
  */
 export function describeCompany(

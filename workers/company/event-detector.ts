@@ -1,4 +1,5 @@
-// Looks over a shard's records for what webhooks ask to be told of. Where nobody asks it costs one look at the catalog.
+// Finds the domain events in a shard's records. Without a webhook that asks for them it costs one look at the
+// catalog.
 import type { Catalog } from '../../src/core/catalog.js'
 import type { Company } from '../../src/core/company/company-state.js'
 import {
@@ -19,7 +20,7 @@ import type { Watches } from '../../src/core/definitions.js'
 import type { Actor } from './actors.js'
 import { describeCompany } from './describe.js'
 
-/** What was seen of an actor before a record's effects were applied. */
+/** An actor's readings before a record's effects are applied. */
 export interface ReadingsBefore {
   readonly catalog: Catalog
   readonly watches: Watches
@@ -57,7 +58,7 @@ export function lookBefore(
   return { catalog, watches, notices, ...readings(company, catalog, watches, fx, at) }
 }
 
-/** Compare after they are applied: what the record tells those who ask, in order. */
+/** Compare after they are applied: the record's domain events, in order. */
 export function lookAfter(
   actor: Actor,
   { catalog, watches, notices, limits, credits }: ReadingsBefore,

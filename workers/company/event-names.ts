@@ -1,5 +1,5 @@
-// Names of events that companies of this shard use, by environment: a name that no company has used so far is one more,
-// and there is a bound on them (security 7). What is asked costs only a company's first use of a name.
+// Names of events that companies of this shard use, by environment: a name that no company has used so far is one
+// more, and there is a bound on them (security 7). Only a company's first use of a name costs a lookup.
 import { quotaToldFrom } from '../../src/core/company/entity-bounds.js'
 import type { Decision } from '../../src/core/company/message.js'
 import type { AcceptedEvent } from '../../src/core/company/requests.js'
@@ -12,7 +12,7 @@ export class EventNames {
   private refused = 0
 
   /**
-   * max        of an environment's names; no bound unless told.
+   * max        bound on an environment's names; none by default.
    * inMemory   names of companies in memory now count from the first question on.
    */
   constructor(

@@ -1,4 +1,4 @@
-// Events that their company cannot use, of the request at hand: stored as failed, and told to whoever sent them.
+// Events of the current request that their company cannot use: stored as failed, and reported to the sender.
 import type { Decision, FailedEvent } from '../../src/core/company/message.js'
 import type { AcceptedEvent } from '../../src/core/company/requests.js'
 
@@ -14,7 +14,7 @@ export class FailedEvents {
     return { ...event, failure }
   }
 
-  /** Those since the last call; null when there are none. */
+  /** Failed events since the last call; null when there are none. */
   take(): readonly FailedEvent[] | null {
     const { events } = this
     if (events.length === 0) return null

@@ -1,11 +1,11 @@
-// What a shard says of itself, for metrics.
+// A shard's own figures, for metrics.
 import type { ShardFigures } from '../../src/core/company/shard-request.js'
 import type { Journal } from '../../src/journal/journal.js'
 import type { Actors } from './actors.js'
 import type { Groups } from './group.js'
 import type { PlainUses } from './uses.js'
 
-/** Groups are told once. */
+/** Groups are reported once. */
 export function figuresOf(shard: {
   readonly actors: Pick<Actors, 'size' | 'dirty'>
   readonly journal: Pick<Journal, 'pendingBytes'>

@@ -1,4 +1,4 @@
-// What a shard tells of the groups that its journal writes: their sizes and times for metrics, and each of them at once
+// Reports of the groups that a shard's journal writes: their sizes and times for metrics, and each of them at once
 // where requests are traced.
 
 import type { ShardNotice } from '../../src/core/company/shard-request.js'
@@ -8,7 +8,7 @@ import type { Sequence } from '../../src/journal/journal.js'
 /** Groups written since they were last asked for. */
 export type Groups = (readonly [records: number, seconds: number])[]
 
-/** Groups remembered between two questions for figures; what is beyond is not measured. */
+/** Groups remembered between two reports; further ones are not measured. */
 const groupsMax = 2_000
 
 export function noteGroup(groups: Groups, records: number, seconds: number): void {

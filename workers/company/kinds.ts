@@ -1,4 +1,4 @@
-// What kind of message, company or record it is: what the shard asks before it does anything with them.
+// Kinds of messages, companies and records: the shard's tests before it handles them.
 
 import type { Company } from '../../src/core/company/company-state.js'
 import type { Effect, Question } from '../../src/core/company/message.js'
@@ -28,7 +28,9 @@ export function isTimed({ plan, schedule, subscriptions }: Company): boolean {
   )
 }
 
-/** What a projector must look at: anything but use and last seen shows in Postgres; credit movements in the ledger. */
+/**
+ * Flags for the projectors: everything but use and last seen shows in Postgres; credit movements show in the ledger.
+ */
 export function flagsOf(fx: readonly Effect[]): number {
   let flags = 0
   let others = false
@@ -43,8 +45,8 @@ export function flagsOf(fx: readonly Effect[]): number {
 }
 
 /**
- * Whether what these effects left can bring nothing earlier by time alone: use, and draws on accounts that owe nothing
- * past zero. `flags` as `flagsOf` gives them; the company as it stands after them. source: CR-53, CR-76
+ * Whether these effects bring no earlier change by time alone: uses, and draws on accounts without overdraft. `flags`
+ * as `flagsOf` gives them; the company is in its state after them. source: CR-53, CR-76
  */
 export function leavesTimeAlone(company: Company, fx: readonly Effect[], flags: number): boolean {
   if (flags === 0) return true

@@ -12,7 +12,7 @@ export class LastRecords {
     this.last.set(environmentId, sequence)
   }
 
-  /** Nothing of the environment lies behind this. It may not be durable yet. */
+  /** The environment has no record after this. It may not be durable yet. */
   of(environmentId: string): Sequence {
     return this.last.get(environmentId) ?? this.before
   }

@@ -1,6 +1,6 @@
-// What is posted to a shard, in order: many little posts in a turn of its loop, one of many events. In between the loop
-// hears what the disk has done, so that what was written is acknowledged and the next group leaves while the next events
-// are counted, not after all that came together.
+// Mailbox of a shard: packets in order. One turn of its loop takes many small packets, or one with many events.
+// Between turns the loop handles disk completions, so that written groups are acknowledged and the next group leaves
+// while further events are counted, not after all packets that came together.
 import { isLong, type Packet } from '../../src/protocol/message-codec.js'
 
 export class Mailbox {
@@ -8,7 +8,7 @@ export class Mailbox {
   /** A long one was taken in this turn. */
   private taken = false
 
-  /** take: what it throws ends the thread, as in any turn. */
+  /** take: an exception from it ends the thread, as in any turn. */
   constructor(private readonly take: (cells: Packet) => void) {}
 
   /** Take it now, or when its turn has come. */

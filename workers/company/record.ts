@@ -9,7 +9,7 @@ import { drawRows } from '../../src/journal/records/ledger-rows.js'
 import { rowExtra } from './row-extra.js'
 
 /**
- * flags    of the fact's effects (kinds.ts).
+ * flags    flags of the fact's effects (kinds.ts).
  * event    the event that it keeps, or null.
  * catalog  its environment's, where the shard has it.
  */

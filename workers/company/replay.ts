@@ -21,11 +21,11 @@ export interface Replay {
   readonly upTo: Sequence
   /** The actors to fold; null for every one that the tail names. */
   readonly only: ReadonlySet<string> | null
-  /** Adds actors from their snapshots, never over one in memory; tells those of them that are in memory then. */
+  /** Adds actors from their snapshots, never over one in memory; returns those of them that are in memory then. */
   readonly load: (ids: readonly string[]) => Promise<readonly Actor[]>
-  /** Facts that the directory and the idempotency window want once more; null: nobody does. */
+  /** Receives facts that the directory and the idempotency window need again; null: none are needed. */
   readonly again: ((facts: readonly Fact[]) => void) | null
-  /** Claims of records up to here were heard of. */
+  /** Claims of records up to here are known to the HTTP thread. */
   readonly heard: Sequence
 }
 
@@ -38,7 +38,7 @@ const loadedAtOnce = 25_000
  * Fold the tail into its actors.
  *
  * returns  the records read.
- * errors   JournalCorrupt; those of `load`.
+ * errors   JournalCorrupt; errors of `load`.
  */
 export async function replayTail(replay: Replay): Promise<number> {
   const reader = new FileJournalReader({
@@ -65,7 +65,7 @@ export async function replayTail(replay: Replay): Promise<number> {
 /** A chunk, and the snapshots it needs on their way. */
 interface Read {
   readonly chunk: Chunk
-  /** Of each record: the number of its actor; `nobody` or `unknown` for one without. */
+  /** By record: the number of its actor; `nobody` or `unknown` for one without. */
   readonly numbers: Int32Array
   /** Actors that it needs, of chunks before it too. */
   readonly wanted: Wanted
@@ -73,7 +73,7 @@ interface Read {
 
 /** Actors to be loaded together. */
 class Wanted {
-  /** By number; those whose ids have none, by id. */
+  /** By number; ids without a number, by id. */
   readonly cold: number[] = []
   readonly odd: string[] = []
   /** null: not asked for yet. */
@@ -98,7 +98,7 @@ class Tail {
   readonly #actors: (Actor | undefined | null)[] = []
   readonly #ids: string[] = []
   readonly #bits = new IdReader()
-  /** Nobody was in memory: whoever the tail names first is not either. */
+  /** The shard began without actors in memory, so an actor first named in the tail is not there either. */
   readonly #none: boolean
   #wanted = new Wanted()
   /** Settles when everything asked for is here, or is not to be had. */
@@ -178,7 +178,7 @@ class Tail {
     return this.#replay.only === null || this.#replay.only.has(id)
   }
 
-  /** The actor in memory, changed from now on: nobody lets go of one before its facts are folded. */
+  /** The actor in memory, marked as changed: eviction waits until its facts are folded. */
   #keep(id: string): Actor | undefined {
     const { actors } = this.#replay
     const actor = actors.get(id)

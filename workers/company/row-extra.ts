@@ -1,11 +1,11 @@
-// What a shard knows of an event beside the event itself.
+// Columns of an event's row that only the shard knows.
 import type { Catalog } from '../../src/core/catalog.js'
 import type { AcceptedEvent } from '../../src/core/company/requests.js'
 import type { RowExtra } from '../../src/journal/records/event-row.js'
 
 const noFeatures: readonly string[] = []
 
-/** What deciding adds to an event's row (EV-70): its features by subtype and source, when it was applied. */
+/** Additions of deciding to an event's row (EV-70): its features by subtype and source, when it was applied. */
 export function rowExtra(
   catalog: Catalog | undefined,
   environmentId: string,

@@ -1,6 +1,6 @@
-// Snapshots read back from bytes as encodeCompany and JSON.stringify wrote them: what all companies have is read where it
-// lies, in a fraction of the time that JSON.parse takes, and what they have alike is made once. The rest of a company,
-// and snapshots of any other form, go through JSON.parse.
+// Snapshots decoded from the bytes that encodeCompany and JSON.stringify wrote. Common members of companies are
+// decoded in place, in a fraction of the time of JSON.parse, and equal values are shared. The rest of a company, and
+// snapshots of any other form, go through JSON.parse.
 import { ascii } from '../../src/bytes/ascii.js'
 import type { CompanySnapshot, UserSnapshot } from '../../src/core/company/descriptions.js'
 import { isText, TextCache } from '../../src/journal/records/text-cache.js'
@@ -238,7 +238,7 @@ export class SnapshotReader {
       value = value * 10 + digit
     }
     const digits = end - start
-    // "-0" is a number of its own, "01" is none
+    // "-0" is another number than 0, "01" is none
     if (digits === 0 || digits > digitsMax || (bytes[start] === zero && (digits > 1 || negative))) throw other
     this.#at = end
     return negative ? -value : value

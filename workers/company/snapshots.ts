@@ -1,4 +1,4 @@
-// Actor snapshots in Postgres: what a shard loads from and checkpoints to.
+// Actor snapshots in Postgres: a shard loads and checkpoints them.
 import type { Sql } from 'postgres'
 import { apply } from '../../src/core/company/company.js'
 import type { Fact } from '../../src/core/company/message.js'
@@ -31,7 +31,7 @@ export interface SnapshotRow {
   readonly state: string
 }
 
-/** A snapshot as one line; JSON has none of its own. */
+/** A snapshot as one line; its JSON contains no line break. */
 export const snapshotLine = ({ kind, generation, state }: SnapshotRow): string =>
   `${kind}${generation} ${state}`
 
@@ -40,7 +40,7 @@ const linesAtOnce = 200
 
 /** Where snapshots are kept. */
 export interface SnapshotStore {
-  /** Of those that there are, in any order: `snapshotLine` of each, with ends of lines between them. */
+  /** The existing ones, in any order: `snapshotLine` of each, separated by line breaks. */
   find(ids: readonly string[]): Promise<readonly Buffer[]>
   /**
    * Keep these in place of those there were, all or none, but never an older one in place of a newer: a statement that

@@ -7,22 +7,22 @@ import type { ShardOptions } from '../../src/protocol/shard-options.js'
 import type { EventClaims } from './claimed.js'
 import type { SnapshotStore } from './snapshots.js'
 
-/** What the HTTP thread gives a shard at its start. */
+/** A shard's task from the HTTP thread, at its start. */
 export interface ShardTask {
   readonly port: Port
   readonly options: ShardOptions
   /** The shard served before and died: the directory wants the identity effects of the tail. */
   readonly again: boolean
-  /** The highest sequence whose reply arrived: claims of records beyond it are told once more. */
+  /** The highest sequence whose reply arrived: claims of records beyond it are sent again. */
   readonly heard: number
   readonly catalogs: readonly CatalogData[]
 }
 
-/** What a shard reaches outside of its thread; a simulation has others. */
+/** A shard's interfaces outside of its thread; a simulation replaces them. */
 export interface ShardStorage {
   readonly disk: JournalDisk
   readonly snapshots: SnapshotStore
-  /** Of one node among several: where idempotency keys are claimed, and that others are told of entities first. */
+  /** Several nodes only: claims idempotency keys, and sends entities to the other nodes first. */
   readonly shared?: EventClaims
 }
 

@@ -1,5 +1,5 @@
-// Track events that count and draw credits, and no more: of a company that is there, with nobody to be told. They are
-// applied and written where they lie; any other is handed back to be decided like every message.
+// Fast path for plain track events: a known company, only counting and draws, no domain event. They are applied and
+// encoded in place; any other event is handed back to be decided like every message.
 
 import type { Catalog } from '../../src/core/catalog.js'
 import { apply, applyUse, hasRoomFor, hasTooManyNames } from '../../src/core/company/company.js'
@@ -34,7 +34,7 @@ interface Named {
   readonly kind: UseKind
   /** Features count it: it may draw credits. */
   readonly metered: boolean
-  /** What it draws of companies on the version asked for last, and what so many units cost. */
+  /** The draw of companies on the last version, and its cost for so many units. */
   version: CompiledVersion | null
   sole: SoleDraw | null
   quantity: number
@@ -51,7 +51,7 @@ const gatheredBytesMax = 1 << 20
 export class PlainUses {
   constructor(
     private readonly changes: Changes,
-    /** Those there are in each environment. */
+    /** Event names in use in each environment. */
     readonly eventNames = new EventNames(undefined, noCompanies),
   ) {}
 
@@ -76,7 +76,7 @@ export class PlainUses {
     return this.records.count
   }
 
-  /** Whether what is gathered should go into the journal now. */
+  /** Whether the gathered records should go into the journal now. */
   get isMuch(): boolean {
     return this.records.byteLength > gatheredBytesMax
   }
@@ -153,14 +153,14 @@ export class PlainUses {
     return this.records.take()
   }
 
-  /** What was taken is in the journal. */
+  /** The taken records are in the journal. */
   clear(): void {
     this.records.clear()
   }
 
   /**
-   * Draw at once what one grant of one account pays: `simple` is the draw then. Otherwise nothing is done.
-   * What it leaves brings nothing earlier by time alone.
+   * Draw at once where one grant of one account pays: `simple` is the draw then. Otherwise nothing is done. The draw
+   * brings no earlier change by time alone.
    */
   private drewSimply(actor: CompanyActor, named: Named, quantity: number, at: number): boolean {
     const catalog = this.catalog!
@@ -203,7 +203,7 @@ export class PlainUses {
     return true
   }
 
-  /** What the event draws; null when more comes of it than draws, or it fails. */
+  /** The event's draws; null when it has other effects too, or fails. */
   private draws({ state }: CompanyActor, request: UsesRequest, i: number, name: string) {
     this.metered.set(request, i, name)
     const effects = drawsOf(state, this.catalog!, this.metered, trackCost(this.metered), request.at)

@@ -9,7 +9,7 @@ const linesMax = 200_000
 /** Lines of one insert. */
 const insertMax = 50_000
 
-/** What one insert carries; sent again with the same token until it is there. */
+/** Content of one insert; sent again with the same token until it is stored. */
 interface Batch {
   readonly token: string
   readonly lines: readonly string[]
@@ -34,12 +34,12 @@ export class CheckWriter {
     this.#add('events', rows)
   }
 
-  /** Resolves when what is being sent now is there, or could not be sent. */
+  /** Resolves when the insert in progress has succeeded or failed. */
   get sent(): Promise<void> {
     return this.#flushing ?? Promise.resolve()
   }
 
-  /** Send what waits, unless held. Never rejects: what could not be sent waits for the next time. */
+  /** Send the waiting rows, unless held. Never rejects: rows that could not be sent wait for the next call. */
   flush(): Promise<void> {
     if (this.held) return this.sent
     this.#flushing ??= Promise.all([this.#send('flag_checks'), this.#send('events')])

@@ -2,8 +2,8 @@
 //
 //   bounds of the chunk ─▶ position row in Postgres ─▶ inserts, one per table, form and month ─▶ position moves
 //
-// Each insert carries a token made from the bounds. Whatever step a crash follows, the bounds say which chunk to
-// send again, and ClickHouse drops the parts it has: here and in the tables its views feed.
+// Each insert carries a token made from the bounds. After a crash at any step the bounds say which chunk to send
+// again, and ClickHouse drops the parts it has: here and in the tables its views feed.
 import type { ClickHouseSettings } from '@clickhouse/client'
 import type { Chunk as JournalChunk } from '../../src/journal/frame.js'
 import { RecordFlag, type Sequence } from '../../src/journal/journal.js'
@@ -44,12 +44,12 @@ interface Chunk {
 interface Gathered {
   readonly inserts: Map<number, Insert>
   upTo: Sequence
-  /** Of events. */
+  /** Counts of events. */
   lines: number
   bytes: number
 }
 
-/** What goes into one insert: its name is a part of the token. Draws that come ready-made have forms of their own. */
+/** Kinds of inserts: the name is a part of the token. Pre-encoded draws have forms of their own. */
 const names = ['events', 'credit_ledger', 'credit_ledger draws', 'credit_ledger draws in rows'] as const
 type Name = (typeof names)[number]
 
@@ -77,8 +77,8 @@ const forms: Readonly<Record<Name, Pick<InsertOptions, 'table' | 'format' | 'col
 }
 
 /**
- * One thread parses, so that a chunk is one block and its token means the whole of it, whichever way the rows are read;
- * half a surrogate pair is kept as it stands.
+ * One thread parses, so that a chunk is one block and its token covers it whole, in either way of reading the rows;
+ * half a surrogate pair is kept unchanged.
  */
 export const insertSettings: ClickHouseSettings = {
   input_format_parallel_parsing: 0,

@@ -18,7 +18,7 @@ import { changesAt } from '../../src/core/plans/plan.js'
 /** A row as Postgres takes it by name; times are RFC 3339. */
 export type Row = Readonly<Record<string, unknown>>
 
-/** What happens to the rows of one table. */
+/** Changes of the rows of one table. */
 export class RowSet {
   readonly removed = new Set<string>()
   readonly rows = new Map<string, Row>()
@@ -29,7 +29,7 @@ export class RowSet {
     this.rows.set(id, had === undefined ? row : { ...row, created_at: had.created_at })
   }
 
-  /** Keeps what is already there. */
+  /** Keeps an existing row. */
   putAbsent(id: string, row: Row): void {
     if (!this.rows.has(id)) this.rows.set(id, row)
   }
@@ -45,7 +45,7 @@ export class RowSet {
   }
 }
 
-/** What happens to the row of one company or user. Null members stay as they are. */
+/** Change of the row of one company or user. Null members keep their value. */
 export interface EntityChange {
   readonly id: string
   readonly environmentId: string
@@ -63,10 +63,10 @@ export interface PlanChange {
   readonly rows: readonly Row[]
 }
 
-/** What happens to the row of one grant after its birth. Null members stay as they are. */
+/** Change of the row of one grant after its birth. Null members keep their value. */
 export interface GrantChange {
   readonly id: string
-  /** To be added to what was written off. */
+  /** To be added to the amount written off. */
   writtenOff: Amount
   zeroedOutAt: string | null
   zeroedOutReason: string | null
@@ -75,10 +75,10 @@ export interface GrantChange {
   updatedAt: string
 }
 
-/** What happens to the row of one lease or reservation. Null members stay as they are. */
+/** Change of the row of one lease or reservation. Null members keep their value. */
 export interface HoldChange {
   readonly id: string
-  /** Of one that was opened here: whose it is, and when it began. */
+  /** For one that was opened here: its owner, and its begin. */
   opened: Row | null
   /** To be added. */
   granted: Amount
@@ -89,7 +89,7 @@ export interface HoldChange {
   updatedAt: string
 }
 
-/** What shows in `listed`. */
+/** Effects that show in `listed`. */
 const listedEffects: ReadonlySet<Effect['t']> = new Set([
   'created',
   'named',
@@ -134,9 +134,9 @@ export class Fold {
   readonly calledOff = new Set<string>()
   /** Idempotency keys of holds; they outlive their company, as the window does. */
   readonly holdKeys = new RowSet()
-  /** Trials that are over, to be told of. */
+  /** Trials that are over, for webhooks. */
   readonly endedTrials = new RowSet()
-  /** What webhooks are to be told, for the outbox; ids come from the record's place in the journal. */
+  /** Domain events for the outbox; ids come from the record's place in the journal. */
   readonly notices = new RowSet()
   /** Companies and users whose row of `listed` may be another from now on. */
   readonly relisted = new Set<string>()
@@ -524,7 +524,7 @@ export class Fold {
     return change
   }
 
-  // CU-50, CU-52: everything of the entity goes, whatever came before in this fold.
+  // CU-50, CU-52: everything of the entity is deleted, including changes earlier in this fold.
   #deleted(fact: Fact, entity: EntityType): void {
     this.keys.forget('entity_id', fact.id)
     this.traits.forget('entity_id', fact.id)
@@ -542,7 +542,7 @@ export class Fold {
     for (const [key, change] of this.plans) if (change.companyId === fact.id) this.plans.delete(key)
   }
 
-  /** US-13: what it was from this instant on; `override` null: removed. */
+  /** US-13: the override from this instant on; null: removed. */
   #overrideChanged(fact: Fact, overrideId: string, override: OverrideState | null): void {
     const id = `${overrideId} ${time(fact.at)}`
     this.overrideChanges.put(id, {
@@ -557,7 +557,7 @@ export class Fold {
   }
 }
 
-/** When the first of what is agreed for later comes; null while no date can be named. */
+/** The first instant of a scheduled change; null while no date is known. */
 function scheduledAt(schedule: PlanSchedule | null): number | null {
   const instants = (schedule?.migrations ?? []).flatMap(({ effectiveAtMs }) => effectiveAtMs ?? [])
   if (schedule?.downgrade) instants.push(schedule.downgrade.effectiveAtMs)

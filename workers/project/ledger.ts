@@ -12,7 +12,7 @@ export interface LedgerRow {
   readonly line: string
 }
 
-/** What the ledger takes from a fact. */
+/** Members of a fact that the ledger needs. */
 export type CreditFact = Pick<Fact, 'id' | 'env' | 'fx'>
 
 /** Rows of a fact, in order; equal facts give equal rows. source: CR-86…91 */
@@ -36,8 +36,8 @@ const effectHead = '{"t":"credit_'
 const claimHead = '],"ik":["'
 
 /**
- * What the ledger takes from a fact's text, as the journal keeps it: what comes before its credit movements is passed
- * over. Inside of a text every quote is escaped, so none of the marks can be part of one.
+ * The members that the ledger needs, from a fact's text in the journal; the text before its credit movements is
+ * skipped. Within a text every quote is escaped, so none of the marks can be part of one.
  */
 export function creditFactOf(text: string): CreditFact {
   const from = text.indexOf(effectHead)

@@ -3,12 +3,12 @@
 const pieceBytes = 1 << 20
 const newline = 0x0a
 
-/** Pieces that are used again: memory that is new costs the kernel more than what is copied into it. */
+/** Buffers that are reused: fresh memory costs the kernel more than the copy into it. */
 export class Pieces {
   #free: Buffer[] = []
   #taken = 0
 
-  /** What was taken and not released is somebody else's. */
+  /** Buffers that were taken and not released belong to the taker. */
   begin(): void {
     this.#taken = 0
   }
@@ -26,7 +26,7 @@ export class Pieces {
   }
 }
 
-/** No line lies in two pieces. */
+/** A line is never split between two buffers. */
 export class Lines {
   readonly #pool: Pieces
   readonly #full: Buffer[] = []
@@ -38,12 +38,12 @@ export class Lines {
     this.#pool = pool
   }
 
-  /** Those of the pool that hold it. */
+  /** The pool's buffers that hold it. */
   get taken(): readonly Buffer[] {
     return this.#taken
   }
 
-  /** The line that lies in [from, to). */
+  /** Add the line in bytes [from, to). */
   add(bytes: Buffer, from: number, to: number): void {
     this.addWhole(bytes, from, to, 1)
     this.#piece[this.#length++] = newline

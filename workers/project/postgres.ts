@@ -75,7 +75,7 @@ export class PostgresProjection implements Projection {
       if (from < upTo) await this.#projectChunk(from, upTo)
       if (this.#seenDue()) await this.writeSeen()
     } catch (error) {
-      // What was committed is not known: ask again before the next attempt.
+      // The committed position is unknown: read it again before the next attempt.
       this.#sequence = null
       throw error
     }
@@ -90,7 +90,7 @@ export class PostgresProjection implements Projection {
     return this.#seen.times.size > 0 && this.#options.now() - this.#seenWrittenMs >= this.#options.seenMs
   }
 
-  /** Write what is still gathered; before a stop. */
+  /** Write everything gathered; before a stop. */
   async finish(): Promise<void> {
     if (this.#sequence !== null) await this.writeSeen()
   }
@@ -229,14 +229,14 @@ export class PostgresProjection implements Projection {
   }
 }
 
-/** A record to keep: its fact in bytes of its own. */
+/** A record to keep: its fact in a copy of its own. */
 function factAlone(record: JournalRecord): JournalRecord {
   return { ...record, row: nothing, ledger: nothing, fact: Buffer.from(record.fact) }
 }
 
 const nothing = Buffer.alloc(0)
 
-/** What Postgres shows of credits; draws, which are many, it does not. */
+/** Credit effects that Postgres shows; draws, which are many, are not among them. */
 const shownEffects = [
   'credit_grant',
   'credit_zero_out',

@@ -32,7 +32,7 @@ const eventColumns = {
   body: 'String',
 }
 
-/** Columns whose default is not that of their type: what stands for a member that is left out. */
+/** Columns whose default is not that of their type: the value of an omitted member. */
 const eventDefaults: Readonly<Record<string, string>> = {
   quantity: 'ifNull(quantity, 1)',
   mode: "if(mode = '', 'normal', mode)",
@@ -58,7 +58,7 @@ const inRow: readonly string[] = drawColumns
 const places = fullDrawColumns.map(column => inRow.indexOf(column))
 const consumed = inRow.indexOf('quantity_consumed')
 
-/** The same lines with every column that journals before had; one that is no row stays what it is. */
+/** The same lines with every column that older journals had; a line that is no row is unchanged. */
 function fullLines(lines: Buffer): Buffer {
   const full = (line: string): string => {
     const values = line.split('\t')
@@ -80,7 +80,7 @@ function fullValue(values: readonly string[], i: number): string {
   }
 }
 
-/** The same of journals whose rows tell everything. */
+/** The same for journals whose rows have all columns. */
 export const fullDrawReading: Reading = reading(drawTypes(fullDrawColumns), {})
 
 function drawTypes(columns: readonly DrawColumn[]): Readonly<Record<string, string>> {

@@ -6,7 +6,7 @@ import { failureTextMax, forgetFailures, type Place, PositionMoved, reasonOf } f
 import type { EntityChange, Fold, HoldChange, Row, RowSet } from './fold.js'
 import type { Seen } from './seen.js'
 
-/** A stretch of the journal and what it comes to. */
+/** A range of the journal and its rows. */
 export interface RowChunk {
   readonly from: Sequence
   readonly upTo: Sequence
@@ -227,7 +227,7 @@ function insert(tx: TransactionSql, table: string, columns: Columns, rows: reado
   )
 }
 
-/** After the births; the position moves in the same transaction, so that what is added is added once. */
+/** After the births; the position moves in the same transaction, so that an addition is made once. */
 function changeGrants(tx: TransactionSql, fold: Fold): Promise<unknown> {
   const rows = [...fold.grantChanges.values()].map(change => ({
     id: change.id,
@@ -252,7 +252,7 @@ function changeGrants(tx: TransactionSql, fold: Fold): Promise<unknown> {
     where row.id = change.id`
 }
 
-/** Those that were opened, and what happened to others; as with grants, what is added is added once. */
+/** Holds that were opened, and changes of others; as with grants, an addition is made once. */
 function putHolds(tx: TransactionSql, changes: readonly HoldChange[]): Promise<unknown>[] {
   const rowOf = (change: HoldChange) => ({
     id: change.id,

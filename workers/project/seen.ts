@@ -1,8 +1,8 @@
 // last_seen_at of companies and users, gathered from records without parsing most of them.
 //
-// Nearly every event carries a `seen` effect; a statement per event would be the end of Postgres. So the latest
-// time per entity is gathered and written now and then, with a position of its own: what was not written when the
-// process died is gathered again from there.
+// Nearly every event carries a `seen` effect; a statement per event would overload Postgres. So the latest time per
+// entity is gathered and written now and then, with a position of its own: times not written when the process died
+// are gathered again from there.
 import { ascii } from '../../src/bytes/ascii.js'
 import type { Fact } from '../../src/core/company/message.js'
 import { decodeId, encodeId, IdReader } from '../../src/core/id.js'
@@ -17,7 +17,7 @@ export interface Seen {
   readonly absolute: boolean
 }
 
-// What JSON.stringify writes for such an effect. A caller's text cannot look like it: its quotes are escaped.
+// The JSON of such an effect. A caller's text cannot contain it: its quotes are escaped.
 const needle = Buffer.from('{"t":"seen","atMs":')
 const head = Buffer.from('{"k":"')
 const idAt = '{"k":"c","id":"'.length
@@ -28,7 +28,7 @@ const { quote, zero } = ascii
 
 export class SeenTimes {
   readonly #times = new Map<string, Seen>()
-  /** Companies of plain uses: nothing is made for one that is met again. Their halves of ids, and times; 0: in #times. */
+  /** Companies of plain uses: a repeat makes no object. Halves of ids, and times; 0: in #times. */
   readonly #uses = new IdTable()
   readonly #used: number[] = []
   readonly #id = new IdReader()
@@ -78,7 +78,7 @@ export class SeenTimes {
       this.#seen(kind, id, number(fact, at + needle.length))
   }
 
-  /** The same, and explicit times too: for what was projected before but not yet written. */
+  /** The same, and explicit times too: for facts projected before but not yet written. */
   addFact(fact: Fact): void {
     if (fact.k === 'e') return
     for (const effect of fact.fx)
@@ -112,7 +112,7 @@ export class SeenTimes {
     if (halves !== null) this.#settle(this.#uses.find(0, ...halves))
   }
 
-  /** What was gathered of a company by its uses comes before what is said of it now. */
+  /** The times gathered from a company's uses come before its new time. */
   #settle(place: number): void {
     const at = 3 * place
     const atMs = place < 0 ? 0 : this.#used[at + 2]!

@@ -12,17 +12,17 @@ export interface Projection {
   /** Whether something is to be written though no record is new. */
   readonly owes: boolean
   /**
-   * Project the next chunk of what is committed up to `upTo`; after it, `position` has moved. Rejects when the store
-   * is away; the same chunk is then tried again.
+   * Project the next chunk up to `upTo`; after it, `position` has moved. Rejects when the store is away; the same
+   * chunk is then tried again.
    */
   project(upTo: Sequence): Promise<void>
-  /** Write what is still held back; before a stop. */
+  /** Write everything held back; before a stop. */
   finish(): Promise<void>
 }
 
 export interface StreamOptions {
   readonly positions: Positions
-  /** How long records gather before they are projected, when nobody waits for them, ms. */
+  /** Longest time that records gather before they are projected, when no caller waits, ms. */
   readonly gatherMs: number
   /** Records at which gathering ends early. */
   readonly gatherMax: number
@@ -77,7 +77,7 @@ export class Stream {
     this.#wake?.()
   }
 
-  /** Begin nothing more; resolves when what is under way has ended, well or not. */
+  /** Begin nothing more; resolves when the attempt in progress has ended, well or not. */
   hold(): Promise<void> {
     this.#held = true
     return this.#attempting
@@ -89,7 +89,7 @@ export class Stream {
     this.poke()
   }
 
-  /** Project what is committed, then end; with `now`, end after the attempt under way. */
+  /** Project everything committed, then end; with `now`, end after the attempt in progress. */
   stop(now: boolean): void {
     this.#held = false
     this.#stopping = true

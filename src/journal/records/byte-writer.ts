@@ -1,11 +1,11 @@
-// Bytes of ASCII put together eight at once: texts that come again and again, ids, numbers, and what was received. What
-// is put may reach up to seven bytes behind its end, to be written over by what follows: there is room for them.
+// Writes ASCII eight bytes at once: repeated texts, ids, numbers, and received bytes. A write may touch up to seven
+// bytes behind its end, which the next write overwrites: the buffer must have room for them.
 import { ascii } from '../../bytes/ascii.js'
 import { actorIdLength } from '../../core/usage/batch.js'
 
 const { minus, zero } = ascii
 
-/** A text of ASCII that is written again and again, eight bytes at once: those behind its end are written after it. */
+/** A repeated ASCII text, written eight bytes at once; bytes behind its end are overwritten by the next write. */
 export class ByteTemplate {
   readonly length: number
   readonly words: Float64Array
@@ -21,7 +21,7 @@ export class ByteTemplate {
 
 const wordBytes = 8
 
-/** An id that lies in these bytes or others; of an actor unless its length is told. Returns where it ends. */
+/** Write an id from these bytes or others; an actor's id by default length. Returns its end. */
 export function putId(
   view: DataView,
   at: number,
@@ -42,7 +42,7 @@ export function putTemplate(view: DataView, at: number, { words, length }: ByteT
 
 /** Bytes of another view, as they are; it reaches seven bytes further than these, or more. Returns where they end. */
 export function putBytes(view: DataView, at: number, source: DataView, from: number, to: number): number {
-  // not as doubles: what was received may look like one that is no number, of which not every bit is kept
+  // not as doubles: received bytes may form a NaN, which does not keep every bit
   for (let read = from, put = at; read < to; read += wordBytes, put += wordBytes) {
     view.setUint32(put, source.getUint32(read, true), true)
     view.setUint32(put + 4, source.getUint32(read + 4, true), true)

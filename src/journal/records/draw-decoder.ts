@@ -24,10 +24,10 @@ const grant = placeOf('grant_sequence')
 const starts = new Uint32Array(drawColumns.length + 1)
 
 /**
- * The draws that the rows in bytes [from, end) tell, put behind the effects of their fact: one for each row, which
- * together leave an account as the draw of many slices did. What an account is not changed by is left out.
+ * Append the draws in the rows of bytes [from, end) to the effects of their fact: one for each row, which together
+ * leave an account as the draw of many slices did. Fields that do not affect the balance are omitted.
  *
- * factAt  of the fact: when draws of events of another time were settled
+ * factAt  time of the fact: when draws of events of another time were journaled
  * errors  SyntaxError when a row is none
  */
 export function putDraws(bytes: Buffer, from: number, end: number, factAt: number, into: Effect[]): void {

@@ -1,5 +1,5 @@
-// Draws of one event as bytes of its record: the rows of ledger-rows.ts, and of fact-text.ts the effects that rows do not
-// tell, without a text for any of them.
+// Draws of one event as bytes of its record: the rows of ledger-rows.ts, and those effects of fact-encoder.ts that
+// rows do not contain, without intermediate strings.
 
 import { ascii } from '../../bytes/ascii.js'
 import { type Nanos, nanosToDecimal } from '../../core/credits/amount.js'
@@ -17,7 +17,7 @@ const { tab, newline, quote, minus, point, zero, braceClose } = ascii
 const drawMax = 512
 const sliceMax = 512
 
-/** What draws on one credit for one feature have alike, of events of one time in one environment. */
+/** Common bytes of draws on one credit for one feature, by events of one time in one environment. */
 export class DrawKind {
   readonly env: ByteTemplate
   readonly rowCredit: ByteTemplate
@@ -58,10 +58,10 @@ export class DrawKind {
 export interface DrawIds {
   companyId: string
   companyAt: number
-  /** -1: of no user. */
+  /** -1: no user. */
   userAt: number
   eventAt: number
-  /** Of the grant that is drawn from, if that is known. */
+  /** Id of the grant that is drawn from, if known. */
   grant: GrantIdBytes | null
 }
 
@@ -93,7 +93,7 @@ export class GrantIdBytes {
   }
 }
 
-/** Characters of ids: of an event, and of a grant. */
+/** Length of an event's id, and of a grant's. */
 const eventIdLength = 15
 const grantIdLength = 16
 
@@ -144,8 +144,8 @@ export function putDrawRows(
 }
 
 /**
- * The effect of a draw that rows do not tell all of, in the list of its fact, with the comma before it, as `factText`:
- * without its slices, which lie in rows. Returns as `putDrawRows`.
+ * The effect of a draw with an uncovered rest, in the list of its fact, with the comma before it, as `factText`
+ * writes it: without its slices, which are in rows. Returns as `putDrawRows`.
  */
 export function putDrawEffect(
   view: DataView,

@@ -4,10 +4,10 @@
 import type { EventStatus } from '../../../schemas/enums.js'
 import type { AcceptedEvent } from '../../core/company/requests.js'
 
-/** What a row needs of an event. */
+/** The event, as its row needs it. */
 export type RowEvent = Omit<AcceptedEvent, 'inference'>
 
-/** What deciding adds to the event (EV-70). */
+/** Additions of deciding to the event (EV-70). */
 export interface RowExtra {
   readonly environmentId: string
   /** Features linked by subtype (EV-70), ids. */
@@ -19,9 +19,9 @@ export interface RowExtra {
   readonly userId?: string | null
   /** Set where deciding failed the event. */
   readonly failure?: string | null
-  /** Of a flag check that says it (EV-72's filter). */
+  /** The flag of a flag check that names it (EV-72's filter). */
   readonly flagId?: string | null
-  /** Of an inference event: decimal text, and the price it was worked out from (EV-62, decision 18). */
+  /** Cost of an inference event: decimal text, and the price used (EV-62, decision 18). */
   readonly cost?: {
     readonly amount: string
     readonly currency: string
@@ -64,11 +64,11 @@ export function eventRow(event: RowEvent, extra: RowExtra): string {
   if (failure !== null) row += `,"error_message":${text(failure)}`
   if (extra.flagId) row += `,"flag_id":${text(extra.flagId)}`
   if (extra.cost) row += costMembers(extra.cost)
-  // The body of one that passed is an object, which the store keeps as the text it is; of one that failed it may be anything.
+  // A valid event's body is an object, which the store keeps as its text; a failed event's body may be anything.
   return `${row},"body":${failure === null ? event.body : text(event.body)}}`
 }
 
-/** How a row begins: what many of them have alike. */
+/** The start of a row, which many rows share. */
 export function rowStart(
   environmentId: string,
   type: RowEvent['type'],

@@ -1,5 +1,5 @@
-// Facts read back from the journal's bytes. Nearly all are the use of one event, as fact-text.ts puts them together:
-// those are read where they lie, in a fraction of the time that JSON.parse takes. All others go through JSON.parse.
+// Facts decoded from the journal's bytes. Nearly all are the use of one event, as fact-encoder.ts writes it: those
+// are decoded in place, in a fraction of the time of JSON.parse. All others go through JSON.parse.
 import { ascii } from '../../bytes/ascii.js'
 import type { Effect, Fact } from '../../core/company/message.js'
 import { decodeId, IdReader, idLetters } from '../../core/id.js'
@@ -24,7 +24,7 @@ const claim = literal(',"ik":["')
 const claimKey = literal('"ik":["')
 const event = literal('"evt_')
 const { quote, comma, minus, zero, nine, backslash, bracketClose, braceClose } = ascii
-/** Of comp_ and user_. */
+/** Length of comp_ and user_. */
 const prefixLength = 5
 /** Digits that any number of them is a safe integer. */
 const digitsMax = 15
@@ -36,7 +36,7 @@ const notThis = -1
 
 type Mutable<T> = { -readonly [Name in keyof T]: T[Name] }
 
-/** Whose a fact is. */
+/** The actor of a fact. */
 export interface FactActor {
   readonly id: string
   readonly environmentId: string
@@ -49,17 +49,17 @@ export interface FactClaim {
   readonly eventHigh: number
   readonly eventLow: number
   readonly capturedAtMs: number
-  /** Of a use: what its event said, in small (core/print.ts). */
+  /** For a use: the fingerprint of its event (core/usage/fingerprint.ts). */
   readonly print: number
 }
 
-/** What `seek` says of a fact. */
+/** Kinds that `seek` finds. */
 export const companyKind = 0
 export const userKind = 1
 
 /** Reads many facts; texts that come again and again are made once. */
 export class FactReader {
-  /** Of the fact that `seek` looked at: 0 company, 1 user, and the 64 bits of its id. */
+  /** Actor of the fact that `seek` read: 0 company, 1 user, and the 64 bits of its id. */
   kind = 0
   high = 0
   low = 0
@@ -83,7 +83,7 @@ export class FactReader {
   #end = 0
 
   /**
-   * The fact in bytes [from, end): equal to what JSON.parse gives, with the draws that the rows before it tell.
+   * The fact in bytes [from, end): equal to the result of JSON.parse, plus the draws in the rows before it.
    *
    * rowsAt  where these rows begin, of a record with RecordFlag.drawsInRows
    * errors  SyntaxError when it is no JSON, or a row is none.
@@ -98,8 +98,8 @@ export class FactReader {
   }
 
   /**
-   * The same for a fact whose actor `seek` has told, into objects that the next fact is read into again: whoever
-   * takes it keeps nothing of it. Nothing is made for a use or a time seen.
+   * The same for a fact whose actor `seek` has read, into objects that the next fact reuses: callers must keep none
+   * of it. A use or a time seen makes no object.
    */
   passing(bytes: Buffer, from: number, end: number, actor: FactActor, rowsAt = from): Fact {
     this.#bytes = bytes
@@ -113,7 +113,7 @@ export class FactReader {
   }
 
   /**
-   * Whose fact it is, without reading the rest: sets `kind`, `high` and `low`.
+   * Read only the actor of a fact: sets `kind`, `high` and `low`.
    *
    * returns  false for an id of another form than core/id.ts makes, or a fact of another.
    */
@@ -132,7 +132,7 @@ export class FactReader {
   }
 
   /**
-   * The idempotency key that the fact in bytes [from, end) claims, or null: read from its end, where it stands.
+   * The idempotency key that the fact in bytes [from, end) claims, or null: read backwards, as it is the last member.
    *
    * returns  the same object for every fact.
    * errors   as `read`.
@@ -183,7 +183,7 @@ export class FactReader {
     return print !== null
   }
 
-  /** Behind the environment of a fact: the print of the use it tells first; null where that is not of the common form. */
+  /** The fingerprint of a fact's first use, behind its environment; null where the use has another form. */
   #printOfUse(companyId: string): number | null {
     if (!this.#skip(at)) return null
     this.#number()
@@ -210,7 +210,7 @@ export class FactReader {
     return Object.assign(this.#claimed, { environmentId, key, eventHigh, eventLow, capturedAtMs, print })
   }
 
-  /** The id of the fact that `seek` looked at last, if it told whose it is. */
+  /** The id of the fact that `seek` read last, if it has one. */
   seekedId(): string {
     const at = this.#at
     return this.#bytes.toString('latin1', at - prefixLength, at + idLetters)
@@ -362,7 +362,7 @@ export class FactReader {
       value = value * 10 + digit
     }
     const digits = end - start
-    // "-0" is a number of its own, "01" is none
+    // "-0" is another number than 0, "01" is none
     if (digits === 0 || digits > digitsMax || (bytes[start] === zero && (digits > 1 || negative))) {
       this.#end = notThis
       return Number.NaN

@@ -1,5 +1,5 @@
-// A fact as the JSON that the journal keeps. Most facts are the use of one event and what it draws: those are put together
-// from their parts, a quarter of the time that JSON.stringify takes; the text is the same.
+// A fact as the JSON that the journal keeps. Most facts are the use of one event and its draws: those are built from
+// their parts, in a quarter of the time of JSON.stringify; the text is the same.
 
 import type { Effect, Fact } from '../../core/company/message.js'
 import type { Slice } from '../../core/credits/account-state.js'
@@ -10,8 +10,8 @@ import type { Draw } from './ledger-rows.js'
 /**
  * Equal to JSON.stringify(fact), with bigints as decimal text (`StoredQuantity`).
  *
- * withRows  the ready-made rows of its draws lie beside it: it leaves out the slices that they tell, and so every draw
- *           that left nothing uncovered.
+ * withRows  the encoded rows of its draws are beside it: it omits the slices in them, and so every draw without an
+ *           uncovered rest.
  */
 export function factText(fact: Fact, withRows = false): string {
   if (fact.tell !== undefined) return storedText(withRows ? withoutSlices(fact) : fact)
@@ -50,7 +50,10 @@ function storedText(fact: Fact): string {
   }
 }
 
-/** A fact from text that `factText` wrote: what JSON.parse gives, its quantities numbers and bigints again. errors: SyntaxError. */
+/**
+ * A fact from the text of `factText`: the result of JSON.parse, with quantities as numbers and bigints again. errors:
+ * SyntaxError.
+ */
 export function parseFact(text: string): Fact {
   const fact = JSON.parse(text) as Fact
   const effects: unknown = fact?.fx
@@ -73,7 +76,7 @@ function makeExact(effect: StoredEffect): void {
       if (typeof one.value === 'string') one.value = readQuantity(one.value)
 }
 
-/** Whether the rows beside a fact tell all of a draw. */
+/** Whether the rows beside a fact contain all of a draw. */
 export function isToldByRows({ s, un }: Draw): boolean {
   return s.length > 0 && un === undefined
 }

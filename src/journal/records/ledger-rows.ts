@@ -8,7 +8,7 @@ import { grantId } from '../../core/credits/grant.js'
 
 export type Draw = Extract<CreditEffect, { readonly t: 'credit_draw' }>
 
-/** What stands in a row, in order: columns of the table, and last the grant's sequence, which is none. */
+/** Members of a row, in order: columns of the table, and last the grant's sequence, which is not one. */
 export const drawColumns = [
   'environment_id',
   'company_id',
@@ -46,9 +46,9 @@ export const fullDrawColumns = [
  * The rows of all draws among these effects, each with its newline: one for each slice. Amounts are credits, times
  * epoch ms; no id needs escaping.
  *
- * at       of the fact
- * returns  '' when there are none, or rows and fact would not tell one of them: it is only recorded for a ledger kept
- *          elsewhere, or was settled at another time than the fact's
+ * at       time of the fact
+ * returns  '' when there are none, or when rows and fact together would miss one: it is only recorded for a ledger
+ *          kept elsewhere, or was journaled at another time than the fact's
  * source   CR-86…91
  */
 export function drawRows(env: string, companyId: string, at: number, fx: readonly Effect[]): string {

@@ -11,7 +11,7 @@ export class TextCache {
   /**
    * The text in bytes [from, end), which are ASCII.
    *
-   * hash  of these bytes, any: equal for equal texts.
+   * hash  any hash of these bytes: equal for equal texts.
    */
   of(bytes: Buffer, from: number, end: number, hash: number): string {
     const slot = (hash ^ (hash >>> 16)) & (this.#held.length - 1)

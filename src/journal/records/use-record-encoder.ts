@@ -1,5 +1,5 @@
-// Records of plain uses, put together where they will be copied from: row, draws and fact as event-row.ts, ledger-rows.ts
-// and fact-text.ts write them, byte by byte from what was received, without a text for any of them.
+// Records of plain uses, encoded in the buffer they are copied from: row, draws and fact as event-row.ts,
+// ledger-rows.ts and fact-encoder.ts write them, from the received bytes, without intermediate strings.
 import { ascii } from '../../bytes/ascii.js'
 import { dataViewOf } from '../../bytes/data-view.js'
 import { writeId } from '../../core/id.js'
@@ -29,7 +29,7 @@ const factStart = new ByteTemplate('{"k":"c","id":"')
 const claimStart = new ByteTemplate('],"ik":["')
 const claimId = new ByteTemplate('","evt_')
 
-/** Of `evt_`, and of what follows it. */
+/** Length of `evt_`, and of the rest of an event's id. */
 const idPrefixLength = 4
 const idLength = 11
 const { quote, braceClose, bracketClose, one } = ascii
@@ -40,7 +40,7 @@ const looped = 512
 const bytesMin = 64 << 10
 const keptBytesMax = 4 << 20
 
-/** What records of the same time, key, name and features have alike. */
+/** Common bytes of records with the same time, key, name and features. */
 export class UseKind {
   /** Until the event's id. */
   readonly row: ByteTemplate
@@ -48,7 +48,7 @@ export class UseKind {
   readonly usedEnd: ByteTemplate
   readonly seen: ByteTemplate
   readonly claimEnd: ByteTemplate
-  /** From the quantity on, of one without a key whose draws, if any, are told by rows. */
+  /** The bytes from the quantity on, for a record without a key whose draws, if any, are in rows. */
   readonly plainEnd: ByteTemplate
   private lastDraw: DrawKind | null = null
 
@@ -74,7 +74,7 @@ export class UseKind {
     this.plainEnd = new ByteTemplate(`${usedEnd}${seen}]}`)
   }
 
-  /** What its draws like this one have alike. */
+  /** Common bytes of draws like this one. */
   draw({ c, f }: Draw): DrawKind {
     const last = this.lastDraw
     if (last !== null && last.creditId === c && last.featureId === f) return last
@@ -97,7 +97,7 @@ export class UseRecords {
   private length = 0
   private from = 0
   private waiting = 0
-  /** Of the record that is being written. */
+  /** Ids of the record being written. */
   private readonly drawn: DrawIds = { companyId: '', companyAt: 0, userAt: 0, eventAt: 0, grant: null }
 
   /** Records added since the last `take`. */
@@ -114,7 +114,7 @@ export class UseRecords {
    * One event of use: enriched, seen now, of a company.
    *
    * month      as `monthOf` of its time.
-   * draws      what it draws at once, of the company with this id.
+   * draws      its draw, from the company with this id.
    * grant      the id of a grant that it draws from, if that is known.
    */
   add(
@@ -204,7 +204,7 @@ export class UseRecords {
     this.waiting++
   }
 
-  /** Those added since the last call, to be appended before `clear`. */
+  /** Records added since the last call, to be appended before `clear`. */
   take(): FramedRecords {
     const { bytes, from, length, waiting } = this
     this.from = length
@@ -212,7 +212,7 @@ export class UseRecords {
     return { bytes, from, to: length, count: waiting }
   }
 
-  /** What was taken is in the journal's own buffer. */
+  /** The taken records are in the journal's own buffer. */
   clear(): void {
     this.length = 0
     this.from = 0
@@ -221,7 +221,7 @@ export class UseRecords {
 
   private reserve(needed: number): void {
     if (needed <= this.bytes.length) return
-    // what was taken keeps pointing into the old one
+    // taken records keep pointing into the old buffer
     const larger = Buffer.allocUnsafeSlow(2 * needed)
     this.bytes.copy(larger, 0, 0, this.length)
     this.use(larger)
