@@ -1,5 +1,5 @@
-// Who uses the cores: CPU time of a service by thread and of its stores, and what the machine had to give, as Linux
-// counts them.
+// CPU time of a service by thread and of its stores, and the CPU time that the machine had to give, as Linux counts
+// them.
 import { readdirSync, readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 
@@ -11,8 +11,8 @@ const tickUs = 10_000
 const afterName = 3
 
 /**
- * CPU time so far of a service: of its HTTP thread, its projector (the thread that stands behind others), every other
- * thread by its number, both stores; of children of this process that ended, which are the senders.
+ * CPU time so far of a service: of its HTTP thread, its projector (the thread of lower priority), every other thread
+ * by its number, both stores; of children of this process that ended, which are the senders.
  *
  * pid  the service's; its stores are its children.
  */
@@ -39,7 +39,10 @@ export function idleUs(): number {
 /** Cores there are. */
 export const cores = availableParallelism()
 
-/** What was used between two looks, the busiest of the service's unnamed threads told as its shard, the rest as others. */
+/**
+ * CPU time between two readings; the busiest of the service's unnamed threads counts as its shard, the rest as
+ * others.
+ */
 export function usedBetween(before: CpuTimes, after: CpuTimes): Map<string, number> {
   const used = new Map([...after].map(([part, us]) => [part, us - (before.get(part) ?? 0)]))
   const threads = [...used].filter(([part]) => part.startsWith('thread ')).sort(([, a], [, b]) => b - a)

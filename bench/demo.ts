@@ -1,6 +1,6 @@
 // npm run demo: an empty Tollgate takes a real data set through its public interface. Flights of one winter become
 // events: an airport is a company, a departure an event, its distance the quantity, its time moved onto the last 30
-// days. A monthly limit trips for the busiest airports; usage as Tollgate tells it is put beside the sums of the file.
+// days. A monthly limit trips for the busiest airports; usage from Tollgate is printed beside the sums of the file.
 import { spawn } from 'node:child_process'
 import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

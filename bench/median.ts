@@ -1,4 +1,4 @@
-/** The middle of numbers; the mean of both where two stand there. */
+/** The median of numbers; the mean of the two in the middle where their count is even. */
 export function median(values: readonly number[]): number {
   const sorted = [...values].sort((a, b) => a - b)
   const middle = sorted.length >> 1

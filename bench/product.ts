@@ -20,7 +20,7 @@ export interface Started {
 /**
  * Start the service over a data directory, with settings and flags of Node's, and wait until it is ready.
  *
- * from  the root of the built project that is started; this one unless told.
+ * from  the root of the built project that is started; by default this one.
  */
 export async function startProduct(
   dataDir: string,
@@ -29,7 +29,7 @@ export async function startProduct(
   from = root,
 ): Promise<Started> {
   const port = await freePort()
-  // Limits are on, so that their work is measured, and too high to be met.
+  // Limits are on, so that their work is measured, and too high to be reached.
   const plenty = [1e9, 1e9]
   const limits = { global: plenty, mutation: plenty, events_ingest: plenty, analytics: plenty }
   const begunMs = performance.now()
@@ -114,10 +114,10 @@ export function cpuOf(pid: number): { readonly httpUs: number; readonly othersUs
   return { httpUs, othersUs }
 }
 
-/** Resolves once both stores have what was acknowledged, so that nothing of one measurement is left for the next. */
+/** Resolves once both stores have everything acknowledged, so that one measurement leaves no work for the next. */
 export async function caughtUp(port: number): Promise<void> {
   const deadline = Date.now() + 120_000
-  // the figures are taken every two seconds: the first may be of before
+  // the figures are taken every two seconds: the first may be an old one
   for (let zeros = 0; zeros < 2 && Date.now() < deadline; ) {
     await new Promise(resolve => setTimeout(resolve, 2_100))
     const text = await fetch(`http://127.0.0.1:${port}/metrics`).then(reply => reply.text())

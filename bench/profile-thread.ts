@@ -1,5 +1,5 @@
-// Loaded into every thread of a service that is profiled, before all else: samples its CPU from when a file `begin` is
-// there until a file `end` is, and writes what it found beside them.
+// Loaded into every thread of a service that is profiled, before all else: samples its CPU from when a file `begin`
+// is there until a file `end` is, and writes the profile beside them.
 import { existsSync, writeFileSync } from 'node:fs'
 import { Session } from 'node:inspector/promises'
 import { join } from 'node:path'

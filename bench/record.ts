@@ -14,7 +14,7 @@ export interface Measured {
   readonly name: string
   readonly value: number
   readonly unit: string
-  /** What architecture.md asks for; '' without a goal. */
+  /** The goal; '' without one. */
   readonly goal: string
 }
 
@@ -37,12 +37,12 @@ export interface Results {
   readonly machine: string
   readonly node: string
   readonly commit: string
-  /** What else the machine did: its load average of fifteen minutes when the numbers were kept. */
+  /** Other load of the machine: its load average of fifteen minutes when the numbers were recorded. */
   readonly load: number
   readonly rows: readonly Measured[]
-  /** What a benchmark printed, by its file, where it measures no single number. */
+  /** Output of a benchmark, by its file, where it measures no single number. */
   readonly printed: Readonly<Record<string, readonly string[]>>
-  /** Of the population. */
+  /** The population's table. */
   readonly table?: readonly TableRow[]
 }
 
@@ -100,7 +100,7 @@ function writeNumbers(results: Results): void {
   writeBetween(join(root, 'README.md'), ...numbersMarks, numbersOf(results))
 }
 
-// Only what is between the marks is ours to write.
+// Only the text between the marks is generated.
 function writeBetween(path: string, start: string, end: string, written: string): void {
   const text = readFileSync(path, 'utf8')
   const from = text.indexOf(start)
@@ -113,7 +113,7 @@ const unmeasured = `
 \`npm run bench -- town\` measures 10,000 companies and 20,000 users with 50 flags, three plans of 25 entitlements and a new idempotency key on every event, beside a bare route of the same HTTP library, and writes its table here. It has not been recorded since it was made.
 `
 
-/** What README.md says of the results of `town`; null before there are any. */
+/** The sentence in README.md about the results of `town`; null before there are any. */
 export function numbersOf(results: Results | null): string {
   if (results === null) return unmeasured
   const { date, commit, machine, load, table = [] } = results

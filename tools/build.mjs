@@ -35,7 +35,7 @@ if (existsSync(stamp) && readFileSync(stamp, 'utf8') === state) process.exit(0)
 
 const compiler = findCompiler()
 if (compiler === null) {
-  // Installed without development dependencies: what was built before is what there is.
+  // Installed without development dependencies: the existing build is used.
   if (existsSync(join(dist, 'src', 'main.js')) || process.env.npm_lifecycle_event === 'prepare')
     process.exit(0)
   console.error(
@@ -57,7 +57,7 @@ await buildClient(root)
 writeFileSync(stamp, state)
 console.error(`built in ${((performance.now() - began) / 1_000).toFixed(1)} s`)
 
-/** Whether a version lies in a range such as `>=20.19`; src/cli/version.ts reads the same line. */
+/** Whether a version is in a range such as `>=20.19`; src/cli/version.ts reads the same line. */
 function fits(version, range) {
   const [, least, minorLeast] = /^>=(\d+)\.(\d+)$/.exec(range).map(Number)
   const [major, minor] = version.split('.').map(Number)
@@ -73,7 +73,7 @@ function filesUnder(folder, wanted) {
     .sort()
 }
 
-/** What would change if any file was edited, added or removed. */
+/** A digest that changes if any file is edited, added or removed. */
 function digest(files) {
   const hash = createHash('sha256')
   for (const file of files) {

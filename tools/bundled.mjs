@@ -15,7 +15,7 @@ const page = [
   'NOTICE',
 ]
 const helperImport = /(from )["']typia\/lib\/internal\/(\w+)["']/g
-/** What is left of a use that the compiler has replaced. */
+/** The import that remains after the compiler has replaced its uses. */
 const emptyImport = /^import typia from 'typia';$/m
 
 /** Do it, in the output of a compilation; again does no harm. */

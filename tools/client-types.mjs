@@ -15,7 +15,10 @@ export async function apiTypes() {
   return `// Made by tools/client-types.mjs from the OpenAPI document; a test holds the two together.\n${shortened(astToString(ast))}`
 }
 
-/** Words stand in no order in the document. Descriptions are there, and what is never there need not be said: they would be two thirds of the file. */
+/**
+ * Sorted unions, because the document's order of words has no meaning; no descriptions and no `never` members: they
+ * would be two thirds of the file.
+ */
 function shortened(text) {
   return text
     .replaceAll(/^\s*\/\*\*[\s\S]*?\*\/\n/gm, '')

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// Builds the package under clients/typescript: one bundle for each entry, with what it shares with the service inside.
-// `--types` writes the declarations too: that is for whoever packs it.
+// Builds the package under clients/typescript: one bundle for each entry, with the code shared with the service
+// inside. `--types` writes the declarations too, for packing.
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'

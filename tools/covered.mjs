@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// Prints the operations that are served and that no test of a run was answered by: each answer of a test is held
-// against the specification, so these are the ones whose members nobody has looked at.
+// Prints the operations that are served and that no test of a run called: each answer of a test is held against the
+// specification, so the members of these are unchecked.
 //   TOLLGATE_COVERED_FILE=$PWD/data/covered npm test && node tools/covered.mjs data/covered
 import { readFileSync } from 'node:fs'
 import { titleOf } from '../dist/src/http/openapi/openapi.js'

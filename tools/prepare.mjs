@@ -45,7 +45,7 @@ function notPatched() {
   return null
 }
 
-/** Of each file in a patch its path and the lines that are added to it. */
+/** Path of each file in a patch, and the lines that are added to it. */
 function additions(patch) {
   return patch
     .split(/^\+\+\+ b\//m)

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Runs compiled test files, a few at a time, each in a process of its own, and tells what they say: a line per file,
+// Runs compiled test files, a few at a time, each in a process of its own, and prints their results: a line per file,
 // every failed assertion with its details, its rule and the command that repeats it, every skip with its reason. The
 // closing line `N passed, N failed` goes to the file TEST_SUMMARY_FILE where one is named.
 //   node tools/run-tests.mjs FILE…
@@ -13,7 +13,7 @@ import { Parser } from 'tap-parser'
 const longest = ['faults', 'laws', 'hostile', 'upgrade', 'wire', 'cli', 'api']
 /** Laws run so many times as often (test/random.ts). */
 const longer = Math.max(1, Number(process.env.TOLLGATE_RUNS ?? 1))
-/** What a file may take unless it sets another time itself, and what ends one that no longer tells the time. */
+/** Time of a file unless it sets another itself, and the time after which a hanging one is killed. */
 const timeoutSeconds = 300 * longer
 const killMs = 1_200_000 * longer
 
@@ -59,7 +59,7 @@ async function work() {
   for (let file = waiting.shift(); file !== undefined; file = waiting.shift()) await run(file)
 }
 
-/** Run one file and count what it asserts. */
+/** Run one file and count its assertions. */
 async function run(file) {
   const beganMs = performance.now()
   const child = spawn(process.execPath, ['--enable-source-maps', file], {
@@ -123,7 +123,7 @@ function titleOf(file, { fullname, name }) {
   return parts.filter(part => part !== '').join(' > ')
 }
 
-/** The rules that the title of a test names, each with what it says. */
+/** The rules that the title of a test names, each with its text. */
 function rulesOf(title) {
   const ids = new Set(title.match(ruleId))
   if (ids.size === 0) return []

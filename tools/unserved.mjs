@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Prints the operations of the specification that are not served, and what it calls them: seed or ext.
+// Prints the operations of the specification that are not served, and its mark on them: seed or ext.
 import { readFileSync } from 'node:fs'
 import { titleOf } from '../dist/src/http/openapi/openapi.js'
 import { routes } from '../dist/src/http/routes.js'

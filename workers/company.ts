@@ -284,8 +284,7 @@ class Shard {
   private ingestEvent(actor: Actor | null, env: string, id: string, at: number, m: EventMessage): void {
     const decision =
       this.plainUses.eventNames.judged(actor, env, m.event) ?? this.decide(actor, env, m as Write, at)
-    // an actor refuses no event: an unusable one is recorded without effect (CR-49, CU-53), or as failed (decision
-    // 27)
+    // an actor refuses no event: it records an unusable one without effect (CR-49, CU-53), or as failed (decision 27)
     const effects = 'refused' in decision ? [] : decision.effects
     this.record(actor, env, id, at, effects, this.failedEvents.judged(m.event, decision))
   }
@@ -367,9 +366,7 @@ class Shard {
     this.writes.answered(n, json, actor.state.sequence)
   }
 
-  /**
-   * Apply and journal everything that time alone has changed in a company's plans and credits, before any message.
-   */
+  /** Apply and journal all changes by time of a company's plans and credits, before any message. */
   private settle(actor: Actor, env: string, at: number): void {
     if (actor.k !== 'c' || !actor.state.exists || this.broken) return
     const catalog = this.catalog(env)
@@ -556,10 +553,7 @@ class Shard {
     return actors.map(actor => this.actors.addAbsent(actor))
   }
 
-  /**
-   * After a failed append: forget everything that is not durable, and open the journal again, however long that
-   * takes.
-   */
+  /** After a failed append: forget everything not durable, and open the journal again, however long it takes. */
   private async recover(): Promise<void> {
     if (this.broken) return
     this.broken = true

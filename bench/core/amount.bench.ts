@@ -104,7 +104,7 @@ for (const [size, each] of sizes) {
   bench(`two limbs: take and write as JSON, ${size}`, () => JSON.stringify(take()).length)
 }
 
-// What an event costs to price: rates with up to nine digits take the quick way.
+// Cost of pricing an event: rates with up to nine digits take the quick way.
 for (const rate of [1, 2.5, 0.000002, 1 / 3]) {
   let quantity = 0
   bench(`cost of a quantity at ${rate}`, () => (costOf(++quantity & 1023, rate) > 0n ? 1 : 0))

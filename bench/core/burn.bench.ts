@@ -1,4 +1,4 @@
-// What a use of credits costs as a company's grants pile up: deciding, deciding and applying, reading the figures.
+// Cost of a use of credits as a company's grants pile up: deciding, deciding and applying, reading the figures.
 import { cpuUsage } from 'node:process'
 import { type CreditAccount, type CreditConfig, emptyAccount } from '../../src/core/credits/account-state.js'
 import { due, figures } from '../../src/core/credits/balance.js'

@@ -1,5 +1,5 @@
-// A day of idempotency keys with time as an argument: what they weigh, how long the thread stands still as they move into
-// files, what a claim costs beside these files, and how long a start takes. BENCH_KEYS sets how many (10,000,000).
+// A day of idempotency keys with time as an argument: their memory, the pauses as they move into files, the cost of a
+// claim beside these files, and the time of a start. BENCH_KEYS sets their number (10,000,000).
 import { mkdirSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'

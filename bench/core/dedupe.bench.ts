@@ -1,4 +1,4 @@
-// What does the idempotency window cost with ten million keys in it: bytes per key, time per claim, longest pause?
+// Cost of the idempotency window with ten million keys: bytes per key, time per claim, longest pause.
 import { performance } from 'node:perf_hooks'
 import { encodeId } from '../../src/core/id.js'
 import { Dedupe, segmentsPerTurn, windowMs } from '../../src/engine/idempotency/dedupe.js'

@@ -1,4 +1,5 @@
-// What checks cost, on live state: one flag, one with many rules, all flags of an environment; and writing it down.
+// Cost of checks on live state: one flag, one with many rules, all flags of an environment; and of writing the
+// result.
 import { performance } from 'node:perf_hooks'
 import { FlagdCore } from '@openfeature/flagd-core'
 import { compileCatalog } from '../../src/core/catalog.js'
@@ -226,7 +227,7 @@ console.log(
   'ms',
 )
 
-// What a counter weighs and costs.
+// Memory and time of a counter.
 const counter = newCounter(nowMs)
 bench('count one event', 0.3, () => addUsage(counter, 1, nowMs, nowMs, null))
 const cycle = { startMs: Date.UTC(2026, 0, 20, 8, 30), endMs: Date.UTC(2027, 0, 20, 8, 30) }

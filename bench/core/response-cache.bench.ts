@@ -1,5 +1,5 @@
-// What the response cache costs and saves on the population: the share of checks that it answers, by a model of its places
-// and times, and what looking, keeping and counting cost the HTTP thread.
+// Costs and savings of the response cache on the population: its hit ratio, by a model of its places and times, and
+// the HTTP thread's time for lookups, inserts and counts.
 import { hashOfAsked, ResponseCache } from '../../src/engine/cache/response-cache.js'
 import { Changes } from '../../src/protocol/version-counters.js'
 import { sizes } from '../population/data.js'

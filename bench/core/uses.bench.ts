@@ -1,6 +1,6 @@
-// What a draw costs the shard: batches of usual events of 1 000 companies with 20 grants each, counted, drawn, written
-// and framed, against the same batches of a feature that nothing is paid for. Caches are swept between batches, as the
-// other threads of a service do.
+// Cost of a draw on the shard: batches of plain events of 1 000 companies with 20 grants each, counted, drawn,
+// written and framed, against the same batches of a feature without credits. CPU caches are swept between batches, as
+// the other threads of a service do.
 import { compileCatalog } from '../../src/core/catalog.js'
 import type { Company } from '../../src/core/company/company-state.js'
 import { emptyAccount } from '../../src/core/credits/account-state.js'

@@ -1,5 +1,5 @@
-// How long one durable write of the journal takes: where it makes its file longer, and over what is there already; on an
-// idle machine, and beside a busy loop on each core.
+// Time of one durable write of the journal: where it extends its file, and over existing bytes; on an idle machine,
+// and beside a busy loop on each core.
 import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { Worker } from 'node:worker_threads'

@@ -5,7 +5,7 @@ import { bytesOf } from '../population/prepared.js'
 
 const tickMs = 1
 
-/** Hears of the end of each request: its status, or `closed` when the connection was lost. */
+/** Called at the end of each request: its status, or `closed` when the connection was lost. */
 type Heard = (status: string, begunMs: number) => void
 
 interface Connection {
@@ -18,14 +18,14 @@ interface Connection {
 }
 
 /**
- * One request at a time on each connection; those that find none free wait for one, first come, first served. A request's
- * time begins at the instant that `ask` is told, so waiting counts: a service that stands still cannot stop the clock.
- * The pacer tells when it was due, paced.ts when it was really asked; the ticks of the timer are between the two.
+ * One request at a time on each connection; those that find none free wait for one, first come, first served. A
+ * request's time begins at the instant given to `ask`, so waiting counts: a stalled service cannot stop the clock.
+ * The pacer gives the due time, paced.ts the real time of sending; the ticks of the timer are between the two.
  */
 export class Asker {
   private readonly connections = new Set<Connection>()
   private readonly idle: Connection[] = []
-  /** When requests were asked that found no connection free; from `first` on. */
+  /** Times of requests that found no connection free; from `first` on. */
   private waiting: number[] = []
   private first = 0
   private port = 0
@@ -33,7 +33,7 @@ export class Asker {
 
   /**
    * next  the bytes of the next request; they are written before it is called again.
-   * lost  hears of connections that were lost while they were idle.
+   * lost  called for connections that were lost while they were idle.
    */
   constructor(
     private readonly next: () => Buffer,

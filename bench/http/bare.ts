@@ -1,5 +1,5 @@
-// What the machine can do at most: a bare route that reads the same body and writes a reply of the same size.
-// Arguments: port, bytes of the reply.
+// Upper bound of the machine: a bare route that reads the same body and writes a reply of the same size. Arguments:
+// port, bytes of the reply.
 import uWS from 'uWebSockets.js'
 
 const [port = '0', replyBytes = '200'] = process.argv.slice(2)

@@ -1,4 +1,4 @@
-// What single checks wait while large batches come in: read by the HTTP thread itself (before), and on a thread of
+// Latency of single checks while large batches come in: read by the HTTP thread itself (before), and on a thread of
 // their own (after), turn by turn. Seconds of one turn, MiB of a body, senders, turns of each kind, and how long each
 // sender rests between two bodies, ms: `node dist/bench/http/large-bodies.js 10 8 2 2 0`.
 import { mkdirSync, rmSync } from 'node:fs'
@@ -77,7 +77,7 @@ function sender(told: Told): Promise<number> {
   })
 }
 
-/** Single checks at a steady pace; what each waited, ms, ascending. */
+/** Single checks at a steady pace; the latency of each, ms, ascending. */
 async function checks(port: number, forMs: number): Promise<readonly number[]> {
   const agent = new Agent({ keepAlive: true, maxSockets: 64 })
   const body = JSON.stringify({ company: { slug: 'co1' }, user: { id: 'someone' } })
@@ -120,7 +120,7 @@ function tell(waited: readonly number[]): string {
   return `p50 ${at(0.5)}, p99 ${at(0.99)}, max ${at(1)} ms`
 }
 
-/** Bodies one after the other, each event with a key of its own: its digits are written over those of the last. */
+/** Bodies one after the other, each event with its own key: its digits overwrite those of the last. */
 async function send({ port, bytes, untilMs, restMs, name }: Told): Promise<void> {
   const filler = 'x'.repeat(Math.max(0, Math.floor(bytes / eventsPerBody) - 190))
   const mark = '0'.repeat(keyDigits)

@@ -54,7 +54,7 @@ export async function fill(dataDir: string, world: World, companies: number): Pr
   }
 }
 
-// What the store's own housekeeping would have done by the time it holds as much.
+// Maintenance that the store would have done by the time it holds as much.
 async function settle(sql: Sql): Promise<void> {
   const begunMs = performance.now()
   await sql.unsafe('vacuum analyze')

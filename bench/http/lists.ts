@@ -159,7 +159,7 @@ async function median(port: number, { name, path, goal }: Asked): Promise<Measur
     const begunMs = performance.now()
     await get(port, path(n))
     times.push(performance.now() - begunMs)
-    // what is far beyond its goal is known after a few
+    // a time far beyond its goal is known after a few
     if (n >= 4 && times.every(one => one > 10 * goalMs)) break
   }
   times.sort((a, b) => a - b)

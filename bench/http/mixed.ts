@@ -106,13 +106,13 @@ export async function pacedLoad({ port, file, perSecond, seconds, connections }:
   return told
 }
 
-/** What a process's first thread has had of a core, and waited for one that others had, as Linux counts it. */
+/** Time that a process's first thread ran on a core, and waited for a busy one, as Linux counts it. */
 function coreOf(pid: number): { readonly workedMs: number; readonly waitedMs: number } {
   const [worked, waited] = readFileSync(`/proc/${pid}/task/${pid}/schedstat`, 'utf8').split(' ')
   return { workedMs: Number(worked) / 1e6, waitedMs: Number(waited) / 1e6 }
 }
 
-/** Of what one run takes. */
+/** Share of one run's time. */
 function share(ms: readonly number[]): number {
   return median(ms) / (10 * (seconds + 0.5))
 }

@@ -1,5 +1,5 @@
-// Stores that stand still for a minute under load, and stores that die: how late checks become, and whether every event
-// is counted once in the end. Checks come at half the rate that the service could answer, events in batches beside them.
+// Stores that are stopped for a minute under load, and stores that die: delay of checks, and whether every event is
+// counted once in the end. Checks come at half the rate that the service could answer, events in batches beside them.
 import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -13,7 +13,7 @@ const connections = 32
 const companies = 100
 const eventsPerBatch = 100
 const batchesPerSecond = 10
-/** What a store has to come back and take what it missed. */
+/** Longest time for a store to come back and take the backlog. */
 const caughtUpMsMax = 120_000
 const goal = 3
 

@@ -1,10 +1,10 @@
-// Sends prepared requests at a steady rate, whatever the answers take, and tells how long they took. A process of its own.
-// Arguments: port, file of the requests, requests a second, seconds, connections. Prints one line of JSON.
+// Sends prepared requests at a steady rate, independent of the response times, and reports these. A process of its
+// own. Arguments: port, file of the requests, requests a second, seconds, connections. Prints one line of JSON.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { requestsOf } from '../population/prepared.js'
 import { Asker, atRate } from './asker.js'
 
-/** What it prints; times of those answered, ms. */
+/** Its output; times of answered requests, ms. */
 export interface Paced {
   readonly answered: number
   readonly refused: number

@@ -1,5 +1,5 @@
-// Checks at a fixed rate, whatever becomes of them: each is timed from when it was due, so that a service which stands
-// still for a second is seen by everyone who would have asked in it.
+// Checks at a fixed rate, independent of their outcome: each is timed from when it was due, so that a stall of one
+// second shows in every request due within it.
 import { Asker, atRate, constantly } from './asker.js'
 
 /** Times are kept in steps of a fiftieth of a millisecond, up to a minute. */
@@ -64,7 +64,7 @@ export class Pacer {
     for (let index = 0; index < this.connections; index++) this.asker.ask(performance.now())
   }
 
-  /** Send no more; what is under way is still heard. */
+  /** Send no more; requests in flight still count. */
   stop(): void {
     this.end()
     this.again = false

@@ -81,7 +81,9 @@ async function measure(
   }
 }
 
-/** One request after the other: what a single caller waits. By the load generator: a client that parses is slower. */
+/**
+ * One request after the other: the latency of a single caller. By the load generator: a client that parses is slower.
+ */
 async function alone(scenario: Scenario, pid: number, port: number): Promise<Measured> {
   const script = writeScript(scenario, work)
   const samples: Sample[] = []

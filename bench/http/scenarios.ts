@@ -1,4 +1,4 @@
-// What the benchmarks over HTTP ask of the service, and what they need to ask it.
+// Requests of the benchmarks over HTTP, and their set-up.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
@@ -10,14 +10,14 @@ export interface Scenario {
   readonly name: string
   readonly path: string
   readonly body: string
-  /** What one request carries. */
+  /** Items in one request. */
   readonly items: number
   readonly unit: string
   /** Least share of the bare route, as architecture.md sets it; null where it sets another goal. */
   readonly goal: number | null
   /** Flags the environment has by then, at least. */
   readonly flags?: number
-  /** Connections of the load generator; 64 unless told. */
+  /** Connections of the load generator; 64 by default. */
   readonly connections?: number
 }
 
@@ -44,7 +44,7 @@ export const scenarios: readonly Scenario[] = [
     goal: 0.5,
   },
   {
-    // what waits for the disk together is written together: durable writes want many senders
+    // events that wait for the disk at the same time share one write: durable writes want many senders
     name: 'one event, durable, 256 connections',
     path: '/events',
     body: JSON.stringify(track),

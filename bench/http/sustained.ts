@@ -1,6 +1,6 @@
-// Can it go on like this? Batches for a while, from other threads to the service in a process of its own: events a
-// second, how far the stores fall behind, memory. Seconds, events per batch, senders, events a second at most (0: as
-// they are answered), 1 for events with idempotency keys: `node dist/bench/http/sustained.js 600 500 8 0 1`.
+// Sustained load: batches for a while, from other threads to the service in a process of its own: events a second,
+// how far the stores fall behind, memory. Seconds, events per batch, senders, events a second at most (0: as they are
+// answered), 1 for events with idempotency keys: `node dist/bench/http/sustained.js 600 500 8 0 1`.
 import { mkdirSync, readFileSync, rmSync } from 'node:fs'
 import { Agent, request } from 'node:http'
 import { join } from 'node:path'
@@ -57,7 +57,7 @@ async function measure(): Promise<void> {
         run(told.slice(index * perThread, (index + 1) * perThread), index * perThread, tallies),
       ),
     )
-    threads.catch(() => {}) // heard below
+    threads.catch(() => {}) // the error is reported below
     let last = { ms: performance.now(), events: 0, cpu: cpuOf(pid) }
     while (Date.now() + 500 < untilMs) {
       await sleep(Math.min(everySeconds * 1_000, untilMs - Date.now()))
@@ -120,7 +120,7 @@ function memoryOf(pid: number): number {
   return Math.round(Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1_024)
 }
 
-/** What /metrics shows: the sum of the series of a family that have this label. */
+/** The sum of the series of a family in /metrics that have this label. */
 async function metrics(port: number): Promise<(name: string, label?: string) => number> {
   const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text()
   const lines = text.split('\n')
@@ -142,7 +142,7 @@ async function sendAll(told: readonly Told[]): Promise<void> {
   parentPort!.close()
 }
 
-/** Batches one after the other, each event with a key of its own: its digits are written over those of the last. */
+/** Batches one after the other, each event with its own key: its digits overwrite those of the last. */
 async function send(
   { port, perBatch, everyMs, untilMs, name, keyed }: Told,
   tell: (sent: Sent) => void,

@@ -60,7 +60,7 @@ function send(
 /**
  * Measure a running Tollgate.
  *
- * pid      of its process: what all its threads took is divided among the requests.
+ * pid      of its process: the time of all its threads is divided among the requests.
  * returns  lines for people, slowest first, and whether all kept to the goal.
  */
 async function measure(
@@ -100,14 +100,14 @@ async function measure(
   }
 }
 
-/** CPU ms per ms that it takes when nobody asks. */
+/** CPU ms per ms of an idle service. */
 async function idle(pid: number): Promise<number> {
   const before = cpuMs(pid)
   await new Promise(resolve => setTimeout(resolve, 3_000))
   return (cpuMs(pid) - before) / 3_000
 }
 
-/** Start a Tollgate, measure it, and print what was found. */
+/** Start a Tollgate, measure it, and print the result. */
 export async function benchRefused(): Promise<void> {
   const work = join(root, 'data', `bench-${process.pid}`)
   const product = await startProduct(join(work, 'data'))

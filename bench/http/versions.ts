@@ -1,7 +1,7 @@
 // Two states of the service against each other in one run: `node dist/bench/http/versions.js SIZE ROW SECONDS ROUNDS WHAT…`.
 // SIZE, ROW  as `npm run bench` takes them; WHAT  the root of a built project (. is this one), with settings as a query:
 // `.`, `../before`, `.?TOLLGATE_SHARDS=2`, or `bare` for a route of the same server library that does nothing.
-// Their rounds follow one another in alternating order, all being started; what one left to the stores is waited for.
+// All are started; their rounds alternate, and each waits until the stores have the rows of the one before.
 // CONNECTIONS sets how many there are (64).
 import { mkdirSync, rmSync } from 'node:fs'
 import { join, resolve } from 'node:path'

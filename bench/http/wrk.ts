@@ -1,4 +1,4 @@
-// The load generator: who sends as quickly as it is answered, and hardly takes a core for it.
+// The load generator: sends as fast as it gets answers, and hardly uses a core.
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 
@@ -11,11 +11,11 @@ export interface Load {
   readonly script: string
   readonly connections: number
   readonly seconds: number
-  /** What the script is told. */
+  /** Environment of the script. */
   readonly env?: Readonly<Record<string, string>>
 }
 
-/** What came of it. */
+/** Result of a run. */
 export interface Answered {
   readonly requests: number
   /** How long it really took. */

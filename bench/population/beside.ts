@@ -149,7 +149,7 @@ function observed(size: Size, folder: string) {
   return startPopulated(size, folder, { BENCH_OBSERVE_DIR: folder }, ['--import', observer])
 }
 
-/** What every thread wrote, once all have. */
+/** The observations of every thread, once all have written them. */
 async function told(folder: string): Promise<readonly Observed[]> {
   await sleep(500)
   writeFileSync(join(folder, 'end'), '')

@@ -1,4 +1,4 @@
-// What changes while the population is measured: a rule of a flag every five seconds, the plan of a company every second,
+// Changes while the population is measured: a rule of a flag every five seconds, the plan of a company every second,
 // twenty companies a second.
 import { companies, type Size, seed } from './data.js'
 import { Client } from './fill.js'

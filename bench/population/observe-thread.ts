@@ -1,6 +1,6 @@
-// Loaded into every thread of a service that is observed, before all else. While a file `begin` is in BENCH_OBSERVE_DIR,
-// it notes collections of garbage and turns of the loop that took long; once a file `end` is there, it writes what it
-// noted and what memory is in use after a full collection.
+// Loaded into every thread of a service that is observed, before all else. While a file `begin` is in
+// BENCH_OBSERVE_DIR, it notes garbage collections and long turns of the loop; once a file `end` is there, it writes
+// these notes and the memory in use after a full collection.
 import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { monitorEventLoopDelay, PerformanceObserver } from 'node:perf_hooks'
@@ -8,7 +8,7 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { isMainThread, threadId } from 'node:worker_threads'
 
-/** What a thread writes. Times in ms, memory in bytes. */
+/** Observations of a thread. Times in ms, memory in bytes. */
 export interface Observed {
   readonly thread: number
   readonly main: boolean

@@ -14,7 +14,7 @@ const mark = '\u0001'
 /** Bytes of a tag. */
 export const tagBytes = 12
 
-/** What stands where the tag goes. */
+/** Placeholder of the tag. */
 export const tag = mark
 
 export function writePrepared(file: string, requests: readonly Prepared[]): void {
@@ -32,7 +32,7 @@ export function tagOf(pass: number): string {
   return (base.padEnd(8, 'z') + pass.toString(36).padStart(4, '0')).slice(0, tagBytes)
 }
 
-/** Whole requests as bytes, in order and again from the start, each pass with a tag of its own. */
+/** Whole requests as bytes, in order and then from the start again, each pass with its own tag. */
 export function requestsOf(file: string): () => Buffer {
   const requests = readFileSync(file, 'utf8')
     .split('\n')

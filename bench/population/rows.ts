@@ -1,4 +1,4 @@
-// The rows of the table: what is asked, and where it should stand beside the bare route.
+// The rows of the table: requests, and their goals relative to the bare route.
 import {
   allFlags,
   batches,
@@ -11,11 +11,11 @@ import {
 } from './streams.js'
 
 export interface Row {
-  /** What selects it on the command line. */
+  /** Its name on the command line. */
   readonly key: string
   readonly title: string
   readonly stream: Stream
-  /** What one request carries. */
+  /** Items in one request. */
   readonly items: number
   readonly unit: string
   readonly connections: number

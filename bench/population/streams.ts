@@ -1,4 +1,4 @@
-// What is asked of the population: a stream of prepared requests for each kind of work.
+// Requests on the population: a stream of prepared requests for each kind of work.
 import { companies, eventNames, type Size, seed, sizes, userKeys, usersPerCompany } from './data.js'
 import type { Filled } from './fill.js'
 import { type Prepared, tag } from './prepared.js'

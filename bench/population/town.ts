@@ -9,7 +9,7 @@ import { type Size, seed } from './data.js'
 import { type Filled, fill } from './fill.js'
 import type { Population } from './streams.js'
 
-/** Raised with every change of what is filled. */
+/** Raised with every change of the filled data. */
 const version = 2
 
 /** A copy of the filled data directory in `work`; the population is made first where there is none. */

@@ -1,5 +1,5 @@
-// What a row costs the embedded ClickHouse, alone: CPU of its process by event and by row of the ledger, merges told apart.
-// BENCH_SQL: statements that are run before, divided by `;`, to learn the price of something.
+// Cost of a row in the embedded ClickHouse, alone: CPU of its process by event and by row of the ledger, with merges
+// separate. BENCH_SQL: statements that are run before, divided by `;`, to learn the price of something.
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

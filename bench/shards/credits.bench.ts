@@ -1,6 +1,6 @@
-// What drawing credits costs an event: durable batches of 500 over HTTP for 1 000 companies with 20 grants each, paid
-// with credits, against the same batches of a feature that nothing is paid for. Turns of seconds, of both kinds by turns,
-// each begun when both stores have what the one before left; senders that hardly need a core (wrk).
+// Cost of a credit draw per event: durable batches of 500 over HTTP for 1 000 companies with 20 grants each, paid
+// with credits, against the same batches of a feature without credits. Turns of seconds, alternating, each begun when
+// both stores have the rows of the one before; senders that hardly need a core (wrk).
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type CpuTimes, cores, cpuTimes, idleUs, usedBetween } from '../cpu.js'
@@ -13,9 +13,9 @@ const companies = 1_000
 const grantsEach = 20
 const batchSize = 500
 const callers = 8
-/** Who make companies and grants: each answer waits for Postgres, which takes many at once. */
+/** Parallel requests that make companies and grants: each answer waits for Postgres, which takes many at once. */
 const makers = 64
-/** Of one turn. */
+/** Length of one turn. */
 const seconds = Number(process.env.BENCH_SECONDS ?? 4)
 /** Turns of each kind that are counted. */
 const rounds = Number(process.env.BENCH_ROUNDS ?? 5)
@@ -29,7 +29,7 @@ interface Turn {
   /** Per event, µs, by part: while it ran, and until both stores had all of it. */
   readonly during: ReadonlyMap<string, number>
   readonly until: ReadonlyMap<string, number>
-  /** Of the cores' time while it ran. */
+  /** Share of the cores' time while it ran. */
   readonly idle: number
 }
 

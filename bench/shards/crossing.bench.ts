@@ -1,4 +1,4 @@
-// What a request costs on its way to a shard's thread and back: as numbers and one text per tick, against cloned objects
+// Cost of a request on its way to a shard's thread and back: as numbers and one text per tick, against cloned objects
 // per tick and against one message per request, in one run. Rounds alternate; medians.
 import { performance } from 'node:perf_hooks'
 import { MessageChannel, receiveMessageOnPort, Worker } from 'node:worker_threads'

@@ -1,4 +1,4 @@
-// What 100 000 companies weigh: loaded in a shard (2 keys, 5 traits, 3 counters, 2 grants), and known to the directory
+// Memory of 100 000 companies: loaded in a shard (2 keys, 5 traits, 3 counters, 2 grants), and known to the directory
 // alone. Their snapshots as text are the baseline: nothing in memory could be much smaller. Run with --expose-gc.
 
 import { decodeCompany, encodeCompany } from '../../src/core/company/state.js'

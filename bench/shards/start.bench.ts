@@ -91,7 +91,7 @@ async function replay(): Promise<void> {
 
 async function starts(): Promise<void> {
   const dataDir = join(work, 'data')
-  // the line `ready` tells from when to when each phase ran
+  // the line `ready` in the log has the begin and end of each phase
   const settings = { TOLLGATE_CHECKPOINT_INTERVAL_MS: '3600000', TOLLGATE_LOG_LEVEL: 'info' }
   const empty = await startProduct(dataDir, settings)
   tell('start on an empty directory', empty.readyMs, 'ms')

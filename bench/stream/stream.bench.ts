@@ -1,6 +1,6 @@
-// The stream and the client: checks in the caller's process, what holding companies costs, and how soon a change is told.
-// Prints: local checks a second and core, with p99; memory of 10,000 companies held; delay from the acknowledgement to 1,
-// 100 and 1,000 subscribers; p99 of checks beside 1,000 subscribers and 1,000 changes a second.
+// The stream and the client: checks in the caller's process, the memory of companies held, and the delay of a change.
+// Prints: local checks a second and core, with p99; memory of 10,000 companies held; delay from the acknowledgement
+// to 1, 100 and 1,000 subscribers; p99 of checks beside 1,000 subscribers and 1,000 changes a second.
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

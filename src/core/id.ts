@@ -48,9 +48,7 @@ export function writeId(bytes: Uint8Array, at: number, high: number, low: number
   }
 }
 
-/**
- * The 64 bits of an id that `encodeId` wrote, as two unsigned 32-bit halves; null for any other text.
- */
+/** The 64 bits of an id that `encodeId` wrote, as two unsigned 32-bit halves; null for any other text. */
 export function decodeId(prefix: string, id: string): readonly [high: number, low: number] | null {
   if (id.length !== prefix.length + idLetters || !id.startsWith(prefix)) return null
   let h = 0

@@ -139,7 +139,7 @@ export async function findEnd(file: JournalFile, path: string, first: Sequence):
  * The bytes behind the whole groups of a segment.
  *
  * follows  a group of this segment
- * reused   one of before
+ * reused   a group of an earlier segment
  * used     bytes up to the last that is not zero
  */
 async function lookBehind(file: JournalFile, room: Buffer, from: number, size: number, first: Sequence) {

@@ -54,9 +54,7 @@ export function answerOf(
   }
 }
 
-/**
- * The streamed form of an actor. Any use shows in a company's snapshot: it counts as an answer that shows figures.
- */
+/** The streamed form of an actor. Any use shows in a company's snapshot: it counts as an answer that shows figures. */
 function engineOf(catalog: Catalog, actor: Actor | null, at: number): EngineParts | null {
   if (!actor?.state.exists) return null
   if (actor.k === 'u') return partsOf(engineUser(actor.state, catalog), Number.POSITIVE_INFINITY, jsonText)

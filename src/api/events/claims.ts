@@ -162,7 +162,7 @@ export class Claims {
     this.settle?.reject(new ServiceError('overloaded'))
   }
 
-  /** Who waits at the shard for the one event here: its keys are given back before its caller hears that it failed. */
+  /** A caller that waits at the shard for its single event: its keys are given back before it gets the failure. */
   waitingFor(later: Deferred, failed: (events: readonly FailedEvent[]) => void): Waiting {
     return {
       resolve: answered => {

@@ -27,9 +27,7 @@ interface Acknowledged {
   readonly eventId: string
   readonly capturedAtMs: number
   readonly failure: string | null
-  /**
-   * The idempotency key was used before, by the `same` event or one with `other` content. It is not counted again.
-   */
+  /** The idempotency key was used before, by the `same` event or one with `other` content. It is not counted again. */
   readonly repeats?: 'same' | 'other'
 }
 
@@ -114,7 +112,7 @@ export class Batch {
   private readonly identifies: { readonly eventId: string; readonly run: () => Promise<unknown> }[] = []
   private readonly claims: Claims
   private joined: Set<string> | null = null
-  /** Whom the preludes and identify events write. */
+  /** Entities that the preludes and identify events write. */
   private readonly targets: Target[] = []
   /** Why events became durable as failed, by their ids. */
   private failures: Map<string, string> | null = null

@@ -1,4 +1,4 @@
-// What becomes of an event whose company or user refuses what is written for it.
+// Answers for events whose company or user refuses the write.
 import type { FailedEvent } from '../../core/company/message.js'
 import { type Answered, Refused } from '../../engine/shards/shards.js'
 

@@ -38,9 +38,7 @@ export interface RawBody {
 export interface Call<Body = undefined, Query = Readonly<Record<string, never>>> {
   readonly services: Services
   readonly key: KeyRecord
-  /**
-   * The request's environment; throws `environment_required` (400) when the key is account-wide and none was named.
-   */
+  /** The request's environment; throws `environment_required` (400) when the key is account-wide and none was named. */
   readonly environment: EnvironmentRecord
   /** The environment, or null for account-level operations. */
   readonly environmentOrNull: EnvironmentRecord | null
@@ -61,9 +59,12 @@ export interface Call<Body = undefined, Query = Readonly<Record<string, never>>>
    * `catalogs.change` calls it for changes of definitions. Absent where no audit log is kept.
    */
   record?(tx: Sql): Promise<void>
-  /** What was asked is durable: from now on the caller is told of it, whatever else fails (202). Absent: nobody is told. */
+  /**
+   * Called when the request is durable: from then on the caller gets at least 202, even if a later step fails.
+   * Absent: never called.
+   */
   taken?(): void
-  /** What the caller already has, as its ETag; '' or absent: nothing. Read where the row's protocol knows it. */
+  /** The ETag of the representation that the caller has; '' or absent: none. Read where the row's protocol knows it. */
   readonly ifNoneMatch?: string
   /** Whether the answer may be cached if the handler returns its version stamp. */
   readonly cacheable?: boolean

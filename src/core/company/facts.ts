@@ -131,9 +131,7 @@ export class LiveCompany implements EntitledFacts {
     return spendCap(spendPolicies, creditId, this.id, user === null ? null : user.id)
   }
 
-  /**
-   * Configuration of one credit from definitions and subscription; null for a credit the environment does not have.
-   */
+  /** Configuration of one credit from definitions and subscription; null for a credit the environment does not have. */
   creditConfig(creditId: string): CreditConfig | null {
     if (creditId === this.#firstCredit) return this.#firstConfig
     const known = this.#configs?.get(creditId)

@@ -34,9 +34,7 @@ export interface CreditAccount {
   burning: Burning | null
   /** Oldest first (CR-23). */
   grants: GrantState[]
-  /**
-   * Kinds of grants in the list (`kindsOf`): the first to burn is then found without a full scan. Not in snapshots.
-   */
+  /** Kinds of grants in the list (`kindsOf`): the first to burn is then found without a full scan. Not in snapshots. */
   kinds: number
   /** Begin of the overdraft; null while nothing is owed. */
   overdrawnSinceMs: number | null

@@ -126,9 +126,7 @@ function bringUp(draft: Draft, config: CreditConfig, nowMs: number): void {
   }
 }
 
-/**
- * Apply everything due at one instant, in this order: credits returned by a hold are there for a reset at its end.
- */
+/** Apply everything due at one instant, in this order: credits returned by a hold are there for a reset at its end. */
 function happen(draft: Draft, config: CreditConfig, atMs: number): void {
   const { account } = draft
   const holds = account.lease === null ? account.reservations : [account.lease, ...account.reservations]

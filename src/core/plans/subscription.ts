@@ -279,9 +279,7 @@ function addOns(following: Following): PlanHolding[] {
   return [...stay, ...come]
 }
 
-/**
- * The base plan that a subscription sells now; among several the company's current one, or the subscription's own.
- */
+/** The base plan that a subscription sells now; among several the company's current one, or the subscription's own. */
 function soldPlan(
   company: Readonly<Company>,
   catalog: Catalog,

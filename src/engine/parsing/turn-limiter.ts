@@ -12,9 +12,7 @@ export class TurnLimiter {
   /** inFlightMax  slices that have begun and are not durable yet. */
   constructor(private readonly inFlightMax: number) {}
 
-  /**
-   * Resolves when the next slice may begin, in the order of the calls; report each slice's end promise to `lasts`.
-   */
+  /** Resolves when the next slice may begin, in the order of the calls; report each slice's end promise to `lasts`. */
   enter(): Promise<void> {
     return new Promise(resolve => {
       this.waiting.push(resolve)

@@ -105,7 +105,7 @@ export class Exchange implements Listener, Caller {
   private requestBody: string | null = null
   private noted: Noting | null = null
   private requestId: string | null = null
-  /** What was asked is durable: the answer says no less, whatever fails afterwards. */
+  /** The request is durable: the answer says at least that, even if a later step fails. */
   isTaken = false
   /** The cache key, if this response may be cached. */
   private asked: CacheKey | null = null

@@ -1,5 +1,5 @@
-// Texts read from bytes: those that come again and again are made once.
-/** Texts met before, one for each slot: what comes again and again is made once. */
+// String interner for texts read from bytes: a repeated text is made once.
+/** Strings of repeated byte texts, made once; one slot per hash. */
 export class TextCache {
   readonly #held: string[]
 
