@@ -195,10 +195,16 @@ export interface EventBatch {
   events: EventCreate[] & tags.MaxItems<10_000>
 }
 
-/** Body of POST /batch: events with their type as `type`, each with the key that authorises it. */
+/** An event with its type as `type` and the key that authorises it. */
+export interface CollectorEvent extends Sent {
+  api_key?: string
+  type: CreateEventRequestBody['event_type']
+  body: object
+}
+
+/** Body of POST /batch. */
 export interface CollectorBatch {
-  events: (Sent & { api_key?: string; type: CreateEventRequestBody['event_type']; body: object })[] &
-    tags.MaxItems<10_000>
+  events: CollectorEvent[] & tags.MaxItems<10_000>
 }
 
 /** One acknowledgement per event. */

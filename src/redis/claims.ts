@@ -5,7 +5,8 @@ import { hash } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Sequence } from '../journal/journal.js'
 import type { Mark, OwnedDisk } from './disk.js'
-import { Fenced, type RedisClient } from './redis.js'
+import { Fenced } from './fenced.js'
+import type { RedisClient } from './redis.js'
 
 /** How long a key is remembered from its first receipt (EV-26). */
 const windowMs = 24 * 3_600_000

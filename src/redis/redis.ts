@@ -1,6 +1,7 @@
 // The one way to Redis: a connection whose commands fail when it is away, and never wait for it.
 import { Redis } from 'ioredis'
 import type { RedisAddress } from '../protocol/shard-options.js'
+import { Fenced } from './fenced.js'
 import { type ScriptName, scriptOf, scripts } from './scripts.js'
 
 type Argument = string | number | Buffer
@@ -9,11 +10,6 @@ type Argument = string | number | Buffer
 const answerMs = 3_000
 const connectMs = 2_000
 const retryMsMax = 250
-
-/** Redis said no: somebody else owns what was to be written. */
-export class Fenced extends Error {
-  override readonly name = 'Fenced'
-}
 
 /** A connection. Commands of one tick leave together. */
 export class RedisClient {

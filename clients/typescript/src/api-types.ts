@@ -861,7 +861,7 @@ export interface components {
   schemas: {
     AccountLimits: {
       account_id: string;
-      limits: null | "off" | components["schemas"]["Buckets"];
+      limits: components["schemas"]["Buckets"] | "off" | null;
     };
     AccountMember: {
       created_at: string;
@@ -874,12 +874,12 @@ export interface components {
       permissions: {
         [key: string]: ("companies_edit" | "company_users_edit" | "components_edit" | "custom_plans_edit" | "data_exports_edit" | "features_edit" | "flag_rules_edit" | "flags_edit" | "overrides_edit" | "plan_billing_edit" | "plan_entitlements_edit" | "plan_versions_edit" | "plans_edit" | "webhooks_edit" | "webhooks_reveal_secret")[];
       };
-      role: null | "admin" | "member";
+      role: "admin" | "member" | null;
       updated_at: string;
     };
     Addresses: string[];
     ApiKey: {
-      allowed_addresses: null | string[];
+      allowed_addresses: string[] | null;
       created_at: string;
       description: null | string;
       disabled: boolean;
@@ -900,15 +900,15 @@ export interface components {
       updated_at: string;
     };
     ApiKeyCreate: {
-      allowed_addresses?: null | components["schemas"]["Addresses"];
+      allowed_addresses?: components["schemas"]["Addresses"] | null;
       description?: null | string;
       environment_id?: null | string;
       expires_at?: null | string;
       name: string;
       not_before?: null | string;
-      rate_limit_percent?: null | components["schemas"]["Percent"];
-      readonly?: null | boolean;
-      scopes?: null | ("admin" | "capture" | "check" | "read" | "write")[];
+      rate_limit_percent?: components["schemas"]["Percent"] | null;
+      readonly?: boolean | null;
+      scopes?: ("admin" | "capture" | "check" | "read" | "write")[] | null;
     };
     ApiKeyIntegration: {
       id: string;
@@ -916,16 +916,16 @@ export interface components {
       type: "ext_a" | "ext_b" | "idp_a" | "idp_b" | "psp" | "unknown";
     };
     ApiKeyRoll: {
-      overlap_seconds?: null | number;
+      overlap_seconds?: number | null;
     };
     ApiKeyUpdate: {
-      allowed_addresses?: null | components["schemas"]["Addresses"];
+      allowed_addresses?: components["schemas"]["Addresses"] | null;
       description?: null | string;
-      disabled?: null | boolean;
+      disabled?: boolean | null;
       expires_at?: null | string;
       name?: null | string;
       not_before?: null | string;
-      rate_limit_percent?: null | components["schemas"]["Percent"];
+      rate_limit_percent?: components["schemas"]["Percent"] | null;
     };
     AuditChainRow: {
       account_id: string;
@@ -1011,10 +1011,10 @@ export interface components {
       user_name: null;
     };
     AutoTopupOverride: {
-      amount?: null | number;
+      amount?: number | null;
       credit_id: string;
       enabled: boolean;
-      threshold_credits?: null | components["schemas"]["Count.o1"];
+      threshold_credits?: components["schemas"]["Count.o1"] | null;
     };
     BillingAddress: {
       city: string;
@@ -1098,7 +1098,7 @@ export interface components {
         [key: string]: string;
       };
       name?: components["schemas"]["Text255"];
-      provider_type?: null | "ext_a" | "ext_b" | "native" | "psp";
+      provider_type?: "ext_a" | "ext_b" | "native" | "psp" | null;
     };
     BillingCustomerWithSubscriptions: {
       company_id: null | string;
@@ -1112,71 +1112,71 @@ export interface components {
       updated_at: string;
     };
     BillingDetailsUpdate: {
-      address?: null | components["schemas"]["BillingAddress"];
-      email?: null | components["schemas"]["Text255"];
-      phone?: null | components["schemas"]["Text255"];
+      address?: components["schemas"]["BillingAddress"] | null;
+      email?: components["schemas"]["Text255"] | null;
+      phone?: components["schemas"]["Text255"] | null;
       tax_id?: null | {
         type: "ae_trn" | "au_abn" | "au_arn" | "br_cnpj" | "br_cpf" | "ca_bn" | "ca_gst_hst" | "ca_pst_bc" | "ca_pst_mb" | "ca_pst_sk" | "ca_qst" | "ch_uid" | "ch_vat" | "eu_vat" | "gb_vat" | "hk_br" | "id_npwp" | "il_vat" | "in_gst" | "jp_cn" | "jp_rn" | "jp_trn" | "kr_brn" | "mx_rfc" | "my_frp" | "my_itn" | "my_sst" | "no_vat" | "nz_gst" | "ph_tin" | "sa_vat" | "sg_gst" | "sg_uen" | "th_vat" | "tr_tin" | "tw_vat" | "us_ein" | "za_vat";
         value: string;
       };
-      values?: null | {
+      values?: {
         id: string;
         value: string;
-      }[];
+      }[] | null;
     };
     BillingLinkedEntitlementCreate: {
       billing_product_id?: null | string;
       billing_provider: "ext_a" | "ext_b" | "native" | "psp";
-      billing_threshold?: null | number;
-      credit_consumption_rate?: null | components["schemas"]["Rate"];
-      currency?: null | "aed" | "afn" | "all" | "amd" | "ang" | "aoa" | "ars" | "aud" | "awg" | "azn" | "bam" | "bbd" | "bdt" | "bif" | "bmd" | "bnd" | "bob" | "brl" | "bsd" | "bwp" | "byn" | "bzd" | "cad" | "cdf" | "chf" | "clp" | "cny" | "cop" | "crc" | "cve" | "czk" | "djf" | "dkk" | "dop" | "dzd" | "egp" | "etb" | "eur" | "fjd" | "fkp" | "gbp" | "gel" | "gip" | "gmd" | "gnf" | "gtq" | "gyd" | "hkd" | "hnl" | "htg" | "huf" | "idr" | "ils" | "inr" | "isk" | "jmd" | "jpy" | "kes" | "kgs" | "khr" | "kmf" | "krw" | "kyd" | "kzt" | "lak" | "lbp" | "lkr" | "lrd" | "lsl" | "mad" | "mdl" | "mga" | "mkd" | "mmk" | "mnt" | "mop" | "mur" | "mvr" | "mwk" | "mxn" | "myr" | "mzn" | "nad" | "ngn" | "nio" | "nok" | "npr" | "nzd" | "pab" | "pen" | "pgk" | "php" | "pkr" | "pln" | "pyg" | "qar" | "ron" | "rsd" | "rub" | "rwf" | "sar" | "sbd" | "scr" | "sek" | "sgd" | "shp" | "sle" | "sos" | "srd" | "std" | "szl" | "thb" | "tjs" | "top" | "try" | "ttd" | "twd" | "tzs" | "uah" | "ugx" | "usd" | "uyu" | "uzs" | "vnd" | "vuv" | "wst" | "xaf" | "xcd" | "xcg" | "xof" | "xpf" | "yer" | "zar" | "zmw";
-      currency_prices?: null | components["schemas"]["CurrencyPriceWrite"][];
+      billing_threshold?: number | null;
+      credit_consumption_rate?: components["schemas"]["Rate"] | null;
+      currency?: "aed" | "afn" | "all" | "amd" | "ang" | "aoa" | "ars" | "aud" | "awg" | "azn" | "bam" | "bbd" | "bdt" | "bif" | "bmd" | "bnd" | "bob" | "brl" | "bsd" | "bwp" | "byn" | "bzd" | "cad" | "cdf" | "chf" | "clp" | "cny" | "cop" | "crc" | "cve" | "czk" | "djf" | "dkk" | "dop" | "dzd" | "egp" | "etb" | "eur" | "fjd" | "fkp" | "gbp" | "gel" | "gip" | "gmd" | "gnf" | "gtq" | "gyd" | "hkd" | "hnl" | "htg" | "huf" | "idr" | "ils" | "inr" | "isk" | "jmd" | "jpy" | "kes" | "kgs" | "khr" | "kmf" | "krw" | "kyd" | "kzt" | "lak" | "lbp" | "lkr" | "lrd" | "lsl" | "mad" | "mdl" | "mga" | "mkd" | "mmk" | "mnt" | "mop" | "mur" | "mvr" | "mwk" | "mxn" | "myr" | "mzn" | "nad" | "ngn" | "nio" | "nok" | "npr" | "nzd" | "pab" | "pen" | "pgk" | "php" | "pkr" | "pln" | "pyg" | "qar" | "ron" | "rsd" | "rub" | "rwf" | "sar" | "sbd" | "scr" | "sek" | "sgd" | "shp" | "sle" | "sos" | "srd" | "std" | "szl" | "thb" | "tjs" | "top" | "try" | "ttd" | "twd" | "tzs" | "uah" | "ugx" | "usd" | "uyu" | "uzs" | "vnd" | "vuv" | "wst" | "xaf" | "xcd" | "xcg" | "xof" | "xpf" | "yer" | "zar" | "zmw" | null;
+      currency_prices?: components["schemas"]["CurrencyPriceWrite"][] | null;
       external_resource_id: string;
       feature_id: string;
-      metric_period?: null | "all_time" | "current_day" | "current_month" | "current_week";
-      metric_period_month_reset?: null | "billing_cycle" | "first_of_month";
+      metric_period?: "all_time" | "current_day" | "current_month" | "current_week" | null;
+      metric_period_month_reset?: "billing_cycle" | "first_of_month" | null;
       monthly_metered_price_id?: null | string;
       monthly_price_tiers?: components["schemas"]["Tiers"];
-      monthly_unit_price?: null | components["schemas"]["Money"];
-      monthly_unit_price_decimal?: null | components["schemas"]["DecimalText.o1"];
-      overage_billing_cadence?: null | "end_of_billing_period" | "monthly" | "quarterly";
+      monthly_unit_price?: components["schemas"]["Money"] | null;
+      monthly_unit_price_decimal?: components["schemas"]["DecimalText.o1"] | null;
+      overage_billing_cadence?: "end_of_billing_period" | "monthly" | "quarterly" | null;
       overage_billing_product_id?: null | string;
-      overage_invoice_anchor?: null | "billing_period_start" | "month_end";
+      overage_invoice_anchor?: "billing_period_start" | "month_end" | null;
       plan_id: string;
       plan_version_id?: null | string;
-      price_behavior?: null | "credit_burndown" | "overage" | "pay_as_you_go" | "pay_in_advance" | "tier";
+      price_behavior?: "credit_burndown" | "overage" | "pay_as_you_go" | "pay_in_advance" | "tier" | null;
       price_tiers?: components["schemas"]["Tiers"];
       quantity_rates?: null | {
         [key: string]: components["schemas"]["Rate"];
       };
       quarterly_metered_price_id?: null | string;
       quarterly_price_tiers?: components["schemas"]["Tiers"];
-      quarterly_unit_price?: null | components["schemas"]["Money"];
-      quarterly_unit_price_decimal?: null | components["schemas"]["DecimalText.o1"];
-      soft_limit?: null | components["schemas"]["Units"];
-      tier_mode?: null | "graduated" | "volume";
-      usage_quantity?: null | components["schemas"]["Units"];
-      value_bool?: null | boolean;
+      quarterly_unit_price?: components["schemas"]["Money"] | null;
+      quarterly_unit_price_decimal?: components["schemas"]["DecimalText.o1"] | null;
+      soft_limit?: components["schemas"]["Units"] | null;
+      tier_mode?: "graduated" | "volume" | null;
+      usage_quantity?: components["schemas"]["Units"] | null;
+      value_bool?: boolean | null;
       value_credit_id?: null | string;
-      value_numeric?: null | components["schemas"]["Units"];
+      value_numeric?: components["schemas"]["Units"] | null;
       value_trait_id?: null | string;
       value_type?: "boolean" | "credit" | "numeric" | "trait" | "unknown" | "unlimited";
-      warning_tiers?: null | components["schemas"]["WarningTierWrite"][];
+      warning_tiers?: components["schemas"]["WarningTierWrite"][] | null;
       yearly_metered_price_id?: null | string;
       yearly_price_tiers?: components["schemas"]["Tiers"];
-      yearly_unit_price?: null | components["schemas"]["Money"];
-      yearly_unit_price_decimal?: null | components["schemas"]["DecimalText.o1"];
+      yearly_unit_price?: components["schemas"]["Money"] | null;
+      yearly_unit_price_decimal?: components["schemas"]["DecimalText.o1"] | null;
     };
     BillingLinkedFeatureCreate: {
       billing_provider: "ext_a" | "ext_b" | "native" | "psp";
       description: string;
-      event_source?: null | "inference" | "track";
+      event_source?: "inference" | "track" | null;
       event_subtype?: null | string;
       external_resource_id: string;
       feature_type: "boolean" | "event" | "license" | "trait";
-      flag?: null | components["schemas"]["FlagWithFeature"];
+      flag?: components["schemas"]["FlagWithFeature"] | null;
       icon?: null | string;
-      lifecycle_phase?: null | "add_on" | "alpha" | "beta" | "deprecated" | "ga" | "in_plan" | "inactive" | "internal_testing" | "legacy";
+      lifecycle_phase?: "add_on" | "alpha" | "beta" | "deprecated" | "ga" | "in_plan" | "inactive" | "internal_testing" | "legacy" | null;
       maintainer_account_member_id?: null | string;
       name: string;
       plural_name?: null | string;
@@ -1185,10 +1185,10 @@ export interface components {
     };
     BillingLinkedPlanCreate: {
       billing_provider: "ext_a" | "ext_b" | "native" | "psp";
-      description?: null | components["schemas"]["Description"];
+      description?: components["schemas"]["Description"] | null;
       external_resource_id: string;
       external_resource_version?: null | string;
-      icon?: null | "amber" | "blue" | "blueGray" | "blueGreen" | "cyan" | "emerald" | "fuchsia" | "gray" | "green" | "indigo" | "lightBlue" | "lime" | "orange" | "pink" | "purple" | "red" | "redOrange" | "rose" | "sky" | "slate" | "teal" | "trueGray" | "violet" | "warmGray" | "yellow";
+      icon?: "amber" | "blue" | "blueGray" | "blueGreen" | "cyan" | "emerald" | "fuchsia" | "gray" | "green" | "indigo" | "lightBlue" | "lime" | "orange" | "pink" | "purple" | "red" | "redOrange" | "rose" | "sky" | "slate" | "teal" | "trueGray" | "violet" | "warmGray" | "yellow" | null;
       name: components["schemas"]["Name"];
       plan_type: "add_on" | "plan";
     };
@@ -1218,30 +1218,30 @@ export interface components {
       scheme: "per_unit" | "tiered";
     };
     BillingPriceTierWrite: {
-      flat_amount?: null | components["schemas"]["Count.o1"];
-      per_unit_decimal?: null | components["schemas"]["DecimalText"];
-      per_unit_price?: null | components["schemas"]["Count.o1"];
+      flat_amount?: components["schemas"]["Count.o1"] | null;
+      per_unit_decimal?: components["schemas"]["DecimalText"] | null;
+      per_unit_price?: components["schemas"]["Count.o1"] | null;
       price_external_id: components["schemas"]["Text255"];
-      provider_type?: null | "ext_a" | "ext_b" | "native" | "psp";
-      up_to?: null | number;
+      provider_type?: "ext_a" | "ext_b" | "native" | "psp" | null;
+      up_to?: number | null;
     };
     BillingPriceUpsert: {
       billing_scheme?: "per_unit" | "tiered";
       currency?: "aed" | "afn" | "all" | "amd" | "ang" | "aoa" | "ars" | "aud" | "awg" | "azn" | "bam" | "bbd" | "bdt" | "bif" | "bmd" | "bnd" | "bob" | "brl" | "bsd" | "bwp" | "byn" | "bzd" | "cad" | "cdf" | "chf" | "clp" | "cny" | "cop" | "crc" | "cve" | "czk" | "djf" | "dkk" | "dop" | "dzd" | "egp" | "etb" | "eur" | "fjd" | "fkp" | "gbp" | "gel" | "gip" | "gmd" | "gnf" | "gtq" | "gyd" | "hkd" | "hnl" | "htg" | "huf" | "idr" | "ils" | "inr" | "isk" | "jmd" | "jpy" | "kes" | "kgs" | "khr" | "kmf" | "krw" | "kyd" | "kzt" | "lak" | "lbp" | "lkr" | "lrd" | "lsl" | "mad" | "mdl" | "mga" | "mkd" | "mmk" | "mnt" | "mop" | "mur" | "mvr" | "mwk" | "mxn" | "myr" | "mzn" | "nad" | "ngn" | "nio" | "nok" | "npr" | "nzd" | "pab" | "pen" | "pgk" | "php" | "pkr" | "pln" | "pyg" | "qar" | "ron" | "rsd" | "rub" | "rwf" | "sar" | "sbd" | "scr" | "sek" | "sgd" | "shp" | "sle" | "sos" | "srd" | "std" | "szl" | "thb" | "tjs" | "top" | "try" | "ttd" | "twd" | "tzs" | "uah" | "ugx" | "usd" | "uyu" | "uzs" | "vnd" | "vuv" | "wst" | "xaf" | "xcd" | "xcg" | "xof" | "xpf" | "yer" | "zar" | "zmw";
       external_account_id?: components["schemas"]["Text255"];
       interval?: components["schemas"]["Text255"];
-      interval_count?: null | number;
+      interval_count?: number | null;
       is_active?: boolean;
-      meter_id?: null | components["schemas"]["Text255"];
+      meter_id?: components["schemas"]["Text255"] | null;
       nickname?: null | string;
-      package_size?: null | number;
+      package_size?: number | null;
       price?: components["schemas"]["Count.o1"];
-      price_decimal?: null | components["schemas"]["DecimalText"];
+      price_decimal?: components["schemas"]["DecimalText"] | null;
       price_external_id: components["schemas"]["ExternalId"];
       price_tiers?: components["schemas"]["BillingPriceTierWrite"][];
       product_external_id?: components["schemas"]["ExternalId"];
-      provider_type?: null | "ext_a" | "ext_b" | "native" | "psp";
-      tiers_mode?: null | "graduated" | "volume";
+      provider_type?: "ext_a" | "ext_b" | "native" | "psp" | null;
+      tiers_mode?: "graduated" | "volume" | null;
       usage_type?: "licensed" | "metered";
     };
     BillingPriceView: {
@@ -1266,7 +1266,7 @@ export interface components {
       product_id: string;
       product_name: string;
       provider_type: "ext_a" | "ext_b" | "native" | "psp";
-      tiers_mode: null | "graduated" | "volume";
+      tiers_mode: "graduated" | "volume" | null;
       updated_at: string;
       usage_type: "licensed" | "metered";
     };
@@ -1342,13 +1342,13 @@ export interface components {
       yearly_price_id: null | string;
     };
     BillingProductPricing: {
-      billing_threshold?: null | number;
+      billing_threshold?: number | null;
       currency: "aed" | "afn" | "all" | "amd" | "ang" | "aoa" | "ars" | "aud" | "awg" | "azn" | "bam" | "bbd" | "bdt" | "bif" | "bmd" | "bnd" | "bob" | "brl" | "bsd" | "bwp" | "byn" | "bzd" | "cad" | "cdf" | "chf" | "clp" | "cny" | "cop" | "crc" | "cve" | "czk" | "djf" | "dkk" | "dop" | "dzd" | "egp" | "etb" | "eur" | "fjd" | "fkp" | "gbp" | "gel" | "gip" | "gmd" | "gnf" | "gtq" | "gyd" | "hkd" | "hnl" | "htg" | "huf" | "idr" | "ils" | "inr" | "isk" | "jmd" | "jpy" | "kes" | "kgs" | "khr" | "kmf" | "krw" | "kyd" | "kzt" | "lak" | "lbp" | "lkr" | "lrd" | "lsl" | "mad" | "mdl" | "mga" | "mkd" | "mmk" | "mnt" | "mop" | "mur" | "mvr" | "mwk" | "mxn" | "myr" | "mzn" | "nad" | "ngn" | "nio" | "nok" | "npr" | "nzd" | "pab" | "pen" | "pgk" | "php" | "pkr" | "pln" | "pyg" | "qar" | "ron" | "rsd" | "rub" | "rwf" | "sar" | "sbd" | "scr" | "sek" | "sgd" | "shp" | "sle" | "sos" | "srd" | "std" | "szl" | "thb" | "tjs" | "top" | "try" | "ttd" | "twd" | "tzs" | "uah" | "ugx" | "usd" | "uyu" | "uzs" | "vnd" | "vuv" | "wst" | "xaf" | "xcd" | "xcg" | "xof" | "xpf" | "yer" | "zar" | "zmw";
       interval: components["schemas"]["Text255"];
       meter_id?: null | string;
-      package_size?: null | number;
+      package_size?: number | null;
       price: components["schemas"]["Count.o1"];
-      price_decimal?: null | components["schemas"]["DecimalText"];
+      price_decimal?: components["schemas"]["DecimalText"] | null;
       price_external_id: components["schemas"]["Text255"];
       product_external_id: components["schemas"]["Text255"];
       quantity: components["schemas"]["Count.o1"];
@@ -1368,57 +1368,57 @@ export interface components {
     };
     BillingProductUpdate: {
       billing_product_id?: null | string;
-      billing_strategy?: null | "no_billing" | "provider_managed" | "service_managed";
+      billing_strategy?: "no_billing" | "provider_managed" | "service_managed" | null;
       charge_type?: "free" | "none" | "one_time" | "recurring";
-      currency?: null | "aed" | "afn" | "all" | "amd" | "ang" | "aoa" | "ars" | "aud" | "awg" | "azn" | "bam" | "bbd" | "bdt" | "bif" | "bmd" | "bnd" | "bob" | "brl" | "bsd" | "bwp" | "byn" | "bzd" | "cad" | "cdf" | "chf" | "clp" | "cny" | "cop" | "crc" | "cve" | "czk" | "djf" | "dkk" | "dop" | "dzd" | "egp" | "etb" | "eur" | "fjd" | "fkp" | "gbp" | "gel" | "gip" | "gmd" | "gnf" | "gtq" | "gyd" | "hkd" | "hnl" | "htg" | "huf" | "idr" | "ils" | "inr" | "isk" | "jmd" | "jpy" | "kes" | "kgs" | "khr" | "kmf" | "krw" | "kyd" | "kzt" | "lak" | "lbp" | "lkr" | "lrd" | "lsl" | "mad" | "mdl" | "mga" | "mkd" | "mmk" | "mnt" | "mop" | "mur" | "mvr" | "mwk" | "mxn" | "myr" | "mzn" | "nad" | "ngn" | "nio" | "nok" | "npr" | "nzd" | "pab" | "pen" | "pgk" | "php" | "pkr" | "pln" | "pyg" | "qar" | "ron" | "rsd" | "rub" | "rwf" | "sar" | "sbd" | "scr" | "sek" | "sgd" | "shp" | "sle" | "sos" | "srd" | "std" | "szl" | "thb" | "tjs" | "top" | "try" | "ttd" | "twd" | "tzs" | "uah" | "ugx" | "usd" | "uyu" | "uzs" | "vnd" | "vuv" | "wst" | "xaf" | "xcd" | "xcg" | "xof" | "xpf" | "yer" | "zar" | "zmw";
-      currency_prices?: null | components["schemas"]["PlanCurrencyPriceWrite"][];
+      currency?: "aed" | "afn" | "all" | "amd" | "ang" | "aoa" | "ars" | "aud" | "awg" | "azn" | "bam" | "bbd" | "bdt" | "bif" | "bmd" | "bnd" | "bob" | "brl" | "bsd" | "bwp" | "byn" | "bzd" | "cad" | "cdf" | "chf" | "clp" | "cny" | "cop" | "crc" | "cve" | "czk" | "djf" | "dkk" | "dop" | "dzd" | "egp" | "etb" | "eur" | "fjd" | "fkp" | "gbp" | "gel" | "gip" | "gmd" | "gnf" | "gtq" | "gyd" | "hkd" | "hnl" | "htg" | "huf" | "idr" | "ils" | "inr" | "isk" | "jmd" | "jpy" | "kes" | "kgs" | "khr" | "kmf" | "krw" | "kyd" | "kzt" | "lak" | "lbp" | "lkr" | "lrd" | "lsl" | "mad" | "mdl" | "mga" | "mkd" | "mmk" | "mnt" | "mop" | "mur" | "mvr" | "mwk" | "mxn" | "myr" | "mzn" | "nad" | "ngn" | "nio" | "nok" | "npr" | "nzd" | "pab" | "pen" | "pgk" | "php" | "pkr" | "pln" | "pyg" | "qar" | "ron" | "rsd" | "rub" | "rwf" | "sar" | "sbd" | "scr" | "sek" | "sgd" | "shp" | "sle" | "sos" | "srd" | "std" | "szl" | "thb" | "tjs" | "top" | "try" | "ttd" | "twd" | "tzs" | "uah" | "ugx" | "usd" | "uyu" | "uzs" | "vnd" | "vuv" | "wst" | "xaf" | "xcd" | "xcg" | "xof" | "xpf" | "yer" | "zar" | "zmw" | null;
+      currency_prices?: components["schemas"]["PlanCurrencyPriceWrite"][] | null;
       is_trialable?: boolean;
-      monthly_price?: null | components["schemas"]["Money"];
+      monthly_price?: components["schemas"]["Money"] | null;
       monthly_price_id?: null | string;
-      one_time_price?: null | components["schemas"]["Money"];
+      one_time_price?: components["schemas"]["Money"] | null;
       one_time_price_id?: null | string;
-      quarterly_price?: null | components["schemas"]["Money"];
+      quarterly_price?: components["schemas"]["Money"] | null;
       quarterly_price_id?: null | string;
-      trial_days?: null | number;
-      yearly_price?: null | components["schemas"]["Money"];
+      trial_days?: number | null;
+      yearly_price?: components["schemas"]["Money"] | null;
       yearly_price_id?: null | string;
     };
     BillingProductUpsert: {
       external_id: components["schemas"]["ExternalId"];
-      is_active?: null | boolean;
-      name?: null | components["schemas"]["Text255"];
+      is_active?: boolean | null;
+      name?: components["schemas"]["Text255"] | null;
       price?: number;
-      provider_type?: null | "ext_a" | "ext_b" | "native" | "psp";
+      provider_type?: "ext_a" | "ext_b" | "native" | "psp" | null;
     };
     BillingProductWrite: {
       billing_product_id?: null | string;
-      billing_strategy?: null | "no_billing" | "provider_managed" | "service_managed";
+      billing_strategy?: "no_billing" | "provider_managed" | "service_managed" | null;
       charge_type: "free" | "none" | "one_time" | "recurring";
-      currency?: null | "aed" | "afn" | "all" | "amd" | "ang" | "aoa" | "ars" | "aud" | "awg" | "azn" | "bam" | "bbd" | "bdt" | "bif" | "bmd" | "bnd" | "bob" | "brl" | "bsd" | "bwp" | "byn" | "bzd" | "cad" | "cdf" | "chf" | "clp" | "cny" | "cop" | "crc" | "cve" | "czk" | "djf" | "dkk" | "dop" | "dzd" | "egp" | "etb" | "eur" | "fjd" | "fkp" | "gbp" | "gel" | "gip" | "gmd" | "gnf" | "gtq" | "gyd" | "hkd" | "hnl" | "htg" | "huf" | "idr" | "ils" | "inr" | "isk" | "jmd" | "jpy" | "kes" | "kgs" | "khr" | "kmf" | "krw" | "kyd" | "kzt" | "lak" | "lbp" | "lkr" | "lrd" | "lsl" | "mad" | "mdl" | "mga" | "mkd" | "mmk" | "mnt" | "mop" | "mur" | "mvr" | "mwk" | "mxn" | "myr" | "mzn" | "nad" | "ngn" | "nio" | "nok" | "npr" | "nzd" | "pab" | "pen" | "pgk" | "php" | "pkr" | "pln" | "pyg" | "qar" | "ron" | "rsd" | "rub" | "rwf" | "sar" | "sbd" | "scr" | "sek" | "sgd" | "shp" | "sle" | "sos" | "srd" | "std" | "szl" | "thb" | "tjs" | "top" | "try" | "ttd" | "twd" | "tzs" | "uah" | "ugx" | "usd" | "uyu" | "uzs" | "vnd" | "vuv" | "wst" | "xaf" | "xcd" | "xcg" | "xof" | "xpf" | "yer" | "zar" | "zmw";
-      currency_prices?: null | components["schemas"]["PlanCurrencyPriceWrite"][];
+      currency?: "aed" | "afn" | "all" | "amd" | "ang" | "aoa" | "ars" | "aud" | "awg" | "azn" | "bam" | "bbd" | "bdt" | "bif" | "bmd" | "bnd" | "bob" | "brl" | "bsd" | "bwp" | "byn" | "bzd" | "cad" | "cdf" | "chf" | "clp" | "cny" | "cop" | "crc" | "cve" | "czk" | "djf" | "dkk" | "dop" | "dzd" | "egp" | "etb" | "eur" | "fjd" | "fkp" | "gbp" | "gel" | "gip" | "gmd" | "gnf" | "gtq" | "gyd" | "hkd" | "hnl" | "htg" | "huf" | "idr" | "ils" | "inr" | "isk" | "jmd" | "jpy" | "kes" | "kgs" | "khr" | "kmf" | "krw" | "kyd" | "kzt" | "lak" | "lbp" | "lkr" | "lrd" | "lsl" | "mad" | "mdl" | "mga" | "mkd" | "mmk" | "mnt" | "mop" | "mur" | "mvr" | "mwk" | "mxn" | "myr" | "mzn" | "nad" | "ngn" | "nio" | "nok" | "npr" | "nzd" | "pab" | "pen" | "pgk" | "php" | "pkr" | "pln" | "pyg" | "qar" | "ron" | "rsd" | "rub" | "rwf" | "sar" | "sbd" | "scr" | "sek" | "sgd" | "shp" | "sle" | "sos" | "srd" | "std" | "szl" | "thb" | "tjs" | "top" | "try" | "ttd" | "twd" | "tzs" | "uah" | "ugx" | "usd" | "uyu" | "uzs" | "vnd" | "vuv" | "wst" | "xaf" | "xcd" | "xcg" | "xof" | "xpf" | "yer" | "zar" | "zmw" | null;
+      currency_prices?: components["schemas"]["PlanCurrencyPriceWrite"][] | null;
       is_trialable: boolean;
-      monthly_price?: null | components["schemas"]["Money"];
+      monthly_price?: components["schemas"]["Money"] | null;
       monthly_price_id?: null | string;
-      one_time_price?: null | components["schemas"]["Money"];
+      one_time_price?: components["schemas"]["Money"] | null;
       one_time_price_id?: null | string;
-      quarterly_price?: null | components["schemas"]["Money"];
+      quarterly_price?: components["schemas"]["Money"] | null;
       quarterly_price_id?: null | string;
-      trial_days?: null | number;
-      yearly_price?: null | components["schemas"]["Money"];
+      trial_days?: number | null;
+      yearly_price?: components["schemas"]["Money"] | null;
       yearly_price_id?: null | string;
     };
     BillingProfileUpdate: {
       collection_method?: "charge_automatically" | "send_invoice";
-      collector?: null | "external" | "psp_invoice" | "psp_payments";
-      currency?: null | "aed" | "afn" | "all" | "amd" | "ang" | "aoa" | "ars" | "aud" | "awg" | "azn" | "bam" | "bbd" | "bdt" | "bif" | "bmd" | "bnd" | "bob" | "brl" | "bsd" | "bwp" | "byn" | "bzd" | "cad" | "cdf" | "chf" | "clp" | "cny" | "cop" | "crc" | "cve" | "czk" | "djf" | "dkk" | "dop" | "dzd" | "egp" | "etb" | "eur" | "fjd" | "fkp" | "gbp" | "gel" | "gip" | "gmd" | "gnf" | "gtq" | "gyd" | "hkd" | "hnl" | "htg" | "huf" | "idr" | "ils" | "inr" | "isk" | "jmd" | "jpy" | "kes" | "kgs" | "khr" | "kmf" | "krw" | "kyd" | "kzt" | "lak" | "lbp" | "lkr" | "lrd" | "lsl" | "mad" | "mdl" | "mga" | "mkd" | "mmk" | "mnt" | "mop" | "mur" | "mvr" | "mwk" | "mxn" | "myr" | "mzn" | "nad" | "ngn" | "nio" | "nok" | "npr" | "nzd" | "pab" | "pen" | "pgk" | "php" | "pkr" | "pln" | "pyg" | "qar" | "ron" | "rsd" | "rub" | "rwf" | "sar" | "sbd" | "scr" | "sek" | "sgd" | "shp" | "sle" | "sos" | "srd" | "std" | "szl" | "thb" | "tjs" | "top" | "try" | "ttd" | "twd" | "tzs" | "uah" | "ugx" | "usd" | "uyu" | "uzs" | "vnd" | "vuv" | "wst" | "xaf" | "xcd" | "xcg" | "xof" | "xpf" | "yer" | "zar" | "zmw";
-      days_until_due?: null | number;
-      gating_days?: null | number;
-      is_default?: null | boolean;
+      collector?: "external" | "psp_invoice" | "psp_payments" | null;
+      currency?: "aed" | "afn" | "all" | "amd" | "ang" | "aoa" | "ars" | "aud" | "awg" | "azn" | "bam" | "bbd" | "bdt" | "bif" | "bmd" | "bnd" | "bob" | "brl" | "bsd" | "bwp" | "byn" | "bzd" | "cad" | "cdf" | "chf" | "clp" | "cny" | "cop" | "crc" | "cve" | "czk" | "djf" | "dkk" | "dop" | "dzd" | "egp" | "etb" | "eur" | "fjd" | "fkp" | "gbp" | "gel" | "gip" | "gmd" | "gnf" | "gtq" | "gyd" | "hkd" | "hnl" | "htg" | "huf" | "idr" | "ils" | "inr" | "isk" | "jmd" | "jpy" | "kes" | "kgs" | "khr" | "kmf" | "krw" | "kyd" | "kzt" | "lak" | "lbp" | "lkr" | "lrd" | "lsl" | "mad" | "mdl" | "mga" | "mkd" | "mmk" | "mnt" | "mop" | "mur" | "mvr" | "mwk" | "mxn" | "myr" | "mzn" | "nad" | "ngn" | "nio" | "nok" | "npr" | "nzd" | "pab" | "pen" | "pgk" | "php" | "pkr" | "pln" | "pyg" | "qar" | "ron" | "rsd" | "rub" | "rwf" | "sar" | "sbd" | "scr" | "sek" | "sgd" | "shp" | "sle" | "sos" | "srd" | "std" | "szl" | "thb" | "tjs" | "top" | "try" | "ttd" | "twd" | "tzs" | "uah" | "ugx" | "usd" | "uyu" | "uzs" | "vnd" | "vuv" | "wst" | "xaf" | "xcd" | "xcg" | "xof" | "xpf" | "yer" | "zar" | "zmw" | null;
+      days_until_due?: number | null;
+      gating_days?: number | null;
+      is_default?: boolean | null;
       name?: null | string;
-      overdraft_limit?: null | number;
-      payment_gating?: null | "keep_serving" | "revoke_after";
+      overdraft_limit?: number | null;
+      payment_gating?: "keep_serving" | "revoke_after" | null;
       payment_method_id?: null | string;
-      proration_behavior?: null | "create_prorations" | "invoice_immediately";
+      proration_behavior?: "create_prorations" | "invoice_immediately" | null;
       purchase_order?: null | string;
     };
     BillingSubscription: {
@@ -1443,7 +1443,7 @@ export interface components {
       subscription_external_id: string;
       total_price: number;
       trial_end: null | number;
-      trial_end_setting: null | "cancel" | "subscribe";
+      trial_end_setting: "cancel" | "subscribe" | null;
     };
     BillingSubscriptionDiscount: {
       coupon_external_id: string;
@@ -1471,30 +1471,30 @@ export interface components {
       subscription_external_id: string;
     };
     BillingSubscriptionUpsert: {
-      application_id?: null | components["schemas"]["Text255"];
-      cancel_at?: null | components["schemas"]["Seconds"];
+      application_id?: components["schemas"]["Text255"] | null;
+      cancel_at?: components["schemas"]["Seconds"] | null;
       cancel_at_period_end?: boolean;
       company_id?: null | string;
       currency?: "aed" | "afn" | "all" | "amd" | "ang" | "aoa" | "ars" | "aud" | "awg" | "azn" | "bam" | "bbd" | "bdt" | "bif" | "bmd" | "bnd" | "bob" | "brl" | "bsd" | "bwp" | "byn" | "bzd" | "cad" | "cdf" | "chf" | "clp" | "cny" | "cop" | "crc" | "cve" | "czk" | "djf" | "dkk" | "dop" | "dzd" | "egp" | "etb" | "eur" | "fjd" | "fkp" | "gbp" | "gel" | "gip" | "gmd" | "gnf" | "gtq" | "gyd" | "hkd" | "hnl" | "htg" | "huf" | "idr" | "ils" | "inr" | "isk" | "jmd" | "jpy" | "kes" | "kgs" | "khr" | "kmf" | "krw" | "kyd" | "kzt" | "lak" | "lbp" | "lkr" | "lrd" | "lsl" | "mad" | "mdl" | "mga" | "mkd" | "mmk" | "mnt" | "mop" | "mur" | "mvr" | "mwk" | "mxn" | "myr" | "mzn" | "nad" | "ngn" | "nio" | "nok" | "npr" | "nzd" | "pab" | "pen" | "pgk" | "php" | "pkr" | "pln" | "pyg" | "qar" | "ron" | "rsd" | "rub" | "rwf" | "sar" | "sbd" | "scr" | "sek" | "sgd" | "shp" | "sle" | "sos" | "srd" | "std" | "szl" | "thb" | "tjs" | "top" | "try" | "ttd" | "twd" | "tzs" | "uah" | "ugx" | "usd" | "uyu" | "uzs" | "vnd" | "vuv" | "wst" | "xaf" | "xcd" | "xcg" | "xof" | "xpf" | "yer" | "zar" | "zmw";
       customer_external_id?: components["schemas"]["Text255"];
-      default_payment_method_external_id?: null | components["schemas"]["Text255"];
+      default_payment_method_external_id?: components["schemas"]["Text255"] | null;
       default_payment_method_id?: null | string;
       discounts?: components["schemas"]["BillingSubscriptionDiscount"][];
       expired_at?: null | string;
-      interval?: null | components["schemas"]["Text255"];
+      interval?: components["schemas"]["Text255"] | null;
       metadata?: null | {
         [key: string]: unknown;
       };
-      period_end?: null | components["schemas"]["Seconds"];
-      period_start?: null | components["schemas"]["Seconds"];
+      period_end?: components["schemas"]["Seconds"] | null;
+      period_start?: components["schemas"]["Seconds"] | null;
       product_external_ids?: components["schemas"]["BillingProductPricing"][];
-      provider_type?: null | "ext_a" | "ext_b" | "native" | "psp";
+      provider_type?: "ext_a" | "ext_b" | "native" | "psp" | null;
       started_at?: null | string;
-      status?: null | components["schemas"]["Text255"];
+      status?: components["schemas"]["Text255"] | null;
       subscription_external_id: components["schemas"]["ExternalId"];
       total_price?: components["schemas"]["Count.o1"];
-      trial_end?: null | components["schemas"]["Seconds"];
-      trial_end_setting?: null | "cancel" | "subscribe";
+      trial_end?: components["schemas"]["Seconds"] | null;
+      trial_end_setting?: "cancel" | "subscribe" | null;
     };
     BillingSubscriptionView: {
       application_id: null | string;
@@ -1522,7 +1522,7 @@ export interface components {
       subscription_external_id: string;
       total_price: number;
       trial_end: null | number;
-      trial_end_setting: null | "cancel" | "subscribe";
+      trial_end_setting: "cancel" | "subscribe" | null;
     };
     Buckets: {
       analytics?: components["schemas"]["RateAndBurst"];
@@ -1545,44 +1545,44 @@ export interface components {
     };
     BundledEntitlement: {
       billing_product_id?: null | string;
-      billing_threshold?: null | number;
-      credit_consumption_rate?: null | components["schemas"]["Rate"];
-      currency?: null | "aed" | "afn" | "all" | "amd" | "ang" | "aoa" | "ars" | "aud" | "awg" | "azn" | "bam" | "bbd" | "bdt" | "bif" | "bmd" | "bnd" | "bob" | "brl" | "bsd" | "bwp" | "byn" | "bzd" | "cad" | "cdf" | "chf" | "clp" | "cny" | "cop" | "crc" | "cve" | "czk" | "djf" | "dkk" | "dop" | "dzd" | "egp" | "etb" | "eur" | "fjd" | "fkp" | "gbp" | "gel" | "gip" | "gmd" | "gnf" | "gtq" | "gyd" | "hkd" | "hnl" | "htg" | "huf" | "idr" | "ils" | "inr" | "isk" | "jmd" | "jpy" | "kes" | "kgs" | "khr" | "kmf" | "krw" | "kyd" | "kzt" | "lak" | "lbp" | "lkr" | "lrd" | "lsl" | "mad" | "mdl" | "mga" | "mkd" | "mmk" | "mnt" | "mop" | "mur" | "mvr" | "mwk" | "mxn" | "myr" | "mzn" | "nad" | "ngn" | "nio" | "nok" | "npr" | "nzd" | "pab" | "pen" | "pgk" | "php" | "pkr" | "pln" | "pyg" | "qar" | "ron" | "rsd" | "rub" | "rwf" | "sar" | "sbd" | "scr" | "sek" | "sgd" | "shp" | "sle" | "sos" | "srd" | "std" | "szl" | "thb" | "tjs" | "top" | "try" | "ttd" | "twd" | "tzs" | "uah" | "ugx" | "usd" | "uyu" | "uzs" | "vnd" | "vuv" | "wst" | "xaf" | "xcd" | "xcg" | "xof" | "xpf" | "yer" | "zar" | "zmw";
-      currency_prices?: null | components["schemas"]["CurrencyPriceWrite"][];
+      billing_threshold?: number | null;
+      credit_consumption_rate?: components["schemas"]["Rate"] | null;
+      currency?: "aed" | "afn" | "all" | "amd" | "ang" | "aoa" | "ars" | "aud" | "awg" | "azn" | "bam" | "bbd" | "bdt" | "bif" | "bmd" | "bnd" | "bob" | "brl" | "bsd" | "bwp" | "byn" | "bzd" | "cad" | "cdf" | "chf" | "clp" | "cny" | "cop" | "crc" | "cve" | "czk" | "djf" | "dkk" | "dop" | "dzd" | "egp" | "etb" | "eur" | "fjd" | "fkp" | "gbp" | "gel" | "gip" | "gmd" | "gnf" | "gtq" | "gyd" | "hkd" | "hnl" | "htg" | "huf" | "idr" | "ils" | "inr" | "isk" | "jmd" | "jpy" | "kes" | "kgs" | "khr" | "kmf" | "krw" | "kyd" | "kzt" | "lak" | "lbp" | "lkr" | "lrd" | "lsl" | "mad" | "mdl" | "mga" | "mkd" | "mmk" | "mnt" | "mop" | "mur" | "mvr" | "mwk" | "mxn" | "myr" | "mzn" | "nad" | "ngn" | "nio" | "nok" | "npr" | "nzd" | "pab" | "pen" | "pgk" | "php" | "pkr" | "pln" | "pyg" | "qar" | "ron" | "rsd" | "rub" | "rwf" | "sar" | "sbd" | "scr" | "sek" | "sgd" | "shp" | "sle" | "sos" | "srd" | "std" | "szl" | "thb" | "tjs" | "top" | "try" | "ttd" | "twd" | "tzs" | "uah" | "ugx" | "usd" | "uyu" | "uzs" | "vnd" | "vuv" | "wst" | "xaf" | "xcd" | "xcg" | "xof" | "xpf" | "yer" | "zar" | "zmw" | null;
+      currency_prices?: components["schemas"]["CurrencyPriceWrite"][] | null;
       feature_id?: string;
-      metric_period?: null | "all_time" | "current_day" | "current_month" | "current_week";
-      metric_period_month_reset?: null | "billing_cycle" | "first_of_month";
+      metric_period?: "all_time" | "current_day" | "current_month" | "current_week" | null;
+      metric_period_month_reset?: "billing_cycle" | "first_of_month" | null;
       monthly_metered_price_id?: null | string;
       monthly_price_tiers?: components["schemas"]["Tiers"];
-      monthly_unit_price?: null | components["schemas"]["Money"];
-      monthly_unit_price_decimal?: null | components["schemas"]["DecimalText.o1"];
-      overage_billing_cadence?: null | "end_of_billing_period" | "monthly" | "quarterly";
+      monthly_unit_price?: components["schemas"]["Money"] | null;
+      monthly_unit_price_decimal?: components["schemas"]["DecimalText.o1"] | null;
+      overage_billing_cadence?: "end_of_billing_period" | "monthly" | "quarterly" | null;
       overage_billing_product_id?: null | string;
-      overage_invoice_anchor?: null | "billing_period_start" | "month_end";
+      overage_invoice_anchor?: "billing_period_start" | "month_end" | null;
       plan_id?: string;
       plan_version_id?: null | string;
-      price_behavior?: null | "credit_burndown" | "overage" | "pay_as_you_go" | "pay_in_advance" | "tier";
+      price_behavior?: "credit_burndown" | "overage" | "pay_as_you_go" | "pay_in_advance" | "tier" | null;
       price_tiers?: components["schemas"]["Tiers"];
       quantity_rates?: null | {
         [key: string]: components["schemas"]["Rate"];
       };
       quarterly_metered_price_id?: null | string;
       quarterly_price_tiers?: components["schemas"]["Tiers"];
-      quarterly_unit_price?: null | components["schemas"]["Money"];
-      quarterly_unit_price_decimal?: null | components["schemas"]["DecimalText.o1"];
-      soft_limit?: null | components["schemas"]["Units"];
-      tier_mode?: null | "graduated" | "volume";
-      usage_quantity?: null | components["schemas"]["Units"];
-      value_bool?: null | boolean;
+      quarterly_unit_price?: components["schemas"]["Money"] | null;
+      quarterly_unit_price_decimal?: components["schemas"]["DecimalText.o1"] | null;
+      soft_limit?: components["schemas"]["Units"] | null;
+      tier_mode?: "graduated" | "volume" | null;
+      usage_quantity?: components["schemas"]["Units"] | null;
+      value_bool?: boolean | null;
       value_credit_id?: null | string;
-      value_numeric?: null | components["schemas"]["Units"];
+      value_numeric?: components["schemas"]["Units"] | null;
       value_trait_id?: null | string;
       value_type?: "boolean" | "credit" | "numeric" | "trait" | "unknown" | "unlimited";
-      warning_tiers?: null | components["schemas"]["WarningTierWrite"][];
+      warning_tiers?: components["schemas"]["WarningTierWrite"][] | null;
       yearly_metered_price_id?: null | string;
       yearly_price_tiers?: components["schemas"]["Tiers"];
-      yearly_unit_price?: null | components["schemas"]["Money"];
-      yearly_unit_price_decimal?: null | components["schemas"]["DecimalText.o1"];
+      yearly_unit_price?: components["schemas"]["Money"] | null;
+      yearly_unit_price_decimal?: components["schemas"]["DecimalText.o1"] | null;
     };
     BundleEntitlementWrite: {
       action: "create" | "delete" | "update";
@@ -1596,24 +1596,24 @@ export interface components {
       feature_allocation: null | number;
       feature_usage: null | number;
       feature_usage_event: null | string;
-      feature_usage_period: null | "all_time" | "current_day" | "current_month" | "current_week";
+      feature_usage_period: "all_time" | "current_day" | "current_month" | "current_week" | null;
       feature_usage_reset_at: null | string;
       flag: string;
       flag_id: string;
       reason: string;
       reservation?: components["schemas"]["FlagCheckReservation"];
       rule_id: null | string;
-      rule_type: null | "company_override" | "company_override_usage_exceeded" | "default" | "global_override" | "plan_entitlement" | "plan_entitlement_usage_exceeded" | "standard";
+      rule_type: "company_override" | "company_override_usage_exceeded" | "default" | "global_override" | "plan_entitlement" | "plan_entitlement_usage_exceeded" | "standard" | null;
       user_id: null | string;
       value: boolean;
     };
     CheckAndReserveRequestBody: {
-      company?: null | components["schemas"]["Keys.o2"];
+      company?: components["schemas"]["Keys.o2"] | null;
       expires_at?: null | string;
       idempotency_key?: null | string;
-      preflight?: null | components["schemas"]["PreflightRequestBody"];
-      quantity?: null | number;
-      user?: null | components["schemas"]["Keys.o2"];
+      preflight?: components["schemas"]["PreflightRequestBody"] | null;
+      quantity?: number | null;
+      user?: components["schemas"]["Keys.o2"] | null;
     };
     CheckCreditBalance: {
       remaining: number;
@@ -1627,20 +1627,20 @@ export interface components {
       feature_allocation: null | number;
       feature_usage: null | number;
       feature_usage_event: null | string;
-      feature_usage_period: null | "all_time" | "current_day" | "current_month" | "current_week";
+      feature_usage_period: "all_time" | "current_day" | "current_month" | "current_week" | null;
       feature_usage_reset_at: null | string;
       flag: string;
       flag_id: string;
       reason: string;
       rule_id: null | string;
-      rule_type: null | "company_override" | "company_override_usage_exceeded" | "default" | "global_override" | "plan_entitlement" | "plan_entitlement_usage_exceeded" | "standard";
+      rule_type: "company_override" | "company_override_usage_exceeded" | "default" | "global_override" | "plan_entitlement" | "plan_entitlement_usage_exceeded" | "standard" | null;
       user_id: null | string;
       value: boolean;
     };
     CheckFlagRequestBody: {
-      company?: null | components["schemas"]["Keys.o2"];
-      preflight?: null | components["schemas"]["PreflightRequestBody"];
-      user?: null | components["schemas"]["Keys.o2"];
+      company?: components["schemas"]["Keys.o2"] | null;
+      preflight?: components["schemas"]["PreflightRequestBody"] | null;
+      user?: components["schemas"]["Keys.o2"] | null;
     };
     CheckFlags: {
       credit_balances?: {
@@ -1652,7 +1652,7 @@ export interface components {
         id: string;
         name: string;
         trial_end_date: null | string;
-        trial_status: null | "active" | "converted" | "expired";
+        trial_status: "active" | "converted" | "expired" | null;
       };
     };
     CheckFlagsBulk: {
@@ -1705,7 +1705,7 @@ export interface components {
       source: string;
     };
     ClockUpdate: {
-      frozen?: null | boolean;
+      frozen?: boolean | null;
       now?: null | string;
       offset_seconds?: null | number;
     };
@@ -1719,7 +1719,16 @@ export interface components {
       type: string;
     };
     CollectorBatch: {
-      events: components["schemas"]["Sentapi_keystringundefinedtypetrackidentifyinferenceflag_checkbodyobject"][];
+      events: components["schemas"]["CollectorEvent"][];
+    };
+    CollectorEvent: {
+      api_key?: string;
+      backfill?: boolean | null;
+      body: Record<string, never>;
+      idempotency_key?: null | string;
+      sent_at?: null | string;
+      trusted_client_clock?: boolean | null;
+      type: "flag_check" | "identify" | "inference" | "track";
     };
     Company: {
       created_at: string;
@@ -1771,7 +1780,7 @@ export interface components {
       account_id: string;
       billing_customer_id: null | string;
       collection_method: "charge_automatically" | "send_invoice";
-      collector: null | "external" | "psp_invoice" | "psp_payments";
+      collector: "external" | "psp_invoice" | "psp_payments" | null;
       company_id: string;
       created_at: string;
       currency: null | string;
@@ -1784,7 +1793,7 @@ export interface components {
       overdraft_limit: null | number;
       payment_gating: "keep_serving" | "revoke_after";
       payment_method_id: null | string;
-      proration_behavior: null | "create_prorations" | "invoice_immediately";
+      proration_behavior: "create_prorations" | "invoice_immediately" | null;
       provider_type: "ext_a" | "ext_b" | "native" | "psp";
       purchase_order: null | string;
       updated_at: string;
@@ -1843,19 +1852,19 @@ export interface components {
       value: number;
     };
     CompanyGrantCreate: {
-      billing_periods_count?: null | components["schemas"]["Count.o2"];
+      billing_periods_count?: components["schemas"]["Count.o2"] | null;
       company_id: string;
       credit_bundle_id?: null | string;
       credit_id: string;
-      currency?: null | "aed" | "afn" | "all" | "amd" | "ang" | "aoa" | "ars" | "aud" | "awg" | "azn" | "bam" | "bbd" | "bdt" | "bif" | "bmd" | "bnd" | "bob" | "brl" | "bsd" | "bwp" | "byn" | "bzd" | "cad" | "cdf" | "chf" | "clp" | "cny" | "cop" | "crc" | "cve" | "czk" | "djf" | "dkk" | "dop" | "dzd" | "egp" | "etb" | "eur" | "fjd" | "fkp" | "gbp" | "gel" | "gip" | "gmd" | "gnf" | "gtq" | "gyd" | "hkd" | "hnl" | "htg" | "huf" | "idr" | "ils" | "inr" | "isk" | "jmd" | "jpy" | "kes" | "kgs" | "khr" | "kmf" | "krw" | "kyd" | "kzt" | "lak" | "lbp" | "lkr" | "lrd" | "lsl" | "mad" | "mdl" | "mga" | "mkd" | "mmk" | "mnt" | "mop" | "mur" | "mvr" | "mwk" | "mxn" | "myr" | "mzn" | "nad" | "ngn" | "nio" | "nok" | "npr" | "nzd" | "pab" | "pen" | "pgk" | "php" | "pkr" | "pln" | "pyg" | "qar" | "ron" | "rsd" | "rub" | "rwf" | "sar" | "sbd" | "scr" | "sek" | "sgd" | "shp" | "sle" | "sos" | "srd" | "std" | "szl" | "thb" | "tjs" | "top" | "try" | "ttd" | "twd" | "tzs" | "uah" | "ugx" | "usd" | "uyu" | "uzs" | "vnd" | "vuv" | "wst" | "xaf" | "xcd" | "xcg" | "xof" | "xpf" | "yer" | "zar" | "zmw";
+      currency?: "aed" | "afn" | "all" | "amd" | "ang" | "aoa" | "ars" | "aud" | "awg" | "azn" | "bam" | "bbd" | "bdt" | "bif" | "bmd" | "bnd" | "bob" | "brl" | "bsd" | "bwp" | "byn" | "bzd" | "cad" | "cdf" | "chf" | "clp" | "cny" | "cop" | "crc" | "cve" | "czk" | "djf" | "dkk" | "dop" | "dzd" | "egp" | "etb" | "eur" | "fjd" | "fkp" | "gbp" | "gel" | "gip" | "gmd" | "gnf" | "gtq" | "gyd" | "hkd" | "hnl" | "htg" | "huf" | "idr" | "ils" | "inr" | "isk" | "jmd" | "jpy" | "kes" | "kgs" | "khr" | "kmf" | "krw" | "kyd" | "kzt" | "lak" | "lbp" | "lkr" | "lrd" | "lsl" | "mad" | "mdl" | "mga" | "mkd" | "mmk" | "mnt" | "mop" | "mur" | "mvr" | "mwk" | "mxn" | "myr" | "mzn" | "nad" | "ngn" | "nio" | "nok" | "npr" | "nzd" | "pab" | "pen" | "pgk" | "php" | "pkr" | "pln" | "pyg" | "qar" | "ron" | "rsd" | "rub" | "rwf" | "sar" | "sbd" | "scr" | "sek" | "sgd" | "shp" | "sle" | "sos" | "srd" | "std" | "szl" | "thb" | "tjs" | "top" | "try" | "ttd" | "twd" | "tzs" | "uah" | "ugx" | "usd" | "uyu" | "uzs" | "vnd" | "vuv" | "wst" | "xaf" | "xcd" | "xcg" | "xof" | "xpf" | "yer" | "zar" | "zmw" | null;
       expires_at?: null | string;
-      expiry_type?: null | "duration" | "end_of_billing_period" | "end_of_next_billing_period" | "end_of_trial" | "no_expiry";
-      expiry_unit?: null | "billing_periods" | "days";
-      expiry_unit_count?: null | components["schemas"]["Count.o2"];
+      expiry_type?: "duration" | "end_of_billing_period" | "end_of_next_billing_period" | "end_of_trial" | "no_expiry" | null;
+      expiry_unit?: "billing_periods" | "days" | null;
+      expiry_unit_count?: components["schemas"]["Count.o2"] | null;
       quantity: number;
       reason: "adjustment" | "billing_credit_auto_topup" | "free" | "plan" | "postpaid_forgiven" | "postpaid_overdraft" | "postpaid_settlement" | "purchased" | "rollover";
-      renewal_enabled?: null | boolean;
-      renewal_period?: null | "billing_period" | "first_of_month";
+      renewal_enabled?: boolean | null;
+      renewal_period?: "billing_period" | "first_of_month" | null;
     };
     CompanyMembershipDetail: {
       company?: components["schemas"]["Company"];
@@ -1875,8 +1884,8 @@ export interface components {
       feature?: components["schemas"]["Feature"];
       feature_id: string;
       id: string;
-      metric_period: null | "all_time" | "current_day" | "current_month" | "current_week";
-      metric_period_month_reset: null | "billing_cycle" | "first_of_month";
+      metric_period: "all_time" | "current_day" | "current_month" | "current_week" | null;
+      metric_period_month_reset: "billing_cycle" | "first_of_month" | null;
       notes: components["schemas"]["CompanyOverrideNote"][];
       quantity_rates?: {
         [key: string]: number;
@@ -1884,7 +1893,7 @@ export interface components {
       rule_id: null | string;
       rule_id_usage_exceeded: null | string;
       updated_at: string;
-      value_bool: null | boolean;
+      value_bool: boolean | null;
       value_credit?: components["schemas"]["Credit"];
       value_credit_id: null | string;
       value_numeric: null | number;
@@ -1894,18 +1903,18 @@ export interface components {
     };
     CompanyOverrideCreate: {
       company_id: string;
-      credit_consumption_rate?: null | components["schemas"]["Rate"];
+      credit_consumption_rate?: components["schemas"]["Rate"] | null;
       expiration_date?: null | string;
       feature_id: string;
-      metric_period?: null | "all_time" | "current_day" | "current_month" | "current_week";
-      metric_period_month_reset?: null | "billing_cycle" | "first_of_month";
+      metric_period?: "all_time" | "current_day" | "current_month" | "current_week" | null;
+      metric_period_month_reset?: "billing_cycle" | "first_of_month" | null;
       note?: null | string;
       quantity_rates?: null | {
         [key: string]: components["schemas"]["Rate"];
       };
-      value_bool?: null | boolean;
+      value_bool?: boolean | null;
       value_credit_id?: null | string;
-      value_numeric?: null | components["schemas"]["Units"];
+      value_numeric?: components["schemas"]["Units"] | null;
       value_trait_id?: null | string;
       value_type: "boolean" | "credit" | "numeric" | "trait" | "unknown" | "unlimited";
     };
@@ -1918,17 +1927,17 @@ export interface components {
       updated_at: string;
     };
     CompanyOverrideUpdate: {
-      credit_consumption_rate?: null | components["schemas"]["Rate"];
+      credit_consumption_rate?: components["schemas"]["Rate"] | null;
       expiration_date?: null | string;
-      metric_period?: null | "all_time" | "current_day" | "current_month" | "current_week";
-      metric_period_month_reset?: null | "billing_cycle" | "first_of_month";
+      metric_period?: "all_time" | "current_day" | "current_month" | "current_week" | null;
+      metric_period_month_reset?: "billing_cycle" | "first_of_month" | null;
       note?: null | string;
       quantity_rates?: null | {
         [key: string]: components["schemas"]["Rate"];
       };
-      value_bool?: null | boolean;
+      value_bool?: boolean | null;
       value_credit_id?: null | string;
-      value_numeric?: null | components["schemas"]["Units"];
+      value_numeric?: components["schemas"]["Units"] | null;
       value_trait_id?: null | string;
       value_type?: "boolean" | "credit" | "numeric" | "trait" | "unknown" | "unlimited";
     };
@@ -1946,14 +1955,14 @@ export interface components {
       plan_version_id: null | string;
     };
     CompanyPlanCreditGrant: {
-      billing_credit_arrears_anchor: null | "billing_period_start" | "month_end";
-      billing_credit_arrears_cadence: null | "end_of_billing_period" | "monthly" | "quarterly";
+      billing_credit_arrears_anchor: "billing_period_start" | "month_end" | null;
+      billing_credit_arrears_cadence: "end_of_billing_period" | "monthly" | "quarterly" | null;
       billing_credit_auto_topup_amount: null | number;
       billing_credit_auto_topup_amount_type: null | string;
       billing_credit_auto_topup_availability: "automatic" | "off" | "user_controlled";
       billing_credit_auto_topup_enabled: boolean;
-      billing_credit_auto_topup_expiry_type: null | "duration" | "end_of_billing_period" | "end_of_next_billing_period" | "end_of_trial" | "no_expiry";
-      billing_credit_auto_topup_expiry_unit: null | "billing_periods" | "days";
+      billing_credit_auto_topup_expiry_type: "duration" | "end_of_billing_period" | "end_of_next_billing_period" | "end_of_trial" | "no_expiry" | null;
+      billing_credit_auto_topup_expiry_unit: "billing_periods" | "days" | null;
       billing_credit_auto_topup_expiry_unit_count: null | number;
       billing_credit_auto_topup_self_service: boolean;
       billing_credit_auto_topup_threshold_credits: null | number;
@@ -1966,7 +1975,7 @@ export interface components {
       billing_mode: "billed" | "granted";
       billing_product_price_id: null | string;
       company_auto_topup_amount: null | number;
-      company_auto_topup_enabled: null | boolean;
+      company_auto_topup_enabled: boolean | null;
       company_auto_topup_threshold_credits: null | number;
       company_credit_amount: number;
       created_at: string;
@@ -1976,8 +1985,8 @@ export interface components {
       credit_icon: null | string;
       credit_id: string;
       credit_name: string;
-      expiry_type: null | "duration" | "end_of_billing_period" | "end_of_next_billing_period" | "end_of_trial" | "no_expiry";
-      expiry_unit: null | "billing_periods" | "days";
+      expiry_type: "duration" | "end_of_billing_period" | "end_of_next_billing_period" | "end_of_trial" | "no_expiry" | null;
+      expiry_unit: "billing_periods" | "days" | null;
       expiry_unit_count: null | number;
       id: string;
       license_id: null | string;
@@ -1986,8 +1995,8 @@ export interface components {
       plan_version_id: null | string;
       plural_name: null | string;
       price?: components["schemas"]["BillingPriceView"];
-      reset_cadence: null | "daily" | "every_6_months" | "monthly" | "quarterly" | "weekly" | "yearly";
-      reset_start: null | "billing_period" | "first_of_month";
+      reset_cadence: "daily" | "every_6_months" | "monthly" | "quarterly" | "weekly" | "yearly" | null;
+      reset_start: "billing_period" | "first_of_month" | null;
       reset_type: "no_reset" | "plan_period";
       rollover_percentage: number;
       scaling: "fixed" | "per_license";
@@ -1995,7 +2004,7 @@ export interface components {
       updated_at: string;
     };
     CompanyPlansUpdate: {
-      add_on_ids?: null | string[];
+      add_on_ids?: string[] | null;
       base_plan_id?: null | string;
     };
     CompanySubscription: {
@@ -2030,12 +2039,12 @@ export interface components {
       keys?: components["schemas"]["Keys"];
       last_seen_at?: null | string;
       name?: null | string;
-      prevent_key_remap?: null | boolean;
+      prevent_key_remap?: boolean | null;
       remove_keys?: string[];
       traits?: {
         [key: string]: unknown;
       };
-      update_only?: null | boolean;
+      update_only?: boolean | null;
     };
     ComparedTrait: {
       comparable_type: "bool" | "date" | "int" | "string";
@@ -2055,8 +2064,8 @@ export interface components {
       environment_id: string;
       event_subtype: null | string;
       id: string;
-      metric_period: null | "all_time" | "current_day" | "current_month" | "current_week";
-      metric_period_month_reset: null | "billing_cycle" | "first_of_month";
+      metric_period: "all_time" | "current_day" | "current_month" | "current_week" | null;
+      metric_period_month_reset: "billing_cycle" | "first_of_month" | null;
       metric_value: null | number;
       operator: "eq" | "gt" | "gte" | "is_empty" | "lt" | "lte" | "ne" | "not_empty";
       quantity_rates?: {
@@ -2078,16 +2087,16 @@ export interface components {
       credit_id?: null | string;
       event_subtype?: null | string;
       id?: null | string;
-      metric_period?: null | "all_time" | "current_day" | "current_month" | "current_week";
-      metric_period_month_reset?: null | "billing_cycle" | "first_of_month";
-      metric_value?: null | components["schemas"]["Long"];
+      metric_period?: "all_time" | "current_day" | "current_month" | "current_week" | null;
+      metric_period_month_reset?: "billing_cycle" | "first_of_month" | null;
+      metric_value?: components["schemas"]["Long"] | null;
       operator: "eq" | "gt" | "gte" | "is_empty" | "lt" | "lte" | "ne" | "not_empty";
       resource_ids: string[];
       trait_id?: null | string;
       trait_value?: null | string;
     };
     ContextSecretRoll: {
-      overlap_seconds?: null | number;
+      overlap_seconds?: number | null;
     };
     ContextSecretView: {
       environment_id: string;
@@ -2100,12 +2109,12 @@ export interface components {
     "Count.o1": number;
     "Count.o2": number;
     CouponUpsert: {
-      amount_off?: null | components["schemas"]["Count.o1"];
+      amount_off?: components["schemas"]["Count.o1"] | null;
       currency?: null | string;
       duration?: null | string;
-      duration_in_months?: null | components["schemas"]["Count.o1"];
+      duration_in_months?: components["schemas"]["Count.o1"] | null;
       external_id: components["schemas"]["ExternalId"];
-      max_redemptions?: null | components["schemas"]["Count.o1"];
+      max_redemptions?: components["schemas"]["Count.o1"] | null;
       name?: components["schemas"]["Text255"];
       percent_off?: null | number;
       times_redeemed?: components["schemas"]["Count.o1"];
@@ -2155,43 +2164,43 @@ export interface components {
     };
     CreditBundleCreate: {
       bundle_name: components["schemas"]["Name.o2"];
-      bundle_type?: null | "fixed";
-      compatible_plan_ids?: null | string[];
+      bundle_type?: "fixed" | null;
+      compatible_plan_ids?: string[] | null;
       credit_id: string;
       currency: "aed" | "afn" | "all" | "amd" | "ang" | "aoa" | "ars" | "aud" | "awg" | "azn" | "bam" | "bbd" | "bdt" | "bif" | "bmd" | "bnd" | "bob" | "brl" | "bsd" | "bwp" | "byn" | "bzd" | "cad" | "cdf" | "chf" | "clp" | "cny" | "cop" | "crc" | "cve" | "czk" | "djf" | "dkk" | "dop" | "dzd" | "egp" | "etb" | "eur" | "fjd" | "fkp" | "gbp" | "gel" | "gip" | "gmd" | "gnf" | "gtq" | "gyd" | "hkd" | "hnl" | "htg" | "huf" | "idr" | "ils" | "inr" | "isk" | "jmd" | "jpy" | "kes" | "kgs" | "khr" | "kmf" | "krw" | "kyd" | "kzt" | "lak" | "lbp" | "lkr" | "lrd" | "lsl" | "mad" | "mdl" | "mga" | "mkd" | "mmk" | "mnt" | "mop" | "mur" | "mvr" | "mwk" | "mxn" | "myr" | "mzn" | "nad" | "ngn" | "nio" | "nok" | "npr" | "nzd" | "pab" | "pen" | "pgk" | "php" | "pkr" | "pln" | "pyg" | "qar" | "ron" | "rsd" | "rub" | "rwf" | "sar" | "sbd" | "scr" | "sek" | "sgd" | "shp" | "sle" | "sos" | "srd" | "std" | "szl" | "thb" | "tjs" | "top" | "try" | "ttd" | "twd" | "tzs" | "uah" | "ugx" | "usd" | "uyu" | "uzs" | "vnd" | "vuv" | "wst" | "xaf" | "xcd" | "xcg" | "xof" | "xpf" | "yer" | "zar" | "zmw";
-      currency_prices?: null | components["schemas"]["CreditCurrencyPriceWrite"][];
-      expiry_type?: null | "duration" | "end_of_billing_period" | "end_of_next_billing_period" | "end_of_trial" | "no_expiry";
-      expiry_unit?: null | "billing_periods" | "days";
-      expiry_unit_count?: null | components["schemas"]["Count.o2"];
+      currency_prices?: components["schemas"]["CreditCurrencyPriceWrite"][] | null;
+      expiry_type?: "duration" | "end_of_billing_period" | "end_of_next_billing_period" | "end_of_trial" | "no_expiry" | null;
+      expiry_unit?: "billing_periods" | "days" | null;
+      expiry_unit_count?: components["schemas"]["Count.o2"] | null;
       price_per_unit: components["schemas"]["Money.o1"];
-      price_per_unit_decimal?: null | components["schemas"]["DecimalText.o2"];
-      quantity?: null | components["schemas"]["Count.o2"];
-      status?: null | "active" | "inactive";
+      price_per_unit_decimal?: components["schemas"]["DecimalText.o2"] | null;
+      quantity?: components["schemas"]["Count.o2"] | null;
+      status?: "active" | "inactive" | null;
     };
     CreditBundleUpdate: {
       bundle_name?: components["schemas"]["Name.o2"];
-      compatible_plan_ids?: null | string[];
-      currency_prices?: null | components["schemas"]["CreditCurrencyPriceWrite"][];
-      expiry_type?: null | "duration" | "end_of_billing_period" | "end_of_next_billing_period" | "end_of_trial" | "no_expiry";
-      expiry_unit?: null | "billing_periods" | "days";
-      expiry_unit_count?: null | components["schemas"]["Count.o2"];
+      compatible_plan_ids?: string[] | null;
+      currency_prices?: components["schemas"]["CreditCurrencyPriceWrite"][] | null;
+      expiry_type?: "duration" | "end_of_billing_period" | "end_of_next_billing_period" | "end_of_trial" | "no_expiry" | null;
+      expiry_unit?: "billing_periods" | "days" | null;
+      expiry_unit_count?: components["schemas"]["Count.o2"] | null;
       price_per_unit?: components["schemas"]["Money.o1"];
-      price_per_unit_decimal?: null | components["schemas"]["DecimalText.o2"];
-      quantity?: null | components["schemas"]["Count.o2"];
-      status?: null | "active" | "inactive";
+      price_per_unit_decimal?: components["schemas"]["DecimalText.o2"] | null;
+      quantity?: components["schemas"]["Count.o2"] | null;
+      status?: "active" | "inactive" | null;
     };
     CreditCreate: {
-      burn_strategy?: null | "expiration_priority" | "first_in_first_out" | "last_in_first_out" | "plan_first_then_credit_bundles_first_in_first_out";
+      burn_strategy?: "expiration_priority" | "first_in_first_out" | "last_in_first_out" | "plan_first_then_credit_bundles_first_in_first_out" | null;
       currency: "aed" | "afn" | "all" | "amd" | "ang" | "aoa" | "ars" | "aud" | "awg" | "azn" | "bam" | "bbd" | "bdt" | "bif" | "bmd" | "bnd" | "bob" | "brl" | "bsd" | "bwp" | "byn" | "bzd" | "cad" | "cdf" | "chf" | "clp" | "cny" | "cop" | "crc" | "cve" | "czk" | "djf" | "dkk" | "dop" | "dzd" | "egp" | "etb" | "eur" | "fjd" | "fkp" | "gbp" | "gel" | "gip" | "gmd" | "gnf" | "gtq" | "gyd" | "hkd" | "hnl" | "htg" | "huf" | "idr" | "ils" | "inr" | "isk" | "jmd" | "jpy" | "kes" | "kgs" | "khr" | "kmf" | "krw" | "kyd" | "kzt" | "lak" | "lbp" | "lkr" | "lrd" | "lsl" | "mad" | "mdl" | "mga" | "mkd" | "mmk" | "mnt" | "mop" | "mur" | "mvr" | "mwk" | "mxn" | "myr" | "mzn" | "nad" | "ngn" | "nio" | "nok" | "npr" | "nzd" | "pab" | "pen" | "pgk" | "php" | "pkr" | "pln" | "pyg" | "qar" | "ron" | "rsd" | "rub" | "rwf" | "sar" | "sbd" | "scr" | "sek" | "sgd" | "shp" | "sle" | "sos" | "srd" | "std" | "szl" | "thb" | "tjs" | "top" | "try" | "ttd" | "twd" | "tzs" | "uah" | "ugx" | "usd" | "uyu" | "uzs" | "vnd" | "vuv" | "wst" | "xaf" | "xcd" | "xcg" | "xof" | "xpf" | "yer" | "zar" | "zmw";
-      currency_prices?: null | components["schemas"]["CreditCurrencyPriceWrite"][];
-      default_expiry_unit?: null | "billing_periods" | "days";
-      default_expiry_unit_count?: null | components["schemas"]["Count.o2"];
-      default_rollover_policy?: null | "expire" | "none" | "rollover";
+      currency_prices?: components["schemas"]["CreditCurrencyPriceWrite"][] | null;
+      default_expiry_unit?: "billing_periods" | "days" | null;
+      default_expiry_unit_count?: components["schemas"]["Count.o2"] | null;
+      default_rollover_policy?: "expire" | "none" | "rollover" | null;
       description: string;
       icon?: null | string;
       name: components["schemas"]["Name.o2"];
-      per_unit_price?: null | components["schemas"]["Money.o1"];
-      per_unit_price_decimal?: null | components["schemas"]["DecimalText.o2"];
+      per_unit_price?: components["schemas"]["Money.o1"] | null;
+      per_unit_price_decimal?: components["schemas"]["DecimalText.o2"] | null;
       plural_name?: components["schemas"]["Label"];
       singular_name?: components["schemas"]["Label"];
     };
@@ -2201,8 +2210,8 @@ export interface components {
     };
     CreditCurrencyPriceWrite: {
       currency: "aed" | "afn" | "all" | "amd" | "ang" | "aoa" | "ars" | "aud" | "awg" | "azn" | "bam" | "bbd" | "bdt" | "bif" | "bmd" | "bnd" | "bob" | "brl" | "bsd" | "bwp" | "byn" | "bzd" | "cad" | "cdf" | "chf" | "clp" | "cny" | "cop" | "crc" | "cve" | "czk" | "djf" | "dkk" | "dop" | "dzd" | "egp" | "etb" | "eur" | "fjd" | "fkp" | "gbp" | "gel" | "gip" | "gmd" | "gnf" | "gtq" | "gyd" | "hkd" | "hnl" | "htg" | "huf" | "idr" | "ils" | "inr" | "isk" | "jmd" | "jpy" | "kes" | "kgs" | "khr" | "kmf" | "krw" | "kyd" | "kzt" | "lak" | "lbp" | "lkr" | "lrd" | "lsl" | "mad" | "mdl" | "mga" | "mkd" | "mmk" | "mnt" | "mop" | "mur" | "mvr" | "mwk" | "mxn" | "myr" | "mzn" | "nad" | "ngn" | "nio" | "nok" | "npr" | "nzd" | "pab" | "pen" | "pgk" | "php" | "pkr" | "pln" | "pyg" | "qar" | "ron" | "rsd" | "rub" | "rwf" | "sar" | "sbd" | "scr" | "sek" | "sgd" | "shp" | "sle" | "sos" | "srd" | "std" | "szl" | "thb" | "tjs" | "top" | "try" | "ttd" | "twd" | "tzs" | "uah" | "ugx" | "usd" | "uyu" | "uzs" | "vnd" | "vuv" | "wst" | "xaf" | "xcd" | "xcg" | "xof" | "xpf" | "yer" | "zar" | "zmw";
-      price_per_unit?: null | components["schemas"]["Money.o1"];
-      price_per_unit_decimal?: null | components["schemas"]["DecimalText.o2"];
+      price_per_unit?: components["schemas"]["Money.o1"] | null;
+      price_per_unit_decimal?: components["schemas"]["DecimalText.o2"] | null;
     };
     CreditGrant: {
       company_id: string;
@@ -2228,7 +2237,7 @@ export interface components {
       quantity_remaining: number;
       quantity_used: number;
       renewal_enabled: boolean;
-      renewal_period: null | "daily" | "every_6_months" | "monthly" | "quarterly" | "weekly" | "yearly";
+      renewal_period: "daily" | "every_6_months" | "monthly" | "quarterly" | "weekly" | "yearly" | null;
       reserved: null | number;
       settled: null | number;
       source_grant_id: null | string;
@@ -2237,7 +2246,7 @@ export interface components {
       updated_at: string;
       valid_from: null | string;
       zeroed_out_date: null | string;
-      zeroed_out_reason: null | "customer_archived" | "expired" | "integration_uninstalled" | "license_retired" | "manual" | "plan_change" | "plan_period_reset" | "reconciled";
+      zeroed_out_reason: "customer_archived" | "expired" | "integration_uninstalled" | "license_retired" | "manual" | "plan_change" | "plan_period_reset" | "reconciled" | null;
     };
     CreditGrantDetail: {
       credit_type_icon: null | string;
@@ -2246,9 +2255,9 @@ export interface components {
       quantity: number;
     };
     CreditGrantTierWrite: {
-      per_unit_price?: null | components["schemas"]["Money.o1"];
-      per_unit_price_decimal?: null | components["schemas"]["DecimalText.o2"];
-      up_to?: null | number;
+      per_unit_price?: components["schemas"]["Money.o1"] | null;
+      per_unit_price_decimal?: components["schemas"]["DecimalText.o2"] | null;
+      up_to?: number | null;
     };
     CreditLease: {
       company_id: string;
@@ -2285,8 +2294,8 @@ export interface components {
       event_at: string;
       event_id: string;
       event_type: "grant" | "transfer" | "usage" | "zero_out";
-      expiry_type: null | "duration" | "end_of_billing_period" | "end_of_next_billing_period" | "end_of_trial" | "no_expiry";
-      expiry_unit: null | "billing_periods" | "days";
+      expiry_type: "duration" | "end_of_billing_period" | "end_of_next_billing_period" | "end_of_trial" | "no_expiry" | null;
+      expiry_unit: "billing_periods" | "days" | null;
       expiry_unit_count: null | number;
       feature?: {
         description: null | string;
@@ -2300,17 +2309,17 @@ export interface components {
       grant_id: null | string;
       grant_quantity: null | number;
       grant_quantity_remaining: null | number;
-      grant_reason: null | "adjustment" | "billing_credit_auto_topup" | "free" | "plan" | "postpaid_forgiven" | "postpaid_overdraft" | "postpaid_settlement" | "purchased" | "rollover";
+      grant_reason: "adjustment" | "billing_credit_auto_topup" | "free" | "plan" | "postpaid_forgiven" | "postpaid_overdraft" | "postpaid_settlement" | "purchased" | "rollover" | null;
       grant_valid_from: null | string;
       plan_id: null | string;
       quantity_consumed: null | number;
       quantity_remaining_at_zero_out: null | number;
       source_id: number;
       to_grant_id: null | string;
-      transfer_reason: null | "overdraft_recovery" | "postpaid_debt_moved" | "postpaid_forgiven" | "postpaid_paid";
+      transfer_reason: "overdraft_recovery" | "postpaid_debt_moved" | "postpaid_forgiven" | "postpaid_paid" | null;
       usage_event_id: null | string;
-      usage_reason: null | "lease_hold" | "lease_release" | "manual_adjustment" | "reconciliation" | "reservation_hold" | "reservation_release" | "track";
-      zeroed_out_reason: null | "customer_archived" | "expired" | "integration_uninstalled" | "license_retired" | "manual" | "plan_change" | "plan_period_reset" | "reconciled";
+      usage_reason: "lease_hold" | "lease_release" | "manual_adjustment" | "reconciliation" | "reservation_hold" | "reservation_release" | "track" | null;
+      zeroed_out_reason: "customer_archived" | "expired" | "integration_uninstalled" | "license_retired" | "manual" | "plan_change" | "plan_period_reset" | "reconciled" | null;
     };
     CreditReservation: {
       company_id: string;
@@ -2355,16 +2364,16 @@ export interface components {
     };
     CreditTriggers: components["schemas"]["CreditTriggerConfig"][];
     CreditUpdate: {
-      burn_strategy?: null | "expiration_priority" | "first_in_first_out" | "last_in_first_out" | "plan_first_then_credit_bundles_first_in_first_out";
-      currency_prices?: null | components["schemas"]["CreditCurrencyPriceWrite"][];
-      default_expiry_unit?: null | "billing_periods" | "days";
-      default_expiry_unit_count?: null | components["schemas"]["Count.o2"];
-      default_rollover_policy?: null | "expire" | "none" | "rollover";
+      burn_strategy?: "expiration_priority" | "first_in_first_out" | "last_in_first_out" | "plan_first_then_credit_bundles_first_in_first_out" | null;
+      currency_prices?: components["schemas"]["CreditCurrencyPriceWrite"][] | null;
+      default_expiry_unit?: "billing_periods" | "days" | null;
+      default_expiry_unit_count?: components["schemas"]["Count.o2"] | null;
+      default_rollover_policy?: "expire" | "none" | "rollover" | null;
       description?: string;
       icon?: null | string;
       name?: components["schemas"]["Name.o2"];
-      per_unit_price?: null | components["schemas"]["Money.o1"];
-      per_unit_price_decimal?: null | components["schemas"]["DecimalText.o2"];
+      per_unit_price?: components["schemas"]["Money.o1"] | null;
+      per_unit_price_decimal?: components["schemas"]["DecimalText.o2"] | null;
       plural_name?: components["schemas"]["Label"];
       singular_name?: components["schemas"]["Label"];
     };
@@ -2377,14 +2386,14 @@ export interface components {
     CurrencyPriceWrite: {
       currency: "aed" | "afn" | "all" | "amd" | "ang" | "aoa" | "ars" | "aud" | "awg" | "azn" | "bam" | "bbd" | "bdt" | "bif" | "bmd" | "bnd" | "bob" | "brl" | "bsd" | "bwp" | "byn" | "bzd" | "cad" | "cdf" | "chf" | "clp" | "cny" | "cop" | "crc" | "cve" | "czk" | "djf" | "dkk" | "dop" | "dzd" | "egp" | "etb" | "eur" | "fjd" | "fkp" | "gbp" | "gel" | "gip" | "gmd" | "gnf" | "gtq" | "gyd" | "hkd" | "hnl" | "htg" | "huf" | "idr" | "ils" | "inr" | "isk" | "jmd" | "jpy" | "kes" | "kgs" | "khr" | "kmf" | "krw" | "kyd" | "kzt" | "lak" | "lbp" | "lkr" | "lrd" | "lsl" | "mad" | "mdl" | "mga" | "mkd" | "mmk" | "mnt" | "mop" | "mur" | "mvr" | "mwk" | "mxn" | "myr" | "mzn" | "nad" | "ngn" | "nio" | "nok" | "npr" | "nzd" | "pab" | "pen" | "pgk" | "php" | "pkr" | "pln" | "pyg" | "qar" | "ron" | "rsd" | "rub" | "rwf" | "sar" | "sbd" | "scr" | "sek" | "sgd" | "shp" | "sle" | "sos" | "srd" | "std" | "szl" | "thb" | "tjs" | "top" | "try" | "ttd" | "twd" | "tzs" | "uah" | "ugx" | "usd" | "uyu" | "uzs" | "vnd" | "vuv" | "wst" | "xaf" | "xcd" | "xcg" | "xof" | "xpf" | "yer" | "zar" | "zmw";
       monthly_price_tiers?: components["schemas"]["Tiers"];
-      monthly_unit_price?: null | components["schemas"]["Money"];
-      monthly_unit_price_decimal?: null | components["schemas"]["DecimalText.o1"];
+      monthly_unit_price?: components["schemas"]["Money"] | null;
+      monthly_unit_price_decimal?: components["schemas"]["DecimalText.o1"] | null;
       quarterly_price_tiers?: components["schemas"]["Tiers"];
-      quarterly_unit_price?: null | components["schemas"]["Money"];
-      quarterly_unit_price_decimal?: null | components["schemas"]["DecimalText.o1"];
+      quarterly_unit_price?: components["schemas"]["Money"] | null;
+      quarterly_unit_price_decimal?: components["schemas"]["DecimalText.o1"] | null;
       yearly_price_tiers?: components["schemas"]["Tiers"];
-      yearly_unit_price?: null | components["schemas"]["Money"];
-      yearly_unit_price_decimal?: null | components["schemas"]["DecimalText.o1"];
+      yearly_unit_price?: components["schemas"]["Money"] | null;
+      yearly_unit_price_decimal?: components["schemas"]["DecimalText.o1"] | null;
     };
     CustomPlanBilling: {
       activation_strategy: "on_payment" | "on_publish";
@@ -2401,7 +2410,7 @@ export interface components {
       plan_billing_source: "amendment" | "custom_plan" | "manage_plan";
       plan_id: string;
       problems: components["schemas"]["CheckoutProblem"][];
-      prorate_first_period: null | boolean;
+      prorate_first_period: boolean | null;
       psp_invoice_url: null | string;
       published_at: null | string;
       send_invoice: boolean;
@@ -2412,16 +2421,16 @@ export interface components {
       [key: string]: unknown;
     };
     CustomPlanBillingRetry: {
-      activation_strategy?: null | "on_payment" | "on_publish";
+      activation_strategy?: "on_payment" | "on_publish" | null;
       billing_cycle_anchor?: null | string;
       customer_email: components["schemas"]["ExternalId"];
-      days_until_due?: null | number;
-      prorate_first_period?: null | boolean;
-      send_invoice?: null | boolean;
+      days_until_due?: number | null;
+      prorate_first_period?: boolean | null;
+      send_invoice?: boolean | null;
     };
     CustomPlanBundleCreate: {
       billing_product: components["schemas"]["BillingProductWrite"];
-      credit_grants?: null | components["schemas"]["BundleCreditGrantWrite"][];
+      credit_grants?: components["schemas"]["BundleCreditGrantWrite"][] | null;
       entitlements: components["schemas"]["BundleEntitlementWrite"][];
       plan: components["schemas"]["CustomPlanCreate"];
     };
@@ -2434,8 +2443,8 @@ export interface components {
       company_id: string;
       copied_from_plan_id?: null | string;
       copied_price_id?: null | string;
-      description?: null | components["schemas"]["Description"];
-      icon?: null | "amber" | "blue" | "blueGray" | "blueGreen" | "cyan" | "emerald" | "fuchsia" | "gray" | "green" | "indigo" | "lightBlue" | "lime" | "orange" | "pink" | "purple" | "red" | "redOrange" | "rose" | "sky" | "slate" | "teal" | "trueGray" | "violet" | "warmGray" | "yellow";
+      description?: components["schemas"]["Description"] | null;
+      icon?: "amber" | "blue" | "blueGray" | "blueGreen" | "cyan" | "emerald" | "fuchsia" | "gray" | "green" | "indigo" | "lightBlue" | "lime" | "orange" | "pink" | "purple" | "red" | "redOrange" | "rose" | "sky" | "slate" | "teal" | "trueGray" | "violet" | "warmGray" | "yellow" | null;
       name: components["schemas"]["Name"];
     };
     DecimalText: string;
@@ -2458,7 +2467,7 @@ export interface components {
     };
     EntitlementInPlan: {
       entitlement_id: string;
-      visible?: null | boolean;
+      visible?: boolean | null;
     };
     EntitlementsDuplicate: {
       source_plan_id: string;
@@ -2549,10 +2558,10 @@ export interface components {
       updated_at: string;
     };
     EnvironmentUpdate: {
-      environment_type?: null | "development" | "production" | "staging";
+      environment_type?: "development" | "production" | "staging" | null;
       name?: null | string;
       publishable_limits?: components["schemas"]["PublishableLimitsWrite"];
-      require_context_signature?: null | boolean;
+      require_context_signature?: boolean | null;
     };
     Error: {
       error: string;
@@ -2565,7 +2574,7 @@ export interface components {
       error?: null | string;
       flag_id?: null | string;
       flag_key: string;
-      preflight?: null | boolean;
+      preflight?: boolean | null;
       reason: string;
       req_company?: null | {
         [key: string]: string;
@@ -2578,7 +2587,7 @@ export interface components {
       value: boolean;
     };
     EventBodyIdentify: {
-      company?: null | components["schemas"]["EventBodyIdentifyCompany"];
+      company?: components["schemas"]["EventBodyIdentifyCompany"] | null;
       keys: components["schemas"]["Keys.o1"];
       name?: null | string;
       traits?: null | {
@@ -2593,8 +2602,8 @@ export interface components {
       };
     };
     EventBodyInference: {
-      cache_creation_input_tokens?: null | number;
-      cached_input_tokens?: null | number;
+      cache_creation_input_tokens?: number | null;
+      cached_input_tokens?: number | null;
       company: components["schemas"]["Keys.o1"];
       cost?: null | string;
       currency?: null | string;
@@ -2604,25 +2613,25 @@ export interface components {
       operation?: null | string;
       output_tokens: number;
       provider: string;
-      reasoning_tokens?: null | number;
+      reasoning_tokens?: number | null;
       request_model?: null | string;
-      requests?: null | number;
+      requests?: number | null;
       reservation_id?: null | string;
       response_model: string;
-      user?: null | components["schemas"]["Keys.o1"];
+      user?: components["schemas"]["Keys.o1"] | null;
     };
     EventBodyTrack: {
-      company?: null | components["schemas"]["Keys.o1"];
+      company?: components["schemas"]["Keys.o1"] | null;
       event: string;
       lease_id?: null | string;
-      quantity?: null | number;
+      quantity?: number | null;
       reservation_id?: null | string;
       traits?: null | {
         [key: string]: unknown;
       };
-      user?: null | components["schemas"]["Keys.o1"];
+      user?: components["schemas"]["Keys.o1"] | null;
     };
-    EventCreate: components["schemas"]["TrackEvent"] | components["schemas"]["IdentifyEvent"] | components["schemas"]["InferenceEvent"] | components["schemas"]["FlagCheckEvent"];
+    EventCreate: components["schemas"]["FlagCheckEvent"] | components["schemas"]["IdentifyEvent"] | components["schemas"]["InferenceEvent"] | components["schemas"]["TrackEvent"];
     EventDetail: {
       api_key: null | string;
       api_key_view?: components["schemas"]["ApiKey"];
@@ -2675,7 +2684,7 @@ export interface components {
       icon: string;
       id: string;
       license_id: null | string;
-      lifecycle_phase: null | "add_on" | "alpha" | "beta" | "deprecated" | "ga" | "in_plan" | "inactive" | "internal_testing" | "legacy";
+      lifecycle_phase: "add_on" | "alpha" | "beta" | "deprecated" | "ga" | "in_plan" | "inactive" | "internal_testing" | "legacy" | null;
       maintainer_account_member_id: null | string;
       name: string;
       plural_name: null | string;
@@ -2688,14 +2697,14 @@ export interface components {
       access: boolean;
       allocation: null | number;
       allocation_type: "boolean" | "credit" | "numeric" | "trait" | "unknown" | "unlimited";
-      company?: components["schemas"]["CompanyDetail"] | components["schemas"]["Company"];
+      company?: components["schemas"]["Company"] | components["schemas"]["CompanyDetail"];
       company_override?: components["schemas"]["CompanyOverride"];
       credit_consumption_rate: null | number;
       credit_grant_counts?: {
         [key: string]: number;
       };
       credit_grant_details?: components["schemas"]["CreditGrantDetail"][];
-      credit_grant_reason: null | "adjustment" | "billing_credit_auto_topup" | "free" | "plan" | "postpaid_forgiven" | "postpaid_overdraft" | "postpaid_settlement" | "purchased" | "rollover";
+      credit_grant_reason: "adjustment" | "billing_credit_auto_topup" | "free" | "plan" | "postpaid_forgiven" | "postpaid_overdraft" | "postpaid_settlement" | "purchased" | "rollover" | null;
       credit_remaining: null | number;
       credit_total: null | number;
       credit_type_icon?: null | string;
@@ -2711,14 +2720,14 @@ export interface components {
       has_valid_allocation: boolean;
       is_unlimited: boolean;
       metric_reset_at: null | string;
-      month_reset: null | "billing_cycle" | "first_of_month";
+      month_reset: "billing_cycle" | "first_of_month" | null;
       monthly_usage_based_price?: components["schemas"]["BillingPriceView"];
       overuse: null | number;
       percent_used: null | number;
-      period: null | "all_time" | "current_day" | "current_month" | "current_week";
+      period: "all_time" | "current_day" | "current_month" | "current_week" | null;
       plan?: components["schemas"]["Plan"];
       plan_entitlement?: components["schemas"]["PlanEntitlement"];
-      price_behavior: null | "credit_burndown" | "overage" | "pay_as_you_go" | "pay_in_advance" | "tier";
+      price_behavior: "credit_burndown" | "overage" | "pay_as_you_go" | "pay_in_advance" | "tier" | null;
       quarterly_usage_based_price?: components["schemas"]["BillingPriceView"];
       soft_limit: null | number;
       usage: null | number;
@@ -2728,25 +2737,25 @@ export interface components {
       access: boolean;
       allocation: null | number;
       allocation_type: "boolean" | "credit" | "numeric" | "trait" | "unknown" | "unlimited";
-      company?: components["schemas"]["CompanyDetail"] | components["schemas"]["Company"];
+      company?: components["schemas"]["Company"] | components["schemas"]["CompanyDetail"];
       entitlement_id: string;
       entitlement_type: "company_override" | "plan_entitlement" | "unknown";
       feature?: components["schemas"]["FeatureDetail"];
       metric_reset_at: null | string;
-      month_reset: null | "billing_cycle" | "first_of_month";
-      period: null | "all_time" | "current_day" | "current_month" | "current_week";
+      month_reset: "billing_cycle" | "first_of_month" | null;
+      period: "all_time" | "current_day" | "current_month" | "current_week" | null;
       plan?: components["schemas"]["Plan"];
       usage: null | number;
       user?: components["schemas"]["User"];
     };
     FeatureCreate: {
       description: string;
-      event_source?: null | "inference" | "track";
+      event_source?: "inference" | "track" | null;
       event_subtype?: null | string;
       feature_type: "boolean" | "event" | "license" | "trait";
-      flag?: null | components["schemas"]["FlagWithFeature"];
+      flag?: components["schemas"]["FlagWithFeature"] | null;
       icon?: null | string;
-      lifecycle_phase?: null | "add_on" | "alpha" | "beta" | "deprecated" | "ga" | "in_plan" | "inactive" | "internal_testing" | "legacy";
+      lifecycle_phase?: "add_on" | "alpha" | "beta" | "deprecated" | "ga" | "in_plan" | "inactive" | "internal_testing" | "legacy" | null;
       maintainer_account_member_id?: null | string;
       name: string;
       plural_name?: null | string;
@@ -2770,7 +2779,7 @@ export interface components {
       icon: string;
       id: string;
       license_id: null | string;
-      lifecycle_phase: null | "add_on" | "alpha" | "beta" | "deprecated" | "ga" | "in_plan" | "inactive" | "internal_testing" | "legacy";
+      lifecycle_phase: "add_on" | "alpha" | "beta" | "deprecated" | "ga" | "in_plan" | "inactive" | "internal_testing" | "legacy" | null;
       maintainer?: components["schemas"]["AccountMember"];
       maintainer_account_member_id: null | string;
       name: string;
@@ -2821,7 +2830,7 @@ export interface components {
       icon: string;
       id: string;
       license_id: null | string;
-      lifecycle_phase: null | "add_on" | "alpha" | "beta" | "deprecated" | "ga" | "in_plan" | "inactive" | "internal_testing" | "legacy";
+      lifecycle_phase: "add_on" | "alpha" | "beta" | "deprecated" | "ga" | "in_plan" | "inactive" | "internal_testing" | "legacy" | null;
       maintainer_account_member_id: null | string;
       name: string;
       plans: components["schemas"]["PreviewObject"][];
@@ -2834,12 +2843,12 @@ export interface components {
     };
     FeatureUpdate: {
       description?: null | string;
-      event_source?: null | "inference" | "track";
+      event_source?: "inference" | "track" | null;
       event_subtype?: null | string;
-      feature_type?: null | "boolean" | "event" | "license" | "trait";
-      flag?: null | components["schemas"]["FlagWithFeature"];
+      feature_type?: "boolean" | "event" | "license" | "trait" | null;
+      flag?: components["schemas"]["FlagWithFeature"] | null;
       icon?: null | string;
-      lifecycle_phase?: null | "add_on" | "alpha" | "beta" | "deprecated" | "ga" | "in_plan" | "inactive" | "internal_testing" | "legacy";
+      lifecycle_phase?: "add_on" | "alpha" | "beta" | "deprecated" | "ga" | "in_plan" | "inactive" | "internal_testing" | "legacy" | null;
       maintainer_account_member_id?: null | string;
       name?: null | string;
       plural_name?: null | string;
@@ -2856,7 +2865,7 @@ export interface components {
         [key: string]: number;
       };
       credit_grant_details?: components["schemas"]["CreditGrantDetail"][];
-      credit_grant_reason: null | "adjustment" | "billing_credit_auto_topup" | "free" | "plan" | "postpaid_forgiven" | "postpaid_overdraft" | "postpaid_settlement" | "purchased" | "rollover";
+      credit_grant_reason: "adjustment" | "billing_credit_auto_topup" | "free" | "plan" | "postpaid_forgiven" | "postpaid_overdraft" | "postpaid_settlement" | "purchased" | "rollover" | null;
       credit_remaining: null | number;
       credit_total: null | number;
       credit_type_icon?: null | string;
@@ -2872,14 +2881,14 @@ export interface components {
       has_valid_allocation: boolean;
       is_unlimited: boolean;
       metric_reset_at: null | string;
-      month_reset: null | "billing_cycle" | "first_of_month";
+      month_reset: "billing_cycle" | "first_of_month" | null;
       monthly_usage_based_price?: components["schemas"]["BillingPriceView"];
       overuse: null | number;
       percent_used: null | number;
-      period: null | "all_time" | "current_day" | "current_month" | "current_week";
+      period: "all_time" | "current_day" | "current_month" | "current_week" | null;
       plan?: components["schemas"]["Plan"];
       plan_entitlement?: components["schemas"]["PlanEntitlement"];
-      price_behavior: null | "credit_burndown" | "overage" | "pay_as_you_go" | "pay_in_advance" | "tier";
+      price_behavior: "credit_burndown" | "overage" | "pay_as_you_go" | "pay_in_advance" | "tier" | null;
       quarterly_usage_based_price?: components["schemas"]["BillingPriceView"];
       soft_limit: null | number;
       usage: null | number;
@@ -2900,7 +2909,7 @@ export interface components {
       feature_id: string;
       feature_type: "boolean" | "event" | "license" | "trait";
       limits: components["schemas"]["LimitTimeSeriesPoint"][];
-      period_type: null | "all_time" | "current_day" | "current_month" | "current_week";
+      period_type: "all_time" | "current_day" | "current_month" | "current_week" | null;
       usage_points: components["schemas"]["UsageTimeSeriesPoint"][];
     };
     Flag: {
@@ -2916,12 +2925,12 @@ export interface components {
       updated_at: string;
     };
     FlagCheckEvent: {
-      backfill?: null | boolean;
+      backfill?: boolean | null;
       body: components["schemas"]["EventBodyFlagCheck"];
       event_type: "flag_check";
       idempotency_key?: null | string;
       sent_at?: null | string;
-      trusted_client_clock?: null | boolean;
+      trusted_client_clock?: boolean | null;
     };
     FlagCheckReservation: {
       company_id: string;
@@ -2974,10 +2983,10 @@ export interface components {
       name?: string;
     };
     FlagWithFeature: {
-      default_value?: null | boolean;
+      default_value?: boolean | null;
       description?: null | string;
       feature_id?: null | string;
-      flag_type?: null | "boolean";
+      flag_type?: "boolean" | null;
       id?: null | string;
       key?: null | string;
       maintainer_account_member_id?: null | string;
@@ -2993,23 +3002,23 @@ export interface components {
       name: string;
     };
     GrantZeroOut: {
-      reason?: null | "customer_archived" | "expired" | "integration_uninstalled" | "license_retired" | "manual" | "plan_change" | "plan_period_reset" | "reconciled";
+      reason?: "customer_archived" | "expired" | "integration_uninstalled" | "license_retired" | "manual" | "plan_change" | "plan_period_reset" | "reconciled" | null;
     };
     IdentifyEvent: {
-      backfill?: null | boolean;
+      backfill?: boolean | null;
       body: components["schemas"]["EventBodyIdentify"];
       event_type: "identify";
       idempotency_key?: null | string;
       sent_at?: null | string;
-      trusted_client_clock?: null | boolean;
+      trusted_client_clock?: boolean | null;
     };
     InferenceEvent: {
-      backfill?: null | boolean;
+      backfill?: boolean | null;
       body: components["schemas"]["EventBodyInference"];
       event_type: "inference";
       idempotency_key?: null | string;
       sent_at?: null | string;
-      trusted_client_clock?: null | boolean;
+      trusted_client_clock?: boolean | null;
     };
     Invoice: {
       amount_due: number;
@@ -3028,7 +3037,7 @@ export interface components {
       payment_method_external_id: null | string;
       provider_type: "ext_a" | "ext_b" | "native" | "psp";
       starting_balance: number;
-      status: null | "draft" | "open" | "paid" | "uncollectible" | "void";
+      status: "draft" | "open" | "paid" | "uncollectible" | "void" | null;
       subscription_external_id: null | string;
       subtotal: number;
       total: number;
@@ -3043,12 +3052,12 @@ export interface components {
       currency?: string;
       customer_external_id?: components["schemas"]["ExternalId"];
       due_date?: null | string;
-      ending_balance?: null | components["schemas"]["Long"];
-      external_id?: null | components["schemas"]["ExternalId"];
-      payment_method_external_id?: null | components["schemas"]["Text255"];
-      starting_balance?: null | components["schemas"]["Long"];
-      status?: null | "draft" | "open" | "paid" | "uncollectible" | "void";
-      subscription_external_id?: null | components["schemas"]["Text255"];
+      ending_balance?: components["schemas"]["Long"] | null;
+      external_id?: components["schemas"]["ExternalId"] | null;
+      payment_method_external_id?: components["schemas"]["Text255"] | null;
+      starting_balance?: components["schemas"]["Long"] | null;
+      status?: "draft" | "open" | "paid" | "uncollectible" | "void" | null;
+      subscription_external_id?: components["schemas"]["Text255"] | null;
       subtotal?: components["schemas"]["Long"];
       url?: null | string;
     };
@@ -3086,7 +3095,7 @@ export interface components {
       updated_at: string;
     };
     LimitsUpdate: {
-      limits?: null | "off" | components["schemas"]["Buckets"];
+      limits?: components["schemas"]["Buckets"] | "off" | null;
     };
     LimitTimeSeriesPoint: {
       effective_at: string;
@@ -3094,26 +3103,26 @@ export interface components {
       limit_source: "company_override" | "plan_entitlement" | "unknown";
       limit_value: null | number;
       plan_id: null | string;
-      price_behavior: null | "credit_burndown" | "overage" | "pay_as_you_go" | "pay_in_advance" | "tier";
+      price_behavior: "credit_burndown" | "overage" | "pay_as_you_go" | "pay_in_advance" | "tier" | null;
     };
     Long: number;
     ManagePlanPreview: {
       subscription_change_preview?: components["schemas"]["PreviewSubscriptionChange"];
     };
     ManagePlanRequest: {
-      activate_on_payment?: null | boolean;
+      activate_on_payment?: boolean | null;
       add_on_selections: components["schemas"]["PlanSelection"][];
-      auto_topup_overrides?: null | components["schemas"]["AutoTopupOverride"][];
+      auto_topup_overrides?: components["schemas"]["AutoTopupOverride"][] | null;
       base_plan_id?: null | string;
       base_plan_price_id?: null | string;
       base_plan_version_id?: null | string;
       billing_cycle_anchor?: null | string;
-      billing_email?: null | components["schemas"]["Text255"];
+      billing_email?: components["schemas"]["Text255"] | null;
       billing_entity_id?: null | string;
-      cancel_immediately?: null | boolean;
-      collection_method?: null | "charge_automatically" | "send_invoice";
+      cancel_immediately?: boolean | null;
+      collection_method?: "charge_automatically" | "send_invoice" | null;
       company_id: string;
-      coupon_external_id?: null | components["schemas"]["Text255"];
+      coupon_external_id?: components["schemas"]["Text255"] | null;
       credit_bundles: {
         bundle_id: string;
         quantity: number;
@@ -3122,18 +3131,18 @@ export interface components {
         id: string;
         value: string;
       }[];
-      days_until_due?: null | number;
+      days_until_due?: number | null;
       pay_in_advance_entitlements: {
         price_id: string;
         quantity: number;
       }[];
-      payment_method_external_id?: null | components["schemas"]["Text255"];
-      promo_code?: null | components["schemas"]["Text255"];
-      prorate?: null | boolean;
-      prorate_first_period?: null | boolean;
-      send_invoice?: null | boolean;
+      payment_method_external_id?: components["schemas"]["Text255"] | null;
+      promo_code?: components["schemas"]["Text255"] | null;
+      prorate?: boolean | null;
+      prorate_first_period?: boolean | null;
+      send_invoice?: boolean | null;
       trial_end?: null | string;
-      trial_end_setting?: null | "cancel" | "subscribe";
+      trial_end_setting?: "cancel" | "subscribe" | null;
     };
     ManagePlanResult: {
       company?: components["schemas"]["CompanyDetail"];
@@ -3148,43 +3157,43 @@ export interface components {
       event_name?: components["schemas"]["Text255"];
       event_payload_key?: components["schemas"]["Text255"];
       external_id: components["schemas"]["ExternalId"];
-      provider_type?: null | "ext_a" | "ext_b" | "native" | "psp";
+      provider_type?: "ext_a" | "ext_b" | "native" | "psp" | null;
     };
     MigrationCompleteNow: {
-      proration_behavior?: null | "always_invoice" | "create_prorations" | "none";
+      proration_behavior?: "always_invoice" | "create_prorations" | "none" | null;
     };
     MigrationCreate: {
-      company_ids?: null | string[];
-      excluded_company_ids?: null | string[];
+      company_ids?: string[] | null;
+      excluded_company_ids?: string[] | null;
       migration_scheduled_at?: null | string;
       plan_id: string;
       plan_version_id_to: string;
-      plan_version_ids_from?: null | string[];
-      proration_behavior?: null | "always_invoice" | "create_prorations" | "none";
+      plan_version_ids_from?: string[] | null;
+      proration_behavior?: "always_invoice" | "create_prorations" | "none" | null;
       strategy: "end_of_billing_period" | "immediate" | "leave" | "scheduled";
       target_plan_type: "add_on" | "plan";
     };
     MigrationPreviewRequest: {
-      company_ids?: null | string[];
+      company_ids?: string[] | null;
       plan_id: string;
       plan_version_id_to: string;
-      plan_version_ids_from?: null | string[];
+      plan_version_ids_from?: string[] | null;
       target_plan_type: "add_on" | "plan";
     };
     MigrationRetry: {
       error_codes: ("ambiguous_subscription_item" | "multiple_subscriptions" | "no_price_for_interval" | "not_on_origin_version" | "operation_item_not_found" | "permanent_config" | "permanent_decline" | "transient_decline" | "transient_infra" | "transient_psp" | "unknown" | "would_leave_empty_subscription")[];
     };
     ModelPriceView: {
-      cache_write?: null | components["schemas"]["Price"];
-      cached_input?: null | components["schemas"]["Price"];
+      cache_write?: components["schemas"]["Price"] | null;
+      cached_input?: components["schemas"]["Price"] | null;
       currency: string;
       effective_at: string;
       input: components["schemas"]["Price"];
       model: string;
       output: components["schemas"]["Price"];
-      per_request?: null | components["schemas"]["Price"];
+      per_request?: components["schemas"]["Price"] | null;
       provider: string;
-      reasoning?: null | components["schemas"]["Price"];
+      reasoning?: components["schemas"]["Price"] | null;
     };
     Money: number;
     "Money.o1": number;
@@ -3207,7 +3216,7 @@ export interface components {
     OfrepEvaluation: {
       key: string;
       metadata: {
-        [key: string]: string | number | boolean;
+        [key: string]: boolean | number | string;
       };
       reason: "DEFAULT" | "ERROR" | "TARGETING_MATCH";
       value: boolean;
@@ -3228,7 +3237,7 @@ export interface components {
       bundleId: string;
     };
     OrderedPlan: {
-      entitlements?: null | components["schemas"]["EntitlementInPlan"][];
+      entitlements?: components["schemas"]["EntitlementInPlan"][] | null;
       plan_id: string;
     };
     PaymentMethod: {
@@ -3253,13 +3262,13 @@ export interface components {
     };
     PaymentMethodUpsert: {
       account_last4?: null | string;
-      account_name?: null | components["schemas"]["Text255"];
-      bank_name?: null | components["schemas"]["Text255"];
-      billing_email?: null | components["schemas"]["Text255"];
-      billing_name?: null | components["schemas"]["Text255"];
+      account_name?: components["schemas"]["Text255"] | null;
+      bank_name?: components["schemas"]["Text255"] | null;
+      billing_email?: components["schemas"]["Text255"] | null;
+      billing_name?: components["schemas"]["Text255"] | null;
       card_brand?: null | string;
-      card_exp_month?: null | number;
-      card_exp_year?: null | number;
+      card_exp_month?: number | null;
+      card_exp_year?: number | null;
       card_last4?: null | string;
       customer_external_id?: components["schemas"]["ExternalId"];
       external_id: components["schemas"]["ExternalId"];
@@ -3268,7 +3277,7 @@ export interface components {
     PendingMigration: {
       effective_at: null | string;
       migration_id: string;
-      proration_behavior: null | "always_invoice" | "create_prorations" | "none";
+      proration_behavior: "always_invoice" | "create_prorations" | "none" | null;
       scheduled_for: null | string;
       strategy: "end_of_billing_period" | "scheduled";
       to_plan_id: string;
@@ -3298,14 +3307,14 @@ export interface components {
       plan_version?: components["schemas"]["PlanVersion"];
     };
     PlanBundleCreate: {
-      billing_product?: null | components["schemas"]["BillingProductWrite"];
-      credit_grants?: null | components["schemas"]["BundleCreditGrantWrite"][];
+      billing_product?: components["schemas"]["BillingProductWrite"] | null;
+      credit_grants?: components["schemas"]["BundleCreditGrantWrite"][] | null;
       entitlements: components["schemas"]["BundleEntitlementWrite"][];
       plan: components["schemas"]["PlanCreate"];
     };
     PlanBundleUpdate: {
-      billing_product?: null | components["schemas"]["BillingProductUpdate"];
-      credit_grants?: null | components["schemas"]["BundleCreditGrantWrite"][];
+      billing_product?: components["schemas"]["BillingProductUpdate"] | null;
+      credit_grants?: components["schemas"]["BundleCreditGrantWrite"][] | null;
       entitlements?: components["schemas"]["BundleEntitlementWrite"][];
       plan?: components["schemas"]["PlanUpdate"];
       plan_version_id?: null | string;
@@ -3321,7 +3330,7 @@ export interface components {
       add_ons_removed: components["schemas"]["PlanSnapshot"][];
       api_key?: components["schemas"]["ApiKey"];
       base_plan?: components["schemas"]["PlanSnapshot"];
-      base_plan_action: null | "fallback" | "initial" | "trait" | "trial_expiry";
+      base_plan_action: "fallback" | "initial" | "trait" | "trial_expiry" | null;
       base_plan_version?: components["schemas"]["PlanVersionSnapshot"];
       company?: Record<string, never>;
       company_id: string;
@@ -3332,30 +3341,30 @@ export interface components {
       previous_base_plan?: components["schemas"]["PlanSnapshot"];
       previous_base_plan_version?: components["schemas"]["PlanVersionSnapshot"];
       request_id: null | string;
-      subscription_change_action: null | "adjustment" | "downgrade" | "invalid" | "subscribe" | "unsubscribe" | "upgrade" | "upgrade_trial";
+      subscription_change_action: "adjustment" | "downgrade" | "invalid" | "subscribe" | "unsubscribe" | "upgrade" | "upgrade_trial" | null;
       traits_updated: Record<string, never>[];
       trial_converted_at: null | string;
       trial_expires_at: null | string;
-      trial_status: null | "active" | "converted" | "expired";
+      trial_status: "active" | "converted" | "expired" | null;
       updated_at: string;
       user_id: null | string;
       user_name: null | string;
     };
     PlanCreate: {
-      description?: null | components["schemas"]["Description"];
-      icon?: null | "amber" | "blue" | "blueGray" | "blueGreen" | "cyan" | "emerald" | "fuchsia" | "gray" | "green" | "indigo" | "lightBlue" | "lime" | "orange" | "pink" | "purple" | "red" | "redOrange" | "rose" | "sky" | "slate" | "teal" | "trueGray" | "violet" | "warmGray" | "yellow";
+      description?: components["schemas"]["Description"] | null;
+      icon?: "amber" | "blue" | "blueGray" | "blueGreen" | "cyan" | "emerald" | "fuchsia" | "gray" | "green" | "indigo" | "lightBlue" | "lime" | "orange" | "pink" | "purple" | "red" | "redOrange" | "rose" | "sky" | "slate" | "teal" | "trueGray" | "violet" | "warmGray" | "yellow" | null;
       name: components["schemas"]["Name"];
       plan_type: "add_on" | "plan";
     };
     PlanCreditGrant: {
-      arrears_anchor: null | "billing_period_start" | "month_end";
-      arrears_cadence: null | "end_of_billing_period" | "monthly" | "quarterly";
+      arrears_anchor: "billing_period_start" | "month_end" | null;
+      arrears_cadence: "end_of_billing_period" | "monthly" | "quarterly" | null;
       auto_topup_amount: null | number;
       auto_topup_amount_type: null | string;
       auto_topup_availability: "automatic" | "off" | "user_controlled";
       auto_topup_enabled: boolean;
-      auto_topup_expiry_type: null | "duration" | "end_of_billing_period" | "end_of_next_billing_period" | "end_of_trial" | "no_expiry";
-      auto_topup_expiry_unit: null | "billing_periods" | "days";
+      auto_topup_expiry_type: "duration" | "end_of_billing_period" | "end_of_next_billing_period" | "end_of_trial" | "no_expiry" | null;
+      auto_topup_expiry_unit: "billing_periods" | "days" | null;
       auto_topup_expiry_unit_count: null | number;
       auto_topup_self_service: boolean;
       auto_topup_threshold_credits: null | number;
@@ -3370,8 +3379,8 @@ export interface components {
       credit_name: string;
       credit_plural_name: null | string;
       credit_singular_name: null | string;
-      expiry_type: null | "duration" | "end_of_billing_period" | "end_of_next_billing_period" | "end_of_trial" | "no_expiry";
-      expiry_unit: null | "billing_periods" | "days";
+      expiry_type: "duration" | "end_of_billing_period" | "end_of_next_billing_period" | "end_of_trial" | "no_expiry" | null;
+      expiry_unit: "billing_periods" | "days" | null;
       expiry_unit_count: null | number;
       id: string;
       license_id: null | string;
@@ -3387,12 +3396,12 @@ export interface components {
       price_tiers: components["schemas"]["PlanGrantTier"][];
       renewal_enabled?: boolean;
       renewal_period?: "billing_period" | "first_of_month";
-      reset_cadence: null | "daily" | "every_6_months" | "monthly" | "quarterly" | "weekly" | "yearly";
-      reset_start: null | "billing_period" | "first_of_month";
-      reset_type: null | "no_reset" | "plan_period";
+      reset_cadence: "daily" | "every_6_months" | "monthly" | "quarterly" | "weekly" | "yearly" | null;
+      reset_start: "billing_period" | "first_of_month" | null;
+      reset_type: "no_reset" | "plan_period" | null;
       rollover_percentage: number;
       scaling: "fixed" | "per_license";
-      tier_mode: null | "graduated" | "volume";
+      tier_mode: "graduated" | "volume" | null;
       unit_price: null | number;
       unit_price_decimal: null | string;
       updated_at: string;
@@ -3406,10 +3415,10 @@ export interface components {
     };
     PlanCurrencyPriceWrite: {
       currency: "aed" | "afn" | "all" | "amd" | "ang" | "aoa" | "ars" | "aud" | "awg" | "azn" | "bam" | "bbd" | "bdt" | "bif" | "bmd" | "bnd" | "bob" | "brl" | "bsd" | "bwp" | "byn" | "bzd" | "cad" | "cdf" | "chf" | "clp" | "cny" | "cop" | "crc" | "cve" | "czk" | "djf" | "dkk" | "dop" | "dzd" | "egp" | "etb" | "eur" | "fjd" | "fkp" | "gbp" | "gel" | "gip" | "gmd" | "gnf" | "gtq" | "gyd" | "hkd" | "hnl" | "htg" | "huf" | "idr" | "ils" | "inr" | "isk" | "jmd" | "jpy" | "kes" | "kgs" | "khr" | "kmf" | "krw" | "kyd" | "kzt" | "lak" | "lbp" | "lkr" | "lrd" | "lsl" | "mad" | "mdl" | "mga" | "mkd" | "mmk" | "mnt" | "mop" | "mur" | "mvr" | "mwk" | "mxn" | "myr" | "mzn" | "nad" | "ngn" | "nio" | "nok" | "npr" | "nzd" | "pab" | "pen" | "pgk" | "php" | "pkr" | "pln" | "pyg" | "qar" | "ron" | "rsd" | "rub" | "rwf" | "sar" | "sbd" | "scr" | "sek" | "sgd" | "shp" | "sle" | "sos" | "srd" | "std" | "szl" | "thb" | "tjs" | "top" | "try" | "ttd" | "twd" | "tzs" | "uah" | "ugx" | "usd" | "uyu" | "uzs" | "vnd" | "vuv" | "wst" | "xaf" | "xcd" | "xcg" | "xof" | "xpf" | "yer" | "zar" | "zmw";
-      monthly_price?: null | components["schemas"]["Money"];
-      one_time_price?: null | components["schemas"]["Money"];
-      quarterly_price?: null | components["schemas"]["Money"];
-      yearly_price?: null | components["schemas"]["Money"];
+      monthly_price?: components["schemas"]["Money"] | null;
+      one_time_price?: components["schemas"]["Money"] | null;
+      quarterly_price?: components["schemas"]["Money"] | null;
+      yearly_price?: components["schemas"]["Money"] | null;
     };
     PlanDetail: {
       active_version?: components["schemas"]["PlanVersion"];
@@ -3430,7 +3439,7 @@ export interface components {
       currency_prices: components["schemas"]["PlanCurrencyPrices"][];
       description: string;
       draft_version?: components["schemas"]["PlanVersion"];
-      entitlements: null | components["schemas"]["PlanEntitlement"][];
+      entitlements: components["schemas"]["PlanEntitlement"][] | null;
       features: components["schemas"]["FeatureInPlan"][];
       icon: "amber" | "blue" | "blueGray" | "blueGreen" | "cyan" | "emerald" | "fuchsia" | "gray" | "green" | "indigo" | "lightBlue" | "lime" | "orange" | "pink" | "purple" | "red" | "redOrange" | "rose" | "sky" | "slate" | "teal" | "trueGray" | "violet" | "warmGray" | "yellow";
       id: string;
@@ -3461,13 +3470,13 @@ export interface components {
       metered_monthly_price?: components["schemas"]["BillingPriceView"];
       metered_quarterly_price?: components["schemas"]["BillingPriceView"];
       metered_yearly_price?: components["schemas"]["BillingPriceView"];
-      metric_period: null | "all_time" | "current_day" | "current_month" | "current_week";
-      metric_period_month_reset: null | "billing_cycle" | "first_of_month";
-      overage_billing_cadence: null | "end_of_billing_period" | "monthly" | "quarterly";
-      overage_invoice_anchor: null | "billing_period_start" | "month_end";
+      metric_period: "all_time" | "current_day" | "current_month" | "current_week" | null;
+      metric_period_month_reset: "billing_cycle" | "first_of_month" | null;
+      overage_billing_cadence: "end_of_billing_period" | "monthly" | "quarterly" | null;
+      overage_invoice_anchor: "billing_period_start" | "month_end" | null;
       plan?: components["schemas"]["Plan"];
       plan_id: string;
-      price_behavior: null | "credit_burndown" | "overage" | "pay_as_you_go" | "pay_in_advance" | "tier";
+      price_behavior: "credit_burndown" | "overage" | "pay_as_you_go" | "pay_in_advance" | "tier" | null;
       quantity_rates?: {
         [key: string]: number;
       };
@@ -3477,7 +3486,7 @@ export interface components {
       updated_at: string;
       usage_based_product?: components["schemas"]["BillingProduct"];
       usage_quantity: null | number;
-      value_bool: null | boolean;
+      value_bool: boolean | null;
       value_credit?: components["schemas"]["Credit"];
       value_numeric: null | number;
       value_trait?: components["schemas"]["EntityTraitDefinition"];
@@ -3487,131 +3496,131 @@ export interface components {
     };
     PlanEntitlementCreate: {
       billing_product_id?: null | string;
-      billing_threshold?: null | number;
-      credit_consumption_rate?: null | components["schemas"]["Rate"];
-      currency?: null | "aed" | "afn" | "all" | "amd" | "ang" | "aoa" | "ars" | "aud" | "awg" | "azn" | "bam" | "bbd" | "bdt" | "bif" | "bmd" | "bnd" | "bob" | "brl" | "bsd" | "bwp" | "byn" | "bzd" | "cad" | "cdf" | "chf" | "clp" | "cny" | "cop" | "crc" | "cve" | "czk" | "djf" | "dkk" | "dop" | "dzd" | "egp" | "etb" | "eur" | "fjd" | "fkp" | "gbp" | "gel" | "gip" | "gmd" | "gnf" | "gtq" | "gyd" | "hkd" | "hnl" | "htg" | "huf" | "idr" | "ils" | "inr" | "isk" | "jmd" | "jpy" | "kes" | "kgs" | "khr" | "kmf" | "krw" | "kyd" | "kzt" | "lak" | "lbp" | "lkr" | "lrd" | "lsl" | "mad" | "mdl" | "mga" | "mkd" | "mmk" | "mnt" | "mop" | "mur" | "mvr" | "mwk" | "mxn" | "myr" | "mzn" | "nad" | "ngn" | "nio" | "nok" | "npr" | "nzd" | "pab" | "pen" | "pgk" | "php" | "pkr" | "pln" | "pyg" | "qar" | "ron" | "rsd" | "rub" | "rwf" | "sar" | "sbd" | "scr" | "sek" | "sgd" | "shp" | "sle" | "sos" | "srd" | "std" | "szl" | "thb" | "tjs" | "top" | "try" | "ttd" | "twd" | "tzs" | "uah" | "ugx" | "usd" | "uyu" | "uzs" | "vnd" | "vuv" | "wst" | "xaf" | "xcd" | "xcg" | "xof" | "xpf" | "yer" | "zar" | "zmw";
-      currency_prices?: null | components["schemas"]["CurrencyPriceWrite"][];
+      billing_threshold?: number | null;
+      credit_consumption_rate?: components["schemas"]["Rate"] | null;
+      currency?: "aed" | "afn" | "all" | "amd" | "ang" | "aoa" | "ars" | "aud" | "awg" | "azn" | "bam" | "bbd" | "bdt" | "bif" | "bmd" | "bnd" | "bob" | "brl" | "bsd" | "bwp" | "byn" | "bzd" | "cad" | "cdf" | "chf" | "clp" | "cny" | "cop" | "crc" | "cve" | "czk" | "djf" | "dkk" | "dop" | "dzd" | "egp" | "etb" | "eur" | "fjd" | "fkp" | "gbp" | "gel" | "gip" | "gmd" | "gnf" | "gtq" | "gyd" | "hkd" | "hnl" | "htg" | "huf" | "idr" | "ils" | "inr" | "isk" | "jmd" | "jpy" | "kes" | "kgs" | "khr" | "kmf" | "krw" | "kyd" | "kzt" | "lak" | "lbp" | "lkr" | "lrd" | "lsl" | "mad" | "mdl" | "mga" | "mkd" | "mmk" | "mnt" | "mop" | "mur" | "mvr" | "mwk" | "mxn" | "myr" | "mzn" | "nad" | "ngn" | "nio" | "nok" | "npr" | "nzd" | "pab" | "pen" | "pgk" | "php" | "pkr" | "pln" | "pyg" | "qar" | "ron" | "rsd" | "rub" | "rwf" | "sar" | "sbd" | "scr" | "sek" | "sgd" | "shp" | "sle" | "sos" | "srd" | "std" | "szl" | "thb" | "tjs" | "top" | "try" | "ttd" | "twd" | "tzs" | "uah" | "ugx" | "usd" | "uyu" | "uzs" | "vnd" | "vuv" | "wst" | "xaf" | "xcd" | "xcg" | "xof" | "xpf" | "yer" | "zar" | "zmw" | null;
+      currency_prices?: components["schemas"]["CurrencyPriceWrite"][] | null;
       feature_id: string;
-      metric_period?: null | "all_time" | "current_day" | "current_month" | "current_week";
-      metric_period_month_reset?: null | "billing_cycle" | "first_of_month";
+      metric_period?: "all_time" | "current_day" | "current_month" | "current_week" | null;
+      metric_period_month_reset?: "billing_cycle" | "first_of_month" | null;
       monthly_metered_price_id?: null | string;
       monthly_price_tiers?: components["schemas"]["Tiers"];
-      monthly_unit_price?: null | components["schemas"]["Money"];
-      monthly_unit_price_decimal?: null | components["schemas"]["DecimalText.o1"];
-      overage_billing_cadence?: null | "end_of_billing_period" | "monthly" | "quarterly";
+      monthly_unit_price?: components["schemas"]["Money"] | null;
+      monthly_unit_price_decimal?: components["schemas"]["DecimalText.o1"] | null;
+      overage_billing_cadence?: "end_of_billing_period" | "monthly" | "quarterly" | null;
       overage_billing_product_id?: null | string;
-      overage_invoice_anchor?: null | "billing_period_start" | "month_end";
+      overage_invoice_anchor?: "billing_period_start" | "month_end" | null;
       plan_id: string;
       plan_version_id?: null | string;
-      price_behavior?: null | "credit_burndown" | "overage" | "pay_as_you_go" | "pay_in_advance" | "tier";
+      price_behavior?: "credit_burndown" | "overage" | "pay_as_you_go" | "pay_in_advance" | "tier" | null;
       price_tiers?: components["schemas"]["Tiers"];
       quantity_rates?: null | {
         [key: string]: components["schemas"]["Rate"];
       };
       quarterly_metered_price_id?: null | string;
       quarterly_price_tiers?: components["schemas"]["Tiers"];
-      quarterly_unit_price?: null | components["schemas"]["Money"];
-      quarterly_unit_price_decimal?: null | components["schemas"]["DecimalText.o1"];
-      soft_limit?: null | components["schemas"]["Units"];
-      tier_mode?: null | "graduated" | "volume";
-      usage_quantity?: null | components["schemas"]["Units"];
-      value_bool?: null | boolean;
+      quarterly_unit_price?: components["schemas"]["Money"] | null;
+      quarterly_unit_price_decimal?: components["schemas"]["DecimalText.o1"] | null;
+      soft_limit?: components["schemas"]["Units"] | null;
+      tier_mode?: "graduated" | "volume" | null;
+      usage_quantity?: components["schemas"]["Units"] | null;
+      value_bool?: boolean | null;
       value_credit_id?: null | string;
-      value_numeric?: null | components["schemas"]["Units"];
+      value_numeric?: components["schemas"]["Units"] | null;
       value_trait_id?: null | string;
       value_type: "boolean" | "credit" | "numeric" | "trait" | "unknown" | "unlimited";
-      warning_tiers?: null | components["schemas"]["WarningTierWrite"][];
+      warning_tiers?: components["schemas"]["WarningTierWrite"][] | null;
       yearly_metered_price_id?: null | string;
       yearly_price_tiers?: components["schemas"]["Tiers"];
-      yearly_unit_price?: null | components["schemas"]["Money"];
-      yearly_unit_price_decimal?: null | components["schemas"]["DecimalText.o1"];
+      yearly_unit_price?: components["schemas"]["Money"] | null;
+      yearly_unit_price_decimal?: components["schemas"]["DecimalText.o1"] | null;
     };
     PlanEntitlementsOrder: {
-      entitlements: null | {
+      entitlements: {
         plan_entitlement_id: string;
-        visible: null | boolean;
-      }[];
+        visible: boolean | null;
+      }[] | null;
       plan_id: string;
     };
     PlanEntitlementUpdate: {
       billing_product_id?: null | string;
-      billing_threshold?: null | number;
-      credit_consumption_rate?: null | components["schemas"]["Rate"];
-      currency?: null | "aed" | "afn" | "all" | "amd" | "ang" | "aoa" | "ars" | "aud" | "awg" | "azn" | "bam" | "bbd" | "bdt" | "bif" | "bmd" | "bnd" | "bob" | "brl" | "bsd" | "bwp" | "byn" | "bzd" | "cad" | "cdf" | "chf" | "clp" | "cny" | "cop" | "crc" | "cve" | "czk" | "djf" | "dkk" | "dop" | "dzd" | "egp" | "etb" | "eur" | "fjd" | "fkp" | "gbp" | "gel" | "gip" | "gmd" | "gnf" | "gtq" | "gyd" | "hkd" | "hnl" | "htg" | "huf" | "idr" | "ils" | "inr" | "isk" | "jmd" | "jpy" | "kes" | "kgs" | "khr" | "kmf" | "krw" | "kyd" | "kzt" | "lak" | "lbp" | "lkr" | "lrd" | "lsl" | "mad" | "mdl" | "mga" | "mkd" | "mmk" | "mnt" | "mop" | "mur" | "mvr" | "mwk" | "mxn" | "myr" | "mzn" | "nad" | "ngn" | "nio" | "nok" | "npr" | "nzd" | "pab" | "pen" | "pgk" | "php" | "pkr" | "pln" | "pyg" | "qar" | "ron" | "rsd" | "rub" | "rwf" | "sar" | "sbd" | "scr" | "sek" | "sgd" | "shp" | "sle" | "sos" | "srd" | "std" | "szl" | "thb" | "tjs" | "top" | "try" | "ttd" | "twd" | "tzs" | "uah" | "ugx" | "usd" | "uyu" | "uzs" | "vnd" | "vuv" | "wst" | "xaf" | "xcd" | "xcg" | "xof" | "xpf" | "yer" | "zar" | "zmw";
-      currency_prices?: null | components["schemas"]["CurrencyPriceWrite"][];
-      metric_period?: null | "all_time" | "current_day" | "current_month" | "current_week";
-      metric_period_month_reset?: null | "billing_cycle" | "first_of_month";
+      billing_threshold?: number | null;
+      credit_consumption_rate?: components["schemas"]["Rate"] | null;
+      currency?: "aed" | "afn" | "all" | "amd" | "ang" | "aoa" | "ars" | "aud" | "awg" | "azn" | "bam" | "bbd" | "bdt" | "bif" | "bmd" | "bnd" | "bob" | "brl" | "bsd" | "bwp" | "byn" | "bzd" | "cad" | "cdf" | "chf" | "clp" | "cny" | "cop" | "crc" | "cve" | "czk" | "djf" | "dkk" | "dop" | "dzd" | "egp" | "etb" | "eur" | "fjd" | "fkp" | "gbp" | "gel" | "gip" | "gmd" | "gnf" | "gtq" | "gyd" | "hkd" | "hnl" | "htg" | "huf" | "idr" | "ils" | "inr" | "isk" | "jmd" | "jpy" | "kes" | "kgs" | "khr" | "kmf" | "krw" | "kyd" | "kzt" | "lak" | "lbp" | "lkr" | "lrd" | "lsl" | "mad" | "mdl" | "mga" | "mkd" | "mmk" | "mnt" | "mop" | "mur" | "mvr" | "mwk" | "mxn" | "myr" | "mzn" | "nad" | "ngn" | "nio" | "nok" | "npr" | "nzd" | "pab" | "pen" | "pgk" | "php" | "pkr" | "pln" | "pyg" | "qar" | "ron" | "rsd" | "rub" | "rwf" | "sar" | "sbd" | "scr" | "sek" | "sgd" | "shp" | "sle" | "sos" | "srd" | "std" | "szl" | "thb" | "tjs" | "top" | "try" | "ttd" | "twd" | "tzs" | "uah" | "ugx" | "usd" | "uyu" | "uzs" | "vnd" | "vuv" | "wst" | "xaf" | "xcd" | "xcg" | "xof" | "xpf" | "yer" | "zar" | "zmw" | null;
+      currency_prices?: components["schemas"]["CurrencyPriceWrite"][] | null;
+      metric_period?: "all_time" | "current_day" | "current_month" | "current_week" | null;
+      metric_period_month_reset?: "billing_cycle" | "first_of_month" | null;
       monthly_metered_price_id?: null | string;
       monthly_price_tiers?: components["schemas"]["Tiers"];
-      monthly_unit_price?: null | components["schemas"]["Money"];
-      monthly_unit_price_decimal?: null | components["schemas"]["DecimalText.o1"];
-      overage_billing_cadence?: null | "end_of_billing_period" | "monthly" | "quarterly";
+      monthly_unit_price?: components["schemas"]["Money"] | null;
+      monthly_unit_price_decimal?: components["schemas"]["DecimalText.o1"] | null;
+      overage_billing_cadence?: "end_of_billing_period" | "monthly" | "quarterly" | null;
       overage_billing_product_id?: null | string;
-      overage_invoice_anchor?: null | "billing_period_start" | "month_end";
-      price_behavior?: null | "credit_burndown" | "overage" | "pay_as_you_go" | "pay_in_advance" | "tier";
+      overage_invoice_anchor?: "billing_period_start" | "month_end" | null;
+      price_behavior?: "credit_burndown" | "overage" | "pay_as_you_go" | "pay_in_advance" | "tier" | null;
       price_tiers?: components["schemas"]["Tiers"];
       quantity_rates?: null | {
         [key: string]: components["schemas"]["Rate"];
       };
       quarterly_metered_price_id?: null | string;
       quarterly_price_tiers?: components["schemas"]["Tiers"];
-      quarterly_unit_price?: null | components["schemas"]["Money"];
-      quarterly_unit_price_decimal?: null | components["schemas"]["DecimalText.o1"];
-      soft_limit?: null | components["schemas"]["Units"];
-      tier_mode?: null | "graduated" | "volume";
-      usage_quantity?: null | components["schemas"]["Units"];
-      value_bool?: null | boolean;
+      quarterly_unit_price?: components["schemas"]["Money"] | null;
+      quarterly_unit_price_decimal?: components["schemas"]["DecimalText.o1"] | null;
+      soft_limit?: components["schemas"]["Units"] | null;
+      tier_mode?: "graduated" | "volume" | null;
+      usage_quantity?: components["schemas"]["Units"] | null;
+      value_bool?: boolean | null;
       value_credit_id?: null | string;
-      value_numeric?: null | components["schemas"]["Units"];
+      value_numeric?: components["schemas"]["Units"] | null;
       value_trait_id?: null | string;
       value_type?: "boolean" | "credit" | "numeric" | "trait" | "unknown" | "unlimited";
-      warning_tiers?: null | components["schemas"]["WarningTierWrite"][];
+      warning_tiers?: components["schemas"]["WarningTierWrite"][] | null;
       yearly_metered_price_id?: null | string;
       yearly_price_tiers?: components["schemas"]["Tiers"];
-      yearly_unit_price?: null | components["schemas"]["Money"];
-      yearly_unit_price_decimal?: null | components["schemas"]["DecimalText.o1"];
+      yearly_unit_price?: components["schemas"]["Money"] | null;
+      yearly_unit_price_decimal?: components["schemas"]["DecimalText.o1"] | null;
     };
     PlanGrantCreate: {
-      apply_to_existing?: null | boolean;
-      arrears_anchor?: null | "billing_period_start" | "month_end";
-      arrears_cadence?: null | "end_of_billing_period" | "monthly" | "quarterly";
-      auto_topup_amount?: null | components["schemas"]["Count.o2"];
-      auto_topup_amount_type?: null | "credit";
-      auto_topup_availability?: null | "automatic" | "off" | "user_controlled";
-      auto_topup_enabled?: null | boolean;
-      auto_topup_expiry_type?: null | "duration" | "end_of_billing_period" | "end_of_next_billing_period" | "end_of_trial" | "no_expiry";
-      auto_topup_expiry_unit?: null | "billing_periods" | "days";
-      auto_topup_expiry_unit_count?: null | components["schemas"]["Count.o2"];
-      auto_topup_self_service?: null | boolean;
-      auto_topup_threshold_credits?: null | components["schemas"]["Credits"];
-      auto_topup_threshold_percent?: null | components["schemas"]["Percent.o1"];
-      billing_mode?: null | "billed" | "granted";
-      billing_periods_count?: null | components["schemas"]["Count.o2"];
-      can_buy_bundles?: null | boolean;
-      company_credit_amount?: null | components["schemas"]["Credits"];
+      apply_to_existing?: boolean | null;
+      arrears_anchor?: "billing_period_start" | "month_end" | null;
+      arrears_cadence?: "end_of_billing_period" | "monthly" | "quarterly" | null;
+      auto_topup_amount?: components["schemas"]["Count.o2"] | null;
+      auto_topup_amount_type?: "credit" | null;
+      auto_topup_availability?: "automatic" | "off" | "user_controlled" | null;
+      auto_topup_enabled?: boolean | null;
+      auto_topup_expiry_type?: "duration" | "end_of_billing_period" | "end_of_next_billing_period" | "end_of_trial" | "no_expiry" | null;
+      auto_topup_expiry_unit?: "billing_periods" | "days" | null;
+      auto_topup_expiry_unit_count?: components["schemas"]["Count.o2"] | null;
+      auto_topup_self_service?: boolean | null;
+      auto_topup_threshold_credits?: components["schemas"]["Credits"] | null;
+      auto_topup_threshold_percent?: components["schemas"]["Percent.o1"] | null;
+      billing_mode?: "billed" | "granted" | null;
+      billing_periods_count?: components["schemas"]["Count.o2"] | null;
+      can_buy_bundles?: boolean | null;
+      company_credit_amount?: components["schemas"]["Credits"] | null;
       credit_amount: components["schemas"]["Credits"];
       credit_id: string;
-      expiry_type?: null | "duration" | "end_of_billing_period" | "end_of_next_billing_period" | "end_of_trial" | "no_expiry";
-      expiry_unit?: null | "billing_periods" | "days";
-      expiry_unit_count?: null | components["schemas"]["Count.o2"];
+      expiry_type?: "duration" | "end_of_billing_period" | "end_of_next_billing_period" | "end_of_trial" | "no_expiry" | null;
+      expiry_unit?: "billing_periods" | "days" | null;
+      expiry_unit_count?: components["schemas"]["Count.o2"] | null;
       license_id?: null | string;
       overdraft_limit?: null | number;
       plan_id: string;
       plan_version_id?: null | string;
-      postpaid_enabled?: null | boolean;
-      postpaid_rate_per_unit?: null | components["schemas"]["Money.o1"];
-      postpaid_rate_per_unit_decimal?: null | components["schemas"]["DecimalText.o2"];
-      price_tiers?: null | components["schemas"]["CreditGrantTierWrite"][];
-      renewal_enabled?: null | boolean;
-      renewal_period?: null | "billing_period" | "first_of_month";
+      postpaid_enabled?: boolean | null;
+      postpaid_rate_per_unit?: components["schemas"]["Money.o1"] | null;
+      postpaid_rate_per_unit_decimal?: components["schemas"]["DecimalText.o2"] | null;
+      price_tiers?: components["schemas"]["CreditGrantTierWrite"][] | null;
+      renewal_enabled?: boolean | null;
+      renewal_period?: "billing_period" | "first_of_month" | null;
       reset_cadence: "daily" | "every_6_months" | "monthly" | "quarterly" | "weekly" | "yearly";
       reset_start: "billing_period" | "first_of_month";
-      reset_type?: null | "no_reset" | "plan_period";
-      rollover_percentage?: null | number;
-      scaling?: null | "fixed" | "per_license";
-      tier_mode?: null | "graduated" | "volume";
-      unit_price?: null | components["schemas"]["Money.o1"];
-      unit_price_decimal?: null | components["schemas"]["DecimalText.o2"];
+      reset_type?: "no_reset" | "plan_period" | null;
+      rollover_percentage?: number | null;
+      scaling?: "fixed" | "per_license" | null;
+      tier_mode?: "graduated" | "volume" | null;
+      unit_price?: components["schemas"]["Money.o1"] | null;
+      unit_price_decimal?: components["schemas"]["DecimalText.o2"] | null;
     };
     PlanGrantTier: {
       from: number;
@@ -3620,43 +3629,43 @@ export interface components {
       to: null | number;
     };
     PlanGrantUpdate: {
-      apply_to_existing?: null | boolean;
-      arrears_anchor?: null | "billing_period_start" | "month_end";
-      arrears_cadence?: null | "end_of_billing_period" | "monthly" | "quarterly";
-      auto_topup_amount?: null | components["schemas"]["Count.o2"];
-      auto_topup_amount_type?: null | "credit";
-      auto_topup_availability?: null | "automatic" | "off" | "user_controlled";
-      auto_topup_enabled?: null | boolean;
-      auto_topup_expiry_type?: null | "duration" | "end_of_billing_period" | "end_of_next_billing_period" | "end_of_trial" | "no_expiry";
-      auto_topup_expiry_unit?: null | "billing_periods" | "days";
-      auto_topup_expiry_unit_count?: null | components["schemas"]["Count.o2"];
-      auto_topup_self_service?: null | boolean;
-      auto_topup_threshold_credits?: null | components["schemas"]["Credits"];
-      auto_topup_threshold_percent?: null | components["schemas"]["Percent.o1"];
-      billing_mode?: null | "billed" | "granted";
-      billing_periods_count?: null | components["schemas"]["Count.o2"];
-      can_buy_bundles?: null | boolean;
-      company_credit_amount?: null | components["schemas"]["Credits"];
-      credit_amount?: null | components["schemas"]["Credits"];
-      expiry_type?: null | "duration" | "end_of_billing_period" | "end_of_next_billing_period" | "end_of_trial" | "no_expiry";
-      expiry_unit?: null | "billing_periods" | "days";
-      expiry_unit_count?: null | components["schemas"]["Count.o2"];
+      apply_to_existing?: boolean | null;
+      arrears_anchor?: "billing_period_start" | "month_end" | null;
+      arrears_cadence?: "end_of_billing_period" | "monthly" | "quarterly" | null;
+      auto_topup_amount?: components["schemas"]["Count.o2"] | null;
+      auto_topup_amount_type?: "credit" | null;
+      auto_topup_availability?: "automatic" | "off" | "user_controlled" | null;
+      auto_topup_enabled?: boolean | null;
+      auto_topup_expiry_type?: "duration" | "end_of_billing_period" | "end_of_next_billing_period" | "end_of_trial" | "no_expiry" | null;
+      auto_topup_expiry_unit?: "billing_periods" | "days" | null;
+      auto_topup_expiry_unit_count?: components["schemas"]["Count.o2"] | null;
+      auto_topup_self_service?: boolean | null;
+      auto_topup_threshold_credits?: components["schemas"]["Credits"] | null;
+      auto_topup_threshold_percent?: components["schemas"]["Percent.o1"] | null;
+      billing_mode?: "billed" | "granted" | null;
+      billing_periods_count?: components["schemas"]["Count.o2"] | null;
+      can_buy_bundles?: boolean | null;
+      company_credit_amount?: components["schemas"]["Credits"] | null;
+      credit_amount?: components["schemas"]["Credits"] | null;
+      expiry_type?: "duration" | "end_of_billing_period" | "end_of_next_billing_period" | "end_of_trial" | "no_expiry" | null;
+      expiry_unit?: "billing_periods" | "days" | null;
+      expiry_unit_count?: components["schemas"]["Count.o2"] | null;
       license_id?: null | string;
       overdraft_limit?: null | number;
-      postpaid_enabled?: null | boolean;
-      postpaid_rate_per_unit?: null | components["schemas"]["Money.o1"];
-      postpaid_rate_per_unit_decimal?: null | components["schemas"]["DecimalText.o2"];
-      price_tiers?: null | components["schemas"]["CreditGrantTierWrite"][];
-      renewal_enabled?: null | boolean;
-      renewal_period?: null | "billing_period" | "first_of_month";
-      reset_cadence?: null | "daily" | "every_6_months" | "monthly" | "quarterly" | "weekly" | "yearly";
-      reset_start?: null | "billing_period" | "first_of_month";
-      reset_type?: null | "no_reset" | "plan_period";
-      rollover_percentage?: null | number;
-      scaling?: null | "fixed" | "per_license";
-      tier_mode?: null | "graduated" | "volume";
-      unit_price?: null | components["schemas"]["Money.o1"];
-      unit_price_decimal?: null | components["schemas"]["DecimalText.o2"];
+      postpaid_enabled?: boolean | null;
+      postpaid_rate_per_unit?: components["schemas"]["Money.o1"] | null;
+      postpaid_rate_per_unit_decimal?: components["schemas"]["DecimalText.o2"] | null;
+      price_tiers?: components["schemas"]["CreditGrantTierWrite"][] | null;
+      renewal_enabled?: boolean | null;
+      renewal_period?: "billing_period" | "first_of_month" | null;
+      reset_cadence?: "daily" | "every_6_months" | "monthly" | "quarterly" | "weekly" | "yearly" | null;
+      reset_start?: "billing_period" | "first_of_month" | null;
+      reset_type?: "no_reset" | "plan_period" | null;
+      rollover_percentage?: number | null;
+      scaling?: "fixed" | "per_license" | null;
+      tier_mode?: "graduated" | "volume" | null;
+      unit_price?: components["schemas"]["Money.o1"] | null;
+      unit_price_decimal?: components["schemas"]["DecimalText.o2"] | null;
     };
     PlanGroup: {
       add_on_compatibilities: components["schemas"]["CompatiblePlans"][];
@@ -3692,7 +3701,7 @@ export interface components {
       prevent_self_service_downgrade_url: null | string;
       proration_behavior: string;
       scheduled_downgrade_behavior: null | string;
-      scheduled_downgrade_prevent_when_over_limit: null | boolean;
+      scheduled_downgrade_prevent_when_over_limit: boolean | null;
       show_as_monthly_prices: boolean;
       show_credits: boolean;
       show_period_toggle: boolean;
@@ -3703,7 +3712,7 @@ export interface components {
       trial_eligibility_per_plan: boolean;
       trial_expiry_plan_id: null | string;
       trial_expiry_plan_price_id: null | string;
-      trial_payment_method_required: null | boolean;
+      trial_payment_method_required: boolean | null;
     };
     PlanGroupDetail: {
       add_ons: components["schemas"]["PlanGroupPlanDetail"][];
@@ -3747,7 +3756,7 @@ export interface components {
       prevent_self_service_downgrade_url: null | string;
       proration_behavior: string;
       scheduled_downgrade_behavior: null | string;
-      scheduled_downgrade_prevent_when_over_limit: null | boolean;
+      scheduled_downgrade_prevent_when_over_limit: boolean | null;
       show_as_monthly_prices: boolean;
       show_credits: boolean;
       show_period_toggle: boolean;
@@ -3760,7 +3769,7 @@ export interface components {
       trial_expiry_plan_id: null | string;
       trial_expiry_plan_price?: components["schemas"]["BillingPriceView"];
       trial_expiry_plan_price_id: null | string;
-      trial_payment_method_required: null | boolean;
+      trial_payment_method_required: boolean | null;
     };
     PlanGroupPlanDetail: {
       active_version?: components["schemas"]["PlanVersion"];
@@ -3784,7 +3793,7 @@ export interface components {
       custom_plan_config?: components["schemas"]["CustomPlanConfig"];
       description: string;
       draft_version?: components["schemas"]["PlanVersion"];
-      entitlements: null | components["schemas"]["PlanEntitlement"][];
+      entitlements: components["schemas"]["PlanEntitlement"][] | null;
       features: components["schemas"]["FeatureInPlan"][];
       icon: "amber" | "blue" | "blueGray" | "blueGreen" | "cyan" | "emerald" | "fuchsia" | "gray" | "green" | "indigo" | "lightBlue" | "lime" | "orange" | "pink" | "purple" | "red" | "redOrange" | "rose" | "sky" | "slate" | "teal" | "trueGray" | "violet" | "warmGray" | "yellow";
       id: string;
@@ -3804,15 +3813,15 @@ export interface components {
       yearly_price?: components["schemas"]["BillingPrice"];
     };
     PlanGroupUpdate: {
-      add_on_compatibilities?: null | components["schemas"]["CompatiblePlans"][];
+      add_on_compatibilities?: components["schemas"]["CompatiblePlans"][] | null;
       add_on_ids?: string[];
-      checkout_bundle_purchase_behavior?: null | "individual" | "quantity";
+      checkout_bundle_purchase_behavior?: "individual" | "quantity" | null;
       checkout_collect_address?: boolean;
       checkout_collect_email?: boolean;
       checkout_collect_phone?: boolean;
       checkout_collect_tax_id?: boolean;
-      custom_checkout_fields?: null | components["schemas"]["CheckoutFieldInput"][];
-      custom_plan_config?: null | components["schemas"]["CustomPlanConfig"];
+      custom_checkout_fields?: components["schemas"]["CheckoutFieldInput"][] | null;
+      custom_plan_config?: components["schemas"]["CustomPlanConfig"] | null;
       custom_plan_id?: null | string;
       enable_tax_collection?: boolean;
       fallback_plan_id?: null | string;
@@ -3829,8 +3838,8 @@ export interface components {
       prevent_self_service_downgrade_button_text?: null | string;
       prevent_self_service_downgrade_url?: null | string;
       proration_behavior?: "create_prorations" | "invoice_immediately";
-      scheduled_downgrade_behavior?: null | "end_of_billing_period" | "none";
-      scheduled_downgrade_prevent_when_over_limit?: null | boolean;
+      scheduled_downgrade_behavior?: "end_of_billing_period" | "none" | null;
+      scheduled_downgrade_prevent_when_over_limit?: boolean | null;
       show_as_monthly_prices?: boolean;
       show_credits?: boolean;
       show_feature_description?: boolean;
@@ -3838,22 +3847,22 @@ export interface components {
       show_period_toggle?: boolean;
       show_zero_price_as_free?: boolean;
       sync_customer_billing_details?: boolean;
-      trial_days?: null | number;
-      trial_eligibility_per_plan?: null | boolean;
+      trial_days?: number | null;
+      trial_eligibility_per_plan?: boolean | null;
       trial_expiry_plan_id?: null | string;
       trial_expiry_plan_price_id?: null | string;
-      trial_payment_method_required?: null | boolean;
+      trial_payment_method_required?: boolean | null;
     };
     PlanGroupWrite: {
-      add_on_compatibilities?: null | components["schemas"]["CompatiblePlans"][];
+      add_on_compatibilities?: components["schemas"]["CompatiblePlans"][] | null;
       add_on_ids: string[];
-      checkout_bundle_purchase_behavior?: null | "individual" | "quantity";
+      checkout_bundle_purchase_behavior?: "individual" | "quantity" | null;
       checkout_collect_address: boolean;
       checkout_collect_email: boolean;
       checkout_collect_phone: boolean;
       checkout_collect_tax_id: boolean;
-      custom_checkout_fields?: null | components["schemas"]["CheckoutFieldInput"][];
-      custom_plan_config?: null | components["schemas"]["CustomPlanConfig"];
+      custom_checkout_fields?: components["schemas"]["CheckoutFieldInput"][] | null;
+      custom_plan_config?: components["schemas"]["CustomPlanConfig"] | null;
       custom_plan_id?: null | string;
       enable_tax_collection: boolean;
       fallback_plan_id?: null | string;
@@ -3870,8 +3879,8 @@ export interface components {
       prevent_self_service_downgrade_button_text?: null | string;
       prevent_self_service_downgrade_url?: null | string;
       proration_behavior: "create_prorations" | "invoice_immediately";
-      scheduled_downgrade_behavior?: null | "end_of_billing_period" | "none";
-      scheduled_downgrade_prevent_when_over_limit?: null | boolean;
+      scheduled_downgrade_behavior?: "end_of_billing_period" | "none" | null;
+      scheduled_downgrade_prevent_when_over_limit?: boolean | null;
       show_as_monthly_prices: boolean;
       show_credits: boolean;
       show_feature_description: boolean;
@@ -3879,11 +3888,11 @@ export interface components {
       show_period_toggle: boolean;
       show_zero_price_as_free: boolean;
       sync_customer_billing_details: boolean;
-      trial_days?: null | number;
-      trial_eligibility_per_plan?: null | boolean;
+      trial_days?: number | null;
+      trial_eligibility_per_plan?: boolean | null;
       trial_expiry_plan_id?: null | string;
       trial_expiry_plan_price_id?: null | string;
-      trial_payment_method_required?: null | boolean;
+      trial_payment_method_required?: boolean | null;
     };
     PlanIssue: {
       code: string;
@@ -3892,24 +3901,24 @@ export interface components {
       id?: string;
     };
     PlanPublish: {
-      activation_strategy?: null | "on_payment" | "on_publish";
-      address?: null | components["schemas"]["BillingAddress"];
+      activation_strategy?: "on_payment" | "on_publish" | null;
+      address?: components["schemas"]["BillingAddress"] | null;
       billing_cycle_anchor?: null | string;
       coupon_external_id?: null | string;
-      custom_field_values?: null | {
+      custom_field_values?: {
         id: string;
         value: string;
-      }[];
+      }[] | null;
       customer_email?: null | string;
-      days_until_due?: null | number;
+      days_until_due?: number | null;
       excluded_company_ids: string[];
       migration_scheduled_at?: null | string;
       migration_strategy: "end_of_billing_period" | "immediate" | "leave" | "scheduled";
       phone?: null | string;
-      prorate_first_period?: null | boolean;
-      proration_behavior?: null | "always_invoice" | "create_prorations" | "none";
-      require_no_migration?: null | boolean;
-      send_invoice?: null | boolean;
+      prorate_first_period?: boolean | null;
+      proration_behavior?: "always_invoice" | "create_prorations" | "none" | null;
+      require_no_migration?: boolean | null;
+      send_invoice?: boolean | null;
       tax_id?: null | {
         type: "ae_trn" | "au_abn" | "au_arn" | "br_cnpj" | "br_cpf" | "ca_bn" | "ca_gst_hst" | "ca_pst_bc" | "ca_pst_mb" | "ca_pst_sk" | "ca_qst" | "ch_uid" | "ch_vat" | "eu_vat" | "gb_vat" | "hk_br" | "id_npwp" | "il_vat" | "in_gst" | "jp_cn" | "jp_rn" | "jp_trn" | "kr_brn" | "mx_rfc" | "my_frp" | "my_itn" | "my_sst" | "no_vat" | "nz_gst" | "ph_tin" | "sa_vat" | "sg_gst" | "sg_uen" | "th_vat" | "tr_tin" | "tw_vat" | "us_ein" | "za_vat";
         value: string;
@@ -3928,8 +3937,8 @@ export interface components {
       name: string;
     };
     PlanUpdate: {
-      description?: null | components["schemas"]["Description"];
-      icon?: null | "amber" | "blue" | "blueGray" | "blueGreen" | "cyan" | "emerald" | "fuchsia" | "gray" | "green" | "indigo" | "lightBlue" | "lime" | "orange" | "pink" | "purple" | "red" | "redOrange" | "rose" | "sky" | "slate" | "teal" | "trueGray" | "violet" | "warmGray" | "yellow";
+      description?: components["schemas"]["Description"] | null;
+      icon?: "amber" | "blue" | "blueGray" | "blueGreen" | "cyan" | "emerald" | "fuchsia" | "gray" | "green" | "indigo" | "lightBlue" | "lime" | "orange" | "pink" | "purple" | "red" | "redOrange" | "rose" | "sky" | "slate" | "teal" | "trueGray" | "violet" | "warmGray" | "yellow" | null;
       name?: components["schemas"]["Name"];
     };
     PlanVersion: {
@@ -3951,7 +3960,7 @@ export interface components {
       completed_at: null | string;
       created_at: string;
       error: null | string;
-      error_code: null | "ambiguous_subscription_item" | "multiple_subscriptions" | "no_price_for_interval" | "not_on_origin_version" | "operation_item_not_found" | "permanent_config" | "permanent_decline" | "transient_decline" | "transient_infra" | "transient_psp" | "unknown" | "would_leave_empty_subscription";
+      error_code: "ambiguous_subscription_item" | "multiple_subscriptions" | "no_price_for_interval" | "not_on_origin_version" | "operation_item_not_found" | "permanent_config" | "permanent_decline" | "transient_decline" | "transient_infra" | "transient_psp" | "unknown" | "would_leave_empty_subscription" | null;
       id: string;
       migration_id: string;
       plan_version_id_from: null | string;
@@ -3974,7 +3983,7 @@ export interface components {
       plan_version_id_from: null | string;
       plan_version_id_to: string;
       plan_version_ids_from: string[];
-      proration_behavior: null | "always_invoice" | "create_prorations" | "none";
+      proration_behavior: "always_invoice" | "create_prorations" | "none" | null;
       skipped_companies: number;
       started_at: null | string;
       status: "cancelled" | "completed" | "failed" | "in_progress" | "pending";
@@ -4008,7 +4017,7 @@ export interface components {
         event_subtype: string;
         quantity: components["schemas"]["Long"];
       };
-      usage?: null | components["schemas"]["Long"];
+      usage?: components["schemas"]["Long"] | null;
     };
     Preview: {
       description?: null | string;
@@ -4087,10 +4096,10 @@ export interface components {
       up_to: null | number;
     };
     PriceTierWrite: {
-      flat_amount?: null | components["schemas"]["Money"];
-      per_unit_price?: null | components["schemas"]["Money"];
-      per_unit_price_decimal?: null | components["schemas"]["DecimalText.o1"];
-      up_to?: null | number;
+      flat_amount?: components["schemas"]["Money"] | null;
+      per_unit_price?: components["schemas"]["Money"] | null;
+      per_unit_price_decimal?: components["schemas"]["DecimalText.o1"] | null;
+      up_to?: number | null;
     };
     PublishableLimits: {
       add_company_keys: boolean;
@@ -4100,11 +4109,11 @@ export interface components {
       quantity_max: number;
     };
     PublishableLimitsWrite: {
-      add_company_keys?: null | boolean;
-      create_companies?: null | boolean;
-      name_events?: null | boolean;
-      name_traits?: null | boolean;
-      quantity_max?: null | number;
+      add_company_keys?: boolean | null;
+      create_companies?: boolean | null;
+      name_events?: boolean | null;
+      name_traits?: boolean | null;
+      quantity_max?: number | null;
     };
     Rate: number;
     RateAndBurst: [
@@ -4158,8 +4167,8 @@ export interface components {
       event_subtype: null | string;
       flag_id: null | string;
       id: string;
-      metric_period: null | "all_time" | "current_day" | "current_month" | "current_week";
-      metric_period_month_reset: null | "billing_cycle" | "first_of_month";
+      metric_period: "all_time" | "current_day" | "current_month" | "current_week" | null;
+      metric_period_month_reset: "billing_cycle" | "first_of_month" | null;
       metric_value: null | number;
       operator: "eq" | "gt" | "gte" | "is_empty" | "lt" | "lte" | "ne" | "not_empty";
       plan_versions?: {
@@ -4176,7 +4185,7 @@ export interface components {
       rule_id: string;
       trait?: components["schemas"]["EntityTraitDefinition"];
       trait_definition?: components["schemas"]["ComparedTrait"];
-      trait_entity_type: null | "company" | "user";
+      trait_entity_type: "company" | "user" | null;
       trait_id: null | string;
       trait_value: string;
       updated_at: string;
@@ -4217,7 +4226,7 @@ export interface components {
       id?: null | string;
       name: string;
       priority: components["schemas"]["Long"];
-      rule_type?: null | "company_override" | "company_override_usage_exceeded" | "default" | "global_override" | "plan_entitlement" | "plan_entitlement_usage_exceeded" | "standard";
+      rule_type?: "company_override" | "company_override_usage_exceeded" | "default" | "global_override" | "plan_entitlement" | "plan_entitlement_usage_exceeded" | "standard" | null;
       value: boolean;
     };
     ScheduledDowngrade: {
@@ -4234,25 +4243,16 @@ export interface components {
       to_plan_name: string;
     };
     Seconds: number;
-    Sentapi_keystringundefinedtypetrackidentifyinferenceflag_checkbodyobject: {
-      api_key?: string;
-      backfill?: null | boolean;
-      body: Record<string, never>;
-      idempotency_key?: null | string;
-      sent_at?: null | string;
-      trusted_client_clock?: null | boolean;
-      type: "flag_check" | "identify" | "inference" | "track";
-    };
     SignedContextCreate: {
-      company?: null | components["schemas"]["Keys.o3"];
-      company_traits?: null | {
+      company?: components["schemas"]["Keys.o3"] | null;
+      company_traits?: {
         [key: string]: unknown;
-      };
-      expires_in_seconds?: null | number;
-      user?: null | components["schemas"]["Keys.o3"];
-      user_traits?: null | {
+      } | null;
+      expires_in_seconds?: number | null;
+      user?: components["schemas"]["Keys.o3"] | null;
+      user_traits?: {
         [key: string]: unknown;
-      };
+      } | null;
     };
     SignedContextView: {
       expires_at: string;
@@ -4278,9 +4278,9 @@ export interface components {
       max_per_draw?: null | number;
     };
     SubscriptionCancel: {
-      cancel_immediately?: null | boolean;
+      cancel_immediately?: boolean | null;
       company_id: string;
-      prorate?: null | boolean;
+      prorate?: boolean | null;
     };
     TestWebhook: {
       failure_reason: null | string;
@@ -4288,14 +4288,14 @@ export interface components {
       success: boolean;
     };
     Text255: string;
-    Tiers: null | components["schemas"]["PriceTierWrite"][];
+    Tiers: components["schemas"]["PriceTierWrite"][] | null;
     TrackEvent: {
-      backfill?: null | boolean;
+      backfill?: boolean | null;
       body: components["schemas"]["EventBodyTrack"];
       event_type: "track";
       idempotency_key?: null | string;
       sent_at?: null | string;
-      trusted_client_clock?: null | boolean;
+      trusted_client_clock?: boolean | null;
     };
     TraitDefinitionCreate: {
       display_name?: null | string;
@@ -4305,18 +4305,18 @@ export interface components {
     };
     TraitDefinitionUpdate: {
       display_name?: null | string;
-      publishable_writes?: null | boolean;
+      publishable_writes?: boolean | null;
       trait_type?: "boolean" | "currency" | "date" | "number" | "string" | "url";
     };
     TraitMap: {
-      [key: string]: string | number | boolean;
+      [key: string]: boolean | number | string;
     };
     TraitUpsert: {
-      incr?: null | components["schemas"]["Long"];
+      incr?: components["schemas"]["Long"] | null;
       keys: components["schemas"]["Keys"];
       set?: null | string;
       trait: string;
-      update_only?: null | boolean;
+      update_only?: boolean | null;
     };
     TrialEndUpdate: {
       trial_end?: null | string;
@@ -4375,10 +4375,10 @@ export interface components {
       value: number;
     };
     UserUpsert: {
-      companies?: null | components["schemas"]["Keys"][];
-      company?: null | components["schemas"]["Keys"];
+      companies?: components["schemas"]["Keys"][] | null;
+      company?: components["schemas"]["Keys"] | null;
       company_id?: null | string;
-      company_ids?: null | string[];
+      company_ids?: string[] | null;
       id?: null | string;
       keys?: components["schemas"]["Keys"];
       last_seen_at?: null | string;
@@ -4387,7 +4387,7 @@ export interface components {
       traits?: {
         [key: string]: unknown;
       };
-      update_only?: null | boolean;
+      update_only?: boolean | null;
     };
     UserUsageByCompany: {
       credits: components["schemas"]["UserCreditUsage"][];
@@ -4415,8 +4415,8 @@ export interface components {
     };
     Webhook: {
       created_at: string;
-      credit_trigger_configs: null | components["schemas"]["CreditTriggerConfig"][];
-      entitlement_trigger_configs: null | components["schemas"]["EntitlementTriggerConfig"][];
+      credit_trigger_configs: components["schemas"]["CreditTriggerConfig"][] | null;
+      entitlement_trigger_configs: components["schemas"]["EntitlementTriggerConfig"][] | null;
       id: string;
       name: string;
       request_types: ("auto.topup.hard.failure" | "auto.topup.retry.exceeded" | "auto.topup.success" | "company.created" | "company.deleted" | "company.override.created" | "company.override.deleted" | "company.override.expired" | "company.override.updated" | "company.plan_changed" | "company.scheduled_downgrade" | "company.updated" | "credit.limit.reached" | "credit.limit.warning" | "credit.purchase.success" | "entitlement.limit.reached" | "entitlement.limit.warning" | "entitlement.soft_limit.reached" | "entitlement.soft_limit.warning" | "entitlement.tier_limit.reached" | "entitlement.tier_limit.warning" | "feature.created" | "feature.deleted" | "feature.updated" | "flag.created" | "flag.deleted" | "flag.updated" | "flag_rules.updated" | "plan.created" | "plan.deleted" | "plan.entitlement.created" | "plan.entitlement.deleted" | "plan.entitlement.updated" | "plan.updated" | "plan_version.deleted" | "rule.deleted" | "subscription.trial.ended" | "test.send" | "user.created" | "user.deleted" | "user.updated")[];
@@ -4426,8 +4426,8 @@ export interface components {
       url: string;
     };
     WebhookCreate: {
-      credit_trigger_configs?: null | components["schemas"]["CreditTriggers"];
-      entitlement_trigger_configs?: null | components["schemas"]["EntitlementTriggers"];
+      credit_trigger_configs?: components["schemas"]["CreditTriggers"] | null;
+      entitlement_trigger_configs?: components["schemas"]["EntitlementTriggers"] | null;
       name: components["schemas"]["Name.o1"];
       request_types: components["schemas"]["RequestTypes"];
       url: components["schemas"]["Url"];
@@ -4446,18 +4446,18 @@ export interface components {
       webhook_id: string;
     };
     WebhookRoll: {
-      overlap_seconds?: null | number;
+      overlap_seconds?: number | null;
     };
     WebhookTest: {
       request_type: "auto.topup.hard.failure" | "auto.topup.retry.exceeded" | "auto.topup.success" | "company.created" | "company.deleted" | "company.override.created" | "company.override.deleted" | "company.override.expired" | "company.override.updated" | "company.plan_changed" | "company.scheduled_downgrade" | "company.updated" | "credit.limit.reached" | "credit.limit.warning" | "credit.purchase.success" | "entitlement.limit.reached" | "entitlement.limit.warning" | "entitlement.soft_limit.reached" | "entitlement.soft_limit.warning" | "entitlement.tier_limit.reached" | "entitlement.tier_limit.warning" | "feature.created" | "feature.deleted" | "feature.updated" | "flag.created" | "flag.deleted" | "flag.updated" | "flag_rules.updated" | "plan.created" | "plan.deleted" | "plan.entitlement.created" | "plan.entitlement.deleted" | "plan.entitlement.updated" | "plan.updated" | "plan_version.deleted" | "rule.deleted" | "subscription.trial.ended" | "test.send" | "user.created" | "user.deleted" | "user.updated";
     };
     WebhookUpdate: {
-      credit_trigger_configs?: null | components["schemas"]["CreditTriggers"];
-      entitlement_trigger_configs?: null | components["schemas"]["EntitlementTriggers"];
-      name?: null | components["schemas"]["Name.o1"];
-      request_types?: null | components["schemas"]["RequestTypes"];
-      status?: null | "active" | "inactive";
-      url?: null | components["schemas"]["Url"];
+      credit_trigger_configs?: components["schemas"]["CreditTriggers"] | null;
+      entitlement_trigger_configs?: components["schemas"]["EntitlementTriggers"] | null;
+      name?: components["schemas"]["Name.o1"] | null;
+      request_types?: components["schemas"]["RequestTypes"] | null;
+      status?: "active" | "inactive" | null;
+      url?: components["schemas"]["Url"] | null;
     };
     WhoAmI: {
       account_id: string;

@@ -13,6 +13,8 @@ interface Schema {
   readonly properties?: Readonly<Record<string, Schema>>
   readonly required?: readonly string[]
   readonly items?: Schema
+  /** The items of a tuple. */
+  readonly prefixItems?: readonly Schema[]
   readonly additionalProperties?: boolean | Schema
   readonly format?: string
   readonly minimum?: number
@@ -193,6 +195,7 @@ class Examples {
   }
 
   private array(schema: Schema, name: string, owner: string, depth: number): unknown {
+    if (schema.prefixItems) return schema.prefixItems.map(item => this.of(item, name, owner, depth))
     const items = schema.items ?? {}
     if (this.isDeep(items, depth) && !schema.minItems) return []
     const one = this.of(items, name.replace(/ies$/, 'y').replace(/s$/, ''), owner, depth)

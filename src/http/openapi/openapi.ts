@@ -25,8 +25,28 @@ interface Schema extends Json {
   readonly description?: string
 }
 
-const found = operationSchemas.components.schemas as unknown as Readonly<Record<string, Schema>>
+/** Keywords whose order has no meaning. The compiler lists unions in the order in which it met their types. */
+const unordered: ReadonlySet<string> = new Set(['oneOf', 'anyOf', 'enum'])
+
+const found = ordered(operationSchemas.components.schemas) as Readonly<Record<string, Schema>>
 const operations = found.Operations!.properties!
+/** The same schema, with its unions in one order for every build. */
+function ordered(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(ordered)
+  if (typeof schema !== 'object' || schema === null) return schema
+  return Object.fromEntries(
+    Object.entries(schema).map(([name, value]) => {
+      const inner = ordered(value)
+      return [name, unordered.has(name) && Array.isArray(inner) ? inner.toSorted(byText) : inner]
+    }),
+  )
+}
+
+function byText(a: unknown, b: unknown): number {
+  const [left, right] = [JSON.stringify(a), JSON.stringify(b)]
+  return left < right ? -1 : left > right ? 1 : 0
+}
+
 /** Names that the compiler generates for anonymous types: these are inlined. */
 const nameless = /^(__type|object$|(Readonly)?(Record|Array|Omit|Pick|Partial))|\.\.\./
 
