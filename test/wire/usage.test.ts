@@ -1048,6 +1048,9 @@ t.test('usage', async t => {
     })
     await new Promise(resolve => setTimeout(resolve, Math.max(0, soon - Date.now() + 5)))
 
+    // the event counts of a feature's view come from ClickHouse
+    await tollgate.services.projections.barrier('clickhouse')
+
     await t.test('companies of a feature, newest first, with their usage', async t => {
       const companies = await client.ok('GET', `/feature-companies?feature_id=${shared.id}`)
       t.match(companies, [
