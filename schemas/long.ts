@@ -1,4 +1,4 @@
-// `long` on the wire (service.md section 2): integers of 64 bits, with all their digits.
+// `long` on the wire: integers of 64 bits, with all their digits.
 import type { tags } from 'typia'
 
 /**

@@ -229,9 +229,7 @@ export interface Operations extends CreditOperations {
   'GET /api-keys/{api_key_id}': { id: 'getApiKey'; data: ApiKey }
   'PUT /api-keys/{api_key_id}': { id: 'updateApiKey'; body: ApiKeyUpdate; data: ApiKey }
   'DELETE /api-keys/{api_key_id}': { id: 'deleteApiKey'; data: Deleted }
-  /**
-   * Creates a new value for a key, shown only in this response. The present one is accepted until the overlap ends.
-   */
+  /** Creates a new value for a key, shown only in this response. The present one is accepted until the overlap ends. */
   'POST /api-keys/{api_key_id}/roll': { id: 'rollApiKey'; body: ApiKeyRoll; data: ApiKey }
   'GET /audit-log': { id: 'listAuditLogs'; data: AuditLogList[] }
   /** Complete rows of the hash chain after `after`, at most 100. `tollgate audit verify` reads them. */

@@ -23,7 +23,7 @@ t.test('nothing needs to be set', async t => {
   t.throws(() => Object.assign(config, { port: 1 }), /read only/)
 })
 
-t.test('what is set is taken, blanks are nothing', async t => {
+t.test('settings are taken, blanks count as unset', async t => {
   const config = readConfig({
     TOLLGATE_PORT: ' 0 ',
     TOLLGATE_SHARDS: '2',
@@ -54,7 +54,7 @@ t.test('a misspelt setting stops the start and names the nearest one', async t =
   t.doesNotThrow(() => readConfig({ ...others, TOLLGATE_PORT_8080_TCP_ADDR: '10.0.0.1' }))
 })
 
-t.test('a wrong setting names itself, what it may be, and what was given', async t => {
+t.test('a wrong setting is named, with its allowed and its actual value', async t => {
   refuses(
     { TOLLGATE_PORT: '65536' },
     /^TOLLGATE_PORT: expected a whole number from 0 to 65535, given "65536"/,

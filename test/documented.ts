@@ -60,7 +60,7 @@ const settled: Readonly<Record<string, Members>> = {
     last_checked_at: 'ON datetime',
     maintainer_account_member_id: 'ON string',
   },
-  // rules of flags are Rules too (service.md, FlagInPlan and Rule)
+  // rules of flags are Rules too (FlagInPlan and Rule in the interface document)
   RuleDetail: { account_id: 'R string' },
   RuleConditionDetail: {
     account_id: 'R string',
@@ -70,7 +70,7 @@ const settled: Readonly<Record<string, Members>> = {
     consumption_rate: 'ON double',
     quantity_rates: 'O map<string,double>',
   },
-  // a created environment is an Environment (service.md)
+  // a created environment is an Environment in the interface document
   EnvironmentDetail: { require_context_signature: 'R boolean' },
   // what publishable keys may do, where it was set; whose word is taken for a trait, where that was allowed
   Environment: { publishable_limits: 'O map<string,any>' },
@@ -94,7 +94,7 @@ const settled: Readonly<Record<string, Members>> = {
 }
 for (const [name, members] of Object.entries(settled)) Object.assign(types[name]!, members)
 
-/** Documented without an answer, and served as its working form is (api/credits.md). */
+/** Documented without an answer, and served as its working form is. */
 const answers: Readonly<Record<string, string>> = { 'GET /billing/credits/ledger': 'list<CreditEventLedger>' }
 
 /** Operations by decision, whose paths others of the specification would match. */
@@ -134,7 +134,7 @@ function matches(template: readonly string[], parts: readonly string[]): boolean
   )
 }
 
-/** What is wrong with the body of a success, most often nothing; faults are named by where they are. */
+/** Faults in the body of a success, mostly none; each is named by its place. */
 export function faultsOf({ method, path, data: documented }: Endpoint, body: unknown): readonly string[] {
   const data = answers[`${method} ${path}`] ?? documented
   const faults: string[] = []

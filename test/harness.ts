@@ -16,7 +16,7 @@ const coveredFile = process.env.TOLLGATE_COVERED_FILE
 
 export const bootstrapKey = 'sk_dev_PthabixF41549qrkc845I9dtno2VHpTm3EGUjSo2NoQ'
 
-/** What came back: status, headers, and the parsed body. */
+/** A response: status, headers, and the parsed body. */
 export interface Response {
   readonly status: number
   readonly headers: Headers

@@ -1,4 +1,4 @@
-// What JSON text may not hold.
+// Characters that JSON text may not contain.
 
 import { array, assert, constantFrom, property } from 'fast-check'
 import t from 'tap'

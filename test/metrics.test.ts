@@ -1,4 +1,4 @@
-// What /metrics shows, in the text format and as JSON.
+// The figures of /metrics, in the text format and as JSON.
 import t from 'tap'
 import { createMetrics } from '../src/metrics.js'
 

@@ -13,7 +13,7 @@ export interface Scenario {
   /** Items in one request. */
   readonly items: number
   readonly unit: string
-  /** Least share of the bare route, as architecture.md sets it; null where it sets another goal. */
+  /** Least share of the bare route, as a goal; null where the goal is another figure. */
   readonly goal: number | null
   /** Flags the environment has by then, at least. */
   readonly flags?: number

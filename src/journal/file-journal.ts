@@ -52,7 +52,7 @@ interface Waiter {
  *
  * returns  { journal; cutBytes: bytes of a torn write that were cut, 0 after a clean stop }.
  * errors   JournalCorrupt when a broken group is followed by whole ones, or the journal ends before `mustReach`.
- * source   architecture.md, "The journal".
+ * source   README.md beside this file.
  */
 export async function openFileJournal(
   options: FileJournalOptions,

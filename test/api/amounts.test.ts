@@ -1,4 +1,4 @@
-// What quantities cost where the product shows amounts (PB-40…42).
+// Cost of quantities where the product shows amounts (PB-40…42).
 import t from 'tap'
 import { amountOf, type SoldPrice } from '../../src/api/billing/sold-price.js'
 

@@ -258,7 +258,7 @@ t.test('traits of rules say how they compare', async t => {
   })
 })
 
-t.test('EN-82 a company without a plan is shown on the fallback plan, which nobody added', async t => {
+t.test('EN-82 a company without a plan is shown on the fallback plan, without an assignment', async t => {
   const { plan, plans } = companyDetail(describeCompany(company(), catalog, now), 0, surroundings())
   t.match(plan, { id: 'free', added_on: null, plan_version_id: 'free_v1' })
   t.equal(plans.length, 1)

@@ -58,7 +58,7 @@ t.test('companies', async t => {
         const now = (await get(`/companies/${ids.get(company.id)}`)).body.data
         if (JSON.stringify(keysOf(now)) === JSON.stringify(own(company.keys))) untouched.push(company.id)
       }
-      // service.md: 200 for an upsert, whether it made the company or not
+      // interface document: 200 for an upsert, whether it made the company or not
       if (expected.status >= 400)
         t.same({ status, untouched }, { status: expected.status, untouched: [...ids.keys()] }, id)
       else
@@ -332,7 +332,7 @@ t.test('companies', async t => {
     t.equal((await get('/companies/lookup?first=x2')).status, 404)
   })
 
-  await t.test('CU-16, CU-46 an upsert moves updated_at, and last_seen_at only when told', async t => {
+  await t.test('CU-16, CU-46 an upsert moves updated_at, and last_seen_at only on request', async t => {
     const company = await upsert({ keys: fresh(), last_seen_at: '2026-05-01T00:00:00Z' })
     const { id, keys } = company
     const again = await upsert({ keys: keysOf(company) })
@@ -652,7 +652,7 @@ t.test('companies', async t => {
       t.equal((await byKeys({ keys })).status, 404)
     })
 
-    await t.test('many at once are one deletion: each is told what became of it', async t => {
+    await t.test('many at once are one deletion: each gets its result', async t => {
       const keys = fresh()
       const company = await upsert({ keys })
       const answers = await Promise.all([

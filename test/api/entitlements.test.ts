@@ -168,7 +168,7 @@ t.test('plan entitlements', async t => {
     },
   )
 
-  await t.test('EN-16 unknown is nobody’s to write; EN-11 unlimited', async t => {
+  await t.test('EN-16 no caller may write `unknown`; EN-11 unlimited', async t => {
     t.equal(await refused({ feature_id: dark.id, value_type: 'unknown' }), 400)
     const { body } = await entitle({
       feature_id: exports_.id,

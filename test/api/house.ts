@@ -42,9 +42,9 @@ export interface House {
   readonly production: EnvironmentRecord
   /** An account-wide key with every scope. */
   readonly admin: KeyRecord
-  /** What was asked of actors: there are none, everything is answered. */
+  /** Questions to actors: there are none, every request is answered. */
   readonly asked: (readonly unknown[])[]
-  /** What the shards were handed, oldest first. */
+  /** Messages to the shards, oldest first. */
   readonly announced: CatalogData[]
   ask(handler: AnyHandler, asked?: Asked): Promise<Answer>
   /** The `data` of an answer, to be looked at member by member. */
@@ -65,7 +65,7 @@ export async function openHouse(t: Test): Promise<House> {
   await definitions.catalogs.start()
   t.teardown(() => definitions.close())
   const { keys, clock, traits, catalogs, bootstrapped } = definitions
-  // What a definition's room does not touch is absent.
+  // Services that handlers of definitions do not use are absent.
   const directory = new Directory()
   const checkedFlags = new CheckedFlags()
   const asked: House['asked'] = []

@@ -104,7 +104,7 @@ t.test('keys and environments', async t => {
     },
   )
 
-  await t.test('AL-12 the list keeps to environments when asked; newest first; counts agree', async t => {
+  await t.test('AL-12 the list filters by environment; newest first; counts agree', async t => {
     const all = await listed({})
     t.ok(all.some(key => key.environment_id === null))
     const times = all.map(key => key.created_at)

@@ -333,7 +333,7 @@ t.test('publishing and migrations', async t => {
     t.equal(await granted('o1'), false)
   })
 
-  await t.test('EN-90, EN-91 a trial runs out and is told of', async t => {
+  await t.test('EN-90, EN-91 a trial runs out and is reported', async t => {
     const plan = await client.ok('POST', '/plans', { name: 'Try', plan_type: 'plan' })
     await client.ok('PUT', `/plans/${plan.id}/billing_products`, {
       charge_type: 'free',

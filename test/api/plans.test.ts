@@ -331,7 +331,7 @@ t.test('plans', async t => {
     t.match(found, { id: feature.id, event_subtype: 'export', flags: [{ key: 'exports' }] })
   })
 
-  await t.test('GET /plans/issues tells what will not work as meant', async t => {
+  await t.test('GET /plans/issues lists settings that will not work as meant', async t => {
     const plan = await client.ok('POST', '/plans', { name: 'Faulty', plan_type: 'plan' })
     t.same(await client.ok('GET', `/plans/issues?plan_id=${plan.id}`), [])
     await client.ok('PUT', `/plans/${plan.id}/billing_products`, {

@@ -84,7 +84,7 @@ t.test('a new set gets ids and times', async t => {
   )
 })
 
-t.test('an entry with an id keeps it and its creation; what stays equal keeps its times', async t => {
+t.test('an entry with an id keeps it and its creation; an equal entry keeps its times', async t => {
   const present = compose([
     rule({ conditions: [condition({ condition_type: 'company', resource_ids: ['comp_1'] })] }),
     rule({ name: 'second' }),
@@ -143,7 +143,7 @@ t.test('ids that are foreign, unknown or there twice are refused by name', async
   )
 })
 
-t.test('what a condition needs is asked for, by name', async t => {
+t.test('a condition without a required member is refused, by name', async t => {
   const refused = (over: Parameters<typeof written>[0], member: RegExp) =>
     t.throws(() => written(over), { status: 400, message: member } as never)
   refused({ condition_type: 'trait' }, /^rules\[0\]\.conditions\[0\]\.trait_id: needed/)

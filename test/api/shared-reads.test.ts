@@ -33,7 +33,7 @@ t.test('reads of one tick are one read', async t => {
   t.equal(reads.length, 1)
 })
 
-t.test('a read begins after each of its askers asked', async t => {
+t.test('a read begins after each of its callers asked', async t => {
   const shared = new SharedReads()
   const { reads, load, begun, change } = slowStore()
   const early = shared.many('x', ['a'], load)
@@ -53,7 +53,7 @@ t.test('a read begins after each of its askers asked', async t => {
   t.equal((await last).get('a'), 'a2', 'nothing is kept')
 })
 
-t.test('a read that fails fails those who asked for it, and nobody else', async t => {
+t.test('a failed read fails its own callers, and no others', async t => {
   const shared = new SharedReads()
   const { reads, load, begun } = slowStore()
   const lost = [shared.many('x', ['a'], load), shared.many('x', ['b'], load)]

@@ -129,7 +129,7 @@ t.test(
   },
 )
 
-t.test('a start that was moved back to its hour stands for its bound', async t => {
+t.test('a start moved back to its hour acts as the bound', async t => {
   const points = pointsOf([at('2024-01-01T10:20:00'), at('2024-01-01T12:00:00')], null, null)
   t.same(cumulate(points, [0, at('2024-01-01T12:00:00')], [{ startMs: 0, quantity: 5 }]), [5])
   const day = [

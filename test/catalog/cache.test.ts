@@ -150,7 +150,7 @@ t.test('catalogs over a real Postgres', async t => {
     t.equal(failures, -1)
   })
 
-  await t.test('who waits too long is told so, and the change goes on', async t => {
+  await t.test('a caller that waits too long gets an error, and the change goes on', async t => {
     let open_: () => void = () => {}
     const gate = new Promise<void>(resolve => {
       open_ = resolve
@@ -244,7 +244,7 @@ t.test('catalogs over a real Postgres', async t => {
     t.equal(traits.list('env_1'), traits.list('env_1'), 'the same array until one changes')
   })
 
-  await t.test('an environment that is gone is forgotten, and nobody waits for it', async t => {
+  await t.test('a deleted environment is forgotten, and no caller waits for it', async t => {
     const { catalogs } = await open(async () => {})
     await sql`insert into environments ${sql({ id: 'env_gone', account_id: accountId, name: 'g', environment_type: 'staging', created_at: new Date(), updated_at: new Date() })}`
     await catalogs.heard('env_gone', 1)

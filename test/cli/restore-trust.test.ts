@@ -1,4 +1,4 @@
-// What a restore believes of a backup that somebody else touched: nothing (security 9, 25).
+// Trust of a restore in a backup that somebody else edited: none (security 9, 25).
 
 import { existsSync } from 'node:fs'
 import { chmod, cp, mkdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
@@ -73,7 +73,7 @@ t.test(
   },
 )
 
-t.test('security 9: who knows the secret still names nothing but what Tollgate writes', async t => {
+t.test('security 9: even with the secret a backup contains only names that Tollgate writes', async t => {
   const hostile = [
     '../../../../somewhere/authorized_keys',
     '/etc/passwd',
@@ -169,7 +169,7 @@ t.test('security 9: links are not followed, and no file holds more than is liste
   await t.rejects(ArchiveReader.open(linked, known), /is no directory/, 'nor a link in place of a directory')
 })
 
-t.test('security 9: who vouches for a backup', async t => {
+t.test('security 9: signature of a backup', async t => {
   const whole = await copyOf(t, original)
   const open = (directory: string, trust: Partial<Trust>) =>
     ArchiveReader.open(directory, { secrets: [], unsealed: false, ...trust })

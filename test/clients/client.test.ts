@@ -81,7 +81,7 @@ t.test('use counts here at once, and is the service’s figure when that arrives
   t.pass('another’s event was told')
 })
 
-t.test('the order of who is asked is the caller’s, and each result says who answered', async t => {
+t.test('the caller sets the order of sources, and each result names its source', async t => {
   const company = { slug: 'ordered' }
   await client.ok('POST', '/companies', { keys: company })
   const remote = clientOf(t, client, { local: false, defaults: { calls: true } })

@@ -1,4 +1,4 @@
-// What is published of the client: small, for every runtime, with calls that are those of the interface.
+// The published client: small, for every runtime, with the interface's calls.
 import { spawnSync } from 'node:child_process'
 import { gzipSync } from 'node:zlib'
 import t from 'tap'

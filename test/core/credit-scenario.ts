@@ -55,7 +55,7 @@ interface Final {
   readonly uncovered_sum: number
 }
 
-/** What the steps of a scenario gave, in the words of the vectors, cut to what each step expects. */
+/** Results of a scenario's steps, in the words of the vectors, cut to the members that each step expects. */
 export function run(scenario: Scenario): { steps: unknown[]; final: Final } {
   const { burn_strategy, postpaid } = scenario.config
   const limit = postpaid?.overdraft_limit

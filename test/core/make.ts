@@ -105,7 +105,7 @@ export const condition = (some: Partial<ConditionDef>): ConditionDef => ({
   ...some,
 })
 
-/** What a plan or override grants for a feature; ids follow from `id`. */
+/** The entitlement of a plan or override to a feature; ids follow from `id`. */
 export const entitlement = (
   featureId: string,
   some: Partial<EntitlementDef> & { readonly id?: string } = {},

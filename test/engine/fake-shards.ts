@@ -27,7 +27,7 @@ class FakeThread {
   private end!: (error: Error) => void
 
   constructor(
-    /** What it was told of the life before. */
+    /** Its messages before the restart. */
     readonly task: { readonly again: boolean; readonly heard: number },
   ) {
     this.ended = new Promise((_, reject) => {

@@ -3,7 +3,7 @@ import { Projections } from '../../src/engine/recovery/projections.js'
 import { Positions } from '../../src/protocol/positions.js'
 import { silent } from '../stores.js'
 
-t.test('a projectors’ thread that dies is started again, and whoever waited is answered', async t => {
+t.test('a projectors’ thread that dies is started again, and waiting callers are answered', async t => {
   const positions = Positions.make(1)
   positions.set(0, 'committed', 7)
   const projections = await Projections.start({

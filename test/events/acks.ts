@@ -1,4 +1,4 @@
-// What a batch was answered with, whichever way it was written.
+// The answer to a batch, in either way of writing it.
 import type { Answer } from '../../src/api/kit/call.js'
 
 /** The acknowledgements of an answer, each as JSON. */

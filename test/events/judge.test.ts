@@ -42,7 +42,7 @@ t.test('EV-8, decision 25 (D11) backfill needs the trusted clock', async t => {
   t.equal(errorOf(track({}, { ...times, trusted_client_clock: true })), null)
 })
 
-t.test('EV-9 what is missing, of the wrong type or out of proportion is named', async t => {
+t.test('EV-9 missing, mistyped or oversized members are named', async t => {
   t.match(errorOf({ event_type: 'track' }), /body/)
   t.match(errorOf(track({ company: { '': 'x' } })), /key names/)
   t.match(errorOf(track({ company: { a: '' } })), /company/)

@@ -1,5 +1,5 @@
-// What comes of a body read on another thread, after the crossing, against what the HTTP thread makes of the same text.
-// The seed is printed; TOLLGATE_SEED repeats a run.
+// A body read on a parser thread, after decoding, against the HTTP thread's result for the same text. The seed is
+// printed; TOLLGATE_SEED repeats a run.
 import t from 'tap'
 import { ServiceError } from '../../src/errors.js'
 import { Unparsable } from '../../src/events/formats.js'
@@ -181,7 +181,7 @@ t.test('EV-7…10 every event, in order, comes to the same on either thread', as
   }
 })
 
-t.test('EV-4 what is wrong with the whole is told in the same words', async t => {
+t.test('EV-4 errors of the whole body have the same words', async t => {
   const speaker = { secret: true, nowMs }
   const wrong: readonly [string, BatchFormat][] = [
     ['', 'events'],

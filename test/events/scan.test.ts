@@ -39,7 +39,7 @@ function plainOf(found: Scanned): Plain {
   }
 }
 
-/** What judging says of an event; null when it is stored as failed or refused, or does more than count. */
+/** The judgement of an event; null when it is stored as failed or refused, or does more than count. */
 function judged(given: unknown, secret: boolean): Plain | null {
   const one = judge(given, secret, nowMs)
   if ('error' in one || one.type !== 'track' || one.mode !== 'normal' || one.capturedAtMs !== nowMs)
@@ -125,7 +125,7 @@ t.test('EV-4: a list is whole for the scanner only if it is so for everybody', a
   t.ok(whole > rounds / 100, `${whole} whole lists`)
 })
 
-t.test('what clients write is of the usual shape', async t => {
+t.test('bodies as clients write them have the plain shape', async t => {
   const usual = [
     '{"event_type":"track","body":{"event":"api_call","company":{"id":"acme"},"user":{"id":"someone"},"quantity":1}}',
     '{"body":{"company":{"id":"acme"},"event":"api_call"},"event_type":"track","idempotency_key":"k","sent_at":"2026-03-15T09:59:59.123Z"}',

@@ -15,7 +15,7 @@ function watched(options: Partial<ConstructorParameters<typeof FairGate>[0]> = {
   return { gate, served, ask, groups: () => served.map(({ group }) => group).join('') }
 }
 
-t.test('security 5: whoever comes behind a long queue of another is served at once', async t => {
+t.test('security 5: a group behind another’s long queue is served at once', async t => {
   const { ask, groups, served } = watched()
   for (let n = 0; n < 100; n++) void ask('A')
   await nextTurn()
@@ -69,7 +69,7 @@ t.test('a place given back twice is given once; a failure gives it back', async 
   t.equal(await gate.run('A', async () => 1), 1)
 })
 
-t.test('what waits is bounded, for the group that fills it alone, in number and time', async t => {
+t.test('each group’s queue is bounded, in number and time', async t => {
   const { gate, ask } = watched({ places: 2, perGroup: 1, waitingMax: 2, patienceMs: 20 })
   await ask('A')
   const late = [gate.enter('A'), gate.enter('A')]
@@ -80,7 +80,7 @@ t.test('what waits is bounded, for the group that fills it alone, in number and 
   t.equal(gate.waiting, 0)
 })
 
-t.test('whatever order work comes and ends in, no place is lost and no bound is passed', async t => {
+t.test('in any order of begin and end, no place is lost and no bound is passed', async t => {
   const random = new Random()
   t.comment(`TOLLGATE_SEED=${random.seed}`)
   const { gate, served, ask } = watched()

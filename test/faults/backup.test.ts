@@ -24,7 +24,7 @@ async function reconciled(t: Test, client: Client): Promise<void> {
 
 type Remembered = Pick<Load, 'told' | 'events' | 'made'>
 
-/** What the load has been told so far. */
+/** Acknowledged load so far. */
 const remember = ({ told, events, made }: Load): Remembered => structuredClone({ told, events, made })
 
 /** At least what was acknowledged before, at most what was acknowledged in all, and all of it in agreement. */
@@ -138,7 +138,7 @@ t.test('a backup under load, kill -9, a restore', async t => {
   }
 })
 
-t.test('what is no backup, or no longer one, is not restored, and what was begun is not started', async t => {
+t.test('an invalid or changed backup is not restored, and an unfinished restore is not started', async t => {
   const directory = await temporaryDirectory(t)
   const running = await Process.start(join(directory, 'first'), embedded)
   t.teardown(() => running.end('SIGKILL'))

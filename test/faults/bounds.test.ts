@@ -1,5 +1,5 @@
-// What is bounded is refused at the door when its bound is reached, with 503 and when to come back, and what is sent
-// again counts once (promises 3, 6 and 8): the journal's backlog, what waits for the disk, the idempotency window.
+// Requests beyond a bound are refused at the door, with 503 and Retry-After, and a retry counts once (promises 3, 6 and
+// 8): the journal's backlog, what waits for the disk, the idempotency window.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'

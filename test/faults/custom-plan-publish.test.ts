@@ -25,7 +25,7 @@ async function until<T>(read: () => Promise<T>, holds: (value: T) => boolean): P
   }
 }
 
-/** What holds a publish up at this table: another transaction that has it. */
+/** Another transaction with a lock on this table, which delays a publish. */
 async function holding(url: string, table: string) {
   const sql = postgres(url, { max: 1, onnotice: () => {} })
   const held = await sql.reserve()

@@ -33,7 +33,7 @@ t.test('CU-50 a deletion waits for the disk', { skip: reason ?? false }, async t
     }
   }
   let id = await onSmallDisk()
-  /** What the journal has written ahead is used up by large events. */
+  /** Large events use up the journal's preallocated space. */
   const refuseWrites = async (): Promise<void> => {
     for (;;) {
       disk.fillUp()

@@ -13,7 +13,7 @@ const holdMs = 50 * 60_000
 /** Credits of one hold. */
 const held = 3
 
-/** What one company has been told, by those who told it. */
+/** Acknowledgements to one company, as its senders got them. */
 interface Told {
   /** Units of events that were acknowledged, by the name of their round. */
   readonly acknowledged: Map<string, number>

@@ -93,7 +93,7 @@ t.test('companies while Postgres is away', async t => {
   t.equal((await client.ok('GET', `/companies/${company.id}`)).user_count, 1)
 })
 
-t.test('a write of state that hears 503 was not made, and one that was made hears 2xx', async t => {
+t.test('a write of state with 503 was not made, and one that was made gets 2xx', async t => {
   const { postgres } = await startStores(t, { migrated: false, own: true })
   if ('url' in postgres) throw new Error('the embedded Postgres listens on a socket')
   const way = await road(t, postgres)

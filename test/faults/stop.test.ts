@@ -6,10 +6,10 @@ import { Random } from '../random.js'
 import { temporaryDirectory } from '../stores.js'
 import { Load } from './load.js'
 
-/** What is sent this shortly before a stop may not have arrived yet. */
+/** Requests sent this shortly before a stop may not have arrived yet. */
 const onItsWayMs = 20
 
-t.test('SIGTERM under load: what was accepted is answered, exit 0, and a restart shows all', async t => {
+t.test('SIGTERM under load: accepted requests are answered, exit 0, and a restart shows all', async t => {
   const dataDir = await temporaryDirectory(t)
   let running = await Process.start(dataDir, { TOLLGATE_DRAIN_MS: '10000' })
   t.teardown(() => running.end('SIGTERM'))

@@ -32,10 +32,10 @@ const signal = (pids: readonly number[], name: NodeJS.Signals): void => {
 
 const wait = (ms: number) => new Promise<void>(resolve => setTimeout(resolve, ms))
 
-/** What happens to a store; `more`: resolves once so many pairs more of each company were answered. */
+/** Fault of a store; `more`: resolves once so many pairs more of each company were answered. */
 type Fault = (more: (pairs: number) => Promise<void>) => Promise<void>
 
-t.test('stores that stand still and stores that die', async t => {
+t.test('stores that are stopped and stores that die', async t => {
   const dataDir = await temporaryDirectory(t)
   const running = await Process.start(dataDir, embedded)
   t.teardown(() => running.end('SIGTERM'))
@@ -78,7 +78,7 @@ t.test('stores that stand still and stores that die', async t => {
     t.same([...wrong], [], `${pairs} events and checks went on`)
   }
 
-  /** What needs a store answers, or says when to come back. */
+  /** A read of a store answers, or gets Retry-After. */
   const asked = async (t: Test, requests: readonly Promise<Awaited<ReturnType<typeof client.get>>>[]) => {
     for (const { status, headers } of await Promise.all(requests)) {
       const told = status === 503 ? Number(headers.get('retry-after')) >= 1 : status < 300

@@ -26,7 +26,7 @@ async function work(ms: number): Promise<void> {
   }
 }
 
-t.test('a heap that grew is collected once nobody asks for anything', async t => {
+t.test('a heap that grew is collected once the thread is idle', async t => {
   const collections: Collection[] = []
   const stop = collectWhenIdle({ lookMs, collected: one => collections.push(one) })
   t.teardown(stop)

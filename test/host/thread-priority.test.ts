@@ -13,7 +13,7 @@ import { supervise } from '../../src/storage/embedded/supervise.js'
 const skip = process.platform === 'linux' ? false : 'priorities of threads are counted on Linux alone'
 const own = getPriority()
 
-t.test('a thread stands behind the others of its process, which stay where they are', { skip }, async t => {
+t.test('a thread gets a lower priority; the others of its process keep theirs', { skip }, async t => {
   const text = `
     const { parentPort } = require('node:worker_threads')
     const { basename } = require('node:path')
@@ -30,7 +30,7 @@ t.test('a thread stands behind the others of its process, which stay where they 
   t.equal(getPriority(process.pid), own)
 })
 
-t.test('a process stands behind us with all its threads', { skip }, async t => {
+t.test('a process gets a lower priority with all its threads', { skip }, async t => {
   const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'])
   t.teardown(() => child.kill('SIGKILL'))
   await once(child, 'spawn')
@@ -62,7 +62,7 @@ t.test(
   },
 )
 
-t.test('what is gone is no error', { skip }, async t => {
+t.test('an ended process is no error', { skip }, async t => {
   const child = spawn(process.execPath, ['-e', ''])
   await once(child, 'exit')
   t.doesNotThrow(() => lowerProcess(child.pid!, constants.priority.PRIORITY_LOW))

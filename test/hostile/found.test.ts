@@ -1,4 +1,4 @@
-// What hostile runs have found, each held by a line of its own.
+// Faults that hostile runs have found, each with a test of its own.
 import t from 'tap'
 import { startHere } from '../harness.js'
 

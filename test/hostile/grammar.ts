@@ -1,5 +1,5 @@
-// What each route takes, read from the sources: body types as the compiler sees them, query shapes as they are
-// written. A route added tomorrow is spoken to without a line here.
+// Inputs of each route, read from the sources: body types as the compiler sees them, query shapes as they are written.
+// A new route is tested without a change here.
 import { dirname, join, relative } from 'node:path'
 import ts from 'typescript'
 import { filesUnder, read, root } from '../house/source.js'
@@ -25,7 +25,7 @@ export interface Parameter {
   readonly words: readonly string[]
 }
 
-/** What one row of the route table takes; null: nothing, or not to be read from the sources. */
+/** Inputs of one row of the route table; null: none, or not readable from the sources. */
 export interface Takes {
   readonly body: Shape | null
   readonly query: readonly Parameter[]
@@ -55,7 +55,7 @@ for (const path of filesUnder(['schemas'], '.ts'))
     }
   }
 
-/** What every row takes, by `METHOD /path`. */
+/** Inputs of every row, by `METHOD /path`. */
 export function readTakes(): ReadonlyMap<string, Takes> {
   const path = 'src/http/routes.ts'
   const imported = importsOf(path)

@@ -14,7 +14,7 @@ const takes = readTakes()
 /** Requests for each row of the table. */
 const perRoute = 4
 
-/** What belongs to the account and not to an environment (PB-1): any of its environments may name it. */
+/** Resources of the account, not of an environment (PB-1): any of its environments may name them. */
 const ofTheAccount = /:(flag_id|feature_id|plan_id|license_id|plan_group_id|key|billing_id)\b/
 
 t.test(`seed ${random.seed}: another environment's key`, async t => {

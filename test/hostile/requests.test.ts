@@ -16,14 +16,14 @@ const random = new Random()
 const takes = readTakes()
 const atOnce = 8
 const failuresShownMax = 20
-/** What a process of this size may hold after any number of requests, bytes. */
+/** Memory of a process of this size after any number of requests, at most, bytes. */
 const residentBytesMax = 1.5e9
 /** Before a long run as many as this are sent: by then a process has compiled and cached what it uses. */
 const longRun = 50_000
 const warmUp = requests < longRun ? 0 : 5_000
 /** How long nobody asks for anything before memory is looked at. */
 const quietMs = 45_000
-/** What no answer may tell: stacks, statements, names of tables, paths. */
+/** Texts that no response may contain: stacks, statements, names of tables, paths. */
 const leak =
   /\n\s+at |node_modules|\/dist\/|\.js:\d|select .+ from |insert into |relation \\?"|DB::Exception|PostgresError/i
 
@@ -102,7 +102,7 @@ t.test(`seed ${random.seed}, ${requests} requests`, async t => {
   t.equal(await running.end('SIGTERM'), 0)
   if (warmUp === 0) return
 
-  // What was right has made thousands of definitions, companies and users, which every process keeps in memory: so
+  // The valid requests have made thousands of definitions, companies and users, which every process keeps in memory: so
   // the start to compare with is that of a process with the same data.
   running = await Process.start(dataDir)
   const again = await rested()
@@ -180,7 +180,7 @@ function damage(text: string, headers: Record<string, string>): Buffer {
   return kind === 4 ? packed : bytes
 }
 
-/** What is wrong with an answer, or null. */
+/** The fault in a response, or null. */
 function judge({ status, headers, text }: Heard): string | null {
   if (status >= 500 && status !== 503) return 'an answer that is our fault'
   if (status === 503 && headers['retry-after'] === undefined) return '503 without Retry-After'
@@ -199,14 +199,14 @@ function judge({ status, headers, text }: Heard): string | null {
   return null
 }
 
-/** What exports and reconciliations are written as, instead of one JSON value. */
+/** Formats of exports and reconciliations, other than one JSON value. */
 const streamed: ReadonlySet<string> = new Set([
   'application/x-ndjson',
   'text/csv',
   'application/vnd.apache.parquet',
 ])
 
-/** What is wrong with a stream that came to its end, or null. */
+/** The fault in a completed stream, or null. */
 function broken(type: string, text: string): string | null {
   if (type === 'text/csv') return text.endsWith('\n') ? null : 'a table without its end'
   if (type !== 'application/x-ndjson') return text.endsWith('PAR1') ? null : 'a file without its end'

@@ -14,7 +14,7 @@ const opens: Readonly<Record<string, readonly Scope[]>> = {
   check: ['check', 'any'],
 }
 
-/** What belongs to the account as a whole, named by its paths. */
+/** Resources of the account as a whole, by their paths. */
 const ofTheAccount =
   /^(get \/account-members.*|post \/environments|get \/limits|put \/limits|put \/model-prices|get \/audit-log\/(head|chain))$/
 

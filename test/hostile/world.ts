@@ -41,7 +41,7 @@ export function sendRaw(
   })
 }
 
-/** What the ids of a list are called: `/companies` has those called `company_id`. */
+/** Names of the ids of a list: ids of `/companies` are called `company_id`. */
 const calledAs = new Map(
   routes
     .filter(route => route.parameters.length === 1 && route.path.endsWith(`:${route.parameters[0]}`))

@@ -1,4 +1,4 @@
-// What the documents say of settings, metrics and log lines, held against the code: both ways.
+// Settings, metrics and log lines in the documents, against the code: both ways.
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
@@ -89,8 +89,8 @@ t.test('every setting is in docs/settings.md, and none that is not', async t => 
   t.same([...told].sort(), asked)
 })
 
-t.test('what is written elsewhere are settings, too', async t => {
-  // Of the command line: where it finds a running one.
+t.test('settings named in other documents exist, too', async t => {
+  // A variable of the command line: it says where to find a running service.
   const known = new Set([...settings(), 'TOLLGATE_URL', 'TOLLGATE_KEY', 'TOLLGATE_KEY_FILE'])
   const texts = [deployed, ...['README.md', 'docs/settings.md', 'SECURITY.md', 'CHANGELOG.md'].map(read)]
   const named = new Set(

@@ -1,4 +1,4 @@
-// What a program with Tollgate inside looks like to the compiler: it need only compile. Used by package.test.ts.
+// A program with Tollgate inside, for the compiler: it need only compile. Used by package.test.ts.
 import { type RunningTollgate, type Settings, start } from 'tollgate'
 
 export async function sample(dataDir: string): Promise<number> {

@@ -82,7 +82,7 @@ const targets = (path: string): readonly string[] =>
     .filter(target => target.startsWith('.'))
     .map(target => join(dirname(path), target).replace(/\.js$/, '.ts'))
 
-t.test('every file stands on a line of the picture', async t => {
+t.test('every file is on a line of the picture', async t => {
   const strays = sources.filter(path => place(path).line < 0)
   t.same(strays, [])
 })
@@ -127,7 +127,7 @@ t.test('the kit of the API imports no noun', async t => {
   t.same(wrong, [])
 })
 
-t.test('no imports go round, those of types included', async t => {
+t.test('there are no import cycles, type imports included', async t => {
   t.same(knots(sources.filter(path => !mayBeCyclic.test(path))), [])
 })
 
@@ -146,7 +146,7 @@ t.test('the core imports itself, the shared enumerations and helpers for bytes, 
   t.same(wrong, [])
 })
 
-// Of the compiled files: type-only imports are gone from them.
+// Read from the compiled files: type-only imports are gone from them.
 t.test('a package is loaded only where it is owned', async t => {
   const wrong = filesUnder(['dist/src', 'dist/workers', 'dist/schemas'], '.js').flatMap(output => {
     const path = output.replace(/^dist\//, '').replace(/\.js$/, '.ts')

@@ -1,4 +1,4 @@
-// What is published: the files of the tarball, the driver that it carries, and the types of `import 'tollgate'`.
+// The published package: the files of the tarball, the driver that it carries, and the types of `import 'tollgate'`.
 import { spawnSync } from 'node:child_process'
 import t from 'tap'
 import { readConfig } from '../../src/config.js'
@@ -85,7 +85,7 @@ t.test('the tarball holds what runs, under 5 MB, and neither tests nor maps', as
   t.ok(paths.some(path => path.startsWith('dist/bundled/typia/')))
 })
 
-t.test('whoever installs it runs no script of ours, and may leave the embedded engines out', async t => {
+t.test('an install runs no script of ours, and may leave the embedded engines out', async t => {
   t.equal(manifest.private, undefined)
   t.equal(manifest.license, 'MIT')
   for (const name of ['preinstall', 'install', 'postinstall']) t.notOk(name in manifest.scripts, name)
@@ -118,7 +118,7 @@ t.test(
 /** Imports of packages: at the beginning of a line, or of a literal name. */
 const loads = /(?:^(?:import|export)\b.*?\bfrom |^import |\bimport\()["']([^."'][^"']*)["']/gm
 
-t.test('what runs loads no package that is for development alone', async t => {
+t.test('the product loads no development dependency', async t => {
   const runs = { ...manifest.dependencies, ...manifest.optionalDependencies }
   const loaded = filesUnder(['dist/src', 'dist/workers', 'dist/schemas'], '.js').flatMap(path =>
     [...read(path).matchAll(loads)].map(match => ({

@@ -1,4 +1,5 @@
-// What is installed is what was looked at (security 19): hashes for all of it, and the native binary as it was recorded.
+// The installed packages are the reviewed ones (security 19): hashes for all of them, and the native binary as it was
+// recorded.
 import { copyFileSync, readFileSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
@@ -33,7 +34,7 @@ t.test('security 19: everything in the lock file has a hash', async t => {
   )
 })
 
-t.test('security 19: what other platforms run is locked too, but for what is named', async t => {
+t.test('security 19: packages of other platforms are locked too, with named exceptions', async t => {
   const missing = new Set<string>()
   for (const [path, { optionalDependencies = {} }] of Object.entries(packages)) {
     // the tool that writes style is no part of what runs

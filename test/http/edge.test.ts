@@ -67,7 +67,7 @@ t.test(
   },
 )
 
-t.test('security 11 trailers and odd ends of chunks bring nobody another answer', async t => {
+t.test('security 11 trailers and odd ends of chunks give no caller another’s answer', async t => {
   const { say } = await open(t)
   const chunked = (key: string, body: string) => head('/check', key, 'Transfer-Encoding: chunked') + body
   for (const key of ['', pub, dev])
@@ -189,7 +189,7 @@ t.test('security 28 no answer is guessed at or kept', async t => {
   }
 })
 
-t.test('security 16 the numbers: for whoever has the token, made once a second, in little time', async t => {
+t.test('security 16 the figures: for holders of the token, made once a second, in little time', async t => {
   const { port, metrics } = await open(t, { metricsToken: 'a token' })
   t.equal((await ask(port, { path: '/metrics' })).status, 401)
   t.equal((await ask(port, { path: '/metrics', headers: { authorization: 'Bearer other' } })).status, 401)

@@ -72,7 +72,7 @@ function seen(schema: Schema | undefined): Schema | undefined {
     : seen(document.components.schemas[schema.$ref.split('/').at(-1)!] as Schema | undefined)
 }
 
-/** What a member may be, without null. */
+/** Allowed values of a member, without null. */
 function leaves(given: Schema | undefined): Schema[] {
   const schema = seen(given)
   if (schema === undefined) return []

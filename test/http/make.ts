@@ -25,7 +25,7 @@ export const secretOf = {
   capped: 'sk_capped_test',
 } as const
 
-/** What publishable keys may do outside production. */
+/** Rights of publishable keys outside production. */
 export const freeLimits: PublishableKeyLimits = {
   createCompanies: true,
   addCompanyKeys: true,

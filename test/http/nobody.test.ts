@@ -109,7 +109,7 @@ t.test('security 1 keys are found in the bytes of a body', async t => {
   t.equal(find(named(...Array.from({ length: 50 }, (_, n) => `k${n}`))).length, 10)
 })
 
-t.test('security 1 bodies of nobody wait behind all others', async t => {
+t.test('security 1 bodies without a valid key wait behind all others', async t => {
   const bodies = new LongBodies()
   const done: string[] = []
   for (const name of ['nobody 1', 'nobody 2']) bodies.addLast(10, () => void done.push(name))
@@ -139,7 +139,7 @@ t.test('security 4 every key of a body passes what a key in the header passes', 
   t.match((await send({ key: secretOf.capped, body: named(key) })).json, { bucket: 'events_ingest' })
 })
 
-t.test('security 14 at most ten keys in a body, and the caller pays for those nobody has', async t => {
+t.test('security 14 at most ten keys in a body, and unknown ones count against the caller', async t => {
   const { send } = await collect(t, {
     limits: { ...defaultLimits, global: { ratePerSecond: 0.001, burst: 10 } },
   })
@@ -150,7 +150,7 @@ t.test('security 14 at most ten keys in a body, and the caller pays for those no
   t.match(await send({ key, body: strange(6) }), { status: 429, json: { bucket: 'global' } })
 })
 
-t.test('security 15 an address that fails too often hears 429; whoever has a key is let in', async t => {
+t.test('security 15 an address that fails too often gets 429; a caller with a key is admitted', async t => {
   const { send, metrics } = await collect(t, { authFailuresPerSecond: 1 })
   const statuses: number[] = []
   for (let n = 0; n < 22; n++) statuses.push((await send({ key: `sk_dev_nobody_${n}`, body: '{}' })).status)
@@ -165,7 +165,7 @@ t.test('security 15 an address that fails too often hears 429; whoever has a key
   t.ok(metrics.authFailures.limited.count >= 1)
 })
 
-t.test('security 15 one line a second tells of failures, and nothing of a key but its beginning', async t => {
+t.test('security 15 one line a second reports failures, and of a key only its beginning', async t => {
   const lines: Record<string, unknown>[] = []
   const log = pino({}, { write: (line: string) => void lines.push(JSON.parse(line)) })
   const strangers = new Strangers({ ratePerSecond: 1, log, metrics: createMetrics().authFailures })

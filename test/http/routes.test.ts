@@ -9,7 +9,7 @@ const verbs = { get: 'GET', post: 'POST', put: 'PUT', del: 'DELETE' } as const
 const titleOf = ({ method, path }: Route) => `${verbs[method]} ${path}`
 const concrete = (path: string) => path.replaceAll(/:[^/]+/g, 'x')
 
-/** What AL-20 says of a path, written down once more. */
+/** The paths of AL-20, written down once more. */
 function scopeOf({ method, path }: Route): Scope {
   if (/^\/(api-keys|environments|account-members|audit-log|temporary-access-tokens)\b/.test(path))
     return 'admin'
@@ -22,7 +22,7 @@ function scopeOf({ method, path }: Route): Scope {
   return method === 'get' ? 'read' : 'write'
 }
 
-/** The budgets of service.md section 8, likewise. */
+/** The budgets of the interface document, likewise. */
 function limitOf({ method, path }: Route): Route['limit'] {
   const analytics =
     /^\/(events|feature-usage-timeseries|feature-usage-history|user-usage-by-company|user-usage-detail)$/

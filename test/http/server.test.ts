@@ -340,7 +340,7 @@ t.test('a server without limits', async t => {
     t.ok(headers['access-control-max-age'])
   })
 
-  await t.test('who asks: address, agent, and the environment’s present', async t => {
+  await t.test('the caller: address, agent, and the environment’s present', async t => {
     const told = await say({
       path: '/who',
       key: dev,
@@ -391,7 +391,7 @@ t.test('connections that behave badly', async t => {
     return heard
   }
 
-  await t.test('what is no HTTP is refused and the connection closed', async t => {
+  await t.test('bytes that are no HTTP are refused and the connection closed', async t => {
     const cases = [
       'hello\r\n\r\n',
       'GET / HTTP/1.0\r\n\r\n',

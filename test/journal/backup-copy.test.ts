@@ -1,4 +1,4 @@
-// What a backup keeps of a journal that is written on: whole groups up to one record, in files a journal opens from.
+// A backup's copy of a journal in use: whole groups up to one record, in files a journal opens from.
 import t from 'tap'
 import { copySegments } from '../../src/journal/backup-copy.js'
 import { openFileJournal } from '../../src/journal/file-journal.js'
@@ -66,7 +66,7 @@ t.test('a journal opened over the copy ends at the record and goes on after it',
   }
 })
 
-t.test('what is missing or broken is told, never left out', async t => {
+t.test('a missing or broken part is an error, never left out', async t => {
   const all = groups * perGroup
   const gone = await written()
   const segments = await listSegments(gone, from)

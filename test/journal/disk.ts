@@ -1,7 +1,7 @@
 // A disk in memory that forgets, tears and fails on command: the JournalDisk of simulations.
 import type { JournalDisk, JournalFile } from '../../src/journal/disk.js'
 
-/** What the next operations do wrong. Each is used once. */
+/** Faults of the next operations. Each is used once. */
 export type Fault =
   | { readonly on: 'write'; readonly kept: 'none' | 'all' | number }
   | { readonly on: 'open' | 'truncate' | 'sync' | 'remove' }

@@ -48,7 +48,7 @@ const expected = (from: number, to: number) =>
     flags: r.ledger === '' ? r.flags : r.flags | RecordFlag.rows,
   }))
 
-t.test('what was appended is read back equal, in order, from any position to any position', async t => {
+t.test('appended records are read back equal, in order, from any position to any position', async t => {
   const disk = new MemoryDisk()
   const { journal } = await open(disk, { segmentBytes: 1500 })
   for (let n = 1; n <= 100; n += 5) t.equal(await journal.append(range(n, n + 4)), n + 4)
@@ -109,7 +109,7 @@ t.test('a reader goes on where it stopped, and also back', async t => {
   t.same(await take(60, 61), [61])
 })
 
-t.test('calls that gather while a write runs leave as one group and are told in order', async t => {
+t.test('calls that gather while a write runs leave as one group and are acknowledged in order', async t => {
   const disk = new MemoryDisk()
   const { journal } = await open(disk)
   let release = (): void => {}
@@ -265,7 +265,7 @@ t.test('a failed write acknowledges nothing, and nothing after it, until reopen'
   }
 })
 
-t.test('what gathered behind a failed write fails with it', async t => {
+t.test('records gathered behind a failed write fail with it', async t => {
   const disk = new MemoryDisk()
   const { journal } = await open(disk)
   let release = (): void => {}
@@ -322,7 +322,7 @@ t.test('trim forgets whole segments at or before a position and never the newest
   await t.rejects(journal.append([record(41)]), JournalFailed)
 })
 
-t.test('after a crash at any write, what was acknowledged is there and nothing is there twice', async t => {
+t.test('after a crash at any write, every acknowledged record is there, and none twice', async t => {
   const random = new Random()
   const { seed } = random
   t.comment(`seed ${seed}`)

@@ -14,7 +14,7 @@ import { range, record } from './records.js'
 
 const directory = '/j/shard-00'
 const segmentBytes = 2_000
-/** What is written of one ahead. */
+/** Bytes written ahead of a preallocated file. */
 const spareBytes = segmentBytes + (segmentBytes >> 4)
 
 /** Groups of one of these have one size: a file's later groups begin where its older ones did. */
@@ -82,7 +82,7 @@ t.test('the next segment is written ahead, a little with every group, and begun 
   await assertRead(disk, 0, journal.committed)
 })
 
-t.test('a trimmed segment becomes a later one; what it held is never read as a part of that', async t => {
+t.test('a trimmed segment becomes a later one; its old records are never read as part of that', async t => {
   const { disk, journal, first, path } = await reused()
   const held = [
     ...disk.files
@@ -137,7 +137,7 @@ t.test('a write torn at any byte over what a file held is cut; nothing of before
   t.ok(reported > 100, 'from the header on it is reported')
 })
 
-t.test('a group of before that lies where the next one will is no torn write', async t => {
+t.test('an old group at the place of the next one is no torn write', async t => {
   const disk = new MemoryDisk()
   const { journal } = await open(disk)
   const add = async () => await journal.append([even(journal.committed + 1)])
@@ -164,45 +164,48 @@ t.test('a broken group before the last stops the start, in such a file too', asy
   await t.rejects(open(disk), JournalCorrupt)
 })
 
-t.test('a reader at the end of a trimmed segment goes on in the next, whatever its file is now', async t => {
-  // a file that is open follows its file, not its name: on a real disk
-  const root = mkdtempSync(join(tmpdir(), 'tollgate-spares-'))
-  t.teardown(() => rmSync(root, { recursive: true }))
-  const options = { directory: root, segmentBytes, padBytes: 500 }
-  let { journal } = await openFileJournal(options)
-  const reader = new FileJournalReader({ directory: root, chunkBytes: 700 })
-  let seen = 0
-  const catchUp = async () => {
-    for await (const records of reader.read(seen, journal.committed))
-      for (const { sequence, fact } of records) {
-        if (sequence !== ++seen || fact.toString() !== even(sequence).fact)
-          t.fail(`record ${sequence} where ${seen} should be`)
-      }
-  }
-  const add = async () => await journal.append([even(journal.committed + 1)])
-  const segments = () => readdirSync(root).filter(isSegment).sort()
-  for (const bound of [1, 2, 1, 2, 3, 1]) {
-    // to the end of a segment and no further: the next record begins another
-    for (const { length } = segments(); segments().length === length; await add()) await catchUp()
-    const { ino } = statSync(join(root, segments().at(-2)!))
-    await journal.trim(seen - 1)
-    // of another length from now on: where the reader stands there may be a group of now, or one of before
+t.test(
+  'a reader at the end of a trimmed segment goes on in the next, even if its file is reused',
+  async t => {
+    // a file that is open follows its file, not its name: on a real disk
+    const root = mkdtempSync(join(tmpdir(), 'tollgate-spares-'))
+    t.teardown(() => rmSync(root, { recursive: true }))
+    const options = { directory: root, segmentBytes, padBytes: 500 }
+    let { journal } = await openFileJournal(options)
+    const reader = new FileJournalReader({ directory: root, chunkBytes: 700 })
+    let seen = 0
+    const catchUp = async () => {
+      for await (const records of reader.read(seen, journal.committed))
+        for (const { sequence, fact } of records) {
+          if (sequence !== ++seen || fact.toString() !== even(sequence).fact)
+            t.fail(`record ${sequence} where ${seen} should be`)
+        }
+    }
+    const add = async () => await journal.append([even(journal.committed + 1)])
+    const segments = () => readdirSync(root).filter(isSegment).sort()
+    for (const bound of [1, 2, 1, 2, 3, 1]) {
+      // to the end of a segment and no further: the next record begins another
+      for (const { length } = segments(); segments().length === length; await add()) await catchUp()
+      const { ino } = statSync(join(root, segments().at(-2)!))
+      await journal.trim(seen - 1)
+      // of another length from now on: where the reader stands there may be a group of now, or one of before
+      await journal.close()
+      journal = (await openFileJournal({ ...options, segmentBytes: bound * segmentBytes })).journal
+      for (const { length } = segments(); segments().length < length + 3; ) await add()
+      await journal.trim(seen)
+      const isReused = () => segments().some(name => statSync(join(root, name)).ino === ino)
+      while (!isReused()) await add()
+      // past its end
+      for (let i = 0; i < 60 * bound; i++) await add()
+      await catchUp()
+      for await (const { pieces } of copySegments(root, seen))
+        for await (const piece of pieces) if (piece.length === 0) t.fail('a copy has empty pieces')
+      t.equal(seen, journal.committed)
+    }
+    await reader.close()
     await journal.close()
-    journal = (await openFileJournal({ ...options, segmentBytes: bound * segmentBytes })).journal
-    for (const { length } = segments(); segments().length < length + 3; ) await add()
-    await journal.trim(seen)
-    const isReused = () => segments().some(name => statSync(join(root, name)).ino === ino)
-    while (!isReused()) await add()
-    // past its end
-    for (let i = 0; i < 60 * bound; i++) await add()
-    await catchUp()
-    for await (const { pieces } of copySegments(root, seen))
-      for await (const piece of pieces) if (piece.length === 0) t.fail('a copy has empty pieces')
-    t.equal(seen, journal.committed)
-  }
-  await reader.close()
-  await journal.close()
-})
+  },
+)
 
 t.test('a backup copies nothing of what a file held before', async t => {
   const { disk, journal, first } = await reused()
@@ -254,7 +257,7 @@ t.test('spares are kept by how many were needed, given back when there is no use
   t.equal(again.journal.committed, journal.committed + 30)
 })
 
-t.test('a disk without room for a spare is asked once a segment', async t => {
+t.test('a disk without room for a spare is tried once per segment', async t => {
   const disk = new MemoryDisk()
   let refused = 0
   const { open: openFile } = disk

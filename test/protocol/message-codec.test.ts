@@ -1,4 +1,4 @@
-// What crosses between threads arrives equal.
+// Messages between threads decode to equal messages.
 import t from 'tap'
 import type { AcceptedEvent, CheckContext } from '../../src/core/company/requests.js'
 import type { ShardRequest } from '../../src/core/company/shard-request.js'

@@ -44,7 +44,7 @@ t.test('the same process does not lock twice, and may again after a release', as
   again.release()
 })
 
-t.test('of several that start at once at most one gets it', async t => {
+t.test('among several that start at once at most one gets it', async t => {
   const directory = await temporaryDirectory(t)
   const contenders = await Promise.allSettled([1, 2, 3, 4].map(() => hold(t, 'lock', directory)))
   const winners = contenders.filter(one => one.status === 'fulfilled')

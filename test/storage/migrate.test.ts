@@ -61,7 +61,7 @@ t.test('migrate', async t => {
     t.same(await postgres`select id, name from people`, [{ id: 1, name: null }])
   })
 
-  await t.test('of several at once one works and the others find it done', async t => {
+  await t.test('among several at once one migrates and the others find it done', async t => {
     const { directory } = await begin(t, {
       ...two,
       'postgres/0003_slow.sql': 'select pg_sleep(0.3); create table slow (id int);',

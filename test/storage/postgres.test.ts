@@ -92,8 +92,8 @@ t.test('a connection keeps no more than some hundred statements', async t => {
     .catch(error => t.equal(error.code, '22012'))
 })
 
-// What the driver, as it is published, does when a connection dies under a transaction: the statement after it ends the
-// process, or runs on whatever the connection does next. tools/patches mends it.
+// Behaviour of the driver as published when a connection dies under a transaction: the statement after it ends the
+// process, or runs on another use of the connection. tools/patches mends it.
 t.test('connections that die under the driver', async t => {
   const { sql, postgres, servers } = await startStores(t, { migrated: false, own: true })
   await sql`create table kept (id int primary key)`
@@ -184,7 +184,7 @@ t.test('connections that die under the driver', async t => {
   })
 })
 
-t.test('nobody listens: away at once', async t => {
+t.test('a closed port: away at once', async t => {
   for (const address of [
     { url: 'postgres://a:b@127.0.0.1:9/x' },
     { host: '/nowhere', port: 5432, user: 'a', database: 'x' },

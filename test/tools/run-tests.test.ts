@@ -1,4 +1,4 @@
-// What a run of the tests says: each failure with its details, each skip with its reason, and the counts last.
+// Output of a test run: each failure with its details, each skip with its reason, and the counts last.
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -31,7 +31,7 @@ t.test('assertions are counted, not files or groups', async t => {
   t.equal(lines[1], '3 passed, 0 failed')
 })
 
-t.test('a failure is told with where it is and what differs', async t => {
+t.test('a failure is printed with its place and the difference', async t => {
   const lines = await told(`t.test('sums', async t => { t.equal(3, 2, 'adds up') })`)
   t.ok(lines.includes('FAIL a.test.js > sums > adds up'))
   t.ok(lines.includes('at: a.test.js:2'))
@@ -78,7 +78,7 @@ t.test('a file whose time is over fails, and the run goes on', async t => {
   t.match(lines.at(-1), /^0 passed, [1-9]\d* failed$/)
 })
 
-t.test('a failure is told with its rule and with the command that repeats it', async t => {
+t.test('a failure is printed with its rule and with the command that repeats it', async t => {
   const failing = `t.test('EN-91 and decision 26: a trial ends', async t => { t.fail('as the plan says') })`
   const lines = await told(failing, { TOLLGATE_SEED: '17' })
   t.ok(lines.some(line => /^rule: EN-91 \S/.test(line)))

@@ -5,7 +5,7 @@ import { eventFeature, publishedPlan } from '../api/planned.js'
 import type { Client } from '../harness.js'
 import { CreditWorld } from '../wire/credit-world.js'
 
-/** What the makers must remember for those who look. */
+/** Data from the maker that the check needs. */
 export interface Remembered {
   readonly company: string
   readonly user: string
@@ -19,7 +19,7 @@ export interface Remembered {
 
 const calls = { a: [3, 4], b: [5] } as const
 
-/** What snapshots hold once it is stopped. */
+/** Data that is in snapshots once it is stopped. */
 export async function fill(client: Client): Promise<Remembered> {
   const metered = await eventFeature(client, 'Calls', 'call')
   const flag = { key: 'beta', name: 'Beta', description: 'd', flag_type: 'boolean', default_value: false }
@@ -68,7 +68,7 @@ export async function fill(client: Client): Promise<Remembered> {
   return { company: a.id, user: user.id, plan: plan.id, credit: credit.id, grant, secret, drawing: subtype }
 }
 
-/** What only the journal holds when the backup is taken. */
+/** Data that only the journal has when the backup is taken. */
 export async function fillMore(client: Client, { drawing }: Remembered): Promise<void> {
   await use(client, 'a', calls.a[1], 'last')
   await use(client, 'b', calls.b[0], 'other')

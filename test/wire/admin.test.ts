@@ -1,4 +1,4 @@
-// What those who run Tollgate ask of it: exports, reconciliation, limits of the account.
+// Operators' requests: exports, reconciliation, limits of the account.
 import t from 'tap'
 import { type Client, startHere } from '../harness.js'
 
@@ -92,7 +92,7 @@ t.test('pages follow the sorting key and meet every row once', async t => {
   }
 })
 
-t.test('a reader that leaves in the middle harms nobody', async t => {
+t.test('a reader that leaves in the middle does no harm', async t => {
   const abort = new AbortController()
   const response = await fetch(`${client.url}/export/events?format=ndjson`, {
     headers: { 'X-Service-Api-Key': client.key },
@@ -143,7 +143,7 @@ t.test('GET /reconcile names what does not agree', async t => {
   })
 })
 
-t.test('POST /event-batch?report=true tells which events are stored as failed (EV-7)', async t => {
+t.test('POST /event-batch?report=true lists the events stored as failed (EV-7)', async t => {
   const { events } = await client.ok('POST', '/event-batch?report=true', {
     events: [
       { event_type: 'track', body: { event: 'even', company: { slug: 'co1' } } },

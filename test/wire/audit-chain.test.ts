@@ -19,7 +19,7 @@ const flag = (key: string) => ({
 })
 const newest = async (query = '') => (await client.ok('GET', `/audit-log?limit=1${query}`))[0]
 
-/** What a command of `tollgate audit` says, and how it ends. */
+/** Output and exit code of a command of `tollgate audit`. */
 async function audit(head?: string): Promise<{ code: number; said: string }> {
   const said: string[] = []
   const io = { print: (line: string) => void said.push(line), note: () => {}, bar: null }
@@ -60,7 +60,7 @@ t.test('security 10 kill -9 right after the answer loses no row', async t => {
   t.match(await command(dataDir, ['audit', 'verify', '--head', head.said.trim()], reach), { code: 0 })
 })
 
-t.test('security 10 a row tells from where it was asked, and by which request', async t => {
+t.test('security 10 a row has the caller’s address and the request’s id', async t => {
   const answer = await client.post('/flags', flag('asked'), { 'User-Agent': 'a test/1.0' })
   const row = await newest()
   t.match(row, {
@@ -83,7 +83,7 @@ t.test('security 10 rows outlive their environment', async t => {
   t.match(row, { method: 'POST', url: '/flags', environment_id: made.id })
 })
 
-t.test('security 10 rows of companies are written soon, though nobody reads the log', async t => {
+t.test('security 10 rows of companies are written soon, also without reads of the log', async t => {
   const { id } = await client.ok('POST', '/companies', { keys: { slug: 'noted' } })
   const written = async () => {
     const [row] = await sql<{ seq: string | null }[]>`

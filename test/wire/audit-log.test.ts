@@ -1,4 +1,4 @@
-// The audit log over HTTP (api/account.md), and its writer while Postgres is away.
+// The audit log over HTTP, and its writer while Postgres is away.
 import type { Sql } from 'postgres'
 import t from 'tap'
 import { AuditLog } from '../../src/engine/audit/audit.js'
@@ -11,7 +11,7 @@ const { client } = await startHere(t)
 
 const newest = async (query = '') => (await client.ok('GET', `/audit-log?limit=1${query}`))[0]
 
-t.test('a change is in the log at once: who, what, when, and how it ended', async t => {
+t.test('a change is in the log at once: caller, request, time, and result', async t => {
   const flag = await client.ok('POST', '/flags', {
     key: 'audited',
     name: 'Audited',
@@ -149,7 +149,7 @@ t.test('while Postgres is away rows are kept up to a bound, then the oldest are 
   t.equal(new Set(written.map(row => row.url)).size, written.length, 'and written once')
 })
 
-t.test('what a route changes', async t => {
+t.test('the resource that a route changes', async t => {
   t.same(resourceOf('/companies/create'), { resource_type: 'company', secondary_resource: null })
   t.same(resourceOf('/flags/:flag_id/rules'), { resource_type: 'flag', secondary_resource: 'rules' })
   t.same(resourceOf('/plans/version/:plan_version_id/publish'), {

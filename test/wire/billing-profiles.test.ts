@@ -1,5 +1,5 @@
-// What a company's billing profile does: its overdraft limit is the floor of its postpaid credits, its currency prices
-// what its requests leave open (service.md, CompanyBillingProfile; CR-51, CR-52, FE-47, PB-43).
+// Effects of a company's billing profile: its overdraft limit is the floor of its postpaid credits, its currency prices
+// requests without a currency ( CR-51, CR-52, FE-47, PB-43).
 import t from 'tap'
 import { publishDraftOf } from '../api/planned.js'
 import { type Client, Process } from '../harness.js'
@@ -285,41 +285,48 @@ t.test('PB-43 a plan without a price in the currency is refused, and nothing is 
   })
 })
 
-t.test('PB-43 bundles are sold in the currency of the profile, of what runs before it', async t => {
-  const credit = await world.credit()
-  const bundle = (name: string, currency_prices: readonly object[]) =>
-    client.ok('POST', '/billing/credits/bundles', {
-      bundle_name: name,
-      bundle_type: 'fixed',
-      credit_id: credit.id,
-      currency: 'usd',
-      expiry_type: 'no_expiry',
-      expiry_unit: 'days',
-      price_per_unit: 2,
-      quantity: 50,
-      currency_prices,
+t.test(
+  'PB-43 bundles are sold in the profile’s currency; a running subscription’s currency comes first',
+  async t => {
+    const credit = await world.credit()
+    const bundle = (name: string, currency_prices: readonly object[]) =>
+      client.ok('POST', '/billing/credits/bundles', {
+        bundle_name: name,
+        bundle_type: 'fixed',
+        credit_id: credit.id,
+        currency: 'usd',
+        expiry_type: 'no_expiry',
+        expiry_unit: 'days',
+        price_per_unit: 2,
+        quantity: 50,
+        currency_prices,
+      })
+    const priced = await bundle('Both', [{ currency: 'eur', price_per_unit: 3 }])
+    const dollars = await bundle('Dollars', [])
+    const buy = ({ id }: { id: string }) => ({ credit_bundles: [{ bundle_id: id, quantity: 1 }] })
+    const due = async (id: string, body: object) =>
+      (await preview(id, body)).body.data?.subscription_change_preview.due_now
+    const company = await billed()
+    t.equal(await due(company.id, buy(priced)), 100)
+    await company.say({ currency: 'eur' })
+    t.equal(await due(company.id, buy(priced)), 150)
+    t.match(await manage(company.id, buy(dollars)), {
+      status: 400,
+      body: { error: 'credit_bundles: Dollars has no price in eur' },
     })
-  const priced = await bundle('Both', [{ currency: 'eur', price_per_unit: 3 }])
-  const dollars = await bundle('Dollars', [])
-  const buy = ({ id }: { id: string }) => ({ credit_bundles: [{ bundle_id: id, quantity: 1 }] })
-  const due = async (id: string, body: object) =>
-    (await preview(id, body)).body.data?.subscription_change_preview.due_now
-  const company = await billed()
-  t.equal(await due(company.id, buy(priced)), 100)
-  await company.say({ currency: 'eur' })
-  t.equal(await due(company.id, buy(priced)), 150)
-  t.match(await manage(company.id, buy(dollars)), {
-    status: 400,
-    body: { error: 'credit_bundles: Dollars has no price in eur' },
-  })
-  const linked = await linkedPlan(client, 'Provided')
-  await client.ok('POST', '/billing/subscription/upsert', {
-    ...subscriptionBody('sub_provided', `cus_${company.id}`, [linked], { status: 'active' }),
-    period_start: Math.floor(Date.now() / 1000) - 60,
-    period_end: Math.floor(Date.now() / 1000) + 30 * 86_400,
-  })
-  t.equal(await due(company.id, { base_plan_id: linked.plan.id, ...buy(priced) }), 100, 'what runs is in usd')
-})
+    const linked = await linkedPlan(client, 'Provided')
+    await client.ok('POST', '/billing/subscription/upsert', {
+      ...subscriptionBody('sub_provided', `cus_${company.id}`, [linked], { status: 'active' }),
+      period_start: Math.floor(Date.now() / 1000) - 60,
+      period_end: Math.floor(Date.now() / 1000) + 30 * 86_400,
+    })
+    t.equal(
+      await due(company.id, { base_plan_id: linked.plan.id, ...buy(priced) }),
+      100,
+      'what runs is in usd',
+    )
+  },
+)
 
 t.test('PB-43, PB-60 a custom plan is billed in the currency of its company', async t => {
   const company = await billed()

@@ -233,7 +233,7 @@ t.test('billing records', async t => {
     t.not(other.id, environmentId)
   })
 
-  await t.test('CU-50 the subscription of a deleted company concerns nobody', async t => {
+  await t.test('CU-50 the subscription of a deleted company has no effect', async t => {
     await client.ok('DELETE', `/companies/${company.id}`)
     t.same(await client.ok('GET', '/company-subscriptions'), [])
     t.equal((await client.post('/billing/subscription/upsert', subscription)).status, 201)

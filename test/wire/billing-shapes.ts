@@ -1,4 +1,4 @@
-// Members of billing records as billing.md documents them.
+// Members of billing records as the interface document has them.
 const customer = {
   required: 'email external_id id name provider_type updated_at',
   nullable: 'company_id deleted_at',

@@ -1,4 +1,4 @@
-// What tests of billing share: plans linked to products, and a provider's sync that tells of subscriptions.
+// Builders for tests of billing: plans linked to products, and a provider's sync of subscriptions.
 import type { Tollgate } from '../../src/start.js'
 import { publishDraftOf } from '../api/planned.js'
 import type { Client } from '../harness.js'

@@ -144,7 +144,7 @@ t.test('billing', async t => {
     t.equal((await client.post('/billing/customer/upsert', { name: 'x' })).status, 400)
   })
 
-  await t.test('gaps.md: records are deleted by external id first, and not while they are sold', async t => {
+  await t.test('records are deleted by external id first, and not while they are sold', async t => {
     t.equal((await client.del('/billing/product/prod_Pro')).status, 400)
     t.equal((await client.del('/billing/product/prices/price_seat')).status, 200)
     t.equal((await client.del('/billing/product/prices/price_seat')).status, 404)
@@ -263,7 +263,7 @@ t.test('billing', async t => {
     },
   )
 
-  await t.test('PB-52 a period ends after it begins; what is named must be known', async t => {
+  await t.test('PB-52 a period ends after it begins; named resources must exist', async t => {
     const { customer } = await billed()
     const status = async (more: object) =>
       (await client.post('/billing/subscription/upsert', subscriptionBody('sub_4', customer, [pro], more)))

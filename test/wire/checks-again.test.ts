@@ -37,7 +37,7 @@ async function kept(body: object, by: Client = client, path = '/flags/many/check
   throw new Error('the answer is never kept')
 }
 
-/** What the next check tells, after one that was kept and a change. */
+/** The next check's answer, after a cached one and a change. */
 async function after(body: object, change: () => Promise<unknown>, path = '/flags/many/check') {
   const was = await kept(body, client, path)
   await change()
@@ -78,7 +78,7 @@ t.test('an event, a trait, a rule: the next check sees each', async t => {
   t.match([counted.was.value, counted.now.value], [false, true])
 })
 
-t.test('FE-105 an answer stands beside use that leaves it as it is, and no longer', async t => {
+t.test('FE-105 an answer stays cached during use that does not change it, and no longer', async t => {
   const rules = [rule('many', [{ ...calls(3), event_subtype: 'counted' }])]
   await flag('counting', rules)
   const path = '/flags/counting/check'
@@ -99,7 +99,7 @@ t.test('FE-105 an answer stands beside use that leaves it as it is, and no longe
   t.equal((await client.ok('POST', path, { company })).value, true, 'the third')
 })
 
-t.test('FE-105, EN-50 an answer that shows use tells of each', async t => {
+t.test('FE-105, EN-50 an answer that shows use follows each use', async t => {
   const feature = await client.ok('POST', '/features', {
     name: 'Metered',
     description: '',
@@ -126,7 +126,7 @@ t.test('FE-105, EN-50 an answer that shows use tells of each', async t => {
   t.match(await client.ok('POST', '/flags/metered/check', { company }), { feature_usage: 4 })
 })
 
-t.test('FE-100 each check is recorded, whoever answered it', async t => {
+t.test('FE-100 each check is recorded, cached or not', async t => {
   await flag('recorded', [])
   const again = metrics.checksAgain.count
   for (let asked = 0; asked < 12; asked++)
@@ -174,7 +174,7 @@ t.test('an override, its end by time alone, and the test clock', async t => {
   await client.del(`/environments/${environment}/clock`)
 })
 
-t.test('CU-50 keys that find nobody any more, or somebody else', async t => {
+t.test('CU-50 keys that no longer find an entity, or find another', async t => {
   const named = { company: { slug: 'short' }, user: { email: 'a@x' } }
   const made = await client.ok('POST', '/companies', { keys: { slug: 'short', name: 'short' } })
   const user = await client.ok('POST', '/users', { keys: { email: 'a@x' } })
@@ -200,7 +200,7 @@ t.test('CU-50 keys that find nobody any more, or somebody else', async t => {
   t.type(anew.now.company_id, 'string')
 })
 
-t.test('AL-3, AL-10 keys and environments are asked about every time', async t => {
+t.test('AL-3, AL-10 keys and environments are checked every time', async t => {
   const body = { company: { slug: 'acme' } }
   const { environment_id: environment } = await client.ok('GET', '/whoami')
   const elsewhere = await client.ok('POST', '/environments', {
@@ -225,7 +225,7 @@ t.test('FE-77 a flag that is gone is not found', async t => {
   t.match(gone, { was: { value: false }, status: 404 })
 })
 
-t.test('FE-101 every check is counted, whoever answered it', async t => {
+t.test('FE-101 every check is counted, cached or not', async t => {
   await flag('counted', [])
   const again = metrics.checksAgain.count
   const wave = (count: number, path: string) =>

@@ -16,7 +16,7 @@ const definitions = await client.ok('GET', '/entity-trait-definitions')
 const traitId = (name: string) =>
   definitions.find((one: { display_name: string; id: string }) => one.display_name === name).id
 
-t.test('FE-75, FE-76 the reason of a check in which nothing matched tells its context', async t => {
+t.test('FE-75, FE-76 the reason of a check in which nothing matched names its context', async t => {
   const reason = async (body: object) => (await check('plain', body)).body.data.reason
   t.equal(await reason({}), 'No company or user context; default value for flag')
   t.equal(await reason({ company: { slug: 'nobody' } }), 'Company not found')

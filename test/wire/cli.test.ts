@@ -152,7 +152,7 @@ t.test('import: gzip, and going on where it was interrupted', async t => {
   t.match(missing.err, 'no such file')
 })
 
-t.test('export: a file that is there when it is whole', async t => {
+t.test('export: a file appears only when it is whole', async t => {
   for (const [what, format] of [
     ['usage', 'csv'],
     ['events', 'ndjson'],

@@ -94,7 +94,7 @@ t.test(
   },
 )
 
-t.test('what does not fit is refused', async t => {
+t.test('contradictory settings are refused', async t => {
   const credit = await world.credit()
   const priced = await world.credit({ per_unit_price: 1 })
   const plan = await publishedPlan(client, 'Refusals')

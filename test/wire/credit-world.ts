@@ -1,4 +1,4 @@
-// What tests of credits over HTTP need: a credit, companies with grants, a feature that draws, the ledger as sums.
+// Builders for tests of credits over HTTP: a credit, companies with grants, a feature that draws, the ledger as sums.
 import type { Test } from 'tap'
 import { publishDraftOf, publishedPlan } from '../api/planned.js'
 import type { Shape } from '../api/shape.js'

@@ -353,7 +353,7 @@ t.test('CR-70…78 the courses of leases', async t => {
   )
 })
 
-t.test('CR-48…50 events draw; what is not there is uncovered; CR-60 a negative quantity returns', async t => {
+t.test('CR-48…50 events draw; missing credits are uncovered; CR-60 a negative quantity returns', async t => {
   const credit = await world.credit()
   const { subtype, plan, feature } = await world.metered(credit.id, 5)
   const company = await world.company({ base_plan_id: plan.id })

@@ -77,7 +77,7 @@ t.test('a key that is deleted opens nothing any more (AL-3)', async t => {
   t.match(reason, /key/)
 })
 
-t.test('flags, companies and users are told whole, and every change of them', async t => {
+t.test('flags, companies and users are sent whole, and then every change of them', async t => {
   const metric = { condition_type: 'metric', operator: 'gte', resource_ids: [], event_subtype: 'call' }
   await makeFlag(client, 'busy', false, [
     rule('busy', [{ ...metric, metric_period: 'all_time', metric_value: 3 }]),
@@ -144,7 +144,7 @@ t.test('flags, companies and users are told whole, and every change of them', as
   t.match(await stream.of(company, 'delete'), { entity_id: made.id, data: { keys } })
 })
 
-t.test('what is told gives the answers that the service gives', async t => {
+t.test('streamed data gives the answers that the service gives', async t => {
   const world = new CreditWorld(client)
   const credit = await world.credit()
   const feature = await client.ok('POST', '/features', {
@@ -205,7 +205,7 @@ t.test('what is told gives the answers that the service gives', async t => {
   await same('with nothing left')
 })
 
-t.test('a period that ends is told without anybody asking (FE-5)', async t => {
+t.test('the end of a period is sent without a request (FE-5)', async t => {
   const keys = { slug: 'daily' }
   const metric = { condition_type: 'metric', operator: 'gte', resource_ids: [], event_subtype: 'daily' }
   await makeFlag(client, 'daily', false, [
@@ -266,7 +266,7 @@ t.test('subscriptions of a key survive a reconnect', async t => {
   t.notOk(second.messages.slice(before).some(one => one.entity_type === company))
 })
 
-t.test('what is asked is bounded', async t => {
+t.test('requests are bounded', async t => {
   const stream = await open(own)
   stream.ws.send('{')
   t.match(await stream.next(), { message_type: 'error', data: { error: /JSON/ } })
@@ -293,7 +293,7 @@ t.test('what is asked is bounded', async t => {
   t.equal(after.status, 101)
 })
 
-t.test('a slow reader is told each entity once, and is closed when it reads nothing', async t => {
+t.test('a slow reader gets each entity once, and is closed when it reads nothing', async t => {
   const keys = { slug: 'loud' }
   const long = 'x'.repeat(200_000)
   await client.ok('POST', '/companies', { keys, traits: { note: long } })

@@ -61,7 +61,7 @@ async function checked(key: Client, flagId: string): Promise<void> {
   while ((await key.ok('GET', `/flags/${flagId}`)).last_checked_at === null) await sleep(50)
 }
 
-/** What an environment may do with a feature, and how the refusal calls it. */
+/** Uses of a feature by an environment, and the name of each in the refusal. */
 const usesOfFeature: readonly (readonly [RegExp, (key: Client, made: Made) => Promise<unknown>])[] = [
   [
     /1 plan entitlement: plan \d+/,
@@ -81,7 +81,7 @@ const usesOfFeature: readonly (readonly [RegExp, (key: Client, made: Made) => Pr
   [/checked lately/, (key, { flagId }) => checked(key, flagId)],
 ]
 
-/** What is done to a feature: none of it to one that another environment uses. */
+/** Changes of a feature: none is allowed on one that another environment uses. */
 const changesOfFeature: Readonly<Record<string, (key: Client, made: Made) => ReturnType<Client['get']>>> = {
   'PUT /features': (key, { id }) => key.put(`/features/${id}`, { description: 'new' }),
   'DELETE /features': (key, { id }) => key.del(`/features/${id}`),
@@ -143,7 +143,7 @@ t.test('D5: a flag that was only checked in Production keeps its default there',
   t.equal(await check(), false)
 })
 
-t.test('D5: what nobody uses, and what one uses oneself, is anybody’s to change', async t => {
+t.test('D5: an unused definition, or one used by its own environment, may be changed', async t => {
   for (const name of names) {
     for (const act of Object.values(changesOfFeature))
       t.equal((await act(keys[name], await feature())).status, 200, `${name}: unused`)
@@ -221,7 +221,7 @@ t.test('D5: POST /features/billing-linked of a feature in use', async t => {
   t.equal((await keys.Production.post('/features/billing-linked', { ...body, name: 'New' })).status, 201)
 })
 
-/** What an environment may do with a plan. */
+/** Uses of a plan by an environment. */
 const usesOfPlan: readonly (readonly [RegExp, (key: Client, planId: string) => Promise<unknown>])[] = [
   [/1 draft version/, (key, id) => key.ok('PUT', `/plans/${id}`, { name: 'Draft' })],
   [/1 published version/, publish],
@@ -255,7 +255,7 @@ t.test('D5, PB-12: DELETE /plans, for each use, both ways', async t => {
     }
 })
 
-t.test('PB-1: PUT /plans edits this environment’s version alone, whoever else uses the plan', async t => {
+t.test('PB-1: PUT /plans edits this environment’s version alone, also when others use the plan', async t => {
   const { id } = await wide('Production').ok('POST', '/plans', { name: 'Sold', plan_type: 'plan' })
   await publish(keys.Production, id, 'Sold')
   const before = await keys.Production.ok('GET', `/plans/${id}`)

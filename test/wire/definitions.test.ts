@@ -97,7 +97,7 @@ t.test('one Tollgate', async t => {
     t.match(await inStaging.get('/companies/lookup?slug=doomed'), { status: 404 })
   })
 
-  await t.test('a definition that was acknowledged is met by the next check on any connection', async t => {
+  await t.test('an acknowledged definition applies to the next check on any connection', async t => {
     const flag = await client.ok('POST', '/flags', flagBody('toggled'))
     let stale = 0
     for (let i = 1; i <= 30; i++) {

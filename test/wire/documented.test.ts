@@ -1,4 +1,5 @@
-// What every answer is held against (test/documented.ts, by the harness), and answers that no other test asks for.
+// The check of every answer against the specification (test/documented.ts, by the harness), and answers that no other
+// test asks for.
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'

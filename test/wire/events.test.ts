@@ -61,7 +61,7 @@ t.test('AL-33 a batch is answered in the envelope, with the parameters that were
   }
 })
 
-t.test('EV-7 a batch is judged event by event: what is wrong costs the others nothing', async t => {
+t.test('EV-7 a batch is judged event by event: an invalid event does not affect the others', async t => {
   const events = [
     track('b', 'batch'),
     { event_type: 'track', body: { company: { slug: 'batch' } } },
@@ -222,7 +222,7 @@ t.test('gzip bodies are read, also of batches (decision 2)', async t => {
   t.equal(await counted('zip', 'zip'), 2)
 })
 
-t.test('EV-72 the list is newest first, filtered, and shows flag checks only when asked', async t => {
+t.test('EV-72 the list is newest first, filtered, and shows flag checks only on request', async t => {
   await client.ok('POST', '/flags', {
     key: 'listed',
     name: 'Listed',

@@ -1,5 +1,5 @@
-// What the interface document says of single members and refusals, where answers once said something else: each test
-// names the finding of the audit (D…) or the rule it holds.
+// Single members and refusals of the interface document, where answers once differed: each test names the finding of
+// the audit (D…) or the rule it holds.
 import t from 'tap'
 import { eventFeature, publishedPlan } from '../api/planned.js'
 import { startHere } from '../harness.js'
@@ -74,7 +74,7 @@ t.test('(D16) a subscription shows the id of the payment method that its externa
   t.equal(moved.default_payment_method_id, other.id)
 })
 
-t.test('(D17) a lookup without keys names nobody: 404, as the document lists', async t => {
+t.test('(D17) a lookup without keys finds nothing: 404, as the document lists', async t => {
   for (const path of ['/companies/lookup', '/users/lookup']) {
     for (const query of ['', '?keys=', '?keys=%7B', '?keys=%7B%22a%22%3A1%7D'])
       t.equal((await client.get(path + query)).status, 404, path + query)
@@ -194,15 +194,12 @@ t.test('(D10) rules inside flags are Rules: account_id, and traits as trait_defi
   t.same(rates, [{ input_tokens: 0.5 }, { input_tokens: 0.5 }], 'Condition.quantity_rates')
 })
 
-t.test(
-  'service.md section 9: the interface carries the label 1.0.0, the product its own version',
-  async t => {
-    const response = await fetch(`${client.url}/openapi.json`)
-    const { info } = (await response.json()) as { info: { version: string; 'x-product-version': string } }
-    t.equal(info.version, '1.0.0')
-    t.match(info['x-product-version'], /^\d+\.\d+\.\d+/)
-  },
-)
+t.test('the interface carries the label 1.0.0, the product its own version', async t => {
+  const response = await fetch(`${client.url}/openapi.json`)
+  const { info } = (await response.json()) as { info: { version: string; 'x-product-version': string } }
+  t.equal(info.version, '1.0.0')
+  t.match(info['x-product-version'], /^\d+\.\d+\.\d+/)
+})
 
 t.test(
   'EN-40 (decision 21) a credit entitlement without a rate has the rate 1, or 0 beside quantity rates',

@@ -1,4 +1,4 @@
-// What an export hands to a spreadsheet, how much of ClickHouse it takes, and where the command line sends a key
+// Security of exports: cells for a spreadsheet, load on ClickHouse, and the host that the command line sends a key to
 // (security 20, 25, 26, 30, 31, 35).
 import { mkdtemp, readFile, stat, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
@@ -53,7 +53,7 @@ t.test('security 20: an environment has two exports at once', async t => {
   await after.text()
 })
 
-t.test('security 20: a page that is larger than an answer may be is asked for in halves', async t => {
+t.test('security 20: a page beyond the largest response is requested in halves', async t => {
   const { environment_id: environmentId } = await client.ok('GET', '/whoami')
   const note = 'x'.repeat(1_000)
   const events = Array.from({ length: 60 }, (_, n) => ({
@@ -84,7 +84,7 @@ t.test('security 20: a page that is larger than an answer may be is asked for in
   t.equal(new Set(told).size, 60, 'once')
 })
 
-t.test('security 26: a key goes to whom it was given to', async t => {
+t.test('security 26: a key is sent only to its own host', async t => {
   const heard: (string | undefined)[] = []
   const other = createServer((request, response) => {
     heard.push(request.headers['x-service-api-key'] as string | undefined)
@@ -116,7 +116,7 @@ t.test('security 26: a key goes to whom it was given to', async t => {
   t.notMatch(quiet.said, /seen by everybody/)
 })
 
-t.test("security 25: what the command line writes is its owner's", async t => {
+t.test('security 25: files of the command line are readable by their owner alone', async t => {
   const directory = await mkdtemp(join(await temporaryDirectory(t), 'x'))
   const reach = { TOLLGATE_URL: client.url, TOLLGATE_KEY: client.key }
   const mode = async (name: string) => (await stat(join(directory, name))).mode & 0o777
@@ -128,7 +128,7 @@ t.test("security 25: what the command line writes is its owner's", async t => {
   t.equal(await mode('events.ndjson.rejects'), 0o600)
 })
 
-t.test('security 30: nobody else looks into the data directory', async t => {
+t.test('security 30: no other user may read the data directory', async t => {
   // root lets the user pass through whom Postgres runs as
   t.equal((await stat(dataDir)).mode & 0o777, process.getuid?.() === 0 ? 0o711 : 0o700)
   t.equal((await stat(join(dataDir, 'journal'))).mode & 0o777, 0o700)

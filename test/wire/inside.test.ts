@@ -5,7 +5,7 @@ import { start } from 'tollgate'
 import { storesOf } from '../harness.js'
 import { temporaryDirectory } from '../stores.js'
 
-t.test('start() serves under the settings it is given, tells its first key, and stops', async t => {
+t.test('start() serves with its settings, returns its first key, and stops', async t => {
   const dataDir = await temporaryDirectory(t)
   const settings = {
     ...(await storesOf(dataDir)),

@@ -1,4 +1,4 @@
-// What a key may be given, over HTTP: scopes, times, addresses, a state, another value; and how far it reaches.
+// Properties of a key over HTTP: scopes, times, addresses, a state, another value; and its reach.
 import t from 'tap'
 import { type Client, startHere } from '../harness.js'
 

@@ -73,7 +73,7 @@ const compared = [
   'idempotency_key',
 ]
 
-/** What became of events: their errors as acknowledged, and the records as stored, without what differs by itself. */
+/** Fate of events: their errors as acknowledged, and the records as stored, without members that always differ. */
 async function fates(acks: readonly Ack[]): Promise<readonly unknown[]> {
   const fates: unknown[] = []
   for (const { event_id, error } of acks) {
@@ -207,7 +207,7 @@ t.test('EV-7 lines, CloudEvents and gzip, large', async t => {
   t.equal(await used('cloud', 'cloud'), 4)
 })
 
-t.test('EV-4 what is wrong with a whole body is told alike', async t => {
+t.test('EV-4 errors of a whole body are the same', async t => {
   const bodies: readonly [string, object?][] = [
     ['{"events":7}'],
     ['{"events":['],

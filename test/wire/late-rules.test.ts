@@ -3,7 +3,7 @@ import t from 'tap'
 import { startHere } from '../harness.js'
 import { CreditWorld } from './credit-world.js'
 
-t.test('what comes later', async t => {
+t.test('rules added later', async t => {
   const { client } = await startHere(t)
   const world = new CreditWorld(client)
 

@@ -1,4 +1,4 @@
-// Members that are `long` (service.md section 2) other than quantities of events: limits, metric values, preflights, tiers
+// Members that are `long` other than quantities of events: limits, metric values, preflights, tiers
 // and increments beyond 2^53 − 1 are read, kept, compared and shown with all digits, after a restart too.
 import t from 'tap'
 import { companyOf, eventFeature, publishDraftOf } from '../api/planned.js'
@@ -61,7 +61,7 @@ const entitlement = {
   metric_period: 'all_time',
 }
 
-/** What is to be shown of the plan, before a restart and after it. */
+/** The plan's members before a restart and after it. */
 const shown: { path: string; has: string }[] = []
 async function stillShown(): Promise<void> {
   for (const { path, has } of shown) t.match(await get(path), has, path)
@@ -288,7 +288,7 @@ t.test('long: increments of traits', async t => {
   t.match(await get('/users/lookup?keys[email]=a@x'), `"${one}"`)
 })
 
-t.test('webhooks and the audit log tell every digit', async t => {
+t.test('webhooks and the audit log have every digit', async t => {
   const hook = await receiver(t)
   const types = ['company.override.created', 'company.updated', 'plan.entitlement.updated', 'company.deleted']
   await client.ok('POST', '/webhooks', { name: 'hook', url: hook.url, request_types: types })

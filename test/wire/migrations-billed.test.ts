@@ -84,7 +84,7 @@ t.test('migrations of companies that pay', async t => {
   }
   const now = { migration_strategy: 'immediate' }
   const atEnd = { migration_strategy: 'end_of_billing_period' }
-  /** What a company is on and pays. */
+  /** A company's plan and payment. */
   const stands = async (id: string) => {
     const company = await show(id)
     const subscription = company.billing_subscription

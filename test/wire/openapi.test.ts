@@ -44,7 +44,7 @@ async function holds(t: Test, method: string, template: string, path: string, bo
 const keys = { slug: 'acme' }
 const posting = (t: Test) => (path: string, body: unknown) => holds(t, 'POST', path, path, body)
 
-t.test('what is made', async t => {
+t.test('the clients generated from the document', async t => {
   const post = posting(t)
   const company = await post('/companies', { keys, name: 'Acme', traits: { seats: 5, plan: { tier: 'x' } } })
   const user = await post('/users', {

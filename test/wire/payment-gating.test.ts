@@ -1,5 +1,5 @@
 // Billing profiles of companies: what is written is stored and shown, and payments that are overdue end access when the
-// profile says so (service.md, CompanyBillingProfile; audit, sections 3 and 7).
+// profile says so (CompanyBillingProfile in the interface document).
 import t from 'tap'
 import { type Client, startHere } from '../harness.js'
 import { temporaryDirectory } from '../stores.js'
@@ -167,7 +167,7 @@ t.test('a profile that is changed acts at once on what is overdue already', asyn
   t.equal(await served(), true)
 })
 
-t.test('it is known again after a restart, of companies nobody has asked about', async t => {
+t.test('it holds again after a restart, for companies without requests', async t => {
   const one = await subscriber()
   await one.put({ payment_gating: 'revoke_after', gating_days: 2 })
   await one.told('past_due')

@@ -1,4 +1,4 @@
-// What holders of a publishable key, which is anybody, may do: its written limits, and contexts that a server signed.
+// Rights of holders of a publishable key, which is anybody: its written limits, and contexts that a server signed.
 import { createHmac } from 'node:crypto'
 import t from 'tap'
 import { type Client, startHere } from '../harness.js'

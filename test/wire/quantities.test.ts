@@ -1,4 +1,4 @@
-// A `long` has 64 bits (service.md section 2): quantities beyond 2^53 − 1 are counted, compared and shown with all digits.
+// A `long` has 64 bits: quantities beyond 2^53 − 1 are counted, compared and shown with all digits.
 import t from 'tap'
 import { companyOf, eventFeature } from '../api/planned.js'
 import { startHere } from '../harness.js'

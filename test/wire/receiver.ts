@@ -19,7 +19,7 @@ export interface Receiver {
   readonly answers: (number | { readonly status: number; readonly location: string } | 'never')[]
   /** Resolves when so many have come. */
   until(count: number, ms?: number): Promise<readonly Received[]>
-  /** Those of one action. */
+  /** Deliveries of one action. */
   of(action: string): readonly Received[]
 }
 

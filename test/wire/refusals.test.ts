@@ -1,5 +1,5 @@
 // Every row of the route table and what it refuses, over a whole Tollgate: 401 without a key, 403 for keys that may not,
-// 404 for an id nobody has, 400 for each member and parameter of another type and for each that is missing.
+// 404 for an unknown id, 400 for each member and parameter of another type and for each that is missing.
 import t from 'tap'
 import { openApi, titleOf } from '../../src/http/openapi/openapi.js'
 import { routes } from '../../src/http/routes.js'
@@ -41,7 +41,7 @@ function bodyOf(route: Route): Schema | null {
   return route.body === 'parsed' ? (operation.requestBody?.content['application/json']?.schema ?? null) : null
 }
 
-/** What is unknown to everybody, as it would look. */
+/** Ids that no resource has, in the right format. */
 const unknown = (name: string) => (name === 'key' ? 'nobody' : `${name.slice(0, 4)}_${nobody}`)
 const pathOf = (route: Route) => route.path.replaceAll(/:(\w+)/g, (_, name: string) => unknown(name))
 const queryOf = (route: Route) => {
@@ -74,7 +74,7 @@ const least = (route: Route): unknown => {
 /** Rows whose refusals, unlike those of all others, are of another protocol. */
 const own = (route: Route) => route.ofrep
 
-t.test('401 without a key and with one nobody has (AL-1)', async t => {
+t.test('401 without a key and with an unknown one (AL-1)', async t => {
   for (const route of routes) {
     if (route.keysInBody !== null) continue
     for (const key of ['', 'sk_dev_nobody']) {
@@ -98,7 +98,7 @@ t.test('403 for a key that lacks the scope, a readonly one and a publishable one
   t.pass(`${routes.length} rows`)
 })
 
-t.test('404 for an id nobody has', async t => {
+t.test('404 for an unknown id', async t => {
   let asked = 0
   for (const route of routes) {
     if (route.parameters.length === 0) continue
@@ -144,7 +144,7 @@ t.test('400 for a query parameter of another type, twice, too long, or missing',
       for (const one of wrong) {
         const { status, body } = await send(route, client.key, least(route), `?${[others, one].join('&')}`)
         asked++
-        // operations that list no 400: who is asked for cannot be read, so nobody is found (service.md section 4)
+        // operations that list no 400: who is asked for cannot be read, so nobody is found (interface document)
         const expected = route.query?.unreadable === 'not_found' ? 404 : 400
         if (status !== expected || !isError(body))
           t.fail(`${titleOf(route)} ${one.slice(0, 60)}`, { status, error: body?.error })

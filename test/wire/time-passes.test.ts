@@ -1,4 +1,5 @@
-// What time alone does to companies nobody asks about, over restarts: trials end, agreed changes come, receivers are told.
+// Changes by time alone in companies without requests, over restarts: trials end, agreed changes come, webhooks are
+// sent.
 import t from 'tap'
 import { publishDraftOf } from '../api/planned.js'
 import { type Client, startHere } from '../harness.js'
@@ -107,7 +108,7 @@ t.test(
   },
 )
 
-t.test('what is agreed, topped up and refused is told', async t => {
+t.test('agreed changes, top-ups and refusals are published', async t => {
   const here = await receiver(t)
   const { client, tollgate } = await startHere(t, settings)
   const told = async (type: string) => {
@@ -128,7 +129,7 @@ t.test('what is agreed, topped up and refused is told', async t => {
     ],
   })
 
-  await t.test('EN-95 a downgrade is told of when it is agreed', async t => {
+  await t.test('EN-95 a downgrade is published when it is agreed', async t => {
     const [basic, pro] = [
       await sold(client, 'Basic', { monthly_price: 1000 }),
       await sold(client, 'Pro', { monthly_price: 3000 }),
@@ -227,7 +228,7 @@ t.test('what is agreed, topped up and refused is told', async t => {
     t.same(await world.balance(id, credit.id), [30, 0, 30], 'the plan’s values where it gave none')
   })
 
-  await t.test('CR-56 a top-up that cannot be charged changes nothing and is told of', async t => {
+  await t.test('CR-56 a top-up that cannot be charged changes nothing and is published', async t => {
     const credit = await world.credit({ per_unit_price: 3 })
     const { plan, subtype } = await world.metered(credit.id, 1, [
       { ...topup, auto_topup_availability: 'automatic' },

@@ -56,7 +56,7 @@ t.test('trials', async t => {
   const lastChange = async (id: string) =>
     (await client.ok('GET', `/plan-changes?company_id=${id}&limit=1`))[0]
 
-  await t.test('decision 29: a trial converts or ends, as asked', async t => {
+  await t.test('decision 29: a trial converts or ends, as requested', async t => {
     const [one, two, three] = [await company(), await company(), await company()]
     t.match((await manage(one, {})).body.data.company.billing_subscription, {
       status: 'trialing',
@@ -113,7 +113,7 @@ t.test('trials', async t => {
     t.equal((await show(id)).plan.id, lapsed.id)
   })
 
-  await t.test('api/plans.md: cancel_immediately, absent, is true when every plan is removed', async t => {
+  await t.test('cancel_immediately, absent, is true when every plan is removed', async t => {
     const behaviour = { scheduled_downgrade_behavior: 'end_of_billing_period' }
     await offerPlans(client, tollgate, { fallback: free.id, expiry: lapsed.id }, behaviour)
     const onBasic = { base_plan_id: basic.id, base_plan_price_id: basic.monthly_price.id }

@@ -1,4 +1,4 @@
-// What a body would say of a thing that was read: the members of its write, by those of its view.
+// The write body of a resource that was read: the members of its write, from those of its view.
 
 // biome-ignore lint/suspicious/noExplicitAny: bodies are looked at member by member in tests
 type Body = any
@@ -124,7 +124,7 @@ export function saidOfRule(rule: Body): Record<string, unknown> {
   }
 }
 
-/** What an entry may leave out is left out. */
+/** Optional members of an entry are left out. */
 export function saidOfCondition(condition: Body): Record<string, unknown> {
   return same(condition, 'id', 'condition_type', 'operator', 'resource_ids')
 }

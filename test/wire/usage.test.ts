@@ -35,7 +35,7 @@ const historyShape: Shape = {
   required: 'company_id event_subtype feature_id period_end period_start usage',
 }
 
-/** What was sent, to be summed by hand. */
+/** Quantities sent, to be summed by hand. */
 interface Sent {
   readonly atMs: number
   readonly quantity: number
@@ -68,7 +68,7 @@ const subscribed = {
   productIds: [],
 } as const
 
-/** Who changes plans and subscriptions here. */
+/** The caller that changes plans and subscriptions here. */
 const cause = { action: 'manage_plan', actorType: 'api_key', apiKeyId: null } as const
 
 const total = (sent: readonly Sent[], fromMs: number, toMs: number): number =>
@@ -256,7 +256,7 @@ t.test('usage', async t => {
       t.same((await client.ok('GET', '/usage-by-company?slug=many')).features.length, 4)
     })
 
-    await t.test('who is asked about: 400 without, 404 for nobody', async t => {
+    await t.test('the subject: 400 without one, 404 for an unknown one', async t => {
       const status = async (path: string) => (await client.get(path)).status
       t.equal(await status('/feature-usage'), 400)
       t.equal(await status('/feature-usage/count'), 400)
@@ -442,7 +442,7 @@ t.test('usage', async t => {
       },
     )
 
-    await t.test('US-13 every change of plan and override inside the range is told', async t => {
+    await t.test('US-13 every change of plan and override inside the range is listed', async t => {
       const counted = await eventFeature(client, 'Changing', 'usage_changing')
       const limit = (value_numeric: number) => ({
         feature_id: counted.id,
@@ -798,7 +798,7 @@ t.test('usage', async t => {
       t.same(dates, [...dates].sort())
     })
 
-    await t.test('US-36 a user that is no member is answered; nobody is not found', async t => {
+    await t.test('US-36 a user that is no member is answered; an unknown one is not found', async t => {
       const id = ids.get('u2@x')!
       const memberships = await client.ok('GET', `/company-memberships?user_id=${id}&company_id=${runner}`)
       for (const one of memberships) await client.ok('DELETE', `/company-memberships/${one.id}`)
@@ -1000,7 +1000,7 @@ t.test('usage', async t => {
     )
   })
 
-  await t.test('who is entitled', async t => {
+  await t.test('entitled companies and users', async t => {
     const shared = await client.ok('POST', '/features', {
       name: 'Shared',
       description: '',

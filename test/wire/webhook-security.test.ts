@@ -1,4 +1,4 @@
-// What a webhook may cost others, and what its receiver can be sure of (security 12, 23, 24).
+// Cost of a webhook for others, and guarantees for its receiver (security 12, 23, 24).
 import { Webhook as Verifier } from 'standardwebhooks'
 import t from 'tap'
 import { fairly } from '../../src/engine/webhooks/deliveries.js'
@@ -116,7 +116,7 @@ t.test(
   },
 )
 
-t.test('security 12: a delivery is sent again when it is asked for, with its id', async t => {
+t.test('security 12: a delivery is sent again on request, with its id', async t => {
   const here = await receiver(t)
   const webhook = await hook(here.url, ['flag.created'])
   await client.ok('POST', '/flags', flagBody('again'))
@@ -133,7 +133,7 @@ t.test('security 12: a delivery is sent again when it is asked for, with its id'
   await client.ok('DELETE', `/webhooks/${webhook.id}`)
 })
 
-t.test('security 12: a large company is told by its id alone', async t => {
+t.test('security 12: a large company is published by its id alone', async t => {
   const here = await receiver(t)
   const webhook = await hook(here.url, ['company.created', 'company.deleted'])
   const traits = { note: 'x'.repeat(payloadBytesMax) }
@@ -253,7 +253,7 @@ t.test('security 12: a webhook that is deleted while rows are written costs its 
   await client.ok('DELETE', `/webhooks/${keptId}`)
 })
 
-t.test('security 12: a production environment is told by https alone', async t => {
+t.test('security 12: a production environment delivers by https alone', async t => {
   const production = await elsewhere('Live', 'production')
   const body = { name: 'x', url: 'http://hooks.example.com/', request_types: [] }
   t.match(await production.post('/webhooks', body), { status: 400, body: { error: /https/ } })
@@ -266,7 +266,7 @@ t.test('security 12: a production environment is told by https alone', async t =
   t.equal((await allowed.as(key.secret).post('/webhooks', body)).status, 201, 'where a setting allows it')
 })
 
-t.test('security 24: a failure tells nothing of names, addresses and ports', async t => {
+t.test('security 24: a failure reveals no names, addresses and ports', async t => {
   const webhook = await hook('http://127.0.0.1:1/', [])
   const { client: strict, tollgate: other } = await startHere(t)
   const closed = await strict.ok('POST', '/webhooks', {
@@ -307,7 +307,7 @@ t.test('security 23: services of clouds, relays and this machine itself are not 
   t.ok(own.has('8.8.4.4'), 'an address of this machine, though it is public')
 })
 
-t.test('security 12: what may leave is shared by environments', async t => {
+t.test('security 12: environments share the calls that may leave', async t => {
   const rows = [
     ...Array.from({ length: 20 }, (_, n) => ({ environment_id: 'a', webhook_id: `a${n % 3}` })),
     { environment_id: 'b', webhook_id: 'b' },
@@ -326,7 +326,7 @@ t.test('security 12: what may leave is shared by environments', async t => {
   )
 })
 
-t.test('security 12: a plan is deleted and told of in one transaction', async t => {
+t.test('security 12: a plan is deleted and its event stored in one transaction', async t => {
   const here = await receiver(t)
   const webhook = await hook(here.url, ['plan.deleted', 'plan.updated'])
   const make = (name: string) => client.ok('POST', '/plans', { name, description: '', plan_type: 'plan' })

@@ -1,4 +1,4 @@
-// Webhooks over HTTP, against an endpoint on this machine (api/webhooks.md).
+// Webhooks over HTTP, against an endpoint on this machine.
 import t from 'tap'
 import { retryDelayMs } from '../../src/engine/webhooks/deliveries.js'
 import { isPrivateAddress, urlProblem } from '../../src/engine/webhooks/safe-http.js'
@@ -85,7 +85,7 @@ t.test('made, read, changed, listed, deleted', async t => {
   t.equal((await client.get(`/webhook-events/whev_22222222222`)).status, 404)
 })
 
-t.test('a change of a definition is delivered once, signed, to who asked for it', async t => {
+t.test('a change of a definition is delivered once, signed, to its subscribers', async t => {
   const here = await receiver(t)
   const webhook = await hook(here.url, 'flag.created', 'flag.deleted')
   const flag = await client.ok('POST', '/flags', flagBody('told'))
@@ -117,7 +117,7 @@ t.test('a change of a definition is delivered once, signed, to who asked for it'
   await client.ok('DELETE', `/webhooks/${webhook.id}`)
 })
 
-t.test('features, rules, plans and entitlements tell of their changes', async t => {
+t.test('changes of features, rules, plans and entitlements are published', async t => {
   const here = await receiver(t)
   const types = [
     'feature.created',
@@ -172,7 +172,7 @@ t.test('features, rules, plans and entitlements tell of their changes', async t 
   await client.ok('DELETE', `/webhooks/${webhook.id}`)
 })
 
-t.test('a feature tells of its flag, a bundle of its entitlements', async t => {
+t.test('a feature’s event has its flag, a bundle’s its entitlements', async t => {
   const here = await receiver(t)
   const types = ['flag.created', 'flag.updated', 'plan.entitlement.created', 'plan.entitlement.deleted']
   const webhook = await hook(here.url, ...types, 'plan.entitlement.updated')
@@ -213,7 +213,7 @@ t.test('a feature tells of its flag, a bundle of its entitlements', async t => {
   await client.ok('DELETE', `/webhooks/${webhook.id}`)
 })
 
-t.test('companies, users, overrides and plans tell of their changes, whoever makes them', async t => {
+t.test('changes of companies, users, overrides and plans are published, from any source', async t => {
   const here = await receiver(t)
   const types = [
     'company.created',
@@ -278,7 +278,7 @@ t.test('companies, users, overrides and plans tell of their changes, whoever mak
   await client.ok('DELETE', `/webhooks/${webhook.id}`)
 })
 
-t.test('EN-53 usage that comes to a limit is told once, and again after a negative event', async t => {
+t.test('EN-53 usage that reaches a limit is published once, and again after a negative event', async t => {
   const here = await receiver(t)
   const feature = await client.ok('POST', '/features', {
     name: 'Metered',
@@ -349,7 +349,7 @@ t.test('EN-53 usage that comes to a limit is told once, and again after a negati
   t.equal((await actions()).length, 4)
 })
 
-t.test('EN-61 an override that ends by its date is told of once', async t => {
+t.test('EN-61 an override that ends by its date is published once', async t => {
   const here = await receiver(t)
   const webhook = await hook(here.url, 'company.override.expired')
   const feature = await client.ok('POST', '/features', {
@@ -379,7 +379,7 @@ t.test('EN-61 an override that ends by its date is told of once', async t => {
   await client.ok('DELETE', `/webhooks/${webhook.id}`)
 })
 
-t.test('PB-34 a change of plans is told with its record', async t => {
+t.test('PB-34 a change of plans is published with its record', async t => {
   const here = await receiver(t)
   const webhook = await hook(here.url, 'company.plan_changed')
   const plan = await client.ok('POST', '/plans', { name: 'Told', description: '', plan_type: 'plan' })
@@ -402,7 +402,7 @@ t.test('PB-34 a change of plans is told with its record', async t => {
   await client.ok('DELETE', `/webhooks/${webhook.id}`)
 })
 
-t.test('EN-53 use that comes to 80 and 100 % of credits is told of', async t => {
+t.test('EN-53 use that reaches 80 and 100 % of credits is published', async t => {
   const here = await receiver(t)
   const world = new CreditWorld(client)
   const credit = await world.credit()

@@ -181,7 +181,7 @@ interface Kept {
   readonly untilMs: number
 }
 
-t.test('FE-105, FE-1 an answer that stands beside use is what would be answered now', async t => {
+t.test('FE-105, FE-1 a cached answer beside use equals the answer computed now', async t => {
   const random = new Random()
   t.comment(`TOLLGATE_SEED=${random.seed}`)
   let [stood, survived, figuresSurvived, fell] = [0, 0, 0, 0]

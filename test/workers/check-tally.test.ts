@@ -74,7 +74,7 @@ t.test('a table that is full counts on what it has', async t => {
   t.equal(sums.get('env comp_0 f 0 true r'), 6)
 })
 
-t.test('what a shard has counted is told when it ends', async t => {
+t.test('a shard’s counts are reported when it ends', async t => {
   const checks = new FlagChecks('run', 0)
   const told: unknown[] = []
   checks.tell(0, true, one => told.push(one))

@@ -33,7 +33,7 @@ interface Held {
 export interface Counted {
   events: number
   failed: number
-  /** Of track events that did not fail. */
+  /** Sum of track events that did not fail. */
   tracked: number
   quantity: number
   ledger: number

@@ -1,4 +1,4 @@
-// What a record's flags tell, and what keeps a company's next instant.
+// Flags of records, and effects that keep a company's next instant.
 import t from 'tap'
 import type { Company } from '../../src/core/company/company-state.js'
 import type { Effect } from '../../src/core/company/message.js'

@@ -50,7 +50,7 @@ t.test('a fact read for its credits alone gives the rows of the whole fact', asy
   t.same(ledgerRows(creditFactOf(text)), ledgerRows(tricky))
 })
 
-t.test('CR-87, CR-88 a draw: the row tells every member of its entry', async t => {
+t.test('CR-87, CR-88 a draw: the row has every member of its entry', async t => {
   t.comment(`seed ${seed}`)
   fc.assert(
     fc.property(draw, effect => {

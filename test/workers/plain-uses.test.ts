@@ -137,7 +137,7 @@ const anyPlan = (random: Random) =>
 
 const dearer = override('paid', { valueType: 'credit', valueCreditId: creditId, consumptionRate: 3 })
 
-/** What may happen to a company between two of its events. */
+/** Changes of a company between two of its events. */
 function anyChange(random: Random, { credits }: Company, at: number): Effect {
   const account = credits.get(creditId)
   const holder = {

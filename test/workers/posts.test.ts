@@ -26,7 +26,7 @@ t.test('posts are taken in order, one of many events a turn of the loop', async 
   t.equal(taken.at(-1), 10, 'at once again')
 })
 
-t.test('a post given while another is taken stands behind all that wait', async t => {
+t.test('a packet that arrives while another is taken waits behind all others', async t => {
   const taken: number[] = []
   const posts: Mailbox = new Mailbox(([[n]]) => {
     taken.push(n!)

@@ -15,7 +15,7 @@ import { emptyShown, History, line, randomFrom, type Shown, sorted } from './his
 
 const shards = [0, 1]
 
-/** What is stored of an environment, in the shape of History.expected. */
+/** The stored state of an environment, in the shape of History.expected. */
 async function shown({ sql }: Stores, environmentId: string): Promise<Shown> {
   const rows = emptyShown()
   const ms = (time: Date | null): number | null => time?.getTime() ?? null
@@ -191,7 +191,7 @@ t.test('projections with real stores', async t => {
     }
   }
 
-  await t.test('Postgres shows what core made of the facts, whatever step a crash follows', async t => {
+  await t.test('Postgres shows the core’s result, after a crash at any step', async t => {
     const one = await setting('crashed', 1_500)
     const step = crashes()
     const deaths = await runToEnd(one, shard => postgresOf(one, shard, step))
@@ -213,7 +213,7 @@ t.test('projections with real stores', async t => {
     t.equal((await stores.sql`select 1 from projection_failures`).length, 0)
   })
 
-  await t.test('ClickHouse counts every event and movement once, whatever step a crash follows', async t => {
+  await t.test('ClickHouse counts every event and movement once, after a crash at any step', async t => {
     const one = await setting('once', 600)
     const step = crashes()
     const deaths = await runToEnd(one, shard => clickhouseOf(one, shard, step))

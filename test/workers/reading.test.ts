@@ -201,7 +201,7 @@ t.test('reading', async t => {
     }
   })
 
-  await t.test('CR-89 a token of draws counts once, in the view too, whoever reads them', async t => {
+  await t.test('CR-89 a token of draws counts once, in the view too, for either reader', async t => {
     const count = 70_001
     const rows = Array.from({ length: count }, (_, i) =>
       drawRows('env_token', 'comp_0000000001', at, [
@@ -228,7 +228,7 @@ t.test('reading', async t => {
       await t.rejects(store.insertRaw({ ...drawsInRows, rows: bad, settings }), { message: /\(at row 2\)/ })
   })
 
-  await t.test('what was read is not kept, nor what was refused', async t => {
+  await t.test('neither read nor refused rows are kept', async t => {
     const refused = { ...forms.events, rows: '{"id":', settings }
     await t.rejects(clickhouse.insertRaw(refused), { message: /\(at row 1\)/ })
     await t.rejects(server.insertRaw(refused), { message: /\(at row 1\)/ })

@@ -37,7 +37,7 @@ t.test('an older snapshot never takes the place of a newer, a checkpoint never m
   t.equal(Number(checkpoint!.sequence), 7)
 })
 
-t.test('snapshots read where they lie are those that JSON.parse gives', async t => {
+t.test('snapshots decoded in place equal those of JSON.parse', async t => {
   const reader = new SnapshotReader()
   const texts = fc.oneof(fc.string({ maxLength: 12 }), fc.string({ unit: 'binary' }), fc.constant('acme'))
   const times = fc.oneof(

@@ -234,7 +234,7 @@ function failureNotices(
   ]
 }
 
-/** source: CR-55, CR-56; api/webhooks.md */
+/** source: CR-55, CR-56 */
 function boughtNotices(
   companyId: string,
   { c: creditId, seq, g }: Extract<Effect, { readonly t: 'credit_grant' }>,

@@ -13,7 +13,7 @@ import { defaultExpiry } from './grant.js'
  * ownLimit    the overdraft limit of the company's billing profile, decimal text: where a plan grant is postpaid it
  *             takes the place of the plan's; null: the plan's
  * source      CR-51, CR-52, CR-55: among several plan grants the most generous overdraft and the first top-up count
- *             (source: decision, the rules know one); service.md, CompanyBillingProfile: overdraft_limit
+ *             (source: decision, the rules know one); interface document, CompanyBillingProfile: overdraft_limit
  */
 export function creditConfig(
   credit: CreditDef,
@@ -52,7 +52,7 @@ export function creditConfig(
               unit: topup.autoTopupExpiryUnit,
               count: topup.autoTopupExpiryUnitCount,
             },
-            atOnce: true, // gaps.md: without a payment processor
+            atOnce: true, // decision: there is no payment processor
             priced: credit.priced !== false,
           },
     defaultExpiry: defaultExpiry(credit),
@@ -73,7 +73,7 @@ function mostGenerous(grants: readonly PlanCreditGrantDef[]): Amount | null {
   return limit
 }
 
-/** The smallest cap on one draw for a company, or for it and one of its users; null without any. source: decision, gaps.md */
+/** The smallest cap on one draw for a company, or for it and one of its users; null without any. source: decision */
 export function spendCap(
   policies: readonly SpendPolicyDef[],
   creditId: string,

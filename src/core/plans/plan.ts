@@ -149,7 +149,7 @@ export function migratedSubscription(
  * When a subscription ends by time alone, epoch ms; Infinity when it does not.
  *
  * source  PB-56, PB-57 (its period's end alone ends nothing), PB-58 (while it is still trialing); decision 29;
- *         service.md, CompanyBillingProfile: payment_gating.
+ *         interface document, CompanyBillingProfile: payment_gating.
  */
 export function endsAt(subscription: SubscriptionState): number {
   const { cancelAtPeriodEnd, cancelAtMs, periodEndMs, status, trialEndMs, trialEndSetting } = subscription

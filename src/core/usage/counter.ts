@@ -181,7 +181,7 @@ export function addUsage(
  * Whether a quantity can be counted: every value stays within ±(2^63 − 1), now and as windows begin in which events
  * dated ahead lie. Changes nothing; arguments as those of `addUsage`.
  *
- * source  US-2: a long has 64 bits; a value that does not fit is refused, not cut off: decision.
+ * source  a long has 64 bits; a value that does not fit is refused, not cut off: decision.
  */
 export function fitsUsage(
   counter: Readonly<Counter> | undefined,

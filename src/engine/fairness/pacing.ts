@@ -1,6 +1,6 @@
 // API writers wait for their row in Postgres, and a journal is projected in order. So an environment's events may
 // cause only a bounded number of writes that Postgres does not have yet; its next write waits until there are fewer.
-// Other environments then wait for at most that many (issue 20, security 5). Nothing is refused, and nothing waits
+// Other environments then wait for at most that many (security 5). Nothing is refused, and nothing waits
 // while Postgres is stalled.
 import type { Sequence } from '../../journal/journal.js'
 

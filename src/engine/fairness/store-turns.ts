@@ -1,4 +1,4 @@
-// The stores as requests reach them: each environment's statements wait in a queue of their own (issue 20, security 5).
+// The stores as requests reach them: each environment's statements wait in a queue of their own (security 5).
 // Changes of definitions, which have other connections, take turns by environment too. Checks and events ask no store and
 // never come here; projectors and jobs have connections of their own.
 import type { Sql } from 'postgres'

@@ -5,7 +5,7 @@ import { ServiceError } from '../../errors.js'
 import { newId } from '../ids.js'
 import { deliver, type Endpoint, isSuccess, type Outcome } from './safe-http.js'
 
-/** Retries after the first attempt (api/webhooks.md). */
+/** Retries after the first attempt (interface document). */
 const retriesMax = 5
 /** Each wait is this many times the one before. */
 const growth = 4
@@ -67,7 +67,7 @@ export interface DeliveriesOptions {
  * attempts  made so far, 1…5.
  * random    in [0, 1).
  * returns   ms: the base, then four times as long each time, ± 20 %.
- * source    api/webhooks.md; the numbers: decision.
+ * source    interface document; the numbers: decision.
  */
 export function retryDelayMs(baseMs: number, attempts: number, random: number): number {
   return Math.round(baseMs * growth ** (attempts - 1) * (1 - jitter + 2 * jitter * random))
@@ -256,7 +256,7 @@ export class Deliveries {
     if (over) await this.#judge(row.webhook_id, now)
   }
 
-  /** Switch an endpoint off that fails ≥ 90 % of ≥ 25 deliveries in 24 hours. source: api/webhooks.md */
+  /** Switch an endpoint off that fails ≥ 90 % of ≥ 25 deliveries in 24 hours. source: interface document */
   async #judge(webhookId: string, now: Date): Promise<void> {
     const { sql, log, deactivated } = this.options
     const since = new Date(now.getTime() - 86_400_000)

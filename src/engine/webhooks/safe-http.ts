@@ -114,7 +114,7 @@ export interface Outcome {
   readonly detail?: string
 }
 
-/** Whether the endpoint took it. source: api/webhooks.md */
+/** Whether the endpoint took it, as the interface document says. */
 export function isSuccess({ status }: Outcome): boolean {
   return status !== null && status >= 200 && status < 300
 }
@@ -142,7 +142,7 @@ export interface Delivery {
  *                               a receiver knows the former when the change begins.
  * webhook-signature             Standard Webhooks: `v1,` and base64 HMAC-SHA256 of id, "." timestamp, "." and body,
  *                               keyed by the bytes that the secret's base64 part stands for; one for each secret.
- * source  api/webhooks.md; the ids and what two secrets sign: decision.
+ * source  interface document; the ids and what two secrets sign: decision.
  */
 export function signed(
   endpoint: Endpoint,

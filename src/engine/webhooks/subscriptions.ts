@@ -51,7 +51,7 @@ export interface QueuedRow {
 
 const secretAlphabet = '23456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
 
-/** A new signing secret. source: gaps.md */
+/** A new signing secret: its form is a decision. */
 export function newSecret(): string {
   return `whsec_${Array.from({ length: 32 }, () => secretAlphabet[randomInt(secretAlphabet.length)]).join('')}`
 }
@@ -59,7 +59,7 @@ export function newSecret(): string {
 /**
  * The body of a delivery, as text. A body longer than `payloadBytesMax` is thin: its id, and a mark.
  *
- * source  api/webhooks.md; the bound and the thin form: decision.
+ * source  interface document; the bound and the thin form: decision.
  */
 export function payloadOf(
   webhook: Pick<WebhookRow, 'account_id' | 'environment_id'>,

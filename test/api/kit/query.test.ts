@@ -133,7 +133,7 @@ t.test('a name like __proto__ is data and pollutes nothing', async t => {
   t.equal(({} as Record<string, unknown>).x, undefined)
 })
 
-t.test('required parameters are asked for, defaults filled in', async t => {
+t.test('missing required parameters are refused, defaults filled in', async t => {
   const strict = query({ ids: required(list), flag: withDefault(boolean, false) })
   t.throws(() => strict.read(''), /^ids is required/)
   t.throws(() => strict.read('ids='), /^ids is required/)

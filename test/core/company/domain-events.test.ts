@@ -1,4 +1,4 @@
-// What webhooks are told of by actors: which points are crossed, and what effects say by themselves.
+// Domain events of actors: thresholds crossed, and events that follow from effects alone.
 import t from 'tap'
 import { compileCatalog } from '../../../src/core/catalog.js'
 import { apply, decideCompany } from '../../../src/core/company/company.js'
@@ -145,7 +145,7 @@ t.test('EN-53 once per period per crossing; a new period and a negative event ar
   t.same(ever.use(10, now + day), [], 'all time has one period')
 })
 
-t.test('EN-53 the limits a feature is told of: overage, tiers, traits, overrides', async t => {
+t.test('EN-53 the published limits of a feature: overage, tiers, traits, overrides', async t => {
   t.same(new World({ priceBehavior: 'overage', softLimit: 10 }).use(10), [
     'soft_limit.warning',
     'soft_limit.reached',
@@ -201,7 +201,7 @@ t.test('EN-53 80 and 100 % of credits, by what was granted', async t => {
   t.match(creditCrossings('c1', at(7), at(8))[0], { creditId: 'c1', balance: 2, limit: 10 })
 })
 
-t.test('what effects say by themselves', async t => {
+t.test('events from effects alone', async t => {
   t.equal(entityNotice('company', [{ t: 'created', name: '', atMs: 0 }, { t: 'touched' }]), 'company.created')
   t.equal(entityNotice('user', [{ t: 'trait', name: 'a', value: '1', atMs: 0 }]), 'user.updated')
   t.equal(

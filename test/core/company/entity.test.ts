@@ -1,4 +1,4 @@
-// What companies and users share: keys, traits, names, times; and what a user does with memberships.
+// Common parts of companies and users: keys, traits, names, times; and a user's memberships.
 import t from 'tap'
 import { newCompany } from '../../../src/core/company/company.js'
 import {
@@ -184,7 +184,7 @@ t.test('CU-36 increments are exact', async t => {
   t.equal(incremented(nobody(), 'x', 2), '2', 'of an entity that is about to be made')
 })
 
-t.test('EV-34 making sure of an entity adds no keys to one that is there', async t => {
+t.test('EV-34 ensuring an entity adds no keys to an existing one', async t => {
   const made = decideEnsure(nobody(), write({ addKeys: [['a', '1']] }), 1)
   t.match(made, { reply: { created: true, freed: [] } })
   const entity = after({ addKeys: [['a', '1']] })
@@ -249,7 +249,7 @@ t.test('CU-20, CU-40 memberships of a user', async t => {
   t.same(decideUser(user, { type: 'join', companyId: 'c1' }, 11), { refused: 'not_found' })
 })
 
-t.test('security 3 what a publishable key says of a trait stands apart, also in a snapshot', async t => {
+t.test('security 3 a trait set with a publishable key is kept apart, also in a snapshot', async t => {
   const user = newUser('user_1', 'env_1')
   const said = (value: string, client?: true) =>
     write({

@@ -1,4 +1,4 @@
-// What many companies have alike is kept once, and still each has its own (decision: bytes per company).
+// Equal parts of many companies are kept once, and still each company has its own (decision: bytes per company).
 
 import fc from 'fast-check'
 import t from 'tap'
@@ -21,7 +21,7 @@ const change = fc.record({
 })
 const changes = fc.array(change, { maxLength: 120 })
 
-t.test('CU-30 keys and traits hold what a Map would, in its order, whoever has the same names', async () => {
+t.test('CU-30 keys and traits equal a Map, in its order, with shared names or not', async () => {
   const apply = (
     texts: NamedTexts,
     model: Map<string, NamedText>,

@@ -965,7 +965,7 @@ t.test('CR-62 a refund repays what is owed past zero', async t => {
   world.check()
 })
 
-t.test('CR-86…91 entries tell what moved, whose and why', async t => {
+t.test('CR-86…91 entries have the movement, its owner and its reason', async t => {
   const world = on().at('2026-03-01T00:00:00Z')
   world.grant(4)
   world.grant(6)

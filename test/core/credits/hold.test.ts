@@ -174,7 +174,7 @@ t.test(
   },
 )
 
-t.test('CR-73 extend: what there is, an end of its own, once per key', async t => {
+t.test('CR-73 extend: the available credits, a new end, once per key', async t => {
   const world = new Desk(50)
   const lease = world.lease(30)!
   world.nowMs += minuteMs
@@ -199,7 +199,7 @@ t.test('CR-73 extend: what there is, an end of its own, once per key', async t =
   t.equal(world.lastRefusal, 'lease_not_found')
 })
 
-t.test('CR-75 a second release changes nothing and tells how it ended', async t => {
+t.test('CR-75 a second release changes nothing and returns how it ended', async t => {
   const world = new Desk(50)
   const lease = world.lease(30)!
   const once = world.hold({ type: 'credit_release', leaseId: lease.id })

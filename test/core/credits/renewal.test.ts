@@ -79,7 +79,7 @@ t.test(
   },
 )
 
-t.test('CR-39 leaving the plan ends its renewals, whatever grant they gave', async t => {
+t.test('CR-39 leaving the plan ends all its renewals', async t => {
   const held = renewing('first_of_month')
   const world = onPlan(held)
   at(world, Date.UTC(2026, 2, 2))

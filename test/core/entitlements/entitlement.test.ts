@@ -330,7 +330,7 @@ t.test('EN-70…73 limits of licenses come from the trait bought', async t => {
   t.equal(value({}, { limit: '1' }).featureUsage, null, 'and is not told')
 })
 
-t.test('EN-50 what is told of each value type', async t => {
+t.test('EN-50 the report of each value type', async t => {
   const counter = newCounter(now)
   addUsage(counter, 3, now, now, null)
   const counters = new Map([['f', counter]])
@@ -426,7 +426,7 @@ t.test('FE-73 settled is remaining and reserved, used is total less settled', as
   })
 })
 
-t.test('EN-32 tiers: the soft limit told is the next boundary', async t => {
+t.test('EN-32 tiers: the reported soft limit is the next boundary', async t => {
   const tiers = [100, 200, null].map(upTo => ({
     upTo,
     flatAmount: 0,

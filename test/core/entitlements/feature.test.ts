@@ -228,7 +228,7 @@ t.test('EN-44, EN-45 an event draws once per feature whose reported entitlement 
   )
 })
 
-t.test('EN-44 what a company draws does not hang on who asked before it', async t => {
+t.test('EN-44 a company’s draw does not depend on earlier requests of others', async t => {
   const onCredit = { valueType: 'credit', valueCreditId: 'c1' } as const
   const tokens = feature('a', { eventSubtype: 'tokens' })
   const made = () =>

@@ -106,7 +106,7 @@ t.test('FE-14 rules of the flag’s own list take part whatever their flag id', 
   t.equal(check({ flags }, company()).ruleId, 'elsewhere')
 })
 
-t.test('FE-13 of several plans a true rule comes before a boolean false, whatever the order', async t => {
+t.test('FE-13 among several plans a true rule comes before a boolean false, in any order', async t => {
   const plans = [
     plan('A', [entitlement('exports', { id: 'a', valueBool: false })]),
     plan('B', [entitlement('exports', { id: 'b', valueBool: true })], { planType: 'add_on' }),
@@ -212,7 +212,7 @@ t.test('FE-71 deprecated members of trait entitlements', async t => {
   t.same(told({ seats: '2.5', limit: 'x' }), [false, 0, 0, null, null], 'FE-68')
 })
 
-t.test('FE-52 metric_reset_at lies in the future also when the period is over', async t => {
+t.test('FE-52 metric_reset_at is in the future also when the period is over', async t => {
   const cycled = { ...monthly, monthReset: 'billing_cycle' } as const
   const plans = [plan('A', [entitlement('exports', { ...cycled, valueNumeric: 100 })])]
   const periodStartMs = Date.UTC(2026, 0, 20)

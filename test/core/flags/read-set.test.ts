@@ -1,4 +1,4 @@
-// What answers rest on of a company's use, where the law of answers that stand (workers/answers-stand.test.ts) has too few.
+// Read sets of answers, in cases that the law of cached answers (workers/answers-stand.test.ts) rarely reaches.
 import t from 'tap'
 import { CachedPredicates, CounterTest, ReadSet } from '../../../src/core/flags/read-set.js'
 import { addUsage, newCounter } from '../../../src/core/usage/counter.js'
@@ -14,7 +14,7 @@ function called(times: number) {
   return company({ counters: [['call', counter]] })
 }
 
-t.test('a test is told apart by what was added and what it was compared with', async t => {
+t.test('comparisons differ by the quantity added and the number compared with', async t => {
   const tested = atLeast.tested(1, 5, true)
   t.equal(atLeast.tested(1, 5, true), tested, 'most are the same, and one object')
   t.strictSame({ ...atLeast.tested(1, 6, true), test: null }, { test: null, more: 1, than: 6, held: true })
@@ -22,7 +22,7 @@ t.test('a test is told apart by what was added and what it was compared with', a
   t.strictSame({ ...atLeast.tested(2, 6, false), test: null }, { test: null, more: 2, than: 6, held: false })
 })
 
-t.test('FE-105 answers stand as long as each test comes out as it did', async t => {
+t.test('FE-105 answers stay valid while each comparison has the same result', async t => {
   const told = CachedPredicates.at(nowMs)
   told.add([atLeast.tested(0, 5, false), atLeast.tested(2, 3, true)], nowMs)
   t.ok(told.standAfter(called(4), 'call', nowMs))
@@ -31,7 +31,7 @@ t.test('FE-105 answers stand as long as each test comes out as it did', async t 
   t.ok(told.standAfter(called(5), 'other', nowMs), 'nothing of it was used')
 })
 
-t.test('no answer outlives its minute, whatever a clock that is set back says', async t => {
+t.test('no answer outlives its minute, even when a clock is set back', async t => {
   const told = CachedPredicates.at(nowMs)
   told.add([atLeast.tested(0, 5, false)], nowMs)
   t.notOk(told.standAfter(called(1), 'call', nowMs + minuteMs))

@@ -86,7 +86,7 @@ t.test('FE-82 an event without subtype in the condition falls to usage', async t
   t.equal(holds(credit, facts({ balance: 2 }), used), true)
 })
 
-t.test('FE-31 without company nothing about one holds, whatever the operator', async t => {
+t.test('FE-31 without company no condition on one holds, with any operator', async t => {
   for (const conditionType of ['company', 'plan', 'plan_version', 'billing_product', 'base_plan'] as const)
     for (const operator of ['eq', 'ne', 'is_empty', 'not_empty'] as const)
       t.equal(holds({ conditionType, operator }, null), false, `${conditionType} ${operator}`)

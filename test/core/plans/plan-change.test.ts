@@ -321,7 +321,7 @@ t.test('EN-80 the first plan of a company is recorded too', async t => {
   })
 })
 
-t.test('EN-91 the end of a trial is told as a fact: by time, by leaving, not while it goes on', async t => {
+t.test('EN-91 the end of a trial is a fact: by time, by leaving, not while it runs', async t => {
   const trialOf = (endMs: number, endSetting: 'cancel' | 'subscribe' = 'cancel') =>
     ({ endMs, endSetting, status: 'active' }) as const
   const tried = (changes: object = {}) =>

@@ -179,7 +179,7 @@ t.test('EN-96 a pending migration changes the version at its instant, without a 
   t.same(standing(planned(now), catalog, now).addOns, [holding('extra')])
 })
 
-t.test('what follows from the plans held is good until the next instant that may change them', async t => {
+t.test('results from the plans held are valid until the next instant that may change them', async t => {
   const held = company({
     plan: holding('pro', { trial: trial({ endMs: now + 5 }) }),
     subscriptions: [subscription({ cancelAtMs: now + 3, periodEndMs: now + dayMs }), subscription()],

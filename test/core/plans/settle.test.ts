@@ -1,4 +1,4 @@
-// What time has changed is written down in the order in which it happened, however late anybody looks.
+// Changes by time are recorded in the order in which they were due, however late they are looked for.
 import t from 'tap'
 import { compileCatalog } from '../../../src/core/catalog.js'
 import { apply } from '../../../src/core/company/company.js'

@@ -102,7 +102,7 @@ t.test('US-6 percent of a limit of 0', async t => {
   t.equal(percentUsed(150, 100), 150)
 })
 
-t.test('EN-32 the next tier boundary lies above the usage', async t => {
+t.test('EN-32 the next tier boundary is above the usage', async t => {
   const tiers = [tier(100, 0, 10), tier(200, 0, 5), tier(null, 0, 1)]
   t.same(
     [0, 99, 100, 199, 200, 9_999].map(usage => nextTierBoundary(tiers, usage)),

@@ -47,7 +47,7 @@ function randomUses(random: Random) {
   return { at: 1_773_568_800_000 + random.below(3), env, apiKeyId: 'apik_3mK9tQxYzAb', text, rows }
 }
 
-/** What an event draws: mostly nothing or from one grant. */
+/** An event's draws: mostly none, or from one grant. */
 function randomDraws(random: Random, at: number, e: string, u: string | undefined): Draw[] {
   const nanos = () =>
     random.pick([

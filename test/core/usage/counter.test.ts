@@ -137,7 +137,7 @@ t.test('FE-40 a counter beyond 2^53 − 1 loses no unit', async t => {
   t.equal(readCounter(counter, 'all_time', 'first_of_month', noon, null), -9007199254740990, 'a number again')
 })
 
-t.test('US-2 windows tell their first and last event, their end and when the counter began', async t => {
+t.test('US-2 windows have their first and last event, their end and the counter’s begin', async t => {
   const counter = newCounter(noon)
   addUsage(counter, 1, noon - dayMs, noon, null)
   addUsage(counter, 1, noon, noon, null)
@@ -162,7 +162,7 @@ t.test('US-2 windows tell their first and last event, their end and when the cou
   t.same([later[1]!.capturedAtMinMs, later[1]!.capturedAtMaxMs], [null, null], 'an empty window has none')
 })
 
-t.test('PB-54 a renewal begins a cycle at 0, also when it is told late', async t => {
+t.test('PB-54 a renewal begins a cycle at 0, also when it is reported late', async t => {
   const first = { startMs: at('2026-02-20T08:00:00Z'), endMs: at('2026-03-20T08:00:00Z') }
   const second = { startMs: first.endMs, endMs: at('2026-04-20T08:00:00Z') }
   const counter = newCounter(noon)
@@ -206,7 +206,7 @@ t.test('US-3 a start between events of one window is estimated, says so, and is 
   t.equal(readCounter(counter, 'current_month', 'billing_cycle', noon, cycle), 3)
 })
 
-t.test('US-3 a subscription told a few seconds late begins near 0, not at the day so far', async t => {
+t.test('US-3 a subscription reported a few seconds late begins near 0, not at the day so far', async t => {
   const counter = newCounter(noon)
   for (let i = 0; i <= 600; i++)
     addUsage(counter, 1, noon - 36_000_000 + i * 60_000, noon - 36_000_000 + i * 60_000, null)

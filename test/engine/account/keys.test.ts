@@ -36,7 +36,7 @@ t.test('AL-2 a value has the prefix of its kind and environment, and 256 random 
   t.not(newKeyValue('secret', null), newKeyValue('secret', null))
 })
 
-t.test('security 18 a checksum tells a value from chance and from a typing error', async t => {
+t.test('security 18 a checksum distinguishes a key from chance and from a typing error', async t => {
   const value = newKeyValue('secret', 'production')
   t.ok(mayBeOurs(value))
   for (let at = 0; at < value.length; at++) {
@@ -239,7 +239,7 @@ t.test('bootstrap and the ring over a real Postgres', async t => {
     t.equal(await read(), start + 120_000)
   })
 
-  await t.test('what is told to the ring holds at once', async t => {
+  await t.test('a change given to the ring holds at once', async t => {
     const keys = await ring(pepper)
     const gone: string[] = []
     keys.onEnvironmentRemoved(id => gone.push(id))

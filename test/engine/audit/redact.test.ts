@@ -1,4 +1,4 @@
-// What the audit log keeps of bodies and addresses: secrets by name in every spelling, and by shape.
+// Redaction of bodies and addresses in the audit log: secrets by name in every spelling, and by shape.
 import t from 'tap'
 import { newKeyValue } from '../../../src/engine/account/key-value.js'
 import { keptBytesMax, redactBody, redactQuery, redactText } from '../../../src/engine/audit/redact.js'
@@ -36,7 +36,7 @@ t.test('security 10 secrets are known by their names, however they are spelled',
   t.equal(redactBody('{"a":1, "apiKey" :  12345, "b": "cut'), '{"a":1, "apiKey" : "***", "b": "cut')
 })
 
-t.test('security 10 secrets are known by their shapes, wherever they stand', async t => {
+t.test('security 10 secrets are recognised by their shapes, at any place', async t => {
   const jwt = 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N_XgL0n3I9P'
   for (const secret of [
     newKeyValue('secret', 'production'),

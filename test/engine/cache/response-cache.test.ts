@@ -36,7 +36,7 @@ function world(recordsPerSecond = 0) {
   return { changes, directory, answers, find, keep }
 }
 
-t.test('an answer is given again to the same question alone, while it stands', async t => {
+t.test('an entry answers only the same question, while it is valid', async t => {
   const { changes, directory, find, keep } = world()
   keep('a', '{"company":{"id":"x"}}')
   t.equal(find('a', '{"company":{"id":"x"}}')?.answer.toString(), told('a'))
@@ -80,7 +80,7 @@ t.test('FE-105 use ends answers that show figures, and those alone', async t => 
   t.equal(find('b', '{}'), null)
 })
 
-t.test('FE-103 an answer is asked for anew after five seconds', async t => {
+t.test('FE-103 an entry ends after five seconds', async t => {
   const { find, keep } = world()
   keep('a', '{}', told('a'), 'comp_1', { untilMs: 60_000, figures: false })
   t.ok(find('a', '{}', 5_999))
@@ -142,7 +142,7 @@ t.test('FE-100 answers given again are recorded one by one, so many a second', a
   t.equal(answers.takeCounts()!.rows.length, 1)
 })
 
-t.test('what changed while the answer was under way keeps it from being kept', async t => {
+t.test('a change while the answer is in flight keeps it from being cached', async t => {
   const { changes, answers, find } = world()
   const body = view('{}')
   const hash = hashOfAsked('a', body)
@@ -154,7 +154,7 @@ t.test('what changed while the answer was under way keeps it from being kept', a
   t.equal(find('a', '{}'), null)
 })
 
-t.test('bodies of any length are told apart', async t => {
+t.test('bodies of any length are distinguished', async t => {
   const { find, keep } = world()
   const texts = Array.from({ length: 40 }, (_, i) => 'x'.repeat(i))
   for (const text of texts) keep('a', text, told(`f${text.length}`))
@@ -199,7 +199,7 @@ t.test('each is counted once, a part at a time; bytes are bounded and given back
   t.ok(find('', '{"user":{"id":"new"}}'), 'there is room again')
 })
 
-t.test('what is not asked for any more is let go of', async t => {
+t.test('entries without requests are evicted', async t => {
   const { answers, find, keep } = world()
   keep('a', '{}')
   for (let second = 0; second < 5; second++) answers.tick()

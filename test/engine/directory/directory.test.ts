@@ -1,4 +1,4 @@
-// Whom a pair belongs to, while writes are under way, lost, refused or late.
+// Owner of a pair while writes are in flight, lost, refused or late.
 import t from 'tap'
 import type { Fact } from '../../../src/core/company/message.js'
 import { Directory, isServiceId } from '../../../src/engine/directory/directory.js'
@@ -222,7 +222,7 @@ t.test('EV-35, CU-50 memberships and their number', async t => {
   t.equal(directory.membersOf(two), 0)
 })
 
-t.test('what a shard met in its journal is applied once more, and twice is once', async t => {
+t.test('facts that a shard found in its journal are applied again; twice equals once', async t => {
   const { directory, owner } = house()
   const fact = (fx: Fact['fx'], over: Partial<Fact> = {}): Fact => ({
     k: 'c',

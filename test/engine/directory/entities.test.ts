@@ -30,7 +30,7 @@ async function housing() {
     const write = entities.write('company', env, { keys }, 1)
     return { id: target.id, made: heard(entities.ask(target, { type: 'ensure', write }, 1)) }
   }
-  /** What waits for a thread, by type. */
+  /** Messages that wait for a thread, by type. */
   const asked = (index: number) => house.thread(index).asked.map(typeOf)
   /** Answer everything that was asked of a thread. */
   const answer = (index: number, deleted: 'durable' | 'overloaded' | 'not_found' = 'durable') => {
@@ -77,7 +77,7 @@ t.test('two deletions at once are one', async t => {
   t.equal(await fateOf(again), 'not_found')
 })
 
-t.test('a deletion that failed is asked for again: what becomes of it is told', async t => {
+t.test('a failed deletion is repeated, and its result is returned', async t => {
   const { remove, answer, asked, was, directory, entities, id } = await housing()
   const first = remove()
   await tick()
@@ -113,7 +113,7 @@ t.test('an attempt that seemed to fail had been made: the next one tells of succ
   t.same(house.thread(0).asked, [], 'and that is the end of it')
 })
 
-t.test('whoever takes the keys of one that is deleted waits for it', async t => {
+t.test('a write that takes the keys of an entity being deleted waits for the deletion', async t => {
   for (const deleted of ['durable', 'overloaded'] as const) {
     const { remove, upsert, answer, answering, directory, id, house } = await housing()
     const removed = remove()

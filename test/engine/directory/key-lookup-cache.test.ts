@@ -1,10 +1,10 @@
-// Who is found by the bytes of a key: the one who was kept for just these, in this environment, since the last departure.
+// The cached entity of a key's bytes: stored for exactly these bytes, in this environment, since the last key epoch.
 import t from 'tap'
 import { KeyLookupCache } from '../../../src/engine/directory/key-lookup-cache.js'
 import { Random } from '../../random.js'
 import { sentKey } from '../sent-key.js'
 
-t.test('law: what is found is what was kept last for the same bytes', async t => {
+t.test('law: a lookup finds the id stored last for the same bytes', async t => {
   const random = new Random()
   t.comment(`TOLLGATE_SEED=${random.seed}`)
   const met = new KeyLookupCache()

@@ -41,7 +41,7 @@ t.test('EV-28 a key given back is free, but only by the event that holds it', as
   t.equal(window.claim('env_1', 'k', event(3), 1_002), null)
 })
 
-t.test('what is too old is dropped, and the window says when it is full', async t => {
+t.test('old keys are removed, and the window says when it is full', async t => {
   const window = new Dedupe(2)
   window.claim('env_1', 'a', event(1), 0)
   window.claim('env_1', 'b', event(2), 10)

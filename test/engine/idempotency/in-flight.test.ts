@@ -1,4 +1,4 @@
-// What duplicates wait for, against a Map.
+// In-flight claims, against a Map.
 import t from 'tap'
 import { InFlightClaims } from '../../../src/engine/idempotency/in-flight.js'
 import { Random } from '../../random.js'

@@ -133,7 +133,7 @@ t.test('migrations', async t => {
     await migrations.stop()
   })
 
-  await t.test('what a stop interrupts is taken up again at the next start', async t => {
+  await t.test('work interrupted by a stop continues at the next start', async t => {
     await onPlan(sql, 1_700)
     await begin('pvmg_stopped')
     let first: Migrations | null = null
@@ -206,7 +206,7 @@ t.test('migrations', async t => {
     },
   )
 
-  await t.test('nobody is asked before the shards can know the version, nor after it is gone', async t => {
+  await t.test('no company is asked before the shards have the version, nor after it is deleted', async t => {
     await onPlan(sql, 3)
     let known = false
     const { shards, asked } = companies(() => done)

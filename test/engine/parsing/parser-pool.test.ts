@@ -97,7 +97,7 @@ t.test('a thread that dies costs the body it was reading alone', async t => {
   t.equal(metrics.lost.count, 1)
 })
 
-t.test('what a thread answered before it died is heard', async t => {
+t.test('answers that a thread sent before it died are received', async t => {
   const { parsers, made, metrics } = open(t)
   const reply = parsers.parse(job())
   made[0]!.unheard = [empty]
@@ -126,7 +126,7 @@ t.test('bodies are bounded in bytes together', async t => {
   t.equal(parsers.held, 0)
 })
 
-t.test('bodies take turns; who has left loses the turn', async t => {
+t.test('bodies take turns; a caller that left loses its turn', async t => {
   const { parsers, metrics } = open(t)
   const ends: (() => void)[] = []
   const begun: number[] = []
@@ -186,7 +186,7 @@ t.test('a turn is given back when the work fails', async t => {
     )
 })
 
-t.test('closing: what is being read is refused', async t => {
+t.test('closing: the body being read is refused', async t => {
   const { parsers } = open(t)
   const [reading, waiting] = [parsers.parse(job()), parsers.parse(job())]
   const refused = [t.rejects(reading, { code: 'starting' }), t.rejects(waiting, { code: 'starting' })]

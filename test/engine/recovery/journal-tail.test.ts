@@ -32,7 +32,7 @@ interface Entity {
   readonly companies: Set<string>
 }
 
-/** What is true, and what rows show: entities by id. */
+/** The true state, and the state in the rows: entities by id. */
 type World = Map<string, Entity>
 
 function change(world: World, { k, id, fx }: Fact): void {

@@ -56,7 +56,7 @@ t.test('the projectors in their thread, with real stores', async t => {
   }
   const total = (): number => histories.reduce((sum, { counted }) => sum + counted.events, 0)
 
-  await t.test('whoever waits for a record finds it in the store', async t => {
+  await t.test('a caller that waited for a record finds it in the store', async t => {
     await append(20)
     t.ok(projections.lag('postgres').records > 0)
     await projections.barrier('postgres', 30_000)

@@ -1,4 +1,4 @@
-// Who waits for a shard's replies: every number finds the one it was given to, once.
+// Pending replies of a shard: every number yields its own caller, once.
 import t from 'tap'
 import { PendingReplies } from '../../../src/engine/shards/pending-replies.js'
 import { Random } from '../../random.js'

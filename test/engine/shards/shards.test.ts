@@ -1,5 +1,5 @@
-// What is told of a request whose thread died, or whose write failed: a claim on its keys must be kept for as long as
-// the write might still become durable, and no longer.
+// Answers to requests whose thread died, or whose write failed: a claim on their keys must be kept for as long as the
+// write might still become durable, and no longer.
 import { setImmediate as tick } from 'node:timers/promises'
 import t from 'tap'
 import type { Sender } from '../../../src/api/events/claims.js'

@@ -56,7 +56,7 @@ t.test('references lead somewhere, operations have names of their own', async t 
   )
 })
 
-t.test('every operation and every parameter is told of in words', async t => {
+t.test('every operation and every parameter has a description', async t => {
   for (const route of routes) {
     const { summary, description, parameters } = operationOf(route)
     t.ok(summary && description, titleOf(route))
@@ -69,7 +69,7 @@ t.test('every operation and every parameter is told of in words', async t => {
   }
 })
 
-t.test('every member has a schema, whatever it is called', async t => {
+t.test('every member has a schema, with any name', async t => {
   const bad: string[] = []
   const walk = (value: unknown, place: string): void => {
     if (typeof value !== 'object' || value === null) return

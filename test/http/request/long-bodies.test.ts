@@ -83,7 +83,7 @@ t.test('where there are always checks, long bodies come in turns', async t => {
   t.equal(done, 4, `in ${turns} turns`)
 })
 
-t.test('who asks for little waits for one long body, not for all that came with it', async t => {
+t.test('a short request waits for one long body, not for all that came with it', async t => {
   const order: string[] = []
   const long: Handler<RawBody> = call => {
     order.push(`${call.body.byteLength}`)
@@ -116,7 +116,7 @@ t.test('who asks for little waits for one long body, not for all that came with 
   t.ok(order.indexOf('short') <= 1, `the short one was number ${order.indexOf('short') + 1} of 9`)
 })
 
-t.test('of a caller who left while waiting for a turn nothing is taken', async t => {
+t.test('a caller that left while waiting for a turn leaves nothing behind', async t => {
   const taken: number[] = []
   const long: Handler<RawBody> = call => {
     taken.push(call.body.byteLength)

@@ -21,7 +21,7 @@ const event: RowEvent = {
   derivedFrom: 'evt_4mK9tQxYzAb',
 }
 
-t.test('EV-70: the body of one that passed stands as it is, of one that failed as a text', async t => {
+t.test('EV-70: a valid event keeps its body unchanged, a failed one keeps it as a text', async t => {
   const extra = { environmentId: 'env_1', featureIds: [], at: 5 }
   t.ok(eventRow(event, extra).endsWith(`,"body":${event.body}}`))
   t.equal(JSON.parse(eventRow({ ...event, failure: 'no', body: '{"cut' }, extra)).body, '{"cut')

@@ -37,7 +37,7 @@ t.test('facts as the journal writes them', async t => {
   )
 })
 
-t.test('CR-87, CR-88 draws that rows alone tell are read from these', async t => {
+t.test('CR-87, CR-88 draws that only rows contain are read from the rows', async t => {
   t.comment(`seed ${seed}`)
   const drawn = fc.tuple(fact, fc.array(draw, { minLength: 1, maxLength: 3 }))
   fc.assert(
@@ -135,7 +135,7 @@ t.test('numbers of every form', async t => {
       t.strictSame(reader.read(...laid(text)), JSON.parse(text), text)
 })
 
-t.test('what is no fact is refused, never read as another', async t => {
+t.test('bytes that are no fact are refused, never read as another fact', async t => {
   t.comment(`seed ${seed}`)
   const cut = fc.tuple(fact, fc.nat(), fc.nat(3), fc.constantFrom('', '1', '"', '}', ']', ',', '\\', '01'))
   fc.assert(

@@ -51,7 +51,7 @@ t.test('bridge', async t => {
     }
   })
 
-  await t.test('no setting, token, parameter or database of one request is met by another', async t => {
+  await t.test('no setting, token, parameter or database of one request reaches another', async t => {
     const setting = "SELECT getSetting('max_block_size'), getSetting('insert_deduplication_token')"
     const usual = await text({ query: setting })
     t.match(
@@ -79,7 +79,7 @@ t.test('bridge', async t => {
     )
   })
 
-  await t.test('a text is data, whatever it holds', async t => {
+  await t.test('a text is always data', async t => {
     const wicked = ["'; DROP TABLE x; --", "\\'", '\u0000', '{x:String}', '/* */', '🦔']
     for (const x of wicked)
       t.same(await clickhouse.select('SELECT {x: String} AS x, length({x: String}) AS n', { x }), [

@@ -67,7 +67,7 @@ t.test(
   },
 )
 
-t.test('connections that nobody uses are let go (security 37)', linuxOnly, async t => {
+t.test('unused connections are closed (security 37)', linuxOnly, async t => {
   const directory = join(await temporaryDirectory(t), 'clickhouse')
   const server = await startEmbeddedClickHouse({ directory, log: silent, durable: false })
   t.teardown(() => server.stop())

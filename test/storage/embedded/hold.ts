@@ -6,7 +6,7 @@ import { startOf } from '../../../src/storage/process.js'
 
 export interface Held {
   readonly process: ChildProcess
-  /** Of the store's child; of the holder itself for a lock. */
+  /** The pid of the store's child; for a lock, of the holder itself. */
   readonly pid: number
   readonly address: unknown
 }

@@ -46,7 +46,7 @@ t.test('made at the first start, found again at the next', async t => {
   await second.stop()
 })
 
-t.test('security 17: nobody is let in without the password, and the service is no superuser', async t => {
+t.test('security 17: a login needs the password, and the service is no superuser', async t => {
   const directory = join(await temporaryDirectory(t), 'postgres')
   const first = await startEmbeddedPostgres({ directory, log: silent, durable: false })
   const { address } = first
@@ -123,7 +123,7 @@ t.test('a server that a killed Tollgate left behind is stopped, and its data ser
   await closePostgres(sql)
 })
 
-t.test('a pid file that names somebody else harms nobody', async t => {
+t.test('a pid file with another process’s pid does no harm', async t => {
   const directory = join(await temporaryDirectory(t), 'postgres')
   const first = await startEmbeddedPostgres({ directory, log: silent, durable: false })
   const file = join(directory, 'data', 'postmaster.pid')
@@ -170,7 +170,7 @@ t.test('a path too long for a socket gets its socket elsewhere, in a private dir
   await closePostgres(sql)
 })
 
-t.test('nobody but us and root may enter the socket directory or the data', async t => {
+t.test('only the owner and root may enter the socket directory or the data', async t => {
   const directory = join(await temporaryDirectory(t), 'postgres')
   const server = await startEmbeddedPostgres({ directory, log: silent, durable: false })
   t.teardown(() => server.stop())
