@@ -356,4 +356,37 @@ t.test('migrations of companies that pay', async t => {
     await clock(atEndOfYear)
     t.same(await stands(s.id), on(v2, 4000, 20), 'and not on the one that was left')
   })
+
+  await t.test('PB-23 a version taken by hand stays when the date of a migration comes', async t => {
+    const byHand = (id: string, planId: string, versionId: string) =>
+      client.ok('POST', '/manage-plan', {
+        ...none,
+        company_id: id,
+        base_plan_id: planId,
+        base_plan_version_id: versionId,
+      })
+    const scenes = []
+    for (const back of [false, true]) {
+      const s = await scene()
+      const v1 = s.first.active_version.id
+      const v2 = await publish(s.planId, 6000, 20, { migration_strategy: 'leave' })
+      await byHand(s.id, s.planId, v2)
+      const v3 = await publish(s.planId, 7000, 30, atEnd)
+      t.equal((await stands(s.id)).pending, v3, 'it waits')
+      await byHand(s.id, s.planId, v1)
+      if (back) await byHand(s.id, s.planId, v2)
+      const was = await stands(s.id)
+      t.match(was, { version: back ? v2 : v1, pending: null }, 'nothing waits any more')
+      const [migration] = await client.ok('GET', `/plan-version-migrations?plan_version_id=${v3}`)
+      scenes.push({ ...s, was, migration: migration.id as string })
+    }
+    const { period_end: endsAt } = (await show(scenes[0]!.id)).billing_subscription
+    await clock(new Date(endsAt * 1000 + 60_000).toISOString())
+    for (const { id, was, migration } of scenes) {
+      await tollgate.services.migrations.run(migration)
+      t.same(await stands(id), was, 'and nothing comes of it')
+      const [row] = await client.ok('GET', `/plan-version-company-migrations?migration_id=${migration}`)
+      t.equal(row.status, 'skipped', 'PB-20')
+    }
+  })
 })

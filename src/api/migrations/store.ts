@@ -173,7 +173,7 @@ export async function retryFailed(
   const { codes, id } = which
   const again = await tx`
     update plan_version_company_migrations
-    set status = 'pending', error = null, error_code = null, completed_at = null, updated_at = ${now}
+    set status = 'pending', agreed = false, error = null, error_code = null, completed_at = null, updated_at = ${now}
     where migration_id = ${migrationId} and status = 'failed'
       ${codes ? tx`and error_code in ${among(tx, codes)}` : tx``}
       ${id ? tx`and id = ${id}` : tx``}`

@@ -92,6 +92,8 @@ export interface MigrationWanted {
   readonly when: 'now' | 'period_end' | 'scheduled'
   /** The instant that was named for this company, epoch ms; null: none yet. */
   readonly dueMs?: number | null
+  /** The company has agreed to it before: where it knows nothing of it any more, it was called off there (PB-23). */
+  readonly agreed?: boolean
   readonly proration?: MigrationProrationBehavior | null
   readonly priceIds: Readonly<Record<string, string>>
   readonly productIds?: Readonly<Record<string, string>>

@@ -296,6 +296,8 @@ function decideMigration(
   if (held.versionId === versionId) return { reply: reply('completed'), effects: [] }
   if (message.fromVersionIds && !message.fromVersionIds.includes(held.versionId))
     return { reply: reply('skipped'), effects: [] }
+  const waits = company.schedule?.migrations.some(one => one.migrationId === migrationId) === true
+  if (message.agreed === true && !waits) return { reply: reply('skipped'), effects: [] }
   if (!catalog.versions.has(versionId)) return { refused: 'plan_not_assignable' }
 
   const dueMs = dueOf(company, message, nowMs)

@@ -44,6 +44,8 @@ export interface CompanyMigrationRow {
   readonly status: 'cancelled' | 'completed' | 'failed' | 'in_progress' | 'pending' | 'skipped'
   readonly due_at: Date | null
   readonly forced: boolean
+  /** The company has it in its own schedule; what it drops from there happens no more (PB-23). */
+  readonly agreed: boolean
   /** Called off, and the company does not know it yet. */
   readonly to_tell: boolean
   readonly error: string | null
@@ -86,6 +88,7 @@ interface Outcome {
   readonly status: CompanyMigrationRow['status']
   readonly from: string | null
   readonly dueAtMs: number | null
+  readonly agreed: boolean
   readonly error: string | null
   readonly errorCode: MigrationErrorCode | null
 }
@@ -252,14 +255,20 @@ export class Migrations {
       where id = ${row.id} and listed_at is null`
   }
 
-  /** Companies whose turn is now: those that move at once, whose date has come, or (`undated`) that have none yet. */
+  /**
+   * Companies whose turn is now: those that move at once, whose date has come, that have none yet (`undated`), or that
+   * have changed their version since they agreed.
+   */
   #due(row: MigrationRow, after: string, undated: boolean): Promise<readonly CompanyMigrationRow[]> {
     const { sql, now } = this.#options
     return sql<CompanyMigrationRow[]>`
       select * from plan_version_company_migrations
       where migration_id = ${row.id} and status = 'pending' and id > ${after}
         and (${row.strategy === 'immediate'} or forced or (${undated || row.strategy === 'scheduled'} and due_at is null)
-          or due_at <= ${new Date(now(row.environment_id))})
+          or due_at <= ${new Date(now(row.environment_id))}
+          or (agreed and not exists (
+            select 1 from company_plans p where p.company_id = plan_version_company_migrations.company_id
+              and p.version_id = plan_version_id_from)))
       order by id limit ${batch}`
   }
 
@@ -284,6 +293,7 @@ export class Migrations {
       fromVersionIds: row.plan_version_ids_from,
       when: row.strategy === 'immediate' || one.forced ? 'now' : deferred(row.strategy),
       dueMs: (row.scheduled_at ?? one.due_at)?.getTime() ?? null,
+      agreed: one.agreed,
       proration: row.proration_behavior,
       ...terms,
       cause: {
@@ -297,6 +307,7 @@ export class Migrations {
       status,
       from: one.plan_version_id_from,
       dueAtMs: one.due_at?.getTime() ?? null,
+      agreed: one.agreed,
       error: null,
       errorCode: null,
       ...some,
@@ -311,7 +322,7 @@ export class Migrations {
         nowMs,
       )
       if (reply.outcome !== 'scheduled') return [told(reply.outcome)]
-      return reply.effectiveAtMs === null ? [] : [told('pending', { dueAtMs: reply.effectiveAtMs })]
+      return [told('pending', { dueAtMs: reply.effectiveAtMs, agreed: true })]
     } catch (error) {
       if (!(error instanceof Refused)) {
         log.warn({ err: error, company_id: one.company_id }, 'a company waits for its migration')
@@ -332,14 +343,17 @@ export class Migrations {
       due_at: one.dueAtMs === null ? null : new Date(one.dueAtMs).toISOString(),
       error: one.error,
       error_code: one.errorCode,
+      agreed: one.agreed,
       ended_at: one.status === 'pending' ? null : at,
     }))
     await sql`
       update plan_version_company_migrations as row
-      set status = told.status, due_at = told.due_at, error = told.error, error_code = told.error_code,
+      set status = told.status, due_at = told.due_at, agreed = told.agreed, error = told.error,
+        error_code = told.error_code,
         started_at = coalesce(row.started_at, told.ended_at), completed_at = told.ended_at, updated_at = ${at}
       from jsonb_to_recordset(${JSON.stringify(rows)}::text::jsonb)
-        as told(id text, status text, due_at timestamptz, error text, error_code text, ended_at timestamptz)
+        as told(id text, status text, due_at timestamptz, agreed boolean, error text, error_code text,
+          ended_at timestamptz)
       where row.id = told.id and row.status = 'pending'`
   }
 }
