@@ -98,7 +98,11 @@ export async function serve(from: {
   readonly floorMs: number
   readonly addresses: Addresses
 }): Promise<Tollgate> {
-  const { config, log, opened, phases, floorMs, addresses } = from
+  const { config, log, opened, phases, floorMs } = from
+  const { clickhouse: clickhouseAddress, postgres: postgresAddress } = from.addresses
+  // the locks of a node that hangs end with its lease: whoever has its shards by then waits for them
+  const idle = config.redisUrl === null ? {} : { idleTransactionMs: config.leaseMs }
+  const addresses: Addresses = { clickhouse: clickhouseAddress, postgres: { ...postgresAddress, ...idle } }
   const sql = openPostgres(addresses.postgres, { max: 8 })
   opened.add(() => closePostgres(sql))
   let watch: PostgresWatch | null = null
@@ -115,7 +119,7 @@ export async function serve(from: {
   // of a backup whose service was killed
   await dropClones(clickhouse)
 
-  const cluster = config.redisUrl === null ? null : await joinCluster(from, sql)
+  const cluster = config.redisUrl === null ? null : await joinCluster({ ...from, addresses }, sql)
 
   let running: Shards | null = null
   const announce = async (data: CatalogData) => running?.announce(data)
@@ -439,6 +443,7 @@ export async function serve(from: {
       ],
     },
     routes: cluster === null ? routes : telling(routes, cluster.changing),
+    ...(cluster && { mayAnswer: () => cluster.node.members.isAlive }),
     audit,
     exchange: traced?.Exchange,
   })

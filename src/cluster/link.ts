@@ -39,6 +39,11 @@ export interface Serves {
   left(guest: Guest): void
 }
 
+/** The same, and who is connected. */
+interface Receives extends Serves {
+  came(guest: Guest): void
+}
+
 /** What a node hears of another that it asks. */
 export interface Hears {
   replies(shard: number, cells: Packet): void
@@ -165,20 +170,35 @@ export class Door {
     private readonly server: Server,
     readonly port: number,
     private readonly open: Set<Socket>,
+    private readonly guests: Set<Guest>,
   ) {}
 
   static async listen(where: { host: string; port: number }, secret: string, serves: Serves): Promise<Door> {
     const open = new Set<Socket>()
+    const guests = new Set<Guest>()
+    const known: Receives = {
+      ...serves,
+      came: guest => guests.add(guest),
+      left: guest => {
+        guests.delete(guest)
+        serves.left(guest)
+      },
+    }
     const server = createServer(socket => {
       open.add(socket)
       socket.on('close', () => open.delete(socket))
-      welcome(socket, secret, serves)
+      welcome(socket, secret, known)
     })
     await new Promise<void>((resolve, reject) => {
       server.once('error', reject)
       server.listen(where.port, where.host, resolve)
     })
-    return new Door(server, (server.address() as { port: number }).port, open)
+    return new Door(server, (server.address() as { port: number }).port, open, guests)
+  }
+
+  /** End the connections of a node that is none any more: nothing it asks is answered. */
+  expel(node: string): void {
+    for (const guest of this.guests) if (guest.node === node) guest.end()
   }
 
   async close(): Promise<void> {
@@ -187,7 +207,7 @@ export class Door {
   }
 }
 
-function welcome(socket: Socket, secret: string, serves: Serves): void {
+function welcome(socket: Socket, secret: string, serves: Receives): void {
   const nonce = randomBytes(24).toString('base64url')
   let guest: Guest | null = null
   const late = setTimeout(() => socket.destroy(), helloMs)
@@ -203,6 +223,7 @@ function welcome(socket: Socket, secret: string, serves: Serves): void {
     if (!known) return void socket.destroy()
     clearTimeout(late)
     guest = new Guest(node, slot, wire)
+    serves.came(guest)
     wire.send({ proof: proof(secret, 'serves', nonce, theirs) })
     wire.open()
   })

@@ -107,6 +107,11 @@ export class Members extends EventEmitter<Events> {
     return !this.stopped && performance.now() < this.leaseUntilMs - this.leaseMs * margin
   }
 
+  /** Whether this node left, or was put out. */
+  get isOver(): boolean {
+    return this.stopped
+  }
+
   /** Say something else of this node from now on. */
   async become(state: NodeInfo['state']): Promise<void> {
     this.info = { ...this.info, state }

@@ -176,9 +176,21 @@ export class ClusterNode implements Others {
     return peer.call(name, given)
   }
 
+  /**
+   * Ask every other node; resolves when all have answered that are nodes now. A node that slept may know old nodes only:
+   * it looks again before it believes that it asked all.
+   */
   async askAll(name: string, given: unknown): Promise<unknown> {
-    await Promise.all([...this.peers.keys()].map(id => this.surely(id, name, given)))
-    return null
+    const asked = new Set<string>()
+    for (;;) {
+      const more = [...this.peers.keys()].filter(id => !asked.has(id))
+      for (const id of more) asked.add(id)
+      await Promise.all(more.map(id => this.surely(id, name, given)))
+      if (this.members.isAlive && [...this.peers.keys()].every(id => asked.has(id))) return null
+      if (this.members.isOver) throw new ServiceError('starting', 'This node left; try again')
+      await this.members.tick()
+      if (!this.members.isAlive) await sleep(againMs)
+    }
   }
 
   async whole(timeoutMs: number): Promise<void> {
@@ -196,7 +208,15 @@ export class ClusterNode implements Others {
     const freed = this.parts!.pairs.free(facts).catch(error => {
       this.log.warn({ err: error }, 'keys that were given up stay claimed for some minutes')
     })
-    await Promise.all([freed, this.askAll('facts', facts)])
+    for (;;)
+      try {
+        await Promise.all([freed, this.askAll('facts', facts)])
+        return
+      } catch (error) {
+        if (this.members.isOver) throw error
+        this.log.warn({ err: error }, 'other nodes are told of entities once more')
+        await sleep(restartMs)
+      }
   }
 
   /** Have every other node read something again; resolves when all that live have. */
@@ -206,7 +226,7 @@ export class ClusterNode implements Others {
 
   /** Ask a node until it answers, or is none any more: it then reads everything when it comes back. */
   private async surely(id: string, name: string, given: unknown): Promise<void> {
-    while (this.members.now.nodes.has(id) && this.members.now.nodes.size > 1) {
+    while (this.members.now.nodes.has(id) && !this.members.isOver) {
       try {
         const peer = this.peers.get(id)
         if (peer === undefined) return
@@ -214,7 +234,6 @@ export class ClusterNode implements Others {
         return
       } catch (error) {
         if (error instanceof ServiceError && error.code !== 'starting') throw error
-        if (!this.members.isAlive) throw new ServiceError('starting', 'Redis does not answer; try again')
         await sleep(againMs)
       }
     }
@@ -285,6 +304,7 @@ export class ClusterNode implements Others {
       if (!view.nodes.has(id)) {
         peer.close()
         this.peers.delete(id)
+        this.door.expel(id)
       }
     const { parts } = this
     if (parts === null) return

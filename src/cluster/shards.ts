@@ -8,6 +8,7 @@ import { PendingReplies } from '../engine/shards/pending-replies.js'
 import { hearingOf, type Shard, Shards, type ShardsOptions, type Waiting } from '../engine/shards/shards.js'
 import { ServiceError } from '../errors.js'
 import {
+  allFailed,
   decodeReplies,
   type Outgoing,
   type Packet,
@@ -243,9 +244,17 @@ export class ClusterShards extends Shards {
     { facts, replies }: Extract<ShardNotice, { readonly notice: 'durable' }>,
     hearing: ReplyHandler,
   ): void {
-    const telling = this.cluster.tell(facts).then(() => {
-      if (replies !== null) this.heard(shard, replies as Packet, hearing)
-    })
+    const telling = this.cluster.tell(facts).then(
+      () => {
+        if (replies !== null) this.heard(shard, replies as Packet, hearing)
+      },
+      error => {
+        this.cluster.log.warn({ err: error, shard: shard.index }, 'other nodes are not told of entities')
+        if (replies === null) return
+        const failed = allFailed(replies as Packet, 'starting', 'Other nodes are not told; try again')
+        this.heard(shard, failed, hearing)
+      },
+    )
     const all = this.telling.get(shard.index) ?? new Set()
     this.telling.set(shard.index, all)
     all.add(telling)

@@ -3,7 +3,12 @@ import { Socket } from 'node:net'
 import postgres, { type Sql } from 'postgres'
 
 /** Address of a Postgres; plain data, so that it can be sent to threads. */
-export type PostgresAddress =
+export type PostgresAddress = PostgresPlace & {
+  /** Time limit of a transaction in which nothing is asked; that of a statement unless set. */
+  readonly idleTransactionMs?: number
+}
+
+type PostgresPlace =
   | { readonly url: string }
   | {
       /** A host name, or the directory of a unix socket. */
@@ -55,6 +60,7 @@ export function openPostgres(address: PostgresAddress, options: PostgresOptions 
     closed,
     onnotice = () => {},
   } = options
+  const { idleTransactionMs = statementTimeoutMs, ...place } = address
   const silenceMs = statementTimeoutMs === 0 ? 0 : statementTimeoutMs + silenceBeyondStatementMs
   const settings: Settings = {
     max,
@@ -71,11 +77,11 @@ export function openPostgres(address: PostgresAddress, options: PostgresOptions 
       application_name: lasts ?? 'tollgate',
       TimeZone: 'UTC',
       statement_timeout: statementTimeoutMs,
-      idle_in_transaction_session_timeout: statementTimeoutMs,
+      idle_in_transaction_session_timeout: idleTransactionMs,
     },
   }
-  if ('url' in address) return postgres(address.url, settings)
-  const { password, ...rest } = address
+  if ('url' in place) return postgres(place.url, settings)
+  const { password, ...rest } = place
   return postgres({ ...rest, ...settings, ...(password === undefined ? {} : { password }) })
 }
 

@@ -56,6 +56,9 @@ export class Load {
   readonly broken: number[] = []
   answers = 0
   checks = 0
+  /** The longest time between two answers to requests of one company since `start`, ms. */
+  readonly quietMs = new Map<string, number>()
+  private readonly heardMs = new Map<string, number>()
   private others = 0
   private creditId = ''
   private drawing = ''
@@ -96,6 +99,8 @@ export class Load {
   start(clients: number): void {
     this.running = true
     this.round++
+    this.quietMs.clear()
+    for (const slug of this.told.keys()) this.heardMs.set(slug, performance.now())
     this.workers = Array.from({ length: clients }, (_, index) => this.work(index))
   }
 
@@ -103,6 +108,16 @@ export class Load {
   async stop(): Promise<void> {
     this.running = false
     await Promise.all(this.workers)
+  }
+
+  /** A company of the load, by its key, and the credit that it draws from. */
+  get accounts(): readonly {
+    readonly slug: string
+    readonly companyId: string
+    readonly creditId: string
+  }[] {
+    const { creditId } = this
+    return [...this.ids].map(([slug, companyId]) => ({ slug, companyId, creditId }))
   }
 
   /** Companies made by others, so that they are not taken for invented ones. */
@@ -159,7 +174,16 @@ export class Load {
     }
   }
 
+  /** Note that a request of this company was answered. */
+  private heard(slug: string): void {
+    const nowMs = performance.now()
+    const quietMs = nowMs - this.heardMs.get(slug)!
+    this.heardMs.set(slug, nowMs)
+    if (quietMs > (this.quietMs.get(slug) ?? 0)) this.quietMs.set(slug, quietMs)
+  }
+
   private count(slug: string, name: string, quantity: number): void {
+    this.heard(slug)
     const { acknowledged } = this.told.get(slug)!
     acknowledged.set(name, (acknowledged.get(name) ?? 0) + quantity)
   }
@@ -174,7 +198,9 @@ export class Load {
       { keys: { slug }, traits: { [trait]: value } },
       200,
     )
-    if (answer !== null) this.told.get(slug)!.traits.set(trait, value)
+    if (answer === null) return
+    this.heard(slug)
+    this.told.get(slug)!.traits.set(trait, value)
   }
 
   private async countUp(): Promise<void> {
@@ -182,7 +208,9 @@ export class Load {
     const told = this.told.get(slug)!
     const body = { keys: { slug }, trait: 'counted', incr: 1 }
     const answer = await this.insist('POST', '/company-traits', body, 200, () => told.doubtful++)
-    if (answer !== null) told.added++
+    if (answer === null) return
+    this.heard(slug)
+    told.added++
   }
 
   private async identify(): Promise<void> {
@@ -228,6 +256,7 @@ export class Load {
     const answer = await this.insist('POST', '/flags/load/check', { company: { slug } }, 200)
     if (answer === null) return
     this.checks++
+    this.heard(slug)
     if (answer.body.data.value !== true) this.wrong.push(`a check said ${answer.body.data.value}`)
   }
 
@@ -267,6 +296,13 @@ export class Load {
   async answered(more: number): Promise<void> {
     const enough = this.answers + more
     while (this.answers < enough) await new Promise(resolve => setTimeout(resolve, pauseMs))
+  }
+
+  /** Resolves once a request of every company was answered that is answered after now. */
+  async answeredAll(): Promise<void> {
+    const sinceMs = performance.now()
+    while ([...this.heardMs.values()].some(heardMs => heardMs < sinceMs))
+      await new Promise(resolve => setTimeout(resolve, pauseMs))
   }
 
   // ── what must be there ─────────────────────────────────────────────────────────────────────────

@@ -35,6 +35,21 @@ t.test('Postgres', async t => {
     t.same(await quick`select 1 as one`, [{ one: 1 }])
   })
 
+  await t.test('a transaction whose client hangs lets go of its locks', async t => {
+    const hanging = openPostgres({ ...postgres, idleTransactionMs: 100 }, { max: 1 })
+    t.teardown(() => closePostgres(hanging, 0))
+    await sql`create table locked (id int)`
+    await sql`insert into locked values (1)`
+    const held = await hanging.reserve()
+    await held`begin`
+    await held`update locked set id = 2`
+    t.equal(
+      (await sql`update locked set id = id + 1 returning id`)[0]!.id,
+      2,
+      'what it did not commit is undone',
+    )
+  })
+
   await t.test('a server that fell silent is given up', async t => {
     const quick = openPostgres(postgres, { max: 1, statementTimeoutMs: 100 })
     t.teardown(() => closePostgres(quick))

@@ -144,6 +144,7 @@ export class Exchange implements Listener, Caller {
       this.headers = this.cors
       this.frame(head)
       if (shared.services === null) throw new ServiceError('starting')
+      if (!shared.mayAnswer()) throw new ServiceError('starting', 'Redis does not answer; try again')
       if (this.secret === '') this.beginKeyless(head)
       this.copy(req, head)
       if (compiled.route.body !== 'none') res.onData((chunk, last) => this.data(chunk, last))
@@ -310,7 +311,7 @@ export class Exchange implements Listener, Caller {
   // Answer from the response cache.
   private answerAgain(body: DataView): boolean {
     const { environment } = this.admission!
-    if (environment === null || body.byteLength > askedBytesMax) return false
+    if (environment === null || body.byteLength > askedBytesMax || !this.shared.mayAnswer()) return false
     const { answers, clock, metrics } = this.shared.services!
     const name = this.parameters.length === 0 ? '' : this.parameters[0]!
     const hash = hashOfAsked(name, body)

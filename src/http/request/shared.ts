@@ -37,7 +37,11 @@ export interface SharedOptions {
   readonly limits: Limits
   /** Receives changes, reads of secrets, and failed authentications. */
   readonly audit?: AuditSink
+  /** Of one node among several: whether its lease holds. Without it nothing is answered from memory. */
+  readonly mayAnswer?: () => boolean
 }
+
+const always = (): boolean => true
 
 /** The shared state of a server's requests. */
 export class Shared {
@@ -58,6 +62,8 @@ export class Shared {
   // Distinguishes request ids of different starts.
   private readonly start = Date.now().toString(36)
 
+  /** Whether this process may answer: always, unless it is one node among several. */
+  readonly mayAnswer: () => boolean
   readonly log: Logger
   /** Whether every request is logged; determined once. */
   readonly logsRequests: boolean
@@ -69,6 +75,7 @@ export class Shared {
     readonly app: App,
   ) {
     this.log = options.log
+    this.mayAnswer = options.mayAnswer ?? always
     this.buffered = new ByteShares(options.config.bodiesBytesMax)
     this.cors = new Cors(options.config.corsOrigins)
     this.strangers = new Strangers({

@@ -1,0 +1,82 @@
+// A fault of a cluster under load through all its nodes, and what must be true after it.
+import type { Test } from 'tap'
+import { Load } from '../faults/load.js'
+import type { Client } from '../harness.js'
+import { Random } from '../random.js'
+import { CreditWorld } from '../wire/credit-world.js'
+import { isWhole, type TestCluster, type TestNode, until } from './nodes.js'
+
+const clients = 8
+const companies = 4
+/** Requests answered before a fault, and after it. */
+const answers = 80
+
+export class ClusterLoad {
+  readonly load: Load
+  /** Nodes that get no requests, as a load balancer leaves out nodes that do not answer it. */
+  readonly leftOut = new Set<TestNode>()
+
+  private constructor(
+    private readonly t: Test,
+    private readonly cluster: TestCluster,
+  ) {
+    const random = new Random()
+    t.comment(`seed ${random.seed}`)
+    this.load = new Load({ random, companies, client: () => random.pick(this.clients) })
+  }
+
+  static async prepare(t: Test, cluster: TestCluster): Promise<ClusterLoad> {
+    const load = new ClusterLoad(t, cluster)
+    await load.whole()
+    await load.load.prepare()
+    return load
+  }
+
+  get clients(): readonly Client[] {
+    return this.asked.map(({ client }) => client)
+  }
+
+  private get asked(): readonly TestNode[] {
+    return this.cluster.living.filter(node => !this.leftOut.has(node))
+  }
+
+  /** Resolves when every living node serves, and nothing of any is degraded. */
+  whole(): Promise<void> {
+    const all = async () => (await Promise.all(this.asked.map(isWhole))).every(Boolean)
+    return until(all, 'every node is whole')
+  }
+
+  /** Send load, have the fault happen, wait until the cluster is whole again, and compare everything with the model. */
+  async during(t: Test, name: string, fault: () => Promise<void>): Promise<void> {
+    const { load } = this
+    load.start(clients)
+    await load.answered(answers)
+    const refusals = load.refusals
+    await fault()
+    await this.whole()
+    await load.answered(answers)
+    await load.stop()
+    const quiet = [...load.quietMs.values()].map(Math.round)
+    const spent = load.refusals - refusals
+    this.t.comment(`${name}: longest time without an answer, by company: ${quiet} ms; ${spent} tries again`)
+    await this.verify(t)
+  }
+
+  /** Usage, credits, idempotency and rows of ClickHouse, against what was acknowledged. */
+  async verify(t: Test): Promise<void> {
+    await this.load.verify(t)
+    const [client] = this.clients
+    const world = new CreditWorld(client!)
+    for (const { slug, companyId, creditId } of this.load.accounts)
+      await world.agrees(t, companyId, creditId, `CR-88 ${slug}: its ledger`)
+    await reconciled(t, client!)
+  }
+}
+
+/** Counters in memory and rows in ClickHouse say the same of every company. */
+async function reconciled(t: Test, { url, key }: Client): Promise<void> {
+  const answer = await fetch(`${url}/reconcile`, { headers: { 'X-Service-Api-Key': key } })
+  const lines = (await answer.text()).trim().split('\n')
+  const { differences } = JSON.parse(lines.at(-1)!) as { differences: number }
+  t.equal(differences, 0, `usage in ClickHouse is that in memory: ${lines.slice(0, 3)}`)
+}
