@@ -16,6 +16,8 @@ const helloBytesMax = 4_096
 const helloMs = 5_000
 const connectMs = 2_000
 const againMsMax = 250
+/** A connection over which nothing came for so many times its silence is given up by the node that is asked. */
+const guestSilences = 2
 
 /** Whoever speaks, as it says once it has shown the secret. */
 export interface Visitor {
@@ -29,6 +31,8 @@ type Frame =
   | readonly ['bounced', shard: number, cells: Packet, tries: number]
   | readonly ['call', id: number, name: string, given: unknown]
   | readonly ['return', id: number, fine: boolean, value: unknown]
+  | readonly ['ping']
+  | readonly ['pong']
 
 /** What a node does for others. */
 export interface Serves {
@@ -60,6 +64,9 @@ class Wire {
   private corked = false
   /** Until both sides have shown the secret, what is said is short and JSON. */
   private isOpen = false
+  /** When something came last, and when that was last looked at, ms of the monotonic clock. */
+  private heardMs = performance.now()
+  private lookedMs = performance.now()
 
   constructor(
     readonly socket: Socket,
@@ -73,6 +80,15 @@ class Wire {
   /** From now on frames may be as long as any. */
   open(): void {
     this.isOpen = true
+  }
+
+  /** Whether nothing came for so long. Looks that come late themselves do not count: this thread stood still. */
+  isSilent(forMs: number): boolean {
+    const nowMs = performance.now()
+    const late = nowMs - this.lookedMs > forMs / 2
+    this.lookedMs = nowMs
+    if (late) this.heardMs = nowMs
+    return nowMs - this.heardMs > forMs
   }
 
   get isFull(): boolean {
@@ -96,6 +112,7 @@ class Wire {
   }
 
   private data(piece: Buffer): void {
+    this.heardMs = performance.now()
     this.pieces.push(piece)
     this.length += piece.length
     if (this.length < 4) return
@@ -173,7 +190,13 @@ export class Door {
     private readonly guests: Set<Guest>,
   ) {}
 
-  static async listen(where: { host: string; port: number }, secret: string, serves: Serves): Promise<Door> {
+  /** silenceMs: a node that lives says something at least so often. */
+  static async listen(
+    where: { host: string; port: number },
+    secret: string,
+    silenceMs: number,
+    serves: Serves,
+  ): Promise<Door> {
     const open = new Set<Socket>()
     const guests = new Set<Guest>()
     const known: Receives = {
@@ -187,7 +210,7 @@ export class Door {
     const server = createServer(socket => {
       open.add(socket)
       socket.on('close', () => open.delete(socket))
-      welcome(socket, secret, known)
+      welcome(socket, secret, silenceMs * guestSilences, known)
     })
     await new Promise<void>((resolve, reject) => {
       server.once('error', reject)
@@ -207,7 +230,7 @@ export class Door {
   }
 }
 
-function welcome(socket: Socket, secret: string, serves: Receives): void {
+function welcome(socket: Socket, secret: string, silenceMs: number, serves: Receives): void {
   const nonce = randomBytes(24).toString('base64url')
   let guest: Guest | null = null
   const late = setTimeout(() => socket.destroy(), helloMs)
@@ -228,14 +251,19 @@ function welcome(socket: Socket, secret: string, serves: Receives): void {
     wire.open()
   })
   wire.send({ nonce })
+  const listening = setInterval(() => {
+    if (wire.isSilent(silenceMs)) socket.destroy()
+  }, silenceMs / 4)
   socket.on('close', () => {
     clearTimeout(late)
+    clearInterval(listening)
     if (guest !== null) serves.left(guest)
   })
 }
 
 async function serve(guest: Guest, frame: Frame, serves: Serves): Promise<void> {
   if (frame[0] === 'cells') return serves.cells(guest, frame[1], frame[2], frame[3])
+  if (frame[0] === 'ping') return guest.send(['pong'])
   if (frame[0] !== 'call') return
   const [, id, name, given] = frame
   try {
@@ -260,15 +288,33 @@ export class Peer {
   private nextCall = 0
   private closed = false
   private fails = 0
+  private readonly beating: NodeJS.Timeout
+  /** Since when it is not reached, of the monotonic clock; null: it is. */
+  private downSinceMs: number | null = performance.now()
 
+  /** silenceMs: a connection over which nothing came for so long is given up. */
   constructor(
     readonly node: string,
     private readonly where: { readonly host: string; readonly port: number },
     private readonly self: Visitor,
     private readonly secret: string,
+    private readonly silenceMs: number,
     private readonly hears: Hears,
   ) {
+    this.beating = setInterval(() => this.beat(), silenceMs / 4)
     this.connect()
+  }
+
+  /** Whether it is not reached for so long. */
+  isLost(forMs: number): boolean {
+    return this.downSinceMs !== null && performance.now() - this.downSinceMs > forMs
+  }
+
+  private beat(): void {
+    const { wire } = this
+    if (wire === null) return
+    if (wire.isSilent(this.silenceMs)) wire.socket.destroy()
+    else wire.send(['ping'] satisfies Frame)
   }
 
   get isUp(): boolean {
@@ -296,6 +342,7 @@ export class Peer {
 
   close(): void {
     this.closed = true
+    clearInterval(this.beating)
     this.socket?.destroy()
   }
 
@@ -318,6 +365,7 @@ export class Peer {
       } else if (theirs !== null && isProof(said.proof, proof(this.secret, 'serves', theirs, nonce))) {
         this.wire = wire
         this.fails = 0
+        this.downSinceMs = null
         wire.open()
         this.hears.up()
       } else socket.destroy()
@@ -325,6 +373,7 @@ export class Peer {
     socket.on('close', () => {
       const was = this.wire === wire
       if (was) this.wire = null
+      this.downSinceMs ??= performance.now()
       for (const one of this.calls.values()) one.reject(new ServiceError('starting', 'A node went away'))
       this.calls.clear()
       if (was) this.hears.down()
@@ -343,4 +392,22 @@ export class Peer {
     const { code, text } = frame[3] as { code?: ConstructorParameters<typeof ServiceError>[0]; text: string }
     calling.reject(new ServiceError(code ?? 'internal', text))
   }
+}
+
+/** Whether a node is reached, within two seconds. */
+export async function reaches(
+  where: { readonly host: string; readonly port: number },
+  secret: string,
+): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined
+  let peer: Peer | undefined
+  const up = new Promise<boolean>(resolve => {
+    const hears = { replies: () => {}, bounced: () => {}, up: () => resolve(true), down: () => {} }
+    peer = new Peer('', where, { node: 'visitor', slot: -1 }, secret, connectMs, hears)
+    timer = setTimeout(resolve, connectMs, false)
+  })
+  const reached = await up
+  clearTimeout(timer)
+  peer!.close()
+  return reached
 }

@@ -22,6 +22,8 @@ export interface NodeInfo {
   readonly slot: number
   /** It owns no shards yet, or is to own none any more. */
   readonly state: 'loading' | 'serving' | 'draining'
+  /** Ids of nodes that it does not reach. */
+  readonly unreached?: readonly string[]
 }
 
 export interface Owner {
@@ -116,6 +118,20 @@ export class Members extends EventEmitter<Events> {
   async become(state: NodeInfo['state']): Promise<void> {
     this.info = { ...this.info, state }
     await this.tick()
+  }
+
+  /** Say from the next look on whom this node does not reach. */
+  misses(unreached: readonly string[]): void {
+    this.info = { ...this.info, unreached }
+  }
+
+  /** Nodes that live as Redis knows them, for one that is none yet. */
+  static async living(redis: RedisClient): Promise<readonly NodeInfo[]> {
+    const [, nodes] = await redis.run<[string, string[], string[]]>('look')
+    const living: NodeInfo[] = []
+    for (let i = 0; i < nodes.length; i += 3)
+      if (nodes[i + 2] === '1') living.push(JSON.parse(nodes[i + 1]!) as NodeInfo)
+    return living
   }
 
   /** Take a shard that is nobody's. Returns its mark; '' when another was quicker. */

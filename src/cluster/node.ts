@@ -10,7 +10,8 @@ import { ServiceError } from '../errors.js'
 import type { Packet } from '../protocol/message-codec.js'
 import type { RedisAddress, ShardOptions } from '../protocol/shard-options.js'
 import { RedisClient } from '../redis/redis.js'
-import { Door, type Guest, Peer, type Visitor } from './link.js'
+import { cutOff } from './cut-off.js'
+import { Door, type Guest, Peer, reaches, type Visitor } from './link.js'
 import { clusterShards, Members, planOf, type View } from './members.js'
 import type { PairClaims } from './pairs.js'
 import type { ClusterProjections, Others } from './projections.js'
@@ -43,6 +44,11 @@ export interface NodeParts {
 const againMs = 50
 /** A shard that does not start is tried again. */
 const restartMs = 250
+/**
+ * Leases for which a node may be unreached before that is said in Redis: one that is dead was put out by then, and is not
+ * missed.
+ */
+const unreachedLeases = 2
 
 export class ClusterNode implements Others {
   private readonly peers = new Map<string, Peer>()
@@ -54,6 +60,7 @@ export class ClusterNode implements Others {
   private stopping = false
   private planned: Promise<void> | null = null
   private replan = false
+  private readonly reaching: NodeJS.Timeout
 
   private constructor(
     readonly redis: RedisClient,
@@ -61,7 +68,10 @@ export class ClusterNode implements Others {
     private readonly log: Logger,
     readonly members: Members,
     private readonly door: Door,
-  ) {}
+    private readonly out: () => void,
+  ) {
+    this.reaching = setInterval(() => this.reach(), settings.leaseMs / 4)
+  }
 
   /**
    * Join the cluster; resolves when every other node knows of this one.
@@ -75,7 +85,8 @@ export class ClusterNode implements Others {
       if (told++ % 40 === 0) log.warn({ err: error }, 'Redis does not answer')
     })
     let node: ClusterNode | null = null
-    const door = await Door.listen(settings.listen, settings.secret, {
+    await reachAll(redis, settings, log)
+    const door = await Door.listen(settings.listen, settings.secret, settings.leaseMs, {
       cells: (guest, shard, cells, tries) => node?.cells(guest, shard, cells, tries),
       call: (guest, name, given) => {
         if (node === null) throw new ServiceError('starting')
@@ -88,7 +99,7 @@ export class ClusterNode implements Others {
     const about = { name, ...where, sinceMs: Date.now() }
     const id = `${name.replace(/[^\w.:-]/g, '-')}~${randomBytes(6).toString('base64url')}`
     const members = await Members.join(redis, id, about, settings.leaseMs)
-    node = new ClusterNode(redis, settings, log, members, door)
+    node = new ClusterNode(redis, settings, log, members, door, out)
     members.on('out', out)
     members.on('changed', view => node!.changed(view))
     node.changed(members.now)
@@ -155,6 +166,7 @@ export class ClusterNode implements Others {
 
   async close(): Promise<void> {
     this.stopping = true
+    clearInterval(this.reaching)
     await this.planned
     await this.members.leave().catch(() => this.members.stop())
     for (const peer of this.peers.values()) peer.close()
@@ -295,6 +307,20 @@ export class ClusterNode implements Others {
     return [...this.members.now.nodes].some(([id, { state }]) => id !== this.id && state === 'serving')
   }
 
+  /** Say whom this node does not reach; the one that is cut off leaves, and is started anew. */
+  private reach(): void {
+    const { members } = this
+    if (!members.isAlive) return
+    const unreached = [...this.peers].filter(([, peer]) =>
+      peer.isLost(this.settings.leaseMs * unreachedLeases),
+    )
+    members.misses(unreached.map(([id]) => id).sort())
+    if (!cutOff(members.now.nodes).has(this.id)) return
+    this.log.error('this node and another do not reach each other')
+    // others need not wait for its lease to end
+    void members.leave().then(this.out, this.out)
+  }
+
   // ── who owns what ────────────────────────────────────────────────────────────────────────────
 
   private changed(view: View): void {
@@ -320,7 +346,8 @@ export class ClusterNode implements Others {
 
   private meet(id: string, where: { readonly host: string; readonly port: number }): void {
     const self = { node: this.id, slot: this.members.slot }
-    const peer: Peer = new Peer(id, where, self, this.settings.secret, {
+    const { secret, leaseMs } = this.settings
+    const peer: Peer = new Peer(id, where, self, secret, leaseMs, {
       replies: (shard, cells) => this.parts?.shards.replied(shard, cells),
       bounced: (shard, cells, tries) => {
         void this.members.tick()
@@ -400,5 +427,17 @@ export class ClusterNode implements Others {
     }
     this.busy.delete(shard)
     this.changed(this.members.now)
+  }
+}
+
+/** Resolves when every node that lives is reached: one that is not would wait for this one, and all writes with it. */
+async function reachAll(redis: RedisClient, { secret }: NodeSettings, log: Logger): Promise<void> {
+  for (;;) {
+    const living = await Members.living(redis)
+    const reached = await Promise.all(living.map(one => reaches(one, secret)))
+    const missed = living.filter((_, i) => !reached[i]).map(({ name }) => name)
+    if (missed.length === 0) return
+    log.warn({ nodes: missed }, 'this node joins when it reaches these')
+    await sleep(restartMs)
   }
 }

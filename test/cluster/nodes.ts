@@ -6,6 +6,7 @@ import { Redis } from 'ioredis'
 import type { Test } from 'tap'
 import { type Client, Process, storesOf } from '../harness.js'
 import { temporaryDirectory } from '../stores.js'
+import { LinkProxy } from './proxy.js'
 
 /** Why tests of several nodes are skipped here, or false. */
 export const skipped: string | false =
@@ -104,9 +105,23 @@ export class TestCluster {
       ...more,
     }
     const cluster = new TestCluster(t, redis, settings, root)
+    if (count === 0) return cluster
     await cluster.add()
     await Promise.all(Array.from({ length: count - 1 }, () => cluster.add()))
     return cluster
+  }
+
+  /** Start one more, reached by others through a proxy; resolves when it serves. */
+  async addBehindProxy(
+    more: Readonly<Record<string, string>> = {},
+  ): Promise<TestNode & { proxy: LinkProxy }> {
+    const port = await freePort()
+    const proxy = await LinkProxy.start(this.t, port)
+    const addresses = {
+      TOLLGATE_NODE_LISTEN: `127.0.0.1:${port}`,
+      TOLLGATE_NODE_ADDRESS: `127.0.0.1:${proxy.port}`,
+    }
+    return { ...(await this.add({ ...addresses, ...more })), proxy }
   }
 
   /** Start one more; resolves when it serves. */

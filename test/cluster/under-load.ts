@@ -64,8 +64,10 @@ export class ClusterLoad {
 
   /** Usage, credits, idempotency and rows of ClickHouse, against what was acknowledged. */
   async verify(t: Test): Promise<void> {
-    await this.load.verify(t)
     const [client] = this.clients
+    const caughtUp = async () => (await client!.get('/events?limit=1')).status === 200
+    await until(caughtUp, 'ClickHouse has what was acknowledged')
+    await this.load.verify(t)
     const world = new CreditWorld(client!)
     for (const { slug, companyId, creditId } of this.load.accounts)
       await world.agrees(t, companyId, creditId, `CR-88 ${slug}: its ledger`)

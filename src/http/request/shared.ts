@@ -37,7 +37,7 @@ export interface SharedOptions {
   readonly limits: Limits
   /** Receives changes, reads of secrets, and failed authentications. */
   readonly audit?: AuditSink
-  /** Of one node among several: whether its lease holds. Without it nothing is answered from memory. */
+  /** Whether the lease of this node, one among several, holds: without it requests hear 503. Absent: always. */
   readonly mayAnswer?: () => boolean
 }
 

@@ -1,0 +1,70 @@
+// Nodes come and go while it runs (promise 11): one is added, one is stopped, all are restarted in turn. Shards move by
+// themselves; a request that meets a moving shard hears 503 with Retry-After, and nothing else is noticed.
+import { setTimeout as sleep } from 'node:timers/promises'
+import t, { type Test } from 'tap'
+import { times } from '../random.js'
+import { skipped, TestCluster, type TestNode } from './nodes.js'
+import { ClusterLoad } from './under-load.js'
+
+const settings = { TOLLGATE_DRAIN_MS: '30000' }
+
+/** Checks of each company by turns, at a node that stays; tells how long each was refused at a stretch. */
+async function probing(t: Test, { client }: TestNode, during: () => Promise<void>): Promise<void> {
+  const refused = new Map<string, number>()
+  let going = true
+  const ask = async (slug: string): Promise<void> => {
+    for (let sinceMs: number | null = null; going; await sleep(5)) {
+      const { status, headers } = await client.post('/flags/load/check', { company: { slug } })
+      if (status === 503) {
+        sinceMs ??= performance.now()
+        if (!headers.has('retry-after')) t.fail('503 without Retry-After')
+      } else if (status !== 200) t.fail(`a check heard ${status}`)
+      else if (sinceMs !== null) {
+        refused.set(slug, Math.max(refused.get(slug) ?? 0, performance.now() - sinceMs))
+        sinceMs = null
+      }
+    }
+  }
+  const asking = Array.from({ length: 4 }, (_, i) => ask(`co${i}`))
+  try {
+    await during()
+  } finally {
+    going = false
+    await Promise.all(asking)
+  }
+  const told = [...refused].map(([slug, forMs]) => `${slug} ${Math.round(forMs)}`)
+  t.comment(`refused at a stretch: ${told.join(', ') || 'nothing'} ms`)
+}
+
+t.test('nodes come and go', { skip: skipped }, async t => {
+  const cluster = await TestCluster.start(t, 2, settings)
+  const load = await ClusterLoad.prepare(t, cluster)
+  const stop = async (t: Test, { process }: TestNode): Promise<void> => {
+    t.equal(await process.end('SIGTERM'), 0, 'it ends by itself')
+  }
+
+  await t.test('one is added, and gets its share', async t => {
+    await load.during(t, 'added', async () => {
+      await probing(t, cluster.living[0]!, async () => {
+        await cluster.add()
+        await load.whole()
+      })
+    })
+  })
+
+  await t.test('SIGTERM hands all shards over before the process ends', async t => {
+    const [stays, goes] = cluster.living
+    await load.during(t, 'stopped', () => probing(t, stays!, () => stop(t, goes!)))
+    t.same(load.load.wrong, [])
+  })
+
+  const rare = times(1) > 1 ? {} : { skip: 'TOLLGATE_RUNS is not above 1' }
+  await t.test('all are restarted in turn', rare, async t => {
+    await load.during(t, 'rolling restart', async () => {
+      for (const node of cluster.living) {
+        await stop(t, node)
+        await cluster.add()
+      }
+    })
+  })
+})
