@@ -53,6 +53,8 @@ export class Members extends EventEmitter<Events> {
   private leaseUntilMs = 0
   /** Redis was away until then: others may have lost their leases for that alone. */
   private lenientUntilMs = 0
+  /** When the first lease of another ends unless it is renewed, of the monotonic clock. */
+  private firstEndMs = Number.POSITIVE_INFINITY
   private timer: NodeJS.Timeout | null = null
   private ticking: Promise<void> | null = null
   private stopped = false
@@ -130,7 +132,7 @@ export class Members extends EventEmitter<Events> {
     const [, nodes] = await redis.run<[string, string[], string[]]>('look')
     const living: NodeInfo[] = []
     for (let i = 0; i < nodes.length; i += 3)
-      if (nodes[i + 2] === '1') living.push(JSON.parse(nodes[i + 1]!) as NodeInfo)
+      if (nodes[i + 2] !== '0') living.push(JSON.parse(nodes[i + 1]!) as NodeInfo)
     return living
   }
 
@@ -166,12 +168,17 @@ export class Members extends EventEmitter<Events> {
     if (this.timer !== null) clearTimeout(this.timer)
   }
 
+  /** Look ten times in a lease, and at once when another's has ended. */
   private next(): void {
-    this.timer = setTimeout(() => {
-      void this.tick().finally(() => {
-        if (!this.stopped) this.next()
-      })
-    }, this.leaseMs / 10)
+    const endsInMs = Math.max(1, this.firstEndMs - performance.now())
+    this.timer = setTimeout(
+      () => {
+        void this.tick().finally(() => {
+          if (!this.stopped) this.next()
+        })
+      },
+      Math.min(this.leaseMs / 10, endsInMs),
+    )
   }
 
   private async look(): Promise<void> {
@@ -205,9 +212,14 @@ export class Members extends EventEmitter<Events> {
     readonly string[],
   ]): Promise<void> {
     const lost: string[] = []
-    for (let i = 0; i < nodes.length; i += 3)
-      if (nodes[i + 2] === '0' && nodes[i] !== this.id && performance.now() >= this.lenientUntilMs)
-        lost.push(nodes[i]!)
+    const nowMs = performance.now()
+    this.firstEndMs = Number.POSITIVE_INFINITY
+    for (let i = 0; i < nodes.length; i += 3) {
+      if (nodes[i] === this.id) continue
+      const leftMs = Number(nodes[i + 2])
+      if (leftMs > 0) this.firstEndMs = Math.min(this.firstEndMs, nowMs + leftMs + 1)
+      else if (nowMs >= this.lenientUntilMs) lost.push(nodes[i]!)
+    }
     if (lost.length > 0) {
       await Promise.all(lost.map(node => this.redis.run('leave', node, '')))
       return this.see(await this.redis.run<[string, string[], string[]]>('look'))
@@ -258,5 +270,8 @@ export function planOf(
   }
   const room = serves ? share - counts.get(self)! : 0
   const free = owners.flatMap(({ node }, shard) => (node === '' ? [shard] : []))
-  return { take: room > 0 && give.length === 0 ? free.slice(0, room) : [], give }
+  // each begins elsewhere, so that two do not reach for the same ones
+  const from = Math.floor((free.length * serving.toSorted().indexOf(self)) / serving.length)
+  const turned = [...free.slice(from), ...free.slice(0, from)]
+  return { take: room > 0 && give.length === 0 ? turned.slice(0, room) : [], give }
 }

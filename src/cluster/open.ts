@@ -1,6 +1,7 @@
 // What a start does when `REDIS_URL` is set: the cluster is joined, and what serves is made of the parts that know other
 // nodes. Loaded by such a start alone.
 import { hash } from 'node:crypto'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import type { Sql } from 'postgres'
 import type { StoredClaims } from '../analytics/history.js'
@@ -16,6 +17,7 @@ import type { Journals } from '../engine/recovery/journals.js'
 import type { ProjectionsOptions } from '../engine/recovery/projections.js'
 import type { Phases } from '../engine/recovery/start-phases.js'
 import { fillMemory, restorePositions, storedIn } from '../engine/recovery/warm-up.js'
+import { ServiceError } from '../errors.js'
 import { shardDirectory } from '../journal/segment.js'
 import { unpackClaim } from '../protocol/packed-claim.js'
 import { Positions } from '../protocol/positions.js'
@@ -63,6 +65,7 @@ export class Cluster {
   private readonly disk: RedisDisk
   readonly backlog: SharedBacklog
   readonly journals: Journals
+  private reading: Promise<Positions> | null = null
 
   private constructor(
     readonly node: ClusterNode,
@@ -158,13 +161,21 @@ export class Cluster {
     return new PairClaims(this.node.redis, directory)
   }
 
-  /** Whose a key of a hold is among all nodes; it is this company's from now on where it was nobody's. */
+  /**
+   * Whose a key of a hold is among all nodes; it is this company's from now on where it was nobody's.
+   *
+   * errors  store_away (503) when Redis does not answer.
+   */
   readonly holdKey = async (environmentId: string, name: string, companyId: string): Promise<string> => {
     const { redis } = this.node
     const digest = hash('sha256', `${environmentId}\0${name}`, 'buffer').subarray(0, 18)
     const key = redis.key(`h:${digest.toString('base64url')}`)
-    if (await redis.keep(key, companyId, idempotentMs)) return companyId
-    return (await redis.get(key)) ?? companyId
+    try {
+      if (await redis.keep(key, companyId, idempotentMs)) return companyId
+      return (await redis.get(key)) ?? companyId
+    } catch (error) {
+      throw new ServiceError('store_away', 'Redis does not answer; try again', { cause: error })
+    }
   }
 
   /**
@@ -247,10 +258,20 @@ export class Cluster {
     return this.host.close()
   }
 
+  /** How far the stores are, read once for all shards that are opened in one turn. */
+  private stored(): Promise<Positions> {
+    this.reading ??= nextTurn().then(async () => {
+      this.reading = null
+      const positions = Positions.make(clusterShards)
+      await restorePositions(storedIn(this.from.sql), this.generation, positions)
+      return positions
+    })
+    return this.reading
+  }
+
   private readonly optionsOf = async (index: number, mark: string): Promise<ShardOptions> => {
-    const { config, postgres, sql } = this.from
-    const stored = Positions.make(clusterShards)
-    await restorePositions(storedIn(sql), this.generation, stored)
+    const { config, postgres } = this.from
+    const stored = await this.stored()
     for (const name of ['checkpointed', 'postgres', 'seen', 'clickhouse'] as const)
       this.positions.set(index, name, stored.get(index, name))
     this.positions.set(index, 'committed', 0)

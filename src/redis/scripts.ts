@@ -46,14 +46,14 @@ if ARGV[3] ~= '' then
 end
 return 1`,
 
-  /** → changes, [node, json, has a lease, …], [shard, mark, …] */
+  /** → changes, [node, json, ms that its lease has left (0: it has none), …], [shard, mark, …] */
   look: `
 local nodes = redis.call('HGETALL', p .. 'nodes')
 local out = {}
 for i = 1, #nodes, 2 do
   out[#out + 1] = nodes[i]
   out[#out + 1] = nodes[i + 1]
-  out[#out + 1] = tostring(redis.call('EXISTS', p .. 'lease:' .. nodes[i]))
+  out[#out + 1] = tostring(math.max(0, redis.call('PTTL', p .. 'lease:' .. nodes[i])))
 end
 return { redis.call('GET', p .. 'changes') or '0', out, redis.call('HGETALL', p .. 'shards') }`,
 

@@ -8,12 +8,15 @@ import { ClusterLoad } from './under-load.js'
 
 const settings = { TOLLGATE_DRAIN_MS: '30000' }
 
-/** Checks of each company by turns, at a node that stays; tells how long each was refused at a stretch. */
+/** Companies that are asked about, so that some lie in shards that move. */
+const probes = Array.from({ length: 12 }, (_, i) => `probe${i}`)
+
+/** Checks of some companies at a node that stays; tells how long each was refused at a stretch. */
 async function probing(t: Test, { client }: TestNode, during: () => Promise<void>): Promise<void> {
   const refused = new Map<string, number>()
   let going = true
   const ask = async (slug: string): Promise<void> => {
-    for (let sinceMs: number | null = null; going; await sleep(5)) {
+    for (let sinceMs: number | null = null; going; await sleep(20)) {
       const { status, headers } = await client.post('/flags/load/check', { company: { slug } })
       if (status === 503) {
         sinceMs ??= performance.now()
@@ -25,7 +28,7 @@ async function probing(t: Test, { client }: TestNode, during: () => Promise<void
       }
     }
   }
-  const asking = Array.from({ length: 4 }, (_, i) => ask(`co${i}`))
+  const asking = probes.map(ask)
   try {
     await during()
   } finally {
@@ -39,6 +42,8 @@ async function probing(t: Test, { client }: TestNode, during: () => Promise<void
 t.test('nodes come and go', { skip: skipped }, async t => {
   const cluster = await TestCluster.start(t, 2, settings)
   const load = await ClusterLoad.prepare(t, cluster)
+  for (const slug of probes) await cluster.nodes[0]!.client.ok('POST', '/companies', { keys: { slug } })
+  load.load.adopt(...probes)
   const stop = async (t: Test, { process }: TestNode): Promise<void> => {
     t.equal(await process.end('SIGTERM'), 0, 'it ends by itself')
   }

@@ -75,6 +75,7 @@ export interface TestNode {
   readonly name: string
   readonly process: Process
   readonly client: Client
+  readonly dataDir: string
 }
 
 /** A cluster to which nodes are added. */
@@ -129,9 +130,16 @@ export class TestCluster {
     const name = `node-${++this.made}`
     const dataDir = join(this.root, name)
     const process = await Process.start(dataDir, { ...this.settings, TOLLGATE_NODE_ID: name, ...more })
-    const node = { name, process, client: process.client }
+    const node = { name, process, client: process.client, dataDir }
     this.nodes.push(node)
     this.t.teardown(() => process.end('SIGKILL'))
+    return node
+  }
+
+  /** Start one without Redis, alone with its journal in files, on the data directory of the node that is added next. */
+  async addAlone(): Promise<TestNode> {
+    const node = await this.add({ REDIS_URL: '' })
+    this.made--
     return node
   }
 

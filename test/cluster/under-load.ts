@@ -22,7 +22,7 @@ export class ClusterLoad {
   ) {
     const random = new Random()
     t.comment(`seed ${random.seed}`)
-    this.load = new Load({ random, companies, client: () => random.pick(this.clients) })
+    this.load = new Load({ random, companies, client: () => this.any(random) })
   }
 
   static async prepare(t: Test, cluster: TestCluster): Promise<ClusterLoad> {
@@ -30,6 +30,12 @@ export class ClusterLoad {
     await load.whole()
     await load.load.prepare()
     return load
+  }
+
+  /** While none lives, one that refuses connections. */
+  private any(random: Random): Client {
+    const { clients } = this
+    return clients.length > 0 ? random.pick(clients) : this.cluster.nodes[0]!.client
   }
 
   get clients(): readonly Client[] {

@@ -417,7 +417,8 @@ const settings = (sockets: string, durable: boolean): readonly string[] =>
     logging_collector: 'off',
     log_line_prefix: '',
     cluster_name: 'tollgate',
-    max_connections: '100',
+    // disposable data is that of a run of tests, whose services share one server
+    max_connections: durable ? '100' : '400',
     shared_buffers: '128MB',
     // Short statements by key: compilation and parallel plans cost more than they save, and small containers have
     // little shared memory for parallel plans.
