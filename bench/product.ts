@@ -9,6 +9,15 @@ import { root } from './record.js'
 /** The key every benchmark uses. */
 export const secret = 'sk_dev_bXv3kQ8TqPz1mLw7Rj5YcN2uHs9DfGa4EoKi6WtBhJe'
 
+/** The program that runs a service, and the HTTP library it serves with. */
+export interface Runtime {
+  /** Path of a Node. */
+  readonly node: string
+  readonly http: 'uws' | 'node'
+}
+
+export const here: Runtime = { node: process.execPath, http: 'uws' }
+
 /** A process that listens. */
 export interface Started {
   readonly child: ChildProcess
@@ -21,19 +30,21 @@ export interface Started {
  * Start the service over a data directory, with settings and flags of Node's, and wait until it is ready.
  *
  * from  the root of the built project that is started; by default this one.
+ * node  the Node that runs it; by default this one.
  */
 export async function startProduct(
   dataDir: string,
   settings: Readonly<Record<string, string>> = {},
   flags: readonly string[] = [],
   from = root,
+  node = process.execPath,
 ): Promise<Started> {
   const port = await freePort()
   // Limits are on, so that their work is measured, and too high to be reached.
   const plenty = [1e9, 1e9]
   const limits = { global: plenty, mutation: plenty, events_ingest: plenty, analytics: plenty }
   const begunMs = performance.now()
-  const child = spawn(process.execPath, [...flags, join(from, 'dist/src/main.js')], {
+  const child = spawn(node, [...flags, join(from, 'dist/src/main.js')], {
     env: {
       ...process.env,
       TOLLGATE_PORT: String(port),

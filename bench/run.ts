@@ -1,4 +1,4 @@
-// npm run bench [town] [core] [shards] [http] [mixed] [start] [outages] [refused] [lists [companies]]: runs the benchmarks
+// npm run bench [town] [servers] [core] [shards] [http] [mixed] [start] [outages] [refused] [lists [companies]]: runs the benchmarks
 // of the areas named, or of all, and keeps the results. npm run bench -- village|town|city ROW…: rows of one population.
 import { spawn } from 'node:child_process'
 import { existsSync, readdirSync } from 'node:fs'
@@ -8,13 +8,14 @@ import { benchOutages } from './http/outages.js'
 import { benchHttp, benchOnlyMixed } from './http/run.js'
 import { benchRefused } from './http/unauthorized.js'
 import { type Size, sizes } from './population/data.js'
-import { benchPopulation, rowKeys } from './population/run.js'
+import { benchPopulation, benchServers, rowKeys } from './population/run.js'
 import { record, root } from './record.js'
 
 const areas: Readonly<Record<string, () => Promise<void>>> = {
   village: () => benchPopulation('village', []),
   town: () => benchPopulation('town', []),
   city: () => benchPopulation('city', []),
+  servers: benchServers,
   core: () => runFiles('core'),
   shards: () => runFiles('shards'),
   http: benchHttp,
@@ -69,7 +70,9 @@ if (unknown !== undefined) {
 }
 try {
   // a start is one of the shards' benchmarks, mixed one of http's, other sizes than the town are long: when asked for
-  const all = Object.keys(areas).filter(area => !['start', 'mixed', 'village', 'city'].includes(area))
+  const all = Object.keys(areas).filter(
+    area => !['start', 'mixed', 'village', 'city', 'servers'].includes(area),
+  )
   for (const area of asked.length > 0 ? asked : all) await areas[area]!()
 } catch (error) {
   console.error(error instanceof Error ? error.message : error)

@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { post, secret } from '../product.js'
+import { here, post, type Runtime, secret } from '../product.js'
 import { root } from '../record.js'
 
 export interface Scenario {
@@ -121,8 +121,8 @@ export interface Bare {
 }
 
 /** A route that does nothing, with replies of a size. */
-export async function startBare(replyBytes: number): Promise<Bare> {
-  const child = spawn(process.execPath, [join(root, 'dist/bench/http/bare.js'), '0', String(replyBytes)])
+export async function startBare(replyBytes: number, { node, http }: Runtime = here): Promise<Bare> {
+  const child = spawn(node, [join(root, 'dist/bench/http/bare.js'), '0', String(replyBytes), http])
   const [line] = (await once(child.stdout!, 'data')) as [Buffer]
   return { child, port: Number(/listening (\d+)/.exec(line.toString())?.[1]) }
 }

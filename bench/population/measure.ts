@@ -4,7 +4,7 @@ import { cpuTimes, usedBetween } from '../cpu.js'
 import { startBare } from '../http/scenarios.js'
 import { type Answered, putLoad } from '../http/wrk.js'
 import { median } from '../median.js'
-import { caughtUp, secret, stop } from '../product.js'
+import { caughtUp, here, type Runtime, secret, stop } from '../product.js'
 import { root } from '../record.js'
 import { keepChanging } from './changes.js'
 import { type Prepared, tagged, tagOf, writePrepared } from './prepared.js'
@@ -50,9 +50,14 @@ export async function prepareRow(
   return { file, replyBytes: await replyBytes(requests, service.port) }
 }
 
-export async function measureRow(row: Row, service: Service, work: string): Promise<Measurement> {
+export async function measureRow(
+  row: Row,
+  service: Service,
+  work: string,
+  runtime: Runtime = here,
+): Promise<Measurement> {
   const { file, replyBytes } = await prepareRow(row, service, work)
-  const bare = await startBare(replyBytes)
+  const bare = await startBare(replyBytes, runtime)
   try {
     const asked = { row, file }
     await load({ ...asked, port: bare.port, pid: bare.child.pid!, forSeconds: 1 })

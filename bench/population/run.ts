@@ -1,9 +1,10 @@
 // npm run bench -- village|town|city [ROW…]: the population's table. Without rows: all of it, kept and written into the
 // READMEs for the town.
+import { execFileSync } from 'node:child_process'
 import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { assertWrk } from '../http/wrk.js'
-import { stop } from '../product.js'
+import { here, type Runtime, stop } from '../product.js'
 import { record, root, type TableRow } from '../record.js'
 import { memoryRow, mixedRow, pauseRows, startRow } from './beside.js'
 import type { Size } from './data.js'
@@ -47,10 +48,51 @@ export async function benchPopulation(size: Size, keys: readonly string[]): Prom
   }
 }
 
-async function inService<T>(size: Size, work: string, measure: (service: Service) => Promise<T>): Promise<T> {
+/**
+ * npm run bench -- servers: some rows of the village on both HTTP libraries, each beside its bare route, and on the other
+ * Nodes whose paths `BENCH_NODES` lists, separated by colons.
+ */
+export async function benchServers(): Promise<void> {
+  await assertWrk()
+  const work = join(root, 'data', `bench-${process.pid}`)
+  const others = (process.env.BENCH_NODES ?? '').split(':').filter(path => path !== '')
+  const runtimes: Runtime[] = [
+    here,
+    { node: process.execPath, http: 'node' },
+    ...others.map(node => ({ node, http: 'node' }) as const),
+  ]
+  try {
+    const table: TableRow[] = []
+    for (const runtime of runtimes) {
+      const version = execFileSync(runtime.node, ['--version'], { encoding: 'utf8' }).trim()
+      const library = runtime.http === 'uws' ? 'uWebSockets.js' : "Node's http"
+      const measure = async (service: Service) => {
+        for (const row of rows.filter(({ key }) => serverRows.includes(key))) {
+          const measured = toTable(row, await measureRow(row, service, work, runtime))
+          table.push({ ...measured, work: `${library}, Node ${version}: ${row.title}`, goal: '' })
+          tell(table.at(-1)!)
+        }
+      }
+      await inService('village', work, measure, runtime)
+    }
+    record('servers', [], {}, table)
+  } finally {
+    rmSync(work, { recursive: true, force: true })
+  }
+}
+
+const serverRows: readonly string[] = ['check', 'all', 'event', 'batch100']
+
+async function inService<T>(
+  size: Size,
+  work: string,
+  measure: (service: Service) => Promise<T>,
+  { node, http }: Runtime = here,
+): Promise<T> {
   const folder = join(work, 'service')
   mkdirSync(folder, { recursive: true })
-  const { child, port, population } = await startPopulated(size, folder)
+  const settings = { TOLLGATE_HTTP: http }
+  const { child, port, population } = await startPopulated(size, folder, settings, [], root, node)
   try {
     return await measure({ port, pid: child.pid!, population })
   } finally {

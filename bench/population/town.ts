@@ -82,7 +82,8 @@ export async function startPopulated(
   settings: Readonly<Record<string, string>> = {},
   flags: readonly string[] = [],
   from = root,
+  node?: string,
 ): Promise<Started & { readonly population: Population }> {
   const { population, dataDir } = await populated(size, work)
-  return { ...(await startProduct(dataDir, settings, flags, from)), population }
+  return { ...(await startProduct(dataDir, settings, flags, from, node)), population }
 }

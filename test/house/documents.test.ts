@@ -130,7 +130,13 @@ t.test('the README’s numbers are those of the last benchmark', async t => {
 t.test('links between documents lead somewhere', async t => {
   const documents = ['README.md', 'SECURITY.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', 'CHANGELOG.md']
   const pages = filesUnder(['docs', 'src'], '.md')
-  const all = [...documents, ...pages, 'bench/README.md', 'deploy/README.md', 'deploy/observing.md']
+  const all = [
+    ...documents,
+    ...pages,
+    ...filesUnder(['bench'], '.md'),
+    'deploy/README.md',
+    'deploy/observing.md',
+  ]
   const broken = all.flatMap(path =>
     [...read(path).matchAll(/\]\(([^)#:]+)(?:#[^)]*)?\)/g)]
       .map(match => join(path, '..', match[1]!))
