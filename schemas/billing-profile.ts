@@ -8,8 +8,8 @@ import type {
   PaymentGating,
   ProrationBehavior,
 } from './enums.js'
+import type { Long } from './long.js'
 
-type Long = number & tags.Type<'int64'>
 type Int32 = number & tags.Type<'int32'>
 
 /** Body of PUT /billing/profiles/{billing_profile_id}. */
@@ -21,7 +21,7 @@ export interface BillingProfileUpdate {
   gating_days?: (Int32 & tags.Minimum<0> & tags.Maximum<3650>) | null | undefined
   is_default?: boolean | null | undefined
   name?: string | null | undefined
-  overdraft_limit?: (Long & tags.Minimum<0> & tags.Maximum<9_007_199_254_740_991>) | null | undefined
+  overdraft_limit?: (Long & tags.Minimum<0>) | null | undefined
   payment_gating?: PaymentGating | null | undefined
   payment_method_id?: string | null | undefined
   proration_behavior?: ProrationBehavior | null | undefined

@@ -15,17 +15,18 @@ import type {
   InvoiceStatus,
   TaxIdType,
 } from './enums.js'
-import type { Long } from './long.js'
+import type { DecimalText, Long, Money } from './long.js'
 import type { PriceTierView } from './prices.js'
 import type { FeatureUsage } from './usage.js'
 
-type Count = number & tags.Type<'int64'> & tags.Minimum<0> & tags.Maximum<9_007_199_254_740_991>
+type Count = Long & tags.Minimum<0>
+/** A `double` of the interface document that is whole here: exact up to 2^53 − 1. */
+type Units = number & tags.Type<'int64'> & tags.Minimum<0> & tags.Maximum<9_007_199_254_740_991>
 type Int32 = number & tags.Type<'int32'>
 /** Epoch seconds, up to the year 9999. */
 type Seconds = number & tags.Type<'int64'> & tags.Minimum<0> & tags.Maximum<253_370_764_800>
 type Text255 = string & tags.MaxLength<255>
 type ExternalId = string & tags.MinLength<1> & tags.MaxLength<255>
-type DecimalText = string & tags.Pattern<'^[0-9]{1,15}(\\.[0-9]{1,12})?$'>
 
 // ── requests ─────────────────────────────────────────────────────────────────────────────────────
 
@@ -51,8 +52,8 @@ export interface BillingProductWrite {
 
 export interface BillingPriceTierWrite {
   price_external_id: Text255
-  flat_amount?: Count | null | undefined
-  per_unit_price?: Count | null | undefined
+  flat_amount?: Money | null | undefined
+  per_unit_price?: Money | null | undefined
   per_unit_decimal?: DecimalText | null | undefined
   up_to?: (Long & tags.Minimum<0>) | null | undefined
   provider_type?: BillingProviderType | null | undefined
@@ -65,8 +66,8 @@ export interface BillingPriceWrite {
   external_account_id: Text255
   currency: CurrencyCode
   interval: Text255
-  interval_count?: (Count & tags.Minimum<1> & tags.Maximum<1000>) | null | undefined
-  price: Count
+  interval_count?: (Int32 & tags.Minimum<1> & tags.Maximum<1000>) | null | undefined
+  price: Money
   price_decimal?: DecimalText | null | undefined
   billing_scheme: BillingPriceScheme
   tiers_mode?: BillingTiersMode | null | undefined
@@ -85,10 +86,10 @@ export interface BillingProductPricing {
   price_external_id: Text255
   currency: CurrencyCode
   interval: Text255
-  price: Count
-  quantity: Count
+  price: Money
+  quantity: Units
   usage_type: BillingPriceUsageType
-  billing_threshold?: (number & tags.Type<'int64'> & tags.Maximum<9_007_199_254_740_991>) | null | undefined
+  billing_threshold?: Long | null | undefined
   meter_id?: string | null | undefined
   package_size?: (Int32 & tags.Minimum<1>) | null | undefined
   price_decimal?: DecimalText | null | undefined
@@ -112,7 +113,7 @@ export interface BillingSubscriptionWrite {
   product_external_ids: BillingProductPricing[] & tags.MaxItems<100>
   discounts: BillingSubscriptionDiscount[] & tags.MaxItems<100>
   currency: CurrencyCode
-  total_price: Count
+  total_price: Money
   cancel_at_period_end: boolean
   /** Null, or the zero time that some languages send instead: not expired. */
   expired_at: string | null
@@ -144,7 +145,7 @@ export interface CouponWrite {
   external_id: ExternalId
   name: Text255
   /** 0 or null: no amount of this kind. The other amounts likewise. */
-  amount_off: Count | null
+  amount_off: Money | null
   percent_off: (number & tags.Minimum<0> & tags.Maximum<100>) | null
   duration: (string & tags.MaxLength<50>) | null
   duration_in_months: Count | null
@@ -249,7 +250,7 @@ export interface AutoTopupOverride {
   credit_id: string
   enabled: boolean
   amount?: (number & tags.Type<'int64'> & tags.Minimum<1> & tags.Maximum<9_999_999_999>) | null | undefined
-  threshold_credits?: Count | null | undefined
+  threshold_credits?: Units | null | undefined
 }
 
 /** Body of POST /manage-plan and its preview: the complete wanted state of a company (PB-30). */

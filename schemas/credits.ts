@@ -26,12 +26,9 @@ import type {
   PlanCreditGrantScaling,
 } from './enums.js'
 import type { PreviewObject } from './envelope.js'
-import type { Long } from './long.js'
+import type { DecimalText, Long, Money } from './long.js'
 import type { BillingPrice, BillingPriceView, BillingProduct } from './prices.js'
 
-type Money = number & tags.Type<'int64'> & tags.Minimum<0> & tags.Maximum<9_007_199_254_740_991>
-/** A decimal without sign or exponent. */
-type DecimalText = string & tags.Pattern<'^[0-9]{1,15}(\\.[0-9]{1,12})?$'>
 type Count = number & tags.Type<'int64'> & tags.Minimum<1> & tags.Maximum<9_999_999_999>
 type Name = string & tags.MinLength<1> & tags.MaxLength<255>
 type Label = (string & tags.MaxLength<512>) | null | undefined

@@ -59,10 +59,7 @@ interface PlanEntitlementTerms extends EntitlementPriceWrite {
   soft_limit?: Units | null | undefined
   /** For pay in advance: units committed or pre-filled (EN-35). */
   usage_quantity?: Units | null | undefined
-  billing_threshold?:
-    | (number & tags.Type<'int64'> & tags.Minimum<50> & tags.Maximum<9_999_999_999_999>)
-    | null
-    | undefined
+  billing_threshold?: (Long & tags.Minimum<50>) | null | undefined
   overage_billing_cadence?: BillingArrearsCadence | null | undefined
   overage_invoice_anchor?: BillingArrearsAnchor | null | undefined
   /** Thresholds that publish a warning (EN-52). */

@@ -36,6 +36,27 @@ export interface TrackRead extends Omit<EventBodyTrack, 'quantity'> {
   quantity?: (number & tags.Type<'int64'>) | bigint | null
 }
 
+/** A parsed inference event, with counts like quantities. */
+export interface InferenceRead
+  extends Omit<
+    EventBodyInference,
+    | 'input_tokens'
+    | 'output_tokens'
+    | 'cached_input_tokens'
+    | 'cache_creation_input_tokens'
+    | 'reasoning_tokens'
+    | 'requests'
+  > {
+  input_tokens: CountRead
+  output_tokens: CountRead
+  cached_input_tokens?: CountRead | null
+  cache_creation_input_tokens?: CountRead | null
+  reasoning_tokens?: CountRead | null
+  requests?: CountRead | null
+}
+
+type CountRead = (number & tags.Type<'int64'> & tags.Minimum<0>) | bigint
+
 export interface EventBodyIdentifyCompany {
   keys: Keys
   name?: (string & tags.MaxLength<256>) | null
@@ -175,7 +196,7 @@ export const validateEvent = typia.createValidate<CreateEventRequestBody>()
 export const validateTrack = typia.createValidate<TrackRead>()
 export const validateIdentify = typia.createValidate<EventBodyIdentify>()
 export const validateFlagCheck = typia.createValidate<EventBodyFlagCheck>()
-export const validateInference = typia.createValidate<EventBodyInference>()
+export const validateInference = typia.createValidate<InferenceRead>()
 
 export const validateCloudEvent = typia.createValidate<CloudEvent>()
 
@@ -183,5 +204,5 @@ export const isEvent = typia.createIs<CreateEventRequestBody>()
 export const isTrack = typia.createIs<TrackRead>()
 export const isIdentify = typia.createIs<EventBodyIdentify>()
 export const isFlagCheck = typia.createIs<EventBodyFlagCheck>()
-export const isInference = typia.createIs<EventBodyInference>()
+export const isInference = typia.createIs<InferenceRead>()
 export const isCloudEvent = typia.createIs<CloudEvent>()

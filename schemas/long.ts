@@ -6,3 +6,9 @@ import type { tags } from 'typia'
  * parses it with `exactly` (src/api/kit/long.ts), which keeps the digits.
  */
 export type Long = number & tags.Type<'int64'>
+
+/** Money in the smallest unit of its currency. */
+export type Money = Long & tags.Minimum<0>
+
+/** A decimal without sign or exponent: an amount finer than the smallest unit. */
+export type DecimalText = string & tags.Pattern<'^[0-9]{1,19}(\\.[0-9]{1,12})?$'>

@@ -11,12 +11,7 @@ import type {
   ChargeType,
   CurrencyCode,
 } from './enums.js'
-import type { Long } from './long.js'
-
-/** Whole amounts of money, up to the largest safe integer. */
-type Money = number & tags.Type<'int64'> & tags.Minimum<0> & tags.Maximum<9_007_199_254_740_991>
-/** A decimal without sign or exponent. */
-type DecimalText = string & tags.Pattern<'^[0-9]{1,15}(\\.[0-9]{1,12})?$'>
+import type { DecimalText, Long, Money } from './long.js'
 
 /** A tier in a request; the last one has no `up_to`. */
 export interface PriceTierWrite {

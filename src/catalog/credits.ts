@@ -20,7 +20,7 @@ import type {
 } from '../../schemas/enums.js'
 import type { CreditDef, PlanCreditGrantDef } from '../core/definitions.js'
 import { derivedId } from '../core/id.js'
-import type { StoredQuantity } from '../core/usage/quantity.js'
+import { quantityOrNull, readQuantity, type StoredQuantity, storedQuantity } from '../core/usage/quantity.js'
 import type { LoadedCredits, LoadedEnvironment } from './load.js'
 import { grouped, numberOrNull } from './plans.js'
 import type { StoredPrice } from './prices.js'
@@ -69,7 +69,7 @@ export interface CreditBundleRow {
 /** A price tier of plan credits; `up_to` null on the last. */
 export interface StoredCreditTier {
   readonly up_to: StoredQuantity | null
-  readonly per_unit_price: number
+  readonly per_unit_price: StoredQuantity
   readonly per_unit_price_decimal: string | null
 }
 
@@ -139,7 +139,7 @@ export function planGrantPrice(row: PlanCreditGrantRow, currency: string): Store
     id: derivedId('bilpp_', row.id, currency),
     currency,
     cadence: 'monthly',
-    price: Number(first?.per_unit_price ?? row.unit_price ?? 0),
+    price: storedQuantity(readQuantity(first?.per_unit_price ?? row.unit_price ?? 0)),
     price_decimal: first ? first.per_unit_price_decimal : row.unit_price_decimal,
     tiers: first ? row.price_tiers.map(tier => ({ ...tier, flat_amount: 0 })) : null,
     tiers_mode: row.tier_mode,
@@ -231,7 +231,7 @@ function planCreditGrantDef(
     autoTopupExpiryUnit: row.auto_topup_expiry_unit,
     autoTopupExpiryUnitCount: numberOrNull(row.auto_topup_expiry_unit_count),
     canBuyBundles: row.can_buy_bundles,
-    postpaidRatePerUnit: numberOrNull(row.postpaid_rate_per_unit),
+    postpaidRatePerUnit: quantityOrNull(row.postpaid_rate_per_unit),
     postpaidRatePerUnitDecimal: row.postpaid_rate_per_unit_decimal,
     priceId: row.billing_mode === 'billed' ? planGrantPrice(row, row.plan_currency).id : null,
     createdAtMs: row.created_at.getTime(),

@@ -7,7 +7,7 @@ import type {
 } from '../../schemas/enums.js'
 import type { PriceTier } from '../core/definitions.js'
 import { derivedId } from '../core/id.js'
-import { quantityOrNull, type StoredQuantity } from '../core/usage/quantity.js'
+import { quantityOrNull, readQuantity, type StoredQuantity } from '../core/usage/quantity.js'
 
 export const cadences = ['monthly', 'quarterly', 'yearly', 'one_time'] as const
 export type Cadence = (typeof cadences)[number]
@@ -15,8 +15,8 @@ export type Cadence = (typeof cadences)[number]
 /** A tier as stored; `up_to` null on the last one. Amounts in the smallest unit. */
 export interface StoredTier {
   readonly up_to: StoredQuantity | null
-  readonly flat_amount: number
-  readonly per_unit_price: number
+  readonly flat_amount: StoredQuantity
+  readonly per_unit_price: StoredQuantity
   readonly per_unit_price_decimal: string | null
 }
 
@@ -30,7 +30,7 @@ export interface StoredPrice {
   readonly currency: string
   readonly cadence: Cadence
   /** In the smallest unit; `price_decimal` is exact and takes precedence (PB-41). */
-  readonly price: number
+  readonly price: StoredQuantity
   readonly price_decimal: string | null
   readonly tiers: readonly StoredTier[] | null
   readonly tiers_mode: BillingTiersMode | null
@@ -126,8 +126,8 @@ export function priceTiers(price: Pick<StoredPrice, 'tiers'> | null): readonly P
   if (!price?.tiers || price.tiers.length === 0) return null
   return price.tiers.map(tier => ({
     upTo: quantityOrNull(tier.up_to),
-    flatAmount: tier.flat_amount,
-    perUnitPrice: tier.per_unit_price,
+    flatAmount: readQuantity(tier.flat_amount),
+    perUnitPrice: readQuantity(tier.per_unit_price),
     perUnitPriceDecimal: tier.per_unit_price_decimal,
   }))
 }

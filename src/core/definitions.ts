@@ -172,8 +172,8 @@ export interface EntitlementDef {
 export interface PriceTier {
   /** Inclusive; null on the last tier. */
   readonly upTo: Quantity | null
-  readonly flatAmount: number
-  readonly perUnitPrice: number
+  readonly flatAmount: Quantity
+  readonly perUnitPrice: Quantity
   readonly perUnitPriceDecimal: string | null
 }
 
@@ -225,7 +225,7 @@ export interface PlanCreditGrantDef {
   readonly autoTopupExpiryUnitCount: number | null
   /** Shown with the plans of a company; nothing is decided by them. */
   readonly canBuyBundles?: boolean
-  readonly postpaidRatePerUnit?: number | null
+  readonly postpaidRatePerUnit?: Quantity | null
   readonly postpaidRatePerUnitDecimal?: string | null
   readonly priceId?: string | null
   readonly createdAtMs?: number

@@ -4,7 +4,7 @@ import {
   type CreateEventRequestBody,
   type EventBodyFlagCheck,
   type EventBodyIdentify,
-  type EventBodyInference,
+  type InferenceRead,
   isEvent,
   isFlagCheck,
   isIdentify,
@@ -21,7 +21,7 @@ import { keysMax } from '../core/company/entity-bounds.js'
 import type { EventMode } from '../core/company/requests.js'
 import { parseTime } from '../core/instant.js'
 import { dayMs } from '../core/usage/period.js'
-import { isQuantity } from '../core/usage/quantity.js'
+import { addQuantity, isQuantity } from '../core/usage/quantity.js'
 import { halfPair } from '../json.js'
 
 /** Longest event, in bytes of compact JSON (decision 2). */
@@ -42,7 +42,7 @@ export type Judged = {
   | { readonly type: 'track'; readonly body: TrackRead }
   | { readonly type: 'identify'; readonly body: EventBodyIdentify }
   | { readonly type: 'flag_check'; readonly body: EventBodyFlagCheck }
-  | { readonly type: 'inference'; readonly body: EventBodyInference }
+  | { readonly type: 'inference'; readonly body: InferenceRead }
 )
 
 /** `forbidden`: the key may never send such an event. */
@@ -137,19 +137,20 @@ function quantityError(body: TrackRead, secret: boolean): string | null {
 }
 
 /** EV-9: subsets cannot exceed the whole. */
-function inferenceError(body: EventBodyInference): string | null {
+function inferenceError(body: InferenceRead): string | null {
   if (isEmpty(body.company)) return 'body.company must name the company'
   for (const count of countsOf(body))
-    if (!Number.isSafeInteger(count ?? 0)) return 'a count of tokens or requests is out of range'
-  const subset = (body.cached_input_tokens ?? 0) + (body.cache_creation_input_tokens ?? 0)
+    if (!isQuantity(count ?? 0) || (count ?? 0) < 0) return 'a count of tokens or requests is out of range'
+  if ((body.requests ?? 1) < 1) return 'body.requests must be at least 1'
+  const subset = addQuantity(body.cached_input_tokens ?? 0, body.cache_creation_input_tokens ?? 0)
   if (subset > body.input_tokens) return 'cached and cache-written tokens exceed body.input_tokens'
   if ((body.reasoning_tokens ?? 0) > body.output_tokens)
     return 'body.reasoning_tokens exceeds body.output_tokens'
   return namesError(body.company) ?? namesError(body.user)
 }
 
-/** Token counts. They are read exactly up to 2^53 − 1; larger ones are refused, not rounded. */
-const countsOf = (body: EventBodyInference) => [
+/** Counts of tokens and requests: 64 bits, exact. */
+const countsOf = (body: InferenceRead) => [
   body.input_tokens,
   body.output_tokens,
   body.cached_input_tokens,

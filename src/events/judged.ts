@@ -3,7 +3,7 @@
 // Repeated keys and reasons are written once and referred to by number. The receiver decodes one slice at a time.
 
 import { type EventType, eventTypes } from '../../schemas/enums.js'
-import type { EventBodyFlagCheck, EventBodyIdentify, EventBodyInference } from '../../schemas/events.js'
+import type { EventBodyFlagCheck, EventBodyIdentify, InferenceRead } from '../../schemas/events.js'
 import type { EventMode } from '../core/company/requests.js'
 import { type Quantity, quantityFromText } from '../core/usage/quantity.js'
 import type { Judged } from './judge.js'
@@ -193,8 +193,7 @@ export class JudgedReading {
     const body: unknown = JSON.parse(text)
     const time = { mode, capturedAtMs, sentAtMs, idempotencyKey }
     if (type === 'identify') taking.judged({ ...time, type, body: body as EventBodyIdentify }, text, whole)
-    else if (type === 'inference')
-      taking.judged({ ...time, type, body: body as EventBodyInference }, text, null)
+    else if (type === 'inference') taking.judged({ ...time, type, body: body as InferenceRead }, text, null)
     else if (type === 'flag_check')
       taking.judged({ ...time, type, body: body as EventBodyFlagCheck }, text, null)
   }

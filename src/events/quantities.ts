@@ -1,23 +1,37 @@
 // Restores quantities beyond 2^53 − 1, which JSON.parse has rounded, from the text.
 import { parseExactly } from '../json.js'
 
-/** Members of a track event's body that are `long`. */
-export const longMembers: ReadonlySet<string> = new Set(['quantity'])
+/** Members of the bodies of track and inference events that are `long`. */
+const longNames = [
+  'quantity',
+  'input_tokens',
+  'output_tokens',
+  'cached_input_tokens',
+  'cache_creation_input_tokens',
+  'reasoning_tokens',
+  'requests',
+] as const
+const quantityAlone = ['quantity'] as const
+export const longMembers: ReadonlySet<string> = new Set(longNames)
 
 /**
- * Restore the rounded quantities of a parsed event, list of events or `{events: […]}`.
+ * Restore the rounded quantities and counts of a parsed event, list of events or `{events: […]}`.
  *
  * parsed   the result of JSON.parse for the text.
- * returns  the same value, where quantities beyond ±(2^53 − 1), which are rare, are exact bigints.
+ * returns  the same value, where those beyond ±(2^53 − 1), which are rare, are exact bigints.
  */
 export function withExactQuantities(parsed: unknown, text: string): unknown {
   const events = eventsOf(parsed)
   let exact: readonly unknown[] | null = null
   for (let i = 0; i < events.length; i++) {
-    const part = rounded(events[i])
+    const part = partOf(events[i])
     if (part === null) continue
-    exact ??= eventsOf(parseExactly(text, longMembers))
-    part.quantity = partOf(exact[i])!.quantity
+    const names = part.input_tokens === undefined ? quantityAlone : longNames
+    for (const name of names) {
+      if (!isRounded(part[name])) continue
+      exact ??= eventsOf(parseExactly(text, longMembers))
+      part[name] = partOf(exact[i])![name]
+    }
   }
   return parsed
 }
@@ -29,9 +43,9 @@ function eventsOf(parsed: unknown): readonly unknown[] {
   return [parsed]
 }
 
-type Part = { quantity?: unknown }
+type Part = { [name in (typeof longNames)[number]]?: unknown }
 
-/** The part of an event with its quantity: its body, or a CloudEvent's data. */
+/** The part of an event with its quantity and counts: its body, or a CloudEvent's data. */
 function partOf(event: unknown): Part | null {
   if (typeof event !== 'object' || event === null) return null
   const { body, data } = event as { readonly body?: unknown; readonly data?: unknown }
@@ -39,12 +53,6 @@ function partOf(event: unknown): Part | null {
   return typeof part === 'object' && part !== null ? part : null
 }
 
-/** partOf if the quantity was rounded, else null. */
-function rounded(event: unknown): Part | null {
-  const part = partOf(event)
-  const quantity = part?.quantity
-  const isLong =
-    typeof quantity === 'number' &&
-    (quantity > Number.MAX_SAFE_INTEGER || quantity < -Number.MAX_SAFE_INTEGER)
-  return isLong ? part : null
+function isRounded(value: unknown): boolean {
+  return typeof value === 'number' && (value > Number.MAX_SAFE_INTEGER || value < -Number.MAX_SAFE_INTEGER)
 }

@@ -5,19 +5,14 @@ import { billingProviderTypes } from '../../../schemas/enums.js'
 import { derivedId } from '../../core/id.js'
 import { ServiceError } from '../../errors.js'
 import type { Handler } from '../kit/call.js'
+import { storedLong } from '../kit/long.js'
 import { list, oneOf, page, type QueryOf, query, text } from '../kit/query.js'
 import { inTransaction } from '../kit/sql.js'
 import { isoTimeOrNull } from '../kit/time.js'
 import { told } from '../kit/unchanged.js'
 import { currentSubscriptions } from './own-subscriptions.js'
 import { ensureProfile } from './profiles.js'
-import {
-  type CustomerRow,
-  findCustomer,
-  findSubscription,
-  plainSubscription,
-  type SubscriptionRow,
-} from './record-rows.js'
+import { type CustomerRow, findCustomer, findSubscription, type SubscriptionRow } from './record-rows.js'
 import { defaultProvider, requireCompany } from './records.js'
 import { countCustomerRows, listCustomerRows, subscriptionsOfCustomers, upsertCustomer } from './store.js'
 import { inTurn, putSubscription } from './subscription-write.js'
@@ -113,8 +108,8 @@ function subscriptionInBrief(row: SubscriptionRow) {
     currency: row.currency,
     interval: row.interval,
     metered_usage: row.products.some(product => product.usage_type === 'metered'),
-    per_unit_price: row.products[0]?.price ?? 0,
-    total_price: plainSubscription(row).total_price,
+    per_unit_price: storedLong(row.products[0]?.price ?? 0),
+    total_price: storedLong(row.total_price),
     expired_at: isoTimeOrNull(row.expired_at?.getTime()),
   }
 }

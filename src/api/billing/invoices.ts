@@ -13,7 +13,13 @@ import {
 } from '../../../schemas/billing-upserts.js'
 import { numberOrNull } from '../../catalog/plans.js'
 import { derivedId } from '../../core/id.js'
-import { readQuantity } from '../../core/usage/quantity.js'
+import {
+  type Quantity,
+  quantityOrNull,
+  readQuantity,
+  storedOrNull,
+  storedQuantity,
+} from '../../core/usage/quantity.js'
 import { newId } from '../../engine/ids.js'
 import type { Call, Handler } from '../kit/call.js'
 import { type Exact, validExactly } from '../kit/long.js'
@@ -158,17 +164,17 @@ export const listCoupons: Handler<undefined, QueryOf<typeof couponShape>> = asyn
 }
 
 /** The optional members of a body that would write this coupon unchanged. */
-function statedCoupon(row: CouponRow): Omit<CouponWrite, 'external_id'> {
+function statedCoupon(row: CouponRow): Omit<Exact<CouponWrite>, 'external_id'> {
   const { name, duration, currency } = row
   return {
     name,
     duration,
     currency,
-    amount_off: numberOrNull(row.amount_off),
+    amount_off: quantityOrNull(row.amount_off),
     percent_off: numberOrNull(row.percent_off),
-    duration_in_months: numberOrNull(row.duration_in_months),
-    max_redemptions: numberOrNull(row.max_redemptions),
-    times_redeemed: Number(row.times_redeemed),
+    duration_in_months: quantityOrNull(row.duration_in_months),
+    max_redemptions: quantityOrNull(row.max_redemptions),
+    times_redeemed: readQuantity(row.times_redeemed),
   }
 }
 
@@ -178,25 +184,25 @@ function statedCoupon(row: CouponRow): Omit<CouponWrite, 'external_id'> {
  *
  * source  decision.
  */
-export const upsertCoupon: Handler<CouponUpsert> = async call => {
+export const upsertCoupon: Handler<Exact<CouponUpsert>> = async call => {
   const { services, environment, key, nowMs } = call
   const { external_id: externalId } = call.body
   const had = await knownBy<CouponRow>(call, 'billing_coupons', externalId)
-  const body = told(call.body, had && statedCoupon(had), validateCouponWrite)
+  const body = told(call.body, had && statedCoupon(had), one => validExactly(validateCouponWrite, one))
   const { sql } = services
   const now = new Date(nowMs)
-  const some = (value: number | null) => value || null
+  const some = (value: Quantity | null) => storedOrNull(value || null)
   const values = {
     provider_type: defaultProvider,
     name: body.name,
     is_active: !body.max_redemptions || body.times_redeemed < body.max_redemptions,
     amount_off: some(body.amount_off),
-    percent_off: some(body.percent_off),
+    percent_off: body.percent_off || null,
     currency: body.currency?.toLowerCase() ?? null,
     duration: body.duration,
     duration_in_months: some(body.duration_in_months),
     max_redemptions: some(body.max_redemptions),
-    times_redeemed: body.times_redeemed,
+    times_redeemed: storedQuantity(body.times_redeemed),
     updated_at: now,
   }
   const made = {

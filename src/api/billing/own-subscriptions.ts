@@ -6,6 +6,15 @@ import type { Sql } from 'postgres'
 import type { SubscribedItem, SubscriptionState } from '../../core/company/company-state.js'
 import type { CompanyDescription, CompanySnapshot } from '../../core/company/descriptions.js'
 import { derivedId } from '../../core/id.js'
+import {
+  lesserQuantity,
+  multiplyQuantity,
+  type Quantity,
+  quantityMax,
+  readQuantity,
+  storedQuantity,
+  sumOf,
+} from '../../core/usage/quantity.js'
 import { type EntityPlace, isKnown } from '../entities/write.js'
 import { among } from '../kit/sql.js'
 import type { BillingPriceRow } from '../prices/rows.js'
@@ -82,7 +91,7 @@ function toldRow(
 ): SubscriptionRow {
   const seconds = (ms: number) => Math.floor(ms / 1000)
   const secondsOrNull = (ms: number | null) => (ms === null ? null : seconds(ms))
-  const sold = soldOf(row.products, Number(row.total_price), state, row.products, prices)
+  const sold = soldOf(row.products, readQuantity(row.total_price), state, row.products, prices)
   return {
     ...row,
     status: state.status,
@@ -94,7 +103,7 @@ function toldRow(
     cancel_at: secondsOrNull(state.cancelAtMs),
     cancel_at_period_end: state.cancelAtPeriodEnd,
     products: sold.products,
-    total_price: sold.total,
+    total_price: storedQuantity(sold.total),
     own: {
       anchor: seconds(state.anchorMs ?? row.own!.anchor * 1000),
       months: state.intervalMonths,
@@ -114,14 +123,14 @@ function scheduledOf(
   const then = downgrade?.subscription
   if (!downgrade || !then) return null
   const had = row.own!.scheduled
-  const sold = soldOf(had?.products ?? [], had?.total_price ?? 0, then, present, prices)
+  const sold = soldOf(had?.products ?? [], readQuantity(had?.total_price ?? 0), then, present, prices)
   return {
     id: had?.id ?? derivedId('schd_', company.id, String(downgrade.effectiveAtMs)),
     effective_at: Math.floor(downgrade.effectiveAtMs / 1000),
     from_plan_id: company.plan?.planId ?? null,
     to_plan_id: downgrade.plan?.planId ?? null,
     products: then.status === 'canceled' ? null : sold.products,
-    total_price: then.status === 'canceled' ? 0 : sold.total,
+    total_price: then.status === 'canceled' ? 0 : storedQuantity(sold.total),
     interval: intervalText(
       had?.interval ?? row.interval,
       had?.months ?? row.own!.months,
@@ -146,14 +155,17 @@ function sells(
   )
 }
 
-/** The products and the total of a subscription for one period. `stored`: as last written with its total. */
+/**
+ * The products and the total of a subscription for one period. `stored`: as last written with its total. A migration
+ * may make a total that nobody could have asked for: beyond 64 bits it is shown as the largest.
+ */
 function soldOf(
   stored: readonly SubscribedProduct[],
-  total: number,
+  total: Quantity,
   { items, status }: SubscriptionState,
   known: readonly SubscribedProduct[],
   prices: ReadonlyMap<string, BillingPriceRow>,
-): { readonly products: readonly SubscribedProduct[]; readonly total: number } {
+): { readonly products: readonly SubscribedProduct[]; readonly total: Quantity } {
   // a subscription that is over still shows what it sold
   if (sells(stored, items) || (status === 'canceled' && items?.length === 0))
     return { products: stored, total }
@@ -166,9 +178,11 @@ function soldOf(
   })
   const amounts = products.map(one => {
     const price = prices.get(one.price_id)
-    return price ? amountOf(soldBy(price, 'native'), one.quantity) : one.price * one.quantity
+    return price
+      ? amountOf(soldBy(price, 'native'), one.quantity)
+      : multiplyQuantity(readQuantity(one.price), one.quantity)
   })
-  return { products, total: amounts.reduce((sum, amount) => sum + amount, 0) }
+  return { products, total: lesserQuantity(sumOf(amounts), quantityMax) }
 }
 
 function productOf(item: SubscribedItem, quantity: number, price: BillingPriceRow): SubscribedProduct {
@@ -178,7 +192,7 @@ function productOf(item: SubscribedItem, quantity: number, price: BillingPriceRo
     quantity,
     currency: price.currency,
     interval: price.interval,
-    price: Number(price.price),
+    price: storedQuantity(readQuantity(price.price)),
     price_decimal: price.price_decimal,
     usage_type: price.usage_type,
     package_size: price.package_size,

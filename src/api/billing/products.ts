@@ -17,19 +17,24 @@ import {
 } from '../../../schemas/enums.js'
 import type { BillingPriceView, BillingProductDetail } from '../../../schemas/prices.js'
 import type { StoredTier } from '../../catalog/prices.js'
-import { parseDecimal } from '../../core/credits/amount.js'
-import { roundHalfUp } from '../../core/pricing/price.js'
-import { type Quantity, quantityOrNull, storedOrNull } from '../../core/usage/quantity.js'
+import {
+  type Quantity,
+  quantityOrNull,
+  readQuantity,
+  storedOrNull,
+  storedQuantity,
+} from '../../core/usage/quantity.js'
 import { newId } from '../../engine/ids.js'
 import { ServiceError } from '../../errors.js'
 import type { Call, Handler } from '../kit/call.js'
-import { type Exact, validExactly } from '../kit/long.js'
-import { boolean, integer, list, oneOf, page, type QueryOf, query, string, text } from '../kit/query.js'
+import { type Exact, storedLong, validExactly } from '../kit/long.js'
+import { boolean, integer, list, long, oneOf, page, type QueryOf, query, string, text } from '../kit/query.js'
 import { inTransaction } from '../kit/sql.js'
 import { isoTime } from '../kit/time.js'
 import { kept, told, whole } from '../kit/unchanged.js'
 import { type BillingPriceRow, type BillingProductRow, pricesOfProducts } from '../prices/rows.js'
 import { priceRowView, productView, tierViews } from '../prices/view.js'
+import { wholePrice } from '../prices/whole-price.js'
 import { defaultProvider, removeRecord } from './records.js'
 import {
   countProductRows,
@@ -135,7 +140,7 @@ const priceShape = {
   interval_count: integer(1),
   is_active: boolean,
   plan_version_id: string,
-  price: integer(),
+  price: long,
   product_id: string,
   product_ids: list,
   provider_type: oneOf(billingProviderTypes),
@@ -165,7 +170,7 @@ function priceInFull(row: PriceWithProduct): BillingPriceView {
     interval: row.interval,
     interval_count: row.interval_count,
     package_size: row.package_size,
-    price: Number(row.price),
+    price: storedLong(row.price),
     price_decimal: row.price_decimal,
     price_tier: tierViews(row.price_tiers),
     tiers_mode: row.tiers_mode,
@@ -193,7 +198,7 @@ function statedPrice(given: Exact<BillingPriceUpsert>, row: BillingPriceRow) {
     billing_scheme: row.billing_scheme,
     usage_type: row.usage_type,
     is_active: row.is_active,
-    price: Number(row.price),
+    price: readQuantity(row.price),
     price_decimal,
     interval_count: interval === row.interval ? row.interval_count : 1,
     tiers_mode: row.tiers_mode,
@@ -234,7 +239,7 @@ export const upsertBillingPrice: Handler<Exact<BillingPriceUpsert>> = async call
       currency: body.currency,
       interval,
       interval_count: count,
-      price: exactPrice(body.price, body.price_decimal ?? null),
+      price: storedQuantity(wholePrice(body.price, body.price_decimal ?? null)),
       price_decimal: body.price_decimal ?? null,
       billing_scheme: body.billing_scheme,
       tiers_mode: tiers.length === 0 ? null : (body.tiers_mode ?? 'graduated'),
@@ -281,18 +286,12 @@ export function intervalFrom(
   throw new ServiceError('value_invalid', `interval: expected one of ${words}`)
 }
 
-/** PB-41: the decimal takes precedence. */
-function exactPrice(price: number, decimal: string | null): number {
-  const exact = decimal === null ? null : parseDecimal(decimal)
-  return exact === null ? price : roundHalfUp(exact)
-}
-
 /** PB-40: tiers ascend and the last one is open. */
 function settleTiers(given: readonly Exact<BillingPriceTierWrite>[]): StoredTier[] {
   const tiers = given.map(tier => ({
     up_to: storedOrNull(tier.up_to ?? null),
-    flat_amount: tier.flat_amount ?? 0,
-    per_unit_price: exactPrice(tier.per_unit_price ?? 0, tier.per_unit_decimal ?? null),
+    flat_amount: storedQuantity(tier.flat_amount ?? 0),
+    per_unit_price: storedQuantity(wholePrice(tier.per_unit_price ?? null, tier.per_unit_decimal ?? null)),
     per_unit_price_decimal: tier.per_unit_decimal ?? null,
   }))
   const bound = (tier: StoredTier): Quantity => quantityOrNull(tier.up_to) ?? Number.POSITIVE_INFINITY

@@ -13,10 +13,12 @@ import type { BillingProfileUpdate } from '../../../schemas/billing-profile.js'
 import { billingProviderTypes } from '../../../schemas/enums.js'
 import type { EntityBrief } from '../../core/company/entity-state.js'
 import { derivedId } from '../../core/id.js'
+import { quantityOrNull, storedOrNull } from '../../core/usage/quantity.js'
 import { Refused } from '../../engine/shards/shards.js'
 import { ServiceError } from '../../errors.js'
 import { companyBrief } from '../entities/view.js'
 import type { Call, Handler } from '../kit/call.js'
+import type { Exact } from '../kit/long.js'
 import { boolean, oneOf, page, type QueryOf, query, required, string } from '../kit/query.js'
 import { inTransaction, newest } from '../kit/sql.js'
 import { whole } from '../kit/unchanged.js'
@@ -58,7 +60,7 @@ export const listBillingProfiles: Handler<undefined, QueryOf<typeof profileShape
  * errors  404 for an unknown profile or payment method; 400 for unsetting the default profile; 503 when the company
  *         cannot be updated: the profile is then unchanged.
  */
-export const updateBillingProfile: Handler<BillingProfileUpdate> = async call => {
+export const updateBillingProfile: Handler<Exact<BillingProfileUpdate>> = async call => {
   const { services, key } = call
   const row = await inTransaction(services.sql, async tx => {
     const stored = await storeProfile(tx, call)
@@ -71,7 +73,7 @@ export const updateBillingProfile: Handler<BillingProfileUpdate> = async call =>
 
 async function storeProfile(
   tx: Sql,
-  { environment, params, body, nowMs }: Call<BillingProfileUpdate>,
+  { environment, params, body, nowMs }: Call<Exact<BillingProfileUpdate>>,
 ): Promise<ProfileRow> {
   const [had] = await tx<ProfileRow[]>`
     select * from company_billing_profiles
@@ -99,7 +101,7 @@ async function storeProfile(
       gating_days: said.gating_days ?? 0,
       is_default: said.is_default ?? had.is_default,
       name: said.name,
-      overdraft_limit: said.overdraft_limit,
+      overdraft_limit: storedOrNull(quantityOrNull(said.overdraft_limit)),
       payment_gating: said.payment_gating ?? 'keep_serving',
       payment_method_id: said.payment_method_id,
       proration_behavior: said.proration_behavior,
@@ -115,7 +117,7 @@ async function storeProfile(
  */
 async function limitOverdraft(
   tx: Sql,
-  { services, environment, nowMs }: Call<BillingProfileUpdate>,
+  { services, environment, nowMs }: Call<Exact<BillingProfileUpdate>>,
   companyId: string,
 ): Promise<void> {
   const profile = await defaultProfile(tx, companyId)
@@ -129,7 +131,7 @@ async function limitOverdraft(
 }
 
 /** Send the company the instants at which its overdue subscriptions stop giving access, by the current profile. */
-async function gate(call: Call<BillingProfileUpdate>, companyId: string): Promise<void> {
+async function gate(call: Call<Exact<BillingProfileUpdate>>, companyId: string): Promise<void> {
   const { sql } = call.services
   for (const { external_id, environment_id } of await subscriptionsOf(sql, [companyId]))
     await inTurn(call, external_id, async () => {

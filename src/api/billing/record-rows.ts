@@ -16,6 +16,7 @@ import type {
 import type { SubscriptionState } from '../../core/company/company-state.js'
 import { isActive, renewsAt } from '../../core/plans/plan.js'
 import { periodAt } from '../../core/plans/subscription.js'
+import { readQuantity, type StoredQuantity, storedQuantity } from '../../core/usage/quantity.js'
 import { among } from '../kit/sql.js'
 
 interface Recorded {
@@ -44,11 +45,11 @@ export interface SubscribedProduct {
   readonly quantity: number
   readonly currency: string
   readonly interval: string
-  readonly price: number
+  readonly price: StoredQuantity
   readonly price_decimal: string | null
   readonly usage_type: BillingPriceUsageType
   readonly package_size: number
-  readonly billing_threshold: number | null
+  readonly billing_threshold: StoredQuantity | null
   readonly meter_id: string | null
   readonly subscription_item_external_id: string | null
 }
@@ -100,7 +101,7 @@ export interface ScheduledSubscription {
   readonly from_plan_id: string | null
   readonly to_plan_id: string | null
   readonly products: readonly SubscribedProduct[] | null
-  readonly total_price: number
+  readonly total_price: StoredQuantity
   readonly interval: string
   readonly months: number
 }
@@ -286,7 +287,7 @@ export function intervalMonths(interval: string): number {
 export function plainSubscription(row: SubscriptionRow) {
   return {
     ...row,
-    total_price: Number(row.total_price),
+    total_price: storedQuantity(readQuantity(row.total_price)),
     period_start: Number(row.period_start),
     period_end: Number(row.period_end),
     trial_end: numberOrNull(row.trial_end),

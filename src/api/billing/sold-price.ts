@@ -8,6 +8,7 @@ import type {
 import { priceTiers, type StoredTier } from '../../catalog/prices.js'
 import { decimalOf, multiply, parseDecimal } from '../../core/credits/amount.js'
 import { billedUnits, roundHalfUp, tieredAmount } from '../../core/pricing/price.js'
+import { type Quantity, readQuantity } from '../../core/usage/quantity.js'
 import type { BillingPriceRow } from '../prices/rows.js'
 import { intervalMonths } from './record-rows.js'
 
@@ -19,7 +20,7 @@ export interface SoldPrice {
   readonly currency: string
   readonly interval: BillingProductPriceInterval
   readonly intervalCount: number
-  readonly price: number
+  readonly price: Quantity
   readonly priceDecimal: string | null
   readonly tiers: readonly StoredTier[] | null
   readonly tiersMode: BillingTiersMode | null
@@ -37,7 +38,7 @@ export function soldBy(row: BillingPriceRow, provider: BillingProviderType): Sol
     currency: row.currency,
     interval: row.interval,
     intervalCount: row.interval_count,
-    price: Number(row.price),
+    price: readQuantity(row.price),
     priceDecimal: row.price_decimal,
     tiers: row.price_tiers.length === 0 ? null : row.price_tiers,
     tiersMode: row.tiers_mode,
@@ -46,8 +47,8 @@ export function soldBy(row: BillingPriceRow, provider: BillingProviderType): Sol
   }
 }
 
-/** Cost of a quantity in the smallest unit. Packages are billed whole. source: PB-40…42 */
-export function amountOf(price: SoldPrice, quantity: number): number {
+/** Cost of a quantity in the smallest unit, exact: it may be beyond 64 bits. Packages are billed whole. source: PB-40…42 */
+export function amountOf(price: SoldPrice, quantity: number): Quantity {
   const units = billedUnits(quantity, price.packageSize)
   if (price.tiers) {
     const tiers = priceTiers({ tiers: price.tiers })!

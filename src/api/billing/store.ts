@@ -1,6 +1,7 @@
 // Statements of billing records: products, prices, customers, subscriptions.
 import type { Sql } from 'postgres'
 import type { BillingPriceUsageType, BillingProviderType, BillingTiersMode } from '../../../schemas/enums.js'
+import type { Quantity } from '../../core/usage/quantity.js'
 import { allOf, type Fragment } from '../entities/list.js'
 import { among, asJson, contains, newest } from '../kit/sql.js'
 import type { BillingPriceRow, BillingProductRow } from '../prices/rows.js'
@@ -156,7 +157,7 @@ export interface PriceFilter {
   readonly interval_count?: number
   readonly is_active?: boolean
   readonly plan_version_id?: string
-  readonly price?: number
+  readonly price?: Quantity
   readonly product_id?: string
   readonly product_ids?: readonly string[]
   readonly provider_type?: BillingProviderType
@@ -184,7 +185,7 @@ function pricesMatching(sql: Sql, environmentId: string, filter: PriceFilter): F
     .by(filter.interval, interval => sql`p."interval" = ${interval}`)
     .is('p.interval_count', filter.interval_count)
     .is('p.is_active', filter.is_active)
-    .is('p.price', filter.price)
+    .by(filter.price, price => sql`p.price = ${String(price)}::bigint`)
     .by(
       filter.plan_version_id,
       id => sql`exists (

@@ -17,9 +17,11 @@ import {
 } from '../../../schemas/enums.js'
 import { derivedId } from '../../core/id.js'
 import { addMonthsClamped } from '../../core/usage/period.js'
+import { readQuantity, storedOrNull, storedQuantity } from '../../core/usage/quantity.js'
 import { newId } from '../../engine/ids.js'
 import { ServiceError } from '../../errors.js'
 import type { Call, Handler } from '../kit/call.js'
+import { type Exact, validExactly } from '../kit/long.js'
 import { list, page, type QueryOf, query, string } from '../kit/query.js'
 import { inTransaction } from '../kit/sql.js'
 import { isoTime, requireTime } from '../kit/time.js'
@@ -53,7 +55,7 @@ import {
  * errors  400 for an unknown status or a period that ends before it begins; 404 for an unknown company or product.
  * source  PB-50…54.
  */
-export const upsertBillingSubscription: Handler<BillingSubscriptionUpsert> = async call => {
+export const upsertBillingSubscription: Handler<Exact<BillingSubscriptionUpsert>> = async call => {
   const { services, environment, body } = call
   const row = await inTurn(call, body.subscription_external_id, async () => {
     const found = await findSubscription(services.sql, environment.id, {
@@ -77,7 +79,7 @@ function statedSubscription(row: SubscriptionRow) {
   return {
     customer_external_id: row.customer_external_id,
     currency: row.currency as CurrencyCode,
-    total_price: Number(row.total_price),
+    total_price: readQuantity(row.total_price),
     cancel_at_period_end: row.cancel_at_period_end,
     expired_at: row.expired_at === null ? null : row.expired_at.toISOString(),
     discounts: [...row.discounts],
@@ -92,17 +94,19 @@ function statedSubscription(row: SubscriptionRow) {
     started_at: row.started_at === null ? null : row.started_at.toISOString(),
     application_id: row.application_id,
     metadata: row.metadata,
-  } satisfies Partial<BillingSubscriptionWrite>
+  } satisfies Partial<Exact<BillingSubscriptionWrite>>
 }
 
 async function subscriptionFrom(
-  call: Call<BillingSubscriptionUpsert>,
+  call: Call<Exact<BillingSubscriptionUpsert>>,
   had: SubscriptionRow | null,
 ): Promise<SubscriptionRow> {
   const { services, environment, nowMs } = call
   const { sql } = services
   const known = had && plainSubscription(had)
-  const body = told(call.body, had && statedSubscription(had), validateBillingSubscriptionWrite)
+  const body = told(call.body, had && statedSubscription(had), one =>
+    validExactly(validateBillingSubscriptionWrite, one),
+  )
   const interval = (body.interval ?? body.product_external_ids[0]?.interval ?? 'month') || 'month'
   const provider = body.provider_type ?? defaultProvider
   const startedAt = body.started_at == null ? null : new Date(requireTime(body.started_at, 'started_at'))
@@ -128,7 +132,7 @@ async function subscriptionFrom(
     status,
     currency: body.currency,
     interval,
-    total_price: body.total_price,
+    total_price: storedQuantity(body.total_price),
     period_start: start,
     period_end: end,
     trial_end: body.trial_end ?? null,
@@ -167,7 +171,7 @@ function statusFrom(given: string): SubscriptionStatus {
 
 /** PB-50: the company named by the body, else the customer's. A known company is kept. */
 async function companyOf(
-  call: Call<BillingSubscriptionUpsert>,
+  call: Call<Exact<BillingSubscriptionUpsert>>,
   customerExternalId: string,
   had: SubscriptionRow | null,
 ): Promise<string | null> {
@@ -183,7 +187,7 @@ async function companyOf(
 
 /** The payment method by id or external id. An external id is resolved if that method is known. */
 async function paymentMethodOf(
-  { services, environment, body }: Call<BillingSubscriptionUpsert>,
+  { services, environment, body }: Call<Exact<BillingSubscriptionUpsert>>,
   had: SubscriptionRow | null,
 ): Promise<Pick<SubscriptionRow, 'default_payment_method_id' | 'default_payment_method_external_id'>> {
   const { default_payment_method_id: id, default_payment_method_external_id: externalId } = body
@@ -204,7 +208,7 @@ async function paymentMethodOf(
 async function subscribedProducts(
   tx: Sql,
   call: Call<unknown>,
-  given: readonly BillingProductPricing[],
+  given: readonly Exact<BillingProductPricing>[],
   provider: BillingProviderType,
 ): Promise<SubscribedProduct[]> {
   const { environment } = call
@@ -219,14 +223,15 @@ async function subscribedProducts(
     items.push({
       product_id: product.id,
       price_id: price.id,
-      quantity: item.quantity,
+      // a `double` of the interface document: the schema bounds it
+      quantity: Number(item.quantity),
       currency: item.currency,
       interval: item.interval,
-      price: item.price,
+      price: storedQuantity(item.price),
       price_decimal: item.price_decimal ?? null,
       usage_type: item.usage_type,
       package_size: item.package_size ?? price.package_size,
-      billing_threshold: item.billing_threshold ?? null,
+      billing_threshold: storedOrNull(item.billing_threshold ?? null),
       meter_id: item.meter_id ?? null,
       subscription_item_external_id: item.subscription_item_external_id ?? null,
     })
@@ -237,7 +242,7 @@ async function subscribedProducts(
 function madePrice(
   tx: Sql,
   { environment, nowMs }: Call<unknown>,
-  item: BillingProductPricing,
+  item: Exact<BillingProductPricing>,
   productId: string,
   provider: BillingProviderType,
 ) {
@@ -252,7 +257,7 @@ function madePrice(
     currency: item.currency,
     interval,
     interval_count: count,
-    price: item.price,
+    price: storedQuantity(item.price),
     price_decimal: item.price_decimal ?? null,
     billing_scheme: 'per_unit',
     tiers_mode: null,

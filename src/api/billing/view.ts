@@ -20,7 +20,7 @@ import type { CatalogData } from '../../core/definitions.js'
 import { endsAt, isActive, isGated } from '../../core/plans/plan.js'
 import { dayMs } from '../../core/usage/period.js'
 import { readQuantity } from '../../core/usage/quantity.js'
-import { long } from '../kit/long.js'
+import { long, storedLong, storedLongOrNull } from '../kit/long.js'
 import type { Services } from '../kit/services.js'
 import { among } from '../kit/sql.js'
 import { isoTime, isoTimeOrNull, parseTime } from '../kit/time.js'
@@ -44,7 +44,6 @@ import { runningTrial } from './unbilled-trial.js'
 
 const iso = (date: Date): string => isoTime(date.getTime())
 const isoOrNull = (date: Date | null): string | null => (date === null ? null : iso(date))
-const numberOrNull = (value: string | number | null): number | null => (value === null ? null : Number(value))
 
 /** Related records that views of subscriptions need. */
 export interface SubscriptionParts {
@@ -129,7 +128,7 @@ export function subscriptionBrief(stored: SubscriptionRow, nowMs: number): Billi
     status: statusNow(row, nowMs),
     currency: row.currency,
     interval: row.interval,
-    total_price: plain.total_price,
+    total_price: storedLong(plain.total_price),
     period_start: plain.period_start,
     period_end: plain.period_end,
     trial_end: plain.trial_end,
@@ -178,7 +177,7 @@ export function companySubscription(
     status: statusNow(row, nowMs),
     currency: row.currency,
     interval: row.interval,
-    total_price: plain.total_price,
+    total_price: storedLong(plain.total_price),
     cancel_at_period_end: row.cancel_at_period_end,
     is_initial: row.products.some(product => initialProducts.has(product.product_id)),
     discounts: discountViews(row, parts),
@@ -217,7 +216,7 @@ function productViews(
       subscription_id: row.id,
       price_id: item.price_id,
       price_external_id: price?.external_id ?? item.price_id,
-      price: item.price,
+      price: storedLong(item.price),
       price_decimal: item.price_decimal,
       price_tier: tierViews(price?.price_tiers ?? []),
       billing_scheme: price?.billing_scheme ?? 'per_unit',
@@ -228,7 +227,7 @@ function productViews(
       package_size: item.package_size,
       quantity: item.quantity,
       provider_type: product?.provider_type ?? row.provider_type,
-      billing_threshold: item.billing_threshold,
+      billing_threshold: storedLongOrNull(item.billing_threshold),
       meter_id: item.meter_id,
       subscription_item_external_id: item.subscription_item_external_id,
       created_at: iso(product?.created_at ?? row.created_at),
@@ -259,10 +258,10 @@ function discountViews(
       is_active: discount.is_active,
       started_at: shownTime(discount.started_at),
       ended_at: discount.ended_at == null ? null : shownTime(discount.ended_at),
-      amount_off: numberOrNull(coupon?.amount_off ?? null),
+      amount_off: storedLongOrNull(coupon?.amount_off ?? null),
       percent_off: coupon?.percent_off ?? null,
       currency: coupon?.currency ?? null,
-      duration_in_months: numberOrNull(coupon?.duration_in_months ?? null),
+      duration_in_months: storedLongOrNull(coupon?.duration_in_months ?? null),
       customer_facing_code: discount.customer_facing_code ?? null,
       promo_code_external_id: discount.promo_code_external_id ?? null,
     }
@@ -324,13 +323,13 @@ export function couponView(row: CouponRow, accountId: string): BillingCoupon {
     is_active: row.is_active,
     metadata: {},
     provider_type: row.provider_type,
-    times_redeemed: Number(row.times_redeemed),
-    amount_off: numberOrNull(row.amount_off),
+    times_redeemed: storedLong(row.times_redeemed),
+    amount_off: storedLongOrNull(row.amount_off),
     percent_off: row.percent_off,
     currency: row.currency,
     duration: row.duration,
-    duration_in_months: numberOrNull(row.duration_in_months),
-    max_redemptions: numberOrNull(row.max_redemptions),
+    duration_in_months: storedLongOrNull(row.duration_in_months),
+    max_redemptions: storedLongOrNull(row.max_redemptions),
     valid_from: null,
     valid_until: null,
   }
@@ -354,7 +353,7 @@ export function profileView(row: ProfileRow, accountId: string): CompanyBillingP
     payment_gating: row.payment_gating,
     collector: row.collector,
     currency: row.currency,
-    overdraft_limit: numberOrNull(row.overdraft_limit),
+    overdraft_limit: storedLongOrNull(row.overdraft_limit),
     purchase_order: row.purchase_order,
     created_at: iso(row.created_at),
     updated_at: iso(row.updated_at),
@@ -434,12 +433,12 @@ function scheduledDowngrade(row: SubscriptionRow, catalog: CatalogData): Schedul
     effective_after: isoTime(scheduled.effective_at * 1000),
     from_plan_id: fromPlanId,
     from_plan_name: nameOf(fromPlanId),
-    from_subscription_price: Number(row.total_price),
+    from_subscription_price: storedLong(row.total_price),
     interval: row.interval,
     to_plan_id: toPlanId,
     to_plan_name: nameOf(toPlanId),
     scheduled_interval: scheduled.products === null ? null : scheduled.interval,
-    scheduled_price: scheduled.products === null ? null : scheduled.total_price,
+    scheduled_price: scheduled.products === null ? null : storedLong(scheduled.total_price),
   }
 }
 

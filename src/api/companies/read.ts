@@ -9,6 +9,7 @@ import { billingOfCompanies } from '../billing/view.js'
 import { heldCreditsOf } from '../credits/held.js'
 import { definitionsOf } from '../entities/view.js'
 import { type EntityCall, type EntityPlace, entityUnknown, isKnown } from '../entities/write.js'
+import { storedLong } from '../kit/long.js'
 import { askForPage, textBytes } from '../kit/page-weight.js'
 import type { Services } from '../kit/services.js'
 import { among } from '../kit/sql.js'
@@ -153,7 +154,7 @@ async function pricesOf(
       select id, external_id from billing_products where id in ${among(sql, products)}`,
   ])
   return {
-    prices: new Map(prices.map(row => [row.id, { price: Number(row.price), period: periodOf(row) }])),
+    prices: new Map(prices.map(row => [row.id, { price: storedLong(row.price), period: periodOf(row) }])),
     externalProductIds: new Map(external.map(row => [row.id, row.external_id])),
   }
 }

@@ -191,7 +191,7 @@ function creditGrantView(
     expiry_unit_count: grant.expiryUnitCount,
     billing_product_price_id: grant.priceId ?? null,
     billing_credit_postpaid_enabled: grant.postpaidEnabled,
-    billing_credit_postpaid_rate_per_unit: grant.postpaidRatePerUnit ?? null,
+    billing_credit_postpaid_rate_per_unit: long(grant.postpaidRatePerUnit ?? null),
     billing_credit_postpaid_rate_per_unit_decimal: grant.postpaidRatePerUnitDecimal ?? null,
     billing_credit_overdraft_limit: overdraftLimit === null ? null : Number(overdraftLimit),
     billing_credit_arrears_anchor: grant.arrearsAnchor,

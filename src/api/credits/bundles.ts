@@ -5,9 +5,11 @@ import type { CreditBundleRow, CreditRow } from '../../catalog/credits.js'
 import { numberOrNull } from '../../catalog/plans.js'
 import { nativeProductId, type StoredPrice } from '../../catalog/prices.js'
 import { defaultExpiry } from '../../core/credits/grant.js'
+import type { Quantity } from '../../core/usage/quantity.js'
 import { newId } from '../../engine/ids.js'
 import { ServiceError } from '../../errors.js'
 import type { Call, Handler } from '../kit/call.js'
+import type { Exact } from '../kit/long.js'
 import { list, oneOf, page, type QueryOf, query, string } from '../kit/query.js'
 import { among, asJson } from '../kit/sql.js'
 import { isoTime } from '../kit/time.js'
@@ -118,11 +120,16 @@ function statedBundle(row: Terms) {
   }
 }
 
+/** Whole credits; the schema keeps them within 2^53. */
+function countOf({ quantity }: { readonly quantity: Quantity | null }): number | null {
+  return quantity === null ? null : Number(quantity)
+}
+
 async function settle(
   tx: Sql,
   call: Call<unknown, unknown>,
   id: string,
-  given: CreditBundleUpdate,
+  given: Exact<CreditBundleUpdate>,
   former: Terms,
 ) {
   const body = whole(given, statedBundle(former))
@@ -132,7 +139,7 @@ async function settle(
   const count = body.expiry_unit_count
   if (expiryType === 'duration' && count === null)
     throw new ServiceError('value_invalid', 'expiry_unit_count: needed by expiry_type duration')
-  const { quantity } = body
+  const quantity = countOf(body)
   const units = unitPrices(
     id,
     former.currency,
@@ -200,7 +207,7 @@ function defaults(credit: CreditRow, currency: string): Terms {
 }
 
 /** POST /billing/credits/bundles. */
-export const createBundle: Handler<CreditBundleCreate> = async call => {
+export const createBundle: Handler<Exact<CreditBundleCreate>> = async call => {
   const { body, services, environment } = call
   const now = new Date(services.clock.wall())
   const id = newId('bcbn_')
@@ -231,14 +238,14 @@ export const createBundle: Handler<CreditBundleCreate> = async call => {
  * errors  400 for another quantity once the bundle was bought.
  * source  PB-70, PB-71.
  */
-export const changeBundle: Handler<CreditBundleUpdate> = async call => {
+export const changeBundle: Handler<Exact<CreditBundleUpdate>> = async call => {
   const { body, services, environment } = call
   await services.projections.barrier('postgres')
   const data = await services.sql.begin(async transaction => {
     const tx = transaction as unknown as Sql
     await call.record?.(tx)
     const former = await requireBundle(tx, environment.id, call.params.bundle_id!)
-    const { quantity } = whole(body, statedBundle(former))
+    const quantity = countOf(whole(body, statedBundle(former)))
     if (former.has_grants && quantity !== numberOrNull(former.quantity))
       throw new ServiceError('state_conflict', 'quantity: the bundle was bought, its quantity stays')
     const terms = await settle(tx, call, former.id, body, former)

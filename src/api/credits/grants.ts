@@ -26,9 +26,11 @@ import {
 import type { CreditsDescription, GrantFigures } from '../../core/credits/company-accounts.js'
 import { derivedId } from '../../core/id.js'
 import { roundHalfUp } from '../../core/pricing/price.js'
+import type { Quantity } from '../../core/usage/quantity.js'
 import { ServiceError } from '../../errors.js'
 import { isKnown, type Refusals, settled } from '../entities/write.js'
 import type { Call, Handler } from '../kit/call.js'
+import { long } from '../kit/long.js'
 import { list, oneOf, page, type QueryOf, query, required, string } from '../kit/query.js'
 import { isoTime, isoTimeOrNull, requireTime } from '../kit/time.js'
 import { priceView } from '../prices/view.js'
@@ -127,7 +129,7 @@ function grantView(row: GrantRow, figures: Figures): CreditGrant {
     credit_bundle_id: row.bundle_id,
     source_grant_id: row.source_grant_id,
     currency: row.currency,
-    postpaid_charge_amount: charge,
+    postpaid_charge_amount: long(charge),
     postpaid_charge_currency: charge === null ? null : row.credit_currency,
     postpaid_charged_credits: overdraft ? amountToNumber(-open) : null,
     zeroed_out_date: isoTimeOrNull(row.zeroed_out_at?.getTime()),
@@ -150,7 +152,7 @@ function boughtAt(row: GrantRow): StoredPrice | undefined {
  *
  * source  CR-53.
  */
-function chargeOf(row: GrantRow, credits: Amount): number | null {
+function chargeOf(row: GrantRow, credits: Amount): Quantity | null {
   const own = row.credit_prices?.find(price => price.currency === row.credit_currency)
   const rate = row.postpaid_rate ?? own?.price_decimal ?? (own ? String(own.price) : null)
   const unit = rate === null ? null : parseDecimal(rate)

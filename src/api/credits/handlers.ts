@@ -7,6 +7,7 @@ import { nativeProductId } from '../../catalog/prices.js'
 import { newId } from '../../engine/ids.js'
 import { ServiceError } from '../../errors.js'
 import type { Call, Handler } from '../kit/call.js'
+import type { Exact } from '../kit/long.js'
 import { list, page, type QueryOf, query, text } from '../kit/query.js'
 import { asJson } from '../kit/sql.js'
 import { whole } from '../kit/unchanged.js'
@@ -66,7 +67,7 @@ function statedCredit(row: CreditRow) {
 /** Convert a complete body to the stored form, with defaults (CR-21, CR-34). */
 function settle(
   id: string,
-  body: Omit<CreditCreate, 'currency'>,
+  body: Omit<Exact<CreditCreate>, 'currency'>,
   former: Pick<CreditRow, 'currency' | 'prices'>,
 ) {
   return {
@@ -89,7 +90,7 @@ function settle(
 }
 
 /** POST /billing/credits. Defaults: the burn order of CR-21, no expiry, no rollover (CR-34). */
-export const createCredit: Handler<CreditCreate> = async call => {
+export const createCredit: Handler<Exact<CreditCreate>> = async call => {
   const { body, services, environment } = call
   const now = new Date(services.clock.wall())
   const id = newId('bcrd_')
@@ -112,7 +113,7 @@ export const createCredit: Handler<CreditCreate> = async call => {
 }
 
 /** PUT /billing/credits/{credit_id}. A new burn order applies from the next draw on (CR-24). */
-export const changeCredit: Handler<CreditUpdate> = async call => {
+export const changeCredit: Handler<Exact<CreditUpdate>> = async call => {
   const { body, services, environment } = call
   const now = new Date(services.clock.wall())
   const data = await services.catalogs.change(scopeOf(call), async tx => {

@@ -5,16 +5,16 @@ import { validatePlanGrantCreate, validatePlanGrantUpdate } from '../../../schem
 import type { BundleCreditGrantWrite } from '../../../schemas/plans.js'
 import type { CreditRow, PlanCreditGrantRow, StoredCreditTier } from '../../catalog/credits.js'
 import { numberOrNull, type PlanRow, type PlanVersionRow } from '../../catalog/plans.js'
-import { amountFromNumber, amountToDecimal, parseDecimal } from '../../core/credits/amount.js'
+import { amountFromNumber, amountToDecimal } from '../../core/credits/amount.js'
 import { rollsOver } from '../../core/credits/grant.js'
-import { roundHalfUp } from '../../core/pricing/price.js'
-import { type Quantity, storedOrNull } from '../../core/usage/quantity.js'
+import { type Quantity, quantityOrNull, storedOrNull, storedQuantity } from '../../core/usage/quantity.js'
 import { newId } from '../../engine/ids.js'
 import { ServiceError } from '../../errors.js'
 import { type Exact, validExactly } from '../kit/long.js'
 import { asJson } from '../kit/sql.js'
 import { kept, whole } from '../kit/unchanged.js'
 import { touchVersion } from '../plans/version-rows.js'
+import { wholePrice } from '../prices/whole-price.js'
 
 /** Where a plan credit grant is written. */
 export interface GrantPlace {
@@ -187,14 +187,13 @@ function settlePrice(body: Exact<PlanGrantUpdate>, was: Terms) {
   }
   const { unit_price: amount, unit_price_decimal: given } = body
   if (amount != null || given != null) {
-    const had = { unit_price: numberOrNull(was.unit_price), unit_price_decimal: was.unit_price_decimal }
+    const had = { unit_price: quantityOrNull(was.unit_price), unit_price_decimal: was.unit_price_decimal }
     const said = whole({ unit_price: amount, unit_price_decimal: given }, had, [
       ['unit_price', 'unit_price_decimal'],
     ])
     const exact = said.unit_price_decimal
-    const decimal = exact === null ? null : parseDecimal(exact)
-    const price = decimal === null ? (said.unit_price ?? 0) : roundHalfUp(decimal)
-    return { billing_mode: mode, ...none, unit_price: price, unit_price_decimal: exact }
+    const price = wholePrice(said.unit_price, exact)
+    return { billing_mode: mode, ...none, unit_price: storedQuantity(price), unit_price_decimal: exact }
   }
   const { unit_price, unit_price_decimal, tier_mode, price_tiers } = was
   if (unit_price === null && price_tiers.length === 0)
@@ -216,10 +215,9 @@ function settleTiers(tiers: readonly Exact<CreditGrantTierWrite>[]): readonly St
     if (!last && tier.up_to! <= below) throw invalid('price_tiers: up_to must ascend from tier to tier')
     below = tier.up_to ?? below
     const exact = tier.per_unit_price_decimal ?? null
-    const decimal = exact === null ? null : parseDecimal(exact)
     return {
       up_to: storedOrNull(tier.up_to ?? null),
-      per_unit_price: decimal === null ? (tier.per_unit_price ?? 0) : roundHalfUp(decimal),
+      per_unit_price: storedQuantity(wholePrice(tier.per_unit_price ?? null, exact)),
       per_unit_price_decimal: exact,
     }
   })
@@ -234,21 +232,23 @@ function settleArrears(body: Exact<PlanGrantUpdate>, was: Terms) {
     throw invalid('arrears_anchor: only with arrears_cadence monthly')
   const rate = whole(
     { amount: body.postpaid_rate_per_unit, exact: body.postpaid_rate_per_unit_decimal },
-    { amount: numberOrNull(was.postpaid_rate_per_unit), exact: was.postpaid_rate_per_unit_decimal },
+    { amount: quantityOrNull(was.postpaid_rate_per_unit), exact: was.postpaid_rate_per_unit_decimal },
     [['amount', 'exact']],
   )
-  const decimal = rate.exact === null ? null : parseDecimal(rate.exact)
   const { overdraft_limit: limit } = body
   return {
     postpaid_enabled: body.postpaid_enabled ?? was.postpaid_enabled,
-    postpaid_rate_per_unit: decimal === null ? rate.amount : roundHalfUp(decimal),
+    postpaid_rate_per_unit:
+      rate.amount === null && rate.exact === null
+        ? null
+        : storedQuantity(wholePrice(rate.amount, rate.exact)),
     postpaid_rate_per_unit_decimal: rate.exact,
     overdraft_limit:
       limit === undefined
         ? was.overdraft_limit
         : limit === null
           ? null
-          : amountToDecimal(amountFromNumber(limit)),
+          : amountToDecimal(amountFromNumber(Number(limit))),
     arrears_cadence: cadence,
     arrears_anchor: anchor,
   }

@@ -3,15 +3,18 @@ import type { CreditCurrencyPriceWrite } from '../../../schemas/credits.js'
 import type { PriceTerms, StoredPrice } from '../../catalog/prices.js'
 import { decimalToText, multiply, parseDecimal } from '../../core/credits/amount.js'
 import { roundHalfUp } from '../../core/pricing/price.js'
+import { isQuantity, type Quantity, readQuantity, storedQuantity } from '../../core/usage/quantity.js'
 import { ServiceError } from '../../errors.js'
+import type { Exact } from '../kit/long.js'
 import { whole } from '../kit/unchanged.js'
+import { wholePrice } from '../prices/whole-price.js'
 import { settlePrices } from '../prices/write.js'
 
 /** Prices in a request: undefined is unchanged, null is no price. */
 export interface UnitPriceWrite {
-  readonly amount: number | null | undefined
+  readonly amount: Quantity | null | undefined
   readonly exact: string | null | undefined
-  readonly others: readonly CreditCurrencyPriceWrite[] | null | undefined
+  readonly others: readonly Exact<CreditCurrencyPriceWrite>[] | null | undefined
 }
 
 /**
@@ -29,9 +32,11 @@ export function unitPrices(
 ): StoredPrice[] {
   const isOwn = (price: PriceTerms): boolean => price.currency === currency
   const had = former.find(isOwn)
-  const said = whole({ amount, exact }, { amount: had?.price ?? null, exact: had?.price_decimal ?? null }, [
-    ['amount', 'exact'],
-  ])
+  const said = whole(
+    { amount, exact },
+    { amount: had ? readQuantity(had.price) : null, exact: had?.price_decimal ?? null },
+    [['amount', 'exact']],
+  )
   const own = terms(currency, said.amount, said.exact)
   const listed: readonly PriceTerms[] =
     others === undefined ? former.filter(price => !isOwn(price)) : (others ?? []).flatMap(listedTerms)
@@ -40,18 +45,17 @@ export function unitPrices(
   return settlePrices(ownerId, listed.some(isOwn) ? listed : [...own, ...listed], former)
 }
 
-function listedTerms(price: CreditCurrencyPriceWrite): PriceTerms[] {
+function listedTerms(price: Exact<CreditCurrencyPriceWrite>): PriceTerms[] {
   return terms(price.currency, price.price_per_unit ?? null, price.price_per_unit_decimal ?? null)
 }
 
-function terms(currency: string, amount: number | null, exact: string | null): PriceTerms[] {
+function terms(currency: string, amount: Quantity | null, exact: string | null): PriceTerms[] {
   if (amount === null && exact === null) return []
-  const decimal = exact === null ? null : parseDecimal(exact)
   return [
     {
       currency,
       cadence: 'one_time',
-      price: decimal === null ? (amount ?? 0) : roundHalfUp(decimal),
+      price: storedQuantity(wholePrice(amount, exact)),
       price_decimal: exact,
       tiers: null,
       tiers_mode: null,
@@ -63,17 +67,22 @@ function terms(currency: string, amount: number | null, exact: string | null): P
 /**
  * The price of a whole bundle, stored beside the price of one credit (PB-73). If the buyer chooses the quantity, it
  * is the price of one credit.
+ *
+ * errors  400 for a price beyond 64 bits.
  */
 export function bundlePrice(unit: StoredPrice, quantity: number | null): StoredPrice {
   const each = parseDecimal(unit.price_decimal ?? String(unit.price))!
   const whole = multiply(each, { units: BigInt(quantity ?? 1), scale: 0 })
+  const price = roundHalfUp(whole)
+  if (!isQuantity(price))
+    throw new ServiceError('value_invalid', 'The price of the whole bundle is beyond 64 bits')
   const isWhole = whole.units % 10n ** BigInt(whole.scale) === 0n
   const id = `${unit.id}w` // sql/postgres derives the same id for older bundles
   return {
     ...unit,
     id,
     external_id: id,
-    price: roundHalfUp(whole),
+    price: storedQuantity(price),
     price_decimal: isWhole ? null : decimalToText(whole),
     minted_at: null,
   }

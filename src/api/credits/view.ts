@@ -17,7 +17,7 @@ import {
 import { grouped, numberOrNull } from '../../catalog/plans.js'
 import type { StoredPrice } from '../../catalog/prices.js'
 import { addQuantity, quantityOrNull, readQuantity } from '../../core/usage/quantity.js'
-import { long } from '../kit/long.js'
+import { long, storedLong, storedLongOrNull } from '../kit/long.js'
 import { among } from '../kit/sql.js'
 import { isoTime } from '../kit/time.js'
 import type { BillingProductRow } from '../prices/rows.js'
@@ -174,7 +174,7 @@ function planGrantView(
     expiry_unit: row.expiry_unit,
     expiry_unit_count: numberOrNull(row.expiry_unit_count),
     postpaid_enabled: row.postpaid_enabled,
-    postpaid_rate_per_unit: numberOrNull(row.postpaid_rate_per_unit),
+    postpaid_rate_per_unit: storedLongOrNull(row.postpaid_rate_per_unit),
     postpaid_rate_per_unit_decimal: row.postpaid_rate_per_unit_decimal,
     overdraft_limit: numberOrNull(row.overdraft_limit),
     arrears_cadence: row.arrears_cadence,
@@ -191,7 +191,7 @@ function planGrantView(
     auto_topup_expiry_unit_count: numberOrNull(row.auto_topup_expiry_unit_count),
     can_buy_bundles: row.can_buy_bundles,
     ...(price && { price }),
-    unit_price: numberOrNull(row.unit_price),
+    unit_price: storedLongOrNull(row.unit_price),
     unit_price_decimal: row.unit_price_decimal,
     tier_mode: row.tier_mode,
     price_tiers: tierViews(row.price_tiers),
@@ -204,7 +204,7 @@ function tierViews(tiers: readonly StoredCreditTier[]): PlanGrantTier[] {
   return tiers.map((tier, i) => ({
     from: long(addQuantity(readQuantity(tiers[i - 1]?.up_to ?? 0), 1)),
     to: long(quantityOrNull(tier.up_to)),
-    per_unit_price: tier.per_unit_price,
+    per_unit_price: storedLong(tier.per_unit_price),
     per_unit_price_decimal: tier.per_unit_price_decimal,
   }))
 }

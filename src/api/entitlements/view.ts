@@ -4,12 +4,11 @@ import type { PlanEntitlement } from '../../../schemas/entitlements.js'
 import type { Plan, PlanVersion } from '../../../schemas/plans.js'
 import type { BillingPriceView } from '../../../schemas/prices.js'
 import type { EntitlementRow, PlanRow, PlanVersionRow } from '../../catalog/plans.js'
-import { numberOrNull } from '../../catalog/plans.js'
 import { nativeProductId, type StoredPrice } from '../../catalog/prices.js'
 import { quantityOrNull } from '../../core/usage/quantity.js'
 import { creditViews } from '../credits/view.js'
 import { featureViews } from '../features/view.js'
-import { long } from '../kit/long.js'
+import { long, storedLongOrNull } from '../kit/long.js'
 import { among } from '../kit/sql.js'
 import { isoTime } from '../kit/time.js'
 import { productRows } from '../prices/rows.js'
@@ -118,7 +117,7 @@ function members(row: EntitlementRow) {
     price_behavior: row.price_behavior,
     soft_limit: long(quantityOrNull(row.soft_limit)),
     usage_quantity: long(quantityOrNull(row.usage_quantity)),
-    billing_threshold: numberOrNull(row.billing_threshold),
+    billing_threshold: storedLongOrNull(row.billing_threshold),
     overage_billing_cadence: row.overage_billing_cadence,
     overage_invoice_anchor: row.overage_invoice_anchor,
     ...(row.external_resource_id !== null && {

@@ -12,16 +12,10 @@ import type {
   BillingProviderType,
   EntitlementPriceBehavior,
 } from '../../../schemas/enums.js'
-import {
-  type EntitlementRow,
-  numberOrNull,
-  type PlanRow,
-  type PlanVersionRow,
-  type StoredWarningTier,
-} from '../../catalog/plans.js'
+import type { EntitlementRow, PlanRow, PlanVersionRow, StoredWarningTier } from '../../catalog/plans.js'
 import { correctedValueType, saleProblem } from '../../core/entitlements/entitlement.js'
 import { quantityKeys } from '../../core/pricing/model-price.js'
-import { type Quantity, quantityOrNull } from '../../core/usage/quantity.js'
+import { type Quantity, quantityOrNull, storedOrNull } from '../../core/usage/quantity.js'
 import { newId } from '../../engine/ids.js'
 import { ServiceError } from '../../errors.js'
 import { type FeatureRow, featureSource, featureView } from '../features/view.js'
@@ -242,7 +236,7 @@ function statedEntitlement(row: EntitlementRow) {
     price_behavior: row.price_behavior,
     soft_limit: quantityOrNull(row.soft_limit),
     usage_quantity: quantityOrNull(row.usage_quantity),
-    billing_threshold: numberOrNull(row.billing_threshold),
+    billing_threshold: quantityOrNull(row.billing_threshold),
     overage_billing_cadence: row.overage_billing_cadence,
     warning_tiers: row.warning_tiers.map(({ key, value }) => ({ key, value })),
     billing_product_id: row.billing_product_id,
@@ -296,7 +290,7 @@ export async function writeEntitlement(
     price_behavior: behavior,
     soft_limit: behavior === 'overage' ? (body.soft_limit ?? null) : null,
     usage_quantity: behavior === 'pay_in_advance' ? (body.usage_quantity ?? null) : null,
-    billing_threshold: body.billing_threshold ?? null,
+    billing_threshold: storedOrNull(body.billing_threshold ?? null),
     ...settleOverage(body, value),
     ...(await settleSale(tx, environmentId, id, body, former)),
     warning_tiers: settleWarnings(body, former?.warning_tiers ?? []),

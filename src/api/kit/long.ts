@@ -1,6 +1,12 @@
 // Quantities as members of answers: type `long` on the wire.
 import type { IValidation } from 'typia'
-import { isQuantity, type Quantity, readQuantity, type StoredQuantity } from '../../core/usage/quantity.js'
+import {
+  isQuantity,
+  type Quantity,
+  quantityOrNull,
+  readQuantity,
+  type StoredQuantity,
+} from '../../core/usage/quantity.js'
 import { parseExactly } from '../../json.js'
 
 /**
@@ -16,6 +22,11 @@ export function long(quantity: Quantity | null): number | null {
 /** `long` for a quantity from a fact. */
 export function storedLong(quantity: Quantity | StoredQuantity): number {
   return long(typeof quantity === 'bigint' ? quantity : readQuantity(quantity))
+}
+
+/** The same where there may be none. */
+export function storedLongOrNull(quantity: Quantity | StoredQuantity | null): number | null {
+  return long(quantityOrNull(quantity))
 }
 
 /** Members of bodies that are `long` and have 64 bits; in a body read by `exactly` no other member has their names. */
@@ -35,6 +46,26 @@ const longMembers = [
   'subtotal',
   'starting_balance',
   'ending_balance',
+  'price',
+  'total_price',
+  'flat_amount',
+  'per_unit_price',
+  'price_per_unit',
+  'unit_price',
+  'postpaid_rate_per_unit',
+  'monthly_price',
+  'one_time_price',
+  'quarterly_price',
+  'yearly_price',
+  'monthly_unit_price',
+  'quarterly_unit_price',
+  'yearly_unit_price',
+  'billing_threshold',
+  'amount_off',
+  'duration_in_months',
+  'max_redemptions',
+  'times_redeemed',
+  'overdraft_limit',
 ] as const
 const members: ReadonlySet<string> = new Set(longMembers)
 

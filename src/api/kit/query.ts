@@ -1,4 +1,5 @@
 // Query strings, declared once per route: the parameters, their types, and what `params` echoes.
+import { isQuantity, type Quantity, quantityFromText } from '../../core/usage/quantity.js'
 import { ServiceError } from '../../errors.js'
 import { isoTime, parseTime } from './time.js'
 
@@ -166,6 +167,15 @@ export function integer(min = 0, max = Number.MAX_SAFE_INTEGER): Field<number | 
   return one<number | undefined>(undefined, { type: 'integer', ...bounds }, (value, name) =>
     wholeNumber(value, name, min, max),
   )
+}
+
+/** An integer within ±(2^63 − 1), with all its digits. */
+export const long: Field<Quantity | undefined> = {
+  ...one<Quantity | undefined>(undefined, { type: 'integer', format: 'int64' }, (value, name) => {
+    const given = /^-?\d{1,19}$/.test(value) ? quantityFromText(value) : null
+    if (given === null || !isQuantity(given)) throw invalid(`${name}: expected an integer of 64 bits`)
+    return given
+  }),
 }
 
 /** An instant; the handler gets epoch ms, `params` shows the text in UTC. */

@@ -4,6 +4,7 @@ import type { ManagePlanRequest } from '../../../schemas/billing.js'
 import type { BillingCreditExpiryType, BillingCreditExpiryUnit } from '../../../schemas/enums.js'
 import type { StoredPrice } from '../../catalog/prices.js'
 import type { PlansManaged } from '../../core/plans/messages.js'
+import { multiplyQuantity, type Quantity, readQuantity } from '../../core/usage/quantity.js'
 import { ServiceError } from '../../errors.js'
 import { amountOf, type SoldPrice } from '../billing/sold-price.js'
 import { among } from '../kit/sql.js'
@@ -30,7 +31,7 @@ export interface BoughtBundle {
   /** Price of one credit; null: free. */
   readonly price: SoldPrice | null
   readonly quantity: number
-  readonly amount: number
+  readonly amount: Quantity
 }
 
 /**
@@ -79,7 +80,7 @@ function bought(row: BundleRow, count: number, currency: string): BoughtBundle {
         currency,
         interval: 'one-time',
         intervalCount: 1,
-        price: stored.price,
+        price: readQuantity(stored.price),
         priceDecimal: stored.price_decimal,
         tiers: stored.tiers,
         tiersMode: stored.tiers_mode,
@@ -91,7 +92,7 @@ function bought(row: BundleRow, count: number, currency: string): BoughtBundle {
     name: row.name,
     price,
     quantity: credits * lots,
-    amount: price ? amountOf(price, credits) * lots : 0, // PB-73
+    amount: price ? multiplyQuantity(amountOf(price, credits), lots) : 0, // PB-73
     purchase: {
       type: 'credit_grant',
       creditId: row.credit_id,

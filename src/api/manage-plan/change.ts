@@ -8,6 +8,14 @@ import type { CatalogData } from '../../core/definitions.js'
 import { derivedId } from '../../core/id.js'
 import type { PlansManaged } from '../../core/plans/messages.js'
 import { addMonthsClamped, dayMs } from '../../core/usage/period.js'
+import {
+  addQuantity,
+  isQuantity,
+  type Quantity,
+  readQuantity,
+  storedQuantity,
+  sumOf,
+} from '../../core/usage/quantity.js'
 import { newId } from '../../engine/ids.js'
 import { asTold } from '../billing/own-subscriptions.js'
 import { defaultProfile } from '../billing/payment-gating.js'
@@ -43,7 +51,7 @@ export interface Line {
   readonly description: string
   readonly price: SoldPrice
   readonly quantity: number
-  readonly amount: number
+  readonly amount: Quantity
 }
 
 /** A complete change, to be previewed or made. */
@@ -59,8 +67,8 @@ export interface Change {
   readonly once: readonly Line[]
   readonly currency: string
   /** Total of one billing period, in the smallest unit. */
-  readonly totalBefore: number
-  readonly total: number
+  readonly totalBefore: Quantity
+  readonly total: Quantity
   /** Start of the first period, epoch ms. */
   readonly startMs: number
   readonly endMs: number
@@ -139,10 +147,12 @@ export async function changeOf(
     oneOf(lines, line => line.price.currency, 'currency') ?? had?.currency ?? usual?.currency ?? 'usd'
   const months = oneOf(lines, line => monthsOf(line.price)!, 'interval') ?? had?.own?.months ?? 1
   const total = sum(lines)
-  const totalBefore = had ? Number(had.total_price) : 0
+  const totalBefore = had ? readQuantity(had.total_price) : 0
   const bundles = await bundlesOf(sql, call.environment.id, body, currency)
   for (const { name, price, quantity, amount } of bundles)
     if (price) once.push({ description: name, price, quantity, amount })
+  if (!isQuantity(addQuantity(total, sum(once))))
+    throw invalid('The charges of this change are beyond 64 bits')
   const billedElsewhere = elsewhere.length > 0
   if (custom === null && had === null) requireForNew(body)
   else if (custom === null) refuseForExisting(body)
@@ -290,8 +300,8 @@ function line(description: string, price: SoldPrice, quantity: number): Line {
   return { description, price, quantity, amount: amountOf(price, quantity) }
 }
 
-export function sum(lines: readonly Line[]): number {
-  return lines.reduce((total, { amount }) => total + amount, 0)
+export function sum(lines: readonly Line[]): Quantity {
+  return sumOf(lines.map(({ amount }) => amount))
 }
 
 /** The single value that all lines share; null without lines. */
@@ -308,7 +318,7 @@ function subscribed({ price, quantity }: Line): SubscribedProduct {
     quantity,
     currency: price.currency,
     interval: price.interval,
-    price: price.price,
+    price: storedQuantity(price.price),
     price_decimal: price.priceDecimal,
     usage_type: price.usageType,
     package_size: price.packageSize,
@@ -378,8 +388,8 @@ function trialOf(
 
 interface Compared {
   readonly had: SubscriptionRow | null
-  readonly totalBefore: number
-  readonly total: number
+  readonly totalBefore: Quantity
+  readonly total: Quantity
   readonly months: number
   readonly lines: readonly Line[]
   readonly billedElsewhere: boolean
@@ -405,7 +415,7 @@ function actionOf(
   if (!pays) return 'unsubscribe'
   const before = had!.own!
   const priceOf = (id: string | null | undefined) =>
-    had!.products.find(product => product.price_id === id)?.price ?? 0
+    readQuantity(had!.products.find(product => product.price_id === id)?.price ?? 0)
   const quantity = (priceId: string) =>
     had!.products.find(product => product.price_id === priceId)?.quantity ?? 0
   const comes = addOns.some(addOn => addOn.held === null)
@@ -501,7 +511,7 @@ const wholeSeconds = (ms: number): number => Math.floor(ms / 1000) * 1000
 interface OwnTerms {
   readonly had: SubscriptionRow | null
   readonly products: readonly SubscribedProduct[]
-  readonly total: number
+  readonly total: Quantity
   readonly currency: string
   readonly months: number
   readonly startMs: number
@@ -541,7 +551,7 @@ function ownRow(
           from_plan_id: state.plan?.planId ?? null,
           to_plan_id: selection.base?.plan.id ?? terms.expiryPlanId,
           products: ends ? null : products,
-          total_price: total,
+          total_price: storedQuantity(total),
           interval,
           months,
         },
@@ -563,7 +573,7 @@ function ownRow(
     status: trial ? 'trialing' : 'active',
     currency,
     interval,
-    total_price: total,
+    total_price: storedQuantity(total),
     period_start: terms.startMs / 1000,
     period_end: terms.endMs / 1000,
     trial_end: trial ? trial.endMs / 1000 : (had?.trial_end ?? null),

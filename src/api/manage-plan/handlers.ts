@@ -18,6 +18,7 @@ import { companyDetails, described } from '../companies/read.js'
 import { companyBriefs } from '../entities/read.js'
 import { type Refusals, settled } from '../entities/write.js'
 import type { Call, Handler } from '../kit/call.js'
+import { storedLong } from '../kit/long.js'
 import { asJson } from '../kit/sql.js'
 import { isoTime } from '../kit/time.js'
 import { planSnapshots } from '../plan-changes/view.js'
@@ -157,7 +158,7 @@ async function announceDowngrade(tx: Sql, call: AnyCall, { row }: Change): Promi
         ...(from && { from_plan: from }),
         ...(to && { to_plan: to }),
         scheduled_interval: products === null ? null : interval,
-        scheduled_price: products === null ? null : total_price,
+        scheduled_price: products === null ? null : storedLong(total_price),
       }
     },
     { companyId },

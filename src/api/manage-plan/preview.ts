@@ -5,8 +5,18 @@ import type {
   PreviewSubscriptionFinance,
 } from '../../../schemas/billing.js'
 import type { FeatureUsage } from '../../../schemas/usage.js'
+import { partOf, percentOf } from '../../core/pricing/price.js'
 import { addMonthsClamped } from '../../core/usage/period.js'
+import {
+  addQuantity,
+  greaterQuantity,
+  lesserQuantity,
+  type Quantity,
+  quantityOrNull,
+  subtractQuantity,
+} from '../../core/usage/quantity.js'
 import { monthsOf } from '../billing/sold-price.js'
+import { long, storedLong, storedLongOrNull } from '../kit/long.js'
 import { isoTime, isoTimeOrNull } from '../kit/time.js'
 import { type Change, sum } from './change.js'
 
@@ -32,13 +42,12 @@ export function previewOf(
   const { settings, scheduledAtMs, coupon } = change
   const money = amountsOf(change, wish, nowMs)
   const percentOff = coupon?.percent_off ?? 0
-  const amountOff = Number(coupon?.amount_off ?? 0)
   return {
-    amount_off: amountOff,
+    amount_off: storedLong(coupon?.amount_off ?? 0),
     percent_off: percentOff,
-    due_now: money.due,
-    new_charges: money.charges,
-    proration: money.proration,
+    due_now: long(money.due),
+    new_charges: long(money.charges),
+    proration: long(money.proration),
     period_start: isoTime(change.startMs),
     trial_end: isoTimeOrNull(change.trialEndMs),
     is_scheduled_downgrade: scheduledAtMs !== null,
@@ -54,52 +63,59 @@ export function previewOf(
 }
 
 interface Amounts {
-  readonly charges: number
-  readonly proration: number
-  readonly discount: number
-  readonly due: number
+  readonly charges: Quantity
+  readonly proration: Quantity
+  readonly discount: Quantity
+  readonly due: Quantity
 }
 
 function amountsOf(change: Change, wish: PreviewWish, nowMs: number): Amounts {
   const { had, lines, once, total, totalBefore, scheduledAtMs, coupon } = change
   const oneTime = sum(once)
-  let recurring = 0
-  let proration = 0
+  let recurring: Quantity = 0
+  let proration: Quantity = 0
   if (scheduledAtMs === null && change.trialEndMs === null) {
     if (had !== null && wish.prorate) {
-      const left = share(nowMs, Number(had.period_start) * 1000, Number(had.period_end) * 1000)
-      proration = -Math.round(totalBefore * left)
+      const unused = remaining(
+        totalBefore,
+        nowMs,
+        Number(had.period_start) * 1000,
+        Number(had.period_end) * 1000,
+      )
+      proration = subtractQuantity(0, unused)
     }
     if (had === null) recurring = firstPeriod(change, wish)
     else if (change.restarts) recurring = total
     else if (lines.length > 0 && wish.prorate)
-      recurring = Math.round(total * share(nowMs, change.startMs, change.endMs))
+      recurring = remaining(total, nowMs, change.startMs, change.endMs)
   }
-  const charges = recurring + oneTime
-  const percent = Math.round((charges * (coupon?.percent_off ?? 0)) / 100)
-  const discount = Math.min(charges, percent + Number(coupon?.amount_off ?? 0))
-  return { charges, proration, discount, due: Math.max(0, charges - discount + proration) }
+  const charges = addQuantity(recurring, oneTime)
+  const percent = percentOf(charges, coupon?.percent_off ?? 0)
+  const off = addQuantity(percent, quantityOrNull(coupon?.amount_off ?? 0) ?? 0)
+  const discount = lesserQuantity(charges, off)
+  const due = addQuantity(subtractQuantity(charges, discount), proration)
+  return { charges, proration, discount, due: greaterQuantity(due, 0) }
 }
 
 /** Charge for the first period of a new subscription: whole, or the part until its anchor. */
-function firstPeriod({ lines, total, startMs, endMs }: Change, wish: PreviewWish): number {
+function firstPeriod({ lines, total, startMs, endMs }: Change, wish: PreviewWish): Quantity {
   const months = lines.length === 0 ? null : monthsOf(lines[0]!.price)
   if (months === null || endMs === addMonthsClamped(startMs, months)) return total
   if (!wish.prorateFirstPeriod) return 0
   const wholeMs = endMs - addMonthsClamped(endMs, -months)
-  return Math.round((total * (endMs - startMs)) / wholeMs)
+  return partOf(total, endMs - startMs, wholeMs)
 }
 
-/** The share of a period that remains, 0 to 1. */
-function share(nowMs: number, startMs: number, endMs: number): number {
+/** The part of an amount for what remains of a period. */
+function remaining(amount: Quantity, nowMs: number, startMs: number, endMs: number): Quantity {
   if (endMs <= startMs) return 0
-  return Math.min(1, Math.max(0, (endMs - nowMs) / (endMs - startMs)))
+  return partOf(amount, Math.min(endMs - startMs, Math.max(0, endMs - nowMs)), endMs - startMs)
 }
 
 function financeOf(change: Change, money: Amounts, nowMs: number): PreviewSubscriptionFinance {
   const { coupon, had, lines, once, total } = change
   const items: PreviewLineItem[] = [...lines, ...once].map(line => ({
-    amount: line.amount,
+    amount: long(line.amount),
     quantity: line.quantity,
     description: line.description,
     price_id: line.price.id,
@@ -107,16 +123,16 @@ function financeOf(change: Change, money: Amounts, nowMs: number): PreviewSubscr
   }))
   if (money.proration !== 0)
     items.push({
-      amount: money.proration,
+      amount: long(money.proration),
       quantity: 1,
       description: 'Unused time of the present plans',
       price_id: had?.products[0]?.price_id ?? '',
       proration: true,
     })
   return {
-    amount_off: Number(coupon?.amount_off ?? 0),
+    amount_off: storedLong(coupon?.amount_off ?? 0),
     percent_off: coupon?.percent_off ?? 0,
-    discount_amount: money.discount,
+    discount_amount: long(money.discount),
     discounts: coupon
       ? [
           {
@@ -125,19 +141,19 @@ function financeOf(change: Change, money: Amounts, nowMs: number): PreviewSubscr
             is_active: coupon.is_active,
             started_at: isoTime(nowMs),
             ended_at: null,
-            amount_off: coupon.amount_off === null ? null : Number(coupon.amount_off),
+            amount_off: storedLongOrNull(coupon.amount_off),
             percent_off: coupon.percent_off,
             currency: coupon.currency,
-            duration_in_months: coupon.duration_in_months === null ? null : Number(coupon.duration_in_months),
+            duration_in_months: storedLongOrNull(coupon.duration_in_months),
             customer_facing_code: change.promoCode,
             promo_code_external_id: null,
           },
         ]
       : [],
-    due_now: money.due,
-    new_charges: money.charges,
-    proration: money.proration,
-    total_per_billing_period: total,
+    due_now: long(money.due),
+    new_charges: long(money.charges),
+    proration: long(money.proration),
+    total_per_billing_period: long(total),
     period_start: isoTime(change.startMs),
     period_end: isoTime(change.endMs),
     promo_code_applied: change.promoCode !== null,

@@ -7,6 +7,7 @@ import { cadenceMonths, intervalOf, leadingPrice, type StoredPrice } from '../..
 import type { BoughtQuantity, PlanHolding } from '../../core/company/company-state.js'
 import type { CompanyDescription } from '../../core/company/descriptions.js'
 import type { CatalogData, PlanDef } from '../../core/definitions.js'
+import { readQuantity } from '../../core/usage/quantity.js'
 import { ServiceError } from '../../errors.js'
 import { type SoldPrice, soldBy } from '../billing/sold-price.js'
 import { among } from '../kit/sql.js'
@@ -197,7 +198,7 @@ async function soldPrice(
     currency: stored.currency,
     interval,
     intervalCount,
-    price: stored.price,
+    price: readQuantity(stored.price),
     priceDecimal: stored.price_decimal,
     tiers: stored.tiers,
     tiersMode: stored.tiers_mode,

@@ -45,7 +45,7 @@ import {
 interface Parts {
   readonly entitlements?: Exact<PlanBundleCreate>['entitlements']
   readonly credit_grants?: readonly Exact<BundleCreditGrantWrite>[] | null | undefined
-  readonly billing_product?: BillingProductUpdate | null | undefined
+  readonly billing_product?: Exact<BillingProductUpdate> | null | undefined
 }
 
 // Writes all parts of a bundle to a draft and returns the updated draft.

@@ -12,6 +12,7 @@ import { versionView } from '../entitlements/view.js'
 import { withEventsInside } from '../features/event-summaries.js'
 import type { Outlook } from '../flags/view.js'
 import type { Call, Handler } from '../kit/call.js'
+import type { Exact } from '../kit/long.js'
 import { boolean, list, oneOf, page, type QueryOf, query, required, string, text } from '../kit/query.js'
 import { whole } from '../kit/unchanged.js'
 import { soon } from '../migrations/run.js'
@@ -352,7 +353,7 @@ export async function settleBilling(
   tx: Sql,
   call: Call<unknown, unknown>,
   draft: PlanVersionRow,
-  given: BillingProductUpdate,
+  given: Exact<BillingProductUpdate>,
 ): Promise<PlanVersionRow> {
   const environmentId = call.environment.id
   const own = nativeProductId(environmentId, draft.plan_id, null)
@@ -421,7 +422,7 @@ function keptProduct(draft: PlanVersionRow, charges: boolean): string | null {
 /**
  * PUT /plans/{plan_id}/billing_products: charge type, trial and prices of the draft. Absent members are unchanged.
  */
-export const putBillingProduct: Handler<BillingProductUpdate> = async call => {
+export const putBillingProduct: Handler<Exact<BillingProductUpdate>> = async call => {
   const { catalogs, clock } = call.services
   const data = await catalogs.change(environmentScope(call), async tx => {
     const plan = await lockPlan(tx, listPlaceOf(call), call.params.plan_id!)

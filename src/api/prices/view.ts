@@ -9,8 +9,7 @@ import type {
   PriceTierView,
 } from '../../../schemas/prices.js'
 import { intervalOf, type StoredPrice, type StoredTier } from '../../catalog/prices.js'
-import { quantityOrNull } from '../../core/usage/quantity.js'
-import { long } from '../kit/long.js'
+import { storedLong, storedLongOrNull } from '../kit/long.js'
 import { isoTime } from '../kit/time.js'
 import type { BillingPriceRow, BillingProductRow } from './rows.js'
 
@@ -21,7 +20,7 @@ export function priceView(price: StoredPrice): BillingPrice {
     external_price_id: price.external_id ?? price.id,
     currency: price.currency,
     ...intervalOf(price.cadence),
-    price: price.price,
+    price: storedLong(price.price),
     price_decimal: price.price_decimal,
     provider_type: price.provider_type,
     scheme: price.tiers ? 'tiered' : 'per_unit',
@@ -37,7 +36,7 @@ export function priceRowView(row: BillingPriceRow): BillingPrice {
     currency: row.currency,
     interval: row.interval,
     interval_count: row.interval_count,
-    price: Number(row.price),
+    price: storedLong(row.price),
     price_decimal: row.price_decimal,
     provider_type: row.provider_type,
     scheme: row.billing_scheme,
@@ -47,7 +46,12 @@ export function priceRowView(row: BillingPriceRow): BillingPrice {
 
 /** Tiers of a price, each with all it has. */
 export function tierViews(tiers: readonly StoredTier[]): PriceTierView[] {
-  return tiers.map(tier => ({ ...tier, up_to: long(quantityOrNull(tier.up_to)) }))
+  return tiers.map(tier => ({
+    ...tier,
+    up_to: storedLongOrNull(tier.up_to),
+    flat_amount: storedLongOrNull(tier.flat_amount),
+    per_unit_price: storedLongOrNull(tier.per_unit_price),
+  }))
 }
 
 /** The product of a price: an existing one, or the one that publishing will create. */
@@ -70,7 +74,7 @@ export function meteredPriceView(price: StoredPrice, product: SoldAs, sinceMs: n
     currency: price.currency,
     ...intervalOf(price.cadence),
     package_size: 1,
-    price: price.price,
+    price: storedLong(price.price),
     price_decimal: price.price_decimal,
     price_tier: tierViews(price.tiers ?? []),
     tiers_mode: price.tiers_mode,

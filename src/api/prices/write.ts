@@ -17,12 +17,11 @@ import {
   type StoredTier,
   sameTerms,
 } from '../../catalog/prices.js'
-import { parseDecimal } from '../../core/credits/amount.js'
-import { roundHalfUp } from '../../core/pricing/price.js'
-import { type Quantity, storedOrNull } from '../../core/usage/quantity.js'
+import { type Quantity, readQuantity, storedOrNull, storedQuantity } from '../../core/usage/quantity.js'
 import { ServiceError } from '../../errors.js'
 import type { Exact } from '../kit/long.js'
 import { type BillingPriceRow, findPrice } from './rows.js'
+import { wholePrice } from './whole-price.js'
 
 /** The currency used when none is named. source: decision */
 export const defaultCurrency = 'usd'
@@ -32,7 +31,7 @@ type UnitCadence = (typeof unitCadences)[number]
 
 /** The members of a body for one price: undefined is unchanged, null clears (decision 26). */
 interface Slot {
-  readonly amount?: number | null | undefined
+  readonly amount?: Quantity | null | undefined
   readonly exact?: string | null | undefined
   readonly tiers?: readonly Exact<PriceTierWrite>[] | null | undefined
 }
@@ -65,7 +64,7 @@ interface PriceChange {
  */
 export function planPrices(
   ownerId: string,
-  body: BillingProductWrite,
+  body: Exact<BillingProductWrite>,
   currency: string,
   named: NamedPrices,
   former: readonly StoredPrice[],
@@ -213,12 +212,13 @@ function restated(
   const tiers = slot.tiers === undefined ? undefined : settleTiers(slot.tiers ?? [], `${cadence}_price_tiers`)
   const isSame =
     had !== null &&
-    (slot.amount === undefined || slot.amount === had.price) &&
+    (slot.amount === undefined || isPrice(slot.amount, had)) &&
     (slot.exact === undefined || slot.exact === had.price_decimal) &&
     (tiers === undefined || isDeepStrictEqual(tiers, had.tiers ?? []))
   if (isSame) return had
   const onlyClears = slot.amount === undefined && slot.exact == null && !slot.tiers?.length
-  const stated = onlyClears ? { amount: had?.tiers ? had.price || null : (had?.price ?? null) } : slot
+  const former = had === null ? null : readQuantity(had.price)
+  const stated = onlyClears ? { amount: had?.tiers ? former || null : former } : slot
   const [price] = termsOf(stated, {
     currency,
     cadence,
@@ -226,6 +226,10 @@ function restated(
     usageType: usageType ?? had?.usage_type ?? 'licensed',
   })
   return price ?? null
+}
+
+function isPrice(amount: Quantity | null, had: StoredPrice | PriceTerms): boolean {
+  return amount !== null && amount === readQuantity(had.price)
 }
 
 /** The price of a slot; empty if the slot has no value. */
@@ -247,19 +251,13 @@ function termsOf(
     {
       currency,
       cadence,
-      price: rounded(amount, exact),
+      price: storedQuantity(wholePrice(amount, exact)),
       price_decimal: exact,
       tiers: tiers.length === 0 ? null : tiers,
       tiers_mode: tiers.length === 0 ? null : mode,
       usage_type: usageType,
     },
   ]
-}
-
-/** PB-41: the decimal takes precedence and is rounded half-up. */
-function rounded(amount: number | null, exact: string | null): number {
-  const decimal = exact === null ? null : parseDecimal(exact)
-  return decimal === null ? (amount ?? 0) : roundHalfUp(decimal)
 }
 
 function settleTiers(tiers: readonly Exact<PriceTierWrite>[], member: string): StoredTier[] {
@@ -273,8 +271,10 @@ function settleTiers(tiers: readonly Exact<PriceTierWrite>[], member: string): S
     below = tier.up_to ?? below
     return {
       up_to: storedOrNull(tier.up_to ?? null),
-      flat_amount: tier.flat_amount ?? 0,
-      per_unit_price: rounded(tier.per_unit_price ?? null, tier.per_unit_price_decimal ?? null),
+      flat_amount: storedQuantity(tier.flat_amount ?? 0),
+      per_unit_price: storedQuantity(
+        wholePrice(tier.per_unit_price ?? null, tier.per_unit_price_decimal ?? null),
+      ),
       per_unit_price_decimal: tier.per_unit_price_decimal ?? null,
     }
   })
@@ -354,7 +354,7 @@ function storedPrice(row: BillingPriceRow, cadence: Cadence): StoredPrice {
     id: row.id,
     currency: row.currency,
     cadence,
-    price: Number(row.price),
+    price: storedQuantity(readQuantity(row.price)),
     price_decimal: row.price_decimal,
     tiers: row.price_tiers.length === 0 ? null : row.price_tiers,
     tiers_mode: row.tiers_mode,

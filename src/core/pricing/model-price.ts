@@ -10,15 +10,16 @@ import {
   roundHalfEven,
   sum,
 } from '../credits/amount.js'
+import { type Quantity, subtractQuantity } from '../usage/quantity.js'
 
 /** Token counts of one inference event. Cached and written tokens are part of input, reasoning tokens of output (EV-61). */
 export interface Tokens {
-  readonly input: number
-  readonly output: number
-  readonly cachedInput: number
-  readonly cacheWrite: number
-  readonly reasoning: number
-  readonly requests: number
+  readonly input: Quantity
+  readonly output: Quantity
+  readonly cachedInput: Quantity
+  readonly cacheWrite: Quantity
+  readonly reasoning: Quantity
+  readonly requests: Quantity
 }
 
 /** The price of a model from an instant on. Decimal texts, per million tokens; `perRequest` per request. */
@@ -75,8 +76,8 @@ export function priceOf(
 }
 
 /** Input tokens that were neither cached nor written to a cache. source: EV-61 */
-export function plainInput(tokens: Tokens): number {
-  return tokens.input - tokens.cachedInput - tokens.cacheWrite
+export function plainInput(tokens: Tokens): Quantity {
+  return subtractQuantity(subtractQuantity(tokens.input, tokens.cachedInput), tokens.cacheWrite)
 }
 
 const costDigits = 12
@@ -91,7 +92,7 @@ export function inferenceCost(tokens: Tokens, price: ModelPrice): string {
     [plainInput(tokens), decimal(price.input)],
     [tokens.cachedInput, decimal(price.cachedInput ?? price.input)],
     [tokens.cacheWrite, decimal(price.cacheWrite ?? price.input)],
-    [tokens.output - tokens.reasoning, decimal(price.output)],
+    [subtractQuantity(tokens.output, tokens.reasoning), decimal(price.output)],
     [tokens.reasoning, decimal(price.reasoning ?? price.output)],
   ])
   const ofTokens = { units: perMillion.units, scale: perMillion.scale + 6 }
@@ -105,11 +106,14 @@ function decimal(text: string): Decimal {
   return value
 }
 
-function total(terms: readonly (readonly [count: number, each: Decimal])[]): Decimal {
-  return terms.reduce<Decimal>((all, [count, each]) => sum(all, multiply(decimalOf(count), each)), {
-    units: 0n,
-    scale: 0,
-  })
+function total(terms: readonly (readonly [count: Quantity, each: Decimal])[]): Decimal {
+  return terms.reduce<Decimal>(
+    (all, [count, each]) => sum(all, multiply({ units: BigInt(count), scale: 0 }, each)),
+    {
+      units: 0n,
+      scale: 0,
+    },
+  )
 }
 
 /** The quantity keys that a rate may name. source: EN-42 */
@@ -142,10 +146,10 @@ export function inferenceCredits(
   const priced = (name: string): Decimal => decimalOf(rates.get(name) ?? 0)
   const credits = total([
     [tokens.requests, decimalOf(consumptionRate ?? 0)],
-    [tokens.input - cached - written, priced('input_tokens')],
+    [subtractQuantity(subtractQuantity(tokens.input, cached), written), priced('input_tokens')],
     [cached, priced('cached_input_tokens')],
     [written, priced('cache_creation_input_tokens')],
-    [tokens.output - reasoning, priced('output_tokens')],
+    [subtractQuantity(tokens.output, reasoning), priced('output_tokens')],
     [reasoning, priced('reasoning_tokens')],
   ])
   return roundHalfEven(credits, 9)

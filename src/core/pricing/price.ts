@@ -2,7 +2,7 @@
 import type { BillingTiersMode } from '../../../schemas/enums.js'
 import { type Decimal, decimalOf, decimalToText, multiply, parseDecimal, sum } from '../credits/amount.js'
 import type { EntitlementDef, PriceTier } from '../definitions.js'
-import { addQuantity, type Quantity, subtractQuantity } from '../usage/quantity.js'
+import { addQuantity, type Quantity, quantityOf, subtractQuantity } from '../usage/quantity.js'
 
 /** A number or decimal text, exactly. Throws on other text: the schema has excluded it. */
 function exact(value: Quantity | string): Decimal {
@@ -15,17 +15,18 @@ function exact(value: Quantity | string): Decimal {
 /** An amount of money in the smallest unit: exact, and rounded half-up (PB-41). */
 export interface Price {
   readonly decimal: string
-  readonly amount: number
+  readonly amount: Quantity
 }
 
 function priced(price: Decimal): Price {
   return { decimal: decimalToText(price), amount: roundHalfUp(price) }
 }
 
-export function roundHalfUp({ units, scale }: Decimal): number {
+/** The nearest whole number, exact however large; halves go away from zero. */
+export function roundHalfUp({ units, scale }: Decimal): Quantity {
   const whole = 10n ** BigInt(scale)
   const doubled = units * 2n + (units < 0n ? -whole : whole)
-  return Number(doubled / (whole * 2n)) // bigint division drops the fraction
+  return quantityOf(doubled / (whole * 2n)) // bigint division drops the fraction
 }
 
 /** The unit price of a tier; the decimal wins where both are given (PB-41). */
@@ -67,6 +68,22 @@ const nothing: Decimal = { units: 0n, scale: 0 }
 
 function charge(tier: PriceTier, units: Quantity): Decimal {
   return sum(exact(tier.flatAmount), multiply(tierUnitPrice(tier), exact(units)))
+}
+
+/**
+ * A part of an amount of 0 or more, exact and then rounded half-up.
+ *
+ * part, whole  integers of 0 or more; `whole` is not 0.
+ */
+export function partOf(amount: Quantity, part: number, whole: number): Quantity {
+  const [wanted, of] = [BigInt(part), BigInt(whole)]
+  return quantityOf((2n * BigInt(amount) * wanted + of) / (2n * of))
+}
+
+/** So many percent of an amount, exact and then rounded half-up. */
+export function percentOf(amount: Quantity, percent: number): Quantity {
+  const { units, scale } = multiply(exact(amount), decimalOf(percent))
+  return roundHalfUp({ units, scale: scale + 2 })
 }
 
 /** Units billed when prices are per package: whole packages (PB-42). */

@@ -42,6 +42,24 @@ export function subtractQuantity(one: Quantity, other: Quantity): Quantity {
   return addQuantity(one, typeof other === 'number' ? 0 - other : -other)
 }
 
+/** The exact product. It may be beyond 64 bits. */
+export function multiplyQuantity(one: Quantity, other: Quantity): Quantity {
+  return quantityOf(BigInt(one) * BigInt(other))
+}
+
+export function lesserQuantity(one: Quantity, other: Quantity): Quantity {
+  return other < one ? other : one
+}
+
+export function greaterQuantity(one: Quantity, other: Quantity): Quantity {
+  return other > one ? other : one
+}
+
+/** The exact sum of many. It may be beyond 64 bits. */
+export function sumOf(all: readonly Quantity[]): Quantity {
+  return all.reduce(addQuantity, 0)
+}
+
 /** A quantity as facts and snapshots keep it. */
 export function storedQuantity(quantity: Quantity): StoredQuantity {
   return typeof quantity === 'number' ? quantity : String(quantity)

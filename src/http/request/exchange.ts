@@ -15,7 +15,7 @@ import {
 import type { Services } from '../../api/kit/services.js'
 import { askedBytesMax, type CacheKey, hashOfAsked } from '../../engine/cache/response-cache.js'
 import { ServiceError } from '../../errors.js'
-import { decodeUtf8 } from '../../json.js'
+import { decodeUtf8, jsonText } from '../../json.js'
 import type { RequestLine } from '../../log.js'
 import { toFailure } from '../../storage/failure.js'
 import type { Admission, Judgement } from '../admission/admit.js'
@@ -530,7 +530,7 @@ export class Exchange implements Listener, Caller {
         ? '{}'
         : this.echo === this.params
           ? echoOf(this.params)
-          : JSON.stringify(this.echo)
+          : jsonText(this.echo)
     const { status, noted } = this.compiled.route
     const headers = noted ? `${this.headers}\r\nX-Request-Id: ${this.ownId()}` : this.headers
     const reply = success(answer, status, echo, headers)
