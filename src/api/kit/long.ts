@@ -29,7 +29,7 @@ export function storedLongOrNull(quantity: Quantity | StoredQuantity | null): nu
   return long(quantityOrNull(quantity))
 }
 
-/** Members of bodies that are `long` and have 64 bits; in a body read by `exactly` no other member has their names. */
+/** Members of bodies that are `long` and have 64 bits. A body read by `exactly` has no others of these names, but doubles that its schema keeps within 2^53. */
 const longMembers = [
   'value_numeric',
   'soft_limit',
@@ -122,7 +122,7 @@ export function exactly<Body>(
 }
 
 const isRounded = (name: string, value: unknown): boolean =>
-  typeof value === 'number' && !Number.isSafeInteger(value) && members.has(name)
+  Number.isInteger(value) && !Number.isSafeInteger(value) && members.has(name)
 
 function holdsRounded(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return false
