@@ -1014,7 +1014,7 @@ export interface components {
       amount?: number | null;
       credit_id: string;
       enabled: boolean;
-      threshold_credits?: components["schemas"]["Count.o1"] | null;
+      threshold_credits?: components["schemas"]["Units"] | null;
     };
     BillingAddress: {
       city: string;
@@ -1138,7 +1138,7 @@ export interface components {
       monthly_metered_price_id?: null | string;
       monthly_price_tiers?: components["schemas"]["Tiers"];
       monthly_unit_price?: components["schemas"]["Money"] | null;
-      monthly_unit_price_decimal?: components["schemas"]["DecimalText.o1"] | null;
+      monthly_unit_price_decimal?: components["schemas"]["DecimalText"] | null;
       overage_billing_cadence?: "end_of_billing_period" | "monthly" | "quarterly" | null;
       overage_billing_product_id?: null | string;
       overage_invoice_anchor?: "billing_period_start" | "month_end" | null;
@@ -1152,20 +1152,20 @@ export interface components {
       quarterly_metered_price_id?: null | string;
       quarterly_price_tiers?: components["schemas"]["Tiers"];
       quarterly_unit_price?: components["schemas"]["Money"] | null;
-      quarterly_unit_price_decimal?: components["schemas"]["DecimalText.o1"] | null;
-      soft_limit?: components["schemas"]["Units"] | null;
+      quarterly_unit_price_decimal?: components["schemas"]["DecimalText"] | null;
+      soft_limit?: components["schemas"]["Units.o1"] | null;
       tier_mode?: "graduated" | "volume" | null;
-      usage_quantity?: components["schemas"]["Units"] | null;
+      usage_quantity?: components["schemas"]["Units.o1"] | null;
       value_bool?: boolean | null;
       value_credit_id?: null | string;
-      value_numeric?: components["schemas"]["Units"] | null;
+      value_numeric?: components["schemas"]["Units.o1"] | null;
       value_trait_id?: null | string;
       value_type?: "boolean" | "credit" | "numeric" | "trait" | "unknown" | "unlimited";
       warning_tiers?: components["schemas"]["WarningTierWrite"][] | null;
       yearly_metered_price_id?: null | string;
       yearly_price_tiers?: components["schemas"]["Tiers"];
       yearly_unit_price?: components["schemas"]["Money"] | null;
-      yearly_unit_price_decimal?: components["schemas"]["DecimalText.o1"] | null;
+      yearly_unit_price_decimal?: components["schemas"]["DecimalText"] | null;
     };
     BillingLinkedFeatureCreate: {
       billing_provider: "ext_a" | "ext_b" | "native" | "psp";
@@ -1218,9 +1218,9 @@ export interface components {
       scheme: "per_unit" | "tiered";
     };
     BillingPriceTierWrite: {
-      flat_amount?: components["schemas"]["Count.o1"] | null;
+      flat_amount?: components["schemas"]["Money"] | null;
       per_unit_decimal?: components["schemas"]["DecimalText"] | null;
-      per_unit_price?: components["schemas"]["Count.o1"] | null;
+      per_unit_price?: components["schemas"]["Money"] | null;
       price_external_id: components["schemas"]["Text255"];
       provider_type?: "ext_a" | "ext_b" | "native" | "psp" | null;
       up_to?: number | null;
@@ -1235,7 +1235,7 @@ export interface components {
       meter_id?: components["schemas"]["Text255"] | null;
       nickname?: null | string;
       package_size?: number | null;
-      price?: components["schemas"]["Count.o1"];
+      price?: components["schemas"]["Money"];
       price_decimal?: components["schemas"]["DecimalText"] | null;
       price_external_id: components["schemas"]["ExternalId"];
       price_tiers?: components["schemas"]["BillingPriceTierWrite"][];
@@ -1342,16 +1342,16 @@ export interface components {
       yearly_price_id: null | string;
     };
     BillingProductPricing: {
-      billing_threshold?: number | null;
+      billing_threshold?: components["schemas"]["Long"] | null;
       currency: "aed" | "afn" | "all" | "amd" | "ang" | "aoa" | "ars" | "aud" | "awg" | "azn" | "bam" | "bbd" | "bdt" | "bif" | "bmd" | "bnd" | "bob" | "brl" | "bsd" | "bwp" | "byn" | "bzd" | "cad" | "cdf" | "chf" | "clp" | "cny" | "cop" | "crc" | "cve" | "czk" | "djf" | "dkk" | "dop" | "dzd" | "egp" | "etb" | "eur" | "fjd" | "fkp" | "gbp" | "gel" | "gip" | "gmd" | "gnf" | "gtq" | "gyd" | "hkd" | "hnl" | "htg" | "huf" | "idr" | "ils" | "inr" | "isk" | "jmd" | "jpy" | "kes" | "kgs" | "khr" | "kmf" | "krw" | "kyd" | "kzt" | "lak" | "lbp" | "lkr" | "lrd" | "lsl" | "mad" | "mdl" | "mga" | "mkd" | "mmk" | "mnt" | "mop" | "mur" | "mvr" | "mwk" | "mxn" | "myr" | "mzn" | "nad" | "ngn" | "nio" | "nok" | "npr" | "nzd" | "pab" | "pen" | "pgk" | "php" | "pkr" | "pln" | "pyg" | "qar" | "ron" | "rsd" | "rub" | "rwf" | "sar" | "sbd" | "scr" | "sek" | "sgd" | "shp" | "sle" | "sos" | "srd" | "std" | "szl" | "thb" | "tjs" | "top" | "try" | "ttd" | "twd" | "tzs" | "uah" | "ugx" | "usd" | "uyu" | "uzs" | "vnd" | "vuv" | "wst" | "xaf" | "xcd" | "xcg" | "xof" | "xpf" | "yer" | "zar" | "zmw";
       interval: components["schemas"]["Text255"];
       meter_id?: null | string;
       package_size?: number | null;
-      price: components["schemas"]["Count.o1"];
+      price: components["schemas"]["Money"];
       price_decimal?: components["schemas"]["DecimalText"] | null;
       price_external_id: components["schemas"]["Text255"];
       product_external_id: components["schemas"]["Text255"];
-      quantity: components["schemas"]["Count.o1"];
+      quantity: components["schemas"]["Units"];
       subscription_item_external_id?: null | string;
       usage_type: "licensed" | "metered";
     };
@@ -1492,7 +1492,7 @@ export interface components {
       started_at?: null | string;
       status?: components["schemas"]["Text255"] | null;
       subscription_external_id: components["schemas"]["ExternalId"];
-      total_price?: components["schemas"]["Count.o1"];
+      total_price?: components["schemas"]["Money"];
       trial_end?: components["schemas"]["Seconds"] | null;
       trial_end_setting?: "cancel" | "subscribe" | null;
     };
@@ -1555,7 +1555,7 @@ export interface components {
       monthly_metered_price_id?: null | string;
       monthly_price_tiers?: components["schemas"]["Tiers"];
       monthly_unit_price?: components["schemas"]["Money"] | null;
-      monthly_unit_price_decimal?: components["schemas"]["DecimalText.o1"] | null;
+      monthly_unit_price_decimal?: components["schemas"]["DecimalText"] | null;
       overage_billing_cadence?: "end_of_billing_period" | "monthly" | "quarterly" | null;
       overage_billing_product_id?: null | string;
       overage_invoice_anchor?: "billing_period_start" | "month_end" | null;
@@ -1569,20 +1569,20 @@ export interface components {
       quarterly_metered_price_id?: null | string;
       quarterly_price_tiers?: components["schemas"]["Tiers"];
       quarterly_unit_price?: components["schemas"]["Money"] | null;
-      quarterly_unit_price_decimal?: components["schemas"]["DecimalText.o1"] | null;
-      soft_limit?: components["schemas"]["Units"] | null;
+      quarterly_unit_price_decimal?: components["schemas"]["DecimalText"] | null;
+      soft_limit?: components["schemas"]["Units.o1"] | null;
       tier_mode?: "graduated" | "volume" | null;
-      usage_quantity?: components["schemas"]["Units"] | null;
+      usage_quantity?: components["schemas"]["Units.o1"] | null;
       value_bool?: boolean | null;
       value_credit_id?: null | string;
-      value_numeric?: components["schemas"]["Units"] | null;
+      value_numeric?: components["schemas"]["Units.o1"] | null;
       value_trait_id?: null | string;
       value_type?: "boolean" | "credit" | "numeric" | "trait" | "unknown" | "unlimited";
       warning_tiers?: components["schemas"]["WarningTierWrite"][] | null;
       yearly_metered_price_id?: null | string;
       yearly_price_tiers?: components["schemas"]["Tiers"];
       yearly_unit_price?: components["schemas"]["Money"] | null;
-      yearly_unit_price_decimal?: components["schemas"]["DecimalText.o1"] | null;
+      yearly_unit_price_decimal?: components["schemas"]["DecimalText"] | null;
     };
     BundleEntitlementWrite: {
       action: "create" | "delete" | "update";
@@ -1914,7 +1914,7 @@ export interface components {
       };
       value_bool?: boolean | null;
       value_credit_id?: null | string;
-      value_numeric?: components["schemas"]["Units"] | null;
+      value_numeric?: components["schemas"]["Units.o1"] | null;
       value_trait_id?: null | string;
       value_type: "boolean" | "credit" | "numeric" | "trait" | "unknown" | "unlimited";
     };
@@ -1937,7 +1937,7 @@ export interface components {
       };
       value_bool?: boolean | null;
       value_credit_id?: null | string;
-      value_numeric?: components["schemas"]["Units"] | null;
+      value_numeric?: components["schemas"]["Units.o1"] | null;
       value_trait_id?: null | string;
       value_type?: "boolean" | "credit" | "numeric" | "trait" | "unknown" | "unlimited";
     };
@@ -2109,7 +2109,7 @@ export interface components {
     "Count.o1": number;
     "Count.o2": number;
     CouponUpsert: {
-      amount_off?: components["schemas"]["Count.o1"] | null;
+      amount_off?: components["schemas"]["Money"] | null;
       currency?: null | string;
       duration?: null | string;
       duration_in_months?: components["schemas"]["Count.o1"] | null;
@@ -2172,8 +2172,8 @@ export interface components {
       expiry_type?: "duration" | "end_of_billing_period" | "end_of_next_billing_period" | "end_of_trial" | "no_expiry" | null;
       expiry_unit?: "billing_periods" | "days" | null;
       expiry_unit_count?: components["schemas"]["Count.o2"] | null;
-      price_per_unit: components["schemas"]["Money.o1"];
-      price_per_unit_decimal?: components["schemas"]["DecimalText.o2"] | null;
+      price_per_unit: components["schemas"]["Money"];
+      price_per_unit_decimal?: components["schemas"]["DecimalText"] | null;
       quantity?: components["schemas"]["Count.o2"] | null;
       status?: "active" | "inactive" | null;
     };
@@ -2184,8 +2184,8 @@ export interface components {
       expiry_type?: "duration" | "end_of_billing_period" | "end_of_next_billing_period" | "end_of_trial" | "no_expiry" | null;
       expiry_unit?: "billing_periods" | "days" | null;
       expiry_unit_count?: components["schemas"]["Count.o2"] | null;
-      price_per_unit?: components["schemas"]["Money.o1"];
-      price_per_unit_decimal?: components["schemas"]["DecimalText.o2"] | null;
+      price_per_unit?: components["schemas"]["Money"];
+      price_per_unit_decimal?: components["schemas"]["DecimalText"] | null;
       quantity?: components["schemas"]["Count.o2"] | null;
       status?: "active" | "inactive" | null;
     };
@@ -2199,8 +2199,8 @@ export interface components {
       description: string;
       icon?: null | string;
       name: components["schemas"]["Name.o2"];
-      per_unit_price?: components["schemas"]["Money.o1"] | null;
-      per_unit_price_decimal?: components["schemas"]["DecimalText.o2"] | null;
+      per_unit_price?: components["schemas"]["Money"] | null;
+      per_unit_price_decimal?: components["schemas"]["DecimalText"] | null;
       plural_name?: components["schemas"]["Label"];
       singular_name?: components["schemas"]["Label"];
     };
@@ -2210,8 +2210,8 @@ export interface components {
     };
     CreditCurrencyPriceWrite: {
       currency: "aed" | "afn" | "all" | "amd" | "ang" | "aoa" | "ars" | "aud" | "awg" | "azn" | "bam" | "bbd" | "bdt" | "bif" | "bmd" | "bnd" | "bob" | "brl" | "bsd" | "bwp" | "byn" | "bzd" | "cad" | "cdf" | "chf" | "clp" | "cny" | "cop" | "crc" | "cve" | "czk" | "djf" | "dkk" | "dop" | "dzd" | "egp" | "etb" | "eur" | "fjd" | "fkp" | "gbp" | "gel" | "gip" | "gmd" | "gnf" | "gtq" | "gyd" | "hkd" | "hnl" | "htg" | "huf" | "idr" | "ils" | "inr" | "isk" | "jmd" | "jpy" | "kes" | "kgs" | "khr" | "kmf" | "krw" | "kyd" | "kzt" | "lak" | "lbp" | "lkr" | "lrd" | "lsl" | "mad" | "mdl" | "mga" | "mkd" | "mmk" | "mnt" | "mop" | "mur" | "mvr" | "mwk" | "mxn" | "myr" | "mzn" | "nad" | "ngn" | "nio" | "nok" | "npr" | "nzd" | "pab" | "pen" | "pgk" | "php" | "pkr" | "pln" | "pyg" | "qar" | "ron" | "rsd" | "rub" | "rwf" | "sar" | "sbd" | "scr" | "sek" | "sgd" | "shp" | "sle" | "sos" | "srd" | "std" | "szl" | "thb" | "tjs" | "top" | "try" | "ttd" | "twd" | "tzs" | "uah" | "ugx" | "usd" | "uyu" | "uzs" | "vnd" | "vuv" | "wst" | "xaf" | "xcd" | "xcg" | "xof" | "xpf" | "yer" | "zar" | "zmw";
-      price_per_unit?: components["schemas"]["Money.o1"] | null;
-      price_per_unit_decimal?: components["schemas"]["DecimalText.o2"] | null;
+      price_per_unit?: components["schemas"]["Money"] | null;
+      price_per_unit_decimal?: components["schemas"]["DecimalText"] | null;
     };
     CreditGrant: {
       company_id: string;
@@ -2255,8 +2255,8 @@ export interface components {
       quantity: number;
     };
     CreditGrantTierWrite: {
-      per_unit_price?: components["schemas"]["Money.o1"] | null;
-      per_unit_price_decimal?: components["schemas"]["DecimalText.o2"] | null;
+      per_unit_price?: components["schemas"]["Money"] | null;
+      per_unit_price_decimal?: components["schemas"]["DecimalText"] | null;
       up_to?: number | null;
     };
     CreditLease: {
@@ -2372,8 +2372,8 @@ export interface components {
       description?: string;
       icon?: null | string;
       name?: components["schemas"]["Name.o2"];
-      per_unit_price?: components["schemas"]["Money.o1"] | null;
-      per_unit_price_decimal?: components["schemas"]["DecimalText.o2"] | null;
+      per_unit_price?: components["schemas"]["Money"] | null;
+      per_unit_price_decimal?: components["schemas"]["DecimalText"] | null;
       plural_name?: components["schemas"]["Label"];
       singular_name?: components["schemas"]["Label"];
     };
@@ -2387,13 +2387,13 @@ export interface components {
       currency: "aed" | "afn" | "all" | "amd" | "ang" | "aoa" | "ars" | "aud" | "awg" | "azn" | "bam" | "bbd" | "bdt" | "bif" | "bmd" | "bnd" | "bob" | "brl" | "bsd" | "bwp" | "byn" | "bzd" | "cad" | "cdf" | "chf" | "clp" | "cny" | "cop" | "crc" | "cve" | "czk" | "djf" | "dkk" | "dop" | "dzd" | "egp" | "etb" | "eur" | "fjd" | "fkp" | "gbp" | "gel" | "gip" | "gmd" | "gnf" | "gtq" | "gyd" | "hkd" | "hnl" | "htg" | "huf" | "idr" | "ils" | "inr" | "isk" | "jmd" | "jpy" | "kes" | "kgs" | "khr" | "kmf" | "krw" | "kyd" | "kzt" | "lak" | "lbp" | "lkr" | "lrd" | "lsl" | "mad" | "mdl" | "mga" | "mkd" | "mmk" | "mnt" | "mop" | "mur" | "mvr" | "mwk" | "mxn" | "myr" | "mzn" | "nad" | "ngn" | "nio" | "nok" | "npr" | "nzd" | "pab" | "pen" | "pgk" | "php" | "pkr" | "pln" | "pyg" | "qar" | "ron" | "rsd" | "rub" | "rwf" | "sar" | "sbd" | "scr" | "sek" | "sgd" | "shp" | "sle" | "sos" | "srd" | "std" | "szl" | "thb" | "tjs" | "top" | "try" | "ttd" | "twd" | "tzs" | "uah" | "ugx" | "usd" | "uyu" | "uzs" | "vnd" | "vuv" | "wst" | "xaf" | "xcd" | "xcg" | "xof" | "xpf" | "yer" | "zar" | "zmw";
       monthly_price_tiers?: components["schemas"]["Tiers"];
       monthly_unit_price?: components["schemas"]["Money"] | null;
-      monthly_unit_price_decimal?: components["schemas"]["DecimalText.o1"] | null;
+      monthly_unit_price_decimal?: components["schemas"]["DecimalText"] | null;
       quarterly_price_tiers?: components["schemas"]["Tiers"];
       quarterly_unit_price?: components["schemas"]["Money"] | null;
-      quarterly_unit_price_decimal?: components["schemas"]["DecimalText.o1"] | null;
+      quarterly_unit_price_decimal?: components["schemas"]["DecimalText"] | null;
       yearly_price_tiers?: components["schemas"]["Tiers"];
       yearly_unit_price?: components["schemas"]["Money"] | null;
-      yearly_unit_price_decimal?: components["schemas"]["DecimalText.o1"] | null;
+      yearly_unit_price_decimal?: components["schemas"]["DecimalText"] | null;
     };
     CustomPlanBilling: {
       activation_strategy: "on_payment" | "on_publish";
@@ -2448,8 +2448,6 @@ export interface components {
       name: components["schemas"]["Name"];
     };
     DecimalText: string;
-    "DecimalText.o1": string;
-    "DecimalText.o2": string;
     Deleted: {
       deleted: true;
     };
@@ -3196,7 +3194,6 @@ export interface components {
       reasoning?: components["schemas"]["Price"] | null;
     };
     Money: number;
-    "Money.o1": number;
     Name: string;
     "Name.o1": string;
     "Name.o2": string;
@@ -3506,7 +3503,7 @@ export interface components {
       monthly_metered_price_id?: null | string;
       monthly_price_tiers?: components["schemas"]["Tiers"];
       monthly_unit_price?: components["schemas"]["Money"] | null;
-      monthly_unit_price_decimal?: components["schemas"]["DecimalText.o1"] | null;
+      monthly_unit_price_decimal?: components["schemas"]["DecimalText"] | null;
       overage_billing_cadence?: "end_of_billing_period" | "monthly" | "quarterly" | null;
       overage_billing_product_id?: null | string;
       overage_invoice_anchor?: "billing_period_start" | "month_end" | null;
@@ -3520,20 +3517,20 @@ export interface components {
       quarterly_metered_price_id?: null | string;
       quarterly_price_tiers?: components["schemas"]["Tiers"];
       quarterly_unit_price?: components["schemas"]["Money"] | null;
-      quarterly_unit_price_decimal?: components["schemas"]["DecimalText.o1"] | null;
-      soft_limit?: components["schemas"]["Units"] | null;
+      quarterly_unit_price_decimal?: components["schemas"]["DecimalText"] | null;
+      soft_limit?: components["schemas"]["Units.o1"] | null;
       tier_mode?: "graduated" | "volume" | null;
-      usage_quantity?: components["schemas"]["Units"] | null;
+      usage_quantity?: components["schemas"]["Units.o1"] | null;
       value_bool?: boolean | null;
       value_credit_id?: null | string;
-      value_numeric?: components["schemas"]["Units"] | null;
+      value_numeric?: components["schemas"]["Units.o1"] | null;
       value_trait_id?: null | string;
       value_type: "boolean" | "credit" | "numeric" | "trait" | "unknown" | "unlimited";
       warning_tiers?: components["schemas"]["WarningTierWrite"][] | null;
       yearly_metered_price_id?: null | string;
       yearly_price_tiers?: components["schemas"]["Tiers"];
       yearly_unit_price?: components["schemas"]["Money"] | null;
-      yearly_unit_price_decimal?: components["schemas"]["DecimalText.o1"] | null;
+      yearly_unit_price_decimal?: components["schemas"]["DecimalText"] | null;
     };
     PlanEntitlementsOrder: {
       entitlements: {
@@ -3553,7 +3550,7 @@ export interface components {
       monthly_metered_price_id?: null | string;
       monthly_price_tiers?: components["schemas"]["Tiers"];
       monthly_unit_price?: components["schemas"]["Money"] | null;
-      monthly_unit_price_decimal?: components["schemas"]["DecimalText.o1"] | null;
+      monthly_unit_price_decimal?: components["schemas"]["DecimalText"] | null;
       overage_billing_cadence?: "end_of_billing_period" | "monthly" | "quarterly" | null;
       overage_billing_product_id?: null | string;
       overage_invoice_anchor?: "billing_period_start" | "month_end" | null;
@@ -3565,20 +3562,20 @@ export interface components {
       quarterly_metered_price_id?: null | string;
       quarterly_price_tiers?: components["schemas"]["Tiers"];
       quarterly_unit_price?: components["schemas"]["Money"] | null;
-      quarterly_unit_price_decimal?: components["schemas"]["DecimalText.o1"] | null;
-      soft_limit?: components["schemas"]["Units"] | null;
+      quarterly_unit_price_decimal?: components["schemas"]["DecimalText"] | null;
+      soft_limit?: components["schemas"]["Units.o1"] | null;
       tier_mode?: "graduated" | "volume" | null;
-      usage_quantity?: components["schemas"]["Units"] | null;
+      usage_quantity?: components["schemas"]["Units.o1"] | null;
       value_bool?: boolean | null;
       value_credit_id?: null | string;
-      value_numeric?: components["schemas"]["Units"] | null;
+      value_numeric?: components["schemas"]["Units.o1"] | null;
       value_trait_id?: null | string;
       value_type?: "boolean" | "credit" | "numeric" | "trait" | "unknown" | "unlimited";
       warning_tiers?: components["schemas"]["WarningTierWrite"][] | null;
       yearly_metered_price_id?: null | string;
       yearly_price_tiers?: components["schemas"]["Tiers"];
       yearly_unit_price?: components["schemas"]["Money"] | null;
-      yearly_unit_price_decimal?: components["schemas"]["DecimalText.o1"] | null;
+      yearly_unit_price_decimal?: components["schemas"]["DecimalText"] | null;
     };
     PlanGrantCreate: {
       apply_to_existing?: boolean | null;
@@ -3608,8 +3605,8 @@ export interface components {
       plan_id: string;
       plan_version_id?: null | string;
       postpaid_enabled?: boolean | null;
-      postpaid_rate_per_unit?: components["schemas"]["Money.o1"] | null;
-      postpaid_rate_per_unit_decimal?: components["schemas"]["DecimalText.o2"] | null;
+      postpaid_rate_per_unit?: components["schemas"]["Money"] | null;
+      postpaid_rate_per_unit_decimal?: components["schemas"]["DecimalText"] | null;
       price_tiers?: components["schemas"]["CreditGrantTierWrite"][] | null;
       renewal_enabled?: boolean | null;
       renewal_period?: "billing_period" | "first_of_month" | null;
@@ -3619,8 +3616,8 @@ export interface components {
       rollover_percentage?: number | null;
       scaling?: "fixed" | "per_license" | null;
       tier_mode?: "graduated" | "volume" | null;
-      unit_price?: components["schemas"]["Money.o1"] | null;
-      unit_price_decimal?: components["schemas"]["DecimalText.o2"] | null;
+      unit_price?: components["schemas"]["Money"] | null;
+      unit_price_decimal?: components["schemas"]["DecimalText"] | null;
     };
     PlanGrantTier: {
       from: number;
@@ -3653,8 +3650,8 @@ export interface components {
       license_id?: null | string;
       overdraft_limit?: null | number;
       postpaid_enabled?: boolean | null;
-      postpaid_rate_per_unit?: components["schemas"]["Money.o1"] | null;
-      postpaid_rate_per_unit_decimal?: components["schemas"]["DecimalText.o2"] | null;
+      postpaid_rate_per_unit?: components["schemas"]["Money"] | null;
+      postpaid_rate_per_unit_decimal?: components["schemas"]["DecimalText"] | null;
       price_tiers?: components["schemas"]["CreditGrantTierWrite"][] | null;
       renewal_enabled?: boolean | null;
       renewal_period?: "billing_period" | "first_of_month" | null;
@@ -3664,8 +3661,8 @@ export interface components {
       rollover_percentage?: number | null;
       scaling?: "fixed" | "per_license" | null;
       tier_mode?: "graduated" | "volume" | null;
-      unit_price?: components["schemas"]["Money.o1"] | null;
-      unit_price_decimal?: components["schemas"]["DecimalText.o2"] | null;
+      unit_price?: components["schemas"]["Money"] | null;
+      unit_price_decimal?: components["schemas"]["DecimalText"] | null;
     };
     PlanGroup: {
       add_on_compatibilities: components["schemas"]["CompatiblePlans"][];
@@ -4098,7 +4095,7 @@ export interface components {
     PriceTierWrite: {
       flat_amount?: components["schemas"]["Money"] | null;
       per_unit_price?: components["schemas"]["Money"] | null;
-      per_unit_price_decimal?: components["schemas"]["DecimalText.o1"] | null;
+      per_unit_price_decimal?: components["schemas"]["DecimalText"] | null;
       up_to?: number | null;
     };
     PublishableLimits: {
@@ -4322,6 +4319,7 @@ export interface components {
       trial_end?: null | string;
     };
     Units: number;
+    "Units.o1": number;
     Url: string;
     UsageTimeSeriesPoint: {
       period_end: null | string;
