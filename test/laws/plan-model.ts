@@ -2,9 +2,9 @@
 //
 // Companies have one base plan and at most one subscription by the month. Rules: PB-6, PB-21…24, PB-30…34, EN-84…97,
 // decisions 28 and 29.
+import { dayMs, type Pending, type Strategy } from './plan-walk.js'
 
 export type PlanName = 'basic' | 'free' | 'gratis' | 'lapsed' | 'pro' | 'tried'
-export type Strategy = 'end_of_billing_period' | 'immediate' | 'leave' | 'scheduled'
 
 export interface Version {
   readonly id: string
@@ -28,27 +28,18 @@ export interface Subscription {
   ends: boolean
 }
 
-export interface Pending {
-  readonly migration: number
-  readonly to: Version
-  /** Null: no date can be named. */
-  readonly atMs: number | null
-  readonly strategy: Strategy
-}
-
 export interface CompanyModel {
   version: Version
   /** The plan is billed by the subscription. */
   billed: boolean
   price: number | null
   subscription: Subscription | null
-  pending: Pending | null
+  pending: Pending<Version> | null
   readonly trialed: Set<PlanName>
   /** Versions held so far, in order, and since when. */
   readonly history: { readonly id: string; readonly atMs: number }[]
 }
 
-const dayMs = 86_400_000
 export const trialDays = 14
 
 /** The day of the anchor, so many months later; the last day of a month that is too short. */

@@ -1,6 +1,8 @@
 // What add-ons, seats, custom plans and a provider's subscriptions make of companies, told from the specification alone:
-// no code of the product is used here. Rules: PB-6, PB-13, PB-24, PB-30…33, PB-50…54, PB-60, PB-61, EN-35, EN-82…97.
-import { monthsAfter } from './plan-model.js'
+// no code of the product is used here. Rules: PB-6, PB-13, PB-21…24, PB-30…33, PB-50…54, PB-60, PB-61, EN-35, EN-82…97,
+// decisions 28 and 29.
+import { monthsAfter, trialDays } from './plan-model.js'
+import { dayMs, type Pending, type Strategy } from './plan-walk.js'
 
 export interface Version {
   readonly id: string
@@ -11,7 +13,19 @@ export interface Version {
   readonly limit: number
 }
 
-export type PartName = 'basic' | 'extra' | 'free' | 'more' | 'pro' | 'told'
+export type PartName = 'basic' | 'extra' | 'free' | 'more' | 'pro' | 'told' | 'tried'
+
+/** A subscription that the service bills, by the month. */
+export interface PartsSubscription {
+  status: 'active' | 'trialing'
+  startMs: number
+  anchorMs: number
+  endMs: number
+  trialEndMs: number | null
+  setting: 'cancel' | 'subscribe'
+  /** Cancelled for later. */
+  ends: boolean
+}
 
 /** A company that the service bills, or that a provider does. */
 export interface PartsCompany {
@@ -19,7 +33,11 @@ export interface PartsCompany {
   version: Version
   addOn: { readonly plan: PartName; readonly version: Version } | null
   seats: number
-  subscription: { startMs: number; anchorMs: number; endMs: number; ends: boolean } | null
+  subscription: PartsSubscription | null
+  /** By plan. */
+  readonly pending: Map<PartName, Pending<Version>>
+  /** It has had the trial. */
+  tried: boolean
 }
 
 export interface Billing {
@@ -41,6 +59,7 @@ export class PartsModel {
   readonly published = new Map<PartName, Version>()
   readonly companies = new Map<string, PartsCompany>()
   readonly customs = new Map<string, CustomCompany>()
+  #migrations = 0
 
   constructor(public nowMs: number) {}
 
@@ -51,6 +70,8 @@ export class PartsModel {
       addOn: null,
       seats: 0,
       subscription: null,
+      pending: new Map(),
+      tried: false,
     })
   }
 
@@ -60,12 +81,9 @@ export class PartsModel {
 
   advance(toMs: number): void {
     this.nowMs = toMs
-    for (const company of this.companies.values()) {
-      const { subscription } = company
-      while (subscription && company.subscription && subscription.endMs <= toMs)
-        if (subscription.ends) this.#free(company)
-        else this.#renew(subscription)
-    }
+    for (const company of this.companies.values())
+      for (let next = nextOf(company); next !== null && next.atMs <= toMs; next = nextOf(company))
+        this.#happen(company, next)
     for (const custom of this.customs.values()) {
       const due = custom.billings.filter(
         ({ status, dueMs }) => status !== 'paid' && status !== 'expired' && dueMs <= toMs,
@@ -76,19 +94,42 @@ export class PartsModel {
     }
   }
 
-  #renew(subscription: NonNullable<PartsCompany['subscription']>): void {
-    subscription.startMs = subscription.endMs
-    let months = 1
-    while (monthsAfter(subscription.anchorMs, months) <= subscription.startMs) months++
-    subscription.endMs = monthsAfter(subscription.anchorMs, months)
+  #happen(company: PartsCompany, { what, atMs, plan }: Due): void {
+    const { subscription } = company
+    if (what === 'end' || what === 'trial ends') this.#free(company)
+    else if (what === 'trial converts') subscription!.status = 'active'
+    else if (what === 'migration') this.#migrate(company, plan!, company.pending.get(plan!)!.to)
+    else {
+      subscription!.startMs = atMs
+      let months = 1
+      while (monthsAfter(subscription!.anchorMs, months) <= atMs) months++
+      subscription!.endMs = monthsAfter(subscription!.anchorMs, months)
+    }
   }
 
   #free(company: PartsCompany): void {
-    company.plan = 'free'
-    company.version = this.published.get('free')!
-    company.addOn = null
-    company.seats = 0
-    company.subscription = null
+    this.#byHand(company, () => {
+      company.plan = 'free'
+      company.version = this.published.get('free')!
+      company.addOn = null
+      company.seats = 0
+      company.subscription = null
+    })
+  }
+
+  /** EN-97: the version of a plan or add-on that is held. */
+  #migrate(company: PartsCompany, plan: PartName, to: Version): void {
+    company.pending.delete(plan)
+    if (company.plan === plan) company.version = to
+    if (company.addOn?.plan === plan) company.addOn = { plan, version: to }
+  }
+
+  /** PB-23: what was agreed for a plan that is left, or whose version is another after it, is void. */
+  #byHand(company: PartsCompany, change: () => void): void {
+    const before = new Map([...company.pending.keys()].map(plan => [plan, held(company, plan)]))
+    change()
+    for (const plan of before.keys())
+      if (held(company, plan)?.id !== before.get(plan)?.id) company.pending.delete(plan)
   }
 
   /** EN-95: while the end is agreed nothing more may be bought, but by a higher plan. */
@@ -102,27 +143,49 @@ export class PartsModel {
     return !higher && (comes || seats > company.seats)
   }
 
-  /** The whole wanted state of a company that the service bills (PB-30); versions stay where plans do (PB-31). */
-  subscribe(id: string, plan: PartName, addOn: boolean, seats: number): void {
+  /** EN-90, EN-94: the first time, without add-ons and seats. */
+  tries(id: string, plan: PartName, addOn: boolean): boolean {
+    const { subscription, tried } = this.companies.get(id)!
+    return plan === 'tried' && subscription === null && !tried && !addOn
+  }
+
+  /**
+   * The whole wanted state of a company that the service bills (PB-30); versions stay where plans do (PB-31).
+   *
+   * setting  of the trial that begins or runs; null: not said.
+   */
+  subscribe(
+    id: string,
+    plan: PartName,
+    addOn: boolean,
+    seats: number,
+    setting: 'cancel' | 'subscribe' | null,
+  ): void {
     const company = this.companies.get(id)!
+    const tries = this.tries(id, plan, addOn)
     const before = { ...company, paid: this.total(company) }
-    company.version = company.plan === plan ? company.version : this.published.get(plan)!
-    company.plan = plan
-    if (!addOn) company.addOn = null
-    else company.addOn ??= { plan: 'extra', version: this.published.get('extra')! }
-    company.seats = company.version.seat === null ? 0 : seats
+    this.#byHand(company, () => {
+      company.version = company.plan === plan ? company.version : this.published.get(plan)!
+      company.plan = plan
+      if (!addOn) company.addOn = null
+      else company.addOn ??= { plan: 'extra', version: this.published.get('extra')! }
+      company.seats = company.version.seat === null ? 0 : seats
+    })
     const { subscription } = company
-    const fresh = {
-      startMs: this.nowMs,
-      anchorMs: this.nowMs,
-      endMs: monthsAfter(this.nowMs, 1),
-      ends: false,
-    }
+    const period = { startMs: this.nowMs, anchorMs: this.nowMs, endMs: monthsAfter(this.nowMs, 1) }
+    if (tries) company.tried = true
     if (subscription === null) {
-      company.subscription = fresh
+      company.subscription = {
+        ...period,
+        status: tries ? 'trialing' : 'active',
+        trialEndMs: tries ? this.nowMs + trialDays * dayMs : null,
+        setting: setting ?? 'subscribe',
+        ends: false,
+      }
       return
     }
     subscription.ends = false
+    if (setting !== null) subscription.setting = setting
     const same =
       before.plan === company.plan && before.addOn === company.addOn && before.seats === company.seats
     // PB-32, in this order
@@ -130,8 +193,8 @@ export class PartsModel {
       company.version.price! >= before.version.price! ||
       (company.addOn !== null && before.addOn === null) ||
       company.seats > before.seats
-    // PB-33: a downgrade restarts the period
-    if (!same && !up) company.subscription = fresh
+    // PB-33: a downgrade restarts the period; a trial goes on as it is
+    if (!same && !up) Object.assign(subscription, period)
   }
 
   leave(id: string): void {
@@ -142,28 +205,40 @@ export class PartsModel {
     this.companies.get(id)!.subscription!.ends = true
   }
 
-  /** A version goes into force; with `moves` companies on older ones go over at once (EN-97). */
-  publish(plan: PartName, version: Version, moves: boolean): void {
+  /** A version goes into force; companies on older ones go over as the strategy says (PB-6, EN-97). */
+  publish(plan: PartName, version: Version, strategy: Strategy, dateMs: number | null): void {
     this.published.set(plan, version)
-    if (!moves) return
+    const migration = ++this.#migrations
     for (const company of this.companies.values()) {
-      if (company.plan === plan) company.version = version
-      if (company.addOn?.plan === plan) company.addOn = { plan, version }
+      // PB-23: what waited to move to a version before this one waits no more
+      company.pending.delete(plan)
+      if (strategy === 'leave' || held(company, plan) === null) continue
+      const atMs = strategy === 'scheduled' ? dateMs : this.#atMs(company, strategy)
+      if (atMs !== null && atMs <= this.nowMs) this.#migrate(company, plan, version)
+      else company.pending.set(plan, { migration, to: version, atMs, strategy })
     }
+  }
+
+  /** PB-21: without subscription now; of one that is to end nobody knows. */
+  #atMs({ subscription }: PartsCompany, strategy: Strategy): number | null {
+    if (strategy === 'immediate' || subscription === null) return this.nowMs
+    return subscription.ends ? null : subscription.endMs
   }
 
   /** What a provider tells of a company's subscription: which products it sells, and whether it gives access (PB-51). */
   told(id: string, active: boolean, base: boolean, addOn: boolean): void {
     const company = this.companies.get(id)!
-    if (!(active && base)) {
-      company.plan = 'free'
-      company.version = this.published.get('free')!
-    } else if (company.plan !== 'told') {
-      company.plan = 'told'
-      company.version = this.published.get('told')!
-    }
-    if (!(active && addOn)) company.addOn = null
-    else company.addOn ??= { plan: 'more', version: this.published.get('more')! }
+    this.#byHand(company, () => {
+      if (!(active && base)) {
+        company.plan = 'free'
+        company.version = this.published.get('free')!
+      } else if (company.plan !== 'told') {
+        company.plan = 'told'
+        company.version = this.published.get('told')!
+      }
+      if (!(active && addOn)) company.addOn = null
+      else company.addOn ??= { plan: 'more', version: this.published.get('more')! }
+    })
   }
 
   /** A version of a custom plan goes into force, paid by invoice. */
@@ -172,7 +247,7 @@ export class PartsModel {
     const waiting = custom.billings.find(({ status }) => status === 'pending')
     const first = custom.published === null
     custom.published = version
-    const dueMs = this.nowMs + days * 86_400_000
+    const dueMs = this.nowMs + days * dayMs
     if (custom.version !== null) {
       if (onPayment) custom.billings.push({ dueMs, status: 'pending' })
       else {
@@ -205,4 +280,35 @@ export class PartsModel {
     const dues = billings.filter(({ status }) => status === 'active').map(({ dueMs }) => dueMs)
     return version === null || dues.length === 0 ? null : Math.min(...dues)
   }
+}
+
+/** The version of a plan or add-on that a company is on; null: it has none of it. */
+function held(company: PartsCompany, plan: PartName): Version | null {
+  if (company.plan === plan) return company.version
+  return company.addOn?.plan === plan ? company.addOn.version : null
+}
+
+interface Due {
+  readonly what: 'end' | 'migration' | 'renewal' | 'trial converts' | 'trial ends'
+  readonly atMs: number
+  readonly plan?: PartName
+}
+
+/** What comes next by time; of two at one instant what was agreed by somebody comes first. */
+function nextOf({ subscription, pending }: PartsCompany): Due | null {
+  const dues: Due[] = []
+  const trialing = subscription?.status === 'trialing'
+  if (subscription?.ends)
+    dues.push({ what: 'end', atMs: trialing ? subscription.trialEndMs! : subscription.endMs })
+  for (const [plan, { atMs }] of pending) if (atMs !== null) dues.push({ what: 'migration', atMs, plan })
+  if (trialing)
+    dues.push({
+      what: subscription.setting === 'cancel' ? 'trial ends' : 'trial converts',
+      atMs: subscription.trialEndMs!,
+    })
+  if (subscription && !subscription.ends) dues.push({ what: 'renewal', atMs: subscription.endMs })
+  return dues.reduce<Due | null>(
+    (first, one) => (first === null || one.atMs < first.atMs ? one : first),
+    null,
+  )
 }
