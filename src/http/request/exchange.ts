@@ -526,11 +526,7 @@ export class Exchange implements Listener, Caller {
   private conclude(answer: Answer): void {
     if (answer.stream !== undefined) return this.pour(answer.stream)
     const echo =
-      this.echo === nothing
-        ? '{}'
-        : this.echo === this.params
-          ? echoOf(this.params)
-          : jsonText(this.echo)
+      this.echo === nothing ? '{}' : this.echo === this.params ? echoOf(this.params) : jsonText(this.echo)
     const { status, noted } = this.compiled.route
     const headers = noted ? `${this.headers}\r\nX-Request-Id: ${this.ownId()}` : this.headers
     const reply = success(answer, status, echo, headers)
