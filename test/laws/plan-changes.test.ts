@@ -114,14 +114,15 @@ class World extends Walk<PlanModel> {
     )
   }
 
-  strategy(plan: PlanName): { strategy: Strategy; dateMs: number | null } {
+  strategy(plan: PlanName): Strategy {
     const all: Strategy[] = ['immediate', 'leave', 'scheduled', 'end_of_billing_period']
-    const strategy = random.pick(this.undated(plan) ? all.slice(0, 3) : all)
-    return { strategy, dateMs: this.dateOf(strategy) }
+    return random.pick(this.undated(plan) ? all.slice(0, 3) : all)
   }
 
-  async publish(): Promise<void> {
-    const plan = random.pick(versioned)
+  async publish(
+    plan: PlanName = random.pick(versioned),
+    strategy: Strategy = this.strategy(plan),
+  ): Promise<void> {
     const had = this.model.published.get(plan)!
     const id = this.plans.get(plan)!
     const version = {
@@ -140,7 +141,7 @@ class World extends Walk<PlanModel> {
       })
     await this.client.ok('PUT', `/plans/${id}/billing_products`, this.billing(plan, version.price))
     const { draft_version: draft } = await this.client.ok('GET', `/plans/${id}`)
-    const { strategy, dateMs } = this.strategy(plan)
+    const dateMs = this.dateOf(strategy)
     const excluded = this.companyIds().filter(() => random.chance(0.2))
     this.note(`publish ${plan} ${draft.id} ${JSON.stringify(version)} ${strategy} but ${excluded}`)
     await this.client.ok('PUT', `/plans/version/${draft.id}/publish`, {
@@ -159,7 +160,8 @@ class World extends Walk<PlanModel> {
     const plan = random.pick(versioned)
     const to = this.model.published.get(plan)!
     const ids = this.companyIds().filter(() => random.chance(0.6))
-    const { strategy, dateMs } = this.strategy(plan)
+    const strategy = this.strategy(plan)
+    const dateMs = this.dateOf(strategy)
     this.note(`migrate ${ids} to ${plan} ${to.id} ${strategy}`)
     const body = {
       plan_id: this.plans.get(plan),
@@ -244,16 +246,13 @@ class World extends Walk<PlanModel> {
     this.model.cancelLater(id)
   }
 
-  /** What was agreed for later meets the end of the subscription, and is found late: PB-34. */
-  async endsTogether(): Promise<void> {
-    const waiting = [...this.model.companies].filter(
-      ([, { pending, subscription, billed }]) => billed && pending?.atMs != null && subscription !== null,
-    )
-    if (waiting.length === 0) return this.days()
-    const [id, company] = random.pick(waiting)
+  /** A migration at a date, the end of the subscription, and nobody looks until both are over: PB-34. */
+  async foundLate(id: string, company: CompanyModel): Promise<void> {
+    if (company.subscription === null || !company.billed) return this.days()
+    await this.publish(company.version.plan, 'scheduled')
     await this.cancelLater(id, company)
-    this.note('40 days pass')
-    await this.pass(40 * dayMs)
+    this.note('80 days pass')
+    await this.pass(80 * dayMs)
   }
 
   protected async change(): Promise<void> {
@@ -268,7 +267,7 @@ class World extends Walk<PlanModel> {
     else if (at < 0.66) await this.leave(id)
     else if (at < 0.73) await this.cancelLater(id, company)
     else if (at < 0.74) await this.kill()
-    else if (at < 0.79) await this.endsTogether()
+    else if (at < 0.8) await this.foundLate(id, company)
     else await this.days()
   }
 

@@ -160,8 +160,10 @@ class World extends Walk<PartsModel> {
     return random.pick(plan === 'told' || plan === 'more' || undated ? all.slice(0, 4) : all)
   }
 
-  async publish(): Promise<void> {
-    const plan = random.pick(['basic', 'extra', 'pro', 'tried', 'told', 'more'] as const)
+  async publish(
+    plan: PartName = random.pick(['basic', 'extra', 'pro', 'tried', 'told', 'more'] as const),
+    strategy: Strategy = this.strategy(plan),
+  ): Promise<void> {
     const id = this.plans.get(plan)!
     const had = this.model.published.get(plan)!
     const version = {
@@ -169,7 +171,6 @@ class World extends Walk<PartsModel> {
       seat: had.seat === null ? null : 100 + random.below(400),
       limit: 1 + random.below(100),
     }
-    const strategy = this.strategy(plan)
     const dateMs = this.dateOf(strategy)
     this.note(`publish ${plan} ${JSON.stringify(version)} ${strategy}`)
     const { entitlements } = await this.client.ok('GET', `/plans/${id}`)
@@ -296,16 +297,14 @@ class World extends Walk<PartsModel> {
     return (await this.client.ok('GET', `/custom-plan-billings?company_id=${id}&limit=250`)).reverse()
   }
 
-  /** What was agreed for later meets the end of the subscription, and is found late: PB-34. */
-  async endsTogether(): Promise<void> {
-    const waiting = this.billed.filter(id => {
-      const { subscription, pending } = this.model.companies.get(id)!
-      return subscription !== null && pending.size > 0
-    })
-    if (waiting.length === 0) return this.days()
-    await this.cancelLater(random.pick(waiting))
-    this.note('40 days pass')
-    await this.pass(40 * dayMs)
+  /** A migration at a date, the end of the subscription, and nobody looks until both are over: PB-34. */
+  async foundLate(id: string): Promise<void> {
+    const { plan, addOn, subscription } = this.model.companies.get(id)!
+    if (subscription === null) return this.days()
+    await this.publish(addOn !== null && random.chance(0.5) ? addOn.plan : plan, 'scheduled')
+    await this.cancelLater(id)
+    this.note('80 days pass')
+    await this.pass(80 * dayMs)
   }
 
   protected async change(): Promise<void> {
@@ -318,7 +317,7 @@ class World extends Walk<PartsModel> {
     else if (at < 0.72) await this.publishCustom()
     else if (at < 0.78) await this.pay()
     else if (at < 0.8) await this.kill()
-    else if (at < 0.83) await this.endsTogether()
+    else if (at < 0.84) await this.foundLate(random.pick(this.billed))
     else await this.days()
   }
 
