@@ -122,6 +122,7 @@ class World extends Walk<PlanModel> {
   async publish(
     plan: PlanName = random.pick(versioned),
     strategy: Strategy = this.strategy(plan),
+    stays = 0.2,
   ): Promise<void> {
     const had = this.model.published.get(plan)!
     const id = this.plans.get(plan)!
@@ -142,7 +143,7 @@ class World extends Walk<PlanModel> {
     await this.client.ok('PUT', `/plans/${id}/billing_products`, this.billing(plan, version.price))
     const { draft_version: draft } = await this.client.ok('GET', `/plans/${id}`)
     const dateMs = this.dateOf(strategy)
-    const excluded = this.companyIds().filter(() => random.chance(0.2))
+    const excluded = this.companyIds().filter(() => random.chance(stays))
     this.note(`publish ${plan} ${draft.id} ${JSON.stringify(version)} ${strategy} but ${excluded}`)
     await this.client.ok('PUT', `/plans/version/${draft.id}/publish`, {
       migration_strategy: strategy,
@@ -249,7 +250,7 @@ class World extends Walk<PlanModel> {
   /** A migration at a date, the end of the subscription, and nobody looks until both are over: PB-34. */
   async foundLate(id: string, company: CompanyModel): Promise<void> {
     if (company.subscription === null || !company.billed) return this.days()
-    await this.publish(company.version.plan, 'scheduled')
+    await this.publish(company.version.plan, 'scheduled', 0)
     await this.cancelLater(id, company)
     this.note('80 days pass')
     await this.pass(80 * dayMs)
@@ -267,7 +268,7 @@ class World extends Walk<PlanModel> {
     else if (at < 0.66) await this.leave(id)
     else if (at < 0.73) await this.cancelLater(id, company)
     else if (at < 0.74) await this.kill()
-    else if (at < 0.8) await this.foundLate(id, company)
+    else if (at < 0.83) await this.foundLate(id, company)
     else await this.days()
   }
 
