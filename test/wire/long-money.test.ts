@@ -1,5 +1,5 @@
-// Money and counts that are `long` (service.md section 2) beyond 2^53 − 1: prices, totals, coupons, thresholds, token counts.
-// They are read, kept, calculated with and shown with all digits, in lists, webhooks and the audit log, after a restart too.
+// Money and counts of type `long` beyond 2^53 − 1: prices, totals, coupons, thresholds, token counts. They are
+// read, kept, calculated with and shown with all digits, in lists, webhooks and the audit log, after a restart too.
 import t from 'tap'
 import { companyOf, eventFeature, publishDraftOf } from '../api/planned.js'
 import { startHere } from '../harness.js'
@@ -31,7 +31,7 @@ async function good(method: string, path: string, body?: object | string): Promi
 const digits = (body: object) => JSON.stringify(body).replace(/"#(-?\d[\d.e]*)"/g, '$1')
 const idOf = (answer: string): string => JSON.parse(answer).data.id
 
-/** What is to be shown, before a restart and after it. */
+/** Answers and texts in them, before a restart and after it. */
 const shown: { path: string; has: string }[] = []
 async function stillShown(): Promise<void> {
   for (const { path, has } of shown) t.match(await good('GET', path), has, `${path}: ${has}`)
