@@ -282,6 +282,35 @@ at the first start lies in the backup and vouches for it, which shows damage but
     }),
   )
 
+const cluster = program
+  .command('cluster')
+  .description('nodes and shards of several nodes: owners, epochs, what waits for a store, what moves')
+  .option('--json', 'as one line of JSON')
+  .addHelpText(
+    'after',
+    `
+Run it with the settings of a node: REDIS_URL, DATABASE_URL, CLICKHOUSE_URL, TOLLGATE_PEPPER, TOLLGATE_CLUSTER_SECRET. It
+exits 3 when a shard is nobody's or a node does not answer.`,
+  )
+  .action(
+    ends(async ({ json }: { readonly json?: boolean }) => {
+      const { showCluster } = await import('./cli/cluster.js')
+      return showCluster(readConfig(env), json === true, io)
+    }),
+  )
+cluster
+  .command('drain <node>')
+  .description(
+    'have a node give all its shards to others, and wait until it has none; then it can be stopped',
+  )
+  .option('--timeout <seconds>', 'how long it is waited for', count(1, 3_600), 60)
+  .action(
+    ends(async (name: string, { timeout }: { readonly timeout: number }) => {
+      const { drainNode } = await import('./cli/cluster.js')
+      return drainNode(readConfig(env), name, timeout * 1_000, io)
+    }),
+  )
+
 program
   .command('doctor')
   .description('look at everything a start needs, and say what to do about what is broken')

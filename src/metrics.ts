@@ -285,6 +285,24 @@ export function createMetrics() {
         'Whether the embedded ClickHouse gives way to requests altogether',
       ),
     },
+    /** Of one node among several, by its name. */
+    cluster: {
+      shards: gauge('tollgate_cluster_shards', 'Shards that this node owns', 'node'),
+      leaseSeconds: gauge('tollgate_cluster_lease_seconds', 'Time that the lease of this node holds', 'node'),
+      epochChanges: counter(
+        'tollgate_cluster_epoch_changes_total',
+        'By how much the epochs of shards rose: each owner that took one, each write that failed',
+      ).child({}),
+      passedOn: counter(
+        'tollgate_cluster_passed_on_total',
+        'Requests to shards that were passed on to the nodes that own them',
+      ).child({}),
+      redisSeconds: spread(
+        'tollgate_cluster_redis_seconds',
+        'Time until Redis renewed the lease of this node and told of the others',
+        fsyncBounds,
+      ).child({}),
+    },
     notificationsDropped: counter(
       'tollgate_webhook_notifications_dropped_total',
       'Notifications given up because too many waited in their environment',

@@ -421,7 +421,10 @@ export async function serve(from: {
 
   const stopCollecting = collectWhenIdle()
   opened.add(async () => stopCollecting())
-  const gauges = setInterval(() => void report(services, metrics, yielding, catalogs.ids()), 2_000)
+  const gauges = setInterval(() => {
+    void report(services, metrics, yielding, catalogs.ids())
+    if (cluster !== null) reportNode(cluster, metrics)
+  }, 2_000)
   opened.add(async () => clearInterval(gauges))
   const http = await openApp(config.http)
   if (http.changed) log.warn({ reason: http.reason }, 'the native HTTP server is not loaded')
@@ -637,6 +640,15 @@ async function report(
     metrics.actors.bytes.set(label, heapBytes)
     metrics.actors.queueDepth.set(label, waiting)
   }
+}
+
+function reportNode({ node }: Cluster, { cluster }: Metrics): void {
+  const { node: name, shards, leaseSeconds, epochChanges, passedOn, redisSeconds } = node.figures()
+  cluster.shards.set({ node: name }, shards)
+  cluster.leaseSeconds.set({ node: name }, leaseSeconds)
+  cluster.epochChanges.count = epochChanges
+  cluster.passedOn.count = passedOn
+  for (const seconds of redisSeconds) cluster.redisSeconds.observe(seconds)
 }
 
 /** Parts that are replaced when tracing is on; loaded only then. */

@@ -56,6 +56,8 @@ class Host {
     port.on('message', (messages: readonly HostMessage[]) => {
       for (const message of messages) this.take(message)
     })
+    await Promise.race([over, this.redis])
+    this.say([-1, 'ready', null])
     await over
     for (const one of this.ports.values()) one.close()
     await (await this.redis).close()

@@ -20,6 +20,9 @@ interface Place {
   readonly thread: Thread
   readonly held: Map<number, Held>
   posted: HostMessage[]
+  /** Resolves when it can open shards at once; or has ended. */
+  readonly ready: Promise<void>
+  readonly isReady: () => void
 }
 
 class HeldPort extends EventEmitter {
@@ -69,6 +72,11 @@ export class Host {
     return { port: port as unknown as Port, ended, rest: () => [], close, destroy: async () => {} }
   }
 
+  /** Start all threads; resolves when they can open shards at once, so that none of their first shards waits for it. */
+  async warm(): Promise<void> {
+    await Promise.all(this.places.map((place, at) => (place ?? this.open(at)).ready))
+  }
+
   async close(): Promise<void> {
     await Promise.all(
       this.places.map(async place => {
@@ -87,13 +95,18 @@ export class Host {
 
   private open(at: number): Place {
     const thread = this.start(hostFile, port => ({ ...this.task, port }))
-    const place: Place = { thread, held: new Map(), posted: [] }
+    let isReady = (): void => {}
+    const ready = new Promise<void>(resolve => {
+      isReady = resolve
+    })
+    const place: Place = { thread, held: new Map(), posted: [], ready, isReady }
     this.places[at] = place
     thread.port.on('message', (replies: readonly HostReply[]) => {
       for (const reply of replies) this.take(place, reply)
     })
     const end = (error: Error): void => {
       if (this.places[at] === place) this.places[at] = null
+      isReady()
       for (const held of [...place.held.values()]) held.reject(error)
       place.held.clear()
       void thread.destroy()
@@ -103,6 +116,7 @@ export class Host {
   }
 
   private take(place: Place, [index, what, value]: HostReply): void {
+    if (what === 'ready') return place.isReady()
     const held = place.held.get(index)
     if (held === undefined) return
     if (what === 'said') {

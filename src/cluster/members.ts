@@ -10,6 +10,8 @@ export const clusterShards = 32
 export const nodesMax = 64
 /** Of a lease: a node stops answering so much before it may be put out. */
 const margin = 0.1
+/** Times of looks that are kept until they are asked for. */
+const looksMax = 1_000
 
 /** What a node says of itself. */
 export interface NodeInfo {
@@ -38,6 +40,9 @@ export interface View {
   readonly owners: readonly Owner[]
 }
 
+/** An answer of the script `look`. */
+type Seen = readonly [changes: string, nodes: readonly string[], shards: readonly string[]]
+
 const nobody: Owner = { epoch: 0, node: '', mark: '' }
 
 interface Events {
@@ -57,6 +62,10 @@ export class Members extends EventEmitter<Events> {
   private firstEndMs = Number.POSITIVE_INFINITY
   private timer: NodeJS.Timeout | null = null
   private ticking: Promise<void> | null = null
+  /** By how much the epochs of all shards rose since this node came. */
+  epochChanges = 0
+  /** Seconds that looks took, since they were last asked for. */
+  private looks: number[] = []
   private stopped = false
   private info: NodeInfo
   private told: string
@@ -119,7 +128,19 @@ export class Members extends EventEmitter<Events> {
   /** Say something else of this node from now on. */
   async become(state: NodeInfo['state']): Promise<void> {
     this.info = { ...this.info, state }
-    await this.tick()
+    await this.lookAgain()
+  }
+
+  /** How long the lease holds unless it is renewed, ms; 0: it has ended. */
+  get leaseLeftMs(): number {
+    return this.stopped ? 0 : Math.max(0, this.leaseUntilMs - performance.now())
+  }
+
+  /** Seconds that each look at Redis took since this was last asked. */
+  takeLooks(): readonly number[] {
+    const { looks } = this
+    this.looks = []
+    return looks
   }
 
   /** Say from the next look on whom this node does not reach. */
@@ -127,26 +148,25 @@ export class Members extends EventEmitter<Events> {
     this.info = { ...this.info, unreached }
   }
 
-  /** Nodes that live as Redis knows them, for one that is none yet. */
-  static async living(redis: RedisClient): Promise<readonly NodeInfo[]> {
-    const [, nodes] = await redis.run<[string, string[], string[]]>('look')
-    const living: NodeInfo[] = []
-    for (let i = 0; i < nodes.length; i += 3)
-      if (nodes[i + 2] !== '0') living.push(JSON.parse(nodes[i + 1]!) as NodeInfo)
-    return living
+  /** What Redis says, for one that is no node: also how long each lease holds, ms (0: it has ended). */
+  static async look(redis: RedisClient): Promise<View & { readonly leases: ReadonlyMap<string, number> }> {
+    const [, nodes, shards] = await redis.run<Seen>('look')
+    const leases = new Map<string, number>()
+    for (let i = 0; i < nodes.length; i += 3) leases.set(nodes[i]!, Number(nodes[i + 2]))
+    return { ...viewOf(nodes, shards), leases }
   }
 
   /** Take a shard that is nobody's. Returns its mark; '' when another was quicker. */
   async take(shard: number): Promise<string> {
     const mark = await this.redis.run<string>('take', this.id, shard)
-    await this.tick()
+    await this.lookAgain()
     return mark
   }
 
   /** Give a shard to a node, or to nobody (''). */
   async give(shard: number, mark: string, to: string): Promise<void> {
     await this.redis.run('give', shard, mark, to)
-    await this.tick()
+    await this.lookAgain()
   }
 
   /** Look now. */
@@ -155,6 +175,12 @@ export class Members extends EventEmitter<Events> {
       this.ticking = null
     })
     return this.ticking
+  }
+
+  /** See what holds after now: a look under way may have been answered before. */
+  async lookAgain(): Promise<void> {
+    await this.ticking
+    await this.tick()
   }
 
   /** Leave: its shards are nobody's from now on. */
@@ -187,8 +213,9 @@ export class Members extends EventEmitter<Events> {
     try {
       const [renewed, seen] = await Promise.all([
         this.redis.run<number>('renew', this.id, this.leaseMs, text === this.told ? '' : text),
-        this.redis.run<[string, string[], string[]]>('look'),
+        this.redis.run<Seen>('look'),
       ])
+      if (this.looks.length < looksMax) this.looks.push((performance.now() - beganMs) / 1_000)
       if (renewed !== 1) {
         if (!this.stopped) {
           this.stop()
@@ -206,11 +233,7 @@ export class Members extends EventEmitter<Events> {
     }
   }
 
-  private async see([changes, nodes, shards]: readonly [
-    string,
-    readonly string[],
-    readonly string[],
-  ]): Promise<void> {
+  private async see([changes, nodes, shards]: Seen): Promise<void> {
     const lost: string[] = []
     const nowMs = performance.now()
     this.firstEndMs = Number.POSITIVE_INFINITY
@@ -222,17 +245,24 @@ export class Members extends EventEmitter<Events> {
     }
     if (lost.length > 0) {
       await Promise.all(lost.map(node => this.redis.run('leave', node, '')))
-      return this.see(await this.redis.run<[string, string[], string[]]>('look'))
+      return this.see(await this.redis.run<Seen>('look'))
     }
     if (changes === this.changes) return
     this.changes = changes
-    const known = new Map<string, NodeInfo>()
-    for (let i = 0; i < nodes.length; i += 3) known.set(nodes[i]!, JSON.parse(nodes[i + 1]!) as NodeInfo)
-    const owners = Array.from({ length: clusterShards }, () => nobody)
-    for (let i = 0; i < shards.length; i += 2) owners[Number(shards[i])] = ownerOf(shards[i + 1]!)
-    this.view = { nodes: known, owners }
+    const before = this.view
+    this.view = viewOf(nodes, shards)
+    for (const [shard, { epoch }] of this.view.owners.entries())
+      if (before.owners[shard]!.epoch > 0) this.epochChanges += epoch - before.owners[shard]!.epoch
     this.emit('changed', this.view)
   }
+}
+
+function viewOf(nodes: readonly string[], shards: readonly string[]): View {
+  const known = new Map<string, NodeInfo>()
+  for (let i = 0; i < nodes.length; i += 3) known.set(nodes[i]!, JSON.parse(nodes[i + 1]!) as NodeInfo)
+  const owners = Array.from({ length: clusterShards }, () => nobody)
+  for (let i = 0; i < shards.length; i += 2) owners[Number(shards[i])] = ownerOf(shards[i + 1]!)
+  return { nodes: known, owners }
 }
 
 function ownerOf(mark: string): Owner {

@@ -42,6 +42,8 @@ export interface NodeParts {
 }
 
 const againMs = 50
+/** A shard that moves waits no longer for its projections to end. */
+const disownMs = 100
 /** A shard that does not start is tried again. */
 const restartMs = 250
 /**
@@ -148,6 +150,19 @@ export class ClusterNode implements Others {
     return found
   }
 
+  /** What metrics tell of it. */
+  figures() {
+    const { members, parts } = this
+    return {
+      node: this.name,
+      shards: parts?.shards.ownedCount ?? 0,
+      passedOn: parts?.shards.passedOn ?? 0,
+      epochChanges: members.epochChanges,
+      leaseSeconds: members.leaseLeftMs / 1_000,
+      redisSeconds: members.takeLooks(),
+    }
+  }
+
   get isReady(): boolean {
     const { parts } = this
     return parts !== null && this.members.isAlive && parts.shards.degraded.length === 0
@@ -156,6 +171,10 @@ export class ClusterNode implements Others {
   /** Hand every shard to other nodes; this one goes on passing on what it is asked. */
   async drain(timeoutMs: number): Promise<void> {
     this.stopping = true
+    await this.giveAll(timeoutMs)
+  }
+
+  private async giveAll(timeoutMs: number): Promise<void> {
     await this.members.become('draining')
     const untilMs = performance.now() + timeoutMs
     while (this.ownsAny && this.hasOthers && this.members.isAlive && performance.now() < untilMs) {
@@ -258,6 +277,7 @@ export class ClusterNode implements Others {
       while (!this.members.now.nodes.has(guest.node)) await this.members.tick()
       return this.id
     }
+    if (name === 'look') return this.members.lookAgain()
     if (name === 'facts') {
       if (this.parts === null) for (const fact of given as readonly Fact[]) this.early.push(fact)
       else this.parts.apply(given as readonly Fact[])
@@ -281,6 +301,13 @@ export class ClusterNode implements Others {
       }
       case 'seenBarrier':
         return parts.projections.ownSeenBarrier((given as [number])[0])
+      case 'lags':
+        return parts.projections.ownLags().map(lag => ({ ...lag, moves: this.busy.has(lag.shard) }))
+      case 'drain': {
+        if (!this.hasOthers) throw new ServiceError('state_conflict', 'no other node serves')
+        void this.giveAll(Number.POSITIVE_INFINITY)
+        return null
+      }
       case 'reload': {
         const [what, more] = given as [string, unknown]
         return parts.reload(what, more)
@@ -406,11 +433,17 @@ export class ClusterNode implements Others {
     const { take, give } = planOf(this.members.now, this.id)
     try {
       if (!this.stopping) await Promise.all(take.map(shard => this.members.take(shard)))
+      if (take.length > 0) this.tellMoved()
       for (const [shard, to] of give) await this.give(shard, to)
     } catch (error) {
       this.log.warn({ err: error }, 'shards wait for Redis')
       await sleep(restartMs)
     }
+  }
+
+  /** Have other nodes look who owns what, sooner than they would by themselves. */
+  private tellMoved(): void {
+    for (const peer of this.peers.values()) peer.call('look', null).catch(() => {})
   }
 
   private async give(shard: number, to: string): Promise<void> {
@@ -419,8 +452,12 @@ export class ClusterNode implements Others {
     this.busy.add(shard)
     try {
       await shards.rest(shard)
-      await Promise.all([shards.drop(shard), projections.disown(shard)])
+      // its next owner finds out what an insert that takes longer has done, as after a kill
+      const left = projections.disown(shard)
+      await Promise.all([shards.drop(shard), Promise.race([left, sleep(disownMs)])])
       await this.members.give(shard, this.members.now.owners[shard]!.mark, to)
+      this.tellMoved()
+      await left
     } catch (error) {
       this.log.warn({ err: error, shard }, 'a shard stays')
       shards.stay(shard)
@@ -433,7 +470,8 @@ export class ClusterNode implements Others {
 /** Resolves when every node that lives is reached: one that is not would wait for this one, and all writes with it. */
 async function reachAll(redis: RedisClient, { secret }: NodeSettings, log: Logger): Promise<void> {
   for (;;) {
-    const living = await Members.living(redis)
+    const { nodes, leases } = await Members.look(redis)
+    const living = [...nodes].flatMap(([id, info]) => (leases.get(id)! > 0 ? [info] : []))
     const reached = await Promise.all(living.map(one => reaches(one, secret)))
     const missed = living.filter((_, i) => !reached[i]).map(({ name }) => name)
     if (missed.length === 0) return

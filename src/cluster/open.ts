@@ -224,6 +224,7 @@ export class Cluster {
   }): Promise<void> {
     const { shards, projections, pairs, memory, reload } = parts
     const apply = applying(memory)
+    await this.host.warm()
     this.node.begin({ shards, projections, pairs, apply, reload, optionsOf: this.optionsOf })
     await this.node.serve()
   }

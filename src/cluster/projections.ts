@@ -56,6 +56,18 @@ export class ClusterProjections extends Projections {
     await Promise.all([super.seenBarrier(timeoutMs), asked])
   }
 
+  /** How far each shard of this node is, as sequences. */
+  ownLags() {
+    const { positions } = this
+    return this.owned.map(shard => ({
+      shard,
+      committed: positions.get(shard, 'committed'),
+      checkpointed: positions.get(shard, 'checkpointed'),
+      postgres: positions.get(shard, 'postgres'),
+      clickhouse: positions.get(shard, 'clickhouse'),
+    }))
+  }
+
   /** Of the shards of this node alone. */
   ownBarrier(store: ProjectedStore, timeoutMs: number): Promise<void> {
     return super.barrier(store, timeoutMs)

@@ -55,6 +55,8 @@ class RemotePort {
 }
 
 export class ClusterShards extends Shards {
+  /** Requests that were passed on to other nodes. */
+  passedOn = 0
   private readonly owned = new Set<number>()
   /** Shards that are about to go: nothing new is taken. */
   private readonly moving = new Set<number>()
@@ -79,6 +81,10 @@ export class ClusterShards extends Shards {
 
   protected override get here(): readonly Shard[] {
     return this.shards.filter(({ index }) => this.owned.has(index))
+  }
+
+  get ownedCount(): number {
+    return this.owned.size
   }
 
   owns(index: number): boolean {
@@ -207,6 +213,7 @@ export class ClusterShards extends Shards {
       return waiting.reject(new ServiceError('starting', 'The shard moves; try again'))
     if (this.owned.has(shard.index) && !this.cluster.isAlive())
       return waiting.reject(new ServiceError('starting', 'Redis does not answer; try again'))
+    if (!this.owned.has(shard.index)) this.passedOn++
     super.enter(shard, request, waiting, single)
   }
 

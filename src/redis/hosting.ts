@@ -13,5 +13,8 @@ export interface HostTask {
 /** To a shard: its task, the end, or a message as on a port of its own. */
 export type HostMessage = readonly [shard: number, what: 'open' | 'close' | 'said', value: unknown]
 
-/** From a shard: a message, or that it ended and why (null: as it was told to). */
-export type HostReply = readonly [shard: number, what: 'said' | 'ended', value: unknown]
+/**
+ * From a shard: a message, or that it ended and why (null: as it was told to). `ready`, of no shard: the thread can open
+ * shards at once.
+ */
+export type HostReply = readonly [shard: number, what: 'said' | 'ended' | 'ready', value: unknown]

@@ -3,7 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { times } from '../random.js'
-import { skipped, TestCluster, type TestNode } from './nodes.js'
+import { skipped, TestCluster, type TestNode, until } from './nodes.js'
 import { ClusterLoad } from './under-load.js'
 
 const settings = { TOLLGATE_DRAIN_MS: '30000' }
@@ -57,8 +57,51 @@ t.test('nodes come and go', { skip: skipped }, async t => {
     })
   })
 
+  await t.test('tollgate cluster shows nodes and shards, and each node its own in metrics', async t => {
+    const { code, out, err } = await cluster.command('cluster', '--json')
+    t.equal(code, 0, err)
+    const { nodes, shards } = JSON.parse(out)
+    t.same(
+      nodes.map((node: { name: string; state: string; answers: boolean }) => [
+        node.name,
+        node.state,
+        node.answers,
+      ]),
+      cluster.living.map(({ name }) => [name, 'serving', true]),
+    )
+    t.equal(shards.length, 32)
+    for (const { node, epoch, checkpoint } of shards)
+      t.ok(epoch > 0 && checkpoint >= 0 && cluster.living.some(({ name }) => name === node))
+    const { out: text } = await cluster.command('cluster')
+    t.match(text, /^NODE +ADDRESS +STATE +SHARDS .*\nnode-1 +127\.0\.0\.1:\d+ +serving +1[01] /)
+    t.match(text, /\nSHARD +EPOCH +NODE +TO CHECKPOINT .*\n0 +\d+ +node-1 /)
+    let told = ''
+    await until(async () => {
+      const pages = cluster.living.map(async ({ client }) => (await fetch(`${client.url}/metrics`)).text())
+      told = (await Promise.all(pages)).join('')
+      const owned = [...told.matchAll(/^tollgate_cluster_shards\{node="node-\d"\} (\d+)$/gm)]
+      return owned.reduce((sum, [, count]) => sum + Number(count), 0) === 32
+    }, 'metrics tell of every shard once')
+    t.match(told, /\ntollgate_cluster_lease_seconds\{node="node-1"\} [\d.]+\n/)
+    t.match(told, /\ntollgate_cluster_passed_on_total [1-9]/)
+    t.match(told, /\ntollgate_cluster_redis_seconds_count [1-9]/)
+  })
+
+  await t.test('tollgate cluster drain empties a node', async t => {
+    const unknown = await cluster.command('cluster', 'drain', 'node-9')
+    t.equal(unknown.code, 1)
+    t.match(unknown.err, /There is no node node-9: there are node-1, node-2, node-3/)
+    await load.during(t, 'drained', async () => {
+      const { code, err } = await cluster.command('cluster', 'drain', 'node-2')
+      t.equal(code, 0, err)
+      t.match(err, /node-2 has 0 shards/)
+    })
+    const { out } = await cluster.command('cluster')
+    t.match(out, /\nnode-2 +\S+ +draining +0 /)
+  })
+
   await t.test('SIGTERM hands all shards over before the process ends', async t => {
-    const [stays, goes] = cluster.living
+    const [stays, , goes] = cluster.living
     await load.during(t, 'stopped', () => probing(t, stays!, () => stop(t, goes!)))
     t.same(load.load.wrong, [])
   })

@@ -2,11 +2,14 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { Redis } from 'ioredis'
 import type { Test } from 'tap'
 import { type Client, Process, storesOf } from '../harness.js'
 import { temporaryDirectory } from '../stores.js'
 import { LinkProxy } from './proxy.js'
+
+const program = fileURLToPath(new URL('../../../bin/tollgate', import.meta.url))
 
 /** Why tests of several nodes are skipped here, or false. */
 export const skipped: string | false =
@@ -141,6 +144,22 @@ export class TestCluster {
     const node = await this.add({ REDIS_URL: '' })
     this.made--
     return node
+  }
+
+  /** Run a command with the settings of a node. */
+  command(
+    ...args: readonly string[]
+  ): Promise<{ readonly code: number | null; readonly out: string; readonly err: string }> {
+    const child = spawn(process.execPath, [program, ...args], { env: { ...process.env, ...this.settings } })
+    let out = ''
+    let err = ''
+    child.stdout.on('data', chunk => {
+      out += chunk
+    })
+    child.stderr.on('data', chunk => {
+      err += chunk
+    })
+    return new Promise(resolve => child.on('close', code => resolve({ code, out, err })))
   }
 
   /** Nodes that were not ended. */

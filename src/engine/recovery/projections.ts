@@ -271,6 +271,15 @@ export class Projections {
     return { index, directory: shardDirectory(this.#options.journalDirectory, index) }
   }
 
+  /** Journals that are projected here. */
+  protected get owned(): readonly number[] {
+    return [...this.#owned]
+  }
+
+  protected get positions(): Positions {
+    return this.#positions
+  }
+
   /** Project a shard's journal from now on: its positions are as Postgres has them. */
   own(index: number): void {
     this.#owned.add(index)

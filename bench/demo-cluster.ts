@@ -1,0 +1,270 @@
+// npm run demo:cluster: three nodes on this machine, with the stores and the Redis they share, under load. One node is
+// killed; what happens is printed, and at the end all usage is compared with what was acknowledged. Everything that was
+// started ends with it.
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import pino from 'pino'
+import { startEmbeddedClickHouse } from '../src/storage/embedded/clickhouse.js'
+import { startEmbeddedPostgres } from '../src/storage/embedded/postgres.js'
+
+const key = 'sk_dev_q7ZnR2vK9sXw4BtJ8mCyL1fHdP6gUaQ3eTiVo5YkWrN'
+const nodesCount = 3
+const companies = Array.from({ length: 24 }, (_, i) => `company-${i}`)
+const senders = 8
+/** Events acknowledged before the kill, and after the cluster is whole again. */
+const eventsBefore = 1_000
+const eventsAfter = 1_000
+const pauseMs = 20
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+interface Node {
+  readonly name: string
+  readonly url: string
+  readonly child: ChildProcess
+  readonly exited: Promise<void>
+}
+
+const say = (line: string): void => void process.stdout.write(`${line}\n`)
+
+/** What ends with the demo, the last first. */
+const closing: (() => Promise<unknown>)[] = []
+
+async function freePort(): Promise<number> {
+  const server = createServer()
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as { port: number }
+  await new Promise(resolve => server.close(resolve))
+  return port
+}
+
+/** Ends a process and waits until it is gone. */
+function ending(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return Promise.resolve()
+  const exited = new Promise<void>(resolve => child.on('exit', () => resolve()))
+  child.kill(signal)
+  return exited
+}
+
+async function startRedis(directory: string): Promise<string> {
+  const port = await freePort()
+  const where = ['--port', String(port), '--bind', '127.0.0.1', '--dir', directory]
+  const keeps = [
+    '--appendonly',
+    'yes',
+    '--appendfsync',
+    'always',
+    '--save',
+    '',
+    '--maxmemory-policy',
+    'noeviction',
+  ]
+  const child = spawn('redis-server', [...where, ...keeps], { stdio: 'ignore' })
+  closing.push(() => ending(child, 'SIGTERM'))
+  return `redis://127.0.0.1:${port}`
+}
+
+/** Both stores, and the settings that lead to them. */
+async function startStores(directory: string): Promise<Environment> {
+  const log = pino({ level: 'error' }, pino.destination(2))
+  const [postgres, clickhouse] = await Promise.all([
+    startEmbeddedPostgres({ directory: join(directory, 'postgres'), log, durable: false }),
+    startEmbeddedClickHouse({
+      directory: join(directory, 'clickhouse'),
+      log,
+      durable: false,
+      memoryBytesMax: 2e9,
+      tcp: true,
+    }),
+  ])
+  closing.push(() => Promise.all([postgres.stop(), clickhouse.stop()]))
+  const { url, user, password } = clickhouse.address
+  if ('url' in postgres.address) throw new Error('the embedded Postgres listens on a socket')
+  return {
+    PGHOST: postgres.address.host,
+    PGUSER: postgres.address.user,
+    PGPASSWORD: postgres.address.password,
+    DATABASE_URL: 'postgres:///postgres',
+    CLICKHOUSE_URL: url.replace('//', `//${user}:${password}@`),
+  }
+}
+
+async function startNode(name: string, directory: string, shared: Environment): Promise<Node> {
+  const main = fileURLToPath(new URL('../src/main.js', import.meta.url))
+  const child = spawn(process.execPath, [main], {
+    env: { ...shared, TOLLGATE_NODE_ID: name, TOLLGATE_DATA_DIR: join(directory, name), TOLLGATE_PORT: '0' },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  closing.push(() => ending(child, 'SIGTERM'))
+  const exited = new Promise<void>(resolve => child.on('exit', () => resolve()))
+  const url = await new Promise<string>((resolve, reject) => {
+    let text = ''
+    child.stdout.on('data', chunk => {
+      text += chunk
+      const found = /listens on (http:\S+)/.exec(text)
+      if (found) resolve(found[1]!)
+    })
+    void exited.then(() => reject(new Error(`${name} did not start`)))
+  })
+  say(`  ${name} listens on ${url}`)
+  return { name, url, child, exited }
+}
+
+async function ask(node: Node, method: string, path: string, body?: object) {
+  const headers = { 'X-Service-Api-Key': key, ...(body && { 'Content-Type': 'application/json' }) }
+  const answer = await fetch(node.url + path, {
+    method,
+    headers,
+    ...(body && { body: JSON.stringify(body) }),
+  })
+  return { status: answer.status, data: ((await answer.json()) as { data: unknown }).data }
+}
+
+/** Events with idempotency keys, each sent until it is acknowledged, to any node that takes connections. */
+class Senders {
+  acknowledged = 0
+  refused = 0
+  longestMs = 0
+  readonly counted = new Map<string, number>()
+  private number = 0
+  private going = true
+  private readonly working: Promise<void>[]
+
+  constructor(private readonly nodes: readonly Node[]) {
+    this.working = Array.from({ length: senders }, () => this.work())
+  }
+
+  async until(acknowledged: number): Promise<void> {
+    while (this.acknowledged < acknowledged) await sleep(pauseMs)
+  }
+
+  async stop(): Promise<void> {
+    this.going = false
+    await Promise.all(this.working)
+  }
+
+  private async work(): Promise<void> {
+    while (this.going) {
+      const number = this.number++
+      const slug = companies[number % companies.length]!
+      const body = { event: 'call', company: { slug } }
+      const event = { event_type: 'track', idempotency_key: `demo-${number}`, body }
+      const beganMs = performance.now()
+      while (!(await this.send(event))) await sleep(pauseMs)
+      this.longestMs = Math.max(this.longestMs, performance.now() - beganMs)
+      this.acknowledged++
+      this.counted.set(slug, (this.counted.get(slug) ?? 0) + 1)
+    }
+  }
+
+  private async send(event: object): Promise<boolean> {
+    const living = this.nodes.filter(({ child }) => child.exitCode === null && child.signalCode === null)
+    const node = living[Math.floor(Math.random() * living.length)]!
+    const answer = await ask(node, 'POST', '/events', event).catch(() => null)
+    if (answer?.status === 201) return true
+    if (answer !== null && answer.status !== 503) throw new Error(`POST /events answered ${answer.status}`)
+    this.refused++
+    return false
+  }
+}
+
+async function isWhole({ url }: Node): Promise<boolean> {
+  const answer = await fetch(`${url}/health/ready`).catch(() => null)
+  return answer?.status === 200 && ((await answer.json()) as { degraded: string[] }).degraded.length === 0
+}
+
+async function whole(nodes: readonly Node[]): Promise<void> {
+  while (!(await Promise.all(nodes.map(isWhole))).every(Boolean)) await sleep(pauseMs)
+}
+
+/** Companies whose usage, as a node tells it, is not what was acknowledged. */
+async function wrong(node: Node, counted: ReadonlyMap<string, number>): Promise<readonly string[]> {
+  const found: string[] = []
+  for (const [slug, wanted] of counted) {
+    const { data } = await ask(node, 'GET', `/companies/lookup?slug=${slug}`)
+    const { metrics } = data as { metrics: { period: string; value: number }[] }
+    const told = metrics
+      .filter(({ period }) => period === 'all_time')
+      .reduce((sum, { value }) => sum + value, 0)
+    if (told !== wanted) found.push(`${slug}: ${wanted} acknowledged, ${told} counted`)
+  }
+  return found
+}
+
+async function demo(directory: string): Promise<number> {
+  say('Starting Postgres, ClickHouse and Redis …')
+  const [stores, redis] = await Promise.all([startStores(directory), startRedis(directory)])
+  const shared = {
+    PATH: process.env.PATH,
+    TMPDIR: process.env.TMPDIR,
+    ...stores,
+    REDIS_URL: redis,
+    TOLLGATE_CLUSTER_SECRET: 'only the nodes of this demo know this',
+    TOLLGATE_PEPPER: 'a pepper that is the same on all nodes',
+    TOLLGATE_BOOTSTRAP_KEY: key,
+    TOLLGATE_LIMITS: 'off',
+    TOLLGATE_SHARDS: '1',
+    TOLLGATE_LOG_LEVEL: 'fatal',
+  }
+  say(`Starting ${nodesCount} nodes:`)
+  const nodes: Node[] = []
+  for (let i = 1; i <= nodesCount; i++) nodes.push(await startNode(`node-${i}`, directory, shared))
+  await whole(nodes)
+  const load = new Senders(nodes)
+  await load.until(eventsBefore)
+  say(`${load.acknowledged} events of ${companies.length} companies acknowledged, through all nodes.`)
+  const killed = nodes[1]!
+  load.longestMs = 0
+  const killedMs = performance.now()
+  killed.child.kill('SIGKILL')
+  await killed.exited
+  say(`${killed.name} is killed (SIGKILL). Its shards are taken over when its lease of 2 s has run out …`)
+  const left = nodes.filter(node => node !== killed)
+  // what ends is seen a moment later
+  while ((await Promise.all(left.map(isWhole))).every(Boolean)) await sleep(pauseMs)
+  await whole(left)
+  say(`All shards are served again after ${seconds(performance.now() - killedMs)}.`)
+  await load.until(load.acknowledged + eventsAfter)
+  await load.stop()
+  say(
+    `The longest an event waited for its acknowledgement: ${seconds(load.longestMs)}; ${load.refused} were sent again.`,
+  )
+  const found = await wrong(left[0]!, load.counted)
+  for (const line of found) say(line)
+  if (found.length > 0) return 1
+  say(`${load.acknowledged} events were acknowledged; each is counted once.`)
+  return 0
+}
+
+const seconds = (ms: number): string => `${(ms / 1_000).toFixed(1)} s`
+
+if (spawnSync('redis-server', ['--version']).status !== 0) {
+  process.stderr.write(
+    'redis-server is not in the PATH: install Redis 7 or Valkey, e.g. apt-get install redis-server\n',
+  )
+  process.exit(1)
+}
+const directory = mkdtempSync(join(tmpdir(), 'tollgate-demo-'))
+chmodSync(directory, 0o711)
+let cleaned: Promise<void> | null = null
+const cleanUp = (): Promise<void> => {
+  cleaned ??= (async () => {
+    for (const close of closing.reverse()) await close()
+    rmSync(directory, { recursive: true, force: true })
+  })()
+  return cleaned
+}
+for (const signal of ['SIGINT', 'SIGTERM'])
+  process.on(signal, () => void cleanUp().then(() => process.exit(1)))
+let code = 1
+try {
+  code = await demo(directory)
+} finally {
+  await cleanUp()
+}
+process.exit(code)
