@@ -32,7 +32,7 @@ interface Node {
 
 const say = (line: string): void => void process.stdout.write(`${line}\n`)
 
-/** What ends with the demo, the last first. */
+/** Ways to end the processes of the demo, the last one first. */
 const closing: (() => Promise<unknown>)[] = []
 
 async function freePort(): Promise<number> {

@@ -285,7 +285,7 @@ export function createMetrics() {
         'Whether the embedded ClickHouse gives way to requests altogether',
       ),
     },
-    /** Of one node among several, by its name. */
+    /** Figures of one node among several, by its name. */
     cluster: {
       shards: gauge('tollgate_cluster_shards', 'Shards that this node owns', 'node'),
       leaseSeconds: gauge('tollgate_cluster_lease_seconds', 'Time that the lease of this node holds', 'node'),

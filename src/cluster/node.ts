@@ -389,6 +389,7 @@ export class ClusterNode implements Others {
   /** Start a shard that is this node's, and again until it serves or is another's. */
   private open(shard: number, mark: string): void {
     const { shards, projections, optionsOf } = this.parts!
+    if (shards.owns(shard)) shards.marked(shard, mark)
     if (shards.owns(shard) || this.busy.has(shard)) return
     this.busy.add(shard)
     const run = async (): Promise<void> => {

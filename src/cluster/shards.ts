@@ -113,6 +113,12 @@ export class ClusterShards extends Shards {
     }
   }
 
+  /** The mark of a shard of this node has changed: the next thread that opens it uses this one. */
+  marked(index: number, mark: string): void {
+    const options = this.entries[index]!
+    if (options.redis !== undefined) this.entries[index] = { ...options, redis: { ...options.redis, mark } }
+  }
+
   /** A shard is nobody's here any more, without a word to its thread: another node has it, or will. */
   async drop(index: number): Promise<void> {
     const shard = this.shards[index]!

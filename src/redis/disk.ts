@@ -54,6 +54,8 @@ export class RedisDisk implements JournalDisk {
 export class OwnedDisk extends RedisDisk {
   /** Claims of records on their way, in the order of their sequences. */
   private marks: Mark[] = []
+  /** Claims of writes that failed: they may hold, though their records are cut. */
+  private doubtful: Mark[] = []
 
   /** mark: as the shard was taken. */
   constructor(
@@ -90,13 +92,23 @@ export class OwnedDisk extends RedisDisk {
     const later = this.marks.findIndex(({ sequence }) => sequence > last)
     const marks = this.marks.splice(0, later < 0 ? this.marks.length : later)
     const claims = marks.flatMap(({ key, claimed, done }) => [key, claimed, done])
-    await this.redis.write('write', this.shard, this.mark, key, position, bytes, ...claims)
+    try {
+      await this.redis.write('write', this.shard, this.mark, key, position, bytes, ...claims)
+    } catch (error) {
+      this.doubtful.push(...marks)
+      throw error
+    }
   }
 
-  /** Cut a segment; whatever was sent before is refused from now on. */
+  /**
+   * Cut a segment; whatever was sent before is refused from now on. Claims of writes that failed are free in the same
+   * step: a write whose answer was lost may have made them hold, and their records are cut here.
+   */
   async cut(key: string, length: number): Promise<void> {
     this.marks = []
-    this.mark = await this.redis.run<string>('cut', this.shard, this.mark, key, length)
+    const claims = this.doubtful.flatMap(({ key, claimed, done }) => [key, claimed, done])
+    this.mark = await this.redis.run<string>('cut', this.shard, this.mark, key, length, ...claims)
+    this.doubtful = []
   }
 }
 

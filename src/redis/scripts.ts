@@ -118,12 +118,19 @@ redis.call('SETRANGE', ARGV[3], ARGV[4], ARGV[5])
 for i = 6, #ARGV, 3 do redis.call('SET', ARGV[i], ARGV[i + 2], 'KEEPTTL') end
 return 1`,
 
-  /** shard, mark, file, length → the mark from now on: what was sent under the one before and arrives later is refused. */
+  /**
+   * shard, mark, file, length, then of each claim of a record that may be cut: key, value under way, value for good. → the
+   * mark from now on: what was sent under the one before and arrives later is refused. Those claims are free.
+   */
   cut: `
 if fenced(ARGV[1], ARGV[2]) then return redis.error_reply('FENCED') end
 local length = tonumber(ARGV[4])
 if redis.call('STRLEN', ARGV[3]) > length then
   redis.call('SET', ARGV[3], length > 0 and redis.call('GETRANGE', ARGV[3], 0, length - 1) or '')
+end
+for i = 5, #ARGV, 3 do
+  local value = redis.call('GET', ARGV[i])
+  if value == ARGV[i + 1] or value == ARGV[i + 2] then redis.call('DEL', ARGV[i]) end
 end
 local epoch, node = string.match(ARGV[2], '^(%d+):(.*)$')
 local mark = string.format('%.0f', tonumber(epoch) + 1) .. ':' .. node

@@ -4,7 +4,7 @@ import postgres, { type Sql } from 'postgres'
 
 /** Address of a Postgres; plain data, so that it can be sent to threads. */
 export type PostgresAddress = PostgresPlace & {
-  /** Time limit of a transaction in which nothing is asked; that of a statement unless set. */
+  /** Time limit of a transaction in which nothing is asked, where statements have one; that of a statement unless set. */
   readonly idleTransactionMs?: number
 }
 
@@ -77,7 +77,8 @@ export function openPostgres(address: PostgresAddress, options: PostgresOptions 
       application_name: lasts ?? 'tollgate',
       TimeZone: 'UTC',
       statement_timeout: statementTimeoutMs,
-      idle_in_transaction_session_timeout: idleTransactionMs,
+      // long work has neither limit: a migration waits for another store in its transaction
+      idle_in_transaction_session_timeout: statementTimeoutMs === 0 ? 0 : idleTransactionMs,
     },
   }
   if ('url' in place) return postgres(place.url, settings)

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Redis } from 'ioredis'
 import type { Test } from 'tap'
+import { clusterShards } from '../../src/cluster/members.js'
 import { type Client, Process, storesOf } from '../harness.js'
 import { temporaryDirectory } from '../stores.js'
 import { LinkProxy } from './proxy.js'
@@ -21,7 +22,8 @@ export class TestRedis {
 
   private constructor(
     readonly port: number,
-    private readonly directory: string,
+    private directory: string,
+    private readonly replicaOf: number | null,
   ) {}
 
   get url(): string {
@@ -32,8 +34,9 @@ export class TestRedis {
     return this.child!.pid!
   }
 
-  static async start(t: Test): Promise<TestRedis> {
-    const redis = new TestRedis(await freePort(), await temporaryDirectory(t))
+  /** replicaOf: the port of the one that it copies. */
+  static async start(t: Test, replicaOf: number | null = null): Promise<TestRedis> {
+    const redis = new TestRedis(await freePort(), await temporaryDirectory(t), replicaOf)
     await redis.start()
     t.teardown(() => redis.end('SIGKILL'))
     return redis
@@ -43,7 +46,8 @@ export class TestRedis {
   async start(): Promise<void> {
     const settings = ['--appendonly', 'yes', '--appendfsync', 'always', '--save', '']
     const where = ['--port', String(this.port), '--bind', '127.0.0.1', '--dir', this.directory]
-    this.child = spawn('redis-server', [...where, ...settings], { stdio: 'ignore' })
+    const copies = this.replicaOf === null ? [] : ['--replicaof', '127.0.0.1', String(this.replicaOf)]
+    this.child = spawn('redis-server', [...where, ...settings, ...copies], { stdio: 'ignore' })
     const probe = new Redis(this.url, {
       lazyConnect: true,
       retryStrategy: () => 50,
@@ -54,6 +58,18 @@ export class TestRedis {
     while ((await probe.ping().catch(() => '')) !== 'PONG')
       await new Promise(resolve => setTimeout(resolve, 20))
     probe.disconnect()
+  }
+
+  /** Start in the place of this one, which lost its disk, with what its replica kept. */
+  async replaceBy(replica: TestRedis): Promise<void> {
+    await this.end('SIGKILL')
+    await replica.end('SIGTERM')
+    this.directory = replica.directory
+    await this.start()
+  }
+
+  signal(signal: NodeJS.Signals): void {
+    this.child!.kill(signal)
   }
 
   async end(signal: NodeJS.Signals): Promise<void> {
@@ -112,6 +128,7 @@ export class TestCluster {
     if (count === 0) return cluster
     await cluster.add()
     await Promise.all(Array.from({ length: count - 1 }, () => cluster.add()))
+    await until(() => cluster.isEven(), 'every node has its share')
     return cluster
   }
 
@@ -144,6 +161,18 @@ export class TestCluster {
     const node = await this.add({ REDIS_URL: '' })
     this.made--
     return node
+  }
+
+  /** Whether each node has its share of the shards, as each says itself: no shard moves then. */
+  async isEven(): Promise<boolean> {
+    const pages = this.living.map(async ({ client }) => (await fetch(`${client.url}/metrics`)).text())
+    const shares = (await Promise.all(pages)).map(page =>
+      Number(/^tollgate_cluster_shards\{.*\} (\d+)$/m.exec(page)?.[1] ?? 0),
+    )
+    const least = Math.floor(clusterShards / shares.length)
+    return (
+      shares.every(share => share >= least) && shares.reduce((sum, share) => sum + share, 0) === clusterShards
+    )
   }
 
   /** Run a command with the settings of a node. */

@@ -90,6 +90,28 @@ t.test('Redis as nodes use it', { skip: skipped }, async t => {
     t.equal(await redis.length(key), length)
   })
 
+  await t.test('a key is free when the write of its record failed and the record is cut', async t => {
+    const { redis, join, take } = await start(t, server)
+    await Promise.all([join('a'), join('b')])
+    // there is no replica: what is written is there, and its write fails
+    const unsure = await RedisClient.open({ ...redis.address, replicas: 1 })
+    t.teardown(() => unsure.close())
+    const disk = new OwnedDisk(unsure, 7, await take('a'))
+    const claims = new ShardClaims(unsure, 7, disk)
+    const others = new ShardClaims(redis, 8, new OwnedDisk(redis, 8, await take('b', 8)))
+    const certain = new OwnedDisk(redis, 7, disk.mark)
+    await (await openFileJournal({ directory, disk: certain, padBytes: 0 })).journal.close()
+    const { journal } = await openFileJournal({ directory, disk, padBytes: 0 })
+    const [held] = await claims.claim([event('k', 'evt_1')])
+    if (typeof held !== 'object' || !('held' in held)) return t.fail('it is claimed')
+    claims.write([held.held], 1)
+    await t.rejects(journal.append([record('one')]), { cause: { message: '0 of 1 replicas have the write' } })
+    t.match(await others.claim([event('k', 'evt_2')]), [{ first: { eventId: 'evt_1' } }], 'it was spent')
+    await journal.reopen()
+    t.same(await read(redis, 0), [])
+    t.match(await others.claim([event('k', 'evt_3')]), [{ held: {} }], 'a repeat is the first event again')
+  })
+
   await t.test('a key is spent with its record, and free when its shard’s epoch ended before', async t => {
     const { redis, join, take } = await start(t, server)
     await Promise.all([join('a'), join('b')])

@@ -38,6 +38,10 @@ t.test('Postgres', async t => {
   await t.test('a transaction whose client hangs lets go of its locks', async t => {
     const hanging = openPostgres({ ...postgres, idleTransactionMs: 100 }, { max: 1 })
     t.teardown(() => closePostgres(hanging, 0))
+    const unlimited = openPostgres({ ...postgres, idleTransactionMs: 100 }, { max: 1, statementTimeoutMs: 0 })
+    t.teardown(() => closePostgres(unlimited, 0))
+    const [row] = await unlimited`select current_setting('idle_in_transaction_session_timeout') as none`
+    t.equal(row!.none, '0', 'where statements have no limit, as those of a migration, there is none')
     await sql`create table locked (id int)`
     await sql`insert into locked values (1)`
     const held = await hanging.reserve()
