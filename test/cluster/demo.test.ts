@@ -24,7 +24,7 @@ t.test('npm run demo:cluster', { skip: skipped }, async t => {
   const directory = await temporaryDirectory(t)
   const { code, told } = await run(directory)
   t.equal(code, 0, told)
-  t.match(told, /node-2 is killed .*\nAll shards are served again after [\d.]+ s\.\n/)
+  t.match(told, /node-2 is killed .*\nAll companies are served again after [\d.]+ s\.\n/)
   t.match(told, /\n\d+ events were acknowledged; each is counted once\.\n$/)
   t.same(readdirSync(directory), [], 'nothing is left')
 })
