@@ -2,6 +2,7 @@
 // every value of the kind it names. `test/fixtures/interface.json` says for each operation what it answers.
 import { readFileSync } from 'node:fs'
 import { currencyCodes } from '../schemas/enums.js'
+import { routes } from '../src/http/routes.js'
 
 /** One operation of the specification. */
 export interface Endpoint {
@@ -145,6 +146,23 @@ export function faultsOf({ method, path, data: documented }: Endpoint, body: unk
   for (const name of Object.keys(more)) say(name, 'undocumented')
   check(shown, data, 'data', say)
   return faults
+}
+
+/** Writes that may be durable before their row is shown: these document 202, and nothing else does. */
+const mayLag = routes.filter(route => route.mayLag)
+
+/** What is wrong with an answer that says only that a write was taken (decision 32). */
+export function takenFaults(method: string, url: string, body: unknown): readonly string[] {
+  const parts = url.split('?')[0]!.split('/')
+  const verb = method === 'DELETE' ? 'del' : method.toLowerCase()
+  const known = mayLag.some(
+    route => route.method === verb && matches(route.path.replaceAll(/:\w+/g, '{}').split('/'), parts),
+  )
+  const { data, params, ...more } = (body ?? {}) as Readonly<Record<string, unknown>>
+  const faults = known ? [] : ['202 undocumented']
+  if (JSON.stringify(data) !== '{"taken":true}') faults.push(`data is ${JSON.stringify(data)}`)
+  if (typeof params !== 'object' || params === null) faults.push('params missing')
+  return [...faults, ...Object.keys(more).map(name => `${name} undocumented`)]
 }
 
 type Say = (place: string, what: string) => void

@@ -2,7 +2,7 @@
 // acknowledged is shown when it returns (promise 6, decision 5).
 import { connect, createServer, type Socket } from 'node:net'
 import t, { type Test } from 'tap'
-import { bootstrapKey, type Client, startHere } from '../harness.js'
+import { type Client, startHere } from '../harness.js'
 import { startStores } from '../stores.js'
 
 /** A way to a Postgres that can be cut. */
@@ -103,10 +103,7 @@ t.test('a write of state with 503 was not made, and one that was made gets 2xx',
   let taken = 0
   const statuses = new Map<number, number>()
   const increment = async () => {
-    const body = JSON.stringify({ keys: { slug: 'acme' }, trait: 'n', incr: 1 })
-    const headers = { 'X-Service-Api-Key': bootstrapKey, 'Content-Type': 'application/json' }
-    // not by the client: an answer that only says that it was taken is not the documented one
-    const { status } = await fetch(`${client.url}/company-traits`, { method: 'POST', headers, body })
+    const { status } = await client.post('/company-traits', { keys: { slug: 'acme' }, trait: 'n', incr: 1 })
     if (status < 300) taken++
     statuses.set(status, (statuses.get(status) ?? 0) + 1)
   }

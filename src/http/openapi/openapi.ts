@@ -94,7 +94,7 @@ export function openApi(routes: readonly Route[]): Document {
     })),
     security: [{ apiKey: [] }],
     paths: { ...paths, ...operatorPaths },
-    components: { schemas: schemas(), responses: errorResponses(), headers, parameters, securitySchemes },
+    components: { schemas: schemas(), responses: sharedResponses(), headers, parameters, securitySchemes },
   }
 }
 
@@ -116,7 +116,11 @@ function operationOf(route: Route): Json {
       environmentParameter,
     ],
     ...(route.body === 'none' ? {} : { requestBody: bodyOf(route, body, title) }),
-    responses: { [route.status]: file ? fileOf(file) : answerOf(route, data, title), ...errorsOf(route) },
+    responses: {
+      [route.status]: file ? fileOf(file) : answerOf(route, data, title),
+      ...takenOf(route),
+      ...errorsOf(route),
+    },
     'x-scope': route.scope,
     'x-rate-limit-buckets': bucketsOf[route.limit],
   }
@@ -161,7 +165,17 @@ function bodyOf(route: Route, schema: Schema | undefined, title: string): Json {
 function answerOf(route: Route, schema: Schema | undefined, title: string): Json {
   const example = examples[title]?.data ?? exampleOf(schema ?? {}, found)
   const data = schemaOf(schema ?? {})
-  const enveloped = {
+  const params = examples[title]?.params ?? {}
+  const shown = { example: route.ofrep ? example : { data: example, params } }
+  return {
+    description: route.status === 201 ? 'Created' : 'Success',
+    headers: { ...headerReferences(rateLimitHeaders), ...(route.ofrep ? headerReferences(['ETag']) : {}) },
+    content: { 'application/json': { schema: route.ofrep ? data : enveloped(data), ...shown } },
+  }
+}
+
+function enveloped(data: Json): Json {
+  return {
     type: 'object',
     properties: {
       data,
@@ -173,13 +187,6 @@ function answerOf(route: Route, schema: Schema | undefined, title: string): Json
     },
     required: ['data', 'params'],
   }
-  const params = examples[title]?.params ?? {}
-  const shown = { example: route.ofrep ? example : { data: example, params } }
-  return {
-    description: route.status === 201 ? 'Created' : 'Success',
-    headers: { ...headerReferences(rateLimitHeaders), ...(route.ofrep ? headerReferences(['ETag']) : {}) },
-    content: { 'application/json': { schema: route.ofrep ? data : enveloped, ...shown } },
-  }
 }
 
 function fileOf(types: Schema): Json {
@@ -190,6 +197,11 @@ function fileOf(types: Schema): Json {
     headers: headerReferences(rateLimitHeaders),
     content,
   }
+}
+
+/** The answer of a write that is durable and cannot be shown yet. */
+function takenOf(route: Route): Json {
+  return route.mayLag ? { 202: { $ref: '#/components/responses/202' } } : {}
 }
 
 /** Paths that may answer 402: the balance is too small. */
@@ -247,6 +259,7 @@ function schemas(): Record<string, Json> {
     if (name !== 'Operations' && !nameless.test(name)) named[name] = schemaOf(schema)
   named.Error = errorSchema
   named.RateLimited = rateLimitedSchema
+  named.Taken = takenSchema
   return named
 }
 
@@ -355,12 +368,12 @@ const securitySchemes = {
   bearer: { type: 'http', scheme: 'bearer', description: 'The same key, in the form of OFREP clients.' },
 }
 
-/** One response per status in the table of errors. */
-function errorResponses(): Json {
+/** The 202 of writes, and one response per status in the table of errors. */
+function sharedResponses(): Json {
   const byStatus = new Map<number, ErrorCode[]>()
   for (const [code, [status]] of Object.entries(errorRows) as [ErrorCode, readonly [number, string]][])
     byStatus.set(status, [...(byStatus.get(status) ?? []), code])
-  const made: Record<string, Json> = {}
+  const made: Record<string, Json> = { 202: taken }
   for (const [status, codes] of byStatus) {
     const names = ['X-Request-Id']
     if (status === 429 || status === 503) names.push('Retry-After')
@@ -383,6 +396,25 @@ function errorResponses(): Json {
     }
   }
   return made
+}
+
+const taken = {
+  description:
+    'Taken: the change is durable and holds for checks, and a store went away before its result could be read. Reads show it when the store is back. Do not send it again.',
+  headers: headerReferences(rateLimitHeaders),
+  content: {
+    'application/json': {
+      schema: enveloped({ $ref: '#/components/schemas/Taken' }),
+      example: { data: { taken: true }, params: {} },
+    },
+  },
+}
+
+const takenSchema = {
+  type: 'object',
+  properties: { taken: { const: true, description: 'The change is durable.' } },
+  required: ['taken'],
+  additionalProperties: false,
 }
 
 const health = {

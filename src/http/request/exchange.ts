@@ -41,8 +41,9 @@ import {
   internalError,
   type Reply,
   success,
+  whole,
 } from './respond.js'
-import { retried, takenAnswer } from './retried.js'
+import { mustDocumentTaken, retried, takenAnswer } from './retried.js'
 import type { Shared } from './shared.js'
 
 // Larger responses may not fit the socket at once.
@@ -105,8 +106,8 @@ export class Exchange implements Listener, Caller {
   private requestBody: string | null = null
   private noted: Noting | null = null
   private requestId: string | null = null
-  /** The request is durable: the answer says at least that, even if a later step fails. */
-  isTaken = false
+  /** The request is durable: the answer says at least that, even if a later step fails (decision 32). */
+  private isTaken = false
   /** The cache key, if this response may be cached. */
   private asked: CacheKey | null = null
 
@@ -421,6 +422,11 @@ export class Exchange implements Listener, Caller {
     )
   }
 
+  taken(): void {
+    mustDocumentTaken(this.compiled.route)
+    this.isTaken = true
+  }
+
   /** Report that a key in a known caller's body is unknown. */
   notKnown(secret: string): void {
     if (!this.settled) this.unknown(secret)
@@ -687,9 +693,4 @@ export class Exchange implements Listener, Caller {
       environment_id: this.admission?.environment?.id ?? null,
     }
   }
-}
-
-/** A response in pieces, joined. */
-function whole(reply: Reply): Reply {
-  return reply.pieces === undefined ? reply : { ...reply, bytes: bytesOf(reply.pieces) }
 }

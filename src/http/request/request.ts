@@ -14,7 +14,7 @@ export class Request implements Call<unknown, unknown> {
       readonly settled: boolean
       readonly keeps: boolean
       record(tx: Sql): Promise<void>
-      isTaken: boolean
+      taken(): void
       named(secrets: readonly string[]): Promise<ReadonlyMap<string, NamedKey | null>>
     },
     readonly services: Services,
@@ -61,7 +61,7 @@ export class Request implements Call<unknown, unknown> {
   }
 
   taken(): void {
-    this.exchange.isTaken = true
+    this.exchange.taken()
   }
 
   get ifNoneMatch(): string {

@@ -160,3 +160,8 @@ const reasons: Readonly<Record<number, string>> = {
 export function statusLine(status: number): string {
   return reasons[status] ?? String(status)
 }
+
+/** A response in pieces, joined. */
+export function whole(reply: Reply): Reply {
+  return reply.pieces === undefined ? reply : { ...reply, bytes: bytesOf(reply.pieces) }
+}

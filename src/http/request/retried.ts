@@ -8,8 +8,13 @@ import type { Request } from './request.js'
 /** How often a request begins anew. */
 const retriesMax = 3
 
-/** A write that was taken, and cannot be shown now. */
+/** A write that was taken, and cannot be shown now (decision 32). */
 export const takenAnswer: Answer = { status: 202, data: { taken: true } }
+
+/** A write became durable: its route has the 202 in the document, or this throws. */
+export function mustDocumentTaken({ method, path, mayLag }: Route): void {
+  if (!mayLag) throw new Error(`${method} ${path} may answer 202: its row needs mayLag`)
+}
 
 /** Begin anew while another node takes the keys that a request is about to give: it finds whose they are then. */
 export async function retried(route: Route, call: Request, first: Promise<Answer>): Promise<Answer> {

@@ -34,6 +34,8 @@ interface Common<Body, Query> {
   readonly safe?: boolean
   /** A write that is answered from the journal alone: it goes on while Postgres is away. */
   readonly journaled?: boolean
+  /** Its write may be durable before the stores show it: 202 when they do not (decision 32). */
+  readonly mayLag?: boolean
   /** Its responses may be cached: they depend on body, path and environment only. */
   readonly keeps?: boolean
   /** Never refused by rate limits, so that limits set too low can be undone. */
@@ -77,6 +79,8 @@ export interface Route {
   readonly mutates: boolean
   /** Its answer waits for Postgres: nothing is done while that is away. */
   readonly waitsForPostgres: boolean
+  /** It answers 202 when its write is durable and cannot be shown yet (decision 32). */
+  readonly mayLag: boolean
   /** The audit log records it. */
   readonly noted: boolean
   /**
@@ -129,6 +133,7 @@ function compile<Body, Query>(method: Method, path: string, spec: RowSpec<Body, 
     status: spec.status ?? 200,
     mutates,
     waitsForPostgres: mutates && spec.journaled !== true,
+    mayLag: spec.mayLag === true,
     noted: mutates || spec.recorded === true,
     body: spec.raw ?? (spec.body === undefined ? 'none' : 'parsed'),
     parse: spec.body ?? null,

@@ -129,6 +129,17 @@ t.test('every operation has examples, and they match their schemas', async t => 
   for (const title of Object.keys(examples)) t.ok(served.includes(title), title)
 })
 
+t.test(
+  'decision 32 a write that may be durable before it is shown documents 202, and nothing else does',
+  async t => {
+    for (const route of routes)
+      t.equal(at(operationOf(route), 'responses', '202') !== undefined, route.mayLag, titleOf(route))
+    const schema = { $ref: 'openapi.json#/components/responses/202/content/application~1json/schema' }
+    t.ok(ajv.validate(schema, { data: { taken: true }, params: {} }))
+    t.notOk(ajv.validate(schema, { data: { taken: true, id: 'x' }, params: {} }))
+  },
+)
+
 t.test('document and page are served without a key, by this host alone', async t => {
   const { server, port } = await start(routes)
   t.teardown(() => server.close())
